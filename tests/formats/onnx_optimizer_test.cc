@@ -51,22 +51,9 @@ std::string Model(std::string_view op, std::string_view attributes, int lists, i
       node, op, attributes, ports);
 }
 
-// The graph, or the reason why it is refused.
-Result<Graph> Imported(const std::string& model) {
-  const TempDir dir;
-  WriteText(dir / "m.textproto", model);
-  const auto read = ReadModelFile(dir / "m.textproto");
-  if (!read) return tl::unexpected(read.error());
-  auto imported = read->format->import(*read->model);
-  if (!imported) return tl::unexpected(imported.error());
-  if (!imported->unsupported.empty())
-    return UnsupportedError("{}", imported->unsupported.front().reason);
-  return std::move(imported->graph);
-}
-
 void Check(const std::string& model, const std::vector<std::vector<double>>& inputs,
            const std::vector<std::vector<double>>& want, double tolerance = 1e-6) {
-  const auto graph = Imported(model);
+  const auto graph = ImportText(model);
   REQUIRE_MESSAGE(graph.has_value(), graph.error().message());
   const auto outputs = RunEverywhere(*graph, InputsOf(*graph, inputs));
   REQUIRE(outputs.size() == want.size());
@@ -97,11 +84,11 @@ TEST_CASE("ONNX: Momentum") {
   // g = 0.5 * 2 + 3 = 4, v = 4 + 2 = 6, x - 0.5 * (4 + 0.5 * 6).
   Check(Model("Momentum", rates + Float("norm_coefficient", 0.5) + mode("nesterov"), 3),
         {{0.5}, {0}, {2, 2}, {3, 3}, {4, 4}}, {{-1.5, -1.5}, {6, 6}});
-  CHECK(Imported(Model("Momentum", rates + Float("norm_coefficient", 0) + mode("x"), 3))
+  CHECK(ImportText(Model("Momentum", rates + Float("norm_coefficient", 0) + mode("x"), 3))
             .error()
             .message()
             .find("unknown mode \"x\"") != std::string::npos);
-  CHECK(Imported(Model("Momentum", rates + mode("standard"), 3))
+  CHECK(ImportText(Model("Momentum", rates + mode("standard"), 3))
             .error()
             .message()
             .find("attribute norm_coefficient is missing") != std::string::npos);
@@ -129,9 +116,9 @@ TEST_CASE("ONNX: Adam") {
           {{0.5}, {double(step)}, {1, 1}, {4, 4}, {2, 2}, {4, 4}},
           {{0.75 * x, 0.75 * x}, {3, 3}, {7, 7}});
   }
-  CHECK(Imported(Model("Adam", "", 4, 1, 11)).error().message().find("Adam of f64") !=
+  CHECK(ImportText(Model("Adam", "", 4, 1, 11)).error().message().find("Adam of f64") !=
         std::string::npos);
-  CHECK(Imported(Model("Adam", "", 3)).error().message().find("not a multiple of 4") !=
+  CHECK(ImportText(Model("Adam", "", 3)).error().message().find("not a multiple of 4") !=
         std::string::npos);
 }
 

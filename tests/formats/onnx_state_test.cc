@@ -61,21 +61,8 @@ std::string Int(std::string_view name, int64_t value) {
   return fmt::format("attribute {{ name: \"{}\" type: INT i: {} }} ", name, value);
 }
 
-// The graph, or the reason why it is refused.
-Result<Graph> Imported(const std::string& model) {
-  const TempDir dir;
-  WriteText(dir / "m.textproto", model);
-  const auto read = ReadModelFile(dir / "m.textproto");
-  if (!read) return tl::unexpected(read.error());
-  auto imported = read->format->import(*read->model);
-  if (!imported) return tl::unexpected(imported.error());
-  if (!imported->unsupported.empty())
-    return UnsupportedError("{}", imported->unsupported.front().reason);
-  return std::move(imported->graph);
-}
-
 bool IsRefused(const std::string& model, std::string_view why) {
-  const auto graph = Imported(model);
+  const auto graph = ImportText(model);
   if (graph) return false;
   CAPTURE(graph.error().message());
   CHECK(graph.error().message().find(why) != std::string::npos);
@@ -85,7 +72,7 @@ bool IsRefused(const std::string& model, std::string_view why) {
 void Check(const std::string& model, const std::vector<std::vector<double>>& inputs,
            const std::vector<std::vector<double>>& want, double tolerance = 0,
            const std::map<std::string, std::vector<int64_t>>& shapes = {}) {
-  auto graph = Imported(model);
+  auto graph = ImportText(model);
   REQUIRE_MESSAGE(graph.has_value(), graph.error().message());
   if (!shapes.empty()) REQUIRE(BindInputShapes(*graph, shapes).has_value());
   const auto outputs = RunEverywhere(*graph, InputsOf(*graph, inputs));
@@ -122,7 +109,7 @@ TEST_CASE("ONNX: TensorScatter") {
               1, Text("mode", "circular"), kF16),
         {cache, update, {3, 6}}, {{20, 2, 3, 10, 5, 6, 30, 40}}, 0,
         {{"c", {2, 4, 1}}, {"u", {2, 2, 1}}, {"i", {2}}});
-  const auto graph = Imported(Model("TensorScatter", ports, 1));
+  const auto graph = ImportText(Model("TensorScatter", ports, 1));
   REQUIRE(graph.has_value());
   CheckSameError(*graph, InputsOf(*graph, {cache, update, {1, 3}}));
   CHECK(IsRefused(Model("TensorScatter", ports, 1, Int("axis", 0)), "cannot be the batch"));

@@ -62,6 +62,16 @@ std::string Listing(const std::string& directory) {
   return out;
 }
 
+Result<Graph> ImportText(const std::string& textproto) {
+  const TempDir dir;
+  WriteText(dir / "m.textproto", textproto);
+  NN_ASSIGN(const ReadModel read, ReadModelFile(dir / "m.textproto"));
+  NN_ASSIGN(auto imported, read.format->import(*read.model));
+  if (!imported.unsupported.empty())
+    return UnsupportedError("{}", imported.unsupported.front().reason);
+  return std::move(imported.graph);
+}
+
 void WriteModel(const std::string& path, std::string_view text, const ExportOptions& options) {
   Graph graph = Parse(text);
   const Format* format = FormatOfPath(path);

@@ -33,6 +33,9 @@ std::string Listing(const std::string& directory);
 // The model in a file; a failed REQUIRE if it cannot be read.
 ReadModel ReadOrFail(const std::string& path);
 
+// The graph of an ONNX model in text form, or the reason why it is refused.
+Result<Graph> ImportText(const std::string& textproto);
+
 // Writes the graph (text form) as a model of the format given by the path's extension.
 void WriteModel(const std::string& path, std::string_view graph, const ExportOptions& options = {});
 

@@ -14,7 +14,6 @@
 #include "formats/onnx/tabulate.h"
 #include "formats/onnx/tensor.h"
 #include "ir/op_def.h"
-#include "ops/array/gather.h"
 #include "ops/array/generate.h"
 #include "ops/array/positions.h"
 #include "ops/array/shape.h"
@@ -23,8 +22,6 @@
 #include "ops/nn/softmax.h"
 #include "ops/recurrent/recurrent.h"
 #include "ops/recurrent/unroll.h"
-#include "ops/reduce/quant_reduce.h"
-#include "ops/reduce/reduce.h"
 #include "ops/support/types.h"
 #include "passes/expand.h"
 #include "passes/qdq.h"
@@ -240,76 +237,6 @@ Result<bool> SequencesFirst(Graph& graph, Node& node) {
   return RearrangeAround(graph, node, AxisMap::Permutation(perm));
 }
 
-// More factors make too many nodes.
-constexpr int64_t kMostFactors = 64;
-
-// Rescale64() in 64-bit integers. Like there, the result wraps to 32 bits.
-Result<Value*> Rescaled(Expansion& e, Value* v, FixedMultiplier m) {
-  const ReducedMultiplier r = Reduced(m);
-  const auto number = [&](int64_t n) { return e.Constant(Tensor::Of<int64_t>({}, {n})); };
-  NN_ASSIGN(v, e.Add("mul", {v, number(r.multiplier)}));
-  NN_ASSIGN(v, e.Add("add", {v, number(int64_t{1} << (r.shift - 1))}));
-  NN_ASSIGN(v, e.Add("floor_div", {v, number(int64_t{1} << r.shift)}));
-  NN_ASSIGN(v, e.Add("cast", {v}, CastAttrs{.to = DType::kI32}));
-  return e.Add("cast", {v}, CastAttrs{.to = DType::kI64});
-}
-
-// A quantized reduce_prod rounds behind each factor. No product of real numbers does this, but
-// products of 64-bit integers do.
-Result<bool> ExpandQuantizedProd(Graph& graph, Node& node) {
-  const auto& a = node.attrs<ReduceAttrs>();
-  const Type& x = node.input(0)->type();
-  const Type y = node.output()->type();
-  NN_ASSIGN(const std::vector<int> axes, ReducedAxes(a.axes, x.rank()));
-  std::vector<int64_t> perm;
-  Dims kept;
-  for (int axis = 0; axis < x.rank(); ++axis)
-    if (std::find(axes.begin(), axes.end(), axis) == axes.end()) {
-      perm.push_back(axis);
-      kept.push_back(x.dim(axis));
-    }
-  Dim count(1);
-  for (const int axis : axes) {
-    perm.push_back(axis);
-    count = count * x.dim(axis);
-  }
-  if (!count.is_const() || count.value() < 1 || count.value() > kMostFactors) return false;
-  const FixedMultiplier m = FactorMultiplier(*x.quant, *y.quant, count.value());
-  Expansion e(graph, node);
-  NN_ASSIGN(Value * v, e.Add("cast", {node.input(0)}, CastAttrs{.to = DType::kI64}));
-  NN_ASSIGN(v, e.Add("sub", {v, e.Constant(Tensor::Of<int64_t>({}, {x.quant->zero_point()}))}));
-  NN_ASSIGN(v, e.Add("transpose", {v}, TransposeAttrs{perm}));
-  Dims rows = kept;
-  rows.push_back(count);
-  NN_ASSIGN(v, e.Add("reshape", {v}, ReshapeAttrs{std::move(rows)}));
-  Value* product = nullptr;
-  for (int64_t i = 0; i < count.value(); ++i) {
-    Value* const index = e.Constant(Tensor::Of<int64_t>({}, {i}));
-    NN_ASSIGN(Value* const factor, e.Add("gather", {v, index}, GatherAttrs{-1, 0}));
-    if (product == nullptr) {
-      product = factor;
-      continue;
-    }
-    NN_ASSIGN(product, e.Add("mul", {product, factor}));
-    NN_ASSIGN(product, Rescaled(e, product, m));
-  }
-  NN_ASSIGN(product, Rescaled(e, product, m));
-  NN_ASSIGN(product,
-            e.Add("add", {product, e.Constant(Tensor::Of<int64_t>({}, {y.quant->zero_point()}))}));
-  const auto least = static_cast<double>(MinInteger(y.dtype));
-  const auto most = static_cast<double>(MaxInteger(y.dtype));
-  NN_ASSIGN(Value* const low, e.Number(DType::kI64, least));
-  NN_ASSIGN(Value* const high, e.Number(DType::kI64, most));
-  NN_ASSIGN(product, e.Add("maximum", {product, low}));
-  NN_ASSIGN(product, e.Add("minimum", {product, high}));
-  if (*product->type().dims != *y.dims) {
-    NN_ASSIGN(product, e.Add("reshape", {product}, ReshapeAttrs{*y.dims}));
-  }
-  NN_ASSIGN(Node* const result, AddLike(graph, node, "cast", {product}, CastAttrs{.to = y.dtype}));
-  result->set_arithmetic(Arithmetic::kDefault);
-  return e.Replace(result->output());
-}
-
 // Only the shape matters if the type of the result is stated.
 Result<bool> EyeLikeOfReals(Graph& graph, Node& node) {
   Value* const x = node.input(0);
@@ -347,14 +274,6 @@ Status ScaleByBeta(Graph& graph, Node& node) {
   return InferNode(node);
 }
 
-// Whether TensorFlow Lite has an arithmetic for the node, a reduce_prod.
-bool HasIntegerProduct(const Node& node) {
-  const Type &x = node.input(0)->type(), &y = node.output()->type();
-  return node.arithmetic() != Arithmetic::kDefault && x.quantized() && !x.quant->per_axis() &&
-         y.quantized() && !y.quant->per_axis() && x.dtype == y.dtype &&
-         (x.dtype == DType::kI8 || x.dtype == DType::kI16) && y.quant->scale() > 0;
-}
-
 Status Prepare(Graph& graph) {
   for (auto it = graph.nodes().begin(); it != graph.nodes().end();) {
     Node& node = *it++;
@@ -364,13 +283,7 @@ Status Prepare(Graph& graph) {
     if (requantized) continue;
     NN_ASSIGN(const bool tabulated, TabulateUnary(graph, node));
     if (tabulated) continue;
-    if (!node.Is("reduce_prod") || !HasIntegerProduct(node)) continue;
-    NN_ASSIGN(const bool expanded, ExpandQuantizedProd(graph, node));
-    if (!expanded)
-      return UnsupportedError(
-          "{}: TensorFlow Lite rounds behind each factor, which ONNX can do for a known number of "
-          "factors up to {}; use --dequantize",
-          node.Describe(), kMostFactors);
+    NN_RETURN_IF_ERROR(ExpandQuantizedProd(graph, node));
   }
   return UnfuseQdq(graph);
 }

@@ -2,10 +2,16 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <vector>
 
 #include "ir/op_def.h"
+#include "ops/array/gather.h"
+#include "ops/array/permute.h"
+#include "ops/array/shape.h"
 #include "ops/math/elementwise.h"
 #include "ops/quant/requant.h"
+#include "ops/reduce/quant_reduce.h"
+#include "ops/reduce/reduce.h"
 #include "passes/expand.h"
 
 namespace nn::onnx {
@@ -13,12 +19,83 @@ namespace {
 
 // More would leave the range of 64-bit integers, or wrap in the reference.
 constexpr int kMostShift = 14;
+// More factors make too many nodes.
+constexpr int64_t kMostFactors = 64;
+
+// Whether both are quantized per tensor.
+bool ArePerTensor(const Type& x, const Type& y) {
+  return x.quantized() && y.quantized() && !x.quant->per_axis() && !y.quant->per_axis();
+}
+
+// Expressions of 64-bit integers that replace a node.
+class Integers {
+ public:
+  Integers(Graph& graph, Node& node) : graph_(graph), node_(node), e_(graph, node) {}
+
+  // The stored integers, less the zero point.
+  Result<Value*> Of(Value* x) {
+    NN_ASSIGN(Value* const v, e_.Add("cast", {x}, CastAttrs{.to = DType::kI64}));
+    return Plus(v, -x->type().quant->zero_point());
+  }
+  Result<Value*> Plus(Value* v, int64_t n) { return n == 0 ? v : e_.Add("add", {v, Number(n)}); }
+  Result<Value*> Times(Value* v, int64_t n) { return e_.Add("mul", {v, Number(n)}); }
+  // v / 2^bits, rounded down.
+  Result<Value*> Floor(Value* v, int bits) {
+    return e_.Add("floor_div", {v, Number(int64_t{1} << bits)});
+  }
+  // v / 2^bits, rounded to nearest, up in the middle.
+  Result<Value*> Round(Value* v, int bits) {
+    NN_ASSIGN(v, Plus(v, int64_t{1} << (bits - 1)));
+    return Floor(v, bits);
+  }
+  Result<Value*> Add(std::string_view op, std::vector<Value*> inputs, Attrs attrs = {}) {
+    return e_.Add(op, std::move(inputs), std::move(attrs));
+  }
+  Value* Number(int64_t n) { return e_.Constant(Tensor::Of<int64_t>({}, {n})); }
+
+  // Replaces the node by the integers plus the zero point of its result, which saturate.
+  Result<bool> Finish(Value* v) {
+    const Type y = node_.output()->type();
+    NN_ASSIGN(v, Plus(v, y.quant->zero_point()));
+    // Without a zero point, 32 bits hold what was rounded to 32 bits.
+    if (y.dtype != DType::kI32 || y.quant->zero_point() != 0) {
+      NN_ASSIGN(v, Add("maximum", {v, Number(MinInteger(y.dtype))}));
+      NN_ASSIGN(v, Add("minimum", {v, Number(MaxInteger(y.dtype))}));
+    }
+    if (*v->type().dims != *y.dims) {
+      NN_ASSIGN(v, Add("reshape", {v}, ReshapeAttrs{*y.dims}));
+    }
+    NN_ASSIGN(Node* const result, AddLike(graph_, node_, "cast", {v}, CastAttrs{.to = y.dtype}));
+    result->set_arithmetic(Arithmetic::kDefault);
+    return e_.Replace(result->output());
+  }
+
+ private:
+  Graph& graph_;
+  Node& node_;
+  Expansion e_;
+};
+
+// Rescale64(). Like there, the result wraps to 32 bits.
+Result<Value*> Rescaled(Integers& e, Value* v, FixedMultiplier m) {
+  const ReducedMultiplier r = Reduced(m);
+  NN_ASSIGN(v, e.Times(v, r.multiplier));
+  NN_ASSIGN(v, e.Round(v, r.shift));
+  NN_ASSIGN(v, e.Add("cast", {v}, CastAttrs{.to = DType::kI32}));
+  return e.Add("cast", {v}, CastAttrs{.to = DType::kI64});
+}
 
 bool IsRequantizeTo32(const Node& node) {
   if (!node.Is("quantize") || node.arithmetic() == Arithmetic::kDefault) return false;
   const Type &x = node.input(0)->type(), &y = node.output()->type();
-  return x.dtype == DType::kI16 && y.dtype == DType::kI32 && x.quantized() && y.quantized() &&
-         !x.quant->per_axis() && !y.quant->per_axis();
+  return x.dtype == DType::kI16 && y.dtype == DType::kI32 && ArePerTensor(x, y);
+}
+
+// Whether TensorFlow Lite has an arithmetic for the node, a reduce_prod.
+bool HasIntegerProduct(const Node& node) {
+  const Type &x = node.input(0)->type(), &y = node.output()->type();
+  return node.arithmetic() != Arithmetic::kDefault && ArePerTensor(x, y) && x.dtype == y.dtype &&
+         (x.dtype == DType::kI8 || x.dtype == DType::kI16) && y.quant->scale() > 0;
 }
 
 }  // namespace
@@ -29,31 +106,59 @@ Result<bool> ExpandRequantize(Graph& graph, Node& node) {
   const FixedMultiplier m = QuantizeMultiplier(double{from.scale()} / double{to.scale()});
   if (m.shift > kMostShift) return false;
   const int left = std::max(m.shift, 0), right = std::max(-m.shift, 0);
-  Expansion e(graph, node);
-  const auto number = [&](int64_t n) { return e.Constant(Tensor::Of<int64_t>({}, {n})); };
-  NN_ASSIGN(Value * v, e.Add("cast", {node.input(0)}, CastAttrs{.to = DType::kI64}));
-  if (from.zero_point() != 0) {
-    NN_ASSIGN(v, e.Add("sub", {v, number(from.zero_point())}));
-  }
+  Integers e(graph, node);
+  NN_ASSIGN(Value * v, e.Of(node.input(0)));
   // RoundingDoublingHighMul() of the shifted integer.
-  NN_ASSIGN(v, e.Add("mul", {v, number(int64_t{m.multiplier} << left)}));
-  NN_ASSIGN(v, e.Add("add", {v, number(int64_t{1} << 30)}));
-  NN_ASSIGN(v, e.Add("floor_div", {v, number(int64_t{1} << 31)}));
+  NN_ASSIGN(v, e.Times(v, int64_t{m.multiplier} << left));
+  NN_ASSIGN(v, e.Round(v, 31));
   if (right > 0) {
     // RoundingShiftRight(): half a step more, less 1 for negative integers.
-    NN_ASSIGN(Value* const sign, e.Add("floor_div", {v, number(int64_t{1} << 31)}));
+    NN_ASSIGN(Value* const sign, e.Floor(v, 31));
     NN_ASSIGN(v, e.Add("add", {v, sign}));
-    NN_ASSIGN(v, e.Add("add", {v, number(int64_t{1} << (right - 1))}));
-    NN_ASSIGN(v, e.Add("floor_div", {v, number(int64_t{1} << right)}));
+    NN_ASSIGN(v, e.Round(v, right));
   }
-  if (to.zero_point() != 0) {
-    NN_ASSIGN(v, e.Add("add", {v, number(to.zero_point())}));
-    NN_ASSIGN(v, e.Add("maximum", {v, number(MinInteger(DType::kI32))}));
-    NN_ASSIGN(v, e.Add("minimum", {v, number(MaxInteger(DType::kI32))}));
+  return e.Finish(v);
+}
+
+Result<bool> ExpandQuantizedProd(Graph& graph, Node& node) {
+  if (!node.Is("reduce_prod") || !HasIntegerProduct(node)) return false;
+  const Type& x = node.input(0)->type();
+  NN_ASSIGN(const std::vector<int> axes, ReducedAxes(node.attrs<ReduceAttrs>().axes, x.rank()));
+  std::vector<int64_t> perm;
+  Dims rows;
+  for (int axis = 0; axis < x.rank(); ++axis)
+    if (std::ranges::find(axes, axis) == axes.end()) {
+      perm.push_back(axis);
+      rows.push_back(x.dim(axis));
+    }
+  Dim count(1);
+  for (const int axis : axes) {
+    perm.push_back(axis);
+    count = count * x.dim(axis);
   }
-  NN_ASSIGN(Node* const y, AddLike(graph, node, "cast", {v}, CastAttrs{.to = DType::kI32}));
-  y->set_arithmetic(Arithmetic::kDefault);
-  return e.Replace(y->output());
+  if (!count.is_const() || count.value() < 1 || count.value() > kMostFactors)
+    return UnsupportedError(
+        "{}: TensorFlow Lite rounds behind each factor, which ONNX can do for a known number of "
+        "factors up to {}; use --dequantize",
+        node.Describe(), kMostFactors);
+  const FixedMultiplier m = FactorMultiplier(*x.quant, *node.output()->type().quant, count.value());
+  Integers e(graph, node);
+  NN_ASSIGN(Value * v, e.Of(node.input(0)));
+  NN_ASSIGN(v, e.Add("transpose", {v}, TransposeAttrs{perm}));
+  rows.push_back(count);
+  NN_ASSIGN(v, e.Add("reshape", {v}, ReshapeAttrs{std::move(rows)}));
+  Value* product = nullptr;
+  for (int64_t i = 0; i < count.value(); ++i) {
+    NN_ASSIGN(Value* const factor, e.Add("gather", {v, e.Number(i)}, GatherAttrs{-1, 0}));
+    if (product == nullptr) {
+      product = factor;
+      continue;
+    }
+    NN_ASSIGN(product, e.Add("mul", {product, factor}));
+    NN_ASSIGN(product, Rescaled(e, product, m));
+  }
+  NN_ASSIGN(product, Rescaled(e, product, m));
+  return e.Finish(product);
 }
 
 }  // namespace nn::onnx

@@ -1,4 +1,4 @@
-// Requantization in operators that ONNX has.
+// Integer arithmetic of TensorFlow Lite in operators that ONNX has.
 #pragma once
 
 #include "base/status.h"
@@ -10,5 +10,10 @@ namespace nn::onnx {
 // result of 32 bits. Keeps every bit. False, and nothing changes, for other nodes and for factors
 // from 2^14 on.
 Result<bool> ExpandRequantize(Graph& graph, Node& node);
+
+// A reduce_prod with TensorFlow Lite's arithmetic, which rounds behind each factor, -> products of
+// 64-bit integers. Keeps every bit. False, and nothing changes, for other nodes; kUnsupported
+// unless the number of factors is known and at most 64.
+Result<bool> ExpandQuantizedProd(Graph& graph, Node& node);
 
 }  // namespace nn::onnx
