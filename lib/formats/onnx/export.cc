@@ -8,6 +8,7 @@
 
 #include "formats/common/interface.h"
 #include "formats/onnx/external.h"
+#include "formats/onnx/lstm_steps.h"
 #include "formats/onnx/requantize.h"
 #include "formats/onnx/schema.h"
 #include "formats/onnx/schema_fit.h"
@@ -283,6 +284,8 @@ Status Prepare(Graph& graph) {
     if (requantized) continue;
     NN_ASSIGN(const bool tabulated, TabulateUnary(graph, node));
     if (tabulated) continue;
+    NN_ASSIGN(const bool unrolled, ExpandQuantizedLstm(graph, node));
+    if (unrolled) continue;
     NN_RETURN_IF_ERROR(ExpandQuantizedProd(graph, node));
   }
   return UnfuseQdq(graph);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "formats/onnx/integers.h"
 #include "ir/op_def.h"
 #include "ops/array/gather.h"
 #include "ops/array/permute.h"
@@ -25,64 +26,6 @@ constexpr int64_t kMostFactors = 64;
 // Whether both are quantized per tensor.
 bool ArePerTensor(const Type& x, const Type& y) {
   return x.quantized() && y.quantized() && !x.quant->per_axis() && !y.quant->per_axis();
-}
-
-// Expressions of 64-bit integers that replace a node.
-class Integers {
- public:
-  Integers(Graph& graph, Node& node) : graph_(graph), node_(node), e_(graph, node) {}
-
-  // The stored integers, less the zero point.
-  Result<Value*> Of(Value* x) {
-    NN_ASSIGN(Value* const v, e_.Add("cast", {x}, CastAttrs{.to = DType::kI64}));
-    return Plus(v, -x->type().quant->zero_point());
-  }
-  Result<Value*> Plus(Value* v, int64_t n) { return n == 0 ? v : e_.Add("add", {v, Number(n)}); }
-  Result<Value*> Times(Value* v, int64_t n) { return e_.Add("mul", {v, Number(n)}); }
-  // v / 2^bits, rounded down.
-  Result<Value*> Floor(Value* v, int bits) {
-    return e_.Add("floor_div", {v, Number(int64_t{1} << bits)});
-  }
-  // v / 2^bits, rounded to nearest, up in the middle.
-  Result<Value*> Round(Value* v, int bits) {
-    NN_ASSIGN(v, Plus(v, int64_t{1} << (bits - 1)));
-    return Floor(v, bits);
-  }
-  Result<Value*> Add(std::string_view op, std::vector<Value*> inputs, Attrs attrs = {}) {
-    return e_.Add(op, std::move(inputs), std::move(attrs));
-  }
-  Value* Number(int64_t n) { return e_.Constant(Tensor::Of<int64_t>({}, {n})); }
-
-  // Replaces the node by the integers plus the zero point of its result, which saturate.
-  Result<bool> Finish(Value* v) {
-    const Type y = node_.output()->type();
-    NN_ASSIGN(v, Plus(v, y.quant->zero_point()));
-    // Without a zero point, 32 bits hold what was rounded to 32 bits.
-    if (y.dtype != DType::kI32 || y.quant->zero_point() != 0) {
-      NN_ASSIGN(v, Add("maximum", {v, Number(MinInteger(y.dtype))}));
-      NN_ASSIGN(v, Add("minimum", {v, Number(MaxInteger(y.dtype))}));
-    }
-    if (*v->type().dims != *y.dims) {
-      NN_ASSIGN(v, Add("reshape", {v}, ReshapeAttrs{*y.dims}));
-    }
-    NN_ASSIGN(Node* const result, AddLike(graph_, node_, "cast", {v}, CastAttrs{.to = y.dtype}));
-    result->set_arithmetic(Arithmetic::kDefault);
-    return e_.Replace(result->output());
-  }
-
- private:
-  Graph& graph_;
-  Node& node_;
-  Expansion e_;
-};
-
-// Rescale64(). Like there, the result wraps to 32 bits.
-Result<Value*> Rescaled(Integers& e, Value* v, FixedMultiplier m) {
-  const ReducedMultiplier r = Reduced(m);
-  NN_ASSIGN(v, e.Times(v, r.multiplier));
-  NN_ASSIGN(v, e.Round(v, r.shift));
-  NN_ASSIGN(v, e.Add("cast", {v}, CastAttrs{.to = DType::kI32}));
-  return e.Add("cast", {v}, CastAttrs{.to = DType::kI64});
 }
 
 bool IsRequantizeTo32(const Node& node) {
@@ -108,15 +51,9 @@ Result<bool> ExpandRequantize(Graph& graph, Node& node) {
   const int left = std::max(m.shift, 0), right = std::max(-m.shift, 0);
   Integers e(graph, node);
   NN_ASSIGN(Value * v, e.Of(node.input(0)));
-  // RoundingDoublingHighMul() of the shifted integer.
-  NN_ASSIGN(v, e.Times(v, int64_t{m.multiplier} << left));
-  NN_ASSIGN(v, e.Round(v, 31));
-  if (right > 0) {
-    // RoundingShiftRight(): half a step more, less 1 for negative integers.
-    NN_ASSIGN(Value* const sign, e.Floor(v, 31));
-    NN_ASSIGN(v, e.Add("add", {v, sign}));
-    NN_ASSIGN(v, e.Round(v, right));
-  }
+  NN_ASSIGN(v, e.Times(v, int64_t{1} << left));
+  NN_ASSIGN(v, e.HighMul(v, m.multiplier));
+  NN_ASSIGN(v, e.ShiftRight(v, right));
   return e.Finish(v);
 }
 
@@ -155,9 +92,9 @@ Result<bool> ExpandQuantizedProd(Graph& graph, Node& node) {
       continue;
     }
     NN_ASSIGN(product, e.Add("mul", {product, factor}));
-    NN_ASSIGN(product, Rescaled(e, product, m));
+    NN_ASSIGN(product, e.Rescale64(product, m));
   }
-  NN_ASSIGN(product, Rescaled(e, product, m));
+  NN_ASSIGN(product, e.Rescale64(product, m));
   return e.Finish(product);
 }
 

@@ -100,6 +100,31 @@ Status CheckQuantizedLstm(const InferContext& ctx) {
   return {};
 }
 
+QuantizedLstmFactors FactorsOf(const Node& node) {
+  constexpr float kGateScale = 0x1p-12f;
+  const auto quant = [&](size_t i) -> const Quant& { return *node.input(i)->type().quant; };
+  QuantizedLstmFactors f;
+  for (const bool is_state : {false, true}) {
+    const Quant& weights = quant(is_state ? kR : kW);
+    const float factor = quant(is_state ? kInitialH : kX).scale();
+    for (size_t g = 0; g < kGates; ++g) {
+      const float scale = weights.scale(g * weights.scales.size() / kGates);
+      (is_state ? f.state : f.input)[g] =
+          QuantizeMultiplier(static_cast<double>(scale * factor / kGateScale));
+    }
+  }
+  const Type& cell = node.input(kInitialC)->type();
+  f.cell_bits = *CellBits(cell);
+  if (node.input(kPeepholes) != nullptr)
+    f.peephole = QuantizeMultiplier(static_cast<double>(std::ldexp(1.0f, f.cell_bits - 15) *
+                                                        quant(kPeepholes).scale() / kGateScale));
+  f.hidden = QuantizeMultiplier(static_cast<double>(
+      static_cast<float>(0x1p-15 / static_cast<double>(quant(kInitialH).scale()) * 0x1p-15)));
+  if (const float limit = node.attrs<LstmAttrs>().cell_clip; std::isfinite(limit))
+    f.clip = static_cast<int16_t>(std::min(limit / cell.quant->scale(), 32767.0f));
+  return f;
+}
+
 namespace {
 
 int16_t Saturated16(int64_t v) {
@@ -118,33 +143,25 @@ std::vector<int32_t> LstmInts(const Tensor& t) {
 struct GateProducts {
   const int32_t* weights = nullptr;  // [4 H, n]
   int64_t n = 0;
-  std::vector<int32_t> bias;                 // of each row, less the products of the zero point
-  std::vector<FixedMultiplier> multipliers;  // by gate, to Q3.12
+  std::vector<int32_t> bias;  // of each row, less the products of the zero point
+  std::array<FixedMultiplier, kGates> multipliers;
 };
 
 class QuantizedCell {
  public:
   QuantizedCell(const EvalContext& ctx, int64_t direction, const std::vector<int32_t>& w,
                 const std::vector<int32_t>& r)
-      : units_(ctx.in(kR).dims()[2]), cell_bits_(*CellBits(ctx.in_type(kInitialC))) {
+      : units_(ctx.in(kR).dims()[2]), factors_(FactorsOf(ctx.node())) {
     input_ = ProductsOf(ctx, kW, ctx.in_type(kX), direction, w, 0);
+    input_.multipliers = factors_.input;
     state_ = ProductsOf(ctx, kR, ctx.in_type(kInitialH), direction, r, 1);
+    state_.multipliers = factors_.state;
     if (ctx.has(kPeepholes)) {
       const auto all = LstmInts(ctx.in(kPeepholes));
       const auto begin = all.begin() + direction * 3 * units_;
       peepholes_.assign(begin, begin + 3 * units_);
-      const float cell = std::ldexp(1.0f, cell_bits_ - 15);
-      peephole_ = QuantizeMultiplier(
-          static_cast<double>(cell * ctx.in_type(kPeepholes).quant->scale() / kGateScale));
     }
-    const Quant& h = *ctx.in_type(kInitialH).quant;
-    h_zero_ = h.zero_point();
-    hidden_ = QuantizeMultiplier(static_cast<double>(
-        static_cast<float>(0x1p-15 / static_cast<double>(h.scale()) * 0x1p-15)));
-    const float limit = ctx.attrs<LstmAttrs>().cell_clip;
-    if (std::isfinite(limit))
-      clip_ =
-          static_cast<int16_t>(std::min(limit / ctx.in_type(kInitialC).quant->scale(), 32767.0f));
+    h_zero_ = ctx.in_type(kInitialH).quant->zero_point();
   }
 
   void Step(const int32_t* x, std::vector<int32_t>& h, std::vector<int32_t>& c) {
@@ -154,22 +171,20 @@ class QuantizedCell {
     for (size_t u = 0; u < c.size(); ++u) {
       const auto kept = static_cast<int16_t>(RoundingShiftRight(FixedSigmoid16(f[u]) * c[u], 15));
       const auto added = static_cast<int16_t>(
-          RoundingShiftRight(FixedSigmoid16(i[u]) * FixedTanh16(n[u], 3), 15 + cell_bits_));
+          RoundingShiftRight(FixedSigmoid16(i[u]) * FixedTanh16(n[u], 3), 15 + factors_.cell_bits));
       c[u] = Saturated16(int64_t{kept} + added);
-      if (clip_ > 0) c[u] = std::clamp<int32_t>(c[u], -clip_, clip_);
+      if (factors_.clip > 0) c[u] = std::clamp<int32_t>(c[u], -factors_.clip, factors_.clip);
     }
     const auto o = GatesOf(kO, x, h, &c);
     for (size_t u = 0; u < c.size(); ++u) {
       const int32_t shown =
-          FixedSigmoid16(o[u]) * FixedTanh16(static_cast<int16_t>(c[u]), cell_bits_);
-      const int64_t y = int64_t{Rescale(shown, hidden_)} + h_zero_;
+          FixedSigmoid16(o[u]) * FixedTanh16(static_cast<int16_t>(c[u]), factors_.cell_bits);
+      const int64_t y = int64_t{Rescale(shown, factors_.hidden)} + h_zero_;
       h[u] = static_cast<int32_t>(std::clamp<int64_t>(y, -128, 127));
     }
   }
 
  private:
-  static constexpr float kGateScale = 0x1p-12f;
-
   GateProducts ProductsOf(const EvalContext& ctx, size_t operand, const Type& factor,
                           int64_t direction, const std::vector<int32_t>& weights,
                           int64_t bias_half) const {
@@ -183,11 +198,6 @@ class QuantizedCell {
           ctx.has(kBias) ? ctx.in(kBias).GetInt((2 * direction + bias_half) * rows + row) : 0;
       for (int64_t k = 0; k < p.n; ++k) sum -= p.weights[row * p.n + k] * zero;
       p.bias.push_back(WrapTo32(sum));
-    }
-    for (int64_t g = 0; g < kGates; ++g) {
-      const float scale = ctx.in_type(operand).quant->scale(static_cast<size_t>(g * units_));
-      p.multipliers.push_back(
-          QuantizeMultiplier(static_cast<double>(scale * factor.quant->scale() / kGateScale)));
     }
     return p;
   }
@@ -212,7 +222,7 @@ class QuantizedCell {
       acc = Accumulated(acc, state_, row, state_.multipliers[g], h.data());
       if (c != nullptr && !peepholes_.empty()) {
         const int32_t product = peepholes_[static_cast<size_t>(row)] * (*c)[at];
-        acc = Saturated16(int64_t{Rescale(product, peephole_)} + acc);
+        acc = Saturated16(int64_t{Rescale(product, factors_.peephole)} + acc);
       }
       out[at] = acc;
     }
@@ -220,12 +230,10 @@ class QuantizedCell {
   }
 
   int64_t units_;
-  int cell_bits_;
+  QuantizedLstmFactors factors_;
   GateProducts input_, state_;
   std::vector<int32_t> peepholes_;  // empty without
-  FixedMultiplier peephole_, hidden_;
   int64_t h_zero_ = 0;
-  int16_t clip_ = 0;  // 0: none
 };
 
 }  // namespace

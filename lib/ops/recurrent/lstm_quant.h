@@ -11,14 +11,30 @@
 // before their functions, sigmoid and tanh, and Q0.15 after them.
 #pragma once
 
+#include <array>
+#include <cstdint>
+
 #include "base/status.h"
 #include "ir/op_def.h"
+#include "ops/quant/requant.h"
 
 namespace nn {
 
 // kModel or kUnsupported unless the operands of a quantized node have these types. Shapes are not
 // checked.
 Status CheckQuantizedLstm(const InferContext& ctx);
+
+// The factors of the arithmetic.
+struct QuantizedLstmFactors {
+  // Of the products with w and r, by gate (i, o, f, n), and with the peepholes: to Q3.12.
+  std::array<FixedMultiplier, 4> input, state;
+  FixedMultiplier peephole;
+  FixedMultiplier hidden;  // of sigmoid times tanh, to h
+  int cell_bits = 0;       // integer bits of the cell state
+  int16_t clip = 0;        // of the cell state; 0: none
+};
+// Requires operands that passed CheckQuantizedLstm, with a scale for each row if there are several.
+QuantizedLstmFactors FactorsOf(const Node& node);
 
 // Requires operands that passed CheckQuantizedLstm and the shapes of lstm.
 Status EvalQuantizedLstm(EvalContext& ctx);

@@ -338,10 +338,15 @@ class Unroller {
 
 std::optional<std::string> WhyNotUnrolled(const Node& node, int64_t most) {
   const Type& x = node.input(0)->type();
-  const Type& r = node.input(2)->type();
-  const RecurrentAttrs& a = RecurrentAttrsOf(node);
   if (x.dtype != DType::kF32 || x.quantized())
     return fmt::format("it can be written step by step on f32 only, not {}", DTypeName(x.dtype));
+  return WhyNotSteps(node, most);
+}
+
+std::optional<std::string> WhyNotSteps(const Node& node, int64_t most) {
+  const Type& x = node.input(0)->type();
+  const Type& r = node.input(2)->type();
+  const RecurrentAttrs& a = RecurrentAttrsOf(node);
   if (!x.ranked() || !r.ranked()) return "its shapes are not known";
   const Dim steps = x.dim(a.batch_first ? 1 : 0);
   if (!steps.is_const())
