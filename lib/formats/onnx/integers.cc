@@ -88,7 +88,7 @@ Result<Value*> Integers::Stored(Value* v, const Type& type) {
   if (type.dtype != DType::kI32 || type.quant->zero_point() != 0) {
     NN_ASSIGN(v, Clamp(v, MinInteger(type.dtype), MaxInteger(type.dtype)));
   }
-  if (*v->type().dims != *type.dims) {
+  if (type.ranked() && *v->type().dims != *type.dims) {
     NN_ASSIGN(v, e_.Add("reshape", {v}, ReshapeAttrs{*type.dims}));
   }
   NN_ASSIGN(Node* const cast, e_.AddNode("cast", {v}, CastAttrs{.to = type.dtype}, 1));

@@ -37,8 +37,9 @@ bool IsRequantizeTo32(const Node& node) {
 // Whether TensorFlow Lite has an arithmetic for the node, a reduce_prod.
 bool HasIntegerProduct(const Node& node) {
   const Type &x = node.input(0)->type(), &y = node.output()->type();
-  return node.arithmetic() != Arithmetic::kDefault && ArePerTensor(x, y) && x.dtype == y.dtype &&
-         (x.dtype == DType::kI8 || x.dtype == DType::kI16) && y.quant->scale() > 0;
+  return node.arithmetic() != Arithmetic::kDefault && x.ranked() && ArePerTensor(x, y) &&
+         x.dtype == y.dtype && (x.dtype == DType::kI8 || x.dtype == DType::kI16) &&
+         y.quant->scale() > 0;
 }
 
 }  // namespace

@@ -48,6 +48,7 @@ Result<bool> TabulateUnary(Graph& graph, Node& node) {
       node.arithmetic() != Arithmetic::kTflite)
     return false;
   const Type &x = node.input(0)->type(), &y = node.output()->type();
+  if (!x.ranked()) return false;
   const auto function = TfliteUnary(node, x, y);
   if (!function) return false;  // without such arithmetic, the target reports the node
   const int64_t low = MinInteger(x.dtype);
