@@ -426,7 +426,7 @@ std::span<const SupportCell> SupportCells() {
       {"or", "coreml", 32, 0, 2},
       {"or", "nnapi", 0, 0, 34},
       {"pad", "onnx", 108, 17, 1},
-      {"pad", "tflite", 89, 20, 17},
+      {"pad", "tflite", 92, 20, 14},
       {"pad", "coreml", 29, 34, 63},
       {"pad", "nnapi", 0, 58, 68},
       {"pow", "onnx", 104, 0, 14},

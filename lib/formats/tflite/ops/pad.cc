@@ -49,14 +49,33 @@ Status ImportMirrorPad(ImportContext& ctx) {
 
 namespace {
 
-Status WritePad(ExportContext& ctx, const Node& node) {
+// The pads of each axis, [rank, 2].
+Result<TensorIndex> PairsOf(ExportContext& ctx, const Node& node) {
   const auto& a = node.attrs<PadAttrs>();
+  if (const Value* const pads = node.input(2); pads != nullptr) {
+    const int64_t rank = node.input(0)->type().rank();
+    const auto add = [&](Dims dims) {
+      return ctx.AddTensor(Type(pads->dtype(), std::move(dims)), pads->name());
+    };
+    const TensorIndex lists = add({Dim(2), Dim(rank)}), pairs = add({Dim(rank), Dim(2)});
+    NN_ASSIGN(const TensorIndex shape, ctx.AddInts({2, rank}, "shape"));
+    NN_ASSIGN(const TensorIndex perm, ctx.AddInts({1, 0}, "perm"));
+    ctx.AddOperator(Op::RESHAPE, {ctx.TensorOf(pads), shape}, {lists},
+                    fb::CreateReshapeOptions(ctx.builder()));
+    ctx.AddOperator(Op::TRANSPOSE, {lists, perm}, {pairs},
+                    fb::CreateTransposeOptions(ctx.builder()));
+    return pairs;
+  }
   const size_t rank = a.pads.size() / 2;
   std::vector<int32_t> pairs;
   for (size_t i = 0; i < rank; ++i)
     for (const size_t k : {i, rank + i}) pairs.push_back(static_cast<int32_t>(a.pads[k]));
-  const TensorIndex pads =
-      ctx.AddConstant(Tensor::Of({static_cast<int64_t>(rank), 2}, pairs), "paddings");
+  return ctx.AddConstant(Tensor::Of({static_cast<int64_t>(rank), 2}, pairs), "paddings");
+}
+
+Status WritePad(ExportContext& ctx, const Node& node) {
+  const auto& a = node.attrs<PadAttrs>();
+  NN_ASSIGN(const TensorIndex pads, PairsOf(ctx, node));
   std::vector<TensorIndex> inputs = {ctx.TensorOf(node.input(0)), pads};
   // MIRROR_PAD rejects an empty axis even if it is not padded.
   const auto dims = node.output()->type().const_dims();
@@ -77,7 +96,9 @@ Status WritePad(ExportContext& ctx, const Node& node) {
 
 std::optional<std::string> WhyNotPad(const Node& node) {
   const auto& a = node.attrs<PadAttrs>();
-  if (node.input(2) != nullptr) return "its pads must be constant";
+  if (node.input(3) != nullptr) return "the pads of some axes must be constant";
+  if (node.input(2) != nullptr && a.mode != PadMode::kConstant)
+    return fmt::format("pads of mode {} must be constant", EnumName(a.mode));
   if (a.mode == PadMode::kEdge || a.mode == PadMode::kWrap)
     return fmt::format("TensorFlow Lite has no padding mode {}", EnumName(a.mode));
   if (std::any_of(a.pads.begin(), a.pads.end(), [](int64_t p) { return p < 0; }))
