@@ -126,6 +126,15 @@ int WorstCode(const std::vector<ConvertReport>& reports) {
   return worst;
 }
 
+// "seeds 0, 1, 2", or "seeds 0 to 999" if many follow each other.
+std::string SeedsText(const std::vector<uint64_t>& seeds) {
+  constexpr size_t kListed = 8;
+  bool in_order = seeds.size() > kListed;
+  for (size_t i = 1; i < seeds.size(); ++i) in_order = in_order && seeds[i] == seeds[i - 1] + 1;
+  return in_order ? fmt::format("seeds {} to {}", seeds.front(), seeds.back())
+                  : fmt::format("seeds {}", fmt::join(seeds, ", "));
+}
+
 }  // namespace
 
 Outcome OutcomeOf(const ConvertReport& r) {
@@ -225,7 +234,7 @@ std::string VerificationSummary(const Verification& v) {
   for (const auto& [name, sizes] : v.symbols)
     symbols += fmt::format(", {} = {}", Escape(name), fmt::join(sizes, "/"));
   if (!v.seeds.empty())
-    add(fmt::format("seeds {}{}", fmt::join(v.seeds, ", "), symbols));
+    add(SeedsText(v.seeds) + symbols);
   else if (!symbols.empty())
     add(symbols.substr(2));
   return fmt::format(

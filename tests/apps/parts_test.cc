@@ -45,8 +45,10 @@ TEST_CASE("conversion report: after a failed verification, it says that nothing 
   REQUIRE_MESSAGE(verification.has_value(), verification.error().message());
   report.conversion.verification = *std::move(verification);
   const std::string text = app::ReportText(report);
-  CHECK(Contains(text, "verification failed: 3 runs"));
+  CHECK(Contains(text, "verification failed: 3 runs (seeds 0, 1, 2)"));
   CHECK(Contains(text, "no file was written; --rtol 2.6e-01 would accept it\n"));
+  report.conversion.verification->seeds = {5, 6, 7, 8, 9, 10, 11, 12, 13};
+  CHECK(Contains(app::ReportText(report), "(seeds 5 to 13)"));
   const Json json = app::ReportJson(report);
   CHECK(json["written"] == false);
   CHECK(json["verification"]["passed"] == false);
