@@ -346,6 +346,10 @@ Status Importer::Declare(Value* v, int64_t index) {
   if (v->def() == nullptr) return {};
   if (v->name().empty()) v->set_name(std::string(Text(tensor->name())));
   Type type = v->type();
+  if (declared.dtype == DType::kUnknown && type.dtype == DType::kUnknown &&
+      !v->def()->op().is_opaque)
+    return UnsupportedError("the element type of tensor {} ({}) is unsupported: {}", index,
+                            Quote(Text(tensor->name())), TensorTypeName(tensor->type()));
   if (declared.dtype != DType::kUnknown && type.dtype != DType::kUnknown &&
       declared.dtype != type.dtype)
     return ModelError("tensor {} ({}) is declared as {}, but is {}", index,
