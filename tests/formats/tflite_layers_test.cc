@@ -165,6 +165,22 @@ TEST_CASE("tflite: what the integer kernels take from the file") {
   REQUIRE(options != nullptr);
   CHECK(options->fused_activation_function() == fb::ActivationFunctionType::RELU);
   CHECK(options->rank() == 2);
+
+  // A state of i8 keeps its zero point, which is what a variable holds in the first run.
+  const Graph narrow = Parse(R"(graph { in %x: i8[2, 3]{scale=0.05, zp=3}
+      const %f: i8[4, 3]{scale=0.02} = seeded(1)
+      const %t: i8[4, 5]{scale=0.01} = seeded(2)
+      const %s: i8[2, 4, 5]{scale=0.1, zp=-50} = splat(-50)
+      %y = svdf(%x, %f, %t, _, %s) {rank = 2} @tflite : i8[2, 2]{scale=0.1, zp=-128}
+      out "y" = %y })");
+  const std::string file = FileOf(narrow);
+  CHECK(OperatorsOf(file) == std::vector<std::string>{"SVDF v3"});
+  const fb::SubGraph& sub = *Root(file).subgraphs()->Get(0);
+  const auto state_index = static_cast<unsigned>(sub.operators()->Get(0)->inputs()->Get(4));
+  const fb::Tensor& state = *sub.tensors()->Get(state_index);
+  CHECK(state.is_variable());
+  CHECK(state.type() == fb::TensorType::INT8);
+  CHECK(state.quantization()->zero_point()->Get(0) == -50);
 }
 
 }  // namespace

@@ -113,6 +113,44 @@ TEST_CASE("lstm: by hand") {
              1e-6});
 }
 
+// Numbers of a separate implementation of the kernel's algorithm. In the second sequence, the
+// features of filter 2 saturate, and their sum with the zero point of the state wraps to 78.
+TEST_CASE("svdf: a state of i8") {
+  const auto graph = [](std::string_view operands, int rank, std::string_view type) {
+    return fmt::format(
+        "graph {{ in %x: i8[2, 2]{{scale=0.05, zp=3}}  "
+        "const %f: i8[4, 2]{{scale=0.02}} = [100, -50, 20, 30, -127, 127, 64, 64]  "
+        "const %t: i8[4, 3]{{scale=0.01}} = [10, -20, 30, -40, 50, -60, 70, -80, 90, -100, 110, "
+        "-127]  const %b: i32[2]{{scale=0.001}} = [1000, -2000]  "
+        "const %s: i8[2, 4, 3]{{scale=0.1, zp=-50}} = [5, -6, 7, 8, -9, 10, -11, 12, -13, 14, -15, "
+        "16, -128, 127, -50, -50, -51, -49, 0, 0, 0, 1, 2, 3]  "
+        "const %z: i8[2, 4, 3]{{scale=0.1, zp=-50}} = splat(-50)  "
+        "%y = svdf(%x, %f, %t, {}) {{rank = {}}} @tflite : {}{{scale=0.5, zp=-10}}  "
+        "out \"y\" = %y }}",
+        operands, rank, type);
+  };
+  const std::vector<std::vector<double>> x = {{10, -20, 127, -128}};
+  CheckCase({"bias and state", graph("%b, %s", 2, "i8[2, 2]"), x, {{-5, -8, 5, 10}}});
+  CheckCase({"no bias, first step", graph("_, %z", 2, "i8[2, 2]"), x, {{-8, -14, -1, 14}}});
+  CheckCase({"one unit", graph("_, %z", 4, "i8[2, 1]"), x, {{-12, 23}}});
+}
+
+TEST_CASE("svdf: quantized operands that no kernel reads") {
+  const auto graph = [](std::string_view time, std::string_view state) {
+    return fmt::format(
+        "graph {{ in %x: i8[1, 2]{{scale=0.05, zp=3}}  in %f: i8[4, 2]{{scale=0.02}}  in %t: {}  "
+        "in %s: {}  %y = svdf(%x, %f, %t, _, %s) @tflite : i8[1, 4]{{scale=0.5, zp=1}}  "
+        "out \"y\" = %y }}",
+        time, state);
+  };
+  const std::string_view wide = "i16[4, 3]{scale=0.1}", narrow = "i8[4, 3]{scale=0.1}";
+  for (const std::string& text :
+       {graph(wide, "i8[1, 4, 3]{scale=0.1}"), graph(narrow, "i16[1, 4, 3]{scale=0.1}"),
+        graph("i8[4, 3]{scale=0.1, zp=1}", "i8[1, 4, 3]{scale=0.1}"),
+        graph(wide, "i16[1, 4, 3]{scale=0.1, zp=1}")})
+    CHECK(Fails(text, "expected quantized i8, i8, i16, i16 or i8, i8, i8, i8"));
+}
+
 // Two directions are two layers side by side, and the batch may come first.
 TEST_CASE("recurrent layers: directions and layouts") {
   const auto layer = [](std::string_view op, std::string_view attrs) {

@@ -38,12 +38,13 @@ Status CheckQuantizedSvdf(const InferContext& ctx) {
   };
   if (!ctx.has(kSvdfState))
     return UnsupportedError("a quantized svdf has no state, which gives its type");
-  if (!is(kSvdfX, DType::kI8, false) || !is(kSvdfFeature, DType::kI8, true) ||
-      !is(kSvdfTime, DType::kI16, true) || !is(kSvdfState, DType::kI16, true) ||
+  const bool wide = is(kSvdfTime, DType::kI16, true) && is(kSvdfState, DType::kI16, true);
+  const bool narrow = is(kSvdfTime, DType::kI8, true) && is(kSvdfState, DType::kI8, false);
+  if (!is(kSvdfX, DType::kI8, false) || !is(kSvdfFeature, DType::kI8, true) || !(wide || narrow) ||
       (ctx.has(kSvdfBias) && !is(kSvdfBias, DType::kI32, true)))
     return UnsupportedError(
-        "svdf of {} with {}, {} and {} is unsupported; expected quantized i8, i8, i16, i16, and an "
-        "i32 bias",
+        "svdf of {} with {}, {} and {} is unsupported; expected quantized i8, i8, i16, i16 or i8, "
+        "i8, i8, i8, and an i32 bias; only x and a state of i8 have a zero point",
         ctx.in(kSvdfX).ToString(), ctx.in(kSvdfFeature).ToString(), ctx.in(kSvdfTime).ToString(),
         ctx.in(kSvdfState).ToString());
   return {};
@@ -105,8 +106,9 @@ std::vector<int64_t> SvdfInts(const Tensor& t, int64_t zero_point = 0) {
   return out;
 }
 
-// Source: tflite/kernels/svdf.cc (Prepare), internal/reference/svdf.h (EvalIntegerSVDF). The
-// activation of the kernel is relu, which it applies only as the lower bound of int8.
+// Source: tflite/kernels/svdf.cc (Prepare), internal/reference/svdf.h (EvalIntegerSVDF); for a
+// state of i8 tflite-micro's kernels/svdf_common.cc (EvalIntegerSvdfReference). The activation of
+// the kernels is relu, which they apply only as the lower bound of int8.
 Status EvalQuantizedSvdf(EvalContext& ctx, const SvdfSizes& s) {
   NN_RETURN_IF_ERROR(RequireTflite(ctx));
   const auto scale = [&](size_t i) { return ctx.in_type(i).quant->scale(); };
@@ -116,8 +118,15 @@ Status EvalQuantizedSvdf(EvalContext& ctx, const SvdfSizes& s) {
   const FixedMultiplier to_output =
       QuantizeMultiplier(static_cast<double>(scale(kSvdfState) * scale(kSvdfTime) / out.scale()));
   const auto x = SvdfInts(ctx.in(kSvdfX), ctx.in_type(kSvdfX).quant->zero_point());
+  const DType state_type = ctx.in(kSvdfState).dtype();
+  const int64_t state_zero = ctx.in_type(kSvdfState).quant->zero_point();
   const auto feature = SvdfInts(ctx.in(kSvdfFeature)), time = SvdfInts(ctx.in(kSvdfTime)),
-             state = SvdfInts(ctx.in(kSvdfState));
+             state = SvdfInts(ctx.in(kSvdfState), state_zero);
+  // The zero point is added after the saturation: the sum may leave the range of the type.
+  const auto stored = [&](int64_t feature_sum) -> int64_t {
+    if (state_type == DType::kI16) return feature_sum;
+    return int64_t{static_cast<int8_t>(feature_sum + state_zero)} - state_zero;
+  };
   NN_ASSIGN(TensorBuilder y, ctx.NewOutput());
   for (int64_t b = 0; b < s.batch; ++b)
     for (int64_t u = 0; u < s.filters / s.rank; ++u) {
@@ -127,7 +136,7 @@ Status EvalQuantizedSvdf(EvalContext& ctx, const SvdfSizes& s) {
         for (int64_t i = 0; i < s.inputs; ++i)
           dot += feature[static_cast<size_t>(f * s.inputs + i)] *
                  x[static_cast<size_t>(b * s.inputs + i)];
-        const int64_t newest = ClampTo(DType::kI16, Rescale(WrapTo32(dot), to_state));
+        const int64_t newest = stored(ClampTo(state_type, Rescale(WrapTo32(dot), to_state)));
         const int64_t old = (b * s.filters + f) * s.steps;
         for (int64_t m = 0; m + 1 < s.steps; ++m)
           sum +=

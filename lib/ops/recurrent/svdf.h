@@ -20,9 +20,10 @@ namespace nn {
 // `time`, plus the bias. The new state is not a result. Float products are dot products of the
 // arithmetic contract; the sum over filters adds one after the other to +0, then the bias, or +0.
 //
-// On quantized types as TensorFlow Lite's kernel: x, feature and y i8, time and state i16, bias i32
-// in units of the scales of state and time; feature and time per tensor with zero point 0. The
-// state is required, because it gives the scale of the features.
+// On quantized types as TensorFlow Lite's kernels: x, feature and y i8, time and state both i16 or
+// both i8, bias i32 in units of the scales of state and time; feature, time and a state of i16 per
+// tensor with zero point 0. The state is required, because it gives the scale of the features. A
+// state of i8 has a zero point, which is added to the saturated features modulo 2^8.
 struct SvdfAttrs {
   int64_t rank = 1;
   static std::span<const AttrField> Fields();
