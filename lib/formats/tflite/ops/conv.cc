@@ -7,6 +7,7 @@
 #include "ops/nn/conv.h"
 #include "ops/nn/conv_transpose.h"
 #include "ops/support/movement.h"
+#include "ops/support/types.h"
 
 namespace nn::tflite {
 
@@ -107,71 +108,128 @@ Status ImportConv3d(ImportContext& ctx) {
   return ctx.EmitActivated(o->fused_activation_function(), "conv", std::move(operands), a);
 }
 
-// The pads of a transposed convolution are those of the convolution it inverts: SAME counts from
-// the output, whose size is input 0.
-Result<ConvTransposeAttrs> TransposeAttrsOf(const ImportContext& ctx, fb::Padding padding,
-                                            std::vector<int64_t> strides,
-                                            std::vector<int64_t> dilations, const Dims& filter) {
-  ConvTransposeAttrs a;
-  a.layout = Layout::kNxc;
-  a.strides = std::move(strides);
-  a.dilations = std::move(dilations);
+// The output shape of a transposed convolution.
+struct TransposedShape {
+  Dims spatial;
+  std::optional<Dim> channels;  // if known before a run
+  // Whether a size is that of the declared result, because input 0 is known only during a run.
+  bool assumed = false;
+};
+
+Result<TransposedShape> TransposedShapeOf(const ImportContext& ctx, size_t spatial) {
   NN_RETURN_IF_ERROR(ctx.Required(0));
-  const auto shape = ctx.Elements(0);
-  if (!shape) return UnsupportedError("the output size must be constant");
-  const size_t spatial = a.strides.size();
-  if (shape->size() != spatial + 2) return ModelError("output_shape has {} entries", shape->size());
-  a.output_shape = Dims(shape->begin() + 1, shape->end() - 1);  // the batch is not checked
-  if (!ConstDims(a.output_shape)) return UnsupportedError("the output size must be constant");
-  NN_ASSIGN(const Padding kind, PaddingOf(padding));
+  const auto contents = ctx.Elements(0);
+  const TypeDims& declared = ctx.output_type().dims;
+  if (contents && contents->size() != spatial + 2)
+    return ModelError("output_shape has {} entries", contents->size());
+  TransposedShape shape;
+  const auto known = [&](size_t axis) { return contents && KnownBeforeRun({(*contents)[axis]}); };
+  for (size_t axis = 1; axis <= spatial; ++axis) {
+    const bool is_declared = declared && declared->size() == spatial + 2;
+    if (!known(axis) && !(is_declared && (*declared)[axis].is_const()))
+      return UnsupportedError(
+          "the output size is known only during a run, and the file declares none");
+    shape.assumed |= !known(axis);
+    shape.spatial.push_back(known(axis) ? (*contents)[axis] : (*declared)[axis]);
+  }
+  if (known(spatial + 1)) shape.channels = contents->back();  // the batch is not checked
+  return shape;
+}
+
+// Sets the sizes and pads of the result. The pads are those of the convolution it inverts: SAME
+// counts from the output.
+Status SetTransposedSizes(ConvTransposeAttrs& a, Padding kind, const Dims& sizes, const Dims& input,
+                          const Dims& filter) {
+  const size_t spatial = sizes.size();
   std::vector<int64_t> pads(2 * spatial, 0);
-  for (size_t i = 0; kind == Padding::kSameUpper && i < spatial; ++i) {
-    if (!filter[i].is_const()) return UnsupportedError("the filter size must be constant");
+  bool natural = true;  // the sizes are those without output_shape
+  for (size_t i = 0; i < spatial; ++i) {
     if (a.strides[i] < 1) return ModelError("a stride is {}; it must be positive", a.strides[i]);
+    if (!filter[i].is_const()) {
+      if (kind == Padding::kSameUpper) return UnsupportedError("the filter size must be constant");
+      natural = false;
+      continue;
+    }
     const int64_t extent = (filter[i].value() - 1) * a.dilations[i] + 1;
-    const int64_t size = a.output_shape[i].value();
+    const Dim rest = kind == Padding::kSameUpper ? Dim(0) : Dim(extent - a.strides[i]);
+    natural &= sizes[i] == input[i] * Dim(a.strides[i]) + rest;
+    if (kind != Padding::kSameUpper || !sizes[i].is_const()) continue;
+    const int64_t size = sizes[i].value();
     const int64_t windows = (size + a.strides[i] - 1) / a.strides[i];
     const int64_t total = std::max<int64_t>(0, (windows - 1) * a.strides[i] + extent - size);
     pads[i] = total / 2;
     pads[spatial + i] = total - total / 2;
   }
-  a.pads = std::move(pads);
-  return a;
+  if (ConstDims(sizes)) {
+    a.output_shape = sizes;
+    a.pads = std::move(pads);
+    return {};
+  }
+  // The kernel requires that the convolution of the result has the size of the input; with that
+  // size, both definitions of SAME give the same pads.
+  a.padding = kind;
+  if (!natural) a.output_shape = sizes;
+  return {};
+}
+
+// Adds the node. The run compares assumed sizes with input 0: a reshape to its contents changes
+// nothing, or contradicts the declared shape.
+Status EmitTransposed(ImportContext& ctx, fb::ActivationFunctionType activation,
+                      std::vector<Value*> operands, ConvTransposeAttrs a,
+                      const TransposedShape& shape) {
+  NN_RETURN_IF_ERROR(
+      ctx.EmitActivated(activation, "conv_transpose", std::move(operands), std::move(a)));
+  if (!shape.assumed) return {};
+  return ctx.Emit("reshape", {ctx.outputs()[0], ctx.input(0)}, ReshapeAttrs{});
+}
+
+// The spatial axes of an operand, whose first one is `first`.
+Dims SpatialAxes(const Type& type, size_t first, size_t count) {
+  const auto begin = type.dims->begin() + static_cast<std::ptrdiff_t>(first);
+  return {begin, begin + static_cast<std::ptrdiff_t>(count)};
 }
 
 Status ImportTransposeConv(ImportContext& ctx) {
   NN_ASSIGN(const auto* const o, ctx.Options<fb::TransposeConvOptions>());
   NN_ASSIGN(std::vector<Value*> operands, Operands(ctx, 2, 1, 3));
   NN_RETURN_IF_ERROR(RequireRanks(operands, 4));
-  const Type& filter = operands[1]->type();
-  NN_ASSIGN(ConvTransposeAttrs a,
-            TransposeAttrsOf(ctx, o->padding(), {o->stride_h(), o->stride_w()}, {1, 1},
-                             {filter.dim(1), filter.dim(2)}));
+  NN_ASSIGN(const TransposedShape shape, TransposedShapeOf(ctx, 2));
+  NN_ASSIGN(const Padding padding, PaddingOf(o->padding()));
+  ConvTransposeAttrs a;
+  a.layout = Layout::kNxc;
   a.filter_layout = FilterLayout::kOxi;
-  return ctx.EmitActivated(o->fused_activation_function(), "conv_transpose", std::move(operands),
-                           std::move(a));
+  a.strides = {o->stride_h(), o->stride_w()};
+  a.dilations = {1, 1};
+  NN_RETURN_IF_ERROR(SetTransposedSizes(a, padding, shape.spatial,
+                                        SpatialAxes(operands[0]->type(), 1, 2),
+                                        SpatialAxes(operands[1]->type(), 1, 2)));
+  return EmitTransposed(ctx, o->fused_activation_function(), std::move(operands), std::move(a),
+                        shape);
 }
 
 Status ImportConv3dTranspose(ImportContext& ctx) {
   NN_ASSIGN(const auto* const o, ctx.Options<fb::Conv3DOptions>());
   NN_ASSIGN(std::vector<Value*> operands, Operands(ctx, 2, 1, 3));
   NN_RETURN_IF_ERROR(RequireRanks(operands, 5));
+  NN_ASSIGN(const TransposedShape shape, TransposedShapeOf(ctx, 3));
+  NN_ASSIGN(const Padding padding, PaddingOf(o->padding()));
   const Type& filter = operands[1]->type();
-  NN_ASSIGN(
-      ConvTransposeAttrs a,
-      TransposeAttrsOf(ctx, o->padding(), {o->stride_d(), o->stride_h(), o->stride_w()},
-                       {o->dilation_d_factor(), o->dilation_h_factor(), o->dilation_w_factor()},
-                       {filter.dim(0), filter.dim(1), filter.dim(2)}));
-  const Dim channels = ctx.Elements(0)->back();
-  if (!(filter.dim(3) == channels))
+  if (shape.channels && !(filter.dim(3) == *shape.channels))
     return UnsupportedError("a filter of {} output channels for a result of {} is unsupported",
-                            filter.dim(3).ToString(), channels.ToString());
+                            filter.dim(3).ToString(), shape.channels->ToString());
+  ConvTransposeAttrs a;
+  a.layout = Layout::kNxc;
   // [D, H, W, O, I] in the file.
   a.filter_layout = FilterLayout::kOxi;
+  a.strides = {o->stride_d(), o->stride_h(), o->stride_w()};
+  a.dilations = {o->dilation_d_factor(), o->dilation_h_factor(), o->dilation_w_factor()};
+  NN_RETURN_IF_ERROR(SetTransposedSizes(a, padding, shape.spatial,
+                                        SpatialAxes(operands[0]->type(), 1, 3),
+                                        SpatialAxes(filter, 0, 3)));
   NN_ASSIGN(operands[1],
             Rearrange(ctx.graph(), operands[1], AxisMap::Permutation({3, 0, 1, 2, 4})));
-  return ctx.EmitActivated(o->fused_activation_function(), "conv_transpose", std::move(operands),
-                           std::move(a));
+  return EmitTransposed(ctx, o->fused_activation_function(), std::move(operands), std::move(a),
+                        shape);
 }
 
 }  // namespace
