@@ -87,7 +87,7 @@ struct Conversion {
   std::string rest_unchecked;  // why some operators were not checked; empty if all were
   std::string remedy;  // what would leave fewer unsupported nodes; empty if nothing is known
   std::vector<DequantizedPort> dequantized_ports;
-  int64_t hybrids = 0;  // hybrid kernels converted to float operators (Format::import_as_float)
+  int64_t hybrids = 0;       // hybrid kernels converted to float operators (ImportedModel::hybrids)
   int64_t random_nodes = 0;  // of the source: other implementations draw different numbers
   std::vector<MovedPort> moved_ports;
   std::vector<ShiftedPort> shifted_ports;

@@ -49,7 +49,9 @@ using nnsuite::TensorSummary;
 struct ImportedModel {
   Graph graph;
   std::vector<UnsupportedNode> unsupported;
-  int64_t hybrids = 0;  // float operators in place of hybrid kernels (Format::import_as_float)
+  // Float operators in place of hybrid kernels, which quantize their float inputs in each run:
+  // those of Format::import_as_float, and those of blockwise weights.
+  int64_t hybrids = 0;
 };
 
 struct ExportOptions {

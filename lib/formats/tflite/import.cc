@@ -2,11 +2,13 @@
 
 #include <fmt/core.h>
 
+#include "formats/tflite/blockwise.h"
 #include "formats/tflite/family.h"
 #include "formats/tflite/importer.h"
 #include "formats/tflite/options.h"
 #include "formats/tflite/tensor.h"
 #include "formats/tflite/tflite.h"
+#include "ops/array/shape.h"
 #include "ops/math/elementwise.h"
 
 namespace nn::tflite {
@@ -127,14 +129,31 @@ Status ImportContext::EmitActivated(fb::ActivationFunctionType activation, std::
 
 Result<Value*> ImportContext::FloatWeights(Value* weights) {
   if (!weights->type().quantized()) return weights;
-  if (hybrids_ == nullptr)
+  if (!hybrid_as_float_)
     return UnsupportedError(
         "{} weights in a float computation are unsupported (hybrid kernel); nnconvert --dequantize "
         "converts them to floats",
         weights->type().ToString());
   NN_ASSIGN(Value* const floats, Add("dequantize", {weights}, DequantizeAttrs{}));
-  ++*hybrids_;
+  ++hybrids_;
   return floats;
+}
+
+Result<Value*> ImportContext::Weights(size_t i) {
+  const auto at = static_cast<flatbuffers::uoffset_t>(i);
+  const int64_t index = i < inputs_.size() && input(i) == nullptr ? op_.inputs()->Get(at) : -1;
+  const fb::Tensor* const tensor = At(subgraph_.tensors(), index);
+  if (tensor == nullptr || !IsBlockwise(*tensor)) return Ranked(i);
+  if (input(0) == nullptr || output_types_.empty() || input(0)->dtype() != DType::kF32 ||
+      output_types_[0].dtype != DType::kF32)
+    return UnsupportedError(
+        "weights with blockwise quantization need an input and a result of f32");
+  NN_ASSIGN(Blocks blocks, ReadBlocks(model_, subgraph_, *tensor));
+  Value* const integers = graph_.AddConstant(
+      std::move(blocks.integers), std::string(Text(tensor->name())), std::move(blocks.quant));
+  NN_ASSIGN(Value* const floats, Add("dequantize", {integers}, DequantizeAttrs{}));
+  ++hybrids_;
+  return Add("reshape", {floats}, ReshapeAttrs{std::move(blocks.dims)});
 }
 
 Status ImportOp(ImportContext& ctx, const std::string& name) {

@@ -23,10 +23,12 @@ namespace nn::tflite {
 class ImportContext {
  public:
   // `output_types` are those declared in the file. `hybrids` counts the operators of hybrid kernels
-  // that are imported as float operators; null: they are refused.
+  // that are imported as float operators; those whose weights have a scale per channel or tensor
+  // are refused unless `hybrid_as_float`.
   ImportContext(const Model& model, const fb::SubGraph& subgraph, const fb::Operator& op,
                 const fb::OperatorCode& code, int64_t index, Graph& graph,
-                std::vector<Value*> inputs, std::vector<Type> output_types, int64_t* hybrids)
+                std::vector<Value*> inputs, std::vector<Type> output_types, int64_t& hybrids,
+                bool hybrid_as_float)
       : model_(model),
         subgraph_(subgraph),
         op_(op),
@@ -36,7 +38,8 @@ class ImportContext {
         inputs_(std::move(inputs)),
         output_types_(std::move(output_types)),
         outputs_(output_types_.size(), nullptr),
-        hybrids_(hybrids) {}
+        hybrids_(hybrids),
+        hybrid_as_float_(hybrid_as_float) {}
 
   const Model& model() const { return model_; }
   const fb::Operator& op() const { return op_; }
@@ -87,6 +90,10 @@ class ImportContext {
   // weights unless hybrid kernels, which quantize their float inputs in each run, are imported as
   // float operators.
   Result<Value*> FloatWeights(Value* weights);
+  // Input i, which may have blockwise quantization (ImportRow::blockwise): the real numbers of its
+  // blocks. The kernels quantize their float input, but the graph has the float operator, because
+  // the built-in kernel and XNNPACK, which LiteRT uses by default, round in different ways.
+  Result<Value*> Weights(size_t i);
   Value* Constant(Tensor tensor) { return graph_.AddConstant(std::move(tensor)); }
   void SetOutput(size_t i, Value* value) { outputs_[i] = value; }
   const std::vector<Value*>& outputs() const { return outputs_; }
@@ -105,7 +112,8 @@ class ImportContext {
   std::vector<Value*> inputs_;
   std::vector<Type> output_types_;
   std::vector<Value*> outputs_;
-  int64_t* hybrids_;
+  int64_t& hybrids_;
+  bool hybrid_as_float_;
 };
 
 using ImportFn = Status (*)(ImportContext&);
@@ -117,6 +125,8 @@ struct ImportRow {
   // modeled, in which they are zeros; the inputs are null for `import`.
   std::span<const size_t> states = {};
   std::string_view custom = {};  // the name of a custom operator; `op` is CUSTOM
+  // The inputs that may have blockwise quantization; they are null for `import` then (Weights()).
+  std::span<const size_t> blockwise = {};
 };
 
 // Null if there is none.

@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "base/text.h"
+#include "formats/tflite/blockwise.h"
 #include "formats/tflite/signature.h"
 #include "formats/tflite/tensor.h"
 #include "ir/verify.h"
@@ -99,6 +100,15 @@ Result<bool> Importer::IsInitialState(const fb::OperatorCode& code, size_t i, in
                             Quote(Text(tensor->name())),
                             depth_ > 0 ? "belongs to a called subgraph" : "several operators use");
   return true;
+}
+
+Result<bool> Importer::IsBlockwiseInput(const fb::OperatorCode& code, size_t i,
+                                        int64_t index) const {
+  const ImportRow* const row = FindImport(code);
+  if (index == -1 || row == nullptr || std::ranges::find(row->blockwise, i) == row->blockwise.end())
+    return false;
+  NN_ASSIGN(const fb::Tensor* const tensor, TensorAt(index));
+  return IsBlockwise(*tensor) && values_[static_cast<size_t>(index)] == nullptr;
 }
 
 void Importer::ReadMetadata() {
@@ -273,7 +283,9 @@ Status Importer::ImportWithCode(const fb::Operator& op, const fb::OperatorCode& 
   // fault of theirs, nor of the model.
   bool on_opaque = false;
   for (const int64_t t : ListOf<int64_t>(op.inputs())) {
-    const auto is_state = t == -1 ? Result<bool>(true) : IsInitialState(code, inputs.size(), t);
+    NN_ASSIGN(const bool is_blockwise, IsBlockwiseInput(code, inputs.size(), t));
+    const auto is_state =
+        t == -1 || is_blockwise ? Result<bool>(true) : IsInitialState(code, inputs.size(), t);
     auto v = !is_state   ? tl::unexpected(is_state.error())
              : *is_state ? Result<Value*>(nullptr)
                          : ValueOf(t);
@@ -295,8 +307,8 @@ Status Importer::ImportWithCode(const fb::Operator& op, const fb::OperatorCode& 
     types.push_back(type ? *type : Type());
   }
   NN_RETURN_IF_ERROR(CheckPresence(op, code));
-  ImportContext ctx(model_, sub_, op, code, index, graph_, inputs, types,
-                    state_.hybrid_as_float ? &state_.result.hybrids : nullptr);
+  ImportContext ctx(model_, sub_, op, code, index, graph_, inputs, types, state_.result.hybrids,
+                    state_.hybrid_as_float);
   auto status = !reason.empty() ? Status(UnsupportedError("{}", reason))
                 : types.empty() ? Status(ModelError("the operator has no output"))
                 : CallsSubgraphs(OperatorOf(ctx.code())) ? ImportControl(ctx)

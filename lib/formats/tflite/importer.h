@@ -55,6 +55,8 @@ class Importer {
   // Whether input i of an operator is a state that nothing has written yet. kUnsupported if others
   // may write it.
   Result<bool> IsInitialState(const fb::OperatorCode& code, size_t i, int64_t index) const;
+  // Whether input i of an operator has blockwise quantization, which the operator reads itself.
+  Result<bool> IsBlockwiseInput(const fb::OperatorCode& code, size_t i, int64_t index) const;
   void ReadMetadata();
   // Records the names of the graph's inputs or outputs in a signature, by position.
   void ReadSignature(const flatbuffers::Vector<flatbuffers::Offset<fb::TensorMap>>* map,

@@ -13,7 +13,10 @@ constexpr FeatureSupport kFeatures[] = {
     {.name = "schema version 3, identifier TFL3"},
     {.name = "8-bit and 32-bit operator codes"},
     {.name = "per-tensor and per-axis quantization"},
-    {.name = "blockwise quantization", .imported = false, .exported = false},
+    {.name = "blockwise quantization",
+     .exported = false,
+     .note = "of weights of FULLY_CONNECTED, which is computed in floating point; the kernels also "
+             "quantize the input in each run"},
     {.name = "buffers after the flatbuffer (files above 2 GiB)"},
     {.name = "external buffers", .exported = false},
     {.name = "sparse tensors", .exported = false, .note = "imported as dense"},

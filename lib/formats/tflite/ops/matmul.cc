@@ -20,7 +20,7 @@ Result<Value*> AsMatrix(ImportContext& ctx, Value* x, const Dim& k) {
 Status ImportFullyConnected(ImportContext& ctx) {
   NN_ASSIGN(const auto* const o, ctx.Options<fb::FullyConnectedOptions>());
   NN_ASSIGN(Value * x, ctx.Ranked(0));
-  NN_ASSIGN(Value * w, ctx.Ranked(1));
+  NN_ASSIGN(Value * w, ctx.Weights(1));
   if (!x->type().quantized()) {
     NN_ASSIGN(w, ctx.FloatWeights(w));
   }
@@ -102,8 +102,9 @@ bool IsFullyConnected(const Node& node) {
 
 namespace {
 
+constexpr size_t kDenseWeights[] = {1};
 constexpr ImportRow kMatmulImports[] = {
-    {.op = Op::FULLY_CONNECTED, .import = ImportFullyConnected},
+    {.op = Op::FULLY_CONNECTED, .import = ImportFullyConnected, .blockwise = kDenseWeights},
     {.op = Op::BATCH_MATMUL, .import = ImportBatchMatmul},
 };
 
