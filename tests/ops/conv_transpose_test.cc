@@ -54,6 +54,21 @@ TEST_CASE("conv_transpose: groups, bias, layout") {
              {{1, 12, 20, 3, 34, 40}}});
 }
 
+// A work item must not visit all lines for each of as many classes of lines.
+TEST_CASE("conv_transpose: many lines of a single input position") {
+  std::vector<double> y(300000, 0);
+  y[0] = 2, y[1] = 20, y[2] = 200;
+  CheckCase({"lines",
+             R"(graph { in %x: f32[1, 1, 1, 1]  const %w: f32[1, 1, 1, 3] = [1, 10, 100]
+                        %y = conv_transpose(%x, %w) {output_shape = [100000, 3]}  out "y" = %y })",
+             {{2}},
+             {y}});
+  CheckCase({"planes",
+             R"(graph { in %x: f32[1, 2, 2, 1, 3]  const %w: f32[2, 3, 3, 3, 2] = seeded(1)
+                        %y = conv_transpose(%x, %w) {strides = [2, 1, 2], output_shape = [7, 40, 8]}
+                        out "y" = %y })"});
+}
+
 TEST_CASE("conv_transpose: errors name what does not fit") {
   CHECK(Fails(R"(graph { in %x: f32[1, 2, 3]  const %w: f32[1, 1, 2] = [1, 10]
                          %y = conv_transpose(%x, %w)  out "y" = %y })",

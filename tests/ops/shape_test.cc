@@ -50,6 +50,8 @@ TEST_CASE("reshape: -1 and copied dimensions") {
             .find("12 elements cannot be reshaped to [5, -1]") != std::string::npos);
   CHECK(ErrorOf(R"(graph { in %x: f32[2, 6]  %y = reshape(%x) {dims = [-1, -1]}  out "y" = %y })")
             .find("two -1") != std::string::npos);
+  CHECK(Fails(R"(graph { in %x: f32[2, 6]  in %s: i32[0]  %y = reshape(%x, %s)  out "y" = %y })",
+              "12 elements cannot be reshaped to []"));
   CHECK(ErrorOf(R"(graph { in %x: f32[2, 6]  %y = reshape(%x) {dims = [5]}  out "y" = %y })")
             .find("12 elements cannot be reshaped to [5]") != std::string::npos);
 }

@@ -160,25 +160,38 @@ class MatrixTransposeStep : public TransposeStepBase {
     std::array<size_t, kMaxRows> position;            // in the output of one image
   };
 
+  // Calls fn(d, h) for the lines of a box that belong to a class, without visiting the others:
+  // there may be as many classes as lines.
+  template <typename Fn>
+  void ForEachLine(const Box& box, const Class3& c, Fn fn) const {
+    const int64_t height = s[1].output;
+    const auto first = static_cast<int64_t>(box.line), last = static_cast<int64_t>(box.last_line);
+    const auto from = [](const AxisClass& of, int64_t period, int64_t at) {
+      return of.first + period * std::max<int64_t>(0, CeilDiv(at - of.first, period));
+    };
+    const int64_t dp = axes[0].period, hp = axes[1].period;
+    for (int64_t d = from(*c[0], dp, first / height); d * height < last; d += dp)
+      for (int64_t h = from(*c[1], hp, first - d * height); h < std::min(height, last - d * height);
+           h += hp)
+        fn(d, h);
+  }
+
   void RunClass(const Memory& memory, const Box& box, const Part& part, const Class3& c) const {
     const size_t taps = c[0]->taps.size() * c[1]->taps.size() * c[2]->taps.size();
     const size_t most = std::clamp<size_t>(kMaxPointers / std::max<size_t>(taps, 1), 1, kMaxRows);
     const auto [begin, end] = c[2]->Part(axes[2].period, box.first, box.last);
     Rows rows;
-    for (size_t l = box.line; l < box.last_line; ++l) {
-      const int64_t d = static_cast<int64_t>(l) / s[1].output;
-      const int64_t h = static_cast<int64_t>(l) % s[1].output;
-      if (d % axes[0].period != c[0]->first || h % axes[1].period != c[1]->first) continue;
+    ForEachLine(box, c, [&](int64_t d, int64_t h) {
       for (int64_t j = begin; j < end; ++j) {
         rows.at[rows.count] = {d / axes[0].period, h / axes[1].period, j};
         rows.position[rows.count] =
-            l * static_cast<size_t>(s[2].output) + static_cast<size_t>(PositionOf(c, j));
+            static_cast<size_t>((d * s[1].output + h) * s[2].output + PositionOf(c, j));
         if (++rows.count == most) {
           RunRows(memory, part, c, taps, rows);
           rows.count = 0;
         }
       }
-    }
+    });
     if (rows.count > 0) RunRows(memory, part, c, taps, rows);
   }
   int64_t PositionOf(const Class3& c, int64_t j) const { return c[2]->first + j * axes[2].period; }

@@ -200,6 +200,8 @@ Status InferReshape(InferContext& ctx) {
     if (s.ranked() && s.rank() == 1 && s.dim(0).is_const()) {
       if (s.dim(0).value() > kMaxRank)
         return LimitError("the new shape has rank {}, which exceeds the limit", s.dim(0).value());
+      if (s.dim(0) == 0 && x.ranked() && Product(*x.dims).is_const() && Product(*x.dims) != 1)
+        return ModelError("{} elements cannot be reshaped to []", Product(*x.dims).ToString());
       Dims dims;
       // A single axis takes all elements, whatever the input holds.
       if (s.dim(0) == 1 && x.ranked())
