@@ -62,6 +62,12 @@ TEST_CASE("tflite transpose_conv: sizes that only a run knows") {
         "the output size is known only during a run, and the file declares none");
   CHECK(WhyNotImported(OpenShape("VALID", "f32[1,1,5]"))
             .find("the output size is known only during a run") != std::string::npos);
+  std::string text = OpenShape("VALID", "f32[1,1,5,1]");
+  text.replace(text.find("i32[4]"), 6, "i32[0]");
+  const auto wrong = ImportTfliteText(text);
+  REQUIRE(!wrong.has_value());
+  CHECK(wrong.error().message().find("output_shape is i32[0]; expected 4 entries") !=
+        std::string::npos);
 }
 
 // TRANSPOSE_CONV of x [batch, h, w, 1] with a filter [1, 3], stride 2 on w, to the shape

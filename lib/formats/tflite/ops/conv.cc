@@ -120,10 +120,15 @@ Result<TransposedShape> TransposedShapeOf(const ImportContext& ctx, size_t spati
   NN_RETURN_IF_ERROR(ctx.Required(0));
   const auto contents = ctx.Elements(0);
   const TypeDims& declared = ctx.output_type().dims;
-  if (contents && contents->size() != spatial + 2)
-    return ModelError("output_shape has {} entries", contents->size());
+  const Type& operand = ctx.input(0)->type();
+  if (operand.ranked() &&
+      (operand.rank() != 1 ||
+       (operand.dim(0).is_const() && operand.dim(0) != static_cast<int64_t>(spatial) + 2)))
+    return ModelError("output_shape is {}; expected {} entries", operand.ToString(), spatial + 2);
   TransposedShape shape;
-  const auto known = [&](size_t axis) { return contents && KnownBeforeRun({(*contents)[axis]}); };
+  const auto known = [&](size_t axis) {
+    return contents && axis < contents->size() && KnownBeforeRun({(*contents)[axis]});
+  };
   for (size_t axis = 1; axis <= spatial; ++axis) {
     const bool is_declared = declared && declared->size() == spatial + 2;
     if (!known(axis) && !(is_declared && (*declared)[axis].is_const()))
