@@ -14,6 +14,7 @@
 
 #include "base/checked_math.h"
 #include "formats/nnapi/rewrites.h"
+#include "formats/nnapi/terms.h"
 #include "formats/nnapi/value_range.h"
 #include "ir/op_def.h"
 #include "ops/math/elementwise.h"
@@ -27,101 +28,13 @@ namespace {
 
 constexpr double kLargest = std::numeric_limits<float>::max();
 
-class Term;
-
-// Builds a formula before a node. After an error all further terms are null.
-class Terms {
- public:
-  Terms(Graph& graph, Node& node) : graph_(graph), node_(node), e_(graph, node) {}
-
-  Term Of(Value* v);
-  Term Apply(std::string_view op, std::vector<Value*> inputs, Attrs attrs = {});
-  Term Shaped(Value* v, const std::vector<int64_t>& dims);
-  Value* Number(double v) { return e_.Constant(Tensor::Scalar(static_cast<float>(v))); }
-  // Replaces the node.
-  Result<bool> Replace(Term y);
-
- private:
-  Term Keep(Result<Value*> v);
-
-  Graph& graph_;
-  Node& node_;
-  Expansion e_;
-  Status status_;
-};
-
-class Term {
- public:
-  Term(Terms* terms, Value* value) : terms_(terms), value_(value) {}
-
-  Terms& terms() const { return *terms_; }
-  Value* value() const { return value_; }
-  Term Function(std::string_view op, Attrs attrs = {}) const {
-    return terms_->Apply(op, {value_}, std::move(attrs));
-  }
-
-  friend Term operator+(Term a, Term b) { return a.terms_->Apply("add", {a.value_, b.value_}); }
-  friend Term operator*(Term a, Term b) { return a.terms_->Apply("mul", {a.value_, b.value_}); }
-  friend Term operator+(Term a, double b) {
-    return a.terms_->Apply("add", {a.value_, a.terms_->Number(b)});
-  }
-  friend Term operator*(Term a, double b) {
-    return b == 1 ? a : a.terms_->Apply("mul", {a.value_, a.terms_->Number(b)});
-  }
-  friend Term operator-(Term a) { return a * -1.0; }
-
- private:
-  Terms* terms_;
-  Value* value_;
-};
-
-Term Terms::Keep(Result<Value*> v) {
-  if (v) return {this, *v};
-  if (status_) status_ = tl::unexpected(v.error());
-  return {this, nullptr};
-}
-
-Term Terms::Of(Value* v) {
-  return {this, v};
-}
-
-Term Terms::Apply(std::string_view op, std::vector<Value*> inputs, Attrs attrs) {
-  if (!status_) return {this, nullptr};
-  return Keep(e_.Add(op, std::move(inputs), std::move(attrs)));
-}
-
-Term Terms::Shaped(Value* v, const std::vector<int64_t>& dims) {
-  if (!status_) return {this, nullptr};
-  return Keep(Reshaped(graph_, node_, v, dims));
-}
-
-Result<bool> Terms::Replace(Term y) {
-  if (!status_) return tl::unexpected(status_.error());
-  return e_.Replace(y.value());
-}
-
 // ---- Parts --------------------------------------------------------------------------------------
 
-Term Relu(Term x) {
-  return x.Function("relu");
-}
-// min(x, 1) of numbers that are not negative.
-Term AtMostOne(Term x) {
-  return x.Function("clip", ClipAttrs{-1, 1});
-}
 Term Sigmoid(Term x) {
   return x.Function("sigmoid");
 }
 Term Tanh(Term x) {
   return x.Function("tanh");
-}
-// 1 where x > 0, 0 where it is not, exactly.
-Term Step(Term x) {
-  return AtMostOne(Relu(x * 0x1p127) * 0x1p127);
-}
-// 0, and infinity where a step is 1.
-Term InfiniteAt(Term step) {
-  return step * kLargest * 2.0;
 }
 // max(x, -128), where the functions that need it are 0.
 Term AboveMinus128(Term x) {
@@ -332,7 +245,7 @@ Term Ceil(Terms&, const Node&, Term x) {
   return -(-x).Function("floor");
 }
 Term Sign(Terms&, const Node&, Term x) {
-  return (x * 0x1p127 * 0x1p127).Function("clip", ClipAttrs{-1, 1});
+  return SignOf(x);
 }
 
 constexpr struct {
