@@ -120,6 +120,11 @@ Status Improve(Graph& graph, const Target& target, bool has_interface, RewriteCo
   NN_RETURN_IF_ERROR(RunPass("fold", graph, FoldConstants));
   const auto fuse = [&](Graph& g) { return FuseIdiomsFor(target, g, IdiomScope::kLacked, counts); };
   NN_RETURN_IF_ERROR(RunPass("fuse idioms", graph, fuse));
+  const auto change_types = [&]() -> Status {
+    if (target.change_types == nullptr || !has_interface) return {};
+    return RunPass("change types", graph, [&](Graph& g) { return target.change_types(g, counts); });
+  };
+  NN_RETURN_IF_ERROR(change_types());
   AxesOptions options;
   options.allow = [&](const Node& node, Operand changed, const AxisMap& map,
                       const AxesChange& change) {
@@ -140,6 +145,7 @@ Status Improve(Graph& graph, const Target& target, bool has_interface, RewriteCo
   for (int round = 0; round < 2; ++round) {
     NN_RETURN_IF_ERROR(RunRewrite("rewrite", graph, rewrite));
     if (rewritten || moved) NN_RETURN_IF_ERROR(RunPass("fold", graph, FoldConstants));
+    if (rewritten) NN_RETURN_IF_ERROR(change_types());
     if (rewritten && lacks_scalars)
       NN_RETURN_IF_ERROR(RunRewrite("scalars", graph, ScalarsAsVectors));
     NN_RETURN_IF_ERROR(RunRewrite("change axes", graph, change_axes));

@@ -31,6 +31,10 @@ struct Rewrite {
   Result<bool> (*apply)(Graph&, Node&);
 };
 
+// The rewrites that were applied, by operator and name of the rewrite, each with the number of
+// times.
+using RewriteCounts = std::map<std::pair<std::string_view, std::string_view>, uint64_t>;
+
 // The capabilities of a consumer.
 struct Target {
   std::string_view name;  // "tflite", for messages
@@ -56,6 +60,10 @@ struct Target {
   bool lacks_scalars = false;
   // Runs first: converts quantization to the target's form (passes/qdq.h).
   Status (*prepare)(Graph&) = nullptr;
+  // Changes element types that the target lacks, also those of inputs and outputs, which the
+  // verification converts, and adds what it changed to the counts unless they are null. Runs once
+  // constants are folded and idioms are fused, and again after the rewrites.
+  Status (*change_types)(Graph&, RewriteCounts*) = nullptr;
   // For targets that have quantized u8, but not i8: quantized i8 becomes u8 (MakeUnsigned() in
   // passes/qdq.h), also that of inputs and outputs (see InterfaceAxes).
   bool shifts_interface = false;
@@ -75,9 +83,6 @@ struct InterfaceAxes {
 
 using nnsuite::UnsupportedNode;
 
-// The rewrites that were applied, by operator and name of the rewrite, each with the number of
-// times.
-using RewriteCounts = std::map<std::pair<std::string_view, std::string_view>, uint64_t>;
 // The name of the general decomposition of an operator (OpDef::decompose).
 inline constexpr std::string_view kDecomposition = "decomposition";
 

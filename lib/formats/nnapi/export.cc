@@ -14,6 +14,7 @@
 #include "formats/common/interface.h"
 #include "formats/common/node_memo.h"
 #include "formats/nnapi/constraint.h"
+#include "formats/nnapi/integers.h"
 #include "formats/nnapi/rewrites_functions.h"
 #include "ir/op_def.h"
 #include "ops/recurrent/unroll.h"
@@ -115,7 +116,8 @@ std::optional<std::string> WhyIllegal(const Node& node) {
   const ExportRow* row = FindExport(node.op_name());
   const bool has_operation = row != nullptr || node.op().FindFormat("nnapi") != nullptr;
   if (!has_operation) {
-    auto reason = IsRewritten(node) ? WhyNotOperands(node) : std::nullopt;
+    auto reason = WhyNotAsFloats(node);
+    if (!reason && IsRewritten(node)) reason = WhyNotOperands(node);
     if (!reason && node.op().category == Category::kRecurrent) reason = WhyNotUnrolled(node);
     if (!reason) reason = WhyNoFunction(node);
     return reason ? reason : WhyNoOperation(node.op_name());
@@ -445,6 +447,7 @@ const Target& NnapiTarget() {
                                 .moves_interface = true,
                                 .lacks_scalars = true,
                                 .prepare = FuseQuantized,
+                                .change_types = IntegersAsFloats,
                                 .shifts_interface = true};
   return target;
 }

@@ -478,6 +478,8 @@ std::span<const Rewrite> LateRewrites() {
         {"clip", "maximum and minimum", ClipByBounds},
         {"cum_sum", "convolution with ones", RunningSum},
         {"select", "lookups", SelectByLookups},
+        {"scatter_nd", "gather", ScatterByLookups},
+        {"scatter_elements", "gather", ScatterByLookups},
         {"matmul", "matrix by matrix", MatmulByBatches},
         {"concat", "fewer axes", JoinConcatAxes},
         {"", "reshapes in one", ReshapeInUses},

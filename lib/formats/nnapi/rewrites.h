@@ -26,12 +26,18 @@ Result<Value*> Moved(Graph& graph, Node& node, Value* x, const std::vector<int64
                      const std::vector<int64_t>& dims);
 // The operators that MoveByLookups() may replace.
 std::span<const std::string_view> MoveOperators();
+// Whether the result of the operator consists of elements of input 0 and of constants.
+bool MovesElements(const Node& node);
+// The inputs whose elements those of the result are; none if the operator computes others.
+std::vector<size_t> MovedInputs(const Node& node);
 // Any operator whose result, for fixed shapes, consists of certain elements of its input and of
 // constants: slice, transpose, gather by constants, pad, ... Operators of that kind before it are
 // part of the lookup.
 Result<bool> MoveByLookups(Graph& graph, Node& node);
 // A selection by a constant. Bit-exact.
 Result<bool> SelectByLookups(Graph& graph, Node& node);
+// A scatter into constant places, each element from its last update. Bit-exact.
+Result<bool> ScatterByLookups(Graph& graph, Node& node);
 // A reshape that NNAPI lacks (to a rank above 4) is merged into the reshapes after it.
 Result<bool> ReshapeInUses(Graph& graph, Node& node);
 // An elementwise operator, or a concatenation, on fewer axes.

@@ -13,6 +13,7 @@
 #include "ops/array/concat.h"
 #include "ops/array/gather.h"
 #include "ops/array/pad.h"
+#include "ops/array/scatter.h"
 #include "ops/array/shape.h"
 #include "ops/nn/resize.h"
 #include "ops/support/broadcast.h"
@@ -50,16 +51,6 @@ bool IsFixedF32(const Type& type) {
   const auto elements = dims ? CheckedElements(*dims) : std::nullopt;
   return type.dtype == DType::kF32 && !type.quantized() && elements && *elements > 0 &&
          *elements <= kMostMovedElements;
-}
-
-// Whether the result of the operator consists of elements of input 0 and of constants.
-bool MovesElements(const Node& node) {
-  if (node.Is("resize")) {
-    const auto& a = node.attrs<ResizeAttrs>();
-    return a.mode == ResizeMode::kNearest && a.coordinates != Coordinates::kCrop;
-  }
-  const auto operators = MoveOperators();
-  return IsReshape(node) || std::ranges::find(operators, node.op_name()) != operators.end();
 }
 
 bool IsMove(const Node& node) {
@@ -248,6 +239,26 @@ std::span<const std::string_view> MoveOperators() {
   return kOperators;
 }
 
+bool MovesElements(const Node& node) {
+  if (node.Is("resize")) {
+    const auto& a = node.attrs<ResizeAttrs>();
+    return a.mode == ResizeMode::kNearest && a.coordinates != Coordinates::kCrop;
+  }
+  const auto operators = MoveOperators();
+  return IsReshape(node) || std::ranges::find(operators, node.op_name()) != operators.end();
+}
+
+std::vector<size_t> MovedInputs(const Node& node) {
+  if (node.Is("concat")) {
+    std::vector<size_t> all(node.inputs().size());
+    for (size_t i = 0; i < all.size(); ++i) all[i] = i;
+    return all;
+  }
+  if (node.Is("pad") && node.inputs().size() > 1 && node.input(1) != nullptr) return {0, 1};
+  const bool moves = node.op().movement != Movement::kNone || MovesElements(node);
+  return moves ? std::vector<size_t>{0} : std::vector<size_t>{};
+}
+
 Result<Value*> Moved(Graph& graph, Node& node, Value* x, const std::vector<int64_t>& places,
                      const std::vector<int64_t>& dims) {
   return Lookups(graph, node, x, places, {}, dims);
@@ -329,6 +340,14 @@ Result<bool> SelectByLookups(Graph& graph, Node& node) {
   NN_ASSIGN(Value* const y, Lookups(graph, node, all, places, constants, *dims));
   if (y == nullptr) return false;
   return e.Replace(y);
+}
+
+Result<bool> ScatterByLookups(Graph& graph, Node& node) {
+  const auto reduction = node.attrs().Get("reduction");
+  if (!IsPlainF32(node) || !node.input(1)->is_constant() || !node.output()->type().const_dims() ||
+      !reduction || std::get<EnumValue>(*reduction).name != EnumName(Reduction::kNone))
+    return false;
+  return node.Is("scatter_nd") ? ExpandScatterNd(graph, node) : ExpandScatterElements(graph, node);
 }
 
 Result<bool> ReshapeInUses(Graph& graph, Node& node) {

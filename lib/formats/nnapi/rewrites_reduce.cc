@@ -32,6 +32,8 @@ constexpr int64_t kLanes = 16;
 // a small model can declare huge shapes.
 constexpr int64_t kMostReduced = int64_t{1} << 28;
 constexpr int64_t kMostAdded = int64_t{1} << 22;
+// Elements of a constant that repeats a number.
+constexpr int64_t kMostFilled = int64_t{1} << 14;
 
 int64_t Product(const std::vector<int64_t>& dims) {
   return std::accumulate(dims.begin(), dims.end(), int64_t{1}, std::multiplies<>());
@@ -156,6 +158,9 @@ Result<bool> ReplaceBy(Graph& graph, Node& node, Value* y) {
 }
 
 Result<Value*> TimesMinusOne(Expansion& e, Value* v) {
+  // A product of two numbers would be a computed scalar.
+  if (v->is_constant() && v->type().rank() == 0)
+    return e.Constant(Tensor::Scalar(-static_cast<float>(v->constant().GetDouble(0))));
   return e.Add("mul", {v, e.Constant(Tensor::Scalar(-1.0f))});
 }
 
@@ -166,6 +171,13 @@ Result<Value*> ColumnMaxima(Expansion& e, Value* x) {
   pool.kernel = {x->type().dim(1).value(), 1};
   pool.padding = Padding::kValid;
   return e.Add("max_pool", {x}, std::move(pool));
+}
+
+// A number in the shape of a value, computed to keep a large constant out of the model.
+Result<Value*> FilledLike(Expansion& e, Value* like, Value* number) {
+  NN_ASSIGN(Value * y, e.Add("clip", {like}, ClipAttrs{-1, 1}));
+  NN_ASSIGN(y, e.Add("mul", {y, e.Constant(Tensor::Scalar(0.0f))}));
+  return e.Add("add", {y, number});
 }
 
 }  // namespace
@@ -349,6 +361,10 @@ Result<bool> MaximumByPool(Graph& graph, Node& node) {
   std::vector<Value*> rows;
   const int64_t n = Product(*dims);
   for (Value* v : node.inputs()) {
+    const bool is_number = v->is_constant() && v->constant().elements() == 1;
+    if (is_number && n > kMostFilled) {
+      NN_ASSIGN(v, FilledLike(e, node.input(v == node.input(0) ? 1 : 0), v));
+    }
     if (!(*v->type().dims == *node.output()->type().dims)) {
       NN_ASSIGN(v, e.Add("expand", {v}, ExpandAttrs{ToDims(*dims)}));
     }
