@@ -491,6 +491,8 @@ std::optional<std::string> WhyNotAsFloats(const Node& node) {
     return lacks + ", and others need a fixed shape; use --batch or --input-shape";
   if (std::ranges::any_of(node.inputs(), [](const Value* v) { return HasNan(v); }))
     return lacks + ", and others cannot tell the NaN of a constant from numbers";
+  if (node.Is("top_k") && !node.input(1)->is_constant())
+    return lacks + ", and others need a constant k";
   if (orders) return lacks + ", and its input is empty, or too large for others";
   if (node.Is("select") && !MayBeNan(node.input(1)) && !MayBeNan(node.input(2)))
     return std::nullopt;

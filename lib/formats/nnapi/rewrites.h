@@ -36,7 +36,8 @@ std::vector<size_t> MovedInputs(const Node& node);
 Result<bool> MoveByLookups(Graph& graph, Node& node);
 // A selection by a constant. Bit-exact.
 Result<bool> SelectByLookups(Graph& graph, Node& node);
-// A scatter into constant places, each element from its last update. Bit-exact.
+// A scatter into constant places that replaces elements, or combines them with a few updates.
+// Bit-exact.
 Result<bool> ScatterByLookups(Graph& graph, Node& node);
 // A reshape that NNAPI lacks (to a rank above 4) is merged into the reshapes after it.
 Result<bool> ReshapeInUses(Graph& graph, Node& node);

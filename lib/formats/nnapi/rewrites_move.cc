@@ -343,10 +343,14 @@ Result<bool> SelectByLookups(Graph& graph, Node& node) {
 }
 
 Result<bool> ScatterByLookups(Graph& graph, Node& node) {
+  // ExpandScatterNd() writes so few updates of an element one by one, without another scatter.
+  constexpr int64_t kFewUpdates = 8;
   const auto reduction = node.attrs().Get("reduction");
   if (!IsPlainF32(node) || !node.input(1)->is_constant() || !node.output()->type().const_dims() ||
-      !reduction || std::get<EnumValue>(*reduction).name != EnumName(Reduction::kNone))
+      !reduction)
     return false;
+  const bool replaces = std::get<EnumValue>(*reduction).name == EnumName(Reduction::kNone);
+  if (!replaces && node.input(1)->constant().elements() > kFewUpdates) return false;
   return node.Is("scatter_nd") ? ExpandScatterNd(graph, node) : ExpandScatterElements(graph, node);
 }
 
