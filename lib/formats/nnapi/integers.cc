@@ -279,7 +279,7 @@ class Carrier {
     what.inner = static_cast<int>(dims->size()) - 1 - axis;
     what.last = a.select_last_index;
     what.keep_dims = a.keep_dims;
-    if (static_cast<double>(what.n) > kMostWhole) return false;
+    if (!IsExact(0, static_cast<double>(what.n))) return false;
     Terms terms(graph_, node);
     NN_ASSIGN(auto x, Ordered(terms, node));
     if (!x) return false;
@@ -399,7 +399,6 @@ class Carrier {
                           const std::vector<int64_t>& result) {
     Term position = terms.Of(index.value);
     int64_t rows = 1, count = CheckedElements(at).value_or(0);
-    double least = index.lo;
     if (node.Is("gather")) {
       const auto& a = node.attrs<GatherAttrs>();
       if (a.axis != 0 || a.batch_dims != 0 || dims.empty()) return false;
@@ -415,14 +414,14 @@ class Carrier {
         steps[i] = static_cast<float>(rows);
         rows *= dims[i];
       }
-      if (static_cast<double>(rows) > kMostWhole) return false;
+      if (!IsExact(0, static_cast<double>(rows))) return false;
       position = terms.Shaped(position.value(), {count, at.back()}) *
                  terms.Of(terms.Constant(Tensor::Of({at.back()}, steps)));
       position = position.Function("reduce_sum", ReduceAttrs{{1}, false});
     }
     const auto elements = CheckedElements(dims).value_or(0);
     // Indices from the end would have to be told from others.
-    if (least < 0 || elements == 0 || count == 0) return false;
+    if (index.lo < 0 || elements == 0 || count == 0) return false;
     const auto compared = CheckedMul(count, elements);
     if (!compared || *compared > kMostCompared) return false;
     const Term y = RowsAt(x, rows, elements / rows, position, count);
