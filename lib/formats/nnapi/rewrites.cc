@@ -3,7 +3,9 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <span>
 
+#include "base/checked_math.h"
 #include "formats/nnapi/export.h"
 #include "formats/nnapi/rewrites.h"
 #include "formats/nnapi/rewrites_functions.h"
@@ -68,10 +70,10 @@ Result<bool> FlattenMatmul(Graph& graph, Node& node) {
   const auto y = node.output()->type().const_dims();
   const Type& w = node.input(1)->type();
   if (!x || !y || x->size() < 3 || a.transpose_a || !w.ranked() || w.rank() != 2) return false;
-  const int64_t rows =
-      std::accumulate(x->begin(), x->end() - 1, int64_t{1}, std::multiplies<int64_t>());
+  const auto rows = CheckedElements(std::span(x->begin(), x->end() - 1));
+  if (!rows) return false;
   std::vector<Value*> inputs(node.inputs().begin(), node.inputs().end());
-  NN_ASSIGN(inputs[0], Reshaped(graph, node, inputs[0], {rows, x->back()}));
+  NN_ASSIGN(inputs[0], Reshaped(graph, node, inputs[0], {*rows, x->back()}));
   NN_ASSIGN(Value* const product, Expansion(graph, node).Add("matmul", std::move(inputs), a));
   NN_ASSIGN(Value* const back, Reshaped(graph, node, product, *y));
   return Expansion(graph, node).Replace(back);

@@ -286,13 +286,19 @@ bool HasUsedOutput(const Graph& graph, const Node& node, size_t i) {
   return i < node.outputs().size() && graph.HasUses(node.output(i));
 }
 
+bool TakesF32(const Node& node) {
+  return std::ranges::all_of(node.inputs(), [](const Value* v) {
+    return v == nullptr || (v->dtype() == DType::kF32 && !v->type().quantized());
+  });
+}
+
 }  // namespace
 
 Result<bool> LayerNormByL2(Graph& graph, Node& node) {
   const auto a = node.attrs<LayerNormAttrs>();
   const auto dims = FixedDims(node.input(0));
   const bool needs_inverse = HasUsedOutput(graph, node, 2);
-  if (!IsPlainF32(node) || !dims || (needs_inverse && a.epsilon == 0)) return false;
+  if (!TakesF32(node) || !dims || (needs_inverse && a.epsilon == 0)) return false;
   const auto rank = static_cast<int64_t>(dims->size());
   const auto axis = dims->begin() + (a.axis < 0 ? a.axis + rank : a.axis);
   const int64_t rows = std::accumulate(dims->begin(), axis, int64_t{1}, std::multiplies<>());
@@ -315,7 +321,7 @@ Result<bool> LayerNormByL2(Graph& graph, Node& node) {
 Result<bool> InstanceNormByL2(Graph& graph, Node& node) {
   const auto a = node.attrs<InstanceNormAttrs>();
   const auto dims = FixedDims(node.input(0));
-  if (!IsPlainF32(node) || !dims || dims->size() < 2) return false;
+  if (!TakesF32(node) || !dims || dims->size() < 2) return false;
   const int rank = static_cast<int>(dims->size());
   const int64_t channels = (*dims)[static_cast<size_t>(ChannelAxis(a.layout, rank))];
   const int64_t rows = (*dims)[0] * channels, n = Product(*dims) / rows;

@@ -1,5 +1,6 @@
 #include "formats/onnx/lstm_steps.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 #include <vector>
@@ -273,6 +274,8 @@ Result<bool> ExpandQuantizedLstm(Graph& graph, Node& node) {
   const auto& a = node.attrs<LstmAttrs>();
   const int64_t steps = node.input(kX)->type().dim(a.batch_first ? 1 : 0).value();
   if (steps * a.directions() > kMostSteps) return false;
+  if (!std::ranges::all_of(node.outputs(), [](const Value* v) { return v->type().quantized(); }))
+    return false;
   for (const size_t i : {kW, kR, kBias, kPeepholes})
     if (const Value* const v = node.input(i); v != nullptr && !v->is_constant()) return false;
   return LstmSteps(graph, node).Run();

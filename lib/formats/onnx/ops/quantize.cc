@@ -68,6 +68,7 @@ namespace {
 
 // Why the scales of a quantized type cannot be written.
 std::optional<std::string> WhyNotScales(const Type& type) {
+  if (type.dtype == DType::kUnknown) return "the element type of the integers is not known";
   if (type.quant->per_axis() && !type.ranked()) return "scales per axis require a known rank";
   return std::nullopt;
 }
