@@ -461,7 +461,9 @@ Status IntegersAsFloats(Graph& graph, RewriteCounts* counts) {
     if (!IsWholeType(input->type()) || input->uses().size() != 1 || graph.IsOutput(input)) continue;
     Node* const cast = input->uses()[0].node;
     if (!cast->Is("cast") || cast->output()->dtype() != DType::kF32) continue;
-    input->set_type(Type(DType::kF32, *input->type().dims));
+    Type type = input->type();
+    type.dtype = DType::kF32;
+    input->set_type(std::move(type));
     graph.ReplaceUses(cast->output(), input);
     graph.Erase(cast);
   }
