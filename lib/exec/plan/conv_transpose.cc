@@ -179,10 +179,10 @@ class MatrixTransposeStep : public TransposeStepBase {
   void RunClass(const Memory& memory, const Box& box, const Part& part, const Class3& c) const {
     const size_t taps = c[0]->taps.size() * c[1]->taps.size() * c[2]->taps.size();
     const size_t most = std::clamp<size_t>(kMaxPointers / std::max<size_t>(taps, 1), 1, kMaxRows);
-    const auto [begin, end] = c[2]->Part(axes[2].period, box.first, box.last);
+    const auto places = c[2]->Part(axes[2].period, box.first, box.last);
     Rows rows;
     ForEachLine(box, c, [&](int64_t d, int64_t h) {
-      for (int64_t j = begin; j < end; ++j) {
+      for (int64_t j = places.first; j < places.second; ++j) {
         rows.at[rows.count] = {d / axes[0].period, h / axes[1].period, j};
         rows.position[rows.count] =
             static_cast<size_t>((d * s[1].output + h) * s[2].output + PositionOf(c, j));
