@@ -48,7 +48,9 @@ Term Smaller(Term a, Term b) {
 
 // Infinity where the condition is true, -infinity elsewhere.
 Term Limit(Term condition) {
-  return InfiniteAt(condition) + -InfiniteAt(Not(condition));
+  const Term yes = InfiniteAt(condition);
+  const Term no = InfiniteAt(Not(condition));
+  return yes + -no;
 }
 
 // The one element along an axis for which the condition is true.
@@ -63,8 +65,18 @@ Term OnlyElement(const Compared& x, Term condition, int64_t axis) {
 Term Order(const Compared& a, const Compared& b) {
   if (a.whole && b.whole) return Unit(a.term + -b.term);
   if (!MayBothBeInfinite(a, b)) return SignOf(a.term + -b.term);
-  const auto infinite = [](Term x) { return AtInfinity(x) + -AtInfinity(-x); };
-  return Unit(SignOf(Bounded(a.term) + -Bounded(b.term)) + (infinite(a.term) + -infinite(b.term)));
+  const auto infinite = [](Term x) {
+    const Term positive = AtInfinity(x);
+    const Term negative = AtInfinity(-x);
+    return positive + -negative;
+  };
+  const Term left = Bounded(a.term);
+  const Term right = Bounded(b.term);
+  const Term finite = SignOf(left + -right);
+  const Term left_infinite = infinite(a.term);
+  const Term right_infinite = infinite(b.term);
+  const Term order = left_infinite + -right_infinite;
+  return Unit(finite + order);
 }
 
 Term IsPositive(Term order) {
@@ -78,9 +90,14 @@ Term Not(Term condition) {
 }
 
 Term Selected(Term condition, const Compared& a, const Compared& b) {
-  if (!MayBeInfinite(a) && !MayBeInfinite(b)) return a.term * condition + b.term * Not(condition);
+  if (!MayBeInfinite(a) && !MayBeInfinite(b)) {
+    const Term from_a = a.term * condition;
+    const Term from_b = b.term * Not(condition);
+    return from_a + from_b;
+  }
   const Term limit = Limit(condition);
-  const Term left = Smaller(a.term, limit), right = Smaller(b.term, -limit);
+  const Term left = Smaller(a.term, limit);
+  const Term right = Smaller(b.term, -limit);
   return left.terms().Apply("maximum", {left.value(), right.value()});
 }
 
@@ -96,7 +113,9 @@ Term Index(const Compared& x, const IndexOfMaximum& what) {
   } else {
     // Infinity is below its bound, and the largest number is not, because of the 1. If all elements
     // are -infinity, then all differ from the bound.
-    differs = Step(-x.term + Bounded(maximum) + AtInfinity(maximum));
+    const Term bound = Bounded(maximum);
+    const Term at_infinity = AtInfinity(maximum);
+    differs = Step(-x.term + bound + at_infinity);
   }
   const auto n = static_cast<double>(what.n);
   const double first = what.last ? 1 : n, step = what.last ? 1 : -1;
@@ -105,8 +124,12 @@ Term Index(const Compared& x, const IndexOfMaximum& what) {
   const Term weight =
       (differs * minus + weights).Function("reduce_max", ReduceAttrs{{what.axis}, what.keep_dims});
   const Term found = AtMostOne(weight);
-  if (!what.last) return found * n + -weight;
-  return MayBeInfinite(x) ? weight + -1.0 + Not(found) * n : weight + -1.0;
+  if (!what.last) {
+    const Term end = found * n;
+    return end + -weight;
+  }
+  const Term index = weight + -1.0;
+  return MayBeInfinite(x) ? index + Not(found) * n : index;
 }
 
 LargestTerms Largest(const Compared& x, int64_t outer, int64_t n, int64_t k) {
@@ -114,7 +137,8 @@ LargestTerms Largest(const Compared& x, int64_t outer, int64_t n, int64_t k) {
   const auto shaped = [&](std::vector<int64_t> dims) {
     return Compared{terms.Shaped(x.term.value(), std::move(dims)), x.range, x.whole};
   };
-  const Compared rows = shaped({outer, n, 1}), columns = shaped({outer, 1, n});
+  const Compared rows = shaped({outer, n, 1});
+  const Compared columns = shaped({outer, 1, n});
   // The rank of element i is the number of elements j that are larger, or equal and before it.
   std::vector<float> is_before;
   for (int64_t i = 0; i < n; ++i)
@@ -122,16 +146,18 @@ LargestTerms Largest(const Compared& x, int64_t outer, int64_t n, int64_t k) {
   const Term before = terms.Of(terms.Constant(Tensor::Of({1, n, n}, is_before)));
   const Term rank =
       AtMostOne(Relu(Order(columns, rows) + before)).Function("reduce_sum", ReduceAttrs{{2}, true});
-  const Term is_place = Not(IsNonzero(Unit(rank + Sequence(terms, k, 0, 0, -1))));
-  const Term indices =
-      (is_place * Sequence(terms, n, 1, 0, 1)).Function("reduce_sum", ReduceAttrs{{1}, false});
+  const Term places = Sequence(terms, k, 0, 0, -1);
+  const Term is_place = Not(IsNonzero(Unit(rank + places)));
+  const Term numbers = Sequence(terms, n, 1, 0, 1);
+  const Term indices = (is_place * numbers).Function("reduce_sum", ReduceAttrs{{1}, false});
   return {OnlyElement(rows, is_place, 1), indices};
 }
 
 Term RowsAt(const Compared& data, int64_t rows, int64_t columns, Term indices, int64_t count) {
   Terms& terms = indices.terms();
   const Term column = terms.Shaped(indices.value(), {count, 1, 1});
-  const Term is_row = Not(IsNonzero(Unit(column + Sequence(terms, rows, 1, 0, -1))));
+  const Term numbers = Sequence(terms, rows, 1, 0, -1);
+  const Term is_row = Not(IsNonzero(Unit(column + numbers)));
   const Compared all{terms.Shaped(data.term.value(), {1, rows, columns}), data.range, data.whole};
   return OnlyElement(all, is_row, 1);
 }

@@ -356,8 +356,12 @@ class Carrier {
     Term rest = x + -(quotient * y);
     for (int i = 0; i < 2; ++i) {
       // The second time, the error is at most 1.
-      const Term more = i == 0 ? (rest * inverse).Function("floor")
-                               : AtMostOne(Relu(rest + -y + 1.0)) + -AtMostOne(Relu(-rest));
+      const auto one = [&] {
+        const Term above = AtMostOne(Relu(rest + -y + 1.0));
+        const Term below = AtMostOne(Relu(-rest));
+        return above + -below;
+      };
+      const Term more = i == 0 ? (rest * inverse).Function("floor") : one();
       quotient = quotient + more;
       rest = rest + -(more * y);
     }
@@ -415,9 +419,9 @@ class Carrier {
         rows *= dims[i];
       }
       if (!IsExact(0, static_cast<double>(rows))) return false;
-      position = terms.Shaped(position.value(), {count, at.back()}) *
-                 terms.Of(terms.Constant(Tensor::Of({at.back()}, steps)));
-      position = position.Function("reduce_sum", ReduceAttrs{{1}, false});
+      const Term indices = terms.Shaped(position.value(), {count, at.back()});
+      const Term factors = terms.Of(terms.Constant(Tensor::Of({at.back()}, steps)));
+      position = (indices * factors).Function("reduce_sum", ReduceAttrs{{1}, false});
     }
     const auto elements = CheckedElements(dims).value_or(0);
     // Indices from the end would have to be told from others.
