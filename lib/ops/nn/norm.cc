@@ -63,7 +63,7 @@ Status CheckReal(const InferContext& ctx, size_t i) {
 }
 
 // Inputs `from` to `to` must have one element per channel of x, or `also` elements.
-Status CheckPerChannel(const InferContext& ctx, const Dim& channels, size_t from, size_t to,
+Status CheckPerChannel(const InferContext& ctx, Dim channels, size_t from, size_t to,
                        int64_t also = -1) {
   for (size_t i = from; i <= to; ++i) {
     NN_RETURN_IF_ERROR(RequireRank(ctx, i, 1, 1));
@@ -71,6 +71,8 @@ Status CheckPerChannel(const InferContext& ctx, const Dim& channels, size_t from
     if (n.is_const() && channels.is_const() && n != channels && !(n == also))
       return ModelError("input {} has {} elements for {} channels", i, n.ToString(),
                         channels.ToString());
+    // The parameters must agree where x leaves the number open.
+    if (!channels.is_const() && !(n == also)) channels = n;
   }
   return {};
 }
