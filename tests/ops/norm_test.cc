@@ -94,9 +94,10 @@ TEST_CASE("normalizations: errors name what does not fit") {
       Fails(R"(graph { in %x: f32[1, 3, 4]  const %s: f32[2] = splat(1)  const %b: f32[3] = splat(0)
                          %y = instance_norm(%x, %s, %b)  out "y" = %y })",
             "input 1 has 2 elements for 3 channels"));
-  CHECK(Fails(R"(graph { in %x: f32[2, c, 4]  in %s: f32[3]  in %b: f32[3]  in %m: f32[3]  in %v: f32[0]
+  CHECK(Fails(
+      R"(graph { in %x: f32[2, c, 4]  in %s: f32[3]  in %b: f32[3]  in %m: f32[3]  in %v: f32[0]
                          %y = batch_norm(%x, %s, %b, %m, %v)  out "y" = %y })",
-              "input 4 has 0 elements for 3 channels"));
+      "input 4 has 0 elements for 3 channels"));
   CHECK(Fails(
       "graph { in %x: u8[1, 4]{scale=0.05, zp=130}\n"
       "%y = l2_normalization(%x) {epsilon = 1.0} @tflite : u8[1, 4]{scale=0.0078125, zp=128}\n"
