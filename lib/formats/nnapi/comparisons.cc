@@ -134,8 +134,8 @@ Term Index(const Compared& x, const IndexOfMaximum& what) {
 
 LargestTerms Largest(const Compared& x, int64_t outer, int64_t n, int64_t k) {
   Terms& terms = x.term.terms();
-  const auto shaped = [&](std::vector<int64_t> dims) {
-    return Compared{terms.Shaped(x.term.value(), std::move(dims)), x.range, x.whole};
+  const auto shaped = [&](const std::vector<int64_t>& dims) {
+    return Compared{terms.Shaped(x.term.value(), dims), x.range, x.whole};
   };
   const Compared rows = shaped({outer, n, 1});
   const Compared columns = shaped({outer, 1, n});
