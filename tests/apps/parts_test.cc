@@ -30,20 +30,26 @@ TEST_CASE("tables: columns are aligned by characters, empty ones left out") {
   CHECK(Table({{"a"}, {"b"}}).Text() == "a  b\n");
 }
 
-TEST_CASE("conversion report: after a failed verification, it says that nothing was written") {
+// The report of a conversion of `source` that wrote a model which computes `written`.
+app::ConvertReport VerifiedReport(const Graph& source, const Graph& written) {
   app::ConvertReport report;
   report.input = "a";
   report.input_format = report.output_format = "ONNX";
   report.output = "b";
+  auto verification =
+      VerifyConversion(source.Clone(), [&] { return Result<Graph>(written.Clone()); },
+                       IdentityInterface(source), {});
+  REQUIRE_MESSAGE(verification.has_value(), verification.error().message());
+  report.conversion.verification = *std::move(verification);
+  return report;
+}
+
+TEST_CASE("conversion report: after a failed verification, it says that nothing was written") {
   const auto scale = [](const std::string& factor) {
     return Parse("graph { in %x: f32[4]  const %k: f32[4] = splat(" + factor +
                  ")  %y = mul(%x, %k)  out \"y\" = %y }");
   };
-  const Graph source = scale("2");
-  auto verification = VerifyConversion(source.Clone(), [&] { return Result<Graph>(scale("2.5")); },
-                                       IdentityInterface(source), {});
-  REQUIRE_MESSAGE(verification.has_value(), verification.error().message());
-  report.conversion.verification = *std::move(verification);
+  app::ConvertReport report = VerifiedReport(scale("2"), scale("2.5"));
   const std::string text = app::ReportText(report);
   CHECK(Contains(text, "verification failed: 3 runs (seeds 0, 1, 2)"));
   CHECK(Contains(text, "no file was written; --rtol 2.6e-01 would accept it\n"));
@@ -56,18 +62,11 @@ TEST_CASE("conversion report: after a failed verification, it says that nothing 
 }
 
 TEST_CASE("conversion report: integers that differ have a remedy") {
-  app::ConvertReport report;
-  report.input = "a";
-  report.output = "b";
   const auto shift = [](const std::string& step) {
     return Parse("graph { in %x: i8[4]{scale=0.5}  const %k: i8[4]{scale=0.5} = splat(" + step +
                  ")  %y = add(%x, %k) @tflite : i8[*]{scale=0.5}  out \"y\" = %y }");
   };
-  const Graph source = shift("0");
-  auto verification = VerifyConversion(source.Clone(), [&] { return Result<Graph>(shift("5")); },
-                                       IdentityInterface(source), {});
-  REQUIRE_MESSAGE(verification.has_value(), verification.error().message());
-  report.conversion.verification = *std::move(verification);
+  const app::ConvertReport report = VerifiedReport(shift("0"), shift("5"));
   CHECK(Contains(app::ReportText(report),
                  "no file was written; --dequantize converts the real numbers"));
 }
