@@ -7,13 +7,11 @@
 
 #include "formats/onnx/integers.h"
 #include "ir/op_def.h"
-#include "ops/array/concat.h"
 #include "ops/array/gather.h"
-#include "ops/array/shape.h"
-#include "ops/array/slice.h"
 #include "ops/quant/fixed_point.h"
 #include "ops/recurrent/lstm_quant.h"
 #include "ops/recurrent/recurrent.h"
+#include "ops/recurrent/steps.h"
 #include "ops/recurrent/unroll.h"
 
 namespace nn::onnx {
@@ -40,31 +38,25 @@ class LstmSteps {
       : graph_(graph),
         node_(node),
         e_(graph, node),
-        attrs_(node.attrs<LstmAttrs>()),
+        steps_(graph, node),
+        attrs_(steps_.attrs()),
+        units_(steps_.units()),
+        h_zero_(ZeroOf(kInitialH)),
         factors_(FactorsOf(node)) {}
 
   Result<bool> Run() {
-    const Type& x = Input(kX)->type();
-    steps_ = x.dim(attrs_.batch_first ? 1 : 0).value();
-    inputs_ = x.dim(2).value();
-    units_ = Input(kR)->type().dim(2).value();
-    batch_ = x.dim(attrs_.batch_first ? 0 : 1);
-    h_zero_ = ZeroOf(kInitialH);
     const int bits = factors_.cell_bits;
     sigmoid_ = e_.Constant(Table16(FixedSigmoid16));
     tanh_ = e_.Constant(Table16([](int16_t q) { return FixedTanh16(q, 3); }));
     cell_tanh_ = e_.Constant(Table16([bits](int16_t q) { return FixedTanh16(q, bits); }));
-    std::array<std::vector<Value*>, 3> parts;  // y, h, c of each direction
+    std::vector<RecurrentSteps::Direction> directions;
     for (int64_t d = 0; d < attrs_.directions(); ++d) {
-      NN_ASSIGN(const auto results, RunDirection(d));
-      for (size_t i = 0; i < parts.size(); ++i) parts[i].push_back(results[i]);
+      NN_ASSIGN(const auto direction, RunDirection(d));
+      directions.push_back(direction);
     }
-    std::vector<Value*> outputs;
-    for (size_t i = 0; i < node_.outputs().size(); ++i) {
-      const int64_t axis = (attrs_.batch_first ? 1 : 0) + (i == 0 ? 1 : 0);
-      NN_ASSIGN(Value* const all, Concat(parts[i], axis));
-      NN_ASSIGN(Value* const stored, e_.Stored(all, Type(node_.output(i)->type())));
-      outputs.push_back(stored);
+    NN_ASSIGN(std::vector<Value*> outputs, steps_.Join(directions));
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      NN_ASSIGN(outputs[i], e_.Stored(outputs[i], Type(node_.output(i)->type())));
     }
     graph_.Replace(&node_, outputs);
     return true;
@@ -74,16 +66,6 @@ class LstmSteps {
   Value* Input(size_t i) const { return node_.input(i); }
   int64_t ZeroOf(size_t i) const { return Input(i)->type().quant->zero_point(); }
 
-  Result<Value*> Part(Value* v, int64_t axis, int64_t begin, int64_t end) {
-    return e_.Add("slice", {v}, SliceAttrs{{axis}, {begin}, {end}, {}});
-  }
-  Result<Value*> Reshape(Value* v, Dims dims) {
-    return e_.Add("reshape", {v}, ReshapeAttrs{std::move(dims), false});
-  }
-  Result<Value*> Concat(const std::vector<Value*>& values, int64_t axis) {
-    if (values.size() == 1) return values[0];
-    return e_.Add("concat", values, ConcatAttrs{axis});
-  }
   Result<Value*> Look(Value* table, Value* v) {
     NN_ASSIGN(v, e_.Plus(v, 32768));
     NN_ASSIGN(v, e_.Add("gather", {table, v}, GatherAttrs{}));
@@ -139,7 +121,7 @@ class LstmSteps {
   Result<Value*> OfGate(const Weights& w, Value* products, size_t gate) {
     const int64_t first = static_cast<int64_t>(gate) * units_;
     NN_ASSIGN(Value* const part,
-              Part(products, products->type().rank() - 1, first, first + units_));
+              steps_.Part(products, products->type().rank() - 1, first, first + units_));
     return e_.Rescale(part, (*w.multipliers)[gate]);
   }
 
@@ -151,8 +133,7 @@ class LstmSteps {
 
   // The argument of a gate's functions at step t; `c` for gates with peepholes.
   Result<Value*> Argument(const Direction& d, size_t gate, int64_t t, Value* products, Value* c) {
-    NN_ASSIGN(Value * wx, Part(d.wx[gate], attrs_.batch_first ? 1 : 0, t, t + 1));
-    NN_ASSIGN(wx, Reshape(wx, {batch_, Dim(units_)}));
+    NN_ASSIGN(Value* const wx, steps_.StepOf(d.wx[gate], t));
     NN_ASSIGN(Value* const rh, OfGate(d.r, products, gate));
     NN_ASSIGN(Value* const sum, Saturated16(wx, rh));
     if (c == nullptr || d.peepholes[gate] == nullptr) return sum;
@@ -189,7 +170,7 @@ class LstmSteps {
 
   Result<Direction> WeightsOf(int64_t d) {
     Direction out;
-    out.w = WeightsOf(kW, kX, inputs_, d, 0);
+    out.w = WeightsOf(kW, kX, steps_.inputs(), d, 0);
     out.r = WeightsOf(kR, kInitialH, units_, d, 1);
     NN_ASSIGN(Value* const products, Products(out.w, Input(kX)));
     for (size_t g = 0; g < kGates; ++g) {
@@ -208,62 +189,32 @@ class LstmSteps {
 
   // The stored integers of the initial state of direction d, [B, H].
   Result<Value*> Initial(size_t operand, int64_t d) {
-    NN_ASSIGN(Value * v, e_.Cast(Input(operand), DType::kI64));
-    if (attrs_.directions() > 1) {
-      NN_ASSIGN(v, Part(v, attrs_.batch_first ? 1 : 0, d, d + 1));
-    }
-    return Reshape(v, {batch_, Dim(units_)});
+    NN_ASSIGN(Value* const v, e_.Cast(Input(operand), DType::kI64));
+    return steps_.Initial(v, d);
   }
 
-  // Whether each sequence has a step t, [B, 1]; null if all have all steps.
-  Result<Value*> HasStep(int64_t t) {
-    if (Input(kLengths) == nullptr) return nullptr;
-    Value* const step = e_.Constant(Tensor::Scalar(static_cast<int32_t>(t)));
-    NN_ASSIGN(Value* const has, e_.Add("greater", {Input(kLengths), step}));
-    return Reshape(has, {batch_, Dim(1)});
-  }
-
-  // y, h and c, less their zero points, with an axis of size 1 for the direction.
-  Result<std::array<Value*, 3>> RunDirection(int64_t number) {
+  // The results less their zero points.
+  Result<RecurrentSteps::Direction> RunDirection(int64_t number) {
     NN_ASSIGN(const Direction d, WeightsOf(number));
-    NN_ASSIGN(Value * h, Initial(kInitialH, number));
-    NN_ASSIGN(Value * c, Initial(kInitialC, number));
-    const bool reverse = attrs_.direction == RecurrentDirection::kReverse || number == 1;
-    const Dims with_axes = attrs_.batch_first ? Dims{batch_, Dim(1), Dim(1), Dim(units_)}
-                                              : Dims{Dim(1), Dim(1), batch_, Dim(units_)};
-    std::vector<Value*> y(static_cast<size_t>(steps_));
-    for (int64_t k = 0; k < steps_; ++k) {
-      const int64_t t = reverse ? steps_ - 1 - k : k;
-      Value* const old_h = h;
-      Value* const old_c = c;
-      NN_RETURN_IF_ERROR(Step(d, t, h, c));
-      Value* shown = h;
-      NN_ASSIGN(Value* const has, HasStep(t));
-      if (has != nullptr) {
-        NN_ASSIGN(shown, e_.Add("select", {has, h, e_.Number(h_zero_)}));
-        NN_ASSIGN(h, e_.Add("select", {has, h, old_h}));
-        NN_ASSIGN(c, e_.Add("select", {has, c, old_c}));
-      }
-      NN_ASSIGN(y[static_cast<size_t>(t)], Reshape(shown, with_axes));
-    }
-    const Dims state =
-        attrs_.batch_first ? Dims{batch_, Dim(1), Dim(units_)} : Dims{Dim(1), batch_, Dim(units_)};
-    std::array<Value*, 3> out{};
-    NN_ASSIGN(out[0], Concat(y, attrs_.batch_first ? 1 : 0));
-    NN_ASSIGN(out[0], e_.Plus(out[0], -h_zero_));
-    NN_ASSIGN(out[1], Reshape(h, state));
-    NN_ASSIGN(out[1], e_.Plus(out[1], -h_zero_));
-    NN_ASSIGN(out[2], Reshape(c, state));
+    NN_ASSIGN(Value* const h, Initial(kInitialH, number));
+    NN_ASSIGN(Value* const c, Initial(kInitialC, number));
+    NN_ASSIGN(RecurrentSteps::Direction out,
+              steps_.Walk(number, h, c, e_.Number(h_zero_),
+                          [&](int64_t t, Value*& next_h, Value*& next_c) {
+                            return Step(d, t, next_h, next_c);
+                          }));
+    NN_ASSIGN(out.y, e_.Plus(out.y, -h_zero_));
+    NN_ASSIGN(out.h, e_.Plus(out.h, -h_zero_));
     return out;
   }
 
   Graph& graph_;
   Node& node_;
   Integers e_;
-  const LstmAttrs& attrs_;
+  RecurrentSteps steps_;
+  const RecurrentAttrs& attrs_;
+  const int64_t units_, h_zero_;
   const QuantizedLstmFactors factors_;
-  int64_t steps_ = 0, units_ = 0, inputs_ = 0, h_zero_ = 0;
-  Dim batch_;
   Value *sigmoid_ = nullptr, *tanh_ = nullptr, *cell_tanh_ = nullptr;  // tables
 };
 

@@ -9,13 +9,12 @@
 #include <vector>
 
 #include "ir/op_def.h"
-#include "ops/array/concat.h"
 #include "ops/array/shape.h"
-#include "ops/array/slice.h"
 #include "ops/array/tile.h"
 #include "ops/math/elementwise.h"
 #include "ops/math/matmul.h"
 #include "ops/recurrent/recurrent.h"
+#include "ops/recurrent/steps.h"
 
 namespace nn {
 namespace {
@@ -28,59 +27,33 @@ class Unroller {
   Unroller(Graph& graph, Node& node)
       : graph_(graph),
         node_(node),
-        attrs_(RecurrentAttrsOf(node)),
+        steps_(graph, node),
+        attrs_(steps_.attrs()),
+        units_(steps_.units()),
         gates_(node.Is("lstm")  ? 4
                : node.Is("gru") ? 3
                                 : 1) {}
 
   Result<bool> Run() {
-    const Type& x = node_.input(kX)->type();
-    steps_ = x.dim(attrs_.batch_first ? 1 : 0).value();
-    units_ = node_.input(kR)->type().dim(2).value();
-    inputs_ = x.dim(2).value();
-    batch_ = x.dim(attrs_.batch_first ? 0 : 1);
-    std::vector<Value*> y, h, c;
+    std::vector<RecurrentSteps::Direction> directions;
     for (int64_t d = 0; d < attrs_.directions(); ++d) {
-      NN_ASSIGN(const Direction result, RunDirection(d));
-      y.push_back(result.y);
-      h.push_back(result.h);
-      c.push_back(result.c);
+      NN_ASSIGN(const auto direction, RunDirection(d));
+      directions.push_back(direction);
     }
-    std::vector<Value*> outputs;
-    NN_ASSIGN(Value* const all, Concat(y, attrs_.batch_first ? 2 : 1));
-    outputs.push_back(all);
-    for (size_t i = 1; i < node_.outputs().size(); ++i) {
-      NN_ASSIGN(Value* const state, Concat(i == 1 ? h : c, attrs_.batch_first ? 1 : 0));
-      outputs.push_back(state);
-    }
+    NN_ASSIGN(const std::vector<Value*> outputs, steps_.Join(directions));
     graph_.Replace(&node_, outputs);
     return true;
   }
 
  private:
-  struct Direction {
-    Value* y;  // with an axis of size 1 for the direction
-    Value* h;  // the same
-    Value* c;  // null unless lstm
-  };
-
   Result<Value*> Add(std::string_view op, std::vector<Value*> inputs, Attrs attrs = {}) {
-    NN_ASSIGN(Node* const n, graph_.Append(op, std::move(inputs), std::move(attrs), 1, &node_));
-    n->set_source(node_.source());
-    return n->output();
+    return steps_.Add(op, std::move(inputs), std::move(attrs));
+  }
+  Result<Value*> Part(Value* v, int64_t axis, int64_t begin, int64_t end) {
+    return steps_.Part(v, axis, begin, end);
   }
   Result<Value*> Number(std::string_view op, Value* x, float v) {
     return Add(op, {x, graph_.AddConstant(Tensor::Scalar(v))});
-  }
-  Result<Value*> Reshape(Value* v, Dims dims) {
-    return Add("reshape", {v}, ReshapeAttrs{std::move(dims), false});
-  }
-  Result<Value*> Part(Value* v, int64_t axis, int64_t begin, int64_t end) {
-    return Add("slice", {v}, SliceAttrs{{axis}, {begin}, {end}, {}});
-  }
-  Result<Value*> Concat(const std::vector<Value*>& parts, int64_t axis) {
-    if (parts.size() == 1) return parts[0];
-    return Add("concat", parts, ConcatAttrs{axis});
   }
 
   // Direction d of an operand [D, ...], without that axis and with the others as `dims`; null if
@@ -91,20 +64,14 @@ class Unroller {
     if (attrs_.directions() > 1) {
       NN_ASSIGN(v, Part(v, 0, d, d + 1));
     }
-    return Reshape(v, std::move(dims));
+    return steps_.Reshape(v, std::move(dims));
   }
 
   // The initial state of direction d, [B, H]; zeros if it is absent.
   Result<Value*> Initial(size_t operand, int64_t d) {
-    const Dims dims = {batch_, Dim(units_)};
-    if (Value* v = node_.input(operand)) {
-      if (attrs_.directions() > 1) {
-        NN_ASSIGN(v, Part(v, attrs_.batch_first ? 1 : 0, d, d + 1));
-      }
-      return Reshape(v, dims);
-    }
+    if (Value* const v = node_.input(operand)) return steps_.Initial(v, d);
     Value* const zero = graph_.AddConstant(Tensor::Scalar(0.0f));
-    return Add("expand", {zero}, ExpandAttrs{dims});
+    return Add("expand", {zero}, ExpandAttrs{steps_.state_dims()});
   }
 
   Result<Value*> Activate(const RecurrentFunction& f, Value* x) {
@@ -175,15 +142,9 @@ class Unroller {
     std::vector<RecurrentFunction> functions;
   };
 
-  Result<Value*> StepOf(const Weights& w, int64_t g, int64_t t) {
-    NN_ASSIGN(Value* const part,
-              Part(w.wx[static_cast<size_t>(g)], attrs_.batch_first ? 1 : 0, t, t + 1));
-    return Reshape(part, {batch_, Dim(units_)});
-  }
-
   // wx + rh of gate g at step t, plus a peephole.
   Result<Value*> Sum(const Weights& w, int64_t g, int64_t t, Value* h, Value* c = nullptr) {
-    NN_ASSIGN(Value* const wx, StepOf(w, g, t));
+    NN_ASSIGN(Value* const wx, steps_.StepOf(w.wx[static_cast<size_t>(g)], t));
     NN_ASSIGN(Value* const rh, Product(h, w.r[static_cast<size_t>(g)]));
     NN_ASSIGN(Value * sum, Add("add", {wx, rh}));
     if (c == nullptr || w.peephole.empty()) return sum;
@@ -228,7 +189,7 @@ class Unroller {
     if (node_.attrs<GruAttrs>().linear_before_reset) {
       NN_ASSIGN(Value* const rh, Product(h, w.r[kNew]));
       NN_ASSIGN(Value* const kept, Add("mul", {reset, rh}));
-      NN_ASSIGN(Value* const wx, StepOf(w, kNew, t));
+      NN_ASSIGN(Value* const wx, steps_.StepOf(w.wx[kNew], t));
       NN_ASSIGN(n, Add("add", {kept, wx}));
     } else {
       NN_ASSIGN(Value* const kept, Add("mul", {reset, h}));
@@ -254,7 +215,7 @@ class Unroller {
     const int64_t rows = gates_ * units_;
     Weights w;
     NN_ASSIGN(w.functions, RecurrentFunctionsOf(node_, d));
-    NN_ASSIGN(Value* const input_weights, OfDirection(kW, d, {Dim(rows), Dim(inputs_)}));
+    NN_ASSIGN(Value* const input_weights, OfDirection(kW, d, {Dim(rows), Dim(steps_.inputs())}));
     NN_ASSIGN(Value* const state_weights, OfDirection(kR, d, {Dim(rows), Dim(units_)}));
     NN_ASSIGN(Value* const biases, OfDirection(kBias, d, {Dim(2 * rows)}));
     Value* w_bias = nullptr;
@@ -278,60 +239,24 @@ class Unroller {
     return w;
   }
 
-  // Whether each sequence has a step t, [B, 1]; null if all have all steps.
-  Result<Value*> HasStep(int64_t t) {
-    Value* const lengths = node_.input(kLengths);
-    if (lengths == nullptr) return nullptr;
-    Value* const step = graph_.AddConstant(Tensor::Scalar(static_cast<int32_t>(t)));
-    NN_ASSIGN(Value* const has, Add("greater", {lengths, step}));
-    return Reshape(has, {batch_, Dim(1)});
-  }
-
-  Result<Direction> RunDirection(int64_t d) {
+  Result<RecurrentSteps::Direction> RunDirection(int64_t d) {
     NN_ASSIGN(const Weights w, WeightsOf(d));
-    NN_ASSIGN(Value * h, Initial(kInitialH, d));
+    NN_ASSIGN(Value* const h, Initial(kInitialH, d));
     Value* c = nullptr;
     if (gates_ == 4) {
       NN_ASSIGN(c, Initial(kInitialC, d));
     }
-    const bool reverse = attrs_.direction == RecurrentDirection::kReverse || d == 1;
-    const Dims with_axes = attrs_.batch_first ? Dims{batch_, Dim(1), Dim(1), Dim(units_)}
-                                              : Dims{Dim(1), Dim(1), batch_, Dim(units_)};
-    std::vector<Value*> y(static_cast<size_t>(steps_));
-    for (int64_t k = 0; k < steps_; ++k) {
-      const int64_t t = reverse ? steps_ - 1 - k : k;
-      Value* const old_h = h;
-      Value* const old_c = c;
-      NN_RETURN_IF_ERROR(Step(w, t, h, c));
-      Value* shown = h;
-      NN_ASSIGN(Value* const has, HasStep(t));
-      if (has != nullptr) {
-        Value* const zero = graph_.AddConstant(Tensor::Scalar(0.0f));
-        NN_ASSIGN(shown, Add("select", {has, h, zero}));
-        NN_ASSIGN(h, Add("select", {has, h, old_h}));
-        if (c != nullptr) {
-          NN_ASSIGN(c, Add("select", {has, c, old_c}));
-        }
-      }
-      NN_ASSIGN(y[static_cast<size_t>(t)], Reshape(shown, with_axes));
-    }
-    Direction out{};
-    NN_ASSIGN(out.y, Concat(y, attrs_.batch_first ? 1 : 0));
-    const Dims state =
-        attrs_.batch_first ? Dims{batch_, Dim(1), Dim(units_)} : Dims{Dim(1), batch_, Dim(units_)};
-    NN_ASSIGN(out.h, Reshape(h, state));
-    if (c != nullptr) {
-      NN_ASSIGN(out.c, Reshape(c, state));
-    }
-    return out;
+    Value* const zero = graph_.AddConstant(Tensor::Scalar(0.0f));
+    return steps_.Walk(d, h, c, zero, [&](int64_t t, Value*& next_h, Value*& next_c) {
+      return Step(w, t, next_h, next_c);
+    });
   }
 
   Graph& graph_;
   Node& node_;
+  RecurrentSteps steps_;
   const RecurrentAttrs& attrs_;
-  int64_t gates_;
-  int64_t steps_ = 0, units_ = 0, inputs_ = 0;
-  Dim batch_;
+  int64_t units_, gates_;
 };
 
 }  // namespace
