@@ -244,6 +244,10 @@ Node* Graph::After(const Value* value) {
   return next == nodes_.end() ? nullptr : &*next;
 }
 
+void Graph::MoveBefore(Node* node, Node* before) {
+  nodes_.splice(before->self_, nodes_, node->self_);
+}
+
 void Graph::Erase(Node* node) {
   for (size_t i = 0; i < node->inputs_.size(); ++i) SetInput(node, i, nullptr);
   for (Value* v : node->outputs_) values_.erase(v->self_);

@@ -239,6 +239,8 @@ class Graph {
   // The node after the value's definition, or the first node if no node defines it; null at the
   // end. The insertion point for new users of the value.
   Node* After(const Value* value);
+  // Moves a node before another one of the graph.
+  void MoveBefore(Node* node, Node* before);
   // Requires that the node's outputs have no uses.
   void Erase(Node* node);
   // Removes values that have no definition by a node, no uses and are not graph inputs or outputs.

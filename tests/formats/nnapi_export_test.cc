@@ -1,5 +1,7 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -242,10 +244,10 @@ TEST_CASE("nnapi export: the file follows the HAL") {
 
 TEST_CASE("nnapi export: a flattened transposition goes into the weights") {
   const Graph source = Parse(R"(graph "g" {
-    in %x "x": f32[1, 2, 3, 4]
-    const %w: f32[5, 24] = seeded(1)
+    in %x "x": f32[1, 12, 15, 24]
+    const %w: f32[1, 4320] = seeded(1)
     %t = transpose(%x) {perm = [0, 3, 1, 2]}
-    %f = reshape(%t) {dims = [1, 24]}
+    %f = reshape(%t) {dims = [1, 4320]}
     %y = matmul(%f, %w) {transpose_b = true}
     out "y" = %y
   })");
@@ -257,6 +259,80 @@ TEST_CASE("nnapi export: a flattened transposition goes into the weights") {
   const auto got = RunEverywhere(Imported(*written.native), inputs)[0].ToDoubles();
   REQUIRE(got.size() == want.size());
   for (size_t i = 0; i < got.size(); ++i) CHECK(got[i] == doctest::Approx(want[i]).epsilon(1e-5));
+}
+
+TEST_CASE("nnapi export: lookups transpose few elements, and the sums keep their order") {
+  const Graph source = Parse(R"(graph "g" {
+    in %x "x": f32[1, 4, 6, 40]
+    const %w: f32[5, 240] = seeded(1)
+    %p = max_pool(%x) {layout = nxc, kernel = [2, 2], strides = [2, 2]}
+    %t = transpose(%p) {perm = [0, 3, 1, 2]}
+    %f = reshape(%t) {dims = [1, 240]}
+    %y = matmul(%f, %w) {transpose_b = true}
+    out "y" = %y
+  })");
+  const auto inputs = InputsOf(source, {});
+  const Written written = Convert(source, "m.nnapi");
+  CHECK(written.axes.unchanged());
+  const auto operations = written.operations();
+  CHECK(std::ranges::count(operations, T::kEmbeddingLookup) == 1);
+  const auto got = RunEverywhere(Imported(*written.native), inputs)[0].ToDoubles();
+  CHECK(got == RunEverywhere(source, inputs)[0].ToDoubles());
+}
+
+TEST_CASE("nnapi export: indices that are no vector become float32 at the interface") {
+  const Graph source = Parse(R"(graph "g" {
+    in %x "x": i64[2, 5]
+    const %t: f32[7, 3] = seeded(1)
+    %y = gather(%t, %x)
+    out "y" = %y
+  })");
+  const Written written = Convert(source, "m.nnapi");
+  CHECK(written.axes.unchanged());
+  const Graph back = Imported(*written.native);
+  CHECK(back.inputs()[0].value->type().ToString() == "f32[2, 5]");
+  // The last three are -1, -7 and -2.
+  const std::vector<int64_t> indices = {0, 6, 3, 3, 1, 5, 2, -1, -7, -2};
+  const std::vector<float> numbers(indices.begin(), indices.end());
+  const Tensor want = RunEverywhere(source, {Tensor::Of({2, 5}, indices)})[0];
+  CHECK(RunEverywhere(back, {Tensor::Of({2, 5}, numbers)})[0].ToDoubles() == want.ToDoubles());
+}
+
+TEST_CASE("nnapi export: remainders of all integers that float32 represents") {
+  const Graph source = Parse(R"(graph "g" {
+    in %x "x": i32[8]
+    const %n: i32[] = [1999]
+    %y = mod(%x, %n)
+    %z = fmod(%x, %n)
+    out "y" = %y
+    out "z" = %z
+  })");
+  const Graph back = Imported(*Convert(source, "m.nnapi").native);
+  const std::vector<int32_t> x = {1 << 24,     -(1 << 24),   16'777'215, -16'777'215,
+                                  1999 * 8392, -1999 * 8392, 1998,       -1};
+  const std::vector<float> numbers(x.begin(), x.end());
+  const auto want = RunEverywhere(source, {Tensor::Of({8}, x)});
+  const auto got = RunEverywhere(back, {Tensor::Of({8}, numbers)});
+  for (size_t i = 0; i < want.size(); ++i) CHECK(got[i].ToDoubles() == want[i].ToDoubles());
+}
+
+TEST_CASE("nnapi export: sine and cosine of numbers up to 2^24 pi") {
+  const Graph source = Parse(R"(graph "g" {
+    in %x "x": f32[10]
+    %y = sin(%x)
+    %z = cos(%x)
+    out "y" = %y
+    out "z" = %z
+  })");
+  const Graph back = Imported(*Convert(source, "m.nnapi").native);
+  const std::vector<float> x = {0, -0.5, 3.1415927f, 22, 6433.5, -6434.5, 1e5, -4e6, 52.7e6, 53e6};
+  const auto want = RunEverywhere(source, {Tensor::Of({10}, x)});
+  const auto got = RunEverywhere(back, {Tensor::Of({10}, x)});
+  for (size_t i = 0; i < want.size(); ++i) {
+    const auto w = want[i].ToDoubles(), g = got[i].ToDoubles();
+    for (size_t k = 0; k < 9; ++k) CHECK(std::abs(g[k] - w[k]) < 2e-7);
+    CHECK(std::isnan(g[9]));
+  }
 }
 
 TEST_CASE("nnapi export: a channels-first network, whose image input is transposed") {
@@ -351,7 +427,7 @@ TEST_CASE("nnapi export: unsupported constructs are named") {
   // Constant filters would be filled with zeros.
   const std::string w = "in %w \"w\": f32[4, 3, 3, 2]\n";
   const Case cases[] = {
-      {x4 + "%y = sin(%x)\n", "NNAPI 1.0 has no sin operation"},
+      {x4 + "%y = is_nan(%x)\n", "NNAPI 1.0 has no is_nan operation"},
       {x4 + w + "%y = conv(%x, %w) {layout = nxc, filter_layout = oxi, groups = 2}\n",
        "no convolution of 2 groups with 2 channels each"},
       {"in %x \"x\": f32[1, 2, 2, 2, 2]\n%y = relu(%x)\n",

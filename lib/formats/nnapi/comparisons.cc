@@ -162,4 +162,16 @@ Term RowsAt(const Compared& data, int64_t rows, int64_t columns, Term indices, i
   return OnlyElement(all, is_row, 1);
 }
 
+// The product with the reciprocal is off by a few units, and the rest tells by how many.
+WholeQuotient Divided(Term x, Term y, Term inverse) {
+  Term quotient = (x * inverse).Function("floor");
+  Term rest = x + -(quotient * y);
+  const Term more = (rest * inverse).Function("floor");
+  quotient = quotient + more;
+  rest = rest + -(more * y);
+  // The error is at most 1 now.
+  const Term one = AtMostOne(Relu(rest + -y + 1.0)) + -AtMostOne(Relu(-rest));
+  return {quotient + one, rest + -(one * y)};
+}
+
 }  // namespace nn::nnapi

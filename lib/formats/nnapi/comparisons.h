@@ -1,5 +1,5 @@
-// Comparisons, selections and orders as formulas of float32, in which 1 is true and 0 is false.
-// They hold for infinities and zeros of either sign, but not for NaN.
+// Comparisons, selections, orders and integer division as formulas of float32, in which 1 is true
+// and 0 is false. They hold for infinities and zeros of either sign, but not for NaN.
 #pragma once
 
 #include <cstdint>
@@ -45,5 +45,12 @@ LargestTerms Largest(const Compared& x, int64_t outer, int64_t n, int64_t k);
 
 // The rows of data [rows, columns] at computed indices [count], which must be in range.
 Term RowsAt(const Compared& data, int64_t rows, int64_t columns, Term indices, int64_t count);
+
+// The quotient of integers by y > 0, rounded down, and the rest. `inverse` is the reciprocal of y,
+// rounded; the quotient times y must be exact, and so must numbers that are larger by a few y.
+struct WholeQuotient {
+  Term quotient, rest;
+};
+WholeQuotient Divided(Term x, Term y, Term inverse);
 
 }  // namespace nn::nnapi

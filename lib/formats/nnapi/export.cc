@@ -15,6 +15,7 @@
 #include "formats/common/node_memo.h"
 #include "formats/nnapi/constraint.h"
 #include "formats/nnapi/integers.h"
+#include "formats/nnapi/rewrites.h"
 #include "formats/nnapi/rewrites_functions.h"
 #include "ir/op_def.h"
 #include "ops/recurrent/unroll.h"
@@ -120,6 +121,7 @@ std::optional<std::string> WhyIllegal(const Node& node) {
     if (!reason && IsRewritten(node)) reason = WhyNotOperands(node);
     if (!reason && node.op().category == Category::kRecurrent) reason = WhyNotUnrolled(node);
     if (!reason) reason = WhyNoFunction(node);
+    if (!reason) reason = WhyNotSampled(node);
     return reason ? reason : WhyNoOperation(node.op_name());
   }
   if (auto reason = WhyNotValues(node, WhyNotType)) return reason;

@@ -35,6 +35,12 @@ bool IsWholeType(const Type& type) {
   return (IsInteger(type.dtype) || type.dtype == DType::kBool) && !type.quantized();
 }
 
+bool HasWhole(const Node& node) {
+  const auto is_whole = [](const Value* v) { return v != nullptr && IsWholeType(v->type()); };
+  return std::ranges::any_of(node.inputs(), is_whole) ||
+         std::ranges::any_of(node.outputs(), is_whole);
+}
+
 bool IsOneOf(const Node& node, std::initializer_list<std::string_view> names) {
   return std::ranges::find(names, node.op_name()) != names.end();
 }

@@ -22,6 +22,8 @@ using WholeOf = std::function<std::optional<Whole>(Value*)>;
 bool IsExact(double lo, double hi);
 // Whether the type is integers or booleans without quantization.
 bool IsWholeType(const Type& type);
+// Whether the node has such an input or output.
+bool HasWhole(const Node& node);
 bool IsOneOf(const Node& node, std::initializer_list<std::string_view> names);
 // The bounds of an element type, within 2^24.
 Whole Bounds(DType dtype);

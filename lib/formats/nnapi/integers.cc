@@ -1,10 +1,7 @@
 #include "formats/nnapi/integers.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <cmath>
-#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -31,12 +28,8 @@ namespace {
 constexpr int64_t kMostCompared = int64_t{1} << 22;
 // The longest axis whose elements are ordered, which needs a constant of its square.
 constexpr int64_t kLongestOrder = 1024;
-
-bool HasWhole(const Node& node) {
-  const auto is_whole = [](const Value* v) { return v != nullptr && IsWholeType(v->type()); };
-  return std::ranges::any_of(node.inputs(), is_whole) ||
-         std::ranges::any_of(node.outputs(), is_whole);
-}
+// Dividends of 24 bits are divided in two steps.
+constexpr double kHigh = 0x1p12;
 
 class Carrier {
  public:
@@ -331,8 +324,6 @@ class Carrier {
     return true;
   }
 
-  // Of a >= 0 by b > 0, rounded down. The product with the reciprocal is off by a few units, and
-  // the remainder tells by how many.
   Result<bool> DivideWhole(Node& node) {
     auto a = Of(node.input(0)), b = Of(node.input(1));
     if (!a || !b || (b->lo < 1 && b->hi > -1)) return false;
@@ -348,24 +339,21 @@ class Carrier {
     const bool truncates = IsOneOf(node, {"div", "fmod"}), is_rest = IsOneOf(node, {"mod", "fmod"});
     const bool has_sign = truncates && a->lo < 0;
     const double most = std::max(-a->lo, a->hi);
-    if (!IsExact(0, most + 32 + 4 * b->hi)) return false;
+    // Divided() computes integers beyond those that it divides.
+    const auto is_exact = [&](double largest) { return IsExact(0, largest + 32 + 4 * b->hi); };
+    const bool splits = !is_exact(most);
+    if (splits && !(is_rest && is_exact((b->hi + 1) * kHigh))) return false;
     const Term sign = has_sign ? Unit(x) : x;
     if (has_sign) x = x * sign;
     const Term inverse = terms.Apply("reciprocal", {y.value()});
-    Term quotient = (x * inverse).Function("floor");
-    Term rest = x + -(quotient * y);
-    for (int i = 0; i < 2; ++i) {
-      // The second time, the error is at most 1.
-      const auto one = [&] {
-        const Term above = AtMostOne(Relu(rest + -y + 1.0));
-        const Term below = AtMostOne(Relu(-rest));
-        return above + -below;
-      };
-      const Term more = i == 0 ? (rest * inverse).Function("floor") : one();
-      quotient = quotient + more;
-      rest = rest + -(more * y);
+    if (splits) {
+      // A smaller number with the same rest.
+      const Term high = (x * (1 / kHigh)).Function("floor");
+      const Term low = x + high * -kHigh;
+      x = Divided(high, y, inverse).rest * kHigh + low;
     }
-    Term result = is_rest ? rest : quotient;
+    const WholeQuotient divided = Divided(x, y, inverse);
+    Term result = is_rest ? divided.rest : divided.quotient;
     if (has_sign) result = result * sign;
     // The sign of a remainder is that of the divisor, or of the dividend.
     if (is_rest && negative) result = -result;
@@ -375,6 +363,15 @@ class Carrier {
     return Keep(terms, node.output(), result, from_0 ? 0 : -bound, bound);
   }
 
+  // Whether EMBEDDING_LOOKUP can take the integers of an input: others become float32.
+  static bool IsVectorOfInputs(const Value* v) {
+    const auto dims = v->type().const_dims();
+    if (!dims || std::ranges::count_if(*dims, [](int64_t n) { return n != 1; }) > 1) return false;
+    const Node* const def = v->def();
+    const bool is_reshape = def != nullptr && def->op().movement == Movement::kInOrder;
+    return is_reshape ? IsVectorOfInputs(def->input(0)) : v->is_input();
+  }
+
   // Of float32, or of integers, at computed indices that are only one number each.
   Result<bool> Gather(Node& node) {
     Value* const data = node.input(0);
@@ -382,12 +379,12 @@ class Carrier {
     const auto at = node.input(1)->type().const_dims();
     const auto result = node.output()->type().const_dims();
     if (!dims || !at || !result) return false;
-    if (IsPlainF32(node) && node.input(1)->is_input()) return false;
+    const bool looks_up = node.Is("gather") && IsVectorOfInputs(node.input(1));
+    if (looks_up && IsPlainF32(node)) return false;
     Terms terms(graph_, node);
     const auto x = OperandOf(terms, data);
     if (!x) return false;
-    if (node.input(1)->is_input() && node.Is("gather")) {
-      // The indices stay integers.
+    if (looks_up) {
       if (!IsWholeType(node.output()->type())) return false;
       return Keep(terms, node.output(),
                   terms.Apply("gather", {x->term.value(), node.input(1)}, node.attrs()),
@@ -396,6 +393,11 @@ class Carrier {
     const auto index = Of(node.input(1));
     if (!index) return false;
     return AtComputed(node, terms, *x, *index, *dims, *at, *result);
+  }
+
+  // Negative indices count from the end of an axis.
+  static Term FromStart(Term index, Value* size) {
+    return index + Relu(Unit(-index)) * index.terms().Of(size);
   }
 
   Result<bool> AtComputed(Node& node, Terms& terms, const Compared& x, const Whole& index,
@@ -407,25 +409,27 @@ class Carrier {
       const auto& a = node.attrs<GatherAttrs>();
       if (a.axis != 0 || a.batch_dims != 0 || dims.empty()) return false;
       rows = dims[0];
+      if (index.lo < 0) position = FromStart(position, terms.Number(static_cast<double>(rows)));
     } else {
       // The position of a vector of indices among the rows.
       if (node.attrs<GatherNdAttrs>().batch_dims != 0 || at.empty() || at.back() == 0) return false;
       const auto axes = static_cast<size_t>(at.back());
       count /= at.back();
       if (axes > dims.size()) return false;
-      std::vector<float> steps(axes, 1.0f);
+      std::vector<float> steps(axes, 1.0f), ends;
       for (size_t i = axes; i-- > 0;) {
         steps[i] = static_cast<float>(rows);
         rows *= dims[i];
       }
+      for (size_t i = 0; i < axes; ++i) ends.push_back(static_cast<float>(dims[i]));
       if (!IsExact(0, static_cast<double>(rows))) return false;
-      const Term indices = terms.Shaped(position.value(), {count, at.back()});
+      Term indices = terms.Shaped(position.value(), {count, at.back()});
       const Term factors = terms.Of(terms.Constant(Tensor::Of({at.back()}, steps)));
+      if (index.lo < 0) indices = FromStart(indices, terms.Constant(Tensor::Of({at.back()}, ends)));
       position = (indices * factors).Function("reduce_sum", ReduceAttrs{{1}, false});
     }
     const auto elements = CheckedElements(dims).value_or(0);
-    // Indices from the end would have to be told from others.
-    if (index.lo < 0 || elements == 0 || count == 0) return false;
+    if (elements == 0 || count == 0) return false;
     const auto compared = CheckedMul(count, elements);
     if (!compared || *compared > kMostCompared) return false;
     const Term y = RowsAt(x, rows, elements / rows, position, count);
@@ -472,37 +476,6 @@ Status IntegersAsFloats(Graph& graph, RewriteCounts* counts) {
     graph.Erase(cast);
   }
   return {};
-}
-
-std::optional<std::string> WhyNotAsFloats(const Node& node) {
-  constexpr std::string_view kNeedsShape[] = {"arg_max", "arg_min", "top_k", "gather_nd"};
-  constexpr std::string_view kOthers[] = {
-      "cast",          "equal",  "not_equal", "less", "less_equal", "greater",
-      "greater_equal", "and",    "or",        "xor",  "not",        "reduce_all",
-      "reduce_any",    "select", "floor_div", "mod",  "fmod",       "div"};
-  const auto is_plain = [](const Value* v) {
-    return v == nullptr || IsWholeType(v->type()) ||
-           (v->dtype() == DType::kF32 && !v->type().quantized());
-  };
-  const bool orders = std::ranges::find(kNeedsShape, node.op_name()) != std::end(kNeedsShape);
-  if (!orders && std::ranges::find(kOthers, node.op_name()) == std::end(kOthers))
-    return std::nullopt;
-  if (!std::ranges::all_of(node.inputs(), is_plain) ||
-      !std::ranges::all_of(node.outputs(), is_plain))
-    return std::nullopt;
-  if (!HasWhole(node)) return std::nullopt;
-  const std::string lacks = fmt::format("NNAPI 1.0 has no {} operation", node.op_name());
-  if (orders && !node.input(0)->type().const_dims())
-    return lacks + ", and others need a fixed shape; use --batch or --input-shape";
-  if (std::ranges::any_of(node.inputs(), [](const Value* v) { return HasNan(v); }))
-    return lacks + ", and others cannot tell the NaN of a constant from numbers";
-  if (node.Is("top_k") && !node.input(1)->is_constant())
-    return lacks + ", and others need a constant k";
-  if (orders) return lacks + ", and its input is empty, or too large for others";
-  if (node.Is("select") && !MayBeNan(node.input(1)) && !MayBeNan(node.input(2)))
-    return std::nullopt;
-  if (node.Is("select")) return lacks + ", and others cannot leave out NaN of an operand";
-  return lacks + ", and float32 may not represent its integers exactly";
 }
 
 }  // namespace nn::nnapi

@@ -2,12 +2,15 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/status.h"
 #include "ir/graph.h"
+#include "passes/legalize.h"
 
 namespace nn::nnapi {
 
@@ -17,8 +20,7 @@ bool IsReal(const Node& node);
 // Reshapes a value to a shape with as many elements.
 Result<Value*> Reshaped(Graph& graph, Node& node, Value* value, const std::vector<int64_t>& dims);
 
-// ---- rewrites_move.cc: moving elements by EMBEDDING_LOOKUP with constant indices
-// -----------------
+// ---- rewrites_move.cc: moving elements by EMBEDDING_LOOKUP with constant indices ----------------
 
 // A tensor of `dims` before `node`, element i of which is element places[i] - 1 of x, or 0 where
 // that is negative; null if it needs too many lookups. Bit-exact.
@@ -45,6 +47,10 @@ Result<bool> ReshapeInUses(Graph& graph, Node& node);
 Result<bool> JoinAxes(Graph& graph, Node& node);
 Result<bool> JoinConcatAxes(Graph& graph, Node& node);
 
+// ---- rewrites_arithmetic.cc ---------------------------------------------------------------------
+
+std::span<const Rewrite> ArithmeticRewrites();
+
 // ---- rewrites_window.cc -------------------------------------------------------------------------
 
 // A dilated convolution as one on the positions modulo the dilation. Bit-exact.
@@ -53,6 +59,15 @@ Result<bool> DilatedByPhases(Graph& graph, Node& node);
 Result<bool> TransposedByZeros(Graph& graph, Node& node);
 // A resize as the weighted sum of its taps along each axis.
 Result<bool> ResizeByTaps(Graph& graph, Node& node);
+
+// ---- rewrites_sample.cc -------------------------------------------------------------------------
+
+// grid_sample of finite numbers at finite positions as sums of all elements along each axis,
+// weighted by their distances from the position. Rounds differently; positions that are NaN give
+// NaN. False if there are too many elements.
+Result<bool> SampleByWeights(Graph& graph, Node& node);
+// Why it cannot replace a grid_sample of float32; nullopt if it can, and for others.
+std::optional<std::string> WhyNotSampled(const Node& node);
 
 // ---- rewrites_reduce.cc -------------------------------------------------------------------------
 

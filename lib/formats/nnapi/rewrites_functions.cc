@@ -8,6 +8,8 @@
 #include <cmath>
 #include <initializer_list>
 #include <limits>
+#include <numbers>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -147,6 +149,46 @@ Term Softplus(Term x) {
   return above + TwiceAtanh(t);
 }
 
+// Adds NaN where the number is positive.
+Term NanAbove0(Term y, Term x) {
+  return y + InfiniteAt(Step(x)) * 0.0;
+}
+
+// sin(r) of |r| <= 1.575; 2^-35.
+Term NearSine(Term r) {
+  return r +
+         r * (r * r) *
+             Polynomial(r * r, {-0.16666666625021262, 0.008333331059502647, -0.0001984086161981001,
+                                2.752503834906918e-06, -2.3882684760390127e-08});
+}
+
+// sin(x + halves pi), where halves is 0 or 0.5. x is reduced by a multiple of pi, of 12 bits or of
+// two times 12 bits: their products with parts of pi of 11 bits are exact. Beyond 2^24 pi, the
+// result is NaN.
+Term Sine(Term x, double halves, const ValueRange& range) {
+  constexpr double kPi[] = {0x1.92p+1, 0x1.fb4p-11, 0x1.444p-23, 0x1.68c234c4c6629p-38};
+  constexpr double kPeriod = std::numbers::pi * 0x1p12, kMost = kPeriod * 0x1p12;
+  const double most = std::max(-range.lo, range.hi);
+  Term rest = x;
+  std::optional<Term> high;
+  if (most > kPeriod) {
+    high = (x * (1 / kPeriod) + 0.5).Function("floor");
+    for (const double part : {kPi[0], kPi[1], kPi[2]}) rest = rest + *high * (-part * 0x1p12);
+  }
+  // The parity of the multiple is the sign.
+  const Term low = (rest * std::numbers::inv_pi + (halves == 0 ? 0.5 : 0.0)).Function("floor");
+  const Term parity = low + (low * 0.5).Function("floor") * -2.0;
+  const Term multiple = halves == 0 ? low : low + halves;
+  Term r = x;
+  for (const double part : kPi) {
+    if (high) r = r + *high * (-part * 0x1p12);
+    r = r + multiple * -part;
+  }
+  const Term sign = halves == 0 ? parity * -2.0 + 1.0 : parity * 2.0 + -1.0;
+  const Term y = NearSine(r) * sign;
+  return most <= kMost ? y : NanAbove0(y, Relu(x) + Relu(-x) + -kMost);
+}
+
 // ---- Operators ----------------------------------------------------------------------------------
 
 Term Exp(Terms&, const Node&, Term x) {
@@ -210,17 +252,12 @@ Term GeluOf(Terms&, const Node& node, Term x) {
   return bounded * Sigmoid(odd + (x + -inner) * 6.0);
 }
 
-// Adds NaN where x < 0.
-Term NanBelow0(Term y, Term x) {
-  return y + InfiniteAt(Step(-x)) * 0.0;
-}
-
 Term Sqrt(Terms&, const Node& node, Term x) {
   const ValueRange range = RangeOf(node.input(0));
   const double lo = std::max(range.lo, 0.0);
   const Term p = range.lo >= 0 ? x : Relu(x);
   const Term y = Power(p, 0.5, lo, range.hi);
-  return range.lo >= 0 ? y : NanBelow0(y, x);
+  return range.lo >= 0 ? y : NanAbove0(y, -x);
 }
 
 // 0 is replaced by 1, and -infinity is added there.
@@ -230,7 +267,7 @@ Term Log(Terms&, const Node& node, Term x) {
   const Term p = range.lo >= 0 ? x : Relu(x);
   const Term zero = -Step(p) + 1.0;
   const Term y = Logarithm(p + zero, 0, range.hi) + -InfiniteAt(zero);
-  return range.lo >= 0 ? y : NanBelow0(y, x);
+  return range.lo >= 0 ? y : NanAbove0(y, -x);
 }
 
 // The nearest integer, an even one of two, which a sum with 2^23 is: of |x| and with its sign.
@@ -240,6 +277,12 @@ Term Round(Terms&, const Node&, Term x) {
     return near + 0x1p23 + -0x1p23 + (size + -near);
   };
   return of(Relu(x)) + -of(Relu(-x));
+}
+Term Sin(Terms&, const Node& node, Term x) {
+  return Sine(x, 0, RangeOf(node.input(0)));
+}
+Term Cos(Terms&, const Node& node, Term x) {
+  return Sine(x, 0.5, RangeOf(node.input(0)));
 }
 Term Ceil(Terms&, const Node&, Term x) {
   return -(-x).Function("floor");
@@ -264,6 +307,8 @@ constexpr struct {
     {"gelu", GeluOf},
     {"sqrt", Sqrt},
     {"log", Log},
+    {"sin", Sin},
+    {"cos", Cos},
     {"round", Round},
     {"ceil", Ceil},
     {"sign", Sign},

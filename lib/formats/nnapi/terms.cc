@@ -1,6 +1,7 @@
 #include "formats/nnapi/terms.h"
 
 #include <limits>
+#include <unordered_set>
 
 #include "formats/nnapi/rewrites.h"
 #include "ops/math/elementwise.h"
@@ -8,7 +9,10 @@
 namespace nn::nnapi {
 
 Term Terms::Keep(Result<Value*> v) {
-  if (v) return {this, *v};
+  if (v) {
+    unordered_.push_back((*v)->def());
+    return {this, *v};
+  }
   if (status_) status_ = tl::unexpected(v.error());
   return {this, nullptr};
 }
@@ -24,17 +28,43 @@ Term Terms::Apply(std::string_view op, std::vector<Value*> inputs, Attrs attrs) 
 
 Term Terms::Shaped(Value* v, const std::vector<int64_t>& dims) {
   if (!status_) return {this, nullptr};
-  return Keep(Reshaped(graph_, node_, v, dims));
+  const auto y = Reshaped(graph_, node_, v, dims);
+  return y && *y == v ? Of(v) : Keep(y);
+}
+
+void Terms::Arrange(Value* y) {
+  struct Visit {
+    Node* node;
+    size_t next_input;
+  };
+  std::unordered_set<Node*> waiting(unordered_.begin(), unordered_.end());
+  std::vector<Visit> path;
+  const auto enter = [&](const Value* v) {
+    if (v != nullptr && waiting.erase(v->def()) == 1) path.push_back({v->def(), 0});
+  };
+  enter(y);
+  while (!path.empty()) {
+    Visit& visit = path.back();
+    if (visit.next_input < visit.node->inputs().size()) {
+      enter(visit.node->input(visit.next_input++));
+      continue;
+    }
+    graph_.MoveBefore(visit.node, &node_);
+    path.pop_back();
+  }
+  std::erase_if(unordered_, [&](Node* n) { return !waiting.contains(n); });
+  for (Node* const n : unordered_) graph_.MoveBefore(n, &node_);
+}
+
+Result<Value*> Terms::ValueOf(Term y) {
+  if (!status_) return tl::unexpected(status_.error());
+  Arrange(y.value());
+  return y.value();
 }
 
 Result<bool> Terms::Replace(Term y) {
-  if (!status_) return tl::unexpected(status_.error());
-  return e_.Replace(y.value());
-}
-
-Result<Value*> Terms::ValueOf(Term y) const {
-  if (!status_) return tl::unexpected(status_.error());
-  return y.value();
+  NN_ASSIGN(Value* const v, ValueOf(y));
+  return e_.Replace(v);
 }
 
 Term Relu(Term x) {

@@ -15,6 +15,9 @@ namespace nn::nnapi {
 class Term;
 
 // Builds a formula before a node. After an error all further terms are null.
+//
+// A compiler may evaluate either operand of + and * first. The finished nodes are in the order of a
+// walk from the result, so that all compilers write the same models.
 class Terms {
  public:
   Terms(Graph& graph, Node& node) : graph_(graph), node_(node), e_(graph, node) {}
@@ -25,16 +28,20 @@ class Terms {
   Value* Number(double v) { return e_.Constant(Tensor::Scalar(static_cast<float>(v))); }
   Value* Constant(Tensor tensor) { return e_.Constant(std::move(tensor)); }
   // The value of a formula, or the error of one of its parts.
-  Result<Value*> ValueOf(Term y) const;
+  Result<Value*> ValueOf(Term y);
   // Replaces the node.
   Result<bool> Replace(Term y);
 
  private:
+  // The result of a new node.
   Term Keep(Result<Value*> v);
+  // Puts the new nodes that `y` needs in order, before the other ones.
+  void Arrange(Value* y);
 
   Graph& graph_;
   Node& node_;
   Expansion e_;
+  std::vector<Node*> unordered_;
   Status status_;
 };
 
