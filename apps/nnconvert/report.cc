@@ -105,6 +105,7 @@ std::string DetailText(const ConvertReport& r) {
   for (const std::string& text : DequantizedTexts(c)) out += text + "\n";
   for (const MovedPort& p : c.moved_ports) out += MovedPortText(p) + "\n";
   for (const ShiftedPort& p : c.shifted_ports) out += ShiftedPortText(p) + "\n";
+  for (const std::string& text : RetypedTexts(c)) out += text + "\n";
   for (const std::string& remark : Remarks(c)) out += remark + "\n";
   if (c.verification)
     out += VerificationSummary(*c.verification) + "\n" + DriftTable(*c.verification).Text(2) +
@@ -289,6 +290,28 @@ std::vector<std::string> DequantizedTexts(const Conversion& c) {
         fmt::format("{} hybrid kernel{} converted to float: the model quantizes the input in each "
                     "run, and this rounding is not compared",
                     c.hybrids, c.hybrids == 1 ? "" : "s"));
+  return out;
+}
+
+std::vector<std::string> RetypedTexts(const Conversion& c) {
+  std::vector<std::string> out;
+  const auto is_among = [](const auto& ports, std::string_view kind, const std::string& name) {
+    return std::ranges::any_of(ports,
+                               [&](const auto& p) { return p.kind == kind && p.name == name; });
+  };
+  const auto add = [&](std::string_view kind, const std::vector<TypedPort>& from,
+                       const std::vector<TypedPort>& to) {
+    for (size_t i = 0; i < from.size() && i < to.size(); ++i) {
+      const auto& [name, type] = from[i];
+      if (type.dtype == to[i].type.dtype || is_among(c.dequantized_ports, kind, name) ||
+          is_among(c.moved_ports, kind, name) || is_among(c.shifted_ports, kind, name))
+        continue;
+      out.push_back(fmt::format("{} {} has another type: {} -> {}", kind, Quote(name),
+                                DTypeName(type.dtype), DTypeName(to[i].type.dtype)));
+    }
+  };
+  add("input", c.source.inputs, c.converted.inputs);
+  add("output", c.source.outputs, c.converted.outputs);
   return out;
 }
 

@@ -99,6 +99,8 @@ std::string QuantizedDriftSummary(const QuantizedDrift& drift);
 Table QuantizedDriftTable(const QuantizedDrift& drift);
 // The changes of a dequantized model: a sentence for each input and output, and for its kernels.
 std::vector<std::string> DequantizedTexts(const Conversion& conversion);
+// A sentence for each input and output that only has another element type.
+std::vector<std::string> RetypedTexts(const Conversion& conversion);
 // "input "x" is transposed: f32[1, 3, 8, 8] -> f32[1, 8, 8, 3] (axes 0, 2, 3, 1)".
 std::string MovedPortText(const MovedPort& port);
 std::string ShiftedPortText(const ShiftedPort& port);

@@ -137,6 +137,24 @@ TEST_CASE("report: inputs and outputs with shifted integers") {
   CHECK(Contains(ReadText(dir / "r.md"), "is shifted: i8[1, 4, 4, 2]"));
 }
 
+TEST_CASE("report: inputs and outputs that become float32") {
+  const TempDir dir;
+  WriteModel(dir / "in.onnx", R"(graph {
+    in %x "x": i64[3, 2]
+    in %z "z": f32[3, 2]
+    %n = cast(%x) {to = f32}
+    %y = add(%n, %z)
+    %i = arg_max(%y) {axis = 1}
+    out "y" = %y
+    out "i" = %i
+  })");
+  const ProgramResult r = Convert(dir / "in.onnx " + dir / "out.nnapi");
+  REQUIRE(r.code == 0);
+  CHECK(Contains(r.out,
+                 "input \"x\" has another type: i64 -> f32\n"
+                 "output \"i\" has another type: i64 -> f32\nverified by"));
+}
+
 TEST_CASE("report: the interface before and after") {
   const TempDir dir;
   WriteModel(dir / "in.onnx", BatchModel());

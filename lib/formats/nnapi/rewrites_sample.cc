@@ -163,9 +163,12 @@ class WeightedSample {
       const Term weights = t_.Shaped(WeightsOf(k).value(), {points(), 1, Size(k)});
       sum = (elements * weights).Function("reduce_sum", ReduceAttrs{{2}, false});
     }
-    sum = t_.Shaped(sum.value(), {s_.images, s_.positions, s_.channels});
-    if (a_.layout == Layout::kNcx) sum = sum.Function("transpose", TransposeAttrs{{0, 2, 1}});
-    return t_.Replace(t_.Shaped(sum.value(), *node_.output()->type().const_dims()));
+    // The grid without its last axis, and the channels.
+    std::vector<int64_t> dims = *node_.input(1)->type().const_dims();
+    dims.back() = s_.channels;
+    sum = t_.Shaped(sum.value(), dims);
+    if (a_.layout == Layout::kNxc) return t_.Replace(sum);
+    return t_.Replace(sum.Function("transpose", ToChannelsFirst()));
   }
 
  private:
@@ -178,15 +181,17 @@ class WeightedSample {
     return n;
   }
 
+  TransposeAttrs ToChannelsFirst() const {
+    const auto axes = static_cast<int64_t>(axes_.size());
+    std::vector<int64_t> perm = {0, axes + 1};
+    for (int64_t k = 1; k <= axes; ++k) perm.push_back(k);
+    return {perm};
+  }
+
   // x with the margins of its axes and the channels before them.
   Term Data() {
     Term x = t_.Of(node_.input(0));
-    const auto rank = static_cast<int64_t>(axes_.size()) + 2;
-    if (a_.layout == Layout::kNxc) {
-      std::vector<int64_t> perm = {0, rank - 1};
-      for (int64_t k = 1; k < rank - 1; ++k) perm.push_back(k);
-      x = x.Function("transpose", TransposeAttrs{perm});
-    }
+    if (a_.layout == Layout::kNxc) x = x.Function("transpose", ToChannelsFirst());
     for (size_t k = 0; k < axes_.size(); ++k) {
       if (axes_[k].margin() == 0) continue;
       const auto elements = axes_[k].Elements();
