@@ -24,7 +24,7 @@ IndexRange Union(const IndexRange& a, const IndexRange& b) {
   return {std::min(a.min, b.min), std::max(a.max, b.max)};
 }
 
-bool IsInteger(DType t) {
+bool IsCarried(DType t) {
   return t == DType::kI32 || t == DType::kI64 || t == DType::kBool;
 }
 
@@ -39,7 +39,7 @@ class Ranges {
   std::optional<IndexRange> Of(const Value* v, int depth = 0) {
     constexpr int kMostDepth = 64;
     constexpr size_t kMostValues = 256;
-    if (v == nullptr || !IsInteger(v->dtype())) return std::nullopt;
+    if (v == nullptr || !IsCarried(v->dtype())) return std::nullopt;
     if (v->dtype() == DType::kBool) return IndexRange{0, 1};
     if (v->is_constant()) return OfConstant(v->constant());
     if (v->def() == nullptr)
@@ -90,6 +90,10 @@ class Ranges {
                      "reverse_sequence", "expand", "tile", "reduce_max", "reduce_min", "cast"}))
       return Of(node.input(0), depth);
     if (op == "concat") return OfAll(node, 0, SIZE_MAX, depth);
+    if (op == "pad") {
+      const auto elements = OfAll(node, 0, 2, depth);
+      return elements ? std::optional(Union(*elements, {0, 0})) : std::nullopt;
+    }
     if (op == "select") return OfAll(node, 1, 3, depth);
     if (op == "one_hot") return OfAll(node, 2, 3, depth);
     if (op == "top_k") {
@@ -143,12 +147,21 @@ class Ranges {
 
 }  // namespace
 
+bool AllExact(const Tensor& integers) {
+  for (int64_t i = 0; i < integers.elements(); ++i) {
+    const double v = integers.GetDouble(i);
+    if (v < -static_cast<double>(kMostExact) || v > static_cast<double>(kMostExact)) return false;
+  }
+  return true;
+}
+
 bool IsExactArithmetic(const Node& node) {
   if (!node.op().keeps_integers &&
       !IsOneOf(node.op_name(),
-               {"abs", "neg", "sign", "reduce_sum", "reduce_max", "reduce_min", "cum_sum"}))
+               {"abs", "neg", "sign", "reduce_sum", "reduce_max", "reduce_min", "cum_sum", "arg_max",
+                "arg_min", "top_k", "pad"}))
     return false;
-  if (!IsInteger(node.output()->dtype()) || node.output()->dtype() == DType::kBool) return false;
+  if (!IsCarried(node.output()->dtype()) || node.output()->dtype() == DType::kBool) return false;
   Ranges ranges;
   for (const Value* v : node.inputs()) {
     if (v == nullptr) continue;

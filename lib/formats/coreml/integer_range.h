@@ -7,6 +7,7 @@ namespace nn::coreml {
 
 // Integers up to this magnitude are exact in float32.
 inline constexpr int64_t kMostExact = int64_t{1} << 24;
+bool AllExact(const Tensor& integers);
 
 // Whether float32 computes the integers of the node exactly: the ranges of its operands and results
 // are within kMostExact. Integers in inputs of the graph are assumed to be, since Core ML cannot

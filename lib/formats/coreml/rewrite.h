@@ -26,12 +26,6 @@ Result<bool> CountFromBegin(Graph& graph, Node& node);
 // A conversion of real numbers to i32, which drops fractions -> of whole numbers. Values of i64
 // would saturate in the 32 bits of an output.
 Result<bool> DropFractions(Graph& graph, Node& node);
-// A conversion of whole numbers in the range of a narrow integer type -> to i32, if all users,
-// behind operators that move elements, convert the result again or are outputs of the graph.
-Result<bool> WidenIntegers(Graph& graph, Node& node);
-// An operator on an input of the graph of narrow integers, such as an image, which all users,
-// behind operators that move elements, convert to wider numbers -> on an input of i32.
-Result<bool> WidenInput(Graph& graph, Node& node);
 // quantize of float32, rounding halves to even, whose users, behind operators that move elements,
 // convert the integers to float32 -> rounding within bounds.
 Result<bool> QuantizeInFloat(Graph& graph, Node& node);

@@ -1,4 +1,4 @@
-// Rewrites of conversions to narrow integers, whose users convert the integers again.
+// Quantization to narrow integers, whose users convert the integers again.
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -20,14 +20,14 @@ struct Users {
   std::vector<Node*> ends;
 };
 
-// nullopt if another node uses the elements, or an output of the graph has them and may not.
-std::optional<Users> UsersOf(const Graph& graph, const Value* v, bool may_be_output) {
+// nullopt if another node or an output of the graph uses the elements.
+std::optional<Users> UsersOf(const Graph& graph, const Value* v) {
   Users users;
   std::vector<const Value*> open = {v};
   while (!open.empty()) {
     const Value* next = open.back();
     open.pop_back();
-    if (!may_be_output && graph.IsOutput(next)) return std::nullopt;
+    if (graph.IsOutput(next)) return std::nullopt;
     for (const Use& use : next->uses()) {
       if (use.node->op().movement != Movement::kNone && use.index == 0) {
         users.moves.push_back(use.node);
@@ -68,52 +68,7 @@ Result<bool> ReplaceEnd(Graph& graph, Node& end, Value* q, const Quant& mapping)
   return e.Replace(y);
 }
 
-bool IsNarrow(const Value* v) {
-  return IsInteger(v->dtype()) && DTypeBits(v->dtype()) <= 16 && !v->type().quantized();
-}
-
-// Makes i32 of a value and of what its users move.
-void Widen(Value* v, const Users& users) {
-  const auto widen = [](Value* value) {
-    Type type = value->type();
-    type.dtype = DType::kI32;
-    value->set_type(std::move(type));
-  };
-  widen(v);
-  for (Node* move : users.moves) widen(move->output());
-}
-
 }  // namespace
-
-Result<bool> WidenInput(Graph& graph, Node& node) {
-  Value* const x = node.inputs().empty() ? nullptr : node.input(0);
-  if (x == nullptr || !x->is_input() || !IsNarrow(x)) return false;
-  const auto users = UsersOf(graph, x, false);
-  const auto is_wider = [](const Node* end) {
-    const DType to = end->output()->dtype();
-    return end->Is("cast") &&
-           (to == DType::kF32 || to == DType::kI32 || to == DType::kI64 || to == DType::kBool);
-  };
-  if (!users || !std::ranges::all_of(users->ends, is_wider)) return false;
-  Widen(x, *users);
-  return true;
-}
-
-Result<bool> WidenIntegers(Graph& graph, Node& node) {
-  Value* const y = node.output();
-  const Node* bounds = node.input(0)->def();
-  if (!IsNarrow(y) || bounds == nullptr || !bounds->Is("clip") || bounds->inputs().size() != 1)
-    return false;
-  const auto& clip = bounds->attrs<ClipAttrs>();
-  if (!(clip.min >= static_cast<float>(MinInteger(y->dtype())) &&
-        clip.max <= static_cast<float>(MaxInteger(y->dtype()))))
-    return false;
-  const auto users = UsersOf(graph, y, true);
-  if (!users) return false;
-  node.set_attrs(CastAttrs{.to = DType::kI32});
-  Widen(y, *users);
-  return true;
-}
 
 Result<bool> QuantizeInFloat(Graph& graph, Node& node) {
   Value *const x = node.input(0), *const y = node.output();
@@ -121,7 +76,7 @@ Result<bool> QuantizeInFloat(Graph& graph, Node& node) {
       !IsInteger(y->dtype()) || DTypeBits(y->dtype()) > 16 ||
       node.attrs<QuantizeAttrs>().rounding != Rounding::kHalfEven)
     return false;
-  const auto users = UsersOf(graph, y, false);
+  const auto users = UsersOf(graph, y);
   if (!users) return false;
   for (const Node* end : users->ends)
     if (end->Is("dequantize") && end->output()->dtype() != DType::kF32) return false;

@@ -9,6 +9,7 @@
 #include "formats/coreml/export.h"
 #include "formats/coreml/integer_range.h"
 #include "formats/coreml/layer_fit.h"
+#include "formats/coreml/narrow_integers.h"
 #include "formats/coreml/rewrite.h"
 #include "formats/coreml/signature.h"
 #include "ir/op_def.h"
@@ -19,14 +20,6 @@
 
 namespace nn::coreml {
 namespace {
-
-// Integers that float32 represents exactly.
-bool AllExact(const Tensor& t) {
-  constexpr int64_t kLimit = int64_t{1} << 24;
-  for (int64_t i = 0; i < t.elements(); ++i)
-    if (const int64_t v = t.GetInt(i); v < -kLimit || v > kLimit) return false;
-  return true;
-}
 
 bool IsWhole(DType t) {
   return t == DType::kI32 || t == DType::kI64 || t == DType::kBool;
@@ -115,8 +108,6 @@ const Target& CoremlTarget() {
       {"shape_of", "slice of all sizes", &SliceShape},
       {"reverse_sequence", "batch before time", &BatchBeforeTime},
       {"cast", "whole numbers", &DropFractions},
-      {"cast", "narrow integers", &WidenIntegers},
-      {"", "input of narrow integers", &WidenInput},
       {"quantize", "rounding", &QuantizeInFloat},
       {"matmul_integer", "products of floats", &ExpandIntegerProduct},
       {"conv_integer", "products of floats", &ExpandIntegerProduct},
@@ -172,7 +163,8 @@ const Target& CoremlTarget() {
                                 .why_illegal = WhyIllegal,
                                 .rewrites = rewrites,
                                 .lacks_scalars = true,
-                                .prepare = AsReals};
+                                .prepare = AsReals,
+                                .change_types = WidenIntegers};
   return target;
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "formats/coreml/family.h"
+#include "formats/coreml/integer_range.h"
 
 namespace nn::coreml {
 
@@ -66,7 +67,7 @@ namespace {
 
 std::optional<std::string> WhyNotOrdered(const Node& node) {
   const DType dtype = node.input(0)->dtype();
-  if (dtype == DType::kF32) return std::nullopt;
+  if (dtype == DType::kF32 || IsExactArithmetic(node)) return std::nullopt;
   return fmt::format("Core ML does not compute with {}", DTypeName(dtype));
 }
 
