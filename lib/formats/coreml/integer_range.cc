@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "ir/op_def.h"
+#include "ops/array/scatter.h"
 #include "ops/reduce/reduce.h"
 #include "ops/support/types.h"
 
@@ -76,6 +77,17 @@ class Ranges {
     return IndexRange{0, static_cast<double>(x.dim(*at).value())};
   }
 
+  static bool IsScatter(const Node& node) {
+    return node.Is("scatter_nd") || node.Is("scatter_elements");
+  }
+  // Of elements that are replaced, or the smaller or larger ones of two.
+  std::optional<IndexRange> OfScatter(const Node& node, int depth) {
+    const auto name = std::get<EnumValue>(*node.attrs().Get("reduction")).name;
+    if (name == EnumName(Reduction::kAdd) || name == EnumName(Reduction::kMul)) return std::nullopt;
+    const auto x = Of(node.input(0), depth), updates = Of(node.input(2), depth);
+    return x && updates ? std::optional(Union(*x, *updates)) : std::nullopt;
+  }
+
   // Indices of batches, classes and boxes, whose numbers are the shape of the scores.
   static std::optional<IndexRange> OfSelected(const Type& scores) {
     const auto dims = scores.const_dims();
@@ -90,6 +102,7 @@ class Ranges {
                      "reverse_sequence", "expand", "tile", "reduce_max", "reduce_min", "cast"}))
       return Of(node.input(0), depth);
     if (op == "concat") return OfAll(node, 0, SIZE_MAX, depth);
+    if (IsScatter(node)) return OfScatter(node, depth);
     if (op == "pad") {
       const auto elements = OfAll(node, 0, 2, depth);
       return elements ? std::optional(Union(*elements, {0, 0})) : std::nullopt;
@@ -158,8 +171,8 @@ bool AllExact(const Tensor& integers) {
 bool IsExactArithmetic(const Node& node) {
   if (!node.op().keeps_integers &&
       !IsOneOf(node.op_name(),
-               {"abs", "neg", "sign", "reduce_sum", "reduce_max", "reduce_min", "cum_sum", "arg_max",
-                "arg_min", "top_k", "pad"}))
+               {"abs", "neg", "sign", "reduce_sum", "reduce_max", "reduce_min", "cum_sum",
+                "arg_max", "arg_min", "top_k", "pad", "scatter_nd", "scatter_elements"}))
     return false;
   if (!IsCarried(node.output()->dtype()) || node.output()->dtype() == DType::kBool) return false;
   Ranges ranges;

@@ -26,13 +26,12 @@ bool IsAmong(const Node& node, std::initializer_list<std::string_view> names) {
 // Whether the results are elements of the operands, or do not have their type.
 bool KeepsElements(const Node& node) {
   return node.op().movement != Movement::kNone ||
-         IsAmong(node, {"maximum",   "minimum",          "reduce_max", "reduce_min",
-                        "concat",    "select",           "top_k",      "gather",
-                        "gather_nd", "gather_elements",  "slice",      "split",
-                        "reverse",   "reverse_sequence", "expand",     "tile",
-                        "pad",       "one_hot",          "equal",      "not_equal",
-                        "less",      "less_equal",       "greater",    "greater_equal",
-                        "arg_max",   "arg_min",          "shape_of"});
+         IsAmong(node, {"maximum",   "minimum", "reduce_max", "reduce_min", "concat",
+                        "select",    "top_k",   "gather",     "gather_nd",  "gather_elements",
+                        "non_zero",  "slice",   "split",      "reverse",    "reverse_sequence",
+                        "expand",    "tile",    "pad",        "one_hot",    "equal",
+                        "not_equal", "less",    "less_equal", "greater",    "greater_equal",
+                        "arg_max",   "arg_min", "shape_of"});
 }
 
 // A sum, difference or product of u8, or a sum or difference of u16: float32 holds it.

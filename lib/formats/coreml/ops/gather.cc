@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "formats/coreml/family.h"
+#include "formats/coreml/integer_range.h"
 #include "ops/array/generate.h"
 #include "ops/array/positions.h"
 #include "ops/array/scatter.h"
@@ -223,7 +224,7 @@ std::string_view ModeOf(Reduction r) {
 
 std::optional<std::string> WhyNotScatter(const Node& node) {
   const DType dtype = node.output()->dtype();
-  if (dtype == DType::kF32) return std::nullopt;
+  if (dtype == DType::kF32 || IsExactArithmetic(node)) return std::nullopt;
   return fmt::format("Core ML does not compute with {}", DTypeName(dtype));
 }
 
@@ -249,6 +250,14 @@ Status WriteTrilu(ExportContext& ctx, const Node& node) {
 std::optional<std::string> WhyNotTrilu(const Node& node) {
   if (node.input(1) != nullptr) return "its diagonal must be constant";
   return std::nullopt;
+}
+
+// One row per nonzero element, transposed.
+Status WriteNonZero(ExportContext& ctx, const Node& node) {
+  const std::string rows = ctx.NewName(ctx.NameOf(node.output()) + "_rows");
+  ctx.AddHelper("whereNonZero", {ctx.NameOf(node.input(0))}, {rows});
+  ctx.AddLayer(node, "transpose", {rows}, {ctx.NameOf(node.output())}).Ints("axes", {1, 0});
+  return {};
 }
 
 Status WriteOneHot(ExportContext& ctx, const Node& node) {
@@ -297,6 +306,7 @@ constexpr ExportRow kGatherExports[] = {
      .types = Types::kAny},
     {.op = "scatter_nd", .write = WriteScatterNd, .why_not = WhyNotScatter, .types = Types::kAny},
     {.op = "trilu", .write = WriteTrilu, .why_not = WhyNotTrilu, .types = Types::kAny},
+    {.op = "non_zero", .write = WriteNonZero, .types = Types::kAny},
     {.op = "one_hot", .write = WriteOneHot, .why_not = WhyNotOneHot, .types = Types::kAny},
 };
 
