@@ -74,6 +74,13 @@ Status PrintText(const std::string& path, std::string_view text) {
   return WriteFile(path, EscapeLines(text));
 }
 
+Result<int> StateError(Result<int> code, Json report) {
+  if (code) return code;
+  report["error"] = code.error().message();
+  NN_RETURN_IF_ERROR(PrintText("-", JsonText(report)));
+  return code;
+}
+
 void CommandLine::AddMaxWork(std::optional<double> by_default) {
   max_work_ = by_default;
   CLI::Option* option = limit_group_

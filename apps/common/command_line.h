@@ -14,6 +14,7 @@
 
 #include "apps/common/process.h"
 #include "apps/common/program.h"
+#include "base/json.h"
 #include "base/status.h"
 #include "exec/run_limits.h"
 #include "formats/format.h"
@@ -74,5 +75,9 @@ CLI::Option* AddWeightsOption(CommandLine& command, DumpOptions& options);
 // Writes text, or a format other than JSON, to a file or "-". All programs print through this
 // function: it escapes control characters other than line ends.
 Status PrintText(const std::string& path, std::string_view text);
+
+// Returns `code`. If it is an error, first prints `report`, the first members of a JSON report,
+// with the message as "error".
+Result<int> StateError(Result<int> code, Json report);
 
 }  // namespace nn::app

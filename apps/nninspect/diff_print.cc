@@ -141,7 +141,7 @@ Json DiffJson(const inspect::LoadedModel& a, const inspect::LoadedModel& b,
   Json changed = Json::array();
   for (const inspect::OperatorDiff& c : d.changed)
     changed.push_back({{"a", RefJson(c.a)}, {"b", RefJson(c.b)}, {"fields", FieldsJson(c.fields)}});
-  Json json = {{"version", 1}, {"tool", {{"name", "nninspect"}, {"version", Version()}}}};
+  Json json = ReportHead();
   json["a"] = ModelJson(a);
   json["b"] = ModelJson(b);
   json["equal"] = d.empty();

@@ -106,6 +106,15 @@ Result<int> Run(const InspectOptions& o) {
   return kExitDone;
 }
 
+// Run(), with a JSON report of an error.
+Result<int> RunAndReport(const InspectOptions& o) {
+  Result<int> code = Run(o);
+  if (o.format != "json" || o.output != "-") return code;
+  Json report = ReportHead();
+  if (!o.diff) report["path"] = o.model;
+  return StateError(std::move(code), std::move(report));
+}
+
 }  // namespace
 }  // namespace nn::app
 
@@ -116,6 +125,6 @@ int main(int argc, char** argv) {
   nn::app::AddOptions(command, options);
   return command.Run(argc, argv, [&] {
     options.limits = command.limits();
-    return nn::app::Run(options);
+    return nn::app::RunAndReport(options);
   });
 }

@@ -194,6 +194,10 @@ std::string InspectionCsv(const Inspection& i) {
   return i.cost ? CostCsv(*i.cost) : NodesCsv(i);
 }
 
+Json ReportHead() {
+  return {{"version", 1}, {"tool", {{"name", "nninspect"}, {"version", Version()}}}};
+}
+
 Json InspectionJson(const Inspection& i, const InspectOptions& options) {
   const ModelSummary& s = i.model.summary;
   Json metadata = Json::array();
@@ -205,7 +209,7 @@ Json InspectionJson(const Inspection& i, const InspectOptions& options) {
   for (const inspect::Unsupported& u : i.overview.unsupported)
     unsupported.push_back({{"operator", u.op}, {"count", u.count}, {"reason", u.reason}});
 
-  Json json = {{"version", 1}, {"tool", {{"name", "nninspect"}, {"version", Version()}}}};
+  Json json = ReportHead();
   json["path"] = i.model.path;
   if (i.model.file_bytes) json["file_bytes"] = *i.model.file_bytes;
   json["format"] = s.format;

@@ -16,6 +16,9 @@
 
 namespace nn::app {
 
+// The first members of every JSON report: its version and the tool.
+Json ReportHead();
+
 // The requested parts as text, with the summary unless only parts were requested.
 std::string InspectionText(const Inspection& inspection, const InspectOptions& options);
 // Follows schemas/nninspect.schema.json.

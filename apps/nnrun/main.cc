@@ -207,11 +207,8 @@ Result<int> Run(const RunOptions& o) {
 // Run(), with a JSON report of an error.
 Result<int> RunAndReport(const RunOptions& o) {
   Result<int> code = Run(o);
-  if (!code && o.format == "json" && PrintsReport(o)) {
-    const Json json = {{"version", 1}, {"model", o.model}, {"error", code.error().message()}};
-    NN_RETURN_IF_ERROR(PrintText("-", JsonText(json)));
-  }
-  return code;
+  if (o.format != "json" || !PrintsReport(o)) return code;
+  return StateError(std::move(code), {{"version", 1}, {"model", o.model}});
 }
 
 }  // namespace

@@ -237,6 +237,36 @@ TEST_CASE("nninspect: files that are not models, and usage errors") {
   CHECK(!quiet.err.empty());
 }
 
+TEST_CASE("nninspect: --format json states the error that ends a run") {
+  const TempDir dir;
+  WriteModel(dir / "m.onnx", ConvModel());
+  WriteText(dir / "text.txt", "hello");
+  struct Row {
+    std::string arguments;
+    std::string path;  // none with --diff
+  };
+  for (const Row& r : {
+           Row{dir / "nosuch.onnx", dir / "nosuch.onnx"},
+           Row{dir / "text.txt --nodes", dir / "text.txt"},
+           Row{dir / "m.onnx --input-shape z:1", dir / "m.onnx"},
+           Row{dir / "m.onnx --expand", dir / "m.onnx"},
+           Row{"--diff " + dir / "m.onnx " + dir / "nosuch.onnx", ""},
+       }) {
+    CAPTURE(r.arguments);
+    const ProgramResult result = RunProgram("nninspect --format json " + r.arguments);
+    CHECK(result.code == 2);
+    const Json json = Json::parse(result.out);
+    CHECK(json["version"] == 1);
+    CHECK(json["tool"]["name"] == "nninspect");
+    CHECK(json.value("path", "") == r.path);
+    CHECK(Contains(result.err, json["error"].get<std::string>()));
+    // The file of --output is not written.
+    const std::string output = " -o " + dir / "out.json";
+    CHECK(RunProgram("nninspect --format json " + r.arguments + output).out.empty());
+    CHECK_FALSE(Exists(dir / "out.json"));
+  }
+}
+
 TEST_CASE("every program has --help and --version") {
   for (const std::string name : {"nninspect", "nnvalidate", "nnconvert", "nnrun"}) {
     CAPTURE(name);
