@@ -27,11 +27,7 @@ Result<Tensor> ReadRaw(const Blob& file, const Type& type) {
 }
 
 Result<Tensor> ReadAny(const Blob& file, const std::string& path, const Type& type) {
-  if (IsNpy(file)) {
-    NN_ASSIGN(Tensor tensor, ReadNpy(file));
-    if (StoredType(type.dtype) == tensor.dtype()) return FromStored(tensor, type.dtype);
-    return tensor;
-  }
+  if (IsNpy(file)) return ReadNpy(file);
   if (path.ends_with(".npy")) return ReadNpy(file);  // for its error
   if (path.ends_with(".pb")) return onnx::ReadTensorProto(file, path);
   if (path.ends_with(".bin") || path.ends_with(".raw")) return ReadRaw(file, type);
@@ -42,9 +38,9 @@ Result<Tensor> ReadAny(const Blob& file, const std::string& path, const Type& ty
 
 Result<Tensor> ReadTensorFile(const std::string& path, const Type& type) {
   NN_ASSIGN(const Blob file, ReadFile(path));
-  auto tensor = ReadAny(file, path, type);
+  const auto tensor = ReadAny(file, path, type);
   if (!tensor) return tl::unexpected(tensor.error().In(path));
-  return tensor;
+  return DecodeStored(*tensor, type.dtype);
 }
 
 }  // namespace nn

@@ -11,8 +11,8 @@ namespace nn {
 
 // The tensor in a file: .npy (identified by its first bytes), an ONNX TensorProto (.pb), or the raw
 // bytes of the elements in the layout of Tensor (.bin, .raw) with the shape of `type`. Integer
-// arrays that represent another element type are converted to that of `type`, see npy.h. Otherwise
-// shape and type are those of the file, regardless of `type`.
+// arrays that represent the element type of `type` are converted to it, see DecodeStored().
+// Otherwise shape and type are those of the file, regardless of `type`.
 Result<Tensor> ReadTensorFile(const std::string& path, const Type& type);
 
 }  // namespace nn

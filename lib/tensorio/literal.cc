@@ -1,6 +1,7 @@
 #include "tensorio/literal.h"
 
 #include <charconv>
+#include <cmath>
 #include <optional>
 #include <string>
 #include <vector>
@@ -107,7 +108,15 @@ std::optional<T> ParseNumber(std::string_view text) {
   return value;
 }
 
-Status SetElement(TensorBuilder& b, int64_t i, const std::string& text) {
+// Also of a real number such as 3.0, unless a double may have rounded it.
+std::optional<int64_t> ParseWhole(std::string_view text) {
+  if (const auto v = ParseNumber<int64_t>(text)) return v;
+  const auto real = ParseNumber<double>(text);
+  if (!real || std::floor(*real) != *real || std::fabs(*real) >= 0x1p53) return std::nullopt;
+  return static_cast<int64_t>(*real);
+}
+
+Status SetElement(TensorBuilder& b, int64_t i, const std::string& text, bool quantized) {
   const DType type = b.dtype();
   if (IsFloat(type)) {
     const auto v = ParseNumber<double>(text);
@@ -119,13 +128,13 @@ Status SetElement(TensorBuilder& b, int64_t i, const std::string& text) {
     b.SetInt(i, text == "true" ? 1 : 0);
     return {};
   }
-  if (type == DType::kU64) {
-    const auto v = ParseNumber<uint64_t>(text);
-    if (!v) return UsageError("{} is not a u64 value", Quote(text));
-    b.SetInt(i, static_cast<int64_t>(*v));
-    return {};
-  }
-  const auto v = ParseNumber<int64_t>(text);
+  if (type == DType::kU64)
+    if (const auto v = ParseNumber<uint64_t>(text)) {
+      b.SetInt(i, static_cast<int64_t>(*v));
+      return {};
+    }
+  // A real number could be meant as what a quantized integer represents.
+  const auto v = quantized ? ParseNumber<int64_t>(text) : ParseWhole(text);
   if (!v || *v < MinInteger(type) || *v > MaxInteger(type))
     return UsageError("{} is not a valid {} value", Quote(text), DTypeName(type));
   b.SetInt(i, *v);
@@ -177,7 +186,8 @@ Result<Tensor> ParseLiteral(std::string_view text, const Type& type) {
   }
   NN_ASSIGN(TensorBuilder b, TensorBuilder::Create(type.dtype, dims));
   for (int64_t i = 0; i < b.elements(); ++i)
-    NN_RETURN_IF_ERROR(SetElement(b, i, literal.elements[fill ? 0 : static_cast<size_t>(i)]));
+    NN_RETURN_IF_ERROR(
+        SetElement(b, i, literal.elements[fill ? 0 : static_cast<size_t>(i)], type.quantized()));
   return b.Finish();
 }
 

@@ -1,6 +1,7 @@
 // Tensors as command-line literals.
 //
-//   0.5            fills the tensor; also true, false, nan, inf, "text"
+//   0.5            fills the tensor; also true, false, nan, inf, "text". Integers may be written as
+//                  real numbers (3.0) unless they are quantized
 //   [1, 2, 3]      the elements in row-major order
 //   [[1, 2], [3, 4]]   nested lists that give the shape
 #pragma once

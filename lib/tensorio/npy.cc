@@ -250,4 +250,8 @@ Result<Tensor> FromStored(const Tensor& stored, DType wanted) {
   return Tensor(wanted, stored.dims(), b.Finish().blob());
 }
 
+Tensor DecodeStored(const Tensor& stored, DType wanted) {
+  return FromStored(stored, wanted).value_or(stored);
+}
+
 }  // namespace nn

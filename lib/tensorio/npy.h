@@ -40,6 +40,10 @@ Result<std::vector<Blob>> NpyImage(const Tensor& tensor);
 // that type. kUsage if the types do not correspond or a value is out of range.
 Result<Tensor> FromStored(const Tensor& stored, DType wanted);
 
+// FromStored() if `stored` has the type that NpyImage writes for `wanted` and its values are in
+// range; else unchanged.
+Tensor DecodeStored(const Tensor& stored, DType wanted);
+
 // The element type that NpyImage writes for `dtype`: itself, or the integer type of the table
 // above.
 DType StoredType(DType dtype);
