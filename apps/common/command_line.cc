@@ -15,6 +15,7 @@
 #include <system_error>
 
 #include "apps/common/model.h"
+#include "apps/common/port_arrays.h"
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/text.h"
@@ -198,6 +199,18 @@ void AddShapeOptions(CommandLine& command, ShapeOptions& options) {
   command.options()
       .add_option("--batch", options.batch, "Size of the symbolic first dimensions of the inputs")
       ->type_name("N");
+}
+
+void AddArrayOptions(CommandLine& command, ArrayOptions& options, std::string_view when) {
+  CLI::App& app = command.options();
+  app.add_flag("--cast-inputs", options.cast,
+               fmt::format("{}Convert arrays to the types of the inputs even if values change: to "
+                           "the nearest number of the type, halves to even; integers saturate",
+                           when));
+  app.add_flag("--reshape-inputs", options.reshape,
+               fmt::format("{}Add and remove axes of size 1 where the shape of an array differs "
+                           "from that of its input",
+                           when));
 }
 
 CLI::Option* AddWeightsOption(CommandLine& command, DumpOptions& options) {

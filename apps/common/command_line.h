@@ -69,6 +69,10 @@ class CommandLine {
 struct ShapeOptions;
 void AddShapeOptions(CommandLine& command, ShapeOptions& options);
 
+// Adds --cast-inputs and --reshape-inputs. `when` precedes the descriptions.
+struct ArrayOptions;
+void AddArrayOptions(CommandLine& command, ArrayOptions& options, std::string_view when = {});
+
 // Adds --weights, for dumps.
 CLI::Option* AddWeightsOption(CommandLine& command, DumpOptions& options);
 

@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <filesystem>
 #include <system_error>
-#include <unordered_map>
 #include <utility>
 
 #include "apps/common/model.h"
+#include "apps/common/table.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "formats/given_inputs.h"
 #include "formats/tensor_file.h"
 #include "passes/ports.h"
 #include "tensorio/npy.h"
@@ -19,28 +20,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Finds the port of an array: by name (as it is or as in an .npz file), or by position.
-class PortTable {
- public:
-  PortTable(const std::vector<Port>& ports, std::string_view prefix) {
-    for (size_t i = 0; i < ports.size(); ++i) {
-      table_.emplace(ports[i].name, i);
-      table_.emplace(Escape(ports[i].name), i);
-    }
-    for (size_t i = 0; i < ports.size(); ++i) table_.emplace(fmt::format("{}_{}", prefix, i), i);
-  }
-
-  std::optional<size_t> Find(const std::string& key) const {
-    const auto it = table_.find(key);
-    return it == table_.end() ? std::nullopt : std::optional(it->second);
-  }
-
- private:
-  std::unordered_map<std::string, size_t> table_;
-};
+// A table of more inputs would hide the error.
+constexpr size_t kMostRows = 40;
 
 bool IsArchive(const fs::path& path) {
   return path.extension() == ".npz" || path.extension() == ".safetensors";
+}
+
+bool IsFolder(const std::string& path) {
+  std::error_code error;
+  return fs::is_directory(path, error);
 }
 
 bool IsTensorFile(const fs::path& path) {
@@ -49,14 +38,11 @@ bool IsTensorFile(const fs::path& path) {
   return false;
 }
 
-Status ReadInput(const std::string& path, size_t port, const std::vector<Port>& ports,
-                 VerifyInputs& set) {
-  if (set.tensors[port])
-    return UsageError("{}: input {} is given more than once", path, Quote(ports[port].name));
-  auto tensor = ReadTensorFile(path, ports[port].value->type());
-  if (!tensor) return tl::unexpected(tensor.error().In("input " + Quote(ports[port].name)));
-  set.tensors[port] = *std::move(tensor);
-  return {};
+std::vector<std::string> PortNamesOf(const std::vector<PortType>& ports) {
+  std::vector<std::string> names;
+  names.reserve(ports.size());
+  for (const PortType& p : ports) names.push_back(p.name);
+  return names;
 }
 
 Result<std::vector<fs::path>> EntriesOf(const fs::path& folder) {
@@ -74,105 +60,223 @@ Result<std::vector<fs::path>> EntriesOf(const fs::path& folder) {
   return entries;
 }
 
-Status ReadFolder(const fs::path& folder, const std::vector<Port>& ports, const ReadLimits& limits,
-                  std::vector<VerifyInputs>& sets) {
-  const PortTable by_name(ports, "in"), by_position(ports, "input");
-  VerifyInputs own{folder.string(), std::vector<std::optional<Tensor>>(ports.size())};
-  bool any = false;
-  NN_ASSIGN(const std::vector<fs::path> entries, EntriesOf(folder));
-  for (const fs::path& path : entries) {
-    if (!IsTensorFile(path)) continue;
-    const std::string stem = path.stem();
-    auto port = by_name.Find(stem);
-    if (!port) port = by_position.Find(stem);
-    if (!port && stem.starts_with("output_")) continue;
-    if (!port)
-      return UsageError("{}: matches no input of {}, nor in_K or input_K by position",
-                        path.string(), NameList(ports));
-    NN_RETURN_IF_ERROR(ReadInput(path, *port, ports, own));
-    any = true;
-  }
-  if (any) sets.push_back(std::move(own));
-  std::error_code error;
-  for (const fs::path& path : entries) {
-    if (fs::is_directory(path, error)) {
-      NN_RETURN_IF_ERROR(ReadFolder(path, ports, limits, sets));
-    } else if (IsArchive(path)) {
-      NN_ASSIGN(auto tensors, ReadPortArrays(path, ports, "in", limits));
-      sets.push_back({path.string(), std::move(tensors)});
-    }
+// Replaces each array by what `fit` makes of it and of its input.
+template <typename Fit>
+Status FitEach(const std::vector<PortType>& inputs, PortArrays& arrays, const Fit& fit) {
+  for (size_t i = 0; i < arrays.size(); ++i) {
+    if (!arrays[i]) continue;
+    auto fitted = fit(*arrays[i], inputs[i].type);
+    if (!fitted) return tl::unexpected(fitted.error().In("input " + Quote(inputs[i].name)));
+    arrays[i] = *std::move(fitted);
   }
   return {};
 }
 
+// Reads the sets of inputs of a model.
+class InputSets {
+ public:
+  InputSets(const std::vector<Port>& ports, Casting casting, bool reshape, const ReadLimits& limits)
+      : ports_(TypesOf(ports)),
+        names_(PortNamesOf(ports_), {"in"}),
+        files_(names_.names(), {"in", "input"}),
+        casting_(casting),
+        reshape_(reshape),
+        limits_(limits) {}
+
+  // One set, even if it gives no inputs.
+  Status AddArchive(const std::string& path) {
+    const auto read = [&](PortArrays& arrays) {
+      return ReadPortArrays(path, ports_, names_, limits_, arrays);
+    };
+    NN_ASSIGN(PortArrays arrays, ReadSet(path, read));
+    sets_.push_back({path, std::move(arrays)});
+    return {};
+  }
+
+  Status AddFolder(const fs::path& folder) {
+    NN_ASSIGN(const std::vector<fs::path> entries, EntriesOf(folder));
+    const auto read = [&](PortArrays& arrays) -> Status {
+      for (const fs::path& path : entries)
+        if (IsTensorFile(path)) NN_RETURN_IF_ERROR(ReadNamed(path, arrays));
+      return {};
+    };
+    NN_ASSIGN(PortArrays arrays, ReadSet(folder, read));
+    if (std::ranges::any_of(arrays, [](const auto& t) { return t.has_value(); }))
+      sets_.push_back({folder, std::move(arrays)});
+    std::error_code error;
+    for (const fs::path& path : entries) {
+      if (fs::is_directory(path, error)) {
+        NN_RETURN_IF_ERROR(AddFolder(path));
+      } else if (IsArchive(path)) {
+        NN_RETURN_IF_ERROR(AddArchive(path));
+      }
+    }
+    return {};
+  }
+
+  // One set of the single inputs at the beginning of `texts`, up to one that is given again.
+  // Returns their number.
+  Result<size_t> AddFiles(std::span<const std::string> texts) {
+    size_t count = 0;
+    std::string label;
+    const auto read = [&](PortArrays& arrays) -> Status {
+      for (; count < texts.size() && !IsFolder(texts[count]) && !IsArchive(texts[count]); ++count) {
+        NN_ASSIGN(const Assignment a, AssignmentOf(texts[count]));
+        if (arrays[a.port]) return {};
+        NN_RETURN_IF_ERROR(Read(a.value, a.port, arrays));
+        label += (label.empty() ? "" : ", ") + texts[count];
+      }
+      return {};
+    };
+    NN_ASSIGN(PortArrays arrays, ReadSet("", read));
+    sets_.push_back({std::move(label), std::move(arrays)});
+    return count;
+  }
+
+  size_t count() const { return sets_.size(); }
+  std::vector<VerifyInputs> Take() { return std::move(sets_); }
+
+ private:
+  // The arrays that `read` stores, as they fit the inputs. Errors name the file, unless it is "".
+  template <typename ReadAll>
+  Result<PortArrays> ReadSet(const std::string& file, const ReadAll& read) const {
+    PortArrays arrays(ports_.size());
+    Status done = read(arrays);
+    PortArrays fitted = arrays;
+    if (done) {
+      done = FitTypes(ports_, casting_, fitted);
+      if (done) done = FitShapes(ports_, reshape_, fitted);
+      if (!done && !file.empty()) done = tl::unexpected(done.error().In(file));
+    }
+    if (!done) return tl::unexpected(WithPorts(done.error(), "input", ports_, arrays));
+    return fitted;
+  }
+
+  // Reads the input that the name of the file names.
+  Status ReadNamed(const fs::path& path, PortArrays& arrays) const {
+    const std::string stem = path.stem();
+    const auto port = files_.Find(stem);
+    if (!port) return tl::unexpected(port.error().In(path.string()));
+    if (*port) return Read(path, **port, arrays);
+    if (stem.starts_with("output_")) return {};
+    return UsageError("{}: {}", path.string(), files_.NoMatch());
+  }
+
+  Status Read(const std::string& path, size_t port, PortArrays& arrays) const {
+    const std::string& name = ports_[port].name;
+    if (arrays[port]) return UsageError("{}: input {} is given more than once", path, Quote(name));
+    auto tensor = ReadTensorFile(path, ports_[port].type);
+    if (!tensor) return tl::unexpected(tensor.error().In("input " + Quote(name)));
+    arrays[port] = *std::move(tensor);
+    return {};
+  }
+
+  Result<Assignment> AssignmentOf(const std::string& text) const {
+    std::error_code error;
+    if (fs::exists(text, error) && ports_.size() == 1) return Assignment{0, text};
+    auto assignment = names_.Split(text);
+    if (assignment) return assignment;
+    return tl::unexpected(assignment.error().In(
+        "a single tensor needs the name of its input, or a model with one input"));
+  }
+
+  std::vector<PortType> ports_;
+  PortFinder names_;
+  PortFinder files_;
+  Casting casting_;
+  bool reshape_;
+  ReadLimits limits_;
+  std::vector<VerifyInputs> sets_;
+};
+
 }  // namespace
 
-Result<std::vector<std::optional<Tensor>>> ReadPortArrays(const std::string& path,
-                                                          const std::vector<Port>& ports,
-                                                          std::string_view prefix,
-                                                          const ReadLimits& limits) {
+Casting ArrayOptions::CastingFor(const Format& format) const {
+  if (cast) return Casting::kNearest;
+  return ConvertsInputs(format) ? Casting::kReals : Casting::kExact;
+}
+
+std::vector<PortType> TypesOf(const std::vector<Port>& ports) {
+  std::vector<PortType> types;
+  types.reserve(ports.size());
+  for (const Port& p : ports) types.push_back({p.name, p.value->type()});
+  return types;
+}
+
+Status ReadPortArrays(const std::string& path, const std::vector<PortType>& ports,
+                      const PortFinder& finder, const ReadLimits& limits, PortArrays& arrays) {
   NN_ASSIGN(const Blob file, ReadFile(path, limits.max_file_bytes, limits.max_piped_bytes));
-  auto arrays = ReadTensorArchive(file, {limits.max_unpacked_bytes, limits.max_items});
-  if (!arrays) return tl::unexpected(arrays.error().In(path));
-  const PortTable table(ports, prefix);
-  std::vector<std::optional<Tensor>> out(ports.size());
-  for (const NamedTensor& array : *arrays) {
-    const auto port = table.Find(array.name);
-    if (!port)
-      return UsageError("{}: array {} matches no name of {}, nor {}_K by position", path,
-                        Quote(array.name), NameList(ports), prefix);
-    if (out[*port]) return UsageError("{}: two arrays match {}", path, Quote(ports[*port].name));
-    const DType wanted = ports[*port].value->dtype();
-    out[*port] = array.tensor;
-    if (array.tensor.dtype() == wanted || array.tensor.dtype() != StoredType(wanted)) continue;
-    auto converted = FromStored(array.tensor, wanted);
-    if (!converted)
-      return tl::unexpected(converted.error().In(fmt::format("{}: {}", path, Quote(array.name))));
-    out[*port] = *std::move(converted);
+  auto read = ReadTensorArchive(file, {limits.max_unpacked_bytes, limits.max_items});
+  if (!read) return tl::unexpected(read.error().In(path));
+  const auto add = [&](const NamedTensor& array) -> Status {
+    const auto port = finder.Find(array.name);
+    if (!port) return tl::unexpected(port.error().In("array"));
+    if (!*port) return UsageError("array {} {}", Quote(array.name), finder.NoMatch());
+    std::optional<Tensor>& out = arrays[**port];
+    if (out) return UsageError("two arrays match {}", Quote(ports[**port].name));
+    out = DecodeStored(array.tensor, ports[**port].type.dtype);
+    return {};
+  };
+  Status first_error;
+  for (const NamedTensor& array : *read)
+    if (Status added = add(array); !added && first_error)
+      first_error = tl::unexpected(added.error().In(path));
+  return first_error;
+}
+
+Status FitTypes(const std::vector<PortType>& inputs, Casting casting, PortArrays& arrays) {
+  return FitEach(inputs, arrays, [casting](const Tensor& array, const Type& type) {
+    return FitType(array, type, casting);
+  });
+}
+
+Status FitShapes(const std::vector<PortType>& inputs, bool reshape, PortArrays& arrays) {
+  return FitEach(inputs, arrays, [reshape](const Tensor& array, const Type& type) {
+    return FitAxes(array, type, reshape);
+  });
+}
+
+Error WithPorts(const Error& error, std::string_view kind, const std::vector<PortType>& ports,
+                const PortArrays& given) {
+  if (error.code() != ErrorCode::kUsage || ports.empty()) return error;
+  Table table({{std::string(kind)}, {"type"}, {"shape"}, {"given"}});
+  for (size_t i = 0; i < std::min(ports.size(), kMostRows); ++i) {
+    const Type& type = ports[i].type;
+    const Type element(type.dtype, {}, type.quant);
+    std::string text = element.ToString();  // "i8[]{scale=0.5}"
+    text.erase(text.find("[]"), 2);
+    table.Add(
+        {Escape(ports[i].name), text, type.ranked() ? ToString(*type.dims) : "any",
+         given[i] ? Type(given[i]->dtype(), ToDims(given[i]->dims())).ToString() : "not given"});
   }
-  return out;
+  std::string text = table.Text(2);
+  text.pop_back();
+  if (ports.size() > kMostRows) text += fmt::format("\n  and {} more", ports.size() - kMostRows);
+  return Error(error.code(), error.message() + "\n" + text);
 }
 
 Result<std::vector<VerifyInputs>> ReadInputSets(const std::vector<std::string>& paths,
-                                                const std::vector<Port>& ports,
-                                                const ReadLimits& limits) {
-  std::vector<VerifyInputs> sets;
-  bool joins = false;  // whether the last set consists of single inputs
-  for (const std::string& path : paths) {
-    std::error_code error;
-    if (fs::is_directory(path, error)) {
-      const size_t before = sets.size();
-      NN_RETURN_IF_ERROR(ReadFolder(path, ports, limits, sets));
-      if (sets.size() == before)
-        return UsageError(
-            "{}: the folder contains no inputs (.npz, .safetensors, .npy, .pb, .bin "
-            "or .raw files)",
-            path);
-      joins = false;
-      continue;
+                                                const std::vector<Port>& ports, Casting casting,
+                                                bool reshape, const ReadLimits& limits) {
+  InputSets sets(ports, casting, reshape, limits);
+  for (size_t i = 0; i < paths.size();) {
+    const std::string& path = paths[i];
+    const size_t before = sets.count();
+    size_t used = 1;
+    if (IsFolder(path)) {
+      NN_RETURN_IF_ERROR(sets.AddFolder(path));
+    } else if (IsArchive(path)) {
+      NN_RETURN_IF_ERROR(sets.AddArchive(path));
+    } else {
+      NN_ASSIGN(used, sets.AddFiles(std::span(paths).subspan(i)));
     }
-    if (IsArchive(path)) {
-      NN_ASSIGN(auto tensors, ReadPortArrays(path, ports, "in", limits));
-      sets.push_back({path, std::move(tensors)});
-      joins = false;
-      continue;
-    }
-    Assignment a{0, path};
-    if (!fs::exists(path, error) || ports.size() != 1) {
-      auto assignment = SplitAssignment(path, NamesOf(ports));
-      if (!assignment)
-        return tl::unexpected(assignment.error().In(
-            "a single tensor needs the name of its input, or a model with one input"));
-      a = *std::move(assignment);
-    }
-    if (!joins || sets.back().tensors[a.port])
-      sets.push_back({path, std::vector<std::optional<Tensor>>(ports.size())});
-    else
-      sets.back().label += ", " + path;
-    joins = true;
-    NN_RETURN_IF_ERROR(ReadInput(a.value, a.port, ports, sets.back()));
+    if (sets.count() == before)
+      return UsageError(
+          "{}: the folder contains no inputs (.npz, .safetensors, .npy, .pb, .bin or .raw files)",
+          path);
+    i += used;
   }
-  return sets;
+  return sets.Take();
 }
 
 }  // namespace nn::app

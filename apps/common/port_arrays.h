@@ -6,31 +6,60 @@
 #include <string_view>
 #include <vector>
 
+#include "apps/common/fit_array.h"
+#include "apps/common/port_finder.h"
 #include "convert/verify.h"
 #include "formats/format.h"
 #include "ir/graph.h"
 
 namespace nn::app {
 
-// The arrays of an .npz or .safetensors file by port: under the port's name, or "<prefix>_K" for
-// port K. kUsage for arrays that match no port.
-Result<std::vector<std::optional<Tensor>>> ReadPortArrays(const std::string& path,
-                                                          const std::vector<Port>& ports,
-                                                          std::string_view prefix,
-                                                          const ReadLimits& limits);
+// --cast-inputs and --reshape-inputs.
+struct ArrayOptions {
+  bool cast = false;
+  bool reshape = false;
+
+  // For the inputs of a model of this format (see ConvertsInputs).
+  Casting CastingFor(const Format& format) const;
+};
+
+// A port as it was when the arrays were read: graphs that are bound to their shapes change.
+struct PortType {
+  std::string name;
+  Type type;
+};
+std::vector<PortType> TypesOf(const std::vector<Port>& ports);
+
+// By port.
+using PortArrays = std::vector<std::optional<Tensor>>;
+
+// Adds the arrays of an .npz or .safetensors file to `arrays`. kUsage for arrays that match no
+// port, or one that has an array; the others are added nevertheless.
+Status ReadPortArrays(const std::string& path, const std::vector<PortType>& ports,
+                      const PortFinder& finder, const ReadLimits& limits, PortArrays& arrays);
+
+// FitType() and FitAxes() for each array; errors name the input.
+Status FitTypes(const std::vector<PortType>& inputs, Casting casting, PortArrays& arrays);
+Status FitShapes(const std::vector<PortType>& inputs, bool reshape, PortArrays& arrays);
+
+// The error; if it is kUsage, with a table of the ports and of what was given for them. `kind` is
+// "input" or "output".
+Error WithPorts(const Error& error, std::string_view kind, const std::vector<PortType>& ports,
+                const PortArrays& given);
 
 // Sets of inputs from files, in order. Each of `paths` is
-//   an .npz or .safetensors file   one set; ReadPortArrays() with the prefix "in"
+//   an .npz or .safetensors file   one set; ReadPortArrays()
 //   NAME=FILE                      one input; adjacent ones of different inputs are one set
 //   a tensor file                  the same for a model with one input (ReadTensorFile)
 //   a folder                       one set for each .npz and .safetensors file in it, one for all
 //   of
-//                                  its tensor files, named NAME, in_K or input_K and an extension,
-//                                  and those of its subfolders, in order of their names. Tensor
-//                                  files named output_K are ignored.
-// kUsage for files that match no input, and if a folder has no set.
+//                                  its tensor files, named like an input and with an extension, and
+//                                  those of its subfolders, in order of their names. Tensor files
+//                                  named output_K are ignored.
+// Names are those of PortFinder, by position in_K and, in folders, input_K. FitTypes() and
+// FitShapes() are applied. kUsage for files that match no input, and if a folder has no set.
 Result<std::vector<VerifyInputs>> ReadInputSets(const std::vector<std::string>& paths,
-                                                const std::vector<Port>& ports,
-                                                const ReadLimits& limits);
+                                                const std::vector<Port>& ports, Casting casting,
+                                                bool reshape, const ReadLimits& limits);
 
 }  // namespace nn::app

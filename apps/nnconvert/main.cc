@@ -105,12 +105,17 @@ void AddOptions(CommandLine& command, ConvertArguments& o) {
       .AddRepeated("--verify-shape", o.verify_shapes,
                    "Shape of an input for the verification only; repeatable")
       ->type_name("NAME:SHAPE");
-  command
-      .AddRepeated("--verify-inputs", o.verify_inputs,
-                   "Run the verification on these inputs instead of generated ones: an .npz or "
-                   ".safetensors file by name, or in_0, in_1, ... by position; a folder of such "
-                   "files or of tensor files; NAME=FILE; repeatable")
-      ->type_name("FILE");
+  CLI::Option* const verify_inputs =
+      command
+          .AddRepeated(
+              "--verify-inputs", o.verify_inputs,
+              "Run the verification on these inputs instead of generated ones: an .npz or "
+              ".safetensors file by name, or in_0, in_1, ... by position; a folder of such "
+              "files or of tensor files; NAME=FILE; repeatable")
+          ->type_name("FILE");
+  AddArrayOptions(command, o.arrays, "With --verify-inputs: ");
+  for (const char* option : {"--cast-inputs", "--reshape-inputs"})
+    app.get_option(option)->needs(verify_inputs);
   app.add_option("--atol", o.atol, "Largest absolute difference of a float output")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();

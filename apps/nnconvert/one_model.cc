@@ -118,7 +118,7 @@ class ShownProgress {
   std::optional<Progress> progress_;
 };
 
-ConvertOptions OptionsOf(const ConvertArguments& a, ShownProgress& shown) {
+ConvertOptions OptionsOf(const ConvertArguments& a, const Format& source, ShownProgress& shown) {
   ConvertOptions o;
   o.input = a.input;
   o.limits = a.limits;
@@ -143,8 +143,8 @@ ConvertOptions OptionsOf(const ConvertArguments& a, ShownProgress& shown) {
     return BindShapes(source, ShapeOptions{a.verify_shapes, std::nullopt});
   };
   if (!a.verify_inputs.empty())
-    o.verification.data = [&a](const Graph& source) {
-      return ReadInputSets(a.verify_inputs, source.inputs(), a.limits);
+    o.verification.data = [&a, casting = a.arrays.CastingFor(source)](const Graph& graph) {
+      return ReadInputSets(a.verify_inputs, graph.inputs(), casting, a.arrays.reshape, a.limits);
     };
   o.verification.progress = [&shown](uint64_t done, uint64_t total) {
     shown.Update("verification runs", Progress::Unit::kCount, done, total);
@@ -166,7 +166,7 @@ Result<Conversion> Copy(const ConvertArguments& a, const ReadModel& read,
 Status Convert(const ConvertArguments& a, ReadModel read, const Format& format,
                ConvertReport& report) {
   ShownProgress shown(a.messages);
-  const ConvertOptions options = OptionsOf(a, shown);
+  const ConvertOptions options = OptionsOf(a, *read.format, shown);
   NN_ASSIGN(report.conversion,
             report.copy ? Copy(a, read, options) : ConvertModel(std::move(read), format, options));
   const Conversion& c = report.conversion;
@@ -249,7 +249,7 @@ Status ConvertOne(const ConvertArguments& o, const Format* format, ConvertReport
 Result<TargetsReport> DryRunForAll(const ConvertArguments& o) {
   NN_ASSIGN(ReadModel read, ReadModelFile(o.input, o.limits));
   ShownProgress shown(o.messages);
-  const ConvertOptions options = OptionsOf(o, shown);
+  const ConvertOptions options = OptionsOf(o, *read.format, shown);
   NN_ASSIGN(const ImportedModel imported, ImportForConversion(read, options));
   ConvertReport source;
   source.input = o.input;

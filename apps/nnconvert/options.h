@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "apps/common/model.h"
+#include "apps/common/port_arrays.h"
 #include "convert/verify.h"
 #include "exec/run_limits.h"
 #include "formats/format.h"
@@ -52,6 +53,7 @@ struct ConvertArguments {
   uint64_t verify_runs = VerifyOptions().runs;
   std::vector<std::string> verify_shapes;
   std::vector<std::string> verify_inputs;
+  ArrayOptions arrays;  // of verify_inputs
   double atol = VerifyOptions().atol;
   double rtol = VerifyOptions().rtol;
 };

@@ -8,6 +8,7 @@
 #include "apps/common/tolerance.h"
 #include "apps/nnrun/options.h"
 #include "base/text.h"
+#include "passes/ports.h"
 
 namespace nn::app {
 void Expectation::Check(const std::string& name, const Tensor& want, const Tensor& got,
@@ -41,8 +42,13 @@ void Expectation::Skip(const std::string& name) {
 
 Result<bool> CompareWithFile(const Graph& graph, std::span<const NamedTensor> outputs,
                              const RunOptions& options, RunReport& report) {
-  NN_ASSIGN(const auto expected,
-            ReadPortArrays(options.expect, graph.outputs(), "out", options.limits));
+  const std::vector<PortType> ports = TypesOf(graph.outputs());
+  PortArrays expected(ports.size());
+  if (const Status read =
+          ReadPortArrays(options.expect, ports, PortFinder(NamesOf(graph.outputs()), {"out"}),
+                         options.limits, expected);
+      !read)
+    return tl::unexpected(WithPorts(read.error(), "output", ports, expected));
   Expectation expectation;
   bool any = false;
   for (size_t i = 0; i < outputs.size(); ++i) {

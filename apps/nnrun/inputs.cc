@@ -1,6 +1,6 @@
 #include <spdlog/spdlog.h>
 
-#include <cmath>
+#include <algorithm>
 
 #include "apps/common/port_arrays.h"
 #include "apps/nnrun/options.h"
@@ -23,35 +23,66 @@ Status BindBatchToOne(Graph& graph) {
   return BindOpenBatch(graph);
 }
 
-// Converts the numbers to another type: floats are rounded, and numbers that become integers must
-// be whole.
-Result<Tensor> ConvertInput(Tensor tensor, DType dtype, const std::string& name) {
-  const DType from = tensor.dtype();
-  const auto is_number = [](DType t) { return IsFloat(t) || IsInteger(t) || t == DType::kBool; };
-  if (from == dtype || !is_number(from) || !is_number(dtype)) return tensor;
-  NN_ASSIGN(TensorBuilder out, TensorBuilder::Create(dtype, tensor.dims()));
-  const Tensor aligned = tensor.Aligned();
-  for (int64_t i = 0; i < aligned.elements(); ++i) {
-    if (!IsFloat(from)) {
-      IsFloat(dtype) ? out.SetDouble(i, static_cast<double>(aligned.GetInt(i)))
-                     : out.SetInt(i, aligned.GetInt(i));
-      continue;
+// The types as which a literal for `type` may be read.
+std::vector<DType> LiteralTypes(const Type& type) {
+  if (IsFloat(type.dtype)) return {type.dtype, DType::kBool};
+  if (IsInteger(type.dtype) && !type.quantized()) return {type.dtype, DType::kBool, DType::kF64};
+  if (type.dtype == DType::kBool) return {type.dtype, DType::kF64};
+  return {type.dtype};
+}
+
+// Values and shapes that the type does not have are read as those of a file are.
+Result<Tensor> ReadLiteral(const std::string& text, const Type& type) {
+  auto tensor = ParseLiteral(text, type);
+  if (tensor) return tensor;
+  for (const TypeDims& dims : {type.dims, TypeDims()})
+    for (const DType dtype : LiteralTypes(type)) {
+      Type other(dtype, {}, dtype == type.dtype ? type.quant : nullptr);
+      other.dims = dims;
+      if (auto array = ParseLiteral(text, other)) return array;
     }
-    const double v = aligned.GetDouble(i);
-    if (IsFloat(dtype)) {
-      out.SetDouble(i, v);
-    } else if (std::floor(v) == v && std::fabs(v) < 0x1p31) {
-      out.SetInt(i, static_cast<int64_t>(v));
-    } else {
-      return UsageError("input {} has the value {}, but the model requires integers ({})",
-                        Quote(name), v, DTypeName(dtype));
-    }
-  }
-  return out.Finish();
+  return tensor;
 }
 
 Result<Tensor> ReadValue(const std::string& value, const Type& type) {
-  return LooksLikeLiteral(value) ? ParseLiteral(value, type) : ReadTensorFile(value, type);
+  return LooksLikeLiteral(value) ? ReadLiteral(value, type) : ReadTensorFile(value, type);
+}
+
+// Reads the arrays that the arguments give.
+Status ReadArrays(const RunOptions& options, const std::vector<PortType>& ports,
+                  const PortFinder& finder, PortArrays& given) {
+  if (!options.inputs_file.empty())
+    NN_RETURN_IF_ERROR(ReadPortArrays(options.inputs_file, ports, finder, options.limits, given));
+  for (const std::string& text : options.inputs) {
+    NN_ASSIGN(const Assignment a, finder.Split(text));
+    const std::string& name = ports[a.port].name;
+    if (given[a.port]) return UsageError("input {} is given more than once", Quote(name));
+    auto tensor = ReadValue(a.value, ports[a.port].type);
+    if (!tensor) return tl::unexpected(tensor.error().In("input " + Quote(name)));
+    given[a.port] = *std::move(tensor);
+  }
+  return {};
+}
+
+// Makes the arrays fit the graph, and binds its shapes to theirs.
+Status BindArrays(Graph& graph, const ReadModel& read, const RunOptions& options,
+                  PortArrays& arrays) {
+  NN_RETURN_IF_ERROR(
+      FitTypes(TypesOf(graph.inputs()), options.arrays.CastingFor(*read.format), arrays));
+  NN_ASSIGN(InputShapes shapes, ShapesOf(options.shapes));
+  const auto set_shapes = [&] {
+    for (size_t i = 0; i < arrays.size(); ++i)
+      if (arrays[i]) shapes[graph.inputs()[i].name] = arrays[i]->dims();
+  };
+  set_shapes();
+  NN_RETURN_IF_ERROR(FitRanks(graph, read, options.model, shapes));
+  NN_RETURN_IF_ERROR(FitShapes(TypesOf(graph.inputs()), options.arrays.reshape, arrays));
+  set_shapes();
+  NN_RETURN_IF_ERROR(BindInputs(graph, shapes));
+  if (std::ranges::any_of(arrays, [](const auto& t) { return !t.has_value(); }))
+    NN_RETURN_IF_ERROR(BindBatchToOne(graph));
+  for (const Port& p : graph.inputs()) NN_RETURN_IF_ERROR(RequireShape(p.name, p.value->type()));
+  return {};
 }
 
 }  // namespace
@@ -64,43 +95,18 @@ ProgramOptions RunOptions::program() const {
   return o;
 }
 
-Result<std::vector<std::optional<Tensor>>> GivenInputs(Graph& graph, const ReadModel& read,
-                                                       const RunOptions& options) {
-  const std::vector<Port> ports = graph.inputs();
-  std::vector<std::optional<Tensor>> given(ports.size());
-  if (!options.inputs_file.empty()) {
-    NN_ASSIGN(given, ReadPortArrays(options.inputs_file, ports, "in", options.limits));
-  }
-  for (const std::string& text : options.inputs) {
-    NN_ASSIGN(const Assignment a, SplitAssignment(text, NamesOf(ports)));
-    if (given[a.port])
-      return UsageError("input {} is given more than once", Quote(ports[a.port].name));
-    auto tensor = ReadValue(a.value, ports[a.port].value->type());
-    if (!tensor) return tl::unexpected(tensor.error().In("input " + Quote(ports[a.port].name)));
-    given[a.port] = *std::move(tensor);
-  }
-  NN_ASSIGN(InputShapes shapes, ShapesOf(options.shapes));
-  size_t arrays = 0;
-  for (size_t i = 0; i < given.size(); ++i)
-    if (given[i]) {
-      shapes[ports[i].name] = given[i]->dims();
-      ++arrays;
-    }
-  NN_RETURN_IF_ERROR(FitRanks(graph, read, options.model, shapes));
-  NN_RETURN_IF_ERROR(BindInputs(graph, shapes));
-  if (arrays < ports.size()) NN_RETURN_IF_ERROR(BindBatchToOne(graph));
-  for (const Port& p : graph.inputs()) NN_RETURN_IF_ERROR(RequireShape(p.name, p.value->type()));
-  for (size_t i = 0; i < given.size() && ConvertsInputs(*read.format); ++i)
-    if (given[i]) {
-      const Port& p = graph.inputs()[i];
-      NN_ASSIGN(given[i], ConvertInput(*std::move(given[i]), p.value->dtype(), p.name));
-    }
-  return given;
+Result<PortArrays> GivenInputs(Graph& graph, const ReadModel& read, const RunOptions& options) {
+  const std::vector<PortType> ports = TypesOf(graph.inputs());
+  PortArrays given(ports.size());
+  Status done = ReadArrays(options, ports, PortFinder(NamesOf(graph.inputs()), {"in"}), given);
+  PortArrays arrays = given;
+  if (done) done = BindArrays(graph, read, options, arrays);
+  if (!done) return tl::unexpected(WithPorts(done.error(), "input", ports, given));
+  return arrays;
 }
 
 Result<std::vector<Tensor>> CompleteInputs(const Graph& graph, std::span<const Domain> domains,
-                                           std::vector<std::optional<Tensor>> given,
-                                           const RunOptions& options) {
+                                           PortArrays given, const RunOptions& options) {
   std::vector<Tensor> inputs;
   for (size_t i = 0; i < given.size(); ++i) {
     if (given[i]) {

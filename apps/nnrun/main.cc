@@ -24,6 +24,7 @@ void AddInputOptions(CommandLine& command, RunOptions& o) {
                  "Seed for the inputs that are not given; values are drawn from the ranges that "
                  "the model accepts")
       ->capture_default_str();
+  AddArrayOptions(command, o.arrays);
   AddShapeOptions(command, o.shapes);
   app.add_option("--test-data", o.test_data,
                  "Folder with input_K.pb and output_K.pb, or with test_data_set_* folders: run and "
@@ -107,7 +108,7 @@ Status CheckOptions(const RunOptions& o) {
   if (!o.test_data.empty()) {
     if (prints || !o.output.empty() || !o.save_steps.empty() || !o.trace.empty())
       return UsageError("--test-data cannot be combined with options for other results");
-    if (!o.inputs_file.empty() || !o.inputs.empty())
+    if (!o.inputs_file.empty() || !o.inputs.empty() || o.arrays.cast || o.arrays.reshape)
       return UsageError("--test-data cannot be combined with options for inputs: it has its own");
   }
   if (o.profile && !o.bench) return UsageError("--profile needs --bench");
@@ -125,7 +126,7 @@ Status ExplainPlan(Graph& graph, const ReadModel& read, const RunOptions& o, Run
 
 // Runs once and reports the requested results; false if the outputs differ from the expected ones.
 Result<bool> RunModel(Graph graph, ReadModel read, const RunOptions& o, RunReport& report) {
-  NN_ASSIGN(std::vector<std::optional<Tensor>> given, GivenInputs(graph, read, o));
+  NN_ASSIGN(PortArrays given, GivenInputs(graph, read, o));
   read.model.reset();
   const size_t own_outputs = graph.outputs().size();
   const std::vector<Domain> domains = InputDomains(graph);

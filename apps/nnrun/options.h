@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "apps/common/model.h"
+#include "apps/common/port_arrays.h"
 #include "base/json.h"
 #include "exec/program.h"
 #include "ops/support/domain.h"
@@ -25,6 +26,7 @@ struct RunOptions {
   std::string inputs_file;
   std::vector<std::string> inputs;  // NAME=VALUE
   uint64_t seed = 0;
+  ArrayOptions arrays;
   ShapeOptions shapes;
   std::string test_data;
   // Results
@@ -57,16 +59,14 @@ struct RunReport {
   Json json = Json::object();
 };
 
-// The inputs from the command line, files and literals, by port. Binds the graph's shapes to
-// theirs; a symbolic batch without a size becomes 1. `read` is the model of the graph, for formats
-// whose inputs take arrays of other ranks or types.
-Result<std::vector<std::optional<Tensor>>> GivenInputs(Graph& graph, const ReadModel& read,
-                                                       const RunOptions& options);
+// The inputs from the command line, files and literals, in the types and shapes of the graph. Binds
+// the graph's shapes to theirs; a symbolic batch without a size becomes 1. `read` is the model of
+// the graph, for formats whose inputs take arrays of other ranks or types.
+Result<PortArrays> GivenInputs(Graph& graph, const ReadModel& read, const RunOptions& options);
 // All inputs of a run: the given ones, and seeded ones from `domains` (InputDomains()) for the
 // rest.
 Result<std::vector<Tensor>> CompleteInputs(const Graph& graph, std::span<const Domain> domains,
-                                           std::vector<std::optional<Tensor>> given,
-                                           const RunOptions& options);
+                                           PortArrays given, const RunOptions& options);
 
 // The results under the outputs' names.
 std::vector<NamedTensor> NameOutputs(const Graph& graph, std::vector<Tensor> outputs);

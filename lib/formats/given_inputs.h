@@ -36,7 +36,9 @@ Result<Graph> ImportGraph(const ReadModel& read, const std::string& path, const 
 // Whether the inputs of a model may be given with more axes than it declares.
 bool TakesOtherRanks(const Format& format);
 
-// Whether arrays of other numeric types are converted to those of the inputs.
+// Whether the format's runtime rounds arrays of other numeric types to the real numbers of the
+// inputs, as Core ML's does, which keeps a multi-array of doubles as float32 or float16. The inputs
+// of other formats take only arrays of their own type; programs convert others if no value changes.
 bool ConvertsInputs(const Format& format);
 
 // ImportGraph() for inputs of these shapes. Shapes that cannot replace the declared ones are

@@ -620,7 +620,7 @@ TEST_CASE("nnrun: usage errors, exit code 2") {
   WriteModel(model, TwoOutputsModel());
   WriteArrays(dir / "a.npz", {{"a", F({1, 2, 3, 4})}});
   WriteArrays(dir / "c.npz", {{"c", F({1})}});
-  WriteArray(dir / "i.npy", Tensor::Ints({1, 2, 3, 4}));
+  WriteArray(dir / "i.npy", Tensor::Ints({16777217, 2, 3, 4}));
   WriteText(dir / "bad.npz", "PK");
   struct Row {
     std::string arguments;
@@ -635,10 +635,12 @@ TEST_CASE("nnrun: usage errors, exit code 2") {
            Row{model + " --input a=1 --inputs " + dir / "a.npz", "given more than once"},
            Row{model + " --inputs " + dir / "c.npz", "array \"c\" matches no name of"},
            Row{model + " --inputs " + dir / "bad.npz", "bad.npz: not a ZIP archive"},
-           Row{model + " --input a=[1,2,3]", "a list of shape [3] does not fit f32[4]"},
+           Row{model + " --input a=[1,2,3]",
+               "input \"a\" is f32[4]; a tensor of shape [3] does not fit"},
            Row{model + " --input a=x.npy", "x.npy: No such file"},
            Row{model + " --input a=" + dir / "i.npy",
-               "\"a\" is i64[4], but the model requires f32[4]"},
+               "input \"a\": element [0] of the i64 array is 16777217, which is not a value of "
+               "f32"},
            Row{model + " --profile", "--profile needs --bench"},
            Row{model + " --runs 0 --bench", "--runs"},
            Row{model + " --threads 9999", "--threads"},
@@ -648,6 +650,8 @@ TEST_CASE("nnrun: usage errors, exit code 2") {
            Row{model + " --bench --save-steps x", "--save-steps"},
            Row{model + " --test-data x --digest", "--test-data"},
            Row{model + " --test-data x --input a=1",
+               "--test-data cannot be combined with options for inputs"},
+           Row{model + " --test-data x --cast-inputs",
                "--test-data cannot be combined with options for inputs"},
            Row{model + " --test-data x --trace y", "--test-data"},
            Row{model + " --explain-plan --digest",
