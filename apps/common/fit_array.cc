@@ -1,5 +1,7 @@
 #include "apps/common/fit_array.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
