@@ -76,6 +76,10 @@ void AddOptions(CommandLine& command, ConvertArguments& o) {
   app.add_flag("--dequantize", o.dequantize,
                "Convert a quantized model as a float model: quantized weights, inputs and outputs "
                "become float32; the report shows the difference from the quantized model");
+  app.add_flag("--float32", o.float32,
+               "Compute in float32 what the model computes in float16, bfloat16 or float64: "
+               "constants, inputs and outputs become float32; the report shows the difference from "
+               "the model");
   app.add_flag("--rewrite", o.rewrite,
                "Import IN and write it again, even if a copy would suffice");
   app.add_option("--external-data", o.external_data.file,

@@ -76,6 +76,7 @@ std::string_view GraphChange(const ConvertArguments& o) {
          : o.fuse                       ? "--fuse"
          : o.unroll                     ? "--unroll"
          : o.dequantize                 ? "--dequantize"
+         : o.float32                    ? "--float32"
          : o.rewrite                    ? "--rewrite"
                                         : "";
 }
@@ -130,6 +131,7 @@ ConvertOptions OptionsOf(const ConvertArguments& a, const Format& source, ShownP
   o.fuse = a.fuse;
   o.unroll = a.unroll;
   o.dequantize = a.dequantize;
+  o.float32 = a.float32;
   o.dry_run = a.dry_run;
   if (a.messages) o.other_name = SayOtherName;
   o.verify = a.verify;

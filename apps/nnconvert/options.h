@@ -33,6 +33,7 @@ struct ConvertArguments {
   std::optional<int64_t> unroll = std::nullopt;
   bool fuse = false;
   bool dequantize = false;
+  bool float32 = false;
   bool rewrite = false;
   ExternalData external_data;
   DumpOptions dump;

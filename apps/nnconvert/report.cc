@@ -262,9 +262,13 @@ Table DriftTable(const Verification& v) {
 
 std::string QuantizedDriftSummary(const QuantizedDrift& d) {
   return d.failure.empty()
-             ? fmt::format("float model against quantized model, {} run{}:", d.runs,
-                           d.runs == 1 ? "" : "s")
-             : fmt::format("not compared with the quantized model: {}", EscapeControls(d.failure));
+             ? fmt::format("{}, {} run{}:",
+                           d.quantized ? "float model against quantized model"
+                                       : "float32 model against the model of the file",
+                           d.runs, d.runs == 1 ? "" : "s")
+             : fmt::format("not compared with the {}: {}",
+                           d.quantized ? "quantized model" : "model of the file",
+                           EscapeControls(d.failure));
 }
 
 Table QuantizedDriftTable(const QuantizedDrift& d) {
@@ -295,16 +299,19 @@ std::vector<std::string> DequantizedTexts(const Conversion& c) {
 
 std::vector<std::string> RetypedTexts(const Conversion& c) {
   std::vector<std::string> out;
-  const auto is_among = [](const auto& ports, std::string_view kind, const std::string& name) {
-    return std::ranges::any_of(ports,
-                               [&](const auto& p) { return p.kind == kind && p.name == name; });
+  // Whether a sentence about the port says what its type was.
+  const auto is_among = [](const auto& ports, std::string_view kind, const TypedPort& port) {
+    return std::ranges::any_of(ports, [&](const auto& p) {
+      return p.kind == kind && p.name == port.name &&
+             p.from.starts_with(DTypeName(port.type.dtype));
+    });
   };
   const auto add = [&](std::string_view kind, const std::vector<TypedPort>& from,
                        const std::vector<TypedPort>& to) {
     for (size_t i = 0; i < from.size() && i < to.size(); ++i) {
       const auto& [name, type] = from[i];
-      if (type.dtype == to[i].type.dtype || is_among(c.dequantized_ports, kind, name) ||
-          is_among(c.moved_ports, kind, name) || is_among(c.shifted_ports, kind, name))
+      if (type.dtype == to[i].type.dtype || is_among(c.dequantized_ports, kind, from[i]) ||
+          is_among(c.moved_ports, kind, from[i]) || is_among(c.shifted_ports, kind, from[i]))
         continue;
       out.push_back(fmt::format("{} {} has another type: {} -> {}", kind, Quote(name),
                                 DTypeName(type.dtype), DTypeName(to[i].type.dtype)));

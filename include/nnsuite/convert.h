@@ -54,6 +54,9 @@ struct ConvertOptions {
   // floats, quantized inputs and outputs become float32. The verification compares with that float
   // model.
   bool dequantize = false;
+  // Computes in float32 what the model computes in float16, bfloat16 or float64: constants, inputs
+  // and outputs of these types become float32. The verification compares with that model.
+  bool float32 = false;
   // Recurrent layers that the format cannot hold are written step by step if they have at most this
   // many steps, 1 to 65,536, and a number of steps that the model leaves open is set to it.
   // std::nullopt: up to 256 steps over both directions, and open numbers stay.

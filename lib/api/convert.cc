@@ -38,6 +38,7 @@ nn::ConvertOptions OptionsOf(const std::string& input, const std::string& output
   out.fold_batch_norm = o.fold_batch_norm;
   out.fuse = o.fuse;
   out.dequantize = o.dequantize;
+  out.float32 = o.float32;
   out.unroll = o.unroll;
   out.dry_run = o.dry_run;
   out.verify = o.verify;

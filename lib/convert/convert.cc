@@ -15,6 +15,7 @@
 #include "convert/layer_steps.h"
 #include "convert/written_check.h"
 #include "ops/math/random.h"
+#include "passes/float32.h"
 #include "passes/passes.h"
 #include "passes/ports.h"
 #include "passes/qdq.h"
@@ -130,9 +131,30 @@ bool IsQuantized(const Graph& graph) {
   return std::ranges::any_of(graph.values(), [](const Value& v) { return v.type().quantized(); });
 }
 
+// A form of the source that targets support better, and the option that asks for it.
+struct OtherForm {
+  std::string_view text, option;
+  Status (*apply)(Graph&) = nullptr;
+};
+
+Status DequantizeAll(Graph& graph) {
+  NN_ASSIGN(const auto refused, Dequantize(graph));
+  return refused.empty() ? Status() : UnsupportedError("the model cannot be dequantized");
+}
+
+// Those that the options do not ask for yet.
+std::vector<OtherForm> OtherForms(const Graph& source, const ConvertOptions& o) {
+  std::vector<OtherForm> forms;
+  if (!o.dequantize && IsQuantized(source))
+    forms.push_back({"as a float model", "--dequantize", DequantizeAll});
+  if (!o.float32 && HasOtherFloats(source))
+    forms.push_back({"in float32", "--float32", ComputeInFloat32});
+  return forms;
+}
+
 // What may leave fewer unsupported nodes.
 struct Remedy {
-  std::string_view text;  // "with fixed shapes"
+  std::string text;  // "with fixed shapes"
   std::string options;
   size_t left = 0;  // nodes that stay unsupported
 };
@@ -140,11 +162,8 @@ struct Remedy {
 // How many nodes of the changed source are unsupported; nullopt if that cannot be determined.
 std::optional<size_t> UnsupportedAfter(Graph graph, const Format& format,
                                        const std::vector<UnsupportedNode>& of_import,
-                                       bool dequantize) {
-  if (dequantize) {
-    const auto refused = Dequantize(graph);
-    if (!refused || !refused->empty()) return std::nullopt;
-  }
+                                       const OtherForm& form) {
+  if (form.apply != nullptr && !form.apply(graph)) return std::nullopt;
   if (!ForgetDeclaredShapes(graph)) return std::nullopt;
   InterfaceAxes axes;
   std::vector<UnsupportedNode> left = of_import;
@@ -154,34 +173,35 @@ std::optional<size_t> UnsupportedAfter(Graph graph, const Format& format,
 
 // With sizes for the dynamic dimensions of the inputs.
 std::optional<Remedy> FixShapes(const Graph& source, const Format& format,
-                                const std::vector<UnsupportedNode>& of_import, bool dequantize) {
+                                const std::vector<UnsupportedNode>& of_import,
+                                const OtherForm& form) {
   if (InputSymbols(source).empty()) return std::nullopt;
   for (const int64_t size : {32, 64, 224}) {
     Graph graph = source.Clone();
     ChosenShapes shapes = ChooseShapes(source, size);
     if (!BindSymbols(graph, shapes.symbols)) continue;
-    const auto left = UnsupportedAfter(std::move(graph), format, of_import, dequantize);
+    const auto left = UnsupportedAfter(std::move(graph), format, of_import, form);
     if (!left) continue;
-    if (!dequantize) return Remedy{"with fixed shapes", std::move(shapes.options), *left};
-    return Remedy{"as a float model with fixed shapes", "--dequantize " + shapes.options, *left};
+    if (form.apply == nullptr) return Remedy{"with fixed shapes", std::move(shapes.options), *left};
+    return Remedy{fmt::format("{} with fixed shapes", form.text),
+                  fmt::format("{} {}", form.option, shapes.options), *left};
   }
   return std::nullopt;
 }
 
 // The first remedy that leaves the fewest unsupported nodes; "" if none leaves fewer.
-// `dequantized`: whether the source was dequantized.
 std::string RemedyOf(const Graph& source, const Format& format, size_t unsupported,
-                     const std::vector<UnsupportedNode>& of_import, bool dequantized) {
-  const bool quantized = !dequantized && IsQuantized(source);
+                     const std::vector<UnsupportedNode>& of_import, const ConvertOptions& o) {
   std::optional<Remedy> best;
   const auto add = [&](std::optional<Remedy> r) {
     if (r && r->left < (best ? best->left : unsupported)) best = std::move(r);
   };
-  add(FixShapes(source, format, of_import, false));
-  if (quantized && (!best || best->left > 0)) {
-    if (const auto left = UnsupportedAfter(source.Clone(), format, of_import, true))
-      add(Remedy{"as a float model", "--dequantize", *left});
-    add(FixShapes(source, format, of_import, true));
+  add(FixShapes(source, format, of_import, {}));
+  for (const OtherForm& form : OtherForms(source, o)) {
+    if (best && best->left == 0) break;
+    if (const auto left = UnsupportedAfter(source.Clone(), format, of_import, form))
+      add(Remedy{std::string(form.text), std::string(form.option), *left});
+    add(FixShapes(source, format, of_import, form));
   }
   if (!best) return {};
   return best->left == 0
@@ -375,11 +395,14 @@ Result<Conversion> ConvertGraph(ImportedModel imported, const SourceError& sourc
     NN_ASSIGN(const bool done, DequantizeSource(source, out));
     if (!done) return out;
   }
+  if (o.float32 && HasOtherFloats(source)) {
+    if (runs && !quantized && out.hybrids == 0) quantized = source.Clone();
+    NN_RETURN_IF_ERROR(ComputeInFloat32(source));
+  }
   if (o.unroll) NN_RETURN_IF_ERROR(BindLayerSteps(source, *format.target, *o.unroll));
   const SourceSummary summary(source);
   // Only the verification runs the source, and remedies are tried on it.
-  const bool needs_source =
-      runs || !InputSymbols(source).empty() || (!o.dequantize && IsQuantized(source));
+  const bool needs_source = runs || !InputSymbols(source).empty() || !OtherForms(source, o).empty();
   const std::vector<UnsupportedNode> of_import = out.unsupported;
   Graph fitted;
   if (needs_source)
@@ -394,7 +417,7 @@ Result<Conversion> ConvertGraph(ImportedModel imported, const SourceError& sourc
   }
   NN_RETURN_IF_ERROR(Fit(fitted, format, o, axes, out));
   if (!out.unsupported.empty()) {
-    out.remedy = RemedyOf(source, format, out.unsupported.size(), of_import, o.dequantize);
+    out.remedy = RemedyOf(source, format, out.unsupported.size(), of_import, o);
     return out;
   }
   out.converted = InterfaceOf(fitted);

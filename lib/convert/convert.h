@@ -54,6 +54,9 @@ struct ConvertOptions {
   // written model is verified against the float model, and that is compared with the quantized one
   // (Verification::quantized).
   bool dequantize = false;
+  // Computes in float32 what the model computes in f16, bf16 or f64 (passes/float32.h). Compared as
+  // with `dequantize`.
+  bool float32 = false;
   // Recurrent layers that the format lacks are written step by step if they have at most this many
   // steps, 1 to kMaxUnroll, and a number of steps that the inputs leave open is set to it
   // (convert/layer_steps.h). Nullopt: up to kMaxUnrolledSteps, and open numbers stay.

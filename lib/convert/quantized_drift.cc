@@ -36,15 +36,25 @@ std::optional<float> StepOf(const Value& output) {
   return v->type().quant->scale();
 }
 
-Result<Tensor> QuantizeTensor(const Tensor& tensor, const Type& type) {
+Result<Tensor> StoredTensor(const Tensor& tensor, const Type& type) {
+  if (type.dtype == tensor.dtype() && !type.quantized()) return tensor;
+  if (!type.quantized())
+    return Converted(tensor, Type(tensor.dtype(), {}), Type(type.dtype, {}), "cast",
+                     CastAttrs{.to = type.dtype});
   return Converted(tensor, Type(tensor.dtype(), {}), type, "quantize", QuantizeAttrs{});
 }
 
-Result<Tensor> DequantizeTensor(const Tensor& tensor, const Type& type) {
+Result<Tensor> RealTensor(const Tensor& tensor, const Type& type) {
+  if (!type.quantized()) {
+    if (!IsFloat(type.dtype) || type.dtype == DType::kF32) return tensor;
+    return StoredTensor(tensor, Type(DType::kF32, {}));
+  }
   return Converted(tensor, type, Type(DType::kF32, {}), "dequantize", DequantizeAttrs{});
 }
 
 QuantizedModel::QuantizedModel(Graph graph) : graph_(std::move(graph)) {
+  drift_.quantized =
+      std::ranges::any_of(graph_.values(), [](const Value& v) { return v.type().quantized(); });
   for (const Port& p : graph_.inputs()) input_types_.push_back(p.value->type());
   for (const Port& p : graph_.outputs()) {
     output_types_.push_back(p.value->type());
@@ -55,7 +65,7 @@ QuantizedModel::QuantizedModel(Graph graph) : graph_(std::move(graph)) {
 
 Type QuantizedModel::InputType(size_t i, const Type& real) const {
   const Type& type = input_types_[i];
-  return type.quantized() ? Type(type.dtype, *real.dims, type.quant) : real;
+  return type.quantized() || IsFloat(type.dtype) ? Type(type.dtype, *real.dims, type.quant) : real;
 }
 
 Status QuantizedModel::CompileFor(const std::vector<Tensor>& inputs, const Compile& compile) {
@@ -78,17 +88,15 @@ Status QuantizedModel::TryRun(const std::vector<Tensor>& inputs, const std::vect
   NN_RETURN_IF_ERROR(CompileFor(inputs, compile));
   std::vector<Tensor> stored;
   for (size_t i = 0; i < inputs.size(); ++i) {
+    const Type& type = input_types_[i];
     stored.push_back(inputs[i]);
-    if (input_types_[i].quantized()) {
-      NN_ASSIGN(stored.back(), QuantizeTensor(inputs[i], input_types_[i]));
+    if (type.quantized() || IsFloat(type.dtype)) {
+      NN_ASSIGN(stored.back(), StoredTensor(inputs[i], type));
     }
   }
   NN_ASSIGN(const std::vector<Tensor> want, program_->Run(stored));
   for (size_t i = 0; i < outputs.size(); ++i) {
-    Tensor real = want[i];
-    if (output_types_[i].quantized()) {
-      NN_ASSIGN(real, DequantizeTensor(want[i], output_types_[i]));
-    }
+    NN_ASSIGN(const Tensor real, RealTensor(want[i], output_types_[i]));
     const Comparison c = Compare(real, outputs[i], {});
     if (!c.mismatch.empty()) return InternalError("{}", c.mismatch);
     QuantizedOutputDrift& drift = drift_.outputs[i];

@@ -1,5 +1,6 @@
-// Measures how far a float model is from the quantized model that it was made from (Dequantize() in
-// passes/qdq.h). For information: nothing passes or fails.
+// Measures how far a float32 model is from the model that it was made from: a quantized one
+// (Dequantize() in passes/qdq.h), or one of other floating-point types (ComputeInFloat32() in
+// passes/float32.h). For information: nothing passes or fails.
 #pragma once
 
 #include <cstdint>
@@ -28,6 +29,7 @@ struct QuantizedOutputDrift {
 };
 
 struct QuantizedDrift {
+  bool quantized = true;  // the model, not only of other floating-point types
   uint64_t runs = 0;
   std::vector<QuantizedOutputDrift> outputs;  // in the order of the model's outputs
   std::string failure;  // why the quantized model could not be compared; empty if it was
@@ -38,12 +40,12 @@ struct QuantizedDrift {
 // nullopt if there is no such scale, or several.
 std::optional<float> StepOf(const Value& output);
 
-// The integers that represent `tensor` in the quantized type, and back. kUnsupported if there are
-// no such operators for the type.
-Result<Tensor> QuantizeTensor(const Tensor& tensor, const Type& type);
-Result<Tensor> DequantizeTensor(const Tensor& tensor, const Type& type);
+// The integers that represent `tensor` in the quantized type, or its numbers in another
+// floating-point type, and back. kUnsupported if there are no such operators for the type.
+Result<Tensor> StoredTensor(const Tensor& tensor, const Type& type);
+Result<Tensor> RealTensor(const Tensor& tensor, const Type& type);
 
-// The quantized model. Not for concurrent use.
+// The original model. Not for concurrent use.
 class QuantizedModel {
  public:
   using Compile = std::function<Result<Program>(Graph&&)>;

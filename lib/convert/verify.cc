@@ -200,8 +200,9 @@ Result<Tensor> InputOf(const SourceRuns& source, const PlannedRun& run, size_t i
   if (options.input != nullptr) return options.input(name, source.input_types[i], i, run.seed);
   const Type& type = source.generated_types[i];
   auto t = SeededInput(name, type, i, run.seed, Narrowed(source.domains[i], type, run.narrowing));
-  return t && type.quantized() && !source.input_types[i].quantized() ? DequantizeTensor(*t, type)
-                                                                     : t;
+  const Type& takes = source.input_types[i];
+  const bool is_other = type.quantized() ? !takes.quantized() : type.dtype != takes.dtype;
+  return t && is_other ? RealTensor(*t, type) : t;
 }
 
 Result<std::vector<Tensor>> InputsOf(const SourceRuns& source, const PlannedRun& run,

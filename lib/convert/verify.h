@@ -65,7 +65,7 @@ struct Verification {
   // Operators between dequantize and quantize were run as integer operators.
   bool qdq_as_integers = false;
   std::vector<OutputDrift> outputs;  // in the order of the source's outputs
-  // Of a source that was dequantized.
+  // Of a source that was dequantized, or is computed in float32.
   std::optional<QuantizedDrift> quantized;
   bool passed = true;  // all outputs agree in all runs
 };
@@ -75,8 +75,8 @@ struct Verification {
 // after the source has run, so that large graphs are not in memory together; before, if the
 // source is quantized, because its form decides in which form the source runs.
 //
-// `quantized` is the model that the source was dequantized from, if it was. Its inputs are
-// generated then: those of the source are the numbers that they represent. Verification::quantized
+// `quantized` is the model that the source was dequantized from, or that it computes in float32, if
+// there is one. Its inputs are generated then: those of the source are the numbers that they represent. Verification::quantized
 // compares both in as many runs as have results that fit in memory together, one at least.
 //
 // Outputs that drift are not an error: see Verification::passed. Errors are those of the callbacks;

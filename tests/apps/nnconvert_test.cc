@@ -281,6 +281,39 @@ TEST_CASE("nnconvert: --dry-run lists nodes with the same reason once") {
   CHECK_FALSE(Contains(r.out, "two"));
 }
 
+TEST_CASE("nnconvert: --float32 converts models of 16-bit floats") {
+  const TempDir dir;
+  WriteModel(dir / "in.onnx", R"(graph {
+    in %x "x": f16[batch, 8]
+    const %w: f16[8, 4] = seeded(1)
+    %m = matmul(%x, %w)
+    %y = tanh(%m)
+    out "y" = %y
+  })");
+  for (const std::string name : {"out.tflite", "out.mlmodel"}) {
+    CAPTURE(name);
+    const ProgramResult refused = Convert(dir / "in.onnx " + dir / name);
+    CHECK(refused.code == 3);
+    CHECK(Contains(refused.out, "in float32, every operator can be converted: --float32\n"));
+    const ProgramResult r = Convert("--float32 " + dir / "in.onnx " + dir / name);
+    CHECK(r.code == 0);
+    CHECK(Contains(r.out, "input \"x\" has another type: f16 -> f32\n"));
+    CHECK(Contains(r.out, "output \"y\" has another type: f16 -> f32\n"));
+    CHECK(Contains(r.out, "float32 model against the model of the file, 3 runs:\n"));
+  }
+  const ProgramResult shapes = Convert("--dry-run --to nnapi " + dir / "in.onnx");
+  CHECK(shapes.code == 3);
+  CHECK(Contains(shapes.out,
+                 "in float32 with fixed shapes, every operator can be converted: --float32 "
+                 "--batch 1\n"));
+  const Json json =
+      Json::parse(Convert("--float32 --format json " + dir / "in.onnx " + dir / "out.onnx").out);
+  CHECK(json["interface"]["converted"]["inputs"][0]["type"] == "f32");
+  const Json& drift = json["verification"]["quantized"]["outputs"][0];
+  CHECK(drift["max_absolute"].get<double>() > 0);
+  CHECK(drift["max_absolute"].get<double>() < 0.01);
+}
+
 TEST_CASE("nnconvert: --dry-run --to all lists what each format can express") {
   const TempDir dir;
   WriteModel(dir / "in.onnx", R"(graph {

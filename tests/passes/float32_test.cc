@@ -1,0 +1,71 @@
+// ComputeInFloat32 (passes/float32.h): from other floating-point types to float32.
+#include <doctest/doctest.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "passes/float32.h"
+#include "support/run_graph.h"
+
+namespace nn::test::float32_test {
+namespace {
+
+TEST_CASE("float32: values, constants and attributes of other floating-point types") {
+  for (const std::string type : {"f16", "bf16", "f64"}) {
+    CAPTURE(type);
+    Graph g = Parse(R"(graph "g" {
+      in %x "x": )" +
+                    type +
+                    R"([2, 3]
+      in %i "i": i32[3]
+      const %w: )" + type +
+                    R"([3] = [0.5, -2, 1]
+      %a = mul(%x, %w)
+      %c = cast(%i) {to = )" +
+                    type + R"(}
+      %s = add(%a, %c)
+      %d = cast(%s) {to = i64}
+      out "s" = %s
+      out "d" = %d
+    })");
+    CHECK(HasOtherFloats(g));
+    REQUIRE(ComputeInFloat32(g).has_value());
+    CHECK_FALSE(HasOtherFloats(g));
+    CHECK(g.inputs()[0].value->type().ToString() == "f32[2, 3]");
+    CHECK(g.inputs()[1].value->type().ToString() == "i32[3]");
+    CHECK(g.outputs()[0].value->type().ToString() == "f32[2, 3]");
+    CHECK(g.outputs()[1].value->type().ToString() == "i64[2, 3]");
+    const auto y = RunEverywhere(g, {Tensor::Of({2, 3}, std::vector<float>{1, 2, 3, 4, 5, 6}),
+                                     Tensor::Of({3}, std::vector<int32_t>{10, 20, 30})});
+    CHECK(y[0].ToDoubles() == std::vector<double>{10.5, 16, 33, 12, 10, 36});
+    CHECK(y[1].ToDoubles() == std::vector<double>{10, 16, 33, 12, 10, 36});
+  }
+}
+
+TEST_CASE("float32: results are not rounded to 16 bits") {
+  Graph g = Parse(R"(graph "g" {
+    in %x "x": f16[2]
+    %y = add(%x, %x)
+    %z = mul(%y, %x)
+    out "z" = %z
+  })");
+  REQUIRE(ComputeInFloat32(g).has_value());
+  const auto z = RunEverywhere(g, {Tensor::Of({2}, std::vector<float>{1.0009765625f, 300})});
+  CHECK(z[0].ToDoubles() == std::vector<double>{2.003908157348633, 180000});
+}
+
+TEST_CASE("float32: other models stay as they are") {
+  Graph g = Parse(R"(graph "g" {
+    in %x "x": u8[2]{scale=0.5, zp=1}
+    %y = dequantize(%x)
+    out "y" = %y
+  })");
+  CHECK_FALSE(HasOtherFloats(g));
+  const std::string before = PrintGraph(g);
+  REQUIRE(ComputeInFloat32(g).has_value());
+  CHECK(PrintGraph(g) == before);
+}
+
+}  // namespace
+}  // namespace nn::test::float32_test
