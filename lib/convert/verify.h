@@ -76,8 +76,9 @@ struct Verification {
 // source is quantized, because its form decides in which form the source runs.
 //
 // `quantized` is the model that the source was dequantized from, or that it computes in float32, if
-// there is one. Its inputs are generated then: those of the source are the numbers that they represent. Verification::quantized
-// compares both in as many runs as have results that fit in memory together, one at least.
+// there is one. Its inputs are generated then: those of the source are the numbers that they
+// represent. Verification::quantized compares both in as many runs as have results that fit in
+// memory together, one at least.
 //
 // Outputs that drift are not an error: see Verification::passed. Errors are those of the callbacks;
 // of the runs; kUsage if the model rejects all inputs, or no sizes were found that it accepts;
