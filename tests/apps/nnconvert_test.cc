@@ -290,7 +290,7 @@ TEST_CASE("nnconvert: --float32 converts models of 16-bit floats") {
     %y = tanh(%m)
     out "y" = %y
   })");
-  for (const std::string name : {"out.tflite", "out.mlmodel", "out.nnapi"}) {
+  for (const std::string name : {"out.tflite", "out.mlmodel"}) {
     CAPTURE(name);
     const ProgramResult refused = Convert(dir / "in.onnx " + dir / name);
     CHECK(refused.code == 3);
