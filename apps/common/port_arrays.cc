@@ -38,13 +38,6 @@ bool IsTensorFile(const fs::path& path) {
   return false;
 }
 
-std::vector<std::string> PortNamesOf(const std::vector<PortType>& ports) {
-  std::vector<std::string> names;
-  names.reserve(ports.size());
-  for (const PortType& p : ports) names.push_back(p.name);
-  return names;
-}
-
 Result<std::vector<fs::path>> EntriesOf(const fs::path& folder) {
   std::vector<fs::path> entries;
   std::error_code error;
@@ -77,8 +70,8 @@ class InputSets {
  public:
   InputSets(const std::vector<Port>& ports, Casting casting, bool reshape, const ReadLimits& limits)
       : ports_(TypesOf(ports)),
-        names_(PortNamesOf(ports_), {"in"}),
-        files_(names_.names(), {"in", "input"}),
+        names_(ports, {"in"}),
+        files_(ports, {"in", "input"}),
         casting_(casting),
         reshape_(reshape),
         limits_(limits) {}

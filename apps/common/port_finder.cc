@@ -68,6 +68,12 @@ PortFinder::PortFinder(const std::vector<std::string>& names, std::vector<std::s
   }
 }
 
+PortFinder::PortFinder(const std::vector<Port>& ports, std::vector<std::string> prefixes)
+    : PortFinder(NamesOf(ports), std::move(prefixes)) {
+  for (size_t i = 0; i < ports.size(); ++i)
+    for (const std::string& form : FormsOf(ports[i].value->name())) similar_[form].push_back(i);
+}
+
 Result<std::optional<size_t>> PortFinder::Find(std::string_view name) const {
   if (const auto it = exact_.find(std::string(name)); it != exact_.end()) return it->second;
   std::set<size_t> found;

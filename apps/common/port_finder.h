@@ -22,6 +22,9 @@ class PortFinder {
  public:
   // `prefixes` are those of the positions, such as "in".
   PortFinder(const std::vector<std::string>& names, std::vector<std::string> prefixes);
+  // Also finds a port by the name of its value, such as that of an NNAPI operand: NNAPI has no
+  // names of inputs and outputs.
+  PortFinder(const std::vector<Port>& ports, std::vector<std::string> prefixes);
 
   const std::vector<std::string>& names() const { return names_; }
 

@@ -98,7 +98,7 @@ ProgramOptions RunOptions::program() const {
 Result<PortArrays> GivenInputs(Graph& graph, const ReadModel& read, const RunOptions& options) {
   const std::vector<PortType> ports = TypesOf(graph.inputs());
   PortArrays given(ports.size());
-  Status done = ReadArrays(options, ports, PortFinder(NamesOf(graph.inputs()), {"in"}), given);
+  Status done = ReadArrays(options, ports, PortFinder(graph.inputs(), {"in"}), given);
   PortArrays arrays = given;
   if (done) done = BindArrays(graph, read, options, arrays);
   if (!done) return tl::unexpected(WithPorts(done.error(), "input", ports, given));

@@ -267,7 +267,7 @@ TEST_CASE("names: exact ones, forms of TensorFlow and of files, positions") {
   CHECK(Contains(split("in_1=1").error().message(), "could be any of"));
   CHECK(Contains(split("x").error().message(), "expected NAME=VALUE"));
   // Names that differ only in what is ignored.
-  const app::PortFinder twins({"u:0", "serving_default_u"}, {"out"});
+  const app::PortFinder twins(std::vector<std::string>{"u:0", "serving_default_u"}, {"out"});
   CHECK(*twins.Find("u:0").value() == 0);
   CHECK(!twins.Find("u").has_value());
 }

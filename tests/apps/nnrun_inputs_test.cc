@@ -178,6 +178,23 @@ TEST_CASE("inputs: names of TensorFlow and of files, for inputs and expected out
   CHECK(Run(twins + " --input x:0=1").code == 0);
 }
 
+TEST_CASE("inputs: names of NNAPI operands") {
+  const TempDir dir;
+  WriteModel(dir / "m.onnx", R"(graph {
+    in %x "first": f32[1, 2]
+    in %z "second": f32[1, 2]
+    %y = sub(%x, %z)
+    out "difference" = %y
+  })");
+  REQUIRE(RunProgram("nnconvert " + dir / "m.onnx " + dir / "m.nnapi").code == 0);
+  WriteArrays(dir / "in.npz", {{"second", Tensor::Of<float>({1, 2}, {1, 2})},
+                               {"first", Tensor::Of<float>({1, 2}, {5, 7})}});
+  WriteArrays(dir / "out.npz", {{"difference", Tensor::Of<float>({1, 2}, {4, 5})}});
+  const std::string arrays = " --inputs " + dir / "in.npz" + " --expect " + dir / "out.npz";
+  CHECK(Run(dir / "m.nnapi" + arrays).code == 0);
+  CHECK(FirstOf(dir / "m.nnapi" + " --input first=[1,1] --input in_1=[3,4]") == Json{-2.0, -3.0});
+}
+
 TEST_CASE("inputs: errors end with a table of what is wanted and given") {
   const TempDir dir;
   WriteModel(dir / "m.onnx", R"(graph {
