@@ -44,9 +44,8 @@ Result<bool> CompareWithFile(const Graph& graph, std::span<const NamedTensor> ou
                              const RunOptions& options, RunReport& report) {
   const std::vector<PortType> ports = TypesOf(graph.outputs());
   PortArrays expected(ports.size());
-  if (const Status read =
-          ReadPortArrays(options.expect, ports, PortFinder(graph.outputs(), {"out"}),
-                         options.limits, expected);
+  if (const Status read = ReadPortArrays(
+          options.expect, ports, PortFinder(graph.outputs(), {"out"}), options.limits, expected);
       !read)
     return tl::unexpected(WithPorts(read.error(), "output", ports, expected));
   Expectation expectation;
