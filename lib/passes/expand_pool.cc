@@ -48,7 +48,7 @@ Result<bool> InTurn(Graph& graph, Node& node) {
   const A& a = node.attrs<A>();
   const Dims& x = *node.input(0)->type().dims;
   if (a.kernel.size() != 3 || a.layout != Layout::kNxc || node.outputs().size() != 1) return false;
-  if (node.input(0)->type().quantized()) return false;
+  if (node.input(0)->type().quantized() || !Product(x).is_valid()) return false;
   Expansion e(graph, node);
   A plane = a, depth = a;
   static_cast<PoolAttrs&>(plane) = Along(a, 1, 2);

@@ -156,6 +156,8 @@ Status InferSlice(InferContext& ctx) {
   if (!spec) {
     // If the axes are known, the other axes keep their size.
     const auto axes = ctx.has(3) ? ctx.elements(3) : std::nullopt;
+    if (const auto known = axes ? ConstDims(*axes) : std::nullopt)
+      NN_RETURN_IF_ERROR(NormalizeAxes(*known, x.rank()));
     for (size_t d = 0; d < dims.size(); ++d) {
       const auto last = static_cast<int64_t>(d) - x.rank();
       const bool untouched =
