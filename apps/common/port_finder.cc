@@ -85,6 +85,7 @@ Result<std::optional<size_t>> PortFinder::Find(std::string_view name) const {
   if (found.empty()) return std::nullopt;
   if (found.size() == 1) return *found.begin();
   std::vector<std::string> candidates;
+  candidates.reserve(found.size());
   for (const size_t i : found) candidates.push_back(names_[i]);
   return UsageError("{} could be any of {}", Quote(name), NameList(candidates));
 }

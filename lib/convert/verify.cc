@@ -148,15 +148,20 @@ Result<SourceRuns> PrepareSource(Graph& source, bool last, const VerifyOptions& 
   const auto ends = [](const Result<SourceRuns>& runs) {
     return runs || runs.error().code() == ErrorCode::kLimit;
   };
-  auto runs = attempt(open.only_batch && last ? std::move(source) : source.Clone(), kSizes[0]);
-  if (ends(runs)) return runs;
-  const Error first_error = runs.error();
-  // If only batches are open, all attempts are the same.
-  for (size_t i = 1; i < std::size(kSizes) && !open.only_batch; ++i) {
-    runs = attempt(source.Clone(), kSizes[i]);
+  std::optional<Error> first_error;
+  if (open.only_batch) {
+    // All attempts are the same.
+    auto runs = attempt(last ? std::move(source) : source.Clone(), kSizes[0]);
     if (ends(runs)) return runs;
+    first_error = runs.error();
+  } else {
+    for (const int64_t size : kSizes) {
+      auto runs = attempt(source.Clone(), size);
+      if (ends(runs)) return runs;
+      if (!first_error) first_error = runs.error();
+    }
   }
-  const Error error = first_error.In("the model cannot be run for the verification");
+  const Error error = first_error->In("the model cannot be run for the verification");
   if (open.symbols.empty()) return tl::unexpected(error);
   return UsageError("{}; set shapes with --verify-shape or use --no-verify", error.message());
 }

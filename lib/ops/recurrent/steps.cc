@@ -97,6 +97,7 @@ Result<std::vector<Value*>> RecurrentSteps::Join(const std::vector<Direction>& d
   std::vector<Value*> outputs;
   for (size_t i = 0; i < node_.outputs().size(); ++i) {
     std::vector<Value*> parts;
+    parts.reserve(directions.size());
     for (const Direction& d : directions) parts.push_back(d.*kParts[i]);
     // The axis of the directions is after the batch, or the steps, and first in the states of
     // layers whose first axis are the steps.
