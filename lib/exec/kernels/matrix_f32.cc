@@ -25,6 +25,7 @@
 
 #include "base/blob.h"
 #include "base/checked_math.h"
+#include "base/per_thread.h"
 #include "hwy/cache_control.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -342,7 +343,8 @@ Slice SliceAt(const MatrixF32& g, size_t k, size_t most) {
 
 // Staging memory of the calling thread, for the maximum rows of a block.
 float* StagingRoom() {
-  thread_local Buffer room;
+  static PerThread<Buffer> rooms;
+  Buffer& room = rooms.Get();
   if (room.size() == 0) room = Buffer(kMatrixF32Rows * kStagePitch * sizeof(float));
   return room.as<float>().data();
 }

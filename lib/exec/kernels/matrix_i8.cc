@@ -18,6 +18,7 @@
 #include <cstring>
 
 #include "base/checked_math.h"
+#include "base/per_thread.h"
 #include "ops/quant/requant.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -309,7 +310,8 @@ void Rows(const MatrixI8& g, const typename Form::Element* a, size_t width, cons
 template <class Form>
 void MatrixOf(const MatrixI8& g) {
   if (g.row_count == 0 || g.column_count == 0) return;
-  thread_local std::vector<typename Form::Element> copy;
+  static PerThread<std::vector<typename Form::Element>> copies;
+  auto& copy = copies.Get();
   const size_t width = RoundUp(g.run_count * g.run_length, Form::kTaps);
   const auto* a = PackRows<Form>(g, width, copy);
   const int32_t* row_sums = nullptr;

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/checked_math.h"
+#include "base/per_thread.h"
 #include "exec/kernels/depthwise_i8.h"
 #include "exec/kernels/matrix_f32.h"
 #include "exec/kernels/matrix_i8.h"
@@ -157,7 +158,8 @@ class DepthwiseStep : public QuantConvStep {
   // A copy of the last lines of the input, followed by readable memory.
   const uint8_t* CopyEnds(const uint8_t* x) const {
     if (near_end_ == input_lines()) return nullptr;
-    thread_local std::vector<uint8_t> ends;
+    static PerThread<std::vector<uint8_t>> all_ends;
+    std::vector<uint8_t>& ends = all_ends.Get();
     const size_t bytes = (input_lines() - near_end_) * line_bytes();
     ends.resize(bytes + kDepthwiseChannels);
     std::memcpy(ends.data(), x + near_end_ * line_bytes(), bytes - in.row_stride + filter.channels);

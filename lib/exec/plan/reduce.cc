@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/per_thread.h"
 #include "exec/kernels/elementwise.h"
 #include "exec/kernels/reduce.h"
 #include "exec/runtime/kernel_table.h"
@@ -101,8 +102,10 @@ class LogSumExpStep : public ReduceStepBase {
     static const size_t kExp = *UnaryFunctionId("exp");
     static const size_t kLog = *UnaryFunctionId("log");
     const size_t n = rows.offsets.size();
-    thread_local std::vector<float> terms;  // of all columns, one element after the other
-    thread_local std::vector<int64_t> offsets;
+    static PerThread<std::vector<float>> all_terms;
+    static PerThread<std::vector<int64_t>> all_offsets;
+    std::vector<float>& terms = all_terms.Get();  // of all columns, one element after the other
+    std::vector<int64_t>& offsets = all_offsets.Get();
     terms.resize(n * columns);
     offsets.resize(n);
     for (size_t i = 0; i < n; ++i) offsets[i] = static_cast<int64_t>(i * columns);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/checked_math.h"
+#include "base/per_thread.h"
 #include "exec/kernels/arg.h"
 #include "exec/runtime/kernel_table.h"
 #include "ops/nn/softmax.h"
@@ -185,8 +186,10 @@ class TopKStep : public Step {
   template <bool kLargest, typename T>
   void Row(const Memory& memory, size_t r) const {
     const T* x = in.As<const T>(memory) + r / inner * length * inner + r % inner;
-    thread_local std::vector<T> values;
-    thread_local std::vector<int64_t> order;
+    static PerThread<std::vector<T>> all_values;
+    static PerThread<std::vector<int64_t>> all_orders;
+    std::vector<T>& values = all_values.Get();
+    std::vector<int64_t>& order = all_orders.Get();
     if (inner > 1) {
       values.resize(length);
       for (size_t i = 0; i < length; ++i) values[i] = x[i * inner];

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/memory.h"
+#include "base/per_thread.h"
 #include "exec/runtime/sub_plan.h"
 #include "exec/steps/post_ops.h"
 #include "ir/op_def.h"
@@ -232,7 +233,8 @@ class AttentionStep : public Step {
       inputs.push_back(e.view.As<std::byte>(memory) + e.batches.Offset(batch) * e.element +
                        (e.rows ? first * e.row_bytes : 0));
     const SubPlan& plan = first + band <= rows ? *whole : *rest;
-    thread_local Buffer arena;
+    static PerThread<Buffer> arenas;
+    Buffer& arena = arenas.Get();
     if (arena.size() < plan.arena_bytes()) arena = Buffer(plan.arena_bytes());
     Poison({arena.data(), arena.size()});
     plan.Run(inputs, out.As<std::byte>(memory) + (batch * rows + first) * out_row_bytes,

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/checked_math.h"
+#include "base/per_thread.h"
 #include "exec/kernels/elementwise.h"
 #include "exec/kernels/transpose.h"
 #include "ops/nn/norm.h"
@@ -53,7 +54,8 @@ void RowNormStep::RunRows(const Memory& memory, size_t first, size_t count) cons
 RowNormStep::Lines RowNormStep::LinesOf(const Memory& memory, size_t first, size_t count) const {
   const float* x = in.As<const float>(memory) + first * lines * in.row_stride;
   if (lines == 1 || in.row_stride == columns) return {x, in.row_stride};
-  thread_local std::vector<float> room;
+  static PerThread<std::vector<float>> rooms;
+  std::vector<float>& room = rooms.Get();
   room.resize(count * n);
   for (size_t i = 0; i < count * lines; ++i)
     std::copy_n(x + i * in.row_stride, columns, room.data() + i * columns);
