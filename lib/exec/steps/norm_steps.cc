@@ -105,7 +105,8 @@ void GroupStatisticsStep::Run(const Memory& memory, size_t item) const {
   const size_t count = std::min(group_block, groups - first);
   const size_t columns = count * per_group;
   const size_t column = first * per_group;
-  thread_local std::vector<float> room;
+  static PerThread<std::vector<float>> rooms;
+  std::vector<float>& room = rooms.Get();
   room.resize(columns * lines + 2 * count);
   float* const shift = room.data() + columns * lines;
   float* const factor = shift + count;
@@ -172,7 +173,8 @@ void ColumnNormStep::RunLines(const Memory& memory, size_t row, size_t first, si
 
 void LrnStep::Run(const Memory& memory, size_t item) const {
   const size_t first = item * row_block();
-  thread_local std::vector<float> squares;
+  static PerThread<std::vector<float>> all_squares;
+  std::vector<float>& squares = all_squares.Get();
   squares.resize(window.before + window.after + columns + 16);
   NormBlock block;
   block.x = in.As<const float>(memory) + first * in.row_stride;

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/per_thread.h"
 #include "formats/common/node_memo.h"
 #include "formats/coreml/export.h"
 #include "formats/coreml/native.h"
@@ -54,7 +55,8 @@ std::optional<LayerMisfit> TryLayers(const Node& node) {
 }  // namespace
 
 std::optional<LayerMisfit> FindLayerMisfit(const Node& node) {
-  thread_local NodeMemo<std::optional<LayerMisfit>> memo;
+  static PerThread<NodeMemo<std::optional<LayerMisfit>>> memos;
+  NodeMemo<std::optional<LayerMisfit>>& memo = memos.Get();
   const ExportRow* row = FindExport(node.op_name());
   return memo.Find(node, row != nullptr && row->write != nullptr, {}, TryLayers);
 }

@@ -1,4 +1,5 @@
 #include "formats/nnapi/export.h"
+#include "base/per_thread.h"
 #include "formats/nnapi/family.h"
 
 #include <fmt/core.h>
@@ -101,7 +102,8 @@ std::optional<std::string> TryOperations(const Node& node) {
 
 // The constraint of NNAPI that the operations of a node would break.
 std::optional<std::string> WhyNotAllowed(const Node& node) {
-  thread_local NodeMemo<std::optional<std::string>> memo;
+  static PerThread<NodeMemo<std::optional<std::string>>> memos;
+  NodeMemo<std::optional<std::string>>& memo = memos.Get();
   return memo.Find(node, true, {}, TryOperations);
 }
 

@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/per_thread.h"
 #include "formats/common/node_memo.h"
 #include "formats/onnx/export.h"
 #include "formats/onnx/schema.h"
@@ -120,7 +121,8 @@ SchemaFit Fit(const Node& node, int64_t least, int64_t most) {
 }  // namespace
 
 SchemaFit FitToSchemas(const Node& node, int64_t least, int64_t most) {
-  thread_local NodeMemo<SchemaFit> memo;
+  static PerThread<NodeMemo<SchemaFit>> memos;
+  NodeMemo<SchemaFit>& memo = memos.Get();
   // The encoding of a one-to-one operator does not depend on the contents of constants.
   const bool by_contents = FindExport(node.op_name()) != nullptr;
   return memo.Find(node, by_contents, {least, most},
