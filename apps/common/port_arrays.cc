@@ -23,10 +23,6 @@ namespace fs = std::filesystem;
 // A table of more inputs would hide the error.
 constexpr size_t kMostRows = 40;
 
-bool IsArchive(const fs::path& path) {
-  return path.extension() == ".npz" || path.extension() == ".safetensors";
-}
-
 bool IsFolder(const std::string& path) {
   std::error_code error;
   return fs::is_directory(path, error);
@@ -100,7 +96,7 @@ class InputSets {
     for (const fs::path& path : entries) {
       if (fs::is_directory(path, error)) {
         NN_RETURN_IF_ERROR(AddFolder(path));
-      } else if (IsArchive(path)) {
+      } else if (IsTensorArchivePath(path.string())) {
         NN_RETURN_IF_ERROR(AddArchive(path));
       }
     }
@@ -113,7 +109,8 @@ class InputSets {
     size_t count = 0;
     std::string label;
     const auto read = [&](PortArrays& arrays) -> Status {
-      for (; count < texts.size() && !IsFolder(texts[count]) && !IsArchive(texts[count]); ++count) {
+      for (; count < texts.size() && !IsFolder(texts[count]) && !IsTensorArchivePath(texts[count]);
+           ++count) {
         NN_ASSIGN(const Assignment a, AssignmentOf(texts[count]));
         if (arrays[a.port]) return {};
         NN_RETURN_IF_ERROR(Read(a.value, a.port, arrays));
@@ -258,7 +255,7 @@ Result<std::vector<VerifyInputs>> ReadInputSets(const std::vector<std::string>& 
     size_t used = 1;
     if (IsFolder(path)) {
       NN_RETURN_IF_ERROR(sets.AddFolder(path));
-    } else if (IsArchive(path)) {
+    } else if (IsTensorArchivePath(path)) {
       NN_RETURN_IF_ERROR(sets.AddArchive(path));
     } else {
       NN_ASSIGN(used, sets.AddFiles(std::span(paths).subspan(i)));

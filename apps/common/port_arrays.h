@@ -38,6 +38,11 @@ using PortArrays = std::vector<std::optional<Tensor>>;
 Status ReadPortArrays(const std::string& path, const std::vector<PortType>& ports,
                       const PortFinder& finder, const ReadLimits& limits, PortArrays& arrays);
 
+// Adds the array of NAME=VALUE, where VALUE is a literal (tensorio/literal.h) or the path of a
+// tensor file. kUsage if no input has the name, or if it has an array.
+Status ReadPortValue(const std::string& text, const std::vector<PortType>& ports,
+                     const PortFinder& finder, PortArrays& arrays);
+
 // FitType() and FitAxes() for each array; errors name the input.
 Status FitTypes(const std::vector<PortType>& inputs, Casting casting, PortArrays& arrays);
 Status FitShapes(const std::vector<PortType>& inputs, bool reshape, PortArrays& arrays);

@@ -34,6 +34,7 @@ std::string_view OptionOfOneModel(const ConvertArguments& o) {
          : o.to == "all" || o.to == "json"         ? "--to all or json"
          : !o.rename_inputs.empty()                ? "--rename-input"
          : !o.rename_outputs.empty()               ? "--rename-output"
+         : !o.fixed_inputs.empty()                 ? "--fix-input"
          : !o.verify_inputs.empty()                ? "--verify-inputs"
          : !o.external_data.file.empty()           ? "--external-data"
          : o.dump.weights != DumpOptions().weights ? "--weights"

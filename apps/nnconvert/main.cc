@@ -48,6 +48,11 @@ void AddOptions(CommandLine& command, ConvertArguments& o) {
                  "--dry-run: every format")
       ->type_name("FORMAT");
   AddShapeOptions(command, o.shapes);
+  command
+      .AddRepeated("--fix-input", o.fixed_inputs,
+                   "Make an input a constant: NAME=VALUE, a literal such as 5 or [1, 2] or a "
+                   "tensor file, or an .npz or .safetensors file with several; repeatable")
+      ->type_name("NAME=VALUE");
   app.add_option("--opset", o.opset, "ONNX operator set version to write")->type_name("N");
   command
       .AddRepeated("--rename-input", o.rename_inputs,

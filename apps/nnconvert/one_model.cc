@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "convert/convert.h"
 #include "passes/ports.h"
+#include "tensorio/tensor_archive.h"
 
 namespace nn::app {
 namespace {
@@ -71,6 +72,7 @@ Status Prepare(Graph& graph, const ConvertArguments& o) {
 std::string_view GraphChange(const ConvertArguments& o) {
   return !o.shapes.input_shapes.empty() ? "--input-shape"
          : o.shapes.batch               ? "--batch"
+         : !o.fixed_inputs.empty()      ? "--fix-input"
          : o.opset != 0                 ? "--opset"
          : o.fold_batch_norm            ? "--fold-batch-norm"
          : o.fuse                       ? "--fuse"
@@ -119,13 +121,42 @@ class ShownProgress {
   std::optional<Progress> progress_;
 };
 
+// The contents of --fix-input, by position of the input.
+Result<std::map<size_t, Tensor>> FixedInputs(const ConvertArguments& a, const Graph& graph) {
+  std::vector<PortType> ports = TypesOf(graph.inputs());
+  std::vector<std::string> names = NamesOf(graph.inputs());
+  NameUnnamed(names, "in");
+  for (size_t i = 0; i < ports.size(); ++i) ports[i].name = names[i];
+  const PortFinder finder(graph.inputs(), {"in"});
+  PortArrays given(ports.size());
+  const auto read = [&]() -> Status {
+    for (const std::string& text : a.fixed_inputs)
+      NN_RETURN_IF_ERROR(IsTensorArchivePath(text)
+                             ? ReadPortArrays(text, ports, finder, a.limits, given)
+                             : ReadPortValue(text, ports, finder, given));
+    PortArrays arrays = given;
+    NN_RETURN_IF_ERROR(FitTypes(ports, Casting::kExact, arrays));
+    NN_RETURN_IF_ERROR(FitShapes(ports, false, arrays));
+    given = std::move(arrays);
+    return {};
+  };
+  if (auto s = read(); !s)
+    return tl::unexpected(WithPorts(s.error(), "input", ports, given).In("--fix-input"));
+  std::map<size_t, Tensor> out;
+  for (size_t i = 0; i < given.size(); ++i)
+    if (given[i]) out.emplace(i, *std::move(given[i]));
+  return out;
+}
+
 ConvertOptions OptionsOf(const ConvertArguments& a, const Format& source, ShownProgress& shown) {
   ConvertOptions o;
   o.input = a.input;
   o.limits = a.limits;
   o.output = {a.output, a.opset, std::string(Version()), a.external_data};
   // Prepare() reports shapes that cannot be read.
-  if (auto shapes = ShapesOf(a.shapes)) o.sizes = {*std::move(shapes), a.shapes.batch};
+  if (auto shapes = ShapesOf(a.shapes)) o.inputs = {*std::move(shapes), a.shapes.batch};
+  if (!a.fixed_inputs.empty())
+    o.inputs.constants = [&a](const Graph& graph) { return FixedInputs(a, graph); };
   o.prepare = [&a](Graph& graph) { return Prepare(graph, a); };
   o.fold_batch_norm = a.fold_batch_norm;
   o.fuse = a.fuse;

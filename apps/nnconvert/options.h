@@ -26,6 +26,7 @@ struct ConvertArguments {
   std::string to;
   std::string format = "text";
   ShapeOptions shapes;
+  std::vector<std::string> fixed_inputs;  // "NAME=VALUE", or an archive
   int64_t opset = 0;
   std::vector<std::string> rename_inputs;  // "OLD=NEW"
   std::vector<std::string> rename_outputs;

@@ -87,7 +87,7 @@ inspect::LoadOptions LoadOptionsOf(const InspectOptions& options) {
   if (options.shapes.empty()) return load;
   // BindShapes() reports shapes that cannot be read.
   if (auto shapes = ShapesOf(options.shapes))
-    load.sizes = {*std::move(shapes), options.shapes.batch};
+    load.inputs = {*std::move(shapes), options.shapes.batch};
   load.bind = [shapes = options.shapes](Graph& graph) { return BindShapes(graph, shapes); };
   return load;
 }

@@ -6,10 +6,8 @@
 #include "apps/nnrun/options.h"
 #include "base/text.h"
 #include "base/thread_pool.h"
-#include "formats/tensor_file.h"
 #include "passes/input_domains.h"
 #include "passes/ports.h"
-#include "tensorio/literal.h"
 
 namespace nn::app {
 namespace {
@@ -23,44 +21,13 @@ Status BindBatchToOne(Graph& graph) {
   return BindOpenBatch(graph);
 }
 
-// The types as which a literal for `type` may be read.
-std::vector<DType> LiteralTypes(const Type& type) {
-  if (IsFloat(type.dtype)) return {type.dtype, DType::kBool};
-  if (IsInteger(type.dtype) && !type.quantized()) return {type.dtype, DType::kBool, DType::kF64};
-  if (type.dtype == DType::kBool) return {type.dtype, DType::kF64};
-  return {type.dtype};
-}
-
-// Values and shapes that the type does not have are read as those of a file are.
-Result<Tensor> ReadLiteral(const std::string& text, const Type& type) {
-  auto tensor = ParseLiteral(text, type);
-  if (tensor) return tensor;
-  for (const TypeDims& dims : {type.dims, TypeDims()})
-    for (const DType dtype : LiteralTypes(type)) {
-      Type other(dtype, {}, dtype == type.dtype ? type.quant : nullptr);
-      other.dims = dims;
-      if (auto array = ParseLiteral(text, other)) return array;
-    }
-  return tensor;
-}
-
-Result<Tensor> ReadValue(const std::string& value, const Type& type) {
-  return LooksLikeLiteral(value) ? ReadLiteral(value, type) : ReadTensorFile(value, type);
-}
-
 // Reads the arrays that the arguments give.
 Status ReadArrays(const RunOptions& options, const std::vector<PortType>& ports,
                   const PortFinder& finder, PortArrays& given) {
   if (!options.inputs_file.empty())
     NN_RETURN_IF_ERROR(ReadPortArrays(options.inputs_file, ports, finder, options.limits, given));
-  for (const std::string& text : options.inputs) {
-    NN_ASSIGN(const Assignment a, finder.Split(text));
-    const std::string& name = ports[a.port].name;
-    if (given[a.port]) return UsageError("input {} is given more than once", Quote(name));
-    auto tensor = ReadValue(a.value, ports[a.port].type);
-    if (!tensor) return tl::unexpected(tensor.error().In("input " + Quote(name)));
-    given[a.port] = *std::move(tensor);
-  }
+  for (const std::string& text : options.inputs)
+    NN_RETURN_IF_ERROR(ReadPortValue(text, ports, finder, given));
   return {};
 }
 

@@ -183,7 +183,7 @@ Result<int> Run(const RunOptions& o) {
   NN_RETURN_IF_ERROR(UseSimdTarget(o.target));
   NN_ASSIGN(ReadModel read, ReadModelFile(o.model, o.limits));
   NN_ASSIGN(const InputShapes shapes, ShapesOf(o.shapes));
-  NN_ASSIGN(Graph graph, ImportGraph(read, o.model, InputSizes{shapes, o.shapes.batch}));
+  NN_ASSIGN(Graph graph, ImportGraph(read, o.model, InputSettings{shapes, o.shapes.batch}));
   // It is needed only to import it again.
   if (!TakesOtherRanks(*read.format)) read.model.reset();
   NamePorts(graph);

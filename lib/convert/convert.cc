@@ -13,6 +13,7 @@
 
 #include "base/file.h"
 #include "convert/layer_steps.h"
+#include "convert/remedy.h"
 #include "convert/written_check.h"
 #include "ops/math/random.h"
 #include "passes/float32.h"
@@ -88,126 +89,8 @@ Status Fit(Graph& graph, const Format& format, const ConvertOptions& o, Interfac
   return {};
 }
 
-// Options that set the dynamic dimensions of the inputs, and sizes for them.
-struct ChosenShapes {
-  std::map<std::string, int64_t> symbols;
-  std::string options;
-};
-
-ChosenShapes ChooseShapes(const Graph& graph, int64_t size) {
-  ChosenShapes out;
-  const auto open = InputSymbols(graph);
-  const auto batch = BatchSymbols(graph);
-  const auto steps = StepSymbols(graph);
-  bool only_batch = true;
-  for (const std::string& s : open) {
-    const bool is_batch = std::ranges::find(batch, s) != batch.end() && !steps.contains(s);
-    only_batch = only_batch && is_batch;
-    out.symbols[s] = is_batch ? 1 : size;
-  }
-  if (only_batch) {
-    out.options = "--batch 1";
-    return out;
-  }
-  for (const Port& p : graph.inputs()) {
-    const Type& type = p.value->type();
-    if (!type.ranked() || type.const_dims()) continue;
-    std::vector<std::string> dims;
-    for (const Dim& d : *type.dims)
-      dims.push_back(d.Substitute([&](std::string_view s) {
-                        return std::optional<Dim>(out.symbols.at(std::string(s)));
-                      }).ToString());
-    out.options += fmt::format("{}--input-shape {}:{}", out.options.empty() ? "" : " ", p.name,
-                               fmt::join(dims, ","));
-  }
-  return out;
-}
-
 std::optional<Graph> CloneOf(const std::optional<Graph>& graph) {
   return graph ? std::optional(graph->Clone()) : std::nullopt;
-}
-
-bool IsQuantized(const Graph& graph) {
-  return std::ranges::any_of(graph.values(), [](const Value& v) { return v.type().quantized(); });
-}
-
-// A form of the source that targets support better, and the option that asks for it.
-struct OtherForm {
-  std::string_view text, option;
-  Status (*apply)(Graph&) = nullptr;
-};
-
-Status DequantizeAll(Graph& graph) {
-  NN_ASSIGN(const auto refused, Dequantize(graph));
-  return refused.empty() ? Status() : UnsupportedError("the model cannot be dequantized");
-}
-
-// Those that the options do not ask for yet.
-std::vector<OtherForm> OtherForms(const Graph& source, const ConvertOptions& o) {
-  std::vector<OtherForm> forms;
-  if (!o.dequantize && IsQuantized(source))
-    forms.push_back({"as a float model", "--dequantize", DequantizeAll});
-  if (!o.float32 && HasOtherFloats(source))
-    forms.push_back({"in float32", "--float32", ComputeInFloat32});
-  return forms;
-}
-
-// What may leave fewer unsupported nodes.
-struct Remedy {
-  std::string text;  // "with fixed shapes"
-  std::string options;
-  size_t left = 0;  // nodes that stay unsupported
-};
-
-// How many nodes of the changed source are unsupported; nullopt if that cannot be determined.
-std::optional<size_t> UnsupportedAfter(Graph graph, const Format& format,
-                                       const std::vector<UnsupportedNode>& of_import,
-                                       const OtherForm& form) {
-  if (form.apply != nullptr && !form.apply(graph)) return std::nullopt;
-  if (!ForgetDeclaredShapes(graph)) return std::nullopt;
-  InterfaceAxes axes;
-  std::vector<UnsupportedNode> left = of_import;
-  if (!FitTo(*format.target, graph, axes, left)) return std::nullopt;
-  return left.size();
-}
-
-// With sizes for the dynamic dimensions of the inputs.
-std::optional<Remedy> FixShapes(const Graph& source, const Format& format,
-                                const std::vector<UnsupportedNode>& of_import,
-                                const OtherForm& form) {
-  if (InputSymbols(source).empty()) return std::nullopt;
-  for (const int64_t size : {32, 64, 224}) {
-    Graph graph = source.Clone();
-    ChosenShapes shapes = ChooseShapes(source, size);
-    if (!BindSymbols(graph, shapes.symbols)) continue;
-    const auto left = UnsupportedAfter(std::move(graph), format, of_import, form);
-    if (!left) continue;
-    if (form.apply == nullptr) return Remedy{"with fixed shapes", std::move(shapes.options), *left};
-    return Remedy{fmt::format("{} with fixed shapes", form.text),
-                  fmt::format("{} {}", form.option, shapes.options), *left};
-  }
-  return std::nullopt;
-}
-
-// The first remedy that leaves the fewest unsupported nodes; "" if none leaves fewer.
-std::string RemedyOf(const Graph& source, const Format& format, size_t unsupported,
-                     const std::vector<UnsupportedNode>& of_import, const ConvertOptions& o) {
-  std::optional<Remedy> best;
-  const auto add = [&](std::optional<Remedy> r) {
-    if (r && r->left < (best ? best->left : unsupported)) best = std::move(r);
-  };
-  add(FixShapes(source, format, of_import, {}));
-  for (const OtherForm& form : OtherForms(source, o)) {
-    if (best && best->left == 0) break;
-    if (const auto left = UnsupportedAfter(source.Clone(), format, of_import, form))
-      add(Remedy{std::string(form.text), std::string(form.option), *left});
-    add(FixShapes(source, format, of_import, form));
-  }
-  if (!best) return {};
-  return best->left == 0
-             ? fmt::format("{}, every operator can be converted: {}", best->text, best->options)
-             : fmt::format("{}, only {} cannot be converted: {}", best->text, best->left,
-                           best->options);
 }
 
 // Facts about the source graph, taken so that the graph need not stay in memory.
@@ -365,7 +248,7 @@ Status CheckRenamed(const ReadModel& read, const StagedModel& staged, const Port
 }  // namespace
 
 Result<ImportedModel> ImportForConversion(const ReadModel& read, const ConvertOptions& o) {
-  return ImportWithSizes(read, o.sizes, o.dequantize);
+  return ImportWith(read, o.inputs, o.dequantize);
 }
 
 Result<Conversion> ConvertModel(ReadModel read, const Format& format, const ConvertOptions& o) {
@@ -402,7 +285,7 @@ Result<Conversion> ConvertGraph(ImportedModel imported, const SourceError& sourc
   if (o.unroll) NN_RETURN_IF_ERROR(BindLayerSteps(source, *format.target, *o.unroll));
   const SourceSummary summary(source);
   // Only the verification runs the source, and remedies are tried on it.
-  const bool needs_source = runs || !InputSymbols(source).empty() || !OtherForms(source, o).empty();
+  const bool needs_source = runs || HasRemedies(source, o);
   const std::vector<UnsupportedNode> of_import = out.unsupported;
   Graph fitted;
   if (needs_source)

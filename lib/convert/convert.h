@@ -37,8 +37,10 @@ inline constexpr int64_t kMaxUnroll = 65536;
 struct ConvertOptions {
   // The path of the source, also for messages; "-" is standard input.
   std::string input;
-  ReadLimits limits;     // of the source
-  InputSizes sizes;      // that `prepare` will bind: they may decide about control flow
+  ReadLimits limits;  // of the source
+  // Shapes that `prepare` will bind, and inputs that become constants: they may decide about
+  // control flow.
+  InputSettings inputs;
   ExportOptions output;  // the path may be "-", standard output
   // Changes the imported graph before it is legalized: binds shapes (passes/ports.h), renames
   // inputs and outputs, which all have names by then (NamePorts), applies passes. The written model

@@ -9,6 +9,7 @@
 #include "ops/math/elementwise.h"
 #include "passes/passes.h"
 #include "passes/ports.h"
+#include "passes/qdq.h"
 #include "tensorio/compare.h"
 
 namespace nn {
@@ -53,8 +54,7 @@ Result<Tensor> RealTensor(const Tensor& tensor, const Type& type) {
 }
 
 QuantizedModel::QuantizedModel(Graph graph) : graph_(std::move(graph)) {
-  drift_.quantized =
-      std::ranges::any_of(graph_.values(), [](const Value& v) { return v.type().quantized(); });
+  drift_.quantized = IsQuantized(graph_);
   for (const Port& p : graph_.inputs()) input_types_.push_back(p.value->type());
   for (const Port& p : graph_.outputs()) {
     output_types_.push_back(p.value->type());

@@ -24,6 +24,7 @@ namespace nn {
 
 class DumpNode;
 class DumpWriter;
+struct KnownInputs;
 
 // A model in the terms of its own format, safe to read even if it is invalid. Each format derives
 // its own type.
@@ -50,7 +51,7 @@ struct ImportedModel {
   Graph graph;
   std::vector<UnsupportedNode> unsupported;
   // Float operators in place of hybrid kernels, which quantize their float inputs in each run:
-  // those of Format::import_as_float, and those of blockwise weights.
+  // those of Format::import_with `as_float`, and those of blockwise weights.
   int64_t hybrids = 0;
 };
 
@@ -160,9 +161,11 @@ struct Format {
   Result<std::unique_ptr<NativeModel>> (*read_folder)(const std::string& path,
                                                       const ReadLimits& limits) = nullptr;
   Result<ImportedModel> (*import)(const NativeModel& model) = nullptr;
-  // The same, but hybrid kernels, which multiply integer weights by float inputs that they quantize
-  // in each run, become float operators on dequantized weights. Null: the format has none.
-  Result<ImportedModel> (*import_as_float)(const NativeModel& model) = nullptr;
+  // The same for a model whose inputs are known in part. `as_float`: hybrid kernels, which multiply
+  // integer weights by float inputs that they quantize in each run, become float operators on
+  // dequantized weights.
+  Result<ImportedModel> (*import_with)(const NativeModel& model, const KnownInputs& known,
+                                       bool as_float) = nullptr;
   // Infers the types of all values, subgraphs included, and continues after errors. Types that
   // cannot be inferred are not defects. Does not read large constants.
   std::vector<TypeDefect> (*check_types)(const NativeModel& model) = nullptr;

@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "formats/common/dump.h"
+#include "formats/common/known_inputs.h"
 #include "formats/coreml/coreml.h"
 #include "formats/format.h"
 #include "formats/given_inputs.h"
@@ -155,46 +156,64 @@ Result<Graph> ImportGraph(const ReadModel& read, const std::string& path) {
 
 namespace {
 
-// The symbols of the inputs that the sizes set.
-SymbolSizes SymbolsOf(const Graph& graph, const InputSizes& sizes) {
+// The symbols of the inputs that these shapes and the batch set.
+SymbolSizes SymbolsOf(const Graph& graph, std::span<const std::string> names,
+                      const InputShapes& shapes, std::optional<int64_t> batch) {
   SymbolSizes out;
-  std::vector<std::string> names = NamesOf(graph.inputs());
-  NameUnnamed(names, "in");
   for (size_t i = 0; i < names.size(); ++i) {
     const Type& type = graph.inputs()[i].value->type();
-    const auto given = sizes.shapes.find(names[i]);
-    if (given == sizes.shapes.end() || !type.ranked() || given->second.size() != type.dims->size())
+    const auto given = shapes.find(names[i]);
+    if (given == shapes.end() || !type.ranked() || given->second.size() != type.dims->size())
       continue;
     for (size_t k = 0; k < given->second.size(); ++k)
       if (const auto symbol = (*type.dims)[k].symbol(); symbol && given->second[k] >= 0)
         out.emplace(*symbol, given->second[k]);
   }
-  if (sizes.batch && *sizes.batch >= 0)
-    for (const std::string& symbol : BatchSymbols(graph)) out.emplace(symbol, *sizes.batch);
+  if (batch && *batch >= 0)
+    for (const std::string& symbol : BatchSymbols(graph)) out.emplace(symbol, *batch);
   return out;
 }
 
-Result<ImportedModel> ImportOnce(const ReadModel& read, const SymbolSizes& sizes, bool as_float) {
-  const Format& format = *read.format;
-  if (format.name == "onnx") return onnx::ImportWithSizes(*read.model, sizes);
-  if (format.name == "tflite") return tflite::ImportWithSizes(*read.model, sizes, as_float);
-  if (IsCoreml(format)) return coreml::ImportWithSizes(*read.model, sizes);
-  return format.import(*read.model);
+// Names the inputs without a name after the positions that they had before the constants went.
+void NameByPosition(Graph& graph, std::span<const std::string> names,
+                    const std::map<size_t, Tensor>& constants) {
+  size_t at = 0;
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (constants.contains(i)) continue;
+    if (graph.inputs()[at].name.empty()) graph.RenameInput(at, names[i]);
+    ++at;
+  }
 }
 
 }  // namespace
 
-Result<ImportedModel> ImportWithSizes(const ReadModel& read, const InputSizes& sizes,
-                                      bool as_float) {
-  auto imported = ImportOnce(read, {}, as_float);
-  if (!imported || imported->unsupported.empty() || sizes.empty()) return imported;
-  const SymbolSizes symbols = SymbolsOf(imported->graph, sizes);
-  if (symbols.empty()) return imported;
-  return ImportOnce(read, symbols, as_float);
+Result<ImportedModel> ImportWith(const ReadModel& read, const InputSettings& settings,
+                                 bool as_float) {
+  const auto import = [&](const KnownInputs& known) {
+    return read.format->import_with(*read.model, known, as_float);
+  };
+  auto imported = import({});
+  if (!imported || settings.empty()) return imported;
+  const Graph& graph = imported->graph;
+  std::vector<std::string> names = NamesOf(graph.inputs());
+  NameUnnamed(names, "in");
+  KnownInputs known;
+  if (settings.constants) {
+    NN_ASSIGN(known.constants, settings.constants(graph));
+  }
+  if (known.constants.empty() && imported->unsupported.empty()) return imported;
+  InputShapes shapes = settings.shapes;
+  for (const auto& [i, tensor] : known.constants) shapes[names[i]] = tensor.dims();
+  known.sizes = SymbolsOf(graph, names, shapes, settings.batch);
+  if (known.empty()) return imported;
+  auto again = import(known);
+  if (again && !known.constants.empty()) NameByPosition(again->graph, names, known.constants);
+  return again;
 }
 
-Result<Graph> ImportGraph(const ReadModel& read, const std::string& path, const InputSizes& sizes) {
-  return CompleteGraph(ImportWithSizes(read, sizes), path);
+Result<Graph> ImportGraph(const ReadModel& read, const std::string& path,
+                          const InputSettings& settings) {
+  return CompleteGraph(ImportWith(read, settings), path);
 }
 
 bool TakesOtherRanks(const Format& format) {

@@ -2,7 +2,9 @@
 // and ranks or types other than the declared ones, for formats whose runtimes accept them.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -10,28 +12,33 @@
 
 #include "base/status.h"
 #include "formats/format.h"
+#include "ir/graph.h"
+#include "ir/tensor.h"
 
 namespace nn {
 
 // Shapes by the name of the input.
 using InputShapes = std::map<std::string, std::vector<int64_t>>;
 
-// The shapes, and the size of the symbolic first dimensions (BatchSymbols).
-struct InputSizes {
+struct InputSettings {
   InputShapes shapes = {};
-  std::optional<int64_t> batch = {};
+  std::optional<int64_t> batch = {};  // the size of the symbolic first dimensions (BatchSymbols)
+  // The contents of inputs that become constants, by position among those of the graph, which may
+  // have no names (NameUnnamed). Types and shapes must fit those of the inputs. Null: none.
+  std::function<Result<std::map<size_t, Tensor>>(const Graph&)> constants = nullptr;
 
-  bool empty() const { return shapes.empty() && !batch; }
+  bool empty() const { return shapes.empty() && !batch && !constants; }
 };
 
-// Format::import, or Format::import_as_float where there is one. If something is unsupported, and
-// the sizes set symbols in the types of the inputs, imports the model again with these symbols set:
-// they may decide about branches and trip counts. Sizes that do not fit are ignored.
-Result<ImportedModel> ImportWithSizes(const ReadModel& read, const InputSizes& sizes,
-                                      bool as_float = false);
+// Format::import_with. If there are constants, or if something is unsupported and the shapes set
+// symbols in the types of the inputs, imports the model again with what is known: it may decide
+// about branches, trip counts and sizes. Shapes that do not fit are ignored.
+Result<ImportedModel> ImportWith(const ReadModel& read, const InputSettings& settings,
+                                 bool as_float = false);
 
-// ImportGraph() by ImportWithSizes().
-Result<Graph> ImportGraph(const ReadModel& read, const std::string& path, const InputSizes& sizes);
+// ImportGraph() by ImportWith().
+Result<Graph> ImportGraph(const ReadModel& read, const std::string& path,
+                          const InputSettings& settings);
 
 // Whether the inputs of a model may be given with more axes than it declares.
 bool TakesOtherRanks(const Format& format);

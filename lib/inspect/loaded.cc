@@ -17,9 +17,9 @@ void TakeShapes(const std::vector<Port>& ports, std::vector<TensorSummary>& tens
   }
 }
 
-Status Import(const InputSizes& sizes, const std::function<Status(Graph&)>& bind,
+Status Import(const InputSettings& inputs, const std::function<Status(Graph&)>& bind,
               LoadedModel& out) {
-  auto imported = ImportWithSizes(out.read, sizes);
+  auto imported = ImportWith(out.read, inputs);
   if (!imported) {
     if (bind) return tl::unexpected(imported.error());
     out.import_error = imported.error();
@@ -55,7 +55,7 @@ Result<LoadedModel> LoadFrom(ReadModel read, const std::string& path, const Load
   if (!summary) return tl::unexpected(summary.error().In(path));
   out.summary = *std::move(summary);
   if (!options.graph && !options.bind) return out;
-  if (auto s = Import(options.sizes, options.bind, out); !s)
+  if (auto s = Import(options.inputs, options.bind, out); !s)
     return tl::unexpected(s.error().In(path));
   return out;
 }

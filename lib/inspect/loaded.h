@@ -35,9 +35,9 @@ struct LoadedModel {
 
 struct LoadOptions {
   ReadLimits limits = {};
-  bool in_full = false;   // attributes are not truncated
-  bool graph = true;      // import the graph; always done if `bind` is set
-  InputSizes sizes = {};  // that `bind` will set: they may decide about control flow
+  bool in_full = false;       // attributes are not truncated
+  bool graph = true;          // import the graph; always done if `bind` is set
+  InputSettings inputs = {};  // that `bind` will set: they may decide about control flow
   // Sets the shapes of the inputs of the imported graph, for instance with BindInputs
   // (passes/ports.h). Inputs and outputs have names when it is called. The resulting shapes also
   // appear in the summary's inputs and outputs. Null: the shapes of the file.

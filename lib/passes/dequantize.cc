@@ -119,4 +119,8 @@ Result<std::vector<UnsupportedNode>> Dequantize(Graph& graph) {
   return refused;
 }
 
+bool IsQuantized(const Graph& graph) {
+  return std::ranges::any_of(graph.values(), [](const Value& v) { return v.type().quantized(); });
+}
+
 }  // namespace nn

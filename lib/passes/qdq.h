@@ -58,4 +58,7 @@ Result<bool> DequantizeConstant(Graph& graph, Node& node);
 // UnfuseQdq.
 Result<std::vector<nnsuite::UnsupportedNode>> Dequantize(Graph& graph);
 
+// Whether a value has a quantized type.
+bool IsQuantized(const Graph& graph);
+
 }  // namespace nn

@@ -125,8 +125,11 @@ Result<Graph> WithConstantInputs(const fs::path& directory) {
 }
 
 bool IsDecidedByInputs(const Error& error) {
-  return error.code() == ErrorCode::kUnsupported &&
-         error.message().find("is computed when the model runs") != std::string::npos;
+  if (error.code() != ErrorCode::kUnsupported) return false;
+  for (const char* reason :
+       {"is computed when the model runs", "which nnconvert --fix-input makes"})
+    if (error.message().find(reason) != std::string::npos) return true;
+  return false;
 }
 
 struct Counts {

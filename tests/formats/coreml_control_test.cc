@@ -144,15 +144,19 @@ TEST_CASE("coreml branch: of a known condition, or both") {
 
 TEST_CASE("coreml control flow: reasons") {
   const std::string before = Layer("copy", {"x"}, {"y"});
-  CHECK(WhyNot({before, Layer("copy", {"x"}, {"i"}), Loop({Assign("i", 1, 1)}, Below(4))}) ==
-        "loop: the condition before iteration 0 is computed when the model runs\n");
+  CHECK(
+      WhyNot({before, Layer("copy", {"x"}, {"i"}), Loop({Assign("i", 1, 1)}, Below(4))}) ==
+      "loop: the condition before iteration 0 depends on input \"x\", which nnconvert --fix-input "
+      "makes a constant\n");
   CHECK(WhyNot({before, Layer("loop", {"c"}, {}, Network("bodyNetwork", {Assign("y", 3, 0)}))}) ==
-        "loop: the trip count is computed when the model runs\n");
+        "loop: the trip count depends on input \"c\", which nnconvert --fix-input makes a "
+        "constant\n");
   CHECK(WhyNot({before,
                 Loop({Assign("y", 2, 0), Layer("branch", {"c"}, {},
                                                Network("ifBranch", {Layer("loopBreak", {}, {})}))},
                      kThreeTimes)}) ==
-        "branch: the condition is computed when the model runs, and ends an iteration of a loop\n");
+        "branch: the condition depends on input \"c\", which nnconvert --fix-input makes a "
+        "constant, and ends an iteration of a loop\n");
   CHECK(WhyNot({before, Number("i", 0), Loop({Assign("y", 2, 0)}, Below(4))}) ==
         "loop: the subgraphs of the model have more than 65536 operators when inlined, and loops "
         "unrolled\n");
@@ -165,7 +169,8 @@ TEST_CASE("coreml control flow: reasons") {
                           Network("elseBranch", {Layer("loadConstantND", {}, {"z"},
                                                        "\"shape\": [2], \"data\": {\"floatValue\": "
                                                        "[1, 2]}")}))}) ==
-        "branch: the condition is computed when the model runs: blob \"z\": branches with results "
+        "branch: the condition depends on input \"c\", which nnconvert --fix-input makes a "
+        "constant: blob \"z\": branches with results "
         "of different types, f32[1] and f32[2], are unsupported\n");
   CHECK(WhyNot({before, Layer("loopBreak", {}, {})}) == "loopBreak: the layer is not in a loop\n");
 }

@@ -189,20 +189,23 @@ TEST_CASE("onnx If: what is unsupported in a branch is reported") {
   CHECK(WhyNot(choice(Node("Nonsense", {"x"}, {"m"}) + Outputs({"m"}))) ==
         "Nonsense: Nonsense (operator set ai.onnx, version 17) is unsupported\n");
   CHECK(WhyNot(choice(Node("ReduceSum", {"x"}, {"m"}) + Outputs({"m"}))) ==
-        "If: the condition is computed when the model runs: branches with results of different "
+        "If: the condition depends on input \"c\", which nnconvert --fix-input makes a constant: "
+        "branches with results of different "
         "types, f32[2] and f32[1], are unsupported\n");
   CHECK(WhyNot(choice("output { name: \"x\" type { sequence_type { elem_type { tensor_type { "
                       "elem_type: 1 } } } } }")) ==
         "If: output \"x\" of else_branch is a sequence, which is unsupported\n");
   CHECK(Contains(WhyNot(choice(Outputs({"nowhere"}))),
-                 "If: the condition is computed when the model runs: output \"nowhere\" of "
+                 "If: the condition depends on input \"c\", which nnconvert --fix-input makes a "
+                 "constant: output \"nowhere\" of "
                  "else_branch is not defined"));
   // Not an error of a model that may never take the branch.
   CHECK(Contains(WhyNot(choice(Node("MatMul", {"x", "w"}, {"m"}) +
                                "initializer { name: \"w\" data_type: 1 dims: [3, 2] float_data: "
                                "[1, 2, 3, 4, 5, 6] }\n" +
                                Outputs({"m"}))),
-                 "If: the condition is computed when the model runs: else_branch: operator 0"));
+                 "If: the condition depends on input \"c\", which nnconvert --fix-input makes a "
+                 "constant: else_branch: operator 0"));
   CHECK(Contains(ErrorOfImport(choice(Input("i") + Outputs({"x"}))),
                  "else_branch has 1 inputs; the operator needs 0"));
 }
@@ -231,7 +234,8 @@ TEST_CASE("onnx Loop: unrolled for known trip counts and conditions") {
   // The last condition does not matter.
   const std::string read = Node("Less", {"v", "ten"}, {"go2"}) + Float("ten", 10);
   CHECK(WhyNot(Doubling("three", "yes", read) + x) ==
-        "Loop: the condition after iteration 0 is computed when the model runs\n");
+        "Loop: the condition after iteration 0 depends on input \"x\", which nnconvert --fix-input "
+        "makes a constant\n");
   Check(Node("Loop", {"one", "yes", "x"}, {"y"},
              Subgraph("body", read + Node("Neg", {"v"}, {"w"}) + Input("i") + Input("go") +
                                   Input("v") + Outputs({"go2", "w"}))) +
@@ -262,9 +266,14 @@ TEST_CASE("onnx Loop: values of a loop may change their shape, and loops may be 
 TEST_CASE("onnx Loop: reasons") {
   const std::string x = Input("x", TypeOf(kF32, {}));
   CHECK(WhyNot(Doubling("m", "") + x + Input("m", TypeOf(kI64, {}))) ==
-        "Loop: the trip count is computed when the model runs\n");
+        "Loop: the trip count depends on input \"m\", which nnconvert --fix-input makes a "
+        "constant\n");
   CHECK(WhyNot(Doubling("three", "m") + x + Input("m", TypeOf(kBool, {}))) ==
-        "Loop: the condition is computed when the model runs\n");
+        "Loop: the condition depends on input \"m\", which nnconvert --fix-input makes a "
+        "constant\n");
+  CHECK(WhyNot(Node("Size", {"z"}, {"k"}) + Node("Add", {"k", "m"}, {"n"}) + Doubling("n", "") + x +
+               Input("m", TypeOf(kI64, {"99"})) + Input("z", TypeOf(kF32, {"4"}))) ==
+        "Loop: the trip count is computed when the model runs\n");
   CHECK(WhyNot(Node("Size", {"z"}, {"m"}) + Doubling("m", "") + x +
                Input("z", TypeOf(kF32, {"rows", "4"}))) ==
         "Loop: the trip count depends on the dynamic dimension \"rows\"; set it with --input-shape "
@@ -333,9 +342,9 @@ TEST_CASE("onnx Scan: axes and directions") {
 
 // A size of an input decides about a branch, a trip count or a scan.
 TEST_CASE("onnx control flow: sizes of the inputs that are given to the import") {
-  const auto types = [](const std::string& graph, const InputSizes& sizes) {
+  const auto types = [](const std::string& graph, const InputSettings& sizes) {
     const ReadModel read = Read(graph);
-    const auto imported = ImportWithSizes(read, sizes);
+    const auto imported = ImportWith(read, sizes);
     REQUIRE_MESSAGE(imported.has_value(), imported.error().message());
     return imported->unsupported.empty() ? imported->graph.outputs().back().value->type().ToString()
                                          : imported->unsupported[0].reason.substr(0, 30);
@@ -352,6 +361,40 @@ TEST_CASE("onnx control flow: sizes of the inputs that are given to the import")
   // Nothing else changes.
   CHECK(types(Node("Neg", {"x"}, {"y"}) + Input("x", TypeOf(kF32, {"n"})) + Outputs({"y"}),
               {.shapes = {{"x", {4}}}}) == "f32[n]");
+}
+
+// A constant input decides about a trip count, and one with a symbol in its shape about a size.
+TEST_CASE("onnx control flow: inputs that are constants of the import") {
+  const ReadModel read =
+      Read(Doubling("m", "") + Input("x", TypeOf(kF32, {"n"})) + Input("m", TypeOf(kI64, {})));
+  InputSettings settings;
+  settings.constants = [](const Graph& graph) -> Result<std::map<size_t, Tensor>> {
+    REQUIRE(graph.inputs().size() == 2);
+    return std::map<size_t, Tensor>{{1, Tensor::Of<int64_t>({}, {3})}};
+  };
+  const auto imported = ImportWith(read, settings);
+  REQUIRE_MESSAGE(imported.has_value(), imported.error().message());
+  CHECK(imported->unsupported.empty());
+  REQUIRE(imported->graph.inputs().size() == 1);
+  CHECK(imported->graph.inputs()[0].name == "x");
+  CHECK(imported->graph.outputs()[0].value->type().ToString() == "f32[n]");
+
+  settings.constants = [](const Graph&) -> Result<std::map<size_t, Tensor>> {
+    return std::map<size_t, Tensor>{{0, Tensor::Of<float>({2}, {1, 5})},
+                                    {1, Tensor::Of<int64_t>({}, {3})}};
+  };
+  const auto constant = ImportWith(read, settings);
+  REQUIRE_MESSAGE(constant.has_value(), constant.error().message());
+  CHECK(constant->graph.inputs().empty());
+  CHECK(constant->graph.outputs()[0].value->type().ToString() == "f32[2]");
+
+  settings.constants = [](const Graph&) -> Result<std::map<size_t, Tensor>> {
+    return std::map<size_t, Tensor>{{1, Tensor::Of<float>({}, {3})}};
+  };
+  const auto wrong = ImportWith(read, settings);
+  REQUIRE_FALSE(wrong.has_value());
+  CHECK(wrong.error().code() == ErrorCode::kUsage);
+  CHECK(wrong.error().message() == "input \"m\" is i64[]; a constant of f32[] does not fit");
 }
 
 TEST_CASE("onnx Scan: version 8 has batches") {

@@ -7,6 +7,7 @@
 #include <set>
 #include <unordered_set>
 
+#include "base/checked_math.h"
 #include "base/text.h"
 #include "ir/op_def.h"
 
@@ -70,9 +71,21 @@ std::string WhyUnknown(const Dim& dim) {
   return DependsOn(symbols);
 }
 
+namespace {
+
+// Whether it is an input of so few numbers that a user can state them.
+bool IsSetting(const Value* input) {
+  constexpr int64_t kMaxNumbers = 64;
+  const auto dims = input->type().const_dims();
+  return dims && CheckedElements(*dims).value_or(kMaxNumbers + 1) <= kMaxNumbers;
+}
+
+}  // namespace
+
 std::string WhyUnknown(const Value* value) {
   constexpr size_t kMaxValues = 4096;
   std::set<std::string> symbols;
+  std::set<std::string> settings;
   std::unordered_set<const Value*> seen = {value};
   std::vector<const Value*> open = {value};
   while (!open.empty()) {
@@ -83,11 +96,19 @@ std::string WhyUnknown(const Value* value) {
       for (const Dim& d : *v->elements()) d.CollectSymbols(symbols);
       continue;
     }
-    if (v->def() == nullptr || seen.size() > kMaxValues) return std::string(kAtRunTime);
+    if (seen.size() > kMaxValues) return std::string(kAtRunTime);
+    if (v->def() == nullptr) {
+      if (!IsSetting(v)) return std::string(kAtRunTime);
+      settings.insert(Quote(v->name()));
+      continue;
+    }
     for (const Value* x : v->def()->inputs())
       if (x != nullptr && seen.insert(x).second) open.push_back(x);
   }
-  return DependsOn(symbols);
+  if (settings.empty()) return DependsOn(symbols);
+  return fmt::format("depends on {} {}, which nnconvert --fix-input makes {}",
+                     settings.size() == 1 ? "input" : "inputs", fmt::join(settings, ", "),
+                     settings.size() == 1 ? "a constant" : "constants");
 }
 
 Status CheckAlike(const Type& a, const Type& b) {

@@ -37,6 +37,7 @@ const Format& CoremlFormat() {
       .read = Read,
       .read_folder = ReadFolder,
       .import = Import,
+      .import_with = ImportWith,
       .write = Write,
       .target = &CoremlTarget(),
       .summarize = Summarize,

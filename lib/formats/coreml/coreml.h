@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "formats/common/symbol_sizes.h"
 #include "formats/format.h"
 
 namespace nn::coreml {
@@ -16,9 +15,6 @@ const Format& CoremlFormat();
 // the mapping RANK5_ARRAY_MAPPING may be given as [S, B, C, H, W].
 Result<ImportedModel> ImportWithShapes(const NativeModel& model,
                                        const std::map<std::string, std::vector<int64_t>>& shapes);
-
-// Format::import for these sizes of symbols.
-Result<ImportedModel> ImportWithSizes(const NativeModel& model, const SymbolSizes& sizes);
 
 // Whether the path is, or is inside, a compiled model (.mlmodelc), or has the name of a file of
 // one.

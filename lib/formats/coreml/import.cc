@@ -256,9 +256,9 @@ Result<Value*> ImportContext::Reshape(Value* x, Dims dims) {
 namespace {
 
 Result<ImportedModel> ImportNetwork(const NativeModel& native, const Shapes& shapes,
-                                    const SymbolSizes& sizes) {
+                                    const KnownInputs& known) {
   const auto& model = static_cast<const Model&>(native);
-  if (model.has_network()) return Importer(model, shapes, sizes).Run();
+  if (model.has_network()) return Importer(model, shapes, known).Run();
   return UnsupportedError("{}: only neural networks of layers are supported",
                           DescribeKind(model.root()));
 }
@@ -273,8 +273,9 @@ Result<ImportedModel> ImportWithShapes(const NativeModel& model, const Shapes& s
   return ImportNetwork(model, shapes, {});
 }
 
-Result<ImportedModel> ImportWithSizes(const NativeModel& model, const SymbolSizes& sizes) {
-  return ImportNetwork(model, {}, sizes);
+Result<ImportedModel> ImportWith(const NativeModel& model, const KnownInputs& known,
+                                 bool /*as_float*/) {
+  return ImportNetwork(model, {}, known);
 }
 
 std::vector<OperatorSupport> Operators() {

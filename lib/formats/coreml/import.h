@@ -105,6 +105,7 @@ struct ImportRow {
 };
 
 Result<ImportedModel> Import(const NativeModel& model);
+Result<ImportedModel> ImportWith(const NativeModel& model, const KnownInputs& known, bool as_float);
 
 // Format::operators.
 std::vector<OperatorSupport> Operators();

@@ -25,7 +25,9 @@ void GiveAllAxes(Type& type, const std::vector<int64_t>& shape) {
 
 Result<ImportedModel> Importer::Run() {
   ReadMetadata();
-  for (const Fields& feature : description_.List("input")) NN_RETURN_IF_ERROR(ReadInput(feature));
+  size_t position = 0;
+  for (const Fields& feature : description_.List("input"))
+    NN_RETURN_IF_ERROR(ReadInput(feature, position++));
   NN_RETURN_IF_ERROR(ImportLayers(network_));
   for (const Fields& feature : description_.List("output")) NN_RETURN_IF_ERROR(ReadOutput(feature));
   NN_RETURN_IF_ERROR(Verify(graph_));
@@ -63,14 +65,14 @@ void Importer::ReadFeatureMetadata(const Fields& feature) {
     graph_.metadata[std::string(kImageKey) + name] = type.Sub("imageType").Enum("colorSpace");
 }
 
-Status Importer::ReadInput(const Fields& feature) {
+Status Importer::ReadInput(const Fields& feature, size_t position) {
   const std::string name = feature.Text("name");
   auto type = FeatureType(feature, user_defined_);
   if (!type) return tl::unexpected(type.error().In("input " + Quote(name)));
   if (scope_.contains(name)) return ModelError("two inputs are named {}", Quote(name));
   if (const auto given = shapes_.find(name); given != shapes_.end() && IsArray(feature) && rank5())
     GiveAllAxes(*type, given->second);
-  Value* const input = graph_.AddInput(name, WithSizes(*type, sizes_));
+  NN_ASSIGN(Value* const input, known_inputs_.AddInput(graph_, position, name, *type));
   ReadFeatureMetadata(feature);
   auto blob = FeatureBlob(graph_, input, feature, network_);
   if (!blob) return tl::unexpected(blob.error().In("input " + Quote(name)));

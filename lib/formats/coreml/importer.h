@@ -13,7 +13,7 @@
 
 #include "base/status.h"
 #include "formats/common/control_flow.h"
-#include "formats/common/symbol_sizes.h"
+#include "formats/common/known_inputs.h"
 #include "formats/coreml/fields.h"
 #include "formats/coreml/import.h"
 #include "formats/coreml/native.h"
@@ -36,11 +36,10 @@ Status ImportKind(ImportContext& ctx);
 
 class Importer {
  public:
-  // `sizes`: of symbols, which the graph does not have then.
-  Importer(const Model& model, const Shapes& shapes, SymbolSizes sizes = {})
+  Importer(const Model& model, const Shapes& shapes, KnownInputs known = {})
       : model_(model),
         shapes_(shapes),
-        sizes_(std::move(sizes)),
+        known_inputs_(std::move(known)),
         network_(model.network()),
         description_(model.root().Sub("description")),
         user_defined_(description_.Sub("metadata")) {}
@@ -57,7 +56,7 @@ class Importer {
   void ReadMetadata();
   // Facts about a feature that its value does not have.
   void ReadFeatureMetadata(const Fields& feature);
-  Status ReadInput(const Fields& feature);
+  Status ReadInput(const Fields& feature, size_t position);
   // The blob with the scores of a classifier: the named one, or the output of the last layer.
   std::string ScoresBlob() const;
   Status ReadOutput(const Fields& feature);
@@ -86,7 +85,7 @@ class Importer {
 
   const Model& model_;
   const Shapes& shapes_;
-  SymbolSizes sizes_;
+  KnownInputs known_inputs_;
   Fields network_;
   Fields description_;
   Fields user_defined_;

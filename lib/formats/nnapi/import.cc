@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/text.h"
+#include "formats/common/known_inputs.h"
 #include "formats/nnapi/family.h"
 #include "formats/nnapi/signature.h"
 #include "ir/op_def.h"
@@ -78,11 +79,13 @@ Result<Type> TypeOf(uint32_t index, const Operand& o) {
 
 class Importer {
  public:
-  explicit Importer(const Model& model) : model_(model), values_(model.operands.size(), nullptr) {}
+  Importer(const Model& model, const KnownInputs& known)
+      : model_(model), known_inputs_(known), values_(model.operands.size(), nullptr) {}
 
   Result<ImportedModel> Run() {
     graph_.name = model_.name;
-    for (const uint32_t i : model_.input_indexes) NN_RETURN_IF_ERROR(AddInput(i));
+    size_t position = 0;
+    for (const uint32_t i : model_.input_indexes) NN_RETURN_IF_ERROR(AddInput(i, position++));
     for (size_t i = 0; i < model_.operations.size(); ++i) {
       const Operation& o = model_.operations[i];
       if (auto s = ImportOperation(o, static_cast<int64_t>(i)); !s)
@@ -112,15 +115,15 @@ class Importer {
     return type;
   }
 
-  Status AddInput(uint32_t index) {
+  Status AddInput(uint32_t index, size_t position) {
     NN_ASSIGN(const Operand* const o, OperandAt(index));
     if (o->lifetime != LifeTime::kModelInput)
       return ModelError("{} is a model input, but its lifetime is {}", Describe(index, *o),
                         TextOf(o->lifetime));
     if (values_[index] != nullptr)
       return ModelError("{} occurs twice in the model inputs", Describe(index, *o));
-    NN_ASSIGN(Type type, DeclaredType(index));
-    values_[index] = graph_.AddInput("", std::move(type));
+    NN_ASSIGN(const Type type, DeclaredType(index));
+    NN_ASSIGN(values_[index], known_inputs_.AddInput(graph_, position, "", type));
     values_[index]->set_name(o->name);
     return {};
   }
@@ -230,6 +233,7 @@ class Importer {
   }
 
   const Model& model_;
+  const KnownInputs& known_inputs_;
   Graph graph_;
   std::vector<Value*> values_;  // by operand
   std::vector<UnsupportedNode> unsupported_;
@@ -355,7 +359,12 @@ Result<WindowArguments> ReadWindow(const ImportContext& ctx, size_t first, bool 
 }
 
 Result<ImportedModel> Import(const NativeModel& native) {
-  return Importer(static_cast<const Model&>(native)).Run();
+  return ImportWith(native, {}, false);
+}
+
+Result<ImportedModel> ImportWith(const NativeModel& native, const KnownInputs& known,
+                                 bool /*as_float*/) {
+  return Importer(static_cast<const Model&>(native), known).Run();
 }
 
 std::vector<OperatorSupport> Operators() {

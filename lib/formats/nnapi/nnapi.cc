@@ -32,6 +32,7 @@ const Format& NnapiFormat() {
       .likeness = LikenessOf,
       .read = Read,
       .import = Import,
+      .import_with = ImportWith,
       .write = Write,
       .external_data = true,
       .target = &NnapiTarget(),

@@ -199,13 +199,14 @@ Status ImportOp(ImportContext& ctx, std::string_view domain) {
 }
 
 Result<ImportedModel> Import(const NativeModel& native) {
-  return ImportWithSizes(native, {});
+  return ImportWith(native, {}, false);
 }
 
-Result<ImportedModel> ImportWithSizes(const NativeModel& native, const SymbolSizes& sizes) {
+Result<ImportedModel> ImportWith(const NativeModel& native, const KnownInputs& known,
+                                 bool /*as_float*/) {
   const auto& model = static_cast<const Model&>(native);
   if (!model.proto.has_graph()) return ModelError("the model has no graph");
-  return Importer(model, sizes).Run();
+  return Importer(model, known).Run();
 }
 
 std::vector<OperatorSupport> Operators() {

@@ -165,6 +165,7 @@ bool IsImported(const ImportContext& ctx, std::string_view domain);
 Status ImportOp(ImportContext& ctx, std::string_view domain);
 
 Result<ImportedModel> Import(const NativeModel& model);
+Result<ImportedModel> ImportWith(const NativeModel& model, const KnownInputs& known, bool as_float);
 
 // Format::operators.
 std::vector<OperatorSupport> Operators();

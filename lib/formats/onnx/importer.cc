@@ -173,7 +173,7 @@ Result<ImportedModel> Importer::Run() {
 }
 
 Type Importer::TypeOf(const pb::ValueInfoProto& info, const std::string& prefix) const {
-  return WithSizes(ReadType(info.type(), prefix + info.name()), sizes_);
+  return known_inputs_.WithSizes(ReadType(info.type(), prefix + info.name()));
 }
 
 void Importer::ReadMetadata() {
@@ -204,15 +204,17 @@ Status Importer::ReadInitializers(const pb::GraphProto& g, Scope& scope) {
 
 // An input with an initializer has a default; it becomes a constant.
 Status Importer::ReadInputs(const pb::GraphProto& g) {
+  size_t position = 0;
   for (const auto& info : g.input()) {
     if (main_.values.contains(info.name())) continue;
     if (const char* kind = KindOf(info.type()))
       return UnsupportedError("graph input {} is {}, which is unsupported", Quote(info.name()),
                               kind);
-    Type type = TypeOf(info);
+    const Type type = TypeOf(info);
     if (type.dtype == DType::kUnknown)
       return ModelError("graph input {} has an unknown element type", Quote(info.name()));
-    main_.values[info.name()] = graph_.AddInput(info.name(), std::move(type));
+    NN_ASSIGN(main_.values[info.name()],
+              known_inputs_.AddInput(graph_, position++, info.name(), type));
   }
   return {};
 }

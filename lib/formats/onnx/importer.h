@@ -17,7 +17,7 @@
 #include "base/name_map.h"
 #include "base/status.h"
 #include "formats/common/control_flow.h"
-#include "formats/common/symbol_sizes.h"
+#include "formats/common/known_inputs.h"
 #include "formats/format.h"
 #include "formats/onnx/import.h"
 #include "formats/onnx/native.h"
@@ -68,14 +68,13 @@ bool IsControlFlow(std::string_view domain, std::string_view op);
 
 class Importer {
  public:
-  // `sizes`: of symbols, which the graph does not have then.
-  explicit Importer(const Model& model, SymbolSizes sizes = {})
-      : model_(model), sizes_(std::move(sizes)) {}
+  explicit Importer(const Model& model, KnownInputs known = {})
+      : model_(model), known_inputs_(std::move(known)) {}
 
   Result<ImportedModel> Run();
 
  private:
-  // ReadType() with the sizes.
+  // ReadType() with the known sizes.
   Type TypeOf(const pb::ValueInfoProto& info, const std::string& prefix = {}) const;
   void ReadMetadata();
   void ReadFunctions();
@@ -134,7 +133,7 @@ class Importer {
                                       int64_t length, const ScanAxes& axes);
 
   const Model& model_;
-  SymbolSizes sizes_;
+  KnownInputs known_inputs_;
   Graph graph_;
   Scope main_;
   std::map<std::tuple<std::string, std::string, std::string>, const pb::FunctionProto*> functions_;

@@ -51,6 +51,7 @@ const Format& OnnxFormat() {
       .likeness = LikenessOf,
       .read = Read,
       .import = Import,
+      .import_with = ImportWith,
       .check_types = CheckTypes,
       .lower = Lower,
       .write = Write,

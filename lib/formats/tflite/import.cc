@@ -180,22 +180,18 @@ const ImportRow* FindImport(const fb::OperatorCode& code) {
   return name.empty() ? nullptr : FindRow(custom, name);
 }
 
-Result<ImportedModel> ImportWithSizes(const NativeModel& native, const SymbolSizes& sizes,
-                                      bool as_float) {
+Result<ImportedModel> ImportWith(const NativeModel& native, const KnownInputs& known,
+                                 bool as_float) {
   const auto& model = static_cast<const Model&>(native);
   const fb::SubGraph* main = At(model.root->subgraphs(), 0);
   if (main == nullptr) return ModelError("the model has no subgraph");
-  ImportState state{.hybrid_as_float = as_float, .sizes = sizes};
+  ImportState state{.hybrid_as_float = as_float, .known_inputs = known};
   NN_RETURN_IF_ERROR(Importer(model, *main, state).Run());
   return std::move(state.result);
 }
 
 Result<ImportedModel> Import(const NativeModel& model) {
-  return ImportWithSizes(model, {}, false);
-}
-
-Result<ImportedModel> ImportAsFloat(const NativeModel& model) {
-  return ImportWithSizes(model, {}, true);
+  return ImportWith(model, {}, false);
 }
 
 std::vector<OperatorSupport> Operators() {

@@ -133,9 +133,8 @@ struct ImportRow {
 const ImportRow* FindImport(const fb::OperatorCode& code);
 
 Result<ImportedModel> Import(const NativeModel& model);
+Result<ImportedModel> ImportWith(const NativeModel& model, const KnownInputs& known, bool as_float);
 // Format::import_as_float.
-Result<ImportedModel> ImportAsFloat(const NativeModel& model);
-
 // Format::operators.
 std::vector<OperatorSupport> Operators();
 

@@ -160,23 +160,25 @@ Result<const fb::Tensor*> Importer::TensorAt(int64_t index) const {
 
 Result<Type> Importer::TypeOf(const fb::Tensor& tensor, int64_t index) const {
   const auto type = ReadType(tensor, NameOfTensor(tensor, index));
-  if (type) return WithSizes(*type, state_.sizes);
+  if (type) return state_.known_inputs.WithSizes(*type);
   return tl::unexpected(
       type.error().In(fmt::format("tensor {} ({})", index, Quote(Text(tensor.name())))));
 }
 
 Status Importer::ReadInputs() {
   std::set<std::string> used;
+  size_t position = 0;
   for (const int64_t index : ListOf<int64_t>(sub_.inputs())) {
     NN_ASSIGN(const fb::Tensor* const tensor, TensorAt(index));
     if (values_[static_cast<size_t>(index)] != nullptr)
       return ModelError("tensor {} occurs twice in the inputs", index);
-    NN_ASSIGN(Type type, TypeOf(*tensor, index));
+    NN_ASSIGN(const Type type, TypeOf(*tensor, index));
     if (type.dtype == DType::kUnknown)
       return UnsupportedError("input {} has unsupported type {}", Quote(Text(tensor->name())),
                               TensorTypeName(tensor->type()));
-    if (type.dims && !ConstDims(*type.dims)) dynamic_ = true;
-    Value* v = graph_.AddInput(PortName(*tensor, index, used), std::move(type));
+    NN_ASSIGN(Value* const v, state_.known_inputs.AddInput(graph_, position++,
+                                                           PortName(*tensor, index, used), type));
+    if (v->type().dims && !ConstDims(*v->type().dims)) dynamic_ = true;
     v->set_name(std::string(Text(tensor->name())));
     values_[static_cast<size_t>(index)] = v;
   }

@@ -11,7 +11,7 @@
 
 #include "base/status.h"
 #include "formats/common/control_flow.h"
-#include "formats/common/symbol_sizes.h"
+#include "formats/common/known_inputs.h"
 #include "formats/format.h"
 #include "formats/tflite/import.h"
 #include "formats/tflite/native.h"
@@ -23,7 +23,7 @@ namespace nn::tflite {
 // What the import of a subgraph shares with those of the subgraphs that it calls.
 struct ImportState {
   bool hybrid_as_float = false;
-  SymbolSizes sizes = {};  // of symbols, which the graph does not have then
+  KnownInputs known_inputs = {};
   ImportedModel result = {};
   UnrollBudget inlined = {};
   KnownValues known = {};

@@ -42,7 +42,7 @@ const Format& TfliteFormat() {
       .likeness = LikenessOf,
       .read = Read,
       .import = Import,
-      .import_as_float = ImportAsFloat,
+      .import_with = ImportWith,
       .write = Write,
       .target = &TfliteTarget(),
       .summarize = Summarize,

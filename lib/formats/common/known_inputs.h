@@ -1,0 +1,32 @@
+// What is known about the inputs of every run before a model is imported.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "base/status.h"
+#include "ir/graph.h"
+#include "ir/tensor.h"
+#include "ir/type.h"
+
+namespace nn {
+
+using SymbolSizes = std::map<std::string, int64_t, std::less<>>;
+
+struct KnownInputs {
+  SymbolSizes sizes = {};  // of symbols, which the graph does not have then
+  // Contents of inputs, which become constants; by position among the inputs of Format::import.
+  std::map<size_t, Tensor> constants = {};
+
+  bool empty() const { return sizes.empty() && constants.empty(); }
+  // The type with the sizes in its dimensions.
+  Type WithSizes(const Type& type) const;
+  // Adds input `position` of the model, or its constant, to the graph. kUsage if the constant does
+  // not fit the type.
+  Result<Value*> AddInput(Graph& graph, size_t position, std::string name, const Type& type) const;
+};
+
+}  // namespace nn

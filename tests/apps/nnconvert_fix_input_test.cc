@@ -1,0 +1,95 @@
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "apps/program.h"
+#include "base/json.h"
+#include "support/files.h"
+#include "tensorio/npz.h"
+#include "tensorio/tensor_archive.h"
+
+// nnconvert --fix-input, and the remedy that names it.
+namespace nn::test::nnconvert_fix_input_test {
+namespace {
+
+ProgramResult Convert(const std::string& arguments) {
+  return RunProgram("nnconvert " + arguments);
+}
+
+// What each axis of the slice is cut to is an input.
+std::string SliceModel() {
+  return R"(ir_version: 8
+opset_import { version: 13 }
+graph { name: "g"
+  node { op_type: "Slice" input: "x" input: "starts" input: "ends" input: "axes" output: "y" }
+  input { name: "x" type { tensor_type { elem_type: 1 shape { dim { dim_value: 4 } dim { dim_value: 3 } } } } }
+  input { name: "starts" type { tensor_type { elem_type: 7 shape { dim { dim_param: "k" } } } } }
+  input { name: "ends" type { tensor_type { elem_type: 7 shape { dim { dim_param: "k" } } } } }
+  input { name: "axes" type { tensor_type { elem_type: 7 shape { dim { dim_param: "k" } } } } }
+  output { name: "y" type { tensor_type { elem_type: 1 } } }
+})";
+}
+
+TEST_CASE("nnconvert --fix-input: literals, files and archives") {
+  const TempDir dir;
+  WriteText(dir / "m.textproto", SliceModel());
+  REQUIRE(Convert(dir / "m.textproto " + dir / "m.onnx").code == 0);
+  const std::string starts = " --fix-input 'starts=[1, 0]'";
+  const std::string others = " --fix-input 'ends=[3, 2]' --fix-input axes=[0,1]";
+  for (const std::string out : {"y.tflite", "y.mlmodel", "y.nnapi", "y.onnx"}) {
+    const ProgramResult r = Convert(dir / "m.onnx " + dir / out + starts + others);
+    CHECK_MESSAGE(r.code == 0, (r.err + r.out));
+    CHECK_MESSAGE(Contains(r.out, "bit-identical"), r.out);
+    const ProgramResult inspected = RunProgram("nninspect " + dir / out + " --format json");
+    const Json json = Json::parse(inspected.out);
+    CHECK(json["inputs"].size() == 1);
+    CHECK(json["outputs"][0]["shape"] == Json({2, 2}));
+  }
+  // i32 values are taken for i64 ones.
+  REQUIRE(WriteTensorArchive(dir / "c.npz",
+                             std::vector<NamedTensor>{{"ends", Tensor::Of<int32_t>({2}, {3, 2})},
+                                                      {"axes", Tensor::Of<int32_t>({2}, {0, 1})}})
+              .has_value());
+  const ProgramResult r =
+      Convert(dir / "m.onnx " + dir / "z.tflite" + starts + " --fix-input " + dir / "c.npz");
+  CHECK_MESSAGE(r.code == 0, (r.err + r.out));
+  CHECK(ReadText(dir / "z.tflite") == ReadText(dir / "y.tflite"));
+}
+
+TEST_CASE("nnconvert --fix-input: errors name the input and what is wanted") {
+  const TempDir dir;
+  WriteText(dir / "m.textproto", SliceModel());
+  const auto error = [&](const std::string& options) {
+    const ProgramResult r = Convert(dir / "m.textproto " + dir / "y.tflite " + options);
+    CHECK(r.code == 2);
+    CHECK_FALSE(Exists(dir / "y.tflite"));
+    return r.err;
+  };
+  CHECK(Contains(error("--fix-input axis=[0]"), "unknown name; expected one of \"x\", \"starts\""));
+  CHECK(Contains(error("--fix-input axes=[0] --fix-input axes=[1]"), "given more than once"));
+  CHECK(Contains(error("--fix-input axes=[0.5]"), "0.5"));
+  CHECK(Contains(error("--fix-input x=[1,2]"), "input \"x\""));
+  CHECK(Contains(error("--fix-input axes=nosuch.npy"), "nosuch.npy"));
+  // The sizes of both are k.
+  CHECK(Contains(error("--fix-input axes=[0,1] --fix-input starts=[0] --fix-input ends=[1]"),
+                 "does not fit"));
+  const ProgramResult folder = Convert(dir / ". " + dir / "out --to tflite --fix-input axes=[0]");
+  CHECK(folder.code == 2);
+  CHECK(Contains(folder.err, "--fix-input is for one model"));
+}
+
+TEST_CASE("nnconvert: an operator that needs constants names the inputs to fix") {
+  const TempDir dir;
+  WriteText(dir / "m.textproto", SliceModel());
+  const ProgramResult r =
+      Convert(dir / "m.textproto --dry-run --to all --format json --input-shape axes:2");
+  CHECK(r.code == 3);
+  CHECK(Contains(r.out,
+                 "with suitable constants for inputs, every operator can be converted: "
+                 "--fix-input axes=VALUE\""));
+  CHECK(Contains(r.out, "--fix-input starts=VALUE --fix-input ends=VALUE --fix-input axes=VALUE"));
+  CHECK_FALSE(Contains(r.out, "--fix-input x="));
+}
+
+}  // namespace
+}  // namespace nn::test::nnconvert_fix_input_test
