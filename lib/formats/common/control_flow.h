@@ -59,8 +59,8 @@ class LoopScope {
 };
 
 // Why contents are unknown at import, as the end of a sentence that begins with their name: "is
-// computed when the model runs", "depends on dimension "n"; set it with ...", or, if the inputs that
-// it depends on are small, "depends on input "n", which ...".
+// computed when the model runs", "depends on dimension "n"; set it with ...", or, if the inputs
+// that it depends on are small, "depends on input "n", which ...".
 std::string WhyUnknown(const Value* value);
 std::string WhyUnknown(const Dim& dim);
 

@@ -1,4 +1,4 @@
-// If, Loop and Scan: see formats/common/control_flow.h.
+// If, Loop, Scan and SequenceMap: see formats/common/control_flow.h.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -9,20 +9,22 @@
 #include "formats/onnx/importer.h"
 #include "ir/number.h"
 #include "ir/op_def.h"
+#include "ops/array/sequence.h"
 
 namespace nn::onnx {
 
 bool IsControlFlow(std::string_view domain, std::string_view op) {
-  return domain.empty() && (op == "If" || op == "Loop" || op == "Scan");
+  return domain.empty() && (op == "If" || op == "Loop" || op == "Scan" || op == "SequenceMap");
 }
 
 Status Importer::ImportControl(ImportContext& ctx, const Scope& scope, int index) {
   if (ctx.opset() == 0) return ModelError("the model does not import the default operator set");
   const std::string& op = ctx.node().op_type();
-  const auto import = op == "If"        ? &Importer::ImportIf
-                      : op == "Loop"    ? &Importer::ImportLoop
-                      : ctx.opset() < 9 ? &Importer::ImportScan8
-                                        : &Importer::ImportScan;
+  const auto import = op == "If"            ? &Importer::ImportIf
+                      : op == "Loop"        ? &Importer::ImportLoop
+                      : op == "SequenceMap" ? &Importer::ImportSequenceMap
+                      : ctx.opset() < 9     ? &Importer::ImportScan8
+                                            : &Importer::ImportScan;
   ImportMark mark(graph_, unsupported_);
   Status status = (this->*import)(ctx, scope, index);
   if (!status) mark.Undo(status.error());
@@ -64,14 +66,6 @@ Result<Importer::Body> Importer::BodyOf(const ImportContext& ctx, const Scope& s
   if (static_cast<size_t>(g.output_size()) < least_outputs)
     return ModelError("{} has {} outputs; the operator needs {}", attribute, g.output_size(),
                       least_outputs);
-  for (const auto* input : shared->inputs)
-    if (const char* kind = KindOf(input->type()))
-      return UnsupportedError("input {} of {} is {}, which is unsupported", Quote(input->name()),
-                              attribute, kind);
-  for (const auto& output : g.output())
-    if (const char* kind = KindOf(output.type()))
-      return UnsupportedError("output {} of {} is {}, which is unsupported", Quote(output.name()),
-                              attribute, kind);
   return Body{.attribute = attribute,
               .graph = g,
               .shared = *shared,
@@ -80,6 +74,23 @@ Result<Importer::Body> Importer::BodyOf(const ImportContext& ctx, const Scope& s
               .prefix = PrefixOf(scope, ctx.node(), ctx.node().op_type()),
               .unrolled = scope.unrolled || attribute == "body"};
 }
+
+namespace {
+
+// kModel if a tensor is declared as a sequence, or the other way round.
+Status CheckKind(const pb::ValueInfoProto& declared, const Value* value, std::string_view role,
+                 std::string_view attribute) {
+  const bool is_tensor = value->dtype() != DType::kUnknown;
+  const char* const kind = KindOf(declared.type());
+  if (is_tensor ? kind == nullptr || declared.type().has_optional_type()
+                : !IsSequence(value) || !declared.type().has_tensor_type())
+    return {};
+  return ModelError("{} {} of {} is declared as {}, but is {}", role, Quote(declared.name()),
+                    attribute, kind == nullptr ? "a tensor" : kind,
+                    is_tensor ? value->type().ToString() : "a sequence");
+}
+
+}  // namespace
 
 Result<std::vector<Value*>> Importer::RunBody(const Body& body, std::span<Value* const> inputs,
                                               const std::string& step) {
@@ -100,6 +111,7 @@ Result<std::vector<Value*>> Importer::RunBody(const Body& body, std::span<Value*
   scope.unrolled = body.unrolled;
   for (size_t i = 0; i < inputs.size(); ++i) {
     const pb::ValueInfoProto& input = *body.shared.inputs[i];
+    NN_RETURN_IF_ERROR(CheckKind(input, inputs[i], "input", body.attribute));
     const Type declared = TypeOf(input);
     const DType given = inputs[i]->dtype();
     if (declared.dtype != DType::kUnknown && given != DType::kUnknown && given != declared.dtype)
@@ -116,6 +128,7 @@ Result<std::vector<Value*>> Importer::RunBody(const Body& body, std::span<Value*
     Value* const* const v = scope.Find(output.name());
     if (v == nullptr || *v == nullptr)
       return ModelError("output {} of {} is not defined", Quote(output.name()), body.attribute);
+    NN_RETURN_IF_ERROR(CheckKind(output, *v, "output", body.attribute));
     outputs.push_back(*v);
   }
   return outputs;
@@ -127,6 +140,28 @@ Result<std::vector<Value*>> Importer::RunIteration(const Body& body, std::span<V
   auto results = RunBody(body, inputs, fmt::format("{}/", iteration));
   if (unsupported_.size() > unsupported) return UnsupportedError("the body is unsupported");
   return results;
+}
+
+// The result of one of two branches.
+Result<Value*> Importer::Selected(ImportContext& ctx, Value* condition, Value* a, Value* b) {
+  if (a == b || (IsEmptyOptional(a) && IsEmptyOptional(b))) return a;
+  if (IsSequence(a) != IsSequence(b) || IsEmptyOptional(a) != IsEmptyOptional(b))
+    return UnsupportedError("branches with results of different kinds are unsupported");
+  if (!IsSequence(a)) {
+    NN_RETURN_IF_ERROR(CheckAlike(a->type(), b->type()));
+    return ctx.Add("select", {condition, a, b});
+  }
+  const std::span<Value*const> yes = a->def()->inputs(), no = b->def()->inputs();
+  if (yes.size() != no.size())
+    return UnsupportedError(
+        "branches with sequences of different lengths, {} and {}, are unsupported", yes.size(),
+        no.size());
+  std::vector<Value*> elements;
+  for (size_t i = 0; i < yes.size(); ++i) {
+    NN_ASSIGN(Value* const element, Selected(ctx, condition, yes[i], no[i]));
+    elements.push_back(element);
+  }
+  return ctx.Add("sequence", std::move(elements), SequenceAttrs{});
 }
 
 // All branches are computed if the condition is unknown.
@@ -151,15 +186,9 @@ Status Importer::ImportIf(ImportContext& ctx, const Scope& scope, int index) {
     NN_ASSIGN(condition, ctx.Add("reshape", {condition}, ReshapeAttrs{}));
   }
   for (size_t i = 0; i < ctx.output_count(); ++i) {
-    Value *const a = (*yes)[i], *const b = (*no)[i];
-    if (a == b) {
-      ctx.SetOutput(i, a);
-      continue;
-    }
-    if (auto alike = CheckAlike(a->type(), b->type()); !alike)
-      return tl::unexpected(InBranch(alike.error(), why));
-    NN_ASSIGN(Value* const y, ctx.Add("select", {condition, a, b}));
-    ctx.SetOutput(i, y);
+    const auto y = Selected(ctx, condition, (*yes)[i], (*no)[i]);
+    if (!y) return tl::unexpected(InBranch(y.error(), why));
+    ctx.SetOutput(i, *y);
   }
   return {};
 }
@@ -403,6 +432,32 @@ Status Importer::ImportScan8(ImportContext& ctx, const Scope& scope, int index) 
   for (size_t i = 0; i < stacks.size(); ++i) {
     NN_ASSIGN(Value* const y, Stack(ctx, stacks[i], 0));
     ctx.SetOutput(i, y);
+  }
+  return {};
+}
+
+// The body takes an element of each input that is a sequence, and all of the other inputs.
+Status Importer::ImportSequenceMap(ImportContext& ctx, const Scope& scope, int index) {
+  NN_ASSIGN(const auto inputs, InputsFrom(ctx, 0));
+  if (inputs.empty() || !IsSequence(inputs[0]))
+    return UnsupportedError("input 0 is no sequence of known length");
+  NN_ASSIGN(const Body body, BodyOf(ctx, scope, index, "body", inputs.size(), ctx.output_count()));
+  const size_t length = inputs[0]->def()->inputs().size();
+  std::vector<std::vector<Value*>> results(ctx.output_count());
+  for (size_t at = 0; at < length; ++at) {
+    std::vector<Value*> elements;
+    for (Value* v : inputs) {
+      if (IsSequence(v) && v->def()->inputs().size() != length)
+        return ModelError("the sequences have different lengths, {} and {}", length,
+                          v->def()->inputs().size());
+      elements.push_back(IsSequence(v) ? v->def()->input(at) : v);
+    }
+    NN_ASSIGN(const auto outputs, RunIteration(body, elements, static_cast<int64_t>(at)));
+    for (size_t k = 0; k < results.size(); ++k) results[k].push_back(outputs[k]);
+  }
+  for (size_t k = 0; k < results.size(); ++k) {
+    NN_ASSIGN(Value* const y, ctx.Add("sequence", std::move(results[k]), SequenceAttrs{}));
+    ctx.SetOutput(k, y);
   }
   return {};
 }

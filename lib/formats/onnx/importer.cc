@@ -3,12 +3,14 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <ranges>
 #include <numeric>
 
 #include "base/text.h"
 #include "formats/onnx/tensor.h"
 #include "ir/verify.h"
 #include "ops/array/opaque.h"
+#include "ops/array/sequence.h"
 
 namespace nn::onnx {
 namespace {
@@ -165,11 +167,24 @@ Result<ImportedModel> Importer::Run() {
     const auto it = main_.values.find(output.name());
     if (it == main_.values.end())
       return ModelError("graph output {} is not defined", Quote(output.name()));
+    if (IsSequence(it->second) || IsEmptyOptional(it->second))
+      return UnsupportedError("graph output {} is {}, which is unsupported", Quote(output.name()),
+                              IsSequence(it->second) ? "a sequence" : "an empty optional");
     graph_.AddOutput(output.name(), it->second);
   }
   main_ = Scope();
+  RemoveSequences();
   NN_RETURN_IF_ERROR(Verify(graph_));
   return ImportedModel{std::move(graph_), std::move(unsupported_)};
+}
+
+// Those that are left belong to unsupported operators.
+void Importer::RemoveSequences() {
+  std::vector<Node*> sequences;
+  for (Node& node : graph_.nodes())
+    if (node.Is("sequence")) sequences.push_back(&node);
+  for (Node* const node : std::views::reverse(sequences))
+    if (!graph_.HasUses(node->output())) graph_.Erase(node);
 }
 
 Type Importer::TypeOf(const pb::ValueInfoProto& info, const std::string& prefix) const {

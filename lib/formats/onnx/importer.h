@@ -63,7 +63,7 @@ struct Scope {
   bool IsResult(std::string_view name) const;
 };
 
-// Whether the operator has subgraphs that the importer resolves: If, Loop and Scan.
+// Whether the operator has subgraphs that the importer resolves: If, Loop, Scan and SequenceMap.
 bool IsControlFlow(std::string_view domain, std::string_view op);
 
 class Importer {
@@ -77,6 +77,7 @@ class Importer {
   // ReadType() with the known sizes.
   Type TypeOf(const pb::ValueInfoProto& info, const std::string& prefix = {}) const;
   void ReadMetadata();
+  void RemoveSequences();
   void ReadFunctions();
   Status ReadInitializers(const pb::GraphProto& g, Scope& scope);
   Status ReadInputs(const pb::GraphProto& g);
@@ -94,11 +95,13 @@ class Importer {
   Status TakeInlined(int64_t operators);
   Status Inline(ImportContext& ctx, const pb::FunctionProto& f, const Scope& caller, int index);
 
-  // If, Loop and Scan (import_control.cc). What they add to the graph goes again if they fail.
+  // If, Loop, Scan and SequenceMap (import_control.cc). What they add to the graph goes again if they fail.
   Status ImportControl(ImportContext& ctx, const Scope& scope, int index);
+  Result<Value*> Selected(ImportContext& ctx, Value* condition, Value* a, Value* b);
   Status ImportIf(ImportContext& ctx, const Scope& scope, int index);
   Status ImportLoop(ImportContext& ctx, const Scope& scope, int index);
   Status ImportScan(ImportContext& ctx, const Scope& scope, int index);
+  Status ImportSequenceMap(ImportContext& ctx, const Scope& scope, int index);
   Status ImportScan8(ImportContext& ctx, const Scope& scope, int index);
 
   // A subgraph of a node that is imported in place of the node.

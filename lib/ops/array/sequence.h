@@ -1,0 +1,22 @@
+// Sequences and empty optionals of ONNX while a model is imported. The graph has tensors only: the
+// importer resolves every operator on sequences, whose lengths and positions no run may change.
+#pragma once
+
+#include <span>
+
+#include "ir/attrs.h"
+#include "ir/graph.h"
+
+namespace nn {
+
+// A "sequence" node has one operand for each element, and a result without a type.
+struct SequenceAttrs {
+  bool is_empty_optional = false;  // it is an optional without an element
+  static std::span<const AttrField> Fields();
+};
+
+// Whether the value is a sequence, not an optional.
+bool IsSequence(const Value* value);
+bool IsEmptyOptional(const Value* value);
+
+}  // namespace nn
