@@ -95,7 +95,8 @@ class Importer {
   Status TakeInlined(int64_t operators);
   Status Inline(ImportContext& ctx, const pb::FunctionProto& f, const Scope& caller, int index);
 
-  // If, Loop, Scan and SequenceMap (import_control.cc). What they add to the graph goes again if they fail.
+  // If, Loop, Scan and SequenceMap (import_control.cc). What they add to the graph goes again if
+  // they fail.
   Status ImportControl(ImportContext& ctx, const Scope& scope, int index);
   Result<Value*> Selected(ImportContext& ctx, Value* condition, Value* a, Value* b);
   Status ImportIf(ImportContext& ctx, const Scope& scope, int index);
