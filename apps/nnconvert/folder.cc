@@ -35,6 +35,7 @@ std::string_view OptionOfOneModel(const ConvertArguments& o) {
          : !o.rename_inputs.empty()                ? "--rename-input"
          : !o.rename_outputs.empty()               ? "--rename-output"
          : !o.fixed_inputs.empty()                 ? "--fix-input"
+         : !o.clipped_inputs.empty()               ? "--clip-input"
          : !o.verify_inputs.empty()                ? "--verify-inputs"
          : !o.external_data.file.empty()           ? "--external-data"
          : o.dump.weights != DumpOptions().weights ? "--weights"

@@ -53,6 +53,12 @@ void AddOptions(CommandLine& command, ConvertArguments& o) {
                    "Make an input a constant: NAME=VALUE, a literal such as 5 or [1, 2] or a "
                    "tensor file, or an .npz or .safetensors file with several; repeatable")
       ->type_name("NAME=VALUE");
+  command
+      .AddRepeated(
+          "--clip-input", o.clipped_inputs,
+          "Clip an input to these bounds, which shows that integers stay within those that "
+          "float32 represents, for formats that compute with float32; repeatable")
+      ->type_name("NAME=MIN,MAX");
   app.add_option("--opset", o.opset, "ONNX operator set version to write")->type_name("N");
   command
       .AddRepeated("--rename-input", o.rename_inputs,

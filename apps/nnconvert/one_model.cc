@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -15,6 +16,7 @@
 #include "base/text.h"
 #include "convert/convert.h"
 #include "passes/ports.h"
+#include "tensorio/literal.h"
 #include "tensorio/tensor_archive.h"
 
 namespace nn::app {
@@ -58,9 +60,38 @@ Result<PortNames> NewNames(const ConvertArguments& o, const PortNames& names) {
   return renamed;
 }
 
+// Applies --clip-input.
+Status ClipInputs(Graph& graph, const std::vector<std::string>& clipped) {
+  if (clipped.empty()) return {};
+  const PortFinder finder(graph.inputs(), {"in"});
+  std::set<size_t> done;
+  for (const std::string& text : clipped) {
+    NN_ASSIGN(const Assignment a, finder.Split(text));
+    const auto& [name, value] = graph.inputs()[a.port];
+    const Type scalar(value->dtype(), {}, value->type().quant);
+    const size_t comma = a.value.find(',');
+    if (comma == std::string::npos || !done.insert(a.port).second)
+      return UsageError("--clip-input {}: expected NAME=MIN,MAX, once for each input", Quote(text));
+    if (scalar.quantized() || !(IsFloat(scalar.dtype) || IsInteger(scalar.dtype)))
+      return UsageError(
+          "--clip-input {}: the input is {}; only numbers that are not quantized can be "
+          "clipped",
+          Quote(text), value->type().ToString());
+    auto min = ParseLiteral(std::string_view(a.value).substr(0, comma), scalar);
+    if (!min) return tl::unexpected(min.error().In("--clip-input " + Quote(text)));
+    auto max = ParseLiteral(std::string_view(a.value).substr(comma + 1), scalar);
+    if (!max) return tl::unexpected(max.error().In("--clip-input " + Quote(text)));
+    if (!(min->GetDouble(0) <= max->GetDouble(0)))
+      return UsageError("--clip-input {}: the bounds contain no number", Quote(text));
+    NN_RETURN_IF_ERROR(ClipInput(graph, a.port, *std::move(min), *std::move(max)));
+  }
+  return {};
+}
+
 // Applies the options that change the graph for every format.
 Status Prepare(Graph& graph, const ConvertArguments& o) {
   NN_RETURN_IF_ERROR(BindShapes(graph, o.shapes));
+  NN_RETURN_IF_ERROR(ClipInputs(graph, o.clipped_inputs));
   NN_ASSIGN(PortNames names, NewNames(o, {NamesOf(graph.inputs()), NamesOf(graph.outputs())}));
   for (size_t i = 0; i < names.inputs.size(); ++i) graph.RenameInput(i, std::move(names.inputs[i]));
   for (size_t i = 0; i < names.outputs.size(); ++i)
@@ -73,6 +104,7 @@ std::string_view GraphChange(const ConvertArguments& o) {
   return !o.shapes.input_shapes.empty() ? "--input-shape"
          : o.shapes.batch               ? "--batch"
          : !o.fixed_inputs.empty()      ? "--fix-input"
+         : !o.clipped_inputs.empty()    ? "--clip-input"
          : o.opset != 0                 ? "--opset"
          : o.fold_batch_norm            ? "--fold-batch-norm"
          : o.fuse                       ? "--fuse"

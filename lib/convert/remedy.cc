@@ -205,11 +205,41 @@ std::optional<Remedy> FixInputs(const Graph& source, const Format& format,
   return best;
 }
 
+// The positions of the inputs of integers.
+std::vector<size_t> IntegerInputs(const Graph& graph) {
+  std::vector<size_t> out;
+  for (size_t i = 0; i < graph.inputs().size(); ++i) {
+    const Type& type = graph.inputs()[i].value->type();
+    if (IsInteger(type.dtype) && !type.quantized()) out.push_back(i);
+  }
+  return out;
+}
+
+// With small integers in all inputs.
+std::optional<Remedy> ClipInputs(const Graph& source, const Format& format,
+                                 const std::vector<UnsupportedNode>& of_import,
+                                 const OtherForm& form) {
+  Graph graph = source.Clone();
+  std::string options(form.option);
+  for (const size_t i : IntegerInputs(source)) {
+    const Type scalar(graph.inputs()[i].value->dtype(), {});
+    auto min = ParseLiteral("0", scalar), max = ParseLiteral("1", scalar);
+    if (!min || !max || !ClipInput(graph, i, *std::move(min), *std::move(max))) return std::nullopt;
+    options += fmt::format("{}--clip-input {}=MIN,MAX", options.empty() ? "" : " ",
+                           graph.inputs()[i].name);
+  }
+  const auto left = UnsupportedAfter(std::move(graph), format, of_import, form);
+  if (!left) return std::nullopt;
+  return Remedy{fmt::format("{}{}with narrow bounds of the integers in inputs", form.text,
+                            form.text.empty() ? "" : " and "),
+                std::move(options), *left};
+}
+
 }  // namespace
 
 bool HasRemedies(const Graph& source, const ConvertOptions& o) {
   return !InputSymbols(source).empty() || !OtherForms(source, o).empty() ||
-         !FixableInputs(source).empty();
+         !FixableInputs(source).empty() || !IntegerInputs(source).empty();
 }
 
 std::string RemedyOf(const Graph& source, const Format& format, size_t unsupported,
@@ -235,6 +265,9 @@ std::string RemedyOf(const Graph& source, const Format& format, size_t unsupport
                 [&](const std::set<size_t>& c) { return c.size() == source.inputs().size(); });
   std::vector<OtherForm> forms = OtherForms(source, o);
   forms.insert(forms.begin(), OtherForm{});
+  if (!IntegerInputs(source).empty())
+    for (const OtherForm& form : forms)
+      if (!best || best->left > 0) add(ClipInputs(source, format, of_import, form));
   for (const OtherForm& form : forms)
     for (const std::set<size_t>& fixed : choices)
       if (!best || best->left > 0) add(FixInputs(source, format, of_import, form, fixed));

@@ -118,6 +118,18 @@ Status BindOpenBatch(Graph& graph) {
   return symbols.empty() ? Status() : SetBatchSymbols(graph, symbols, 1);
 }
 
+Status ClipInput(Graph& graph, size_t i, Tensor min, Tensor max) {
+  Value* const x = graph.inputs()[i].value;
+  Node* const first = graph.nodes().empty() ? nullptr : &graph.nodes().front();
+  Value* const low = graph.AddConstant(std::move(min));
+  Value* const high = graph.AddConstant(std::move(max));
+  NN_ASSIGN(Node* const at_least, graph.Append("maximum", {x, low}, {}, 1, first));
+  NN_ASSIGN(Node* const clipped, graph.Append("minimum", {at_least->output(), high}, {}, 1, first));
+  graph.ReplaceUses(x, clipped->output());
+  graph.SetInput(at_least, 0, x);
+  return {};
+}
+
 Status RequireShape(std::string_view name, const Type& type) {
   if (type.const_dims()) return {};
   return UsageError("input {} is {}: set its shape with --input-shape or --batch", Quote(name),

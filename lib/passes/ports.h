@@ -12,6 +12,7 @@
 
 #include "base/status.h"
 #include "ir/graph.h"
+#include "ir/tensor.h"
 #include "ir/type.h"
 
 namespace nn {
@@ -51,6 +52,9 @@ Status BindShapes(Graph& graph, const std::map<std::string, std::vector<int64_t>
 
 // Sets the batch symbols, if there are any, to 1.
 Status BindOpenBatch(Graph& graph);
+
+// Clamps input `i` to scalars of its type, before everything that uses it.
+Status ClipInput(Graph& graph, size_t i, Tensor min, Tensor max);
 
 // kUsage, naming the options of the programs that help, if the shape of the input is unknown.
 Status RequireShape(std::string_view name, const Type& type);

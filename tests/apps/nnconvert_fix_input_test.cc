@@ -8,7 +8,7 @@
 #include "tensorio/npz.h"
 #include "tensorio/tensor_archive.h"
 
-// nnconvert --fix-input, and the remedy that names it.
+// nnconvert --fix-input and --clip-input, and the remedies that name them.
 namespace nn::test::nnconvert_fix_input_test {
 namespace {
 
@@ -89,6 +89,59 @@ TEST_CASE("nnconvert: an operator that needs constants names the inputs to fix")
                  "--fix-input axes=VALUE\""));
   CHECK(Contains(r.out, "--fix-input starts=VALUE --fix-input ends=VALUE --fix-input axes=VALUE"));
   CHECK_FALSE(Contains(r.out, "--fix-input x="));
+}
+
+// Products of integers, which may be larger than what float32 represents.
+std::string ProductModel() {
+  return R"(ir_version: 8
+opset_import { version: 14 }
+graph { name: "g"
+  node { op_type: "Mul" input: "a" input: "b" output: "y" }
+  input { name: "a" type { tensor_type { elem_type: 6 shape { dim { dim_value: 3 } } } } }
+  input { name: "b" type { tensor_type { elem_type: 6 shape { dim { dim_value: 3 } } } } }
+  output { name: "y" type { tensor_type { elem_type: 6 } } }
+})";
+}
+
+TEST_CASE("nnconvert --clip-input: bounds prove that integers are exact") {
+  const TempDir dir;
+  WriteText(dir / "m.textproto", ProductModel());
+  for (const std::string out : {"y.mlmodel", "y.nnapi"}) {
+    CAPTURE(out);
+    const std::string command = dir / "m.textproto " + dir / out;
+    ProgramResult r = Convert(command);
+    CHECK(r.code == 3);
+    CHECK(Contains(r.out,
+                   "with narrow bounds of the integers in inputs, every operator can be "
+                   "converted: --clip-input a=MIN,MAX --clip-input b=MIN,MAX"));
+    // 2^24 is the largest product.
+    r = Convert(command + " --clip-input a=-4096,4096 --clip-input b=0,4096");
+    CHECK_MESSAGE(r.code == 0, (r.err + r.out));
+    CHECK_MESSAGE(Contains(r.out, "bit-identical"), r.out);
+    CHECK(Convert(command + " --clip-input a=-4096,4096 --clip-input b=0,4097").code == 3);
+  }
+  // The clipped model is the one that is verified.
+  const std::string inputs = dir / "m.onnx --input 'a=[-9, 2, 9]' --input b=2 --format json";
+  REQUIRE(Convert(dir / "m.textproto " + dir / "m.onnx --clip-input a=-1,3").code == 0);
+  const ProgramResult run = RunProgram("nnrun " + inputs);
+  CHECK(Json::parse(run.out)["outputs"][0]["first"] == Json({-2, 4, 6}));
+}
+
+TEST_CASE("nnconvert --clip-input: errors") {
+  const TempDir dir;
+  WriteText(dir / "m.textproto", ProductModel());
+  const auto error = [&](const std::string& options) {
+    const ProgramResult r = Convert(dir / "m.textproto " + dir / "y.mlmodel " + options);
+    CHECK(r.code == 2);
+    CHECK_FALSE(Exists(dir / "y.mlmodel"));
+    return r.err;
+  };
+  CHECK(Contains(error("--clip-input c=0,1"), "unknown name; expected one of \"a\", \"b\""));
+  CHECK(Contains(error("--clip-input a=1"), "expected NAME=MIN,MAX"));
+  CHECK(Contains(error("--clip-input a=0,1 --clip-input a=0,2"), "once for each input"));
+  CHECK(Contains(error("--clip-input a=2,1"), "the bounds contain no number"));
+  CHECK(Contains(error("--clip-input a=0,1.5"), "1.5"));
+  CHECK(Contains(error("--clip-input a=0,3000000000"), "3000000000"));
 }
 
 }  // namespace
