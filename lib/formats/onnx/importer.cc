@@ -3,8 +3,8 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <ranges>
 #include <numeric>
+#include <ranges>
 
 #include "base/text.h"
 #include "formats/onnx/tensor.h"
