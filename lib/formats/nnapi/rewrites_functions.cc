@@ -186,7 +186,7 @@ Term Sine(Term x, double halves, const ValueRange& range) {
   }
   const Term sign = halves == 0 ? parity * -2.0 + 1.0 : parity * 2.0 + -1.0;
   const Term y = NearSine(r) * sign;
-  return most <= kMost ? y : NanAbove0(y, Relu(x) + Relu(-x) + -kMost);
+  return most <= kMost ? y : NanAbove0(y, Magnitude(x) + -kMost);
 }
 
 // ---- Operators ----------------------------------------------------------------------------------
@@ -219,7 +219,7 @@ Term Mish(Terms&, const Node&, Term x) {
 // Beyond 2^30, x / (1 + |x|) rounds to the sign of x.
 Term Softsign(Terms&, const Node&, Term x) {
   const Term near = (x * 0x1p-30).Function("clip", ClipAttrs{-1, 1}) * 0x1p30;
-  return near * Reciprocal(Relu(near) + Relu(-near) + 1.0, 1, 0x1p31);
+  return near * Reciprocal(Magnitude(near) + 1.0, 1, 0x1p31);
 }
 
 // tanh(4 z p(z^2)) with z = x / 4; 2^-24.9. Beyond 4, erf rounds to 1.

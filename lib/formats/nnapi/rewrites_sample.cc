@@ -29,9 +29,6 @@ namespace {
 constexpr int64_t kMostElements = int64_t{1} << 24;
 constexpr int64_t kMostImages = 64;
 
-Term Magnitude(Term x) {
-  return Relu(x) + Relu(-x);
-}
 Term Clipped(Term x, double low, double high) {
   return x.Function("clip", ClipAttrs{static_cast<float>(low), static_cast<float>(high)});
 }
@@ -182,10 +179,8 @@ class WeightedSample {
   }
 
   TransposeAttrs ToChannelsFirst() const {
-    const auto axes = static_cast<int64_t>(axes_.size());
-    std::vector<int64_t> perm = {0, axes + 1};
-    for (int64_t k = 1; k <= axes; ++k) perm.push_back(k);
-    return {perm};
+    const AxisMap map = AxisMap::ChannelsFirst(static_cast<int>(axes_.size()) + 2);
+    return {{map.from().begin(), map.from().end()}};
   }
 
   // x with the margins of its axes and the channels before them.

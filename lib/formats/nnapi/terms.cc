@@ -71,6 +71,10 @@ Term Relu(Term x) {
   return x.Function("relu");
 }
 
+Term Magnitude(Term x) {
+  return Relu(x) + Relu(-x);
+}
+
 Term AtMostOne(Term x) {
   return Unit(x);
 }

@@ -71,6 +71,8 @@ class Term {
 };
 
 Term Relu(Term x);
+// |x|.
+Term Magnitude(Term x);
 // min(x, 1) of numbers that are not below -1.
 Term AtMostOne(Term x);
 // x within [-1, 1].
