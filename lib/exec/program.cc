@@ -23,7 +23,6 @@
 #include "ir/eval.h"
 #include "ir/one_nan.h"
 #include "ir/op_def.h"
-#include "ir/value_table.h"
 #include "ops/array/shape.h"
 #include "passes/passes.h"
 #include "passes/qdq.h"
@@ -123,7 +122,7 @@ Status Program::Impl::Build() {
 Status Program::Impl::PlanSteps() {
   plan = Plan();
   views.clear();
-  NN_RETURN_IF_ERROR(BuildPlan(graph, options.fuse, plan, views));
+  NN_RETURN_IF_ERROR(BuildPlan(graph, options.fuse, BudgetOf(options.limits), plan, views));
   NN_RETURN_IF_ERROR(CheckRunLimits(PlannedBytes(graph, plan), PlannedWork(plan), options.limits));
   infos.clear();
   for (const auto& step : plan.steps) infos.push_back(DescribeStep(*step));
@@ -205,46 +204,21 @@ Result<std::vector<Tensor>> Program::Impl::RunSteps(std::span<const Tensor> inpu
 }
 
 Result<std::vector<Tensor>> Program::Impl::RunReference(std::span<const Tensor> inputs) const {
-  std::unordered_map<const Value*, Tensor> tensors;
-  ValueTable<size_t> uses(graph);
-  for (size_t i = 0; i < inputs.size(); ++i) tensors[graph.inputs()[i].value] = inputs[i];
-  EvalBudget budget;
-  if (options.limits.max_work != RunLimits::kAnyWork)
-    budget.work = options.limits.max_work / RunLimits::kReferenceWork;
-  uint64_t alive = 0;
-  for (const Tensor& t : inputs) alive += t.byte_size();
-  for (const Value& v : graph.values()) uses[&v] = v.uses().size() + (graph.IsOutput(&v) ? 1 : 0);
-  for (const Node& n : graph.nodes()) {
-    std::vector<const Tensor*> operands;
-    for (const Value* v : n.inputs())
-      operands.push_back(v == nullptr       ? nullptr
-                         : v->is_constant() ? &v->constant()
-                                            : &tensors.at(v));
-    budget.bytes = options.limits.max_memory - std::min(alive, options.limits.max_memory);
-    NN_ASSIGN(std::vector<Tensor> results, EvalNode(n, operands, &budget));
-    for (size_t i = 0; i < results.size(); ++i) {
-      alive += results[i].byte_size();
-      tensors[n.output(i)] = std::move(results[i]);
-    }
-    for (const Value* v : n.inputs()) {
-      if (v == nullptr || --uses[v] != 0) continue;
-      if (const auto it = tensors.find(v); it != tensors.end()) {
-        if (!v->is_input()) alive -= it->second.byte_size();
-        tensors.erase(it);
-      }
-    }
+  std::vector<const Tensor*> pointers;
+  uint64_t given = 0;
+  for (const Tensor& t : inputs) {
+    pointers.push_back(&t);
+    given += t.byte_size();
   }
-  std::vector<Tensor> outputs;
-  for (const Port& p : graph.outputs()) {
-    const Tensor& t = p.value->is_constant() ? p.value->constant() : tensors.at(p.value);
-    if (!HasNan(t.dtype())) {
-      outputs.push_back(t);
-      continue;
-    }
+  EvalBudget budget = BudgetOf(options.limits);
+  budget.bytes -= std::min(given, budget.bytes);
+  NN_ASSIGN(std::vector<Tensor> outputs, EvalGraph(graph, pointers, budget));
+  for (Tensor& t : outputs) {
+    if (!HasNan(t.dtype())) continue;
     NN_ASSIGN(TensorBuilder b, TensorBuilder::Create(t.dtype(), t.dims()));
     std::memcpy(b.data(), t.blob().data(), t.byte_size());
     SetOneNanOf(b);
-    outputs.push_back(b.Finish());
+    t = b.Finish();
   }
   return outputs;
 }

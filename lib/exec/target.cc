@@ -68,6 +68,7 @@ const Target& ExecTarget() {
   static const Target target = {.name = "exec",
                                 .why_illegal = WhyIllegal,
                                 .takes_idiom = TakesIdiom,
+                                .takes_regions = true,
                                 .rewrites = rewrites,
                                 .prepare = ComputeIntegersInFloat};
   return target;

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <span>
+#include <unordered_map>
 
 #include "base/checked_math.h"
 #include "base/text.h"
 #include "ir/op_def.h"
+#include "ir/value_table.h"
 
 namespace nn {
 namespace {
@@ -70,6 +72,7 @@ Result<std::vector<Type>> TypesFor(const Node& node, const std::vector<const Ten
   copy->set_arithmetic(node.arithmetic());
   copy->set_name(node.name());
   copy->set_source(node.source());
+  for (const auto& region : node.regions()) copy->AddRegion(region->Clone());
   for (size_t i = 0; i < node.outputs().size(); ++i) {
     // Element type and quantization may be declared rather than inferred.
     Type declared = node.output(i)->type();
@@ -120,6 +123,17 @@ Result<std::vector<Tensor>> EvalComposition(const Node& node,
 }
 
 }  // namespace
+
+Status EvalBudget::TakeIteration() {
+  if (iterations == 0) return LimitError("the loops of the model exceed the limit (see max-steps)");
+  --iterations;
+  return {};
+}
+
+void EvalBudget::Spend(const EvalBudget& left) {
+  work = left.work;
+  iterations = left.iterations;
+}
 
 uint64_t BytesOf(const Type& type) {
   const auto dims = type.const_dims();
@@ -175,7 +189,9 @@ Result<std::vector<Tensor>> EvalNode(const Node& node, const std::vector<const T
   NN_ASSIGN(std::vector<Type> output_types,
             TypesFor(node, pointers, is_composition ? nullptr : budget));
   if (is_composition) return EvalComposition(node, pointers, budget);
-  EvalContext context(node, std::move(pointers), std::move(input_types), std::move(output_types));
+  EvalBudget unlimited;
+  EvalContext context(node, std::move(pointers), std::move(input_types), std::move(output_types),
+                      budget != nullptr ? *budget : unlimited);
   if (auto s = node.op().eval(context); !s) return tl::unexpected(s.error().In(node.Describe()));
   std::vector<Tensor> outputs = context.TakeOutputs();
   // Outputs whose shape only the evaluation determines are checked here.
@@ -184,6 +200,42 @@ Result<std::vector<Tensor>> EvalNode(const Node& node, const std::vector<const T
     if (!Compatible(node.output(i)->type(), actual))
       return ContradictionError(node, i, node.output(i)->type(), actual);
   }
+  return outputs;
+}
+
+Result<std::vector<Tensor>> EvalGraph(const Graph& graph, std::span<const Tensor* const> inputs,
+                                      EvalBudget& budget) {
+  std::unordered_map<const Value*, Tensor> tensors;
+  ValueTable<size_t> uses(graph);
+  for (const Value& v : graph.values()) uses[&v] = v.uses().size() + (graph.IsOutput(&v) ? 1 : 0);
+  for (size_t i = 0; i < inputs.size(); ++i) tensors[graph.inputs()[i].value] = *inputs[i];
+  const uint64_t bytes = budget.bytes;
+  uint64_t alive = 0;
+  for (const Node& n : graph.nodes()) {
+    std::vector<const Tensor*> operands;
+    for (const Value* v : n.inputs())
+      operands.push_back(v == nullptr       ? nullptr
+                         : v->is_constant() ? &v->constant()
+                                            : &tensors.at(v));
+    EvalBudget left = budget;
+    left.bytes = bytes - std::min(alive, bytes);
+    NN_ASSIGN(std::vector<Tensor> results, EvalNode(n, operands, &left));
+    budget.Spend(left);
+    for (size_t i = 0; i < results.size(); ++i) {
+      alive += results[i].byte_size();
+      tensors[n.output(i)] = std::move(results[i]);
+    }
+    for (const Value* v : n.inputs()) {
+      if (v == nullptr || --uses[v] != 0) continue;
+      if (const auto it = tensors.find(v); it != tensors.end()) {
+        if (!v->is_input()) alive -= it->second.byte_size();
+        tensors.erase(it);
+      }
+    }
+  }
+  std::vector<Tensor> outputs;
+  for (const Port& p : graph.outputs())
+    outputs.push_back(p.value->is_constant() ? p.value->constant() : tensors.at(p.value));
   return outputs;
 }
 

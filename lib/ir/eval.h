@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "base/status.h"
@@ -14,8 +15,14 @@ namespace nn {
 
 // The resources that remain for a run.
 struct EvalBudget {
-  uint64_t bytes = std::numeric_limits<uint64_t>::max();  // for the outputs of a node
-  uint64_t work = std::numeric_limits<uint64_t>::max();   // see WorkOf
+  uint64_t bytes = std::numeric_limits<uint64_t>::max();       // for the outputs of a node
+  uint64_t work = std::numeric_limits<uint64_t>::max();        // see WorkOf
+  uint64_t iterations = std::numeric_limits<uint64_t>::max();  // of loops
+
+  // Takes an iteration; kLimit if none is left.
+  Status TakeIteration();
+  // Takes the work and the iterations that `left`, a copy, has spent. Memory is free again.
+  void Spend(const EvalBudget& left);
 };
 
 // Bytes of a tensor of this type: 0 if its shape is unknown, the maximum value on overflow.
@@ -39,5 +46,10 @@ std::optional<uint64_t> WorkOf(const Node& node);
 // the budget is exceeded. The node's work is subtracted from the budget.
 Result<std::vector<Tensor>> EvalNode(const Node& node, const std::vector<const Tensor*>& inputs,
                                      EvalBudget* budget = nullptr);
+
+// Evaluates a graph node by node. `budget.bytes` is for all values that exist at the same time,
+// except the inputs. Errors are those of EvalNode.
+Result<std::vector<Tensor>> EvalGraph(const Graph& graph, std::span<const Tensor* const> inputs,
+                                      EvalBudget& budget);
 
 }  // namespace nn

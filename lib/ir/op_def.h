@@ -125,13 +125,16 @@ class InferContext {
   int symbols_ = 0;
 };
 
+struct EvalBudget;
+
 // The interface of the scalar reference evaluation: complete inputs, and output types with known
 // shapes unless they depend on the evaluation.
 class EvalContext {
  public:
   EvalContext(const Node& node, std::vector<const Tensor*> inputs, std::vector<Type> input_types,
-              std::vector<Type> output_types)
+              std::vector<Type> output_types, EvalBudget& budget)
       : node_(node),
+        budget_(budget),
         inputs_(std::move(inputs)),
         input_types_(std::move(input_types)),
         output_types_(std::move(output_types)),
@@ -153,9 +156,12 @@ class EvalContext {
   Result<TensorBuilder> NewOutput(size_t i = 0) const;
   void set_out(size_t i, Tensor tensor) { outputs_[i] = std::move(tensor); }
   std::vector<Tensor> TakeOutputs() { return std::move(outputs_); }
+  // What is left for the evaluation of regions.
+  EvalBudget& budget() { return budget_; }
 
  private:
   const Node& node_;
+  EvalBudget& budget_;
   std::vector<const Tensor*> inputs_;
   std::vector<Type> input_types_;
   std::vector<Type> output_types_;
@@ -195,6 +201,9 @@ struct OpDef {
   bool is_check = false;
   // Whether it represents an operator of the file that has no definition.
   bool is_opaque = false;
+  // Whether it has subgraphs that only a run chooses; its attribute `why` says what the choice
+  // depends on, as the end of a sentence.
+  bool decided_by_runs = false;
   Category category = Category::kUnset;
   Movement movement = Movement::kNone;
   QuantRule quant_rule = QuantRule::kNone;

@@ -44,6 +44,8 @@ struct Target {
   // Whether the operator of an idiom (passes/idioms.h) may replace its parts. Null: if it is legal,
   // or would be in the other layout.
   bool (*takes_idiom)(const Node&) = nullptr;
+  // Whether it has branches and loops that a run decides about (OpDef::decided_by_runs).
+  bool takes_regions = false;
   // Whether why_illegal accepts nodes that have values of unknown rank; if not, such nodes are
   // illegal. Rewrites never see such nodes.
   bool takes_unranked = false;

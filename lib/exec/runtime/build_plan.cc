@@ -44,6 +44,7 @@ class ReferenceStep : public Step {
   const Node* node = nullptr;
   std::vector<std::optional<MemoryView>> inputs;
   std::vector<MemoryView> outputs;
+  EvalBudget budget;  // of each run
 
   size_t grid() const override { return 1; }
   void Run(const Memory& memory, size_t) const override {
@@ -68,7 +69,8 @@ class ReferenceStep : public Step {
       tensors.emplace_back(v->dtype(), shape, std::move(blob));
       pointers.push_back(&tensors.back());
     }
-    const auto results = EvalNode(*node, pointers);
+    EvalBudget left = budget;
+    const auto results = EvalNode(*node, pointers, &left);
     if (!results) {
       memory.error().Report(0, [&] { return results.error(); });
       return;
@@ -150,7 +152,7 @@ std::vector<Group> MakeGroups(Graph& graph, bool fuse) {
 
 // Adds the steps of one group. A node whose result has a declared shape that only the run can
 // confirm uses the reference evaluation, which compares before it writes.
-Status PlanGroup(PlanContext& ctx, const Group& group) {
+Status PlanGroup(PlanContext& ctx, const Group& group, const EvalBudget& budget) {
   ctx.set_group(&group);
   const Node& node = *group.node;
   // A view shares its input's memory.
@@ -187,6 +189,7 @@ Status PlanGroup(PlanContext& ctx, const Group& group) {
     auto step = std::make_unique<ReferenceStep>();
     step->node = n;
     step->reference = true;
+    step->budget = budget;
     std::vector<BufferId> reads, writes;
     for (const Value* v : n->inputs()) {
       if (v == nullptr) {
@@ -207,7 +210,7 @@ Status PlanGroup(PlanContext& ctx, const Group& group) {
 
 }  // namespace
 
-Status BuildPlan(Graph& graph, bool fuse, Plan& plan,
+Status BuildPlan(Graph& graph, bool fuse, const EvalBudget& budget, Plan& plan,
                  std::unordered_map<const Value*, MemoryView>& views) {
   PlanContext ctx(plan, views);
   const auto add_port = [&](const Value* v, BufferKind kind, size_t index) {
@@ -237,9 +240,9 @@ Status BuildPlan(Graph& graph, bool fuse, Plan& plan,
     if (const auto region = attention.EndingAt(i); !region.empty()) {
       NN_ASSIGN(const bool planned, PlanAttention(ctx, groups, region));
       for (const size_t part : region)
-        if (!planned) NN_RETURN_IF_ERROR(PlanGroup(ctx, groups[part]));
+        if (!planned) NN_RETURN_IF_ERROR(PlanGroup(ctx, groups[part], budget));
     } else {
-      NN_RETURN_IF_ERROR(PlanGroup(ctx, groups[i]));
+      NN_RETURN_IF_ERROR(PlanGroup(ctx, groups[i], budget));
     }
   }
   ctx.set_group(nullptr);

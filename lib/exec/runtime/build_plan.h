@@ -2,12 +2,13 @@
 #pragma once
 
 #include "exec/runtime/plan.h"
+#include "ir/eval.h"
 
 namespace nn {
 
 // Plans the graph's groups, one after the other. `fuse`: whether elementwise nodes may join the
 // step that produces their input, and attention may be computed in bands.
-Status BuildPlan(Graph& graph, bool fuse, Plan& plan,
+Status BuildPlan(Graph& graph, bool fuse, const EvalBudget& budget, Plan& plan,
                  std::unordered_map<const Value*, MemoryView>& views);
 
 // The memory of a run of a plan; `error` must outlive it.

@@ -86,6 +86,15 @@ uint64_t PlannedWork(const Plan& plan) {
   return total;
 }
 
+EvalBudget BudgetOf(const RunLimits& limits) {
+  EvalBudget budget;
+  budget.bytes = limits.max_memory;
+  if (limits.max_work != RunLimits::kAnyWork)
+    budget.work = limits.max_work / RunLimits::kReferenceWork;
+  budget.iterations = limits.max_steps;
+  return budget;
+}
+
 uint64_t FreeForRuns() {
   const auto available = AvailableMemory();
   return available ? *available / 5 * 4 : kMost;

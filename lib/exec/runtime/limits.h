@@ -6,6 +6,7 @@
 #include "base/status.h"
 #include "exec/run_limits.h"
 #include "exec/runtime/plan.h"
+#include "ir/eval.h"
 #include "ir/graph.h"
 
 namespace nn {
@@ -19,6 +20,9 @@ uint64_t LiveBytes(const Graph& graph);
 
 // Bytes of the values that a run with this plan keeps in memory, and of the plan's packed weights.
 uint64_t PlannedBytes(const Graph& graph, const Plan& plan);
+
+// The limits for a run of the reference evaluation.
+EvalBudget BudgetOf(const RunLimits& limits);
 
 // Operations of a run (RunLimits::max_work) without or with a plan.
 uint64_t ReferenceWork(const Graph& graph);

@@ -22,7 +22,7 @@ Result<std::optional<SubPlan>> SubPlan::Create(Graph graph) {
   auto impl = std::make_unique<Impl>();
   impl->graph = std::move(graph);
   std::unordered_map<const Value*, MemoryView> views;
-  NN_RETURN_IF_ERROR(BuildPlan(impl->graph, true, impl->plan, views));
+  NN_RETURN_IF_ERROR(BuildPlan(impl->graph, true, EvalBudget(), impl->plan, views));
   const auto& steps = impl->plan.steps;
   if (std::any_of(steps.begin(), steps.end(), [](const auto& step) { return step->reference; }))
     return std::optional<SubPlan>();

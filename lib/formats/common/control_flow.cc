@@ -77,7 +77,8 @@ namespace {
 bool IsSetting(const Value* input) {
   constexpr int64_t kMaxNumbers = 64;
   const auto dims = input->type().const_dims();
-  return dims && CheckedElements(*dims).value_or(kMaxNumbers + 1) <= kMaxNumbers;
+  return !input->name().empty() && dims &&
+         CheckedElements(*dims).value_or(kMaxNumbers + 1) <= kMaxNumbers;
 }
 
 }  // namespace

@@ -142,6 +142,17 @@ Result<Node*> ImportContext::AddNode(std::string_view op, std::vector<Value*> in
   return node;
 }
 
+Result<Node*> ImportContext::AddNode(std::string_view op, std::vector<Value*> inputs, Attrs attrs,
+                                     size_t output_count, std::vector<Graph> regions) {
+  const OpDef* const def = Ops().Find(op);
+  if (def == nullptr) return InternalError("no operator named {}", op);
+  Node* const node = graph_.AddNode(*def, std::move(inputs), std::move(attrs), output_count);
+  for (Graph& region : regions) node->AddRegion(std::move(region));
+  graph_.SetSource(node, node_.op_type(), index_);
+  node->set_name(node_.name());
+  return graph_.InferAdded(node);
+}
+
 Result<Value*> ImportContext::Number(DType dtype, double v) {
   NN_ASSIGN(Tensor number, nn::Number(dtype, v));
   return Constant(std::move(number));

@@ -142,6 +142,16 @@ Result<std::vector<Value*>> Importer::RunIteration(const Body& body, std::span<V
   return results;
 }
 
+namespace {
+
+// Whether the results of a subgraph may be those of a region.
+bool IsPossible(std::span<Value* const> results) {
+  return std::ranges::none_of(results,
+                              [](const Value* v) { return IsSequence(v) || IsEmptyOptional(v); });
+}
+
+}  // namespace
+
 // The result of one of two branches.
 Result<Value*> Importer::Selected(ImportContext& ctx, Value* condition, Value* a, Value* b) {
   if (a == b || (IsEmptyOptional(a) && IsEmptyOptional(b))) return a;
@@ -164,6 +174,11 @@ Result<Value*> Importer::Selected(ImportContext& ctx, Value* condition, Value* a
   return ctx.Add("sequence", std::move(elements), SequenceAttrs{});
 }
 
+Result<Value*> Importer::AsScalar(ImportContext& ctx, Value* v) {
+  if (v->type().ranked() && v->type().rank() == 0) return v;
+  return ctx.Add("reshape", {v}, ReshapeAttrs{});
+}
+
 // All branches are computed if the condition is unknown.
 Status Importer::ImportIf(ImportContext& ctx, const Scope& scope, int index) {
   NN_ASSIGN(Value * condition, ctx.Required(0));
@@ -178,15 +193,19 @@ Status Importer::ImportIf(ImportContext& ctx, const Scope& scope, int index) {
   NN_ASSIGN(const Body then_body, BodyOf(ctx, scope, index, "then_branch", 0, ctx.output_count()));
   NN_ASSIGN(const Body else_body, BodyOf(ctx, scope, index, "else_branch", 0, ctx.output_count()));
   const std::string why = "the condition " + WhyUnknown(condition);
+  ImportMark mark(graph_, unsupported_);
   const auto yes = RunBody(then_body, {});
   if (!yes) return tl::unexpected(InBranch(yes.error(), why));
   const auto no = RunBody(else_body, {});
   if (!no) return tl::unexpected(InBranch(no.error(), why));
-  if (condition->type().rank() != 0) {
-    NN_ASSIGN(condition, ctx.Add("reshape", {condition}, ReshapeAttrs{}));
-  }
+  Value* const flag = condition;
+  NN_ASSIGN(condition, AsScalar(ctx, condition));
   for (size_t i = 0; i < ctx.output_count(); ++i) {
     const auto y = Selected(ctx, condition, (*yes)[i], (*no)[i]);
+    if (!y && IsPossible(*yes) && IsPossible(*no)) {
+      mark.EraseNodes();
+      return ImportOpenBranch(ctx, then_body, else_body, flag, why);
+    }
     if (!y) return tl::unexpected(InBranch(y.error(), why));
     ctx.SetOutput(i, *y);
   }
@@ -234,22 +253,25 @@ Status Importer::ImportLoop(ImportContext& ctx, const Scope& scope, int index) {
   NN_ASSIGN(const Body body,
             BodyOf(ctx, scope, index, "body", carried + 2, ctx.output_count() + 1));
   const bool conditional = ctx.input(1) != nullptr;
-  const auto start = conditional ? known_.Bool(ctx.input(1)) : std::optional(true);
-  if (!start) return UnsupportedError("the condition {}", WhyUnknown(ctx.input(1)));
-  int64_t trips = *start ? std::numeric_limits<int64_t>::max() : 0;
-  if (*start && ctx.input(0) != nullptr) {
-    const auto count = known_.Int(ctx.input(0));
-    if (!count) return UnsupportedError("the trip count {}", WhyUnknown(ctx.input(0)));
-    trips = *count;
-  }
-  if (!conditional && ctx.input(0) == nullptr)
-    return UnsupportedError("the loop has neither a trip count nor a condition");
-  if (!conditional && !unrolled_.Has(trips, body.graph.node_size())) return unrolled_.TakeAll();
   std::vector<Value*> values;
   for (size_t i = 0; i < carried; ++i) {
     NN_ASSIGN(Value* const v, ctx.Required(i + 2));
     values.push_back(v);
   }
+  const auto open = [&](std::string why) { return ImportOpenLoop(ctx, body, values, why); };
+  const auto start = conditional ? known_.Bool(ctx.input(1)) : std::optional(true);
+  if (!start) return open("the condition " + WhyUnknown(ctx.input(1)));
+  int64_t trips = *start ? std::numeric_limits<int64_t>::max() : 0;
+  if (*start && ctx.input(0) != nullptr) {
+    const auto count = known_.Int(ctx.input(0));
+    if (!count) return open("the trip count " + WhyUnknown(ctx.input(0)));
+    trips = *count;
+  }
+  if (!conditional && ctx.input(0) == nullptr)
+    return UnsupportedError("the loop has neither a trip count nor a condition");
+  if (!conditional && !unrolled_.Has(trips, body.graph.node_size())) return unrolled_.TakeAll();
+  const std::vector<Value*> initial = values;
+  ImportMark mark(graph_, unsupported_);
   NN_ASSIGN(Value* const yes, NumberInput(body, 1, DType::kBool, 1));
   const auto inputs_of = [&](int64_t i) -> Result<std::vector<Value*>> {
     NN_ASSIGN(Value* const number, NumberInput(body, 0, DType::kI64, i));
@@ -265,8 +287,13 @@ Status Importer::ImportLoop(ImportContext& ctx, const Scope& scope, int index) {
     for (size_t k = 0; k < scanned.size(); ++k) scanned[k].push_back(results[1 + carried + k]);
     if (!conditional || i + 1 == trips) continue;
     const auto next = known_.Bool(results[0]);
-    if (!next)
-      return UnsupportedError("the condition after iteration {} {}", i, WhyUnknown(results[0]));
+    if (!next) {
+      std::string why =
+          fmt::format("the condition after iteration {} {}", i, WhyUnknown(results[0]));
+      mark.EraseNodes();
+      values = initial;
+      return open(std::move(why));
+    }
     if (!*next) break;
   }
   for (size_t i = 0; i < carried; ++i) ctx.SetOutput(i, values[i]);

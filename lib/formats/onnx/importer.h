@@ -95,16 +95,6 @@ class Importer {
   Status TakeInlined(int64_t operators);
   Status Inline(ImportContext& ctx, const pb::FunctionProto& f, const Scope& caller, int index);
 
-  // If, Loop, Scan and SequenceMap (import_control.cc). What they add to the graph goes again if
-  // they fail.
-  Status ImportControl(ImportContext& ctx, const Scope& scope, int index);
-  Result<Value*> Selected(ImportContext& ctx, Value* condition, Value* a, Value* b);
-  Status ImportIf(ImportContext& ctx, const Scope& scope, int index);
-  Status ImportLoop(ImportContext& ctx, const Scope& scope, int index);
-  Status ImportScan(ImportContext& ctx, const Scope& scope, int index);
-  Status ImportSequenceMap(ImportContext& ctx, const Scope& scope, int index);
-  Status ImportScan8(ImportContext& ctx, const Scope& scope, int index);
-
   // A subgraph of a node that is imported in place of the node.
   struct Body {
     std::string_view attribute;
@@ -115,6 +105,27 @@ class Importer {
     std::string prefix;  // Scope::prefix
     bool unrolled;
   };
+
+  // If, Loop, Scan and SequenceMap (import_control.cc). What they add to the graph goes again if
+  // they fail.
+  Status ImportControl(ImportContext& ctx, const Scope& scope, int index);
+  Result<Value*> Selected(ImportContext& ctx, Value* condition, Value* a, Value* b);
+  Status ImportIf(ImportContext& ctx, const Scope& scope, int index);
+  Status ImportLoop(ImportContext& ctx, const Scope& scope, int index);
+  // RunBody() for a region: nothing in it may be unsupported, and its results are tensors.
+  Result<std::vector<Value*>> RunRegion(const Body& body, std::span<Value* const> inputs);
+  // A loop whose end a run decides about, for the reason `why`.
+  Status ImportOpenLoop(ImportContext& ctx, Body body, std::span<Value* const> values,
+                        std::string why);
+  // The same for a branch, whose results differ too much to select from them.
+  Status ImportOpenBranch(ImportContext& ctx, const Body& yes, const Body& no, Value* condition,
+                          std::string why);
+  // A scalar of a value of one element.
+  Result<Value*> AsScalar(ImportContext& ctx, Value* v);
+  Status ImportScan(ImportContext& ctx, const Scope& scope, int index);
+  Status ImportSequenceMap(ImportContext& ctx, const Scope& scope, int index);
+  Status ImportScan8(ImportContext& ctx, const Scope& scope, int index);
+
   Result<const Subgraph*> SharedOf(const pb::GraphProto& g);
   // The subgraph, if it has so many inputs and at least so many outputs.
   Result<Body> BodyOf(const ImportContext& ctx, const Scope& scope, int index,

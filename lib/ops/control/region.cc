@@ -1,0 +1,78 @@
+#include "ops/control/region.h"
+
+#include <fmt/format.h>
+
+#include <set>
+#include <string>
+
+namespace nn {
+namespace {
+
+bool IsMadeUp(const Dim& dim) {
+  std::set<std::string> symbols;
+  dim.CollectSymbols(symbols);
+  for (const std::string& s : symbols)
+    if (InferContext::IsNewSymbol(s)) return true;
+  return !dim.is_const() && symbols.empty();
+}
+
+// Infers a node for its present inputs.
+Status InferAnew(Node& node) {
+  for (Value* v : node.outputs()) {
+    Type type = v->type();
+    type.dims.reset();
+    v->set_type(std::move(type));
+  }
+  return InferNode(node);
+}
+
+}  // namespace
+
+Status InferRegion(Graph& region, std::span<const Type> inputs) {
+  if (region.inputs().size() != inputs.size())
+    return InternalError("the region has {} inputs instead of {}", region.inputs().size(),
+                         inputs.size());
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    Type type = inputs[i];
+    if (type.ranked()) {
+      Dims dims = *type.dims;
+      for (size_t k = 0; k < dims.size(); ++k)
+        if (IsMadeUp(dims[k])) dims[k] = Dim::Symbol(fmt::format("?r{}.{}", i, k));
+      type = type.WithDims(std::move(dims));
+    }
+    region.inputs()[i].value->set_type(std::move(type));
+  }
+  for (Node& node : region.nodes()) NN_RETURN_IF_ERROR(InferAnew(node));
+  return {};
+}
+
+Type OutsideType(const Type& type, InferContext& ctx) {
+  if (!type.ranked() || type.const_dims()) return type;
+  Dims dims = *type.dims;
+  for (Dim& d : dims)
+    if (IsMadeUp(d)) d = ctx.NewSymbol();
+  return type.WithDims(std::move(dims));
+}
+
+Result<bool> Widen(Type& a, const Type& b, const std::function<Dim()>& new_symbol) {
+  const bool same_quant =
+      a.quant == b.quant || (a.quant && b.quant && a.quant->SameMapping(*b.quant));
+  if (a.dtype != b.dtype || !same_quant)
+    return UnsupportedError("a value is {} and becomes {}", a.ToString(), b.ToString());
+  if (!a.ranked()) return false;
+  if (!b.ranked() || a.rank() != b.rank()) {
+    a.dims.reset();
+    return true;
+  }
+  bool changed = false;
+  Dims dims = *a.dims;
+  for (size_t k = 0; k < dims.size(); ++k) {
+    if (dims[k] == (*b.dims)[k] || IsMadeUp(dims[k])) continue;
+    dims[k] = new_symbol();
+    changed = true;
+  }
+  if (changed) a = a.WithDims(std::move(dims));
+  return changed;
+}
+
+}  // namespace nn
