@@ -207,6 +207,24 @@ Result<Tensor> FitType(const Tensor& array, const Type& type, Casting casting) {
   return out;
 }
 
+Result<Tensor> FitImage(const Tensor& array, const Type& type, ImageColors colors) {
+  if (Compatible(Type(type.dtype, ToDims(array.dims())), type)) return array;
+  const int64_t channels = colors == ImageColors::kGray ? 1 : 3;
+  std::vector<int64_t> hwc = array.dims();
+  if (hwc.size() == 2) hwc.push_back(1);
+  if (hwc.size() == 4 && hwc[0] == 1) hwc.erase(hwc.begin());
+  if (hwc.size() != 3 || hwc[2] != channels) return array;
+  const std::vector<int64_t> shape = {1, channels, hwc[0], hwc[1]};
+  if (!Compatible(Type(type.dtype, ToDims(shape)), type)) return array;
+  NN_ASSIGN(TensorBuilder out, TensorBuilder::Create(array.dtype(), shape));
+  const int64_t pixels = hwc[0] * hwc[1];
+  for (int64_t c = 0; c < channels; ++c) {
+    const int64_t from = colors == ImageColors::kBgr ? channels - 1 - c : c;
+    for (int64_t i = 0; i < pixels; ++i) out.Copy(c * pixels + i, array, i * channels + from);
+  }
+  return out.Finish();
+}
+
 Result<Tensor> FitAxes(const Tensor& array, const Type& type, bool reshape) {
   if (Compatible(Type(type.dtype, ToDims(array.dims())), type)) return array;
   const auto shapes = OtherAxes(*type.dims, array.dims()).Find();

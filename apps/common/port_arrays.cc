@@ -54,7 +54,7 @@ template <typename Fit>
 Status FitEach(const std::vector<PortType>& inputs, PortArrays& arrays, const Fit& fit) {
   for (size_t i = 0; i < arrays.size(); ++i) {
     if (!arrays[i]) continue;
-    auto fitted = fit(*arrays[i], inputs[i].type);
+    auto fitted = fit(*arrays[i], inputs[i]);
     if (!fitted) return tl::unexpected(fitted.error().In("input " + Quote(inputs[i].name)));
     arrays[i] = *std::move(fitted);
   }
@@ -64,12 +64,13 @@ Status FitEach(const std::vector<PortType>& inputs, PortArrays& arrays, const Fi
 // Reads the sets of inputs of a model.
 class InputSets {
  public:
-  InputSets(const std::vector<Port>& ports, Casting casting, bool reshape, const ReadLimits& limits)
-      : ports_(TypesOf(ports)),
-        names_(ports, {"in"}),
-        files_(ports, {"in", "input"}),
-        casting_(casting),
-        reshape_(reshape),
+  InputSets(const Graph& graph, const Format& format, const ArrayOptions& options,
+            const ReadLimits& limits)
+      : ports_(InputTypes(graph, format)),
+        names_(graph.inputs(), {"in"}),
+        files_(graph.inputs(), {"in", "input"}),
+        casting_(options.CastingFor(format)),
+        reshape_(options.reshape),
         limits_(limits) {}
 
   // One set, even if it gives no inputs.
@@ -189,18 +190,27 @@ Casting ArrayOptions::CastingFor(const Format& format) const {
 std::vector<PortType> TypesOf(const std::vector<Port>& ports) {
   std::vector<PortType> types;
   types.reserve(ports.size());
-  for (const Port& p : ports) types.push_back({p.name, p.value->type()});
+  for (const Port& p : ports) types.push_back({p.name, p.value->type(), std::nullopt});
+  return types;
+}
+
+std::vector<PortType> InputTypes(const Graph& graph, const Format& format) {
+  std::vector<PortType> types = TypesOf(graph.inputs());
+  if (format.image_colors != nullptr)
+    for (PortType& t : types) t.colors = format.image_colors(graph, t.name);
   return types;
 }
 
 Status ReadPortArrays(const std::string& path, const std::vector<PortType>& ports,
-                      const PortFinder& finder, const ReadLimits& limits, PortArrays& arrays) {
+                      const PortFinder& finder, const ReadLimits& limits, PortArrays& arrays,
+                      bool skip_strings) {
   NN_ASSIGN(const Blob file, ReadFile(path, limits.max_file_bytes, limits.max_piped_bytes));
   auto read = ReadTensorArchive(file, {limits.max_unpacked_bytes, limits.max_items});
   if (!read) return tl::unexpected(read.error().In(path));
   const auto add = [&](const NamedTensor& array) -> Status {
     const auto port = finder.Find(array.name);
     if (!port) return tl::unexpected(port.error().In("array"));
+    if (!*port && skip_strings && array.tensor.dtype() == DType::kString) return {};
     if (!*port) return UsageError("array {} {}", Quote(array.name), finder.NoMatch());
     std::optional<Tensor>& out = arrays[**port];
     if (out) return UsageError("two arrays match {}", Quote(ports[**port].name));
@@ -215,14 +225,17 @@ Status ReadPortArrays(const std::string& path, const std::vector<PortType>& port
 }
 
 Status FitTypes(const std::vector<PortType>& inputs, Casting casting, PortArrays& arrays) {
-  return FitEach(inputs, arrays, [casting](const Tensor& array, const Type& type) {
-    return FitType(array, type, casting);
-  });
+  return FitEach(inputs, arrays,
+                 [casting](const Tensor& array, const PortType& input) -> Result<Tensor> {
+                   NN_ASSIGN(Tensor fitted, FitType(array, input.type, casting));
+                   if (!input.colors) return fitted;
+                   return FitImage(fitted, input.type, *input.colors);
+                 });
 }
 
 Status FitShapes(const std::vector<PortType>& inputs, bool reshape, PortArrays& arrays) {
-  return FitEach(inputs, arrays, [reshape](const Tensor& array, const Type& type) {
-    return FitAxes(array, type, reshape);
+  return FitEach(inputs, arrays, [reshape](const Tensor& array, const PortType& input) {
+    return FitAxes(array, input.type, reshape);
   });
 }
 
@@ -246,9 +259,10 @@ Error WithPorts(const Error& error, std::string_view kind, const std::vector<Por
 }
 
 Result<std::vector<VerifyInputs>> ReadInputSets(const std::vector<std::string>& paths,
-                                                const std::vector<Port>& ports, Casting casting,
-                                                bool reshape, const ReadLimits& limits) {
-  InputSets sets(ports, casting, reshape, limits);
+                                                const Graph& graph, const Format& format,
+                                                const ArrayOptions& options,
+                                                const ReadLimits& limits) {
+  InputSets sets(graph, format, options, limits);
   for (size_t i = 0; i < paths.size();) {
     const std::string& path = paths[i];
     const size_t before = sets.count();

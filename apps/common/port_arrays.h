@@ -27,23 +27,28 @@ struct ArrayOptions {
 struct PortType {
   std::string name;
   Type type;
+  std::optional<ImageColors> colors;  // of an input that is an image
 };
 std::vector<PortType> TypesOf(const std::vector<Port>& ports);
+// `format` is that of the model that was imported as `graph`.
+std::vector<PortType> InputTypes(const Graph& graph, const Format& format);
 
 // By port.
 using PortArrays = std::vector<std::optional<Tensor>>;
 
 // Adds the arrays of an .npz or .safetensors file to `arrays`. kUsage for arrays that match no
-// port, or one that has an array; the others are added nevertheless.
+// port, or one that has an array; the others are added nevertheless. With `skip_strings`, arrays of
+// strings that match no port are ignored.
 Status ReadPortArrays(const std::string& path, const std::vector<PortType>& ports,
-                      const PortFinder& finder, const ReadLimits& limits, PortArrays& arrays);
+                      const PortFinder& finder, const ReadLimits& limits, PortArrays& arrays,
+                      bool skip_strings = false);
 
 // Adds the array of NAME=VALUE, where VALUE is a literal (tensorio/literal.h) or the path of a
 // tensor file. kUsage if no input has the name, or if it has an array.
 Status ReadPortValue(const std::string& text, const std::vector<PortType>& ports,
                      const PortFinder& finder, PortArrays& arrays);
 
-// FitType() and FitAxes() for each array; errors name the input.
+// FitType(), FitImage() for images, and FitAxes() for each array; errors name the input.
 Status FitTypes(const std::vector<PortType>& inputs, Casting casting, PortArrays& arrays);
 Status FitShapes(const std::vector<PortType>& inputs, bool reshape, PortArrays& arrays);
 
@@ -64,7 +69,8 @@ Error WithPorts(const Error& error, std::string_view kind, const std::vector<Por
 // Names are those of PortFinder, by position in_K and, in folders, input_K. FitTypes() and
 // FitShapes() are applied. kUsage for files that match no input, and if a folder has no set.
 Result<std::vector<VerifyInputs>> ReadInputSets(const std::vector<std::string>& paths,
-                                                const std::vector<Port>& ports, Casting casting,
-                                                bool reshape, const ReadLimits& limits);
+                                                const Graph& graph, const Format& format,
+                                                const ArrayOptions& options,
+                                                const ReadLimits& limits);
 
 }  // namespace nn::app

@@ -208,8 +208,8 @@ ConvertOptions OptionsOf(const ConvertArguments& a, const Format& source, ShownP
     return BindShapes(source, ShapeOptions{a.verify_shapes, std::nullopt});
   };
   if (!a.verify_inputs.empty())
-    o.verification.data = [&a, casting = a.arrays.CastingFor(source)](const Graph& graph) {
-      return ReadInputSets(a.verify_inputs, graph.inputs(), casting, a.arrays.reshape, a.limits);
+    o.verification.data = [&a, &source](const Graph& graph) {
+      return ReadInputSets(a.verify_inputs, graph, source, a.arrays, a.limits);
     };
   o.verification.progress = [&shown](uint64_t done, uint64_t total) {
     shown.Update("verification runs", Progress::Unit::kCount, done, total);

@@ -11,6 +11,17 @@
 #include "passes/ports.h"
 
 namespace nn::app {
+namespace {
+
+PortFinder FinderOf(const Graph& graph, std::span<const NamedTensor> outputs) {
+  if (outputs.size() == graph.outputs().size()) return {graph.outputs(), {"out"}};
+  std::vector<std::string> names;
+  for (const NamedTensor& output : outputs) names.push_back(output.name);
+  return {names, {"out"}};
+}
+
+}  // namespace
+
 void Expectation::Check(const std::string& name, const Tensor& want, const Tensor& got,
                         const Tolerance& tolerance) {
   const Comparison c = Compare(want, got, tolerance);
@@ -42,10 +53,12 @@ void Expectation::Skip(const std::string& name) {
 
 Result<bool> CompareWithFile(const Graph& graph, std::span<const NamedTensor> outputs,
                              const RunOptions& options, RunReport& report) {
-  const std::vector<PortType> ports = TypesOf(graph.outputs());
+  std::vector<PortType> ports = TypesOf(graph.outputs());
+  for (const NamedTensor& output : outputs.subspan(ports.size()))
+    ports.push_back({output.name, Type(output.tensor.dtype(), ToDims(output.tensor.dims())), {}});
   PortArrays expected(ports.size());
-  if (const Status read = ReadPortArrays(
-          options.expect, ports, PortFinder(graph.outputs(), {"out"}), options.limits, expected);
+  if (const Status read = ReadPortArrays(options.expect, ports, FinderOf(graph, outputs),
+                                         options.limits, expected, true);
       !read)
     return tl::unexpected(WithPorts(read.error(), "output", ports, expected));
   Expectation expectation;

@@ -35,7 +35,7 @@ Status ReadArrays(const RunOptions& options, const std::vector<PortType>& ports,
 Status BindArrays(Graph& graph, const ReadModel& read, const RunOptions& options,
                   PortArrays& arrays) {
   NN_RETURN_IF_ERROR(
-      FitTypes(TypesOf(graph.inputs()), options.arrays.CastingFor(*read.format), arrays));
+      FitTypes(InputTypes(graph, *read.format), options.arrays.CastingFor(*read.format), arrays));
   NN_ASSIGN(InputShapes shapes, ShapesOf(options.shapes));
   const auto set_shapes = [&] {
     for (size_t i = 0; i < arrays.size(); ++i)

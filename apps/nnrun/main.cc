@@ -1,4 +1,9 @@
 // nnrun: runs a model.
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <iterator>
+
 #include "apps/common/command_line.h"
 #include "apps/nnrun/options.h"
 #include "base/file.h"
@@ -12,8 +17,10 @@ namespace {
 void AddInputOptions(CommandLine& command, RunOptions& o) {
   CLI::App& app = command.options();
   app.add_option("MODEL", o.model, "Model file");
-  app.add_option("--inputs", o.inputs_file,
-                 "Inputs by name, or in_0, in_1, ... by position: .npz or .safetensors")
+  app.add_option(
+         "--inputs", o.inputs_file,
+         "Inputs by name, or in_0, in_1, ... by position: .npz or .safetensors. Images of Core "
+         "ML may be [H, W] or [H, W, 3] in RGB order")
       ->type_name("FILE");
   command
       .AddRepeated("--input", o.inputs,
@@ -35,7 +42,10 @@ void AddInputOptions(CommandLine& command, RunOptions& o) {
 
 void AddResultOptions(CommandLine& command, RunOptions& o) {
   CLI::App& app = command.options();
-  app.add_option("-o,--output", o.output, "Write the outputs by name: .npz or .safetensors")
+  app.add_option(
+         "-o,--output", o.output,
+         "Write the outputs by name: .npz or .safetensors; for a Core ML classifier also the "
+         "predicted label, and as NAME.labels the labels of the scores NAME")
       ->type_name("FILE");
   app.add_option("--expect", o.expect,
                  "Compare the outputs with arrays by name, or out_0, out_1, ... by position: .npz "
@@ -124,10 +134,24 @@ Status ExplainPlan(Graph& graph, const ReadModel& read, const RunOptions& o, Run
   return {};
 }
 
+// Writes the outputs, of which `count` are those of the graph. A .safetensors file has no strings,
+// so it lacks the labels of a classifier.
+Status WriteOutputs(const std::string& path, std::span<const NamedTensor> outputs, size_t count) {
+  if (!path.ends_with(".safetensors")) return WriteTensorArchive(path, outputs);
+  const bool strings = std::ranges::any_of(outputs.subspan(count), [](const NamedTensor& t) {
+    return t.tensor.dtype() == DType::kString;
+  });
+  if (strings)
+    spdlog::warn("{}: safetensors has no strings, so the predicted label is not written; use .npz",
+                 path);
+  return WriteTensorArchive(path, strings ? outputs.first(count) : outputs);
+}
+
 // Runs once and reports the requested results; false if the outputs differ from the expected ones.
 Result<bool> RunModel(Graph graph, ReadModel read, const RunOptions& o, RunReport& report) {
   NN_ASSIGN(PortArrays given, GivenInputs(graph, read, o));
   read.model.reset();
+  const auto classes = read.format->classes == nullptr ? std::nullopt : read.format->classes(graph);
   const size_t own_outputs = graph.outputs().size();
   const std::vector<Domain> domains = InputDomains(graph);
   std::optional<Graph> stepwise;  // with the operators that name the steps
@@ -149,11 +173,12 @@ Result<bool> RunModel(Graph graph, ReadModel read, const RunOptions& o, RunRepor
   if (stepwise)
     NN_RETURN_IF_ERROR(SaveSteps(o.save_steps, *stepwise, own_outputs, inputs, results));
   results.resize(own_outputs);
-  const std::vector<NamedTensor> outputs = NameOutputs(program.graph(), std::move(results));
+  std::vector<NamedTensor> outputs = NameOutputs(program.graph(), std::move(results));
+  if (o.digest) DigestOutputs(outputs, report);
+  if (classes) std::ranges::move(ClassOutputs(*classes, outputs), std::back_inserter(outputs));
 
   bool passed = true;
-  if (!o.output.empty()) NN_RETURN_IF_ERROR(WriteTensorArchive(o.output, outputs));
-  if (o.digest) DigestOutputs(outputs, report);
+  if (!o.output.empty()) NN_RETURN_IF_ERROR(WriteOutputs(o.output, outputs, own_outputs));
   if (!o.expect.empty()) {
     NN_ASSIGN(passed, CompareWithFile(program.graph(), outputs, o, report));
   }

@@ -71,13 +71,19 @@ Result<std::vector<Tensor>> CompleteInputs(const Graph& graph, std::span<const D
 // The results under the outputs' names.
 std::vector<NamedTensor> NameOutputs(const Graph& graph, std::vector<Tensor> outputs);
 
+// The outputs of a classifier that are not tensors of the graph: under its name, the label of the
+// class with the highest score (the first of several), and as NAME.labels, for the output NAME with
+// the scores, the labels of all classes. Empty, with a warning, if there is not one score for each
+// class.
+std::vector<NamedTensor> ClassOutputs(const Classes& classes, std::span<const NamedTensor> outputs);
+
 // A table of the outputs: types, shapes, statistics, first values.
 void DescribeOutputs(std::span<const NamedTensor> outputs, RunReport& report);
 // Digest() of all outputs; the JSON report also has the digest of each output.
 void DigestOutputs(std::span<const NamedTensor> outputs, RunReport& report);
 
 // Compares with the arrays of options.expect; false on a mismatch. Outputs without an array are
-// listed as not compared.
+// listed as not compared. `outputs` are those of the graph, and then those of ClassOutputs().
 Result<bool> CompareWithFile(const Graph& graph, std::span<const NamedTensor> outputs,
                              const RunOptions& options, RunReport& report);
 

@@ -1,3 +1,5 @@
+#include <spdlog/spdlog.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -57,6 +59,33 @@ std::vector<NamedTensor> NameOutputs(const Graph& graph, std::vector<Tensor> out
   for (size_t i = 0; i < outputs.size(); ++i)
     named.push_back({graph.outputs()[i].name, std::move(outputs[i])});
   return named;
+}
+
+std::vector<NamedTensor> ClassOutputs(const Classes& classes,
+                                      std::span<const NamedTensor> outputs) {
+  const auto named = [&](const std::string& name) {
+    return std::ranges::find(outputs, name, &NamedTensor::name);
+  };
+  const auto scores = named(classes.scores);
+  if (scores == outputs.end()) return {};
+  const Tensor& t = scores->tensor;
+  if (t.elements() != classes.labels.elements()) {
+    spdlog::warn(
+        "output {} has the shape {}, which is not one score for each of {} classes; the "
+        "predicted class is not determined",
+        Quote(classes.scores), ToString(ToDims(t.dims())), classes.labels.elements());
+    return {};
+  }
+  int64_t best = 0;
+  for (int64_t i = 1; i < t.elements(); ++i)
+    if (t.GetDouble(i) > t.GetDouble(best)) best = i;
+  Tensor label = classes.labels.dtype() == DType::kString
+                     ? Tensor({1}, {classes.labels.strings()[static_cast<size_t>(best)]})
+                     : Tensor::Ints({classes.labels.GetInt(best)});
+  std::vector<NamedTensor> out = {{classes.label, std::move(label)}};
+  const std::string labels = classes.scores + ".labels";
+  if (named(labels) == outputs.end()) out.push_back({labels, classes.labels});
+  return out;
 }
 
 void DescribeOutputs(std::span<const NamedTensor> outputs, RunReport& report) {

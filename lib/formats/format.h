@@ -108,6 +108,16 @@ struct PortNames {
   bool operator==(const PortNames&) const = default;
 };
 
+// The channels of an image, in the order in which the input has them.
+enum class ImageColors : uint8_t { kGray, kRgb, kBgr };
+
+// The outputs of a classifier. The label is not an output of the graph.
+struct Classes {
+  std::string scores;  // name of the output with a score for each class
+  std::string label;   // name of the output with the label of the class with the highest score
+  Tensor labels;       // of the classes: strings or i64, one axis
+};
+
 // An operator of a format, by its name in files.
 struct OperatorSupport {
   std::string name;
@@ -166,6 +176,12 @@ struct Format {
   // dequantized weights.
   Result<ImportedModel> (*import_with)(const NativeModel& model, const KnownInputs& known,
                                        bool as_float) = nullptr;
+  // The colors of an input [1, C, H, W] of an imported graph; nullopt if the model does not declare
+  // it as an image. Null: the format has no images.
+  std::optional<ImageColors> (*image_colors)(const Graph& graph,
+                                             const std::string& input) = nullptr;
+  // The classes of an imported graph; nullopt if it is not a classifier. Null: the format has none.
+  std::optional<Classes> (*classes)(const Graph& graph) = nullptr;
   // Infers the types of all values, subgraphs included, and continues after errors. Types that
   // cannot be inferred are not defects. Does not read large constants.
   std::vector<TypeDefect> (*check_types)(const NativeModel& model) = nullptr;

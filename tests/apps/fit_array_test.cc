@@ -15,6 +15,7 @@ namespace {
 
 using app::Casting;
 using app::FitAxes;
+using app::FitImage;
 using app::FitType;
 
 Type TypeOf(const std::string& text) {
@@ -270,6 +271,55 @@ TEST_CASE("names: exact ones, forms of TensorFlow and of files, positions") {
   const app::PortFinder twins(std::vector<std::string>{"u:0", "serving_default_u"}, {"out"});
   CHECK(*twins.Find("u:0").value() == 0);
   CHECK(!twins.Find("u").has_value());
+}
+
+// The pixels 0, 1, 2, ... of an array.
+Tensor Counting(const std::vector<int64_t>& shape) {
+  int64_t elements = 1;
+  for (const int64_t n : shape) elements *= n;
+  std::vector<float> values(static_cast<size_t>(elements));
+  for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i);
+  return Tensor::Of(shape, values);
+}
+
+TEST_CASE("arrays: pictures become images of the declared layout and order") {
+  struct Row {
+    std::vector<int64_t> shape;
+    const char* input;
+    ImageColors colors;
+    std::vector<int64_t> fitted;
+    std::vector<double> values;  // {}: those of the array
+  };
+  constexpr auto kGray = ImageColors::kGray, kRgb = ImageColors::kRgb, kBgr = ImageColors::kBgr;
+  for (const Row& r : {
+           Row{{1, 2, 3}, "f32[1, 3, 1, 2]", kRgb, {1, 3, 1, 2}, {0, 3, 1, 4, 2, 5}},
+           Row{{1, 2, 3}, "f32[1, 3, 1, 2]", kBgr, {1, 3, 1, 2}, {2, 5, 1, 4, 0, 3}},
+           Row{{1, 1, 2, 3}, "f32[1, 3, h, w]", kRgb, {1, 3, 1, 2}, {0, 3, 1, 4, 2, 5}},
+           Row{{2, 1}, "f32[1, 1, 2, 1]", kGray, {1, 1, 2, 1}, {}},
+           Row{{2, 1, 1}, "f32[1, 1, 2, 1]", kGray, {1, 1, 2, 1}, {}},
+           Row{{1, 2, 2, 1}, "f32[1, 1, h, w]", kGray, {1, 1, 2, 2}, {}},
+           // Arrays that have the declared layout.
+           Row{{1, 3, 1, 2}, "f32[1, 3, 1, 2]", kBgr, {1, 3, 1, 2}, {}},
+           Row{{1, 3, 2, 3}, "f32[1, 3, h, w]", kBgr, {1, 3, 2, 3}, {}},
+           Row{{1, 1, 3, 1}, "f32[1, 1, h, w]", kGray, {1, 1, 3, 1}, {}},
+           // [H, W, C] before [C, H, W].
+           Row{{3, 1, 3}, "f32[1, 3, h, w]", kRgb, {1, 3, 3, 1}, {0, 3, 6, 1, 4, 7, 2, 5, 8}},
+           // Arrays that are not pictures, or have other sizes.
+           Row{{3, 1, 2}, "f32[1, 3, 1, 2]", kRgb, {3, 1, 2}, {}},
+           Row{{2, 2, 3}, "f32[1, 3, 1, 2]", kRgb, {2, 2, 3}, {}},
+           Row{{1, 2, 4}, "f32[1, 3, 1, 2]", kRgb, {1, 2, 4}, {}},
+           Row{{1, 2}, "f32[1, 3, 1, 2]", kRgb, {1, 2}, {}},
+           Row{{1, 2, 3}, "f32[1, 1, 1, 2]", kGray, {1, 2, 3}, {}},
+           Row{{2, 1, 2, 3}, "f32[1, 3, 1, 2]", kRgb, {2, 1, 2, 3}, {}},
+       }) {
+    CAPTURE(r.input);
+    CAPTURE(ToString(ToDims(r.shape)));
+    const Tensor array = Counting(r.shape);
+    const auto t = FitImage(array, TypeOf(r.input), r.colors);
+    REQUIRE_MESSAGE(t.has_value(), t.error().message());
+    CHECK(t->dims() == r.fitted);
+    CHECK(t->ToDoubles() == (r.values.empty() ? array.ToDoubles() : r.values));
+  }
 }
 
 }  // namespace

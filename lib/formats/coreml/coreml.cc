@@ -2,6 +2,7 @@
 
 #include "formats/coreml/export.h"
 #include "formats/coreml/import.h"
+#include "formats/coreml/interface.h"
 #include "formats/coreml/native.h"
 
 namespace nn::coreml {
@@ -38,6 +39,8 @@ const Format& CoremlFormat() {
       .read_folder = ReadFolder,
       .import = Import,
       .import_with = ImportWith,
+      .image_colors = ImageColorsOf,
+      .classes = ClassesOf,
       .write = Write,
       .target = &CoremlTarget(),
       .summarize = Summarize,

@@ -2,6 +2,9 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
+#include "base/json.h"
 #include "base/text.h"
 #include "formats/coreml/import.h"
 #include "ir/text.h"
@@ -10,6 +13,10 @@
 
 namespace nn::coreml {
 namespace {
+
+bool HasOutput(const Graph& graph, std::string_view name) {
+  return std::ranges::any_of(graph.outputs(), [&](const Port& p) { return p.name == name; });
+}
 
 // One size of a feature: a number, or a symbol if dynamic.
 struct SizeSpan {
@@ -193,6 +200,35 @@ Result<Value*> FromRank5(Graph& graph, Value* blob, size_t declared_rank) {
 }
 
 }  // namespace
+
+std::string Metadata(const Graph& graph, std::string_view key, std::string_view suffix) {
+  const auto it = graph.metadata.find(std::string(key) + std::string(suffix));
+  return it == graph.metadata.end() ? std::string() : it->second;
+}
+
+std::optional<ImageColors> ImageColorsOf(const Graph& graph, const std::string& input) {
+  const std::string color = Metadata(graph, kImageKey, input);
+  if (color == "RGB") return ImageColors::kRgb;
+  if (color == "BGR") return ImageColors::kBgr;
+  if (color.starts_with("GRAYSCALE")) return ImageColors::kGray;
+  return std::nullopt;
+}
+
+std::optional<Classes> ClassesOf(const Graph& graph) {
+  Classes classes{Metadata(graph, kScoresKey), Metadata(graph, kLabelKey), {}};
+  const Json labels = Json::parse(Metadata(graph, kLabelsKey), nullptr, false);
+  if (!labels.is_array() || labels.empty() || classes.label.empty() ||
+      !HasOutput(graph, classes.scores) || HasOutput(graph, classes.label))
+    return std::nullopt;
+  const auto size = static_cast<int64_t>(labels.size());
+  if (std::ranges::all_of(labels, [](const Json& l) { return l.is_string(); }))
+    classes.labels = Tensor({size}, labels.get<std::vector<std::string>>());
+  else if (std::ranges::all_of(labels, [](const Json& l) { return l.is_number_integer(); }))
+    classes.labels = Tensor::Ints(labels.get<std::vector<int64_t>>());
+  else
+    return std::nullopt;
+  return classes;
+}
 
 DType ArrayDType(std::string_view name) {
   if (name == "FLOAT16") return DType::kF16;

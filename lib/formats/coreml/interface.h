@@ -2,11 +2,14 @@
 // the first layer.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/status.h"
 #include "formats/coreml/fields.h"
+#include "formats/format.h"
 #include "ir/graph.h"
 
 namespace nn::coreml {
@@ -20,6 +23,13 @@ inline constexpr std::string_view kScoresKey = "coreml.class_scores";  // output
 inline constexpr std::string_view kLabelKey = "coreml.class_label";    // output with the label
 // Key of a model's own metadata (userDefined) for the dimensions of an input, with their symbols.
 inline constexpr std::string_view kDimsKey = "nn.dims.";
+
+// The text that a graph's metadata has under a key; "" if absent.
+std::string Metadata(const Graph& graph, std::string_view key, std::string_view suffix = {});
+
+// Format::image_colors and Format::classes.
+std::optional<ImageColors> ImageColorsOf(const Graph& graph, const std::string& input);
+std::optional<Classes> ClassesOf(const Graph& graph);
 
 // An input feature as a value of the graph: f32 for images ([1, C, H, W], pixels from 0 to 255 in
 // the order of the color space) and for arrays of doubles, since networks compute in float32; for

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "base/json.h"
 #include "base/text.h"
 #include "formats/coreml/export.h"
 #include "formats/coreml/interface.h"
@@ -10,34 +9,6 @@
 
 namespace nn::coreml {
 namespace {
-
-std::string Metadata(const Graph& graph, std::string_view key, std::string_view suffix = {}) {
-  const auto it = graph.metadata.find(std::string(key) + std::string(suffix));
-  return it == graph.metadata.end() ? std::string() : it->second;
-}
-
-// The class labels from the metadata; null if absent or invalid.
-Json Labels(const Graph& graph) {
-  const std::string text = Metadata(graph, kLabelsKey);
-  Json labels = Json::parse(text, nullptr, false);
-  if (!labels.is_array() || labels.empty()) return nullptr;
-  const auto all = [&](auto holds) { return std::all_of(labels.begin(), labels.end(), holds); };
-  if (all([](const Json& l) { return l.is_string(); }) ||
-      all([](const Json& l) { return l.is_number_integer(); }))
-    return labels;
-  return nullptr;
-}
-
-bool HasOutput(const Graph& graph, std::string_view name) {
-  return std::any_of(graph.outputs().begin(), graph.outputs().end(),
-                     [&](const Port& p) { return p.name == name; });
-}
-
-bool IsClassifier(const Graph& graph) {
-  const std::string label = Metadata(graph, kLabelKey);
-  return !Labels(graph).is_null() && HasOutput(graph, Metadata(graph, kScoresKey)) &&
-         !label.empty() && !HasOutput(graph, label);
-}
 
 std::string_view ArrayTypeName(DType dtype) {
   if (dtype == DType::kF32 || dtype == DType::kBool) return "FLOAT32";
@@ -149,14 +120,14 @@ void WriteMetadata(const Graph& graph, const ExportOptions& options, Writer meta
   }
 }
 
-void WriteLabelType(const Json& labels, Writer type) {
-  type.Sub(labels[0].is_string() ? "stringType" : "int64Type");
+bool HasStrings(const Classes& classes) {
+  return classes.labels.dtype() == DType::kString;
 }
 
 }  // namespace
 
 std::string_view NetworkKind(const Graph& graph) {
-  return IsClassifier(graph) ? "neuralNetworkClassifier" : "neuralNetwork";
+  return ClassesOf(graph) ? "neuralNetworkClassifier" : "neuralNetwork";
 }
 
 int64_t InterfaceVersion(const Graph& graph) {
@@ -171,40 +142,39 @@ int64_t InterfaceVersion(const Graph& graph) {
 Status WriteDescription(const Graph& graph, const ExportOptions& options, Writer description) {
   for (const Port& p : graph.inputs())
     NN_RETURN_IF_ERROR(WriteFeature(graph, p, true, description.Add("input")));
-  const bool classifier = IsClassifier(graph);
-  const std::string scores = Metadata(graph, kScoresKey);
+  const auto classes = ClassesOf(graph);
   for (const Port& p : graph.outputs()) {
     Writer feature = description.Add("output");
-    if (!classifier || p.name != scores) {
+    if (!classes || p.name != classes->scores) {
       NN_RETURN_IF_ERROR(WriteFeature(graph, p, false, feature));
       continue;
     }
     feature.Text("name", p.name);
-    const bool strings = Labels(graph)[0].is_string();
-    feature.Sub("type").Sub("dictionaryType").Sub(strings ? "stringKeyType" : "int64KeyType");
+    feature.Sub("type")
+        .Sub("dictionaryType")
+        .Sub(HasStrings(*classes) ? "stringKeyType" : "int64KeyType");
   }
   WriteMetadata(graph, options, description.Sub("metadata"));
   return {};
 }
 
 void WriteClassifier(const Graph& graph, Writer root, Writer network) {
-  if (!IsClassifier(graph)) return;
-  const Json labels = Labels(graph);
+  const auto classes = ClassesOf(graph);
+  if (!classes) return;
+  const bool strings = HasStrings(*classes);
   Writer description = root.Sub("description");
   Writer label = description.Add("output");
-  label.Text("name", Metadata(graph, kLabelKey));
-  WriteLabelType(labels, label.Sub("type"));
-  description.Text("predictedFeatureName", Metadata(graph, kLabelKey));
-  description.Text("predictedProbabilitiesName", Metadata(graph, kScoresKey));
-  network.Text("labelProbabilityLayerName", Metadata(graph, kScoresKey));
-  const bool strings = labels[0].is_string();
+  label.Text("name", classes->label);
+  label.Sub("type").Sub(strings ? "stringType" : "int64Type");
+  description.Text("predictedFeatureName", classes->label);
+  description.Text("predictedProbabilitiesName", classes->scores);
+  network.Text("labelProbabilityLayerName", classes->scores);
   Writer list = network.Sub(strings ? "stringClassLabels" : "int64ClassLabels");
-  for (const Json& l : labels) {
-    if (strings)
-      list.AddText("vector", l.get<std::string>());
-    else
-      list.Ints("vector", {l.get<int64_t>()});
+  if (!strings) {
+    list.Ints("vector", classes->labels.ToInts());
+    return;
   }
+  for (const std::string& text : classes->labels.strings()) list.AddText("vector", text);
 }
 
 }  // namespace nn::coreml
