@@ -404,7 +404,7 @@ TEST_CASE("coreml: int8 products, deconvolutions over three axes, crops of boxes
 }
 
 TEST_CASE("coreml: lists of suppressed boxes are filled up") {
-  const auto run = [](bool by_class, const std::string& output) {
+  const auto run = [](bool by_class, const std::string& output, float threshold = 0.125f) {
     return Run({{"b", {1, 3, 4}}, {"s", {1, 3, 2}}},
                {{1, 1, 2, 2, 1, 1, 2, 2, 9, 9, 2, 2}, {0.75, 0, 0.25, 0.5, 0.625, 0}},
                [&](Built& b) {
@@ -414,7 +414,7 @@ TEST_CASE("coreml: lists of suppressed boxes are filled up") {
                    layer.AddText("output", name == output ? "y" : name);
                  Writer p = layer.Sub("NonMaximumSuppression");
                  p.Float("iouThreshold", 0.5);
-                 p.Float("scoreThreshold", 0.125);
+                 p.Float("scoreThreshold", threshold);
                  p.Int("maxBoxes", 4);
                  p.Bool("perClassSuppression", by_class);
                });
@@ -424,6 +424,13 @@ TEST_CASE("coreml: lists of suppressed boxes are filled up") {
   CHECK(run(false, "scores") == std::vector<double>{0.75, 0, 0.625, 0, 0, 0, 0, 0});
   CHECK(run(false, "boxes") == std::vector<double>{1, 1, 2, 2, 9, 9, 2, 2, 0, 0, 0, 0, 0, 0, 0, 0});
   CHECK(run(true, "indices") == std::vector<double>{0, 2, 1, -1});
+  // If no score passes, the box with the best score is selected.
+  for (const bool by_class : {false, true}) {
+    CHECK(run(by_class, "indices", 0.75f) == std::vector<double>{0, -1, -1, -1});
+    CHECK(run(by_class, "count", 2) == std::vector<double>{1});
+    CHECK(run(by_class, "scores", 2) == std::vector<double>{0.75, 0, 0, 0, 0, 0, 0, 0});
+    CHECK(run(by_class, "indices", 0.6875f) == std::vector<double>{0, -1, -1, -1});
+  }
 }
 
 TEST_CASE("coreml: layers without an operator are named, all of them") {

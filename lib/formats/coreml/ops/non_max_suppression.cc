@@ -22,7 +22,8 @@ namespace nn::coreml {
 namespace {
 
 // The layer has lists of maxBoxes results, filled up with zeros and the index -1; the graph's
-// operator returns as many as there are. Each box competes with its greatest score, in one row of
+// operator returns as many as there are. If no score passes, the layer selects the box with the
+// best one, and the operator selects none. Each box competes with its greatest score, in one row of
 // scores, or with perClassSuppression in the row of the class of that score.
 class NonMaximumSuppression {
  public:
@@ -101,8 +102,8 @@ class NonMaximumSuppression {
   }
 
   // The indices [n] of the selected boxes in descending order of their scores, at most maxBoxes.
-  Result<Value*> Selected(Value* boxes, Value* scores) {
-    NN_ASSIGN(Value* const best, ctx_.Add("reduce_max", {scores}, ReduceAttrs{{2}, false}));
+  // `best`: the greatest score of each box [1, N].
+  Result<Value*> Selected(Value* boxes, Value* scores, Value* best) {
     const Dim& classes = scores->type().dim(2);
     const bool by_class = p_.Bool("perClassSuppression") && !(classes == 1);
     Value* rows = nullptr;
@@ -128,6 +129,16 @@ class NonMaximumSuppression {
     return ctx_.Add("gather", {indices, order->output(1)}, GatherAttrs{});
   }
 
+  // The list, or if it is empty, the index of the box with the best score.
+  Result<Value*> OneAtLeast(Value* list, Value* best) {
+    NN_ASSIGN(Value* const top,
+              ctx_.Add("arg_max", {best}, ArgAttrs{.axis = 1, .keep_dims = false}));
+    NN_ASSIGN(Value* const longer, ctx_.Add("concat", {list, top}, ConcatAttrs{0}));
+    NN_ASSIGN(Value * count, ctx_.Add("shape_of", {list}, ShapeOfAttrs{}));
+    NN_ASSIGN(count, ctx_.Add("maximum", {count, ctx_.Constant(Tensor::Ints({1}))}));
+    return ctx_.Add("slice", {longer, ctx_.Constant(Tensor::Ints({0})), count}, SliceAttrs{});
+  }
+
   // Rows of [1, N, K] by indices [M], zeros where they are -1: [1, M, K].
   Result<Value*> Rows(Value* from, Value* safe, Value* valid) {
     NN_ASSIGN(Value* const rows, ctx_.Add("gather", {from, safe}, GatherAttrs{1}));
@@ -136,7 +147,9 @@ class NonMaximumSuppression {
 
   Status AddResults(Value* boxes, Value* scores, std::vector<std::vector<Value*>>& results) {
     const auto number = [&](int64_t v) { return ctx_.Constant(Tensor::Scalar(v)); };
-    NN_ASSIGN(Value* const selected, Selected(boxes, scores));
+    NN_ASSIGN(Value* const best, ctx_.Add("reduce_max", {scores}, ReduceAttrs{{2}, false}));
+    NN_ASSIGN(Value* const passing, Selected(boxes, scores, best));
+    NN_ASSIGN(Value* const selected, OneAtLeast(passing, best));
     NN_ASSIGN(Value* const count, ctx_.Add("shape_of", {selected}, ShapeOfAttrs{}));
     NN_ASSIGN(Value* const filled, PaddedList(ctx_, selected, number(-1), most_));
     NN_ASSIGN(Value* const safe, ctx_.Add("maximum", {filled, number(0)}));
@@ -186,7 +199,8 @@ std::optional<std::string> WhyNotNonMaxSuppression(const Node& node) {
   return std::nullopt;
 }
 
-// The layer's list of indices, without the entries that fill it up, as rows of batch 0 and class 0.
+// The layer's list of indices, as rows of batch 0 and class 0: without the entries that fill it up,
+// and without a box whose score does not pass, which is in the list if no score passes.
 Status WriteNonMaxSuppression(ExportContext& ctx, const Node& node) {
   const int64_t boxes = node.input(kBoxes)->type().dim(1).value();
   const std::string scores = ctx.NewName("scores"), some = ctx.NewName("boxes"),
@@ -202,7 +216,17 @@ Status WriteNonMaxSuppression(ExportContext& ctx, const Node& node) {
           NumberOr(node, kScoreThreshold, -std::numeric_limits<float>::infinity()));
   p.Int("maxBoxes", std::min(boxes, ConstantOf(node, kMaxBoxes)->GetInt(0)));
   p.Bool("perClassSuppression", false);
-  ctx.AddHelper("greaterEqual", {list}, {valid}).Float("alpha", 0);
+  if (const Tensor* threshold = ConstantOf(node, kScoreThreshold)) {
+    const std::string column_scores = ctx.NewName("scores"), passes = ctx.NewName("passes"),
+                      filled = ctx.NewName("valid");
+    ctx.AddHelper("squeeze", {their}, {column_scores}).Ints("axes", {2});
+    ctx.AddHelper("greaterThan", {column_scores}, {passes})
+        .Float("alpha", static_cast<float>(threshold->GetDouble(0)));
+    ctx.AddHelper("greaterEqual", {list}, {filled}).Float("alpha", 0);
+    ctx.AddHelper("logicalAnd", {filled, passes}, {valid});
+  } else {
+    ctx.AddHelper("greaterEqual", {list}, {valid}).Float("alpha", 0);
+  }
   ctx.AddHelper("whereNonZero", {valid}, {places});
   ctx.AddHelper("gatherND", {list, places}, {selected});
   ctx.AddHelper("expandDims", {selected}, {column}).Ints("axes", {1});
