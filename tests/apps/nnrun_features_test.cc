@@ -165,8 +165,9 @@ TEST_CASE("features: integer labels, and scores that are not one for each class"
   WriteText(dir / "two.json", Classifier("int64ClassLabels", {7, 8}, type).dump());
   const ProgramResult two = Run(dir / "two.json --input x=[0,2,1]");
   CHECK(two.code == 0);
-  CHECK(Contains(two.err, "output \"scores\" has the shape [3], which is not one score for each "
-                          "of 2 classes"));
+  CHECK(Contains(two.err,
+                 "output \"scores\" has the shape [3], which is not one score for each "
+                 "of 2 classes"));
 }
 
 }  // namespace

@@ -1,0 +1,149 @@
+// TensorFlow Lite's operators on complex numbers, in files of the JSON form.
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "formats/format.h"
+#include "passes/legalize.h"
+#include "support/run_graph.h"
+
+namespace nn::test::tflite_complex_test {
+namespace {
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+
+// REAL, IMAG and COMPLEX_ABS of one tensor of this type.
+std::string PartsModel(const char* type, const char* shape, const char* part = "FLOAT32") {
+  return fmt::format(R"({{"nn_dump": 1, "format": "tflite", "model": {{"version": 3,
+    "operator_codes": [{{"builtin_code": "REAL", "deprecated_builtin_code": 127}},
+                       {{"builtin_code": "IMAG", "deprecated_builtin_code": 127}},
+                       {{"builtin_code": "COMPLEX_ABS", "deprecated_builtin_code": 127}}],
+    "buffers": [{{}}],
+    "subgraphs": [{{"inputs": [0], "outputs": [1, 2, 3], "tensors": [
+      {{"name": "x", "type": "{0}", "shape": {1}}}, {{"name": "re", "type": "{2}", "shape": {1}}},
+      {{"name": "im", "type": "{2}", "shape": {1}}}, {{"name": "abs", "type": "{2}", "shape": {1}}}],
+     "operators": [{{"opcode_index": 0, "inputs": [0], "outputs": [1]}},
+                   {{"opcode_index": 1, "inputs": [0], "outputs": [2]}},
+                   {{"opcode_index": 2, "inputs": [0], "outputs": [3]}}]}}]}}}})",
+                     type, shape, part);
+}
+
+// RFFT2D of an input [2, 4] with these constant lengths, or those of a second input; the spectrum,
+// and what REAL, IMAG and COMPLEX_ABS make of it.
+std::string SpectrumModel(const char* lengths, int rows, int columns) {
+  const std::string shape = fmt::format("[{}, {}]", rows, columns);
+  return fmt::format(R"({{"nn_dump": 1, "format": "tflite", "model": {{"version": 3,
+    "operator_codes": [{{"builtin_code": "RFFT2D", "deprecated_builtin_code": 127}},
+                       {{"builtin_code": "REAL", "deprecated_builtin_code": 127}},
+                       {{"builtin_code": "IMAG", "deprecated_builtin_code": 127}},
+                       {{"builtin_code": "COMPLEX_ABS", "deprecated_builtin_code": 127}}],
+    "buffers": [{{}}, {{{1}}}],
+    "subgraphs": [{{"inputs": [0{2}], "outputs": [2, 3, 4, 5], "tensors": [
+      {{"name": "x", "shape": [2, 4]}}, {{"name": "n", "type": "INT32", "shape": [2], "buffer": {3}}},
+      {{"name": "y", "type": "COMPLEX64", "shape": {0}}}, {{"name": "re", "shape": {0}}},
+      {{"name": "im", "shape": {0}}}, {{"name": "abs", "shape": {0}}}],
+     "operators": [{{"opcode_index": 0, "inputs": [0, 1], "outputs": [2],
+                     "builtin_options_type": "Rfft2dOptions", "builtin_options": {{}}}},
+                   {{"opcode_index": 1, "inputs": [2], "outputs": [3]}},
+                   {{"opcode_index": 2, "inputs": [2], "outputs": [4]}},
+                   {{"opcode_index": 3, "inputs": [2], "outputs": [5]}}]}}]}}}})",
+                     shape, lengths == nullptr ? "" : fmt::format("\"data\": \"{}\"", lengths),
+                     lengths == nullptr ? ", 1" : "", lengths == nullptr ? 0 : 1);
+}
+
+ImportedModel ImportedText(const std::string& text) {
+  const auto read =
+      ReadModelBytes(Blob::Copy(std::as_bytes(std::span<const char>(text))), "m.json");
+  REQUIRE_MESSAGE(read.has_value(), read.error().message());
+  auto imported = read->format->import(*read->model);
+  REQUIRE_MESSAGE(imported.has_value(), imported.error().message());
+  return *std::move(imported);
+}
+
+Graph GraphOf(const std::string& text) {
+  ImportedModel imported = ImportedText(text);
+  for (const UnsupportedNode& node : imported.unsupported) CAPTURE(node.reason);
+  REQUIRE(imported.unsupported.empty());
+  return std::move(imported.graph);
+}
+
+Tensor Complexes(std::vector<int64_t> dims, const std::vector<float>& parts) {
+  return Tensor(DType::kC64, std::move(dims), Blob::CopyOf(parts));
+}
+
+std::vector<double> Rounded(const Tensor& t) {
+  std::vector<double> values = t.ToDoubles();
+  for (double& v : values) v = std::round(v * 1e4) / 1e4 + 0.0;
+  return values;
+}
+
+TEST_CASE("tflite: parts and absolute values of complex numbers") {
+  const Graph graph = GraphOf(PartsModel("COMPLEX64", "[2, 2]"));
+  const auto y =
+      RunEverywhere(graph, {Complexes({2, 2}, {3, -4, -0.0f, 0, 3e38f, 1e38f, 1e-40f, 0})});
+  REQUIRE(y.size() == 3);
+  CHECK(y[0].Identical(Tensor::Of<float>({2, 2}, {3, -0.0f, 3e38f, 1e-40f})));
+  CHECK(y[1].Identical(Tensor::Of<float>({2, 2}, {-4, 0, 1e38f, 0})));
+  CHECK(y[2].Identical(Tensor::Of<float>({2, 2}, {5, 0, std::hypot(3e38f, 1e38f), 1e-40f})));
+  const auto limits = RunEverywhere(
+      graph, {Complexes({2, 2}, {-kInfinity, kNan, kNan, kInfinity, kNan, 1, kInfinity, 1})});
+  for (const int64_t i : {0, 1, 3}) CHECK(limits[2].GetDouble(i) == kInfinity);
+  CHECK(std::isnan(limits[2].GetDouble(2)));
+}
+
+TEST_CASE("tflite: spectra") {
+  const Tensor x = Tensor::Of<float>({2, 4}, {1, 2, 3, 4, 5, 6, 7, 8});
+  // [2, 4]
+  const auto whole = RunEverywhere(GraphOf(SpectrumModel("AgAAAAQAAAA=", 2, 3)), {x});
+  REQUIRE(whole.size() == 4);
+  CHECK(whole[0].dtype() == DType::kC64);
+  CHECK(whole[0].dims() == std::vector<int64_t>{2, 3});
+  CHECK(Rounded(whole[1]) == std::vector<double>{36, -4, -4, -16, 0, 0});
+  CHECK(Rounded(whole[2]) == std::vector<double>{0, 4, 0, 0, 0, 0});
+  CHECK(Rounded(whole[3]) == std::vector<double>{36, 5.6569, 4, 16, 0, 0});
+  // [4, 2]: two more rows of zeros, and columns that are dropped. The same lengths in a run.
+  const Graph constant = GraphOf(SpectrumModel("BAAAAAIAAAA=", 4, 2));
+  const Graph given = GraphOf(SpectrumModel(nullptr, 4, 2));
+  const auto y = RunEverywhere(constant, {x});
+  CHECK(Rounded(y[1]) == std::vector<double>{14, -2, 3, -1, -8, 0, 3, -1});
+  CHECK(Rounded(y[2]) == std::vector<double>{0, 0, -11, 1, 0, 0, 11, -1});
+  const auto z = RunEverywhere(given, {x, Tensor::Of<int32_t>({2}, {4, 2})});
+  for (size_t i = 0; i < y.size(); ++i) CHECK(z[i].Identical(y[i]));
+}
+
+TEST_CASE("tflite: spectra whose parts are used convert to ONNX") {
+  const Tensor x = Tensor::Of<float>({2, 4}, {1, 2, 3, 4, 5, 6, 7, 8});
+  std::string text = SpectrumModel("AgAAAAQAAAA=", 2, 3);
+  text.replace(text.find("[2, 3, 4, 5]"), 12, "[3, 4, 5]");
+  Graph graph = GraphOf(text);
+  const auto want = RunEverywhere(graph, {x});
+  REQUIRE(want.size() == 3);
+  const auto refused = Legalize(graph, *FindFormat("onnx")->target);
+  REQUIRE(refused.has_value());
+  for (const UnsupportedNode& node : *refused) FAIL_CHECK(node.reason);
+  const auto got = RunEverywhere(graph, {x});
+  for (size_t i = 0; i < want.size(); ++i) CHECK(got[i].Identical(want[i]));
+}
+
+TEST_CASE("tflite: complex numbers that are unsupported are named") {
+  const ImportedModel wide = ImportedText(PartsModel("COMPLEX128", "[2]", "FLOAT64"));
+  REQUIRE(wide.unsupported.size() == 1);
+  CHECK(wide.unsupported[0].reason == "absolute values of c128 are unsupported");
+  const auto read = [](const std::string& text) {
+    const auto model =
+        ReadModelBytes(Blob::Copy(std::as_bytes(std::span<const char>(text))), "m.json");
+    REQUIRE(model.has_value());
+    const auto imported = model->format->import(*model->model);
+    return imported ? std::string() : imported.error().message();
+  };
+  CHECK(read(PartsModel("FLOAT32", "[2]")).find("the operand is f32[2]; must be c64 or c128") !=
+        std::string::npos);
+}
+
+}  // namespace
+}  // namespace nn::test::tflite_complex_test
