@@ -130,6 +130,31 @@ TEST_CASE("tflite: spectra whose parts are used convert to ONNX") {
   for (size_t i = 0; i < want.size(); ++i) CHECK(got[i].Identical(want[i]));
 }
 
+// MUL of a [2, 1] and b [3], and the real parts.
+std::string ProductModel(const char* activation) {
+  return fmt::format(R"({{"nn_dump": 1, "format": "tflite", "model": {{"version": 3,
+    "operator_codes": [{{"builtin_code": "MUL", "deprecated_builtin_code": 18, "version": 6}},
+                       {{"builtin_code": "REAL", "deprecated_builtin_code": 127}}],
+    "buffers": [{{}}],
+    "subgraphs": [{{"inputs": [0, 1], "outputs": [2, 3], "tensors": [
+      {{"name": "a", "type": "COMPLEX64", "shape": [2, 1]}},
+      {{"name": "b", "type": "COMPLEX64", "shape": [3]}},
+      {{"name": "y", "type": "COMPLEX64", "shape": [2, 3]}}, {{"name": "re", "shape": [2, 3]}}],
+     "operators": [{{"opcode_index": 0, "inputs": [0, 1], "outputs": [2],
+                     "builtin_options_type": "MulOptions",
+                     "builtin_options": {{"fused_activation_function": "{}"}}}},
+                   {{"opcode_index": 1, "inputs": [2], "outputs": [3]}}]}}]}}}})",
+                     activation);
+}
+
+TEST_CASE("tflite: products of complex numbers") {
+  const auto y = RunEverywhere(GraphOf(ProductModel("NONE")), {Complexes({2, 1}, {1, 2, 0, -1}),
+                                                               Complexes({3}, {3, 4, 2, 0, 0, 5})});
+  REQUIRE(y.size() == 2);
+  CHECK(y[0].Identical(Complexes({2, 3}, {-5, 10, 2, 4, -10, 5, 4, -3, 0, -2, 5, 0})));
+  CHECK(y[1].Identical(Tensor::Of<float>({2, 3}, {-5, 2, -10, 4, 0, 5})));
+}
+
 TEST_CASE("tflite: complex numbers that are unsupported are named") {
   const ImportedModel wide = ImportedText(PartsModel("COMPLEX128", "[2]", "FLOAT64"));
   REQUIRE(wide.unsupported.size() == 1);

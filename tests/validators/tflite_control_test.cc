@@ -20,7 +20,7 @@ struct Code {
 constexpr Code kCodes[] = {{"WHILE", 119}, {"LESS", 58},        {"ADD", 0},
                            {"GATHER", 36}, {"EXPAND_DIMS", 70}, {"CONCATENATION", 2},
                            {"PACK", 83},   {"SLICE", 65},       {"NEG", 59},
-                           {"MUL", 18},    {"IF", 118},         {"RFFT2D", 125}};
+                           {"MUL", 18},    {"IF", 118},         {"DENSIFY", 124}};
 
 // An operator on tensors by index.
 std::string Op(std::string_view name, const std::vector<int>& inputs,
@@ -165,7 +165,7 @@ TEST_CASE("tflite WHILE: reasons") {
   const auto why = [](const Rnn& rnn) { return WhyNot(rnn.subgraphs, rnn.buffers); };
   CHECK(why(Rnn({})) == "WHILE: the condition is computed when the model runs\n");
   // Reported once.
-  CHECK(why(Rnn({3}, "RFFT2D")) == "RFFT2D: RFFT2D (version 1) is unsupported\n");
+  CHECK(why(Rnn({3}, "DENSIFY")) == "DENSIFY: DENSIFY (version 1) is unsupported\n");
   CHECK(why(Rnn({1 << 30})).find("more than 65536 operators") != std::string::npos);
   // x -> x + x for ever.
   std::vector<std::string> buffers = {"{}"};
@@ -192,7 +192,7 @@ TEST_CASE("tflite IF: only the branch of a known condition is imported") {
                    "{\"then_subgraph_index\": 1, \"else_subgraph_index\": 2}")},
                buffers),
       Subgraph({x, x}, {0}, {1}, {Op("NEG", {0}, {1})}, buffers),
-      Subgraph({x, x}, {0}, {1}, {Op("RFFT2D", {0}, {1})}, buffers)};
+      Subgraph({x, x}, {0}, {1}, {Op("DENSIFY", {0}, {1})}, buffers)};
   const auto imported = Import(subgraphs, buffers);
   REQUIRE_MESSAGE(imported.has_value(), imported.error().message());
   for (const auto& u : imported->unsupported) FAIL(u.reason);

@@ -3,30 +3,15 @@
 #include <cmath>
 #include <limits>
 
+#include "formats/tflite/complex.h"
 #include "formats/tflite/family.h"
 #include "ops/array/gather.h"
 #include "ops/array/shape.h"
 #include "ops/math/bit_cast.h"
 #include "ops/math/elementwise.h"
 
-// The graph computes with the parts of complex numbers, in a last axis of 2 elements.
 namespace nn::tflite {
 namespace {
-
-// The parts of c64 or c128 as [..., 2] of f32 or f64.
-Result<Value*> PartsOf(ImportContext& ctx, Value* x) {
-  if (!IsComplex(x->dtype()))
-    return ModelError("the operand is {}; must be c64 or c128", x->type().ToString());
-  // Not those of other bit_casts: 4 bytes of an integer are not a part.
-  const DType real = x->dtype() == DType::kC64 ? DType::kF32 : DType::kF64;
-  const Node* const def = x->def();
-  if (def != nullptr && def->Is("bit_cast") && def->input(0)->dtype() == real) return def->input(0);
-  return ctx.Add("bit_cast", {x}, BitCastAttrs{real});
-}
-
-Result<Value*> PartOf(ImportContext& ctx, Value* parts, int64_t part) {
-  return ctx.Add("gather", {parts, ctx.Constant(Tensor::Scalar(part))}, GatherAttrs{-1});
-}
 
 template <int64_t part>
 Status ImportPart(ImportContext& ctx) {
@@ -65,7 +50,10 @@ Status ImportComplexAbs(ImportContext& ctx) {
 // last one, since x is real. In double, so that the result is rounded once.
 Status ImportRfft2d(ImportContext& ctx) {
   NN_ASSIGN(Value* const x, ctx.Ranked(0));
-  NN_ASSIGN(Value* const lengths, ctx.Required(1));
+  NN_ASSIGN(Value* const lengths, ctx.Ranked(1));
+  if (!IsInteger(lengths->dtype()) || lengths->type().rank() != 1 ||
+      (lengths->type().dim(0).is_const() && !(lengths->type().dim(0) == 2)))
+    return ModelError("the lengths are {}; must be 2 integers", lengths->type().ToString());
   if (x->dtype() != DType::kF32 || x->type().rank() < 2)
     return ModelError("the operand is {}; must be f32 of rank 2 or more", x->type().ToString());
   const auto length = [&](int64_t i) {

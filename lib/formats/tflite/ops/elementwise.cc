@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "formats/tflite/complex.h"
 #include "formats/tflite/family.h"
 #include "formats/tflite/tensor.h"
 #include "ir/small_float.h"
@@ -49,6 +50,15 @@ Status ImportSub(ImportContext& ctx) {
 
 Status ImportMul(ImportContext& ctx) {
   NN_ASSIGN(const auto* const o, ctx.Options<fb::MulOptions>());
+  if (IsComplex(ctx.output_type().dtype)) {
+    if (o->fused_activation_function() != fb::ActivationFunctionType::NONE)
+      return ModelError("complex numbers have no activation");
+    NN_ASSIGN(Value* const a, ctx.Ranked(0));
+    NN_ASSIGN(Value* const b, ctx.Ranked(1));
+    NN_ASSIGN(Value* const y, ComplexProduct(ctx, a, b));
+    ctx.SetOutput(0, y);
+    return {};
+  }
   return ctx.EmitActivated(o->fused_activation_function(), "mul", ctx.inputs());
 }
 
