@@ -1,7 +1,7 @@
 #include "ops/math/dft.h"
 
-#include <cmath>
 #include <limits>
+#include <vector>
 
 #include "formats/tflite/complex.h"
 #include "formats/tflite/family.h"
