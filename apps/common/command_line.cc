@@ -82,15 +82,20 @@ Result<int> StateError(Result<int> code, Json report) {
   return code;
 }
 
-void CommandLine::AddMaxWork(std::optional<double> by_default) {
-  max_work_ = by_default;
+void CommandLine::AddRunLimits(std::optional<double> max_work) {
+  max_work_ = max_work;
   CLI::Option* option = limit_group_
                             ->add_option("--max-work", max_work_,
                                          "Element operations, such as multiply-adds, in one run of "
                                          "a model; those without a SIMD kernel count 64 times")
                             ->check(CLI::PositiveNumber)
                             ->type_name("N");
-  option->default_str(by_default ? fmt::format("{:g}", *by_default) : "no limit");
+  option->default_str(max_work ? fmt::format("{:g}", *max_work) : "no limit");
+  limit_group_
+      ->add_option("--max-steps", max_steps_,
+                   "Iterations of loops whose ends a run decides about, in one run")
+      ->type_name("N")
+      ->capture_default_str();
 }
 
 RunLimits CommandLine::run_limits() const {
@@ -98,6 +103,7 @@ RunLimits CommandLine::run_limits() const {
   // Values beyond 64 bits mean no limit.
   if (max_work_ && *max_work_ < 0x1p63) limits.max_work = static_cast<uint64_t>(*max_work_);
   limits.max_memory = max_memory_.value_or(0);
+  limits.max_steps = max_steps_;
   return limits;
 }
 

@@ -33,9 +33,10 @@ class CommandLine {
   // The limits for readers: --max-file-bytes, --max-depth, --max-items and the other size limits.
   const ReadLimits& limits() const { return limits_; }
 
-  // Adds --max-work, for programs that run models; nullopt: no limit by default.
-  void AddMaxWork(std::optional<double> by_default);
-  // --max-memory and --max-work.
+  // Adds --max-work, without a limit by default if it is nullopt, and --max-steps, for programs that
+  // run models.
+  void AddRunLimits(std::optional<double> max_work);
+  // --max-memory, --max-work and --max-steps.
   RunLimits run_limits() const;
 
   // An option that takes one value each time it is given.
@@ -63,6 +64,7 @@ class CommandLine {
   CLI::Option_group* limit_group_ = nullptr;
   std::optional<uint64_t> max_memory_;
   std::optional<double> max_work_;
+  uint64_t max_steps_ = RunLimits().max_steps;
 };
 
 // Adds --input-shape and --batch.

@@ -39,7 +39,8 @@ Result<Tensor> ReadValue(const std::string& value, const Type& type) {
 Status ReadPortValue(const std::string& text, const std::vector<PortType>& ports,
                      const PortFinder& finder, PortArrays& arrays) {
   NN_ASSIGN(const Assignment a, finder.Split(text));
-  const auto& [name, type] = ports[a.port];
+  const std::string& name = ports[a.port].name;
+  const Type& type = ports[a.port].type;
   if (arrays[a.port]) return UsageError("input {} is given more than once", Quote(name));
   auto tensor = ReadValue(a.value, type);
   if (!tensor) return tl::unexpected(tensor.error().In("input " + Quote(name)));

@@ -235,7 +235,7 @@ int main(int argc, char** argv) {
       "Converts neural-network models between formats and verifies the result by running both.");
   nn::app::ConvertArguments arguments;
   nn::app::AddOptions(command, arguments);
-  command.AddMaxWork(nn::app::kVerificationWork);
+  command.AddRunLimits(nn::app::kVerificationWork);
   return command.Run(argc, argv, [&] {
     arguments.limits = command.limits();
     arguments.run_limits = command.run_limits();

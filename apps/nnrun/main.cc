@@ -247,7 +247,7 @@ int main(int argc, char** argv) {
   nn::app::AddInputOptions(command, options);
   nn::app::AddResultOptions(command, options);
   nn::app::AddExecutionOptions(command, options);
-  command.AddMaxWork(std::nullopt);
+  command.AddRunLimits(std::nullopt);
   return command.Run(argc, argv, [&] {
     options.limits = command.limits();
     options.run_limits = command.run_limits();

@@ -273,12 +273,15 @@ Result<Conversion> ConvertGraph(ImportedModel imported, const SourceError& sourc
   if (o.prepare) NN_RETURN_IF_ERROR(o.prepare(source));
   const bool runs = o.verify && !o.dry_run;
   std::optional<Graph> quantized;
-  if (o.dequantize && IsQuantized(source)) {
+  // No format can hold regions: the operators are only listed, whatever their types.
+  const bool has_regions = std::ranges::any_of(
+      source.nodes(), [](const Node& node) { return node.op().decided_by_runs; });
+  if (!has_regions && o.dequantize && IsQuantized(source)) {
     if (runs && out.hybrids == 0) quantized = source.Clone();
     NN_ASSIGN(const bool done, DequantizeSource(source, out));
     if (!done) return out;
   }
-  if (o.float32 && HasOtherFloats(source)) {
+  if (!has_regions && o.float32 && HasOtherFloats(source)) {
     if (runs && !quantized && out.hybrids == 0) quantized = source.Clone();
     NN_RETURN_IF_ERROR(ComputeInFloat32(source));
   }

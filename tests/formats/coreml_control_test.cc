@@ -76,6 +76,7 @@ std::string WhyNot(const std::vector<std::string>& layers) {
   if (!model) return model.error().message();
   std::string out;
   for (const auto& u : model->unsupported) out += fmt::format("{}: {}\n", u.source, u.reason);
+  out += WhyOpen(model->graph);
   return out;
 }
 
@@ -140,6 +141,26 @@ TEST_CASE("coreml branch: of a known condition, or both") {
   for (const double c : {0, 1})
     CHECK(Run({before, branch("c", {Assign("y", 5, 0)}, {})}, 3, c) == (c != 0 ? 15 : 3));
   CHECK(WhyNot({branch("c", {neg}, {})}) == "output \"y\" is not defined");
+}
+
+TEST_CASE("coreml loop: a run decides about its end") {
+  const std::string before = Layer("copy", {"x"}, {"y"});
+  const std::string counted =
+      Layer("loop", {"c"}, {}, Network("bodyNetwork", {Assign("y", 3, 0), Assign("z", 0, 7)}));
+  CHECK(Run({before, Number("z", 1), counted}, 2, 3) == 54);
+  CHECK(Run({before, Number("z", 1), counted}, 2, 0) == 2);
+  // Both networks assign blobs.
+  const std::vector<std::string> below = {before, Layer("copy", {"c"}, {"i"}),
+                                          Loop({Assign("y", 2, 1), Assign("i", 1, 1)}, Below(4))};
+  CHECK(Run(below, 1, 0) == 31);
+  CHECK(Run(below, 1, 3) == 3);
+  CHECK(Run(below, 1, 4) == 1);
+  // At most as often as the loop says.
+  const std::vector<std::string> twice = {
+      before, Layer("copy", {"c"}, {"i"}),
+      Loop({Assign("y", 2, 1), Assign("i", 1, 1)}, Below(4) + ", \"maxLoopIterations\": 2")};
+  CHECK(Run(twice, 1, 0) == 7);
+  CHECK(Run(twice, 1, 3) == 3);
 }
 
 TEST_CASE("coreml control flow: reasons") {

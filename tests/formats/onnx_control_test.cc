@@ -171,7 +171,8 @@ TEST_CASE("onnx Loop: reasons") {
   CHECK(WhyNot(Doubling("three", "m") + x + Input("m", TypeOf(kBool, {}))) ==
         "Loop: the condition depends on input \"m\", which nnconvert --fix-input makes a "
         "constant\n");
-  CHECK(WhyNot(Node("Size", {"z"}, {"k"}) + Node("Add", {"k", "m"}, {"n"}) + Doubling("n", "") + x +
+  CHECK(WhyNot(Node("ReduceMax", {"m"}, {"k"}, Int("keepdims", 0)) + Node("Size", {"z"}, {"s"}) +
+               Node("Add", {"k", "s"}, {"n"}) + Doubling("n", "") + x +
                Input("m", TypeOf(kI64, {"99"})) + Input("z", TypeOf(kF32, {"4"}))) ==
         "Loop: the trip count is computed when the model runs\n");
   CHECK(WhyNot(Node("Size", {"z"}, {"m"}) + Doubling("m", "") + x +
@@ -247,13 +248,16 @@ TEST_CASE("onnx control flow: sizes of the inputs that are given to the import")
     const ReadModel read = Read(graph);
     const auto imported = ImportWith(read, sizes);
     REQUIRE_MESSAGE(imported.has_value(), imported.error().message());
+    const std::string why = WhyOpen(imported->graph);
+    if (!why.empty()) return why;
     return imported->unsupported.empty() ? imported->graph.outputs().back().value->type().ToString()
                                          : imported->unsupported[0].reason.substr(0, 30);
   };
   const InputShapes three = {{"x", {2, 3}}};
   CHECK(types(SqueezeIfOne("n"), {.shapes = three}) == "f32[2, 3]");
   CHECK(types(SqueezeIfOne("n"), {.shapes = {{"x", {2, 1}}}}) == "f32[2]");
-  CHECK(types(SqueezeIfOne("n"), {.batch = 3}) == "the condition depends on the d");
+  CHECK(Contains(types(SqueezeIfOne("n"), {.batch = 3}),
+                 "If: the condition depends on the dynamic dimension \"n\""));
   CHECK(types(Sums("", {"t", "2"}), {.batch = 3}) == "f32[3, 2]");
   CHECK(types(Sums("", {"t", "2"}), {.shapes = {{"x", {4, 2}}}}) == "f32[4, 2]");
   // Those that do not fit are ignored.

@@ -86,8 +86,9 @@ size_t Check(const std::string& graph, const Values& inputs, const Values& outpu
 
 std::string WhyNot(const std::string& graph, int opset) {
   std::string out;
-  for (const auto& u : Import(graph, opset).unsupported)
-    out += fmt::format("{}: {}\n", u.source, u.reason);
+  const ImportedModel model = Import(graph, opset);
+  for (const auto& u : model.unsupported) out += fmt::format("{}: {}\n", u.source, u.reason);
+  out += WhyOpen(model.graph);
   return out;
 }
 

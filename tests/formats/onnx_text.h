@@ -36,7 +36,7 @@ using Values = std::vector<std::vector<double>>;
 size_t Check(const std::string& graph, const Values& inputs, const Values& outputs, int opset = 17,
              const std::string& more = "");
 
-// The reasons why the model is refused, one a line.
+// The reasons why no format has the model, one a line.
 std::string WhyNot(const std::string& graph, int opset = 17);
 std::string ErrorOfImport(const std::string& graph);
 // With the text as a message, if it does not.

@@ -1,11 +1,13 @@
 #include "support/run_graph.h"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <string>
 
+#include "ir/op_def.h"
 #include "ir/seeded.h"
 #include "ir/text.h"
 
@@ -229,6 +231,15 @@ bool Fails(std::string_view graph, std::string_view part) {
   const bool fails = error.find(part) != std::string::npos;
   if (!fails) MESSAGE("the error is: " << error);
   return fails;
+}
+
+std::string WhyOpen(const Graph& graph) {
+  std::string out;
+  for (const Node& node : graph.nodes())
+    if (node.op().decided_by_runs)
+      out += fmt::format("{}: {}\n", node.source_op(),
+                         std::get<std::string>(*node.attrs().Get("why")));
+  return out;
 }
 
 }  // namespace nn::test

@@ -48,6 +48,9 @@ void CheckSameBits(const Graph& graph, const std::vector<Tensor>& inputs);
 // Checks that every node has a kernel: no step of the plan is the reference evaluation.
 void CheckHasKernels(const Graph& graph);
 
+// Why a run decides about the branches and loops of the graph, each as a line "operator: reason".
+std::string WhyOpen(const Graph& graph);
+
 // Runs the graph everywhere on seeded inputs, on kernels only; returns the number of steps.
 size_t RunOnKernels(const std::string& text);
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -89,6 +90,7 @@ std::string WhyNot(const std::vector<std::string>& subgraphs,
   if (!imported) return imported.error().message();
   std::string out;
   for (const auto& u : imported->unsupported) out += fmt::format("{}: {}\n", u.source, u.reason);
+  out += WhyOpen(imported->graph);
   return out;
 }
 
@@ -161,9 +163,40 @@ TEST_CASE("tflite WHILE: a recurrent layer is unrolled") {
   for (const Node& node : imported->graph.nodes()) CHECK(node.output()->dtype() == DType::kF32);
 }
 
+// The state is doubled for a number of steps, which is an input.
+TEST_CASE("tflite WHILE: a run decides about the end") {
+  std::vector<std::string> buffers = {"{}"};
+  const Tensor time = {"INT32", {1}}, x = {"FLOAT32", {2}};
+  const std::vector<std::string> subgraphs = {
+      Subgraph({{"INT32", {1}, {0}}, x, time, time, x, time}, {1, 2}, {4, 3},
+               {Op("WHILE", {0, 1, 2}, {3, 4, 5}, "WhileOptions", kWhile)}, buffers),
+      Subgraph({time, x, time, {"BOOL", {1}}}, {0, 1, 2}, {3},
+               {Op("LESS", {0, 2}, {3}, "LessOptions")}, buffers),
+      Subgraph({time, x, time, {"INT32", {1}, {1}}, time, x}, {0, 1, 2}, {4, 5, 2},
+               {Op("ADD", {0, 3}, {4}, "AddOptions"), Op("ADD", {1, 1}, {5}, "AddOptions")},
+               buffers)};
+  const auto imported = Import(subgraphs, buffers);
+  REQUIRE_MESSAGE(imported.has_value(), imported.error().message());
+  for (const auto& u : imported->unsupported) FAIL(u.reason);
+  CHECK(
+      WhyOpen(imported->graph) ==
+      "WHILE: the condition depends on input \"t2\", which nnconvert --fix-input makes a constant\n");
+  const auto run = [&](double steps) {
+    const auto outputs =
+        RunEverywhere(imported->graph, InputsOf(imported->graph, {{1, 3}, {steps}}));
+    CHECK(outputs[1].GetDouble(0) == std::max(steps, 0.0));
+    return outputs[0].ToDoubles();
+  };
+  CHECK(run(4) == std::vector<double>{16, 48});
+  CHECK(run(1) == std::vector<double>{2, 6});
+  CHECK(run(0) == std::vector<double>{1, 3});
+  CHECK(run(-7) == std::vector<double>{1, 3});
+}
+
 TEST_CASE("tflite WHILE: reasons") {
   const auto why = [](const Rnn& rnn) { return WhyNot(rnn.subgraphs, rnn.buffers); };
-  CHECK(why(Rnn({})) == "WHILE: the condition is computed when the model runs\n");
+  // Sizes of slices that a run decides about.
+  CHECK(why(Rnn({})).starts_with("SLICE: the sizes of the slice must be constant\n"));
   // Reported once.
   CHECK(why(Rnn({3}, "DENSIFY")) == "DENSIFY: DENSIFY (version 1) is unsupported\n");
   CHECK(why(Rnn({1 << 30})).find("more than 65536 operators") != std::string::npos);

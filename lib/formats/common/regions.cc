@@ -1,12 +1,33 @@
 #include "formats/common/regions.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <unordered_map>
 #include <utility>
 
 #include "ir/op_def.h"
+#include "ops/control/region.h"
 
 namespace nn {
+namespace {
+
+// Values of the graph in place of the inputs of a subgraph. The destructor removes them; nothing
+// may use them then.
+class Placeholders {
+ public:
+  explicit Placeholders(Graph& graph) : graph_(graph) {}
+  ~Placeholders();
+  Placeholders(const Placeholders&) = delete;
+  Placeholders& operator=(const Placeholders&) = delete;
+
+  Value* Add(const Type& type);
+  std::span<Value* const> values() const { return values_; }
+
+ private:
+  Graph& graph_;
+  std::vector<Value*> values_;
+};
 
 Placeholders::~Placeholders() {
   // A constant without uses is removed with other dead values.
@@ -18,6 +39,9 @@ Value* Placeholders::Add(const Type& type) {
   return values_.back();
 }
 
+// A region of the nodes that were added since the mark, which the graph loses. Its inputs are
+// `inputs`, which are placeholders, and the values around the nodes that they use: those of
+// `captured`, which gets more of them. Constants are copied.
 Graph TakeRegion(Graph& graph, ImportMark& mark, std::span<Value* const> inputs,
                  std::span<Value* const> results, std::vector<Value*>& captured) {
   Graph region;
@@ -55,6 +79,59 @@ Graph TakeRegion(Graph& graph, ImportMark& mark, std::span<Value* const> inputs,
   for (Value* v : results) region.AddOutput("", in_region(v));
   mark.EraseNodes();
   return region;
+}
+
+}  // namespace
+
+Result<LoopRegion> TakeLoop(Graph& graph, std::vector<UnsupportedNode>& unsupported,
+                            std::vector<Type> types, const RunIterationFn& run) {
+  int symbols = 0;
+  const int64_t id = LastId(graph);
+  const auto new_symbol = [&] { return Dim::Symbol(fmt::format("?loop{}.{}", id, symbols++)); };
+  for (int round = 0;; ++round) {
+    if (round == kMaxWidenings) WidenAll(types, new_symbol);
+    Placeholders inputs(graph);
+    inputs.Add(Type(DType::kI64, Dims()));
+    for (const Type& type : types) inputs.Add(type);
+    ImportMark mark(graph, unsupported);
+    const auto undo = [&](const Error& error) {
+      mark.Undo(error);
+      return tl::unexpected(error);
+    };
+    const auto results = run(inputs.values());
+    if (!results) return undo(results.error());
+    bool changed = false;
+    for (size_t k = 0; k < types.size(); ++k) {
+      const auto wider = Widen(types[k], (*results)[1 + k]->type(), new_symbol);
+      if (!wider) return undo(wider.error());
+      changed = changed || *wider;
+    }
+    if (!changed) {
+      LoopRegion out;
+      out.region = TakeRegion(graph, mark, inputs.values(), *results, out.captured);
+      return out;
+    }
+    mark.EraseNodes();
+  }
+}
+
+Result<BranchRegions> TakeBranches(Graph& graph, std::vector<UnsupportedNode>& unsupported,
+                                   std::span<const RunBranchFn> runs) {
+  BranchRegions out;
+  for (const RunBranchFn& run : runs) {
+    ImportMark mark(graph, unsupported);
+    const auto results = run();
+    if (!results) {
+      mark.Undo(results.error());
+      return tl::unexpected(results.error());
+    }
+    out.regions.push_back(TakeRegion(graph, mark, {}, *results, out.captured));
+  }
+  // Later regions may have captured more values.
+  for (Graph& region : out.regions)
+    for (size_t i = region.inputs().size(); i < out.captured.size(); ++i)
+      region.AddInput("", out.captured[i]->type());
+  return out;
 }
 
 }  // namespace nn

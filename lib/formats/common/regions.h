@@ -3,38 +3,44 @@
 // region then.
 #pragma once
 
-#include <cstdint>
+#include <functional>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "base/status.h"
 #include "formats/common/control_flow.h"
+#include "formats/format.h"
 #include "ir/graph.h"
 
 namespace nn {
 
-// Values of the graph in place of the inputs of a subgraph. The destructor removes them; nothing
-// may use them then.
-class Placeholders {
- public:
-  explicit Placeholders(Graph& graph) : graph_(graph) {}
-  ~Placeholders();
-  Placeholders(const Placeholders&) = delete;
-  Placeholders& operator=(const Placeholders&) = delete;
-
-  Value* Add(const Type& type);
-  std::span<Value* const> values() const { return values_; }
-
- private:
-  Graph& graph_;
-  std::vector<Value*> values_;
+// The region of a "loop" node, and the values around the loop that it uses.
+struct LoopRegion {
+  Graph region;
+  std::vector<Value*> captured;
 };
 
-// A region of the nodes that were added since the mark, which the graph loses. Its inputs are
-// `inputs`, which are placeholders, and the values around the nodes that they use: those of
-// `captured`, which gets more of them. Constants are copied.
-Graph TakeRegion(Graph& graph, ImportMark& mark, std::span<Value* const> inputs,
-                 std::span<Value* const> results, std::vector<Value*>& captured);
+// The results of one iteration, which is added to the graph: the condition, bool[], the next
+// carried values, and elements of stacks. Inputs: the number of the iteration, i64[], and the
+// carried values.
+using RunIterationFn = std::function<Result<std::vector<Value*>>(std::span<Value* const>)>;
+
+// The region of a loop whose carried values have these types at first. The types must hold for all
+// iterations: an iteration is added again as long as it changes a size, which is unknown from then
+// on. Leaves the graph as it was. kUnsupported if an element type changes.
+Result<LoopRegion> TakeLoop(Graph& graph, std::vector<UnsupportedNode>& unsupported,
+                            std::vector<Type> types, const RunIterationFn& run);
+
+// The regions of a "branch" node, which use the same captured values.
+struct BranchRegions {
+  std::vector<Graph> regions;
+  std::vector<Value*> captured;
+};
+
+// `runs`: add the operators of a branch to the graph, which loses them again, and return its
+// results.
+using RunBranchFn = std::function<Result<std::vector<Value*>>()>;
+Result<BranchRegions> TakeBranches(Graph& graph, std::vector<UnsupportedNode>& unsupported,
+                                   std::span<const RunBranchFn> runs);
 
 }  // namespace nn

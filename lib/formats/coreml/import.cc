@@ -146,6 +146,10 @@ Result<Value*> ImportContext::Float(size_t i) {
 
 Result<Value*> ImportContext::Bool(size_t i) {
   NN_ASSIGN(Value* const v, Any(i));
+  return AsBool(v);
+}
+
+Result<Value*> ImportContext::AsBool(Value* v) {
   if (v->dtype() == DType::kBool) return v;
   NN_ASSIGN(Value* const number, AsFloat(v));
   return Add("not_equal", {number, Scalar(0)});
@@ -228,6 +232,17 @@ Result<Node*> ImportContext::AddNode(std::string_view op, std::vector<Value*> in
   graph_.SetSource(*node, kind_, index_);
   (*node)->set_name(layer_.Text("name"));
   return node;
+}
+
+Result<Node*> ImportContext::AddNode(std::string_view op, std::vector<Value*> inputs, Attrs attrs,
+                                     size_t output_count, std::span<Graph> regions) {
+  const OpDef* const def = Ops().Find(op);
+  if (def == nullptr) return InternalError("no operator named {}", op);
+  Node* const node = graph_.AddNode(*def, std::move(inputs), std::move(attrs), output_count);
+  for (Graph& region : regions) node->AddRegion(std::move(region));
+  graph_.SetSource(node, kind_, index_);
+  node->set_name(layer_.Text("name"));
+  return graph_.InferAdded(node);
 }
 
 Result<Value*> ImportContext::Add(std::string_view op, std::vector<Value*> inputs, Attrs attrs) {

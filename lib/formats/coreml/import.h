@@ -43,6 +43,7 @@ class ImportContext {
   Result<Value*> Any(size_t i) const;
   Result<Value*> Float(size_t i);
   Result<Value*> Bool(size_t i);
+  Result<Value*> AsBool(Value* v);
   Result<Value*> Index(size_t i);
   Result<Value*> AsFloat(Value* v);
   // Integers from an input if there is one and its contents are known, else from a field; nullopt
@@ -71,6 +72,9 @@ class ImportContext {
   // Adds a graph node with inferred types and its source.
   Result<Node*> AddNode(std::string_view op, std::vector<Value*> inputs, Attrs attrs = {},
                         size_t output_count = 1);
+  // The same for an operator with regions.
+  Result<Node*> AddNode(std::string_view op, std::vector<Value*> inputs, Attrs attrs,
+                        size_t output_count, std::span<Graph> regions);
   // The same for operators with one result.
   Result<Value*> Add(std::string_view op, std::vector<Value*> inputs, Attrs attrs = {});
   // Adds the node with the layer's outputs as results.

@@ -1,10 +1,14 @@
 // Layers branch, loop, loopBreak and loopContinue: see formats/common/control_flow.h. Blobs are
 // variables that the networks of these layers may assign.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 
 #include "base/text.h"
+#include "formats/common/regions.h"
 #include "formats/coreml/importer.h"
+#include "ops/control/loop.h"
 
 namespace nn::coreml {
 namespace {
@@ -127,7 +131,7 @@ Result<int64_t> Importer::TripCount(ImportContext& ctx) {
   if (ctx.input_count() == 1) {
     const Tensor* const count = known_.Of(ctx.input(0));
     if (count == nullptr || count->elements() != 1)
-      return UnsupportedError("the trip count {}", WhyUnknown(ctx.input(0)));
+      return ModelError("the trip count is not one number");
     const double n = count->GetDouble(0);
     if (!(n >= 0)) return ModelError("the trip count is {}", n);
     return n < 0x1p62 ? static_cast<int64_t>(n) : kNoLimit;
@@ -139,10 +143,14 @@ Result<int64_t> Importer::TripCount(ImportContext& ctx) {
 }
 
 Result<Importer::Flow> Importer::ImportLoop(ImportContext& ctx, int64_t index) {
+  if (ctx.input_count() == 1 && known_.Of(ctx.input(0)) == nullptr)
+    return ImportOpenLoop(ctx, index, "the trip count " + WhyUnknown(ctx.input(0)));
   NN_ASSIGN(const int64_t trips, TripCount(ctx));
   const Fields condition = ctx.params().Sub("conditionNetwork");
   const Fields body = ctx.params().Sub("bodyNetwork");
   const std::string variable = ctx.params().Text("conditionVar");
+  ImportMark all(graph_, unsupported_);
+  const size_t journal = journal_.size();
   const LoopScope loop(loops_);
   for (int64_t i = 0; i < trips; ++i) {
     const ImportMark mark(graph_, unsupported_);
@@ -151,8 +159,13 @@ Result<Importer::Flow> Importer::ImportLoop(ImportContext& ctx, int64_t index) {
       const auto it = scope_.find(variable);
       if (it == scope_.end()) return ModelError("the condition {} is not defined", Quote(variable));
       const auto go_on = known_.Bool(it->second);
-      if (!go_on)
-        return UnsupportedError("the condition before iteration {} {}", i, WhyUnknown(it->second));
+      if (!go_on) {
+        std::string why =
+            fmt::format("the condition before iteration {} {}", i, WhyUnknown(it->second));
+        TakeChanges(journal);
+        all.EraseNodes();
+        return ImportOpenLoop(ctx, index, std::move(why));
+      }
       if (!*go_on) break;
     }
     NN_ASSIGN(const Flow flow, RunNetwork(body, index));
@@ -160,6 +173,70 @@ Result<Importer::Flow> Importer::ImportLoop(ImportContext& ctx, int64_t index) {
     if (mark.HasUnsupported()) return UnsupportedError("the body is unsupported");
     if (flow == Flow::kBreak) break;
   }
+  return Flow::kNext;
+}
+
+Result<Value*> Importer::RunCondition(ImportContext& ctx, int64_t index) {
+  const Fields network = ctx.params().Sub("conditionNetwork");
+  if (!network.Has("layers")) return ctx.Constant(Tensor::Scalar(true));
+  NN_RETURN_IF_ERROR(RunNetwork(network, index));
+  const std::string variable = ctx.params().Text("conditionVar");
+  const auto it = scope_.find(variable);
+  if (it == scope_.end()) return ModelError("the condition {} is not defined", Quote(variable));
+  NN_ASSIGN(Value* const condition, ctx.AsBool(it->second));
+  if (condition->type().ranked() && condition->type().rank() == 0) return condition;
+  return ctx.Reshape(condition, {});
+}
+
+// Blobs that the networks write and that have a value before the loop are carried by it, as
+// float32. The others exist in an iteration only.
+Result<Importer::Flow> Importer::ImportOpenLoop(ImportContext& ctx, int64_t index,
+                                                std::string why) {
+  const LoopScope scope(loops_);
+  NN_ASSIGN(Value* const first, RunCondition(ctx, index));
+  std::set<std::string> written;
+  AddWritten(ctx.layer(), written);
+  std::erase_if(written, [&](const std::string& name) { return !scope_.contains(name); });
+  std::vector<Value*> inputs = {nullptr, first};
+  if (ctx.input_count() == 1) {
+    NN_ASSIGN(Value* const trips, ctx.Index(0));
+    NN_ASSIGN(inputs[0], ctx.Reshape(trips, {}));
+  } else if (const int64_t most = ctx.params().Int("maxLoopIterations"); most != 0) {
+    inputs[0] = ctx.Constant(Tensor::Scalar(most));
+  }
+  std::vector<Type> types;
+  for (const std::string& name : written) {
+    NN_ASSIGN(Value* const v, ctx.AsFloat(scope_.at(name)));
+    inputs.push_back(v);
+    types.push_back(v->type());
+  }
+  const auto run = [&](std::span<Value* const> given) -> Result<std::vector<Value*>> {
+    const ImportMark mark(graph_, unsupported_);
+    const size_t before = journal_.size();
+    size_t k = 1;
+    for (const std::string& name : written) Assign(name, given[k++]);
+    NN_ASSIGN(const Flow flow, RunNetwork(ctx.params().Sub("bodyNetwork"), index));
+    Value* go_on = ctx.Constant(Tensor::Scalar(false));
+    if (flow != Flow::kBreak) {
+      NN_ASSIGN(go_on, RunCondition(ctx, index));
+    }
+    std::vector<Value*> results = {go_on};
+    for (const std::string& name : written) {
+      NN_ASSIGN(Value* const v, ctx.AsFloat(scope_.at(name)));
+      results.push_back(v);
+    }
+    TakeChanges(before);
+    if (mark.HasUnsupported()) return UnsupportedError("the body is unsupported");
+    return results;
+  };
+  auto loop = TakeLoop(graph_, unsupported_, std::move(types), run);
+  if (!loop) return tl::unexpected(InBranch(loop.error(), why));
+  inputs.insert(inputs.end(), loop->captured.begin(), loop->captured.end());
+  const LoopAttrs attrs{static_cast<int64_t>(written.size()), std::move(why)};
+  NN_ASSIGN(const Node* const node, ctx.AddNode("loop", std::move(inputs), attrs, written.size(),
+                                                std::span(&loop->region, 1)));
+  size_t k = 0;
+  for (const std::string& name : written) Declare(node->output(k++), name);
   return Flow::kNext;
 }
 

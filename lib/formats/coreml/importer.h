@@ -77,6 +77,10 @@ class Importer {
   Result<Flow> RunNetwork(const Fields& network, int64_t index);
   Result<Flow> ImportBranch(ImportContext& ctx, int64_t index);
   Result<Flow> ImportLoop(ImportContext& ctx, int64_t index);
+  // A loop whose end a run decides about, for the reason `why`.
+  Result<Flow> ImportOpenLoop(ImportContext& ctx, int64_t index, std::string why);
+  // The condition of the loop after its network, as bool[]; true if it has none.
+  Result<Value*> RunCondition(ImportContext& ctx, int64_t index);
   // The largest number of iterations.
   Result<int64_t> TripCount(ImportContext& ctx);
   // The blobs that the network has changed since the journal had `mark` entries, with their values;

@@ -143,7 +143,7 @@ Result<Node*> ImportContext::AddNode(std::string_view op, std::vector<Value*> in
 }
 
 Result<Node*> ImportContext::AddNode(std::string_view op, std::vector<Value*> inputs, Attrs attrs,
-                                     size_t output_count, std::vector<Graph> regions) {
+                                     size_t output_count, std::span<Graph> regions) {
   const OpDef* const def = Ops().Find(op);
   if (def == nullptr) return InternalError("no operator named {}", op);
   Node* const node = graph_.AddNode(*def, std::move(inputs), std::move(attrs), output_count);

@@ -87,7 +87,7 @@ class ImportContext {
                         size_t output_count = 1);
   // The same for an operator with regions.
   Result<Node*> AddNode(std::string_view op, std::vector<Value*> inputs, Attrs attrs,
-                        size_t output_count, std::vector<Graph> regions);
+                        size_t output_count, std::span<Graph> regions);
   // The same for operators with one result.
   Result<Value*> Add(std::string_view op, std::vector<Value*> inputs, Attrs attrs = {});
   // Adds the node with the ONNX node's outputs as results.

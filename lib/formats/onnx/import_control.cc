@@ -202,9 +202,9 @@ Status Importer::ImportIf(ImportContext& ctx, const Scope& scope, int index) {
   NN_ASSIGN(condition, AsScalar(ctx, condition));
   for (size_t i = 0; i < ctx.output_count(); ++i) {
     const auto y = Selected(ctx, condition, (*yes)[i], (*no)[i]);
-    if (!y && IsPossible(*yes) && IsPossible(*no)) {
+    if (!y && !mark.HasUnsupported() && IsPossible(*yes) && IsPossible(*no)) {
       mark.EraseNodes();
-      return ImportOpenBranch(ctx, then_body, else_body, flag, why);
+      return ImportOpenBranch(ctx, then_body, else_body, flag, InBranch(y.error(), why).message());
     }
     if (!y) return tl::unexpected(InBranch(y.error(), why));
     ctx.SetOutput(i, *y);

@@ -83,7 +83,7 @@ Result<Type> ImportContext::DeclaredType(const flatbuffers::Vector<int32_t>* lis
 }
 
 Result<Node*> ImportContext::AddNode(std::string_view op, std::vector<Value*> inputs, Attrs attrs,
-                                     std::span<const Type> types) {
+                                     std::span<const Type> types, std::span<Graph> regions) {
   const OpDef* def = Ops().Find(op);
   if (def == nullptr) return InternalError("no operator named {}", op);
   bool quantized = false;
@@ -96,6 +96,7 @@ Result<Node*> ImportContext::AddNode(std::string_view op, std::vector<Value*> in
     quantized |= type.quantized();
     node->output(i)->set_type(std::move(type));
   }
+  for (Graph& region : regions) node->AddRegion(std::move(region));
   graph_.SetSource(node, OperatorName(&code_), index_);
   if (quantized) node->set_arithmetic(Arithmetic::kTflite);
   return graph_.InferAdded(node);
@@ -108,6 +109,14 @@ Result<Value*> ImportContext::Add(std::string_view op, std::vector<Value*> input
   NN_ASSIGN(Node* const node,
             AddNode(op, std::move(inputs), std::move(attrs), std::span(&type, 1)));
   return node->output();
+}
+
+Status ImportContext::EmitRegions(std::string_view op, std::vector<Value*> inputs, Attrs attrs,
+                                  std::span<Graph> regions) {
+  NN_ASSIGN(const Node* const node, AddNode(op, std::move(inputs), std::move(attrs),
+                                            std::vector<Type>(output_count()), regions));
+  for (size_t i = 0; i < output_count(); ++i) SetOutput(i, node->output(i));
+  return {};
 }
 
 Status ImportContext::Emit(std::string_view op, std::vector<Value*> inputs, Attrs attrs) {

@@ -81,6 +81,9 @@ class ImportContext {
                         size_t results) {
     return AddNode(op, std::move(inputs), std::move(attrs), std::vector<Type>(results));
   }
+  // Adds a node with regions, which has the operator's outputs as results.
+  Status EmitRegions(std::string_view op, std::vector<Value*> inputs, Attrs attrs,
+                     std::span<Graph> regions);
   // Adds the node with the operator's outputs as results.
   Status Emit(std::string_view op, std::vector<Value*> inputs, Attrs attrs = {});
   // Emit() for one result, followed by the fused activation.
@@ -100,7 +103,7 @@ class ImportContext {
 
  private:
   Result<Node*> AddNode(std::string_view op, std::vector<Value*> inputs, Attrs attrs,
-                        std::span<const Type> types);
+                        std::span<const Type> types, std::span<Graph> regions = {});
   Result<Type> DeclaredType(const flatbuffers::Vector<int32_t>* list, size_t i) const;
 
   const Model& model_;

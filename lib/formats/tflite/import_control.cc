@@ -3,8 +3,10 @@
 
 #include <algorithm>
 
+#include "formats/common/regions.h"
 #include "formats/tflite/importer.h"
 #include "ir/number.h"
+#include "ops/control/loop.h"
 
 namespace nn::tflite {
 namespace {
@@ -12,17 +14,18 @@ namespace {
 // Limit on subgraphs that call each other.
 constexpr int kMaxDepth = 16;
 
-Result<Value*> AsScalar(ImportContext& ctx) {
-  NN_ASSIGN(Value* const v, ctx.Ranked(0));
-  if (v->type().rank() == 0) return v;
+Result<Value*> AsScalar(ImportContext& ctx, Value* v) {
+  if (v->type().ranked() && v->type().rank() == 0) return v;
   return ctx.Add("reshape", {v}, ReshapeAttrs{});
 }
 
-struct WhileSubgraphs {
+}  // namespace
+
+struct Importer::WhileSubgraphs {
   int64_t condition, body;
 };
 
-Result<WhileSubgraphs> SubgraphsOfWhile(const ImportContext& ctx) {
+Result<Importer::WhileSubgraphs> Importer::SubgraphsOfWhile(const ImportContext& ctx) {
   if (OperatorOf(ctx.code()) == fb::BuiltinOperator::WHILE) {
     NN_ASSIGN(const auto* const o, ctx.Options<fb::WhileOptions>());
     return WhileSubgraphs{o->cond_subgraph_index(), o->body_subgraph_index()};
@@ -31,8 +34,6 @@ Result<WhileSubgraphs> SubgraphsOfWhile(const ImportContext& ctx) {
   if (o == nullptr) return ModelError("the options are missing or of a different kind");
   return WhileSubgraphs{o->cond_subgraph_index(), o->body_subgraph_index()};
 }
-
-}  // namespace
 
 bool CallsSubgraphs(fb::BuiltinOperator op) {
   using Op = fb::BuiltinOperator;
@@ -102,16 +103,73 @@ Status Importer::ImportIf(ImportContext& ctx) {
     return {};
   }
   const std::string why = "the condition " + WhyUnknown(condition);
-  NN_ASSIGN(Value* const scalar, AsScalar(ctx));
+  ImportMark mark(graph_, unsupported_);
+  NN_ASSIGN(Value* const scalar, AsScalar(ctx, condition));
   const auto yes = InlineSubgraph(o->then_subgraph_index(), inputs, ctx.output_count());
   if (!yes) return tl::unexpected(InBranch(yes.error(), why));
   const auto no = InlineSubgraph(o->else_subgraph_index(), inputs, ctx.output_count());
   if (!no) return tl::unexpected(InBranch(no.error(), why));
   for (size_t i = 0; i < yes->size(); ++i) {
-    NN_ASSIGN(Value* const y, Choose(ctx, scalar, (*yes)[i], (*no)[i], why));
-    ctx.SetOutput(i, y);
+    const auto y = Choose(ctx, scalar, (*yes)[i], (*no)[i], why);
+    if (!y && y.error().code() == ErrorCode::kUnsupported && !mark.HasUnsupported()) {
+      mark.EraseNodes();
+      return ImportOpenIf(ctx, o->then_subgraph_index(), o->else_subgraph_index(),
+                          y.error().message());
+    }
+    if (!y) return tl::unexpected(y.error());
+    ctx.SetOutput(i, *y);
   }
   return {};
+}
+
+Result<std::vector<Value*>> Importer::RunRegion(int64_t index, std::span<Value* const> inputs,
+                                                size_t outputs) {
+  const size_t unsupported = unsupported_.size();
+  NN_ASSIGN(auto results, InlineSubgraph(index, inputs, outputs));
+  if (unsupported_.size() > unsupported)
+    return UnsupportedError("subgraph {} is unsupported", index);
+  return results;
+}
+
+// The results differ too much to select from them.
+Status Importer::ImportOpenIf(ImportContext& ctx, int64_t yes, int64_t no, std::string why) {
+  const auto given = std::span<Value* const>(ctx.inputs()).subspan(1);
+  const RunBranchFn runs[] = {[&] { return RunRegion(yes, given, ctx.output_count()); },
+                              [&] { return RunRegion(no, given, ctx.output_count()); }};
+  auto branches = TakeBranches(graph_, unsupported_, runs);
+  if (!branches) return tl::unexpected(InBranch(branches.error(), why));
+  NN_ASSIGN(Value* const condition, AsScalar(ctx, ctx.input(0)));
+  std::vector<Value*> inputs = {condition};
+  inputs.insert(inputs.end(), branches->captured.begin(), branches->captured.end());
+  return ctx.EmitRegions("branch", std::move(inputs), BranchAttrs{std::move(why)},
+                         branches->regions);
+}
+
+// A run decides about the end.
+Status Importer::ImportOpenWhile(ImportContext& ctx, const WhileSubgraphs& subgraphs,
+                                 std::string why) {
+  const std::vector<Value*>& values = ctx.inputs();
+  const auto condition_of = [&](std::span<Value* const> v) -> Result<Value*> {
+    NN_ASSIGN(const auto condition, RunRegion(subgraphs.condition, v, 1));
+    return AsScalar(ctx, condition[0]);
+  };
+  const auto run = [&](std::span<Value* const> given) -> Result<std::vector<Value*>> {
+    NN_ASSIGN(std::vector<Value*> results,
+              RunRegion(subgraphs.body, given.subspan(1), values.size()));
+    NN_ASSIGN(Value* const condition, condition_of(results));
+    results.insert(results.begin(), condition);
+    return results;
+  };
+  std::vector<Type> types;
+  for (const Value* v : values) types.push_back(v->type());
+  auto loop = TakeLoop(graph_, unsupported_, std::move(types), run);
+  if (!loop) return tl::unexpected(InBranch(loop.error(), why));
+  NN_ASSIGN(Value* const first, condition_of(values));
+  std::vector<Value*> inputs = {nullptr, first};
+  inputs.insert(inputs.end(), values.begin(), values.end());
+  inputs.insert(inputs.end(), loop->captured.begin(), loop->captured.end());
+  const LoopAttrs attrs{static_cast<int64_t>(values.size()), std::move(why)};
+  return ctx.EmitRegions("loop", std::move(inputs), attrs, std::span(&loop->region, 1));
 }
 
 // An index out of range takes the last branch.
@@ -129,7 +187,7 @@ Status Importer::ImportCase(ImportContext& ctx) {
             InlineSubgraph(branches[static_cast<size_t>(first)], inputs, ctx.output_count()));
   const std::string why = "the index " + WhyUnknown(given);
   for (size_t k = known ? 0 : branches.size() - 1; k-- > 0;) {
-    NN_ASSIGN(Value* const index, AsScalar(ctx));
+    NN_ASSIGN(Value* const index, AsScalar(ctx, given));
     NN_ASSIGN(Tensor number, Number(index->dtype(), static_cast<double>(k)));
     NN_ASSIGN(Value* const taken, ctx.Add("equal", {index, ctx.Constant(std::move(number))}));
     NN_ASSIGN(const auto branch, InlineSubgraph(branches[k], inputs, ctx.output_count()));
@@ -149,15 +207,19 @@ Status Importer::ImportWhile(ImportContext& ctx) {
   if (values.size() != ctx.output_count())
     return ModelError("there are {} loop values, but {} outputs", values.size(),
                       ctx.output_count());
+  ImportMark all(graph_, unsupported_);
   const LoopScope loop(state_.loops);
   for (int64_t i = 0;; ++i) {
     ImportMark mark(graph_, unsupported_);
     NN_ASSIGN(const auto condition, InlineSubgraph(subgraphs.condition, values, 1));
     const auto go_on = state_.known.Bool(condition[0]);
-    if (!go_on)
-      return i == 0 ? UnsupportedError("the condition {}", WhyUnknown(condition[0]))
-                    : UnsupportedError("the condition after {} iterations {}", i,
-                                       WhyUnknown(condition[0]));
+    if (!go_on) {
+      std::string why =
+          i == 0 ? "the condition " + WhyUnknown(condition[0])
+                 : fmt::format("the condition after {} iterations {}", i, WhyUnknown(condition[0]));
+      all.EraseNodes();
+      return ImportOpenWhile(ctx, subgraphs, std::move(why));
+    }
     mark.EraseNodes();
     if (!*go_on) break;
     NN_ASSIGN(values, InlineSubgraph(subgraphs.body, values, values.size()));

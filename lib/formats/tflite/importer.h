@@ -84,6 +84,14 @@ class Importer {
   Status ImportIf(ImportContext& ctx);
   Status ImportCase(ImportContext& ctx);
   Status ImportWhile(ImportContext& ctx);
+  struct WhileSubgraphs;
+  static Result<WhileSubgraphs> SubgraphsOfWhile(const ImportContext& ctx);
+  // A branch and a loop that a run decides about, for the reason `why`.
+  Status ImportOpenIf(ImportContext& ctx, int64_t yes, int64_t no, std::string why);
+  Status ImportOpenWhile(ImportContext& ctx, const WhileSubgraphs& subgraphs, std::string why);
+  // InlineSubgraph() for a region: nothing in it may be unsupported.
+  Result<std::vector<Value*>> RunRegion(int64_t index, std::span<Value* const> inputs,
+                                        size_t outputs);
   // The results of a subgraph for these inputs, as operators of the graph.
   Result<std::vector<Value*>> InlineSubgraph(int64_t index, std::span<Value* const> inputs,
                                              size_t outputs);

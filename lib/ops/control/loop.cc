@@ -39,7 +39,9 @@ Status InferLoop(InferContext& ctx) {
   }
   const auto new_symbol = [&] { return ctx.NewSymbol(); };
   // Each round leaves fewer sizes that are the same in all iterations.
-  for (bool changed = true; changed;) {
+  bool changed = true;
+  for (int round = 0; changed; ++round) {
+    if (round == kMaxWidenings) WidenAll(std::span(types).subspan(1, carried), new_symbol);
     NN_RETURN_IF_ERROR(InferRegion(body, types));
     changed = false;
     for (size_t k = 0; k < carried; ++k) {

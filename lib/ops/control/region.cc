@@ -75,4 +75,13 @@ Result<bool> Widen(Type& a, const Type& b, const std::function<Dim()>& new_symbo
   return changed;
 }
 
+void WidenAll(std::span<Type> types, const std::function<Dim()>& new_symbol) {
+  for (Type& type : types) {
+    if (!type.ranked()) continue;
+    Dims dims = *type.dims;
+    for (Dim& d : dims) d = new_symbol();
+    type = type.WithDims(std::move(dims));
+  }
+}
+
 }  // namespace nn

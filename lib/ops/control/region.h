@@ -23,4 +23,10 @@ Type OutsideType(const Type& type, InferContext& ctx);
 // rank. kUnsupported for other element types or quantizations.
 Result<bool> Widen(Type& a, const Type& b, const std::function<Dim()>& new_symbol);
 
+// How often the types of carried values are widened size by size. A change may pass from one value
+// to the next, but after so many rounds, WidenAll() ends that.
+inline constexpr int kMaxWidenings = 16;
+// All sizes get new symbols.
+void WidenAll(std::span<Type> types, const std::function<Dim()>& new_symbol);
+
 }  // namespace nn

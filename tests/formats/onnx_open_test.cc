@@ -1,0 +1,125 @@
+// ONNX If and Loop that a run decides about.
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <string>
+
+#include "exec/program.h"
+#include "formats/onnx_text.h"
+#include "support/run_graph.h"
+
+namespace nn::test::onnx_open_test {
+namespace {
+
+using namespace onnx_text;
+
+std::string X(const std::vector<std::string>& dims) {
+  return Input("x", TypeOf(kF32, dims));
+}
+
+std::string Body(const std::string& contents, const std::vector<std::string>& carried,
+                 const std::vector<std::string>& results) {
+  std::string inputs = Input("i") + Input("go");
+  for (const auto& name : carried) inputs += Input(name);
+  return Subgraph("body", contents + inputs + Outputs(results));
+}
+
+TEST_CASE("onnx Loop: trip counts and conditions of a run") {
+  const auto graph = [](const std::string& trips, const std::string& condition) {
+    return Node("Loop", {trips, condition, "x", "zero"}, {"y", "k", "all"},
+                Body(Node("Add", {"v", "v"}, {"w"}) + Node("Add", {"n", "one"}, {"m"}) +
+                         Node("ReduceMax", {"w"}, {"top"}, Int("keepdims", 0)) +
+                         Node("Less", {"top", "limit"}, {"next"}),
+                     {"v", "n"}, {"next", "w", "m", "w"})) +
+           Integer("zero", 0) + Integer("one", 1) + Float("limit", 20) + Flag("yes", true) +
+           X({"2"}) + Outputs({"y", "k", "all"});
+  };
+  const std::string m = Input("m", TypeOf(kI64, {"1"}));
+  Check(graph("", "yes"), {{1, 2}}, {{16, 32}, {4}, {2, 4, 4, 8, 8, 16, 16, 32}});
+  Check(graph("m", "yes") + m, {{1, 2}, {2}}, {{4, 8}, {2}, {2, 4, 4, 8}});
+  Check(graph("m", "yes") + m, {{1, 2}, {9}}, {{16, 32}, {4}, {2, 4, 4, 8, 8, 16, 16, 32}});
+  Check(graph("m", "") + m, {{1, 2}, {5}}, {{32, 64}, {5}, {2, 4, 4, 8, 8, 16, 16, 32, 32, 64}});
+  const std::string c = Input("c", TypeOf(kBool, {}));
+  Check(graph("m", "c") + c + m, {{1, 2}, {0}, {9}}, {{1, 2}, {0}, {}});
+  Check(graph("m", "c") + c + m, {{1, 2}, {1}, {1}}, {{2, 4}, {1}, {2, 4}});
+  Check(graph("m", "c") + c + m, {{1, 2}, {1}, {-3}}, {{1, 2}, {0}, {}});
+}
+
+// Each iteration makes the carried value longer.
+TEST_CASE("onnx Loop: sizes that change") {
+  const std::string grow =
+      Node("Loop", {"m", "", "x"}, {"y"},
+           Body(Node("Concat", {"v", "x"}, {"w"}, Int("axis", 0)), {"v"}, {"go", "w"})) +
+      Node("ReduceSum", {"y"}, {"sum"}, Int("keepdims", 0)) + Input("m", TypeOf(kI64, {})) +
+      X({"2"}) + Outputs({"y", "sum"});
+  Check(grow, {{3}, {1, 2}}, {{1, 2, 1, 2, 1, 2, 1, 2}, {12}}, 12);
+  Check(grow, {{0}, {1, 2}}, {{1, 2}, {3}}, 12);
+  const ImportedModel model = Import(grow, 12);
+  CHECK_FALSE(model.graph.outputs()[0].value->type().const_dims());
+  CHECK(model.graph.outputs()[0].value->type().rank() == 1);
+  CHECK(model.graph.outputs()[1].value->type().ToString() == "f32[]");
+}
+
+TEST_CASE("onnx Loop: in loops, with values of all of them") {
+  const auto graph = [](const std::string& outer, const std::string& inner) {
+    const std::string add =
+        Body(Node("Add", {"u", "x"}, {"a"}) + Node("Add", {"a", "v"}, {"b"}), {"u"}, {"go", "b"});
+    return Node("Loop", {outer, "", "x"}, {"y"},
+                Body(Node("Loop", {inner, "", "x"}, {"w"}, add), {"v"}, {"go", "w"})) +
+           Integer("two", 2) + Input("m", TypeOf(kI64, {})) + X({}) + Outputs({"y"});
+  };
+  // v -> x + 2 (x + v), twice.
+  for (const auto& [outer, inner] : {std::pair("m", "m"), {"two", "m"}, {"m", "two"}})
+    Check(graph(outer, inner), {{2}, {1}}, {{13}});
+}
+
+TEST_CASE("onnx If: results of different shapes") {
+  const std::string graph =
+      Node("Neg", {"x"}, {"n"}) +
+      Node(
+          "If", {"c"}, {"y", "z"},
+          Subgraph("then_branch", Node("ReduceSum", {"n"}, {"s"}) + Node("Add", {"n", "w"}, {"t"}) +
+                                      Float("w", 10) + Outputs({"s", "t"})) +
+              Subgraph("else_branch", Node("Mul", {"x", "x"}, {"p"}) + Outputs({"p", "x"}))) +
+      Node("Abs", {"y"}, {"a"}) + Input("c", TypeOf(kBool, {"1"})) + X({"2"}) + Outputs({"a", "z"});
+  Check(graph, {{1}, {1, 2}}, {{3}, {9, 8}});
+  Check(graph, {{0}, {1, 2}}, {{1, 4}, {1, 2}});
+}
+
+TEST_CASE("onnx Loop: limits of a run") {
+  const std::string endless = Node("Loop", {"", "c", "x"}, {"y"},
+                                   Body(Node("Add", {"v", "v"}, {"w"}), {"v"}, {"go", "w"})) +
+                              Input("c", TypeOf(kBool, {})) + X({}) + Outputs({"y"});
+  const ImportedModel model = Import(endless);
+  REQUIRE(model.unsupported.empty());
+  for (const Backend backend : {Backend::kReference, Backend::kSimd}) {
+    ProgramOptions options;
+    options.backend = backend;
+    options.limits.max_steps = 100;
+    const auto program = Program::Compile(model.graph, options);
+    REQUIRE_MESSAGE(program.has_value(), program.error().message());
+    const auto results = program->Run(InputsOf(model.graph, {{1}, {1}}));
+    REQUIRE_FALSE(results.has_value());
+    CHECK(results.error().code() == ErrorCode::kLimit);
+    CHECK(Contains(results.error().message(), "see max-steps"));
+    const auto none = program->Run(InputsOf(model.graph, {{0}, {7}}));
+    REQUIRE_MESSAGE(none.has_value(), none.error().message());
+    CHECK(none->front().ToDoubles() == std::vector<double>{7});
+  }
+}
+
+TEST_CASE("onnx Loop and If: what regions cannot hold") {
+  const std::string m = Input("m", TypeOf(kI64, {}));
+  const auto loop = [&](const std::string& contents, const std::string& result) {
+    return Node("Loop", {"m", "", "x"}, {"y"}, Body(contents, {"v"}, {"go", result})) + m +
+           X({"2"}) + Outputs({"y"});
+  };
+  CHECK(Contains(WhyNot(loop(Node("Nonsense", {"v"}, {"w"}), "w")), "Nonsense"));
+  CHECK(Contains(WhyNot(loop(Node("Cast", {"v"}, {"w"}, Int("to", 7)), "w")),
+                 "a value is f32[2] and becomes i64[2]"));
+  CHECK(Contains(WhyNot(loop(Node("SequenceConstruct", {"v"}, {"w"}), "w")),
+                 "sequences and optionals in such subgraphs are unsupported"));
+}
+
+}  // namespace
+}  // namespace nn::test::onnx_open_test
