@@ -18,6 +18,7 @@
 #include "ops/math/random.h"
 #include "passes/passes.h"
 #include "support/files.h"
+#include "support/run_graph.h"
 #include "support/skip.h"
 #include "support/wire.h"
 #include "tensorio/compare.h"
@@ -171,10 +172,10 @@ TEST_CASE("onnx: the project's own test models") {
     Skip(root.string() + " is not there (Debian: libonnx-testdata)");
     return;
   }
-  // The seven failures are flaws of the data: bfloat16 tensors stored as uint16, second operands of
+  // The six failures are flaws of the data: bfloat16 tensors stored as uint16, second operands of
   // CastLike of another shape than their models declare, and results of Adam with an epsilon of
   // 0.01 that the model does not have.
-  for (const Row& row : {Row{"node", 887, 886, 7}, Row{"simple", 7, 7, 0},
+  for (const Row& row : {Row{"node", 888, 886, 6}, Row{"simple", 15, 15, 0},
                          Row{"pytorch-operator", 35, 35, 0}, Row{"pytorch-converted", 82, 82, 0}}) {
     Counts run, written;
     int constant = 0;
@@ -188,7 +189,14 @@ TEST_CASE("onnx: the project's own test models") {
       const Status status = graph ? RunSets(*graph, directory) : tl::unexpected(graph.error());
       run.Add(name, status);
       if (status && IsRandomGraph(*graph)) ++run.random;
-      if (status) written.Add(name + ", written", WriteAndRun(*graph, directory));
+      if (!status) continue;
+      // No format holds loops that a run decides about.
+      if (!WhyOpen(*graph).empty()) {
+        graph = WithConstantInputs(directory);
+        ++constant;
+      }
+      written.Add(name + ", written",
+                  graph ? WriteAndRun(*graph, directory) : tl::unexpected(graph.error()));
     }
     MESSAGE(std::string(row.folder)
             << ": " << run.Text() << "; written and read: " << written.Text() << "; " << constant
