@@ -213,6 +213,10 @@ struct OpDef {
   // Of arithmetic on two numbers: whether the result for integers is the result for floats that
   // hold them, so that formats without integers can compute shapes.
   bool keeps_integers = false;
+  // Of operators on integers: whether their results are those for wider integers that hold the same
+  // numbers, reduced to the bits of the type, so that formats can compute narrow integers in wide
+  // ones. Operands without elements are excluded.
+  bool wraps_integers = false;
   // Of operators with a layout: whether more spatial axes of size 1 can be added before the others
   // (WithUnitAxes in ops/support/window.h).
   bool takes_unit_axes = false;

@@ -9,8 +9,7 @@ namespace nn {
 namespace {
 
 bool IsReal16(const Value* v) {
-  return v != nullptr && !v->type().quantized() &&
-         (v->dtype() == DType::kF16 || v->dtype() == DType::kBF16);
+  return !v->type().quantized() && (v->dtype() == DType::kF16 || v->dtype() == DType::kBF16);
 }
 
 Result<Value*> CastBefore(Graph& graph, Value* v, DType dtype, Node& before) {
@@ -22,41 +21,49 @@ Result<Value*> CastBefore(Graph& graph, Value* v, DType dtype, Node& before) {
 
 }  // namespace
 
-Result<bool> ComputeInFloat(Graph& graph, Node& node) {
+Result<bool> ComputeIn(DType dtype, Graph& graph, Node& node, bool (*is_changed)(const Value*),
+                       bool (*accepts)(const Node&)) {
   if (node.op().converts || node.op().is_check || node.op().is_opaque || !node.regions().empty())
     return false;
-  bool any = false;
   std::vector<Value*> inputs;
+  std::vector<Node*> casts;
   for (Value* v : node.inputs()) {
-    if (IsReal16(v)) {
-      any = true;
-      NN_ASSIGN(v, CastBefore(graph, v, DType::kF32, node));
+    if (v != nullptr && is_changed(v)) {
+      NN_ASSIGN(v, CastBefore(graph, v, dtype, node));
+      casts.push_back(v->def());
     }
     inputs.push_back(v);
   }
-  if (!any) return false;
+  if (casts.empty()) return false;
   Node* const wide =
       graph.AddNode(node.op(), std::move(inputs), node.attrs(), node.outputs().size(), &node);
   wide->set_arithmetic(node.arithmetic());
   wide->set_name(node.name());
   wide->set_source(node.source());
-  const bool inferred = InferNode(*wide).has_value();
-  for (size_t i = 0; i < node.outputs().size(); ++i) {
+  bool fits = InferNode(*wide).has_value();
+  for (size_t i = 0; fits && i < node.outputs().size(); ++i) {
     const Value* y = node.output(i);
-    if (inferred && wide->output(i)->dtype() == (IsReal16(y) ? DType::kF32 : y->dtype())) continue;
+    fits = wide->output(i)->dtype() == (is_changed(y) ? dtype : y->dtype());
+  }
+  if (!fits || (accepts != nullptr && !accepts(*wide))) {
     graph.Erase(wide);
+    for (Node* const cast : casts) graph.Erase(cast);
     return false;
   }
   std::vector<Value*> results;
   for (size_t i = 0; i < node.outputs().size(); ++i) {
     Value* y = wide->output(i);
-    if (IsReal16(node.output(i))) {
+    if (is_changed(node.output(i))) {
       NN_ASSIGN(y, CastBefore(graph, y, node.output(i)->dtype(), node));
     }
     results.push_back(y);
   }
   graph.Replace(&node, results);
   return true;
+}
+
+Result<bool> ComputeInFloat(Graph& graph, Node& node) {
+  return ComputeIn(DType::kF32, graph, node, IsReal16, nullptr);
 }
 
 }  // namespace nn

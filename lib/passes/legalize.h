@@ -146,6 +146,12 @@ Result<bool> SetLayout(Graph& graph, Node& node) {
       layout == Layout::kNxc ? AxisMap::ChannelsLast(rank) : AxisMap::ChannelsFirst(rank));
 }
 
+// Replaces a node by the same on values of another element type, between casts: those operands and
+// results for which `is_changed`. False if there are none, the operator changes element types
+// itself, or `accepts`, unless it is null, does not accept the new node.
+Result<bool> ComputeIn(DType dtype, Graph& graph, Node& node, bool (*is_changed)(const Value*),
+                       bool (*accepts)(const Node&));
+
 // Replaces a node on float16 or bfloat16 by the same on float32, between casts. Exact, because
 // operators compute these types in float32 and round once. False if the node has no such operands,
 // or changes element types itself.

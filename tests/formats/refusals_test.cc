@@ -39,9 +39,9 @@ TEST_CASE("refusals: constructs that a format cannot express are named") {
   constexpr const char* kWide =
       R"(graph { in %x: f32[65536, 65536]  %y = relu(%x)  out "y" = %y })";
   constexpr const char* kPow =
-      R"(graph { in %x: i64[2]  in %e: i64[2]  %y = pow(%x, %e)  out "y" = %y })";
+      R"(graph { in %x: f64[2]  in %e: i64[2]  %y = pow(%x, %e)  out "y" = %y })";
   constexpr const char* kMinimum =
-      R"(graph { in %a: u16[2]  in %b: u16[2]  %y = minimum(%a, %b)  out "y" = %y })";
+      R"(graph { in %a: u64[2]  in %b: u64[2]  %y = minimum(%a, %b)  out "y" = %y })";
   constexpr const char* kBias = R"(graph { in %x: f32[1, 2, 4, 4]  in %w: f32[3, 2, 1, 1]
     const %b: f32[3] = seeded(1)  %y = conv(%x, %w, %b)  out "y" = %y })";
   constexpr const char* kUnique =
@@ -112,8 +112,8 @@ TEST_CASE("refusals: constructs that a format cannot express are named") {
         Row{kLong, "tflite", "limits dimensions to 2147483647"},
         Row{kWide, "tflite", "limits tensors to 2147483647 elements"},
         Row{kWide, "nnapi", "2^32 bytes"},
-        Row{kPow, "tflite", "POW does not support i64"},
-        Row{kMinimum, "tflite", "no minimum for u16"},
+        Row{kPow, "tflite", "no pow for f64"},
+        Row{kMinimum, "tflite", "no minimum for u64, and converts u64 to no other type"},
         Row{kBias, "coreml", "takes its weights as an input but sets hasBias"},
         Row{kUnique, "tflite", "no outputs for first positions and counts"},
         Row{kOpen, "tflite", "its output size must be constant"}}) {

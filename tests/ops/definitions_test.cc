@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <string>
@@ -116,6 +117,67 @@ TEST_CASE("definitions: floats represent integers where the definition says so")
     const auto integers = run(*op, DType::kI32, Tensor::Of({n}, a), Tensor::Of({n}, b));
     const auto reals = run(*op, DType::kF32, Tensor::Of({n}, real_a), Tensor::Of({n}, real_b));
     CHECK(integers == reals);
+  }
+}
+
+// Integers at the ends of the 8-bit types and others, in all pairs, in a type with these ends or a
+// wider one.
+std::vector<Tensor> PairsOf(DType narrow, DType dtype) {
+  constexpr int64_t kBits[] = {0, 1, 2, 3, 100, 127, 128, 255};
+  constexpr int64_t kSide = std::size(kBits);
+  auto a = TensorBuilder::Create(dtype, {kSide, kSide});
+  auto b = TensorBuilder::Create(dtype, {kSide, kSide});
+  const auto number = [&](int64_t i) {
+    return IsSigned(narrow) ? int64_t{static_cast<int8_t>(kBits[i])} : kBits[i];
+  };
+  for (int64_t i = 0; i < kSide; ++i)
+    for (int64_t k = 0; k < kSide; ++k) {
+      a->SetInt(kSide * i + k, number(i));
+      b->SetInt(kSide * i + k, number(k));
+    }
+  return {a->Finish(), b->Finish()};
+}
+
+// The first result of an operator on such integers and small constants, as bits of an 8-bit type.
+std::vector<int64_t> BitsOfResult(const OpDef& op, DType narrow, DType dtype) {
+  const std::map<std::string_view, std::vector<Tensor>> constants = {
+      {"gather", {Tensor::Of<int64_t>({2}, {1, 0})}},
+      {"gather_elements", {Tensor::Of<int64_t>({1, 2}, {1, 0})}},
+      {"gather_nd", {Tensor::Of<int64_t>({2, 1}, {1, 0})}},
+      {"reverse_sequence", {Tensor::Of<int64_t>({8}, {1, 2, 3, 4, 5, 6, 7, 8})}},
+      {"scatter_elements", {Tensor::Of<int64_t>({8, 8}, std::vector<int64_t>(64, 1))}},
+      {"scatter_nd", {Tensor::Of<int64_t>({8, 1}, {3, 1, 2, 0, 7, 6, 5, 4})}},
+      {"split", {Tensor::Of<int64_t>({2}, {3, 5})}},
+      {"top_k", {Tensor::Of<int64_t>({}, {5})}},
+  };
+  const std::vector<Tensor> pairs = PairsOf(narrow, dtype);
+  Graph g;
+  std::vector<Value*> inputs = {g.AddConstant(pairs[0])};
+  if (const auto it = constants.find(op.name); it != constants.end())
+    for (const Tensor& t : it->second) inputs.push_back(g.AddConstant(t));
+  while (inputs.size() < op.inputs.size() && op.inputs[inputs.size()].arity == Arity::kRequired)
+    inputs.push_back(g.AddConstant(pairs[1]));
+  std::vector<const Tensor*> tensors;
+  for (const Value* v : inputs) tensors.push_back(&v->constant());
+  const size_t outputs = op.outputs[0].arity == Arity::kVariadic ? 2 : op.outputs.size();
+  const auto node = g.Append(op.name, inputs, Attrs(op.attrs), outputs);
+  REQUIRE_MESSAGE(node.has_value(), node.error().message());
+  const auto y = EvalNode(**node, tensors);
+  REQUIRE_MESSAGE(y.has_value(), y.error().message());
+  std::vector<int64_t> bits;
+  for (const Tensor& t : *y)
+    for (const int64_t v : t.ToInts()) bits.push_back(t.dtype() == dtype ? v & 0xff : v);
+  return bits;
+}
+
+TEST_CASE(
+    "definitions: narrow integers can be computed in wide ones where the definition says so") {
+  for (const OpDef* op : Ops().All()) {
+    if (!op->wraps_integers) continue;
+    CAPTURE(op->name);
+    for (const DType narrow : {DType::kI8, DType::kU8})
+      for (const DType wide : {DType::kI32, DType::kI64})
+        CHECK(BitsOfResult(*op, narrow, narrow) == BitsOfResult(*op, narrow, wide));
   }
 }
 

@@ -291,6 +291,15 @@ std::optional<std::string> WhyNotOneToOne(const Node& node) {
   return WhyNotOperands(*op, inputs, outputs);
 }
 
+bool NamesType(const Node& node, DType dtype) {
+  const FormatName* format = node.op().FindFormat("tflite");
+  const auto op = format == nullptr ? std::nullopt : OperatorNamed(format->path);
+  const Signature* signature = op ? FindSignature(*op) : nullptr;
+  const auto type = TensorTypeOf(dtype);
+  return signature != nullptr && type && !signature->inputs.empty() &&
+         signature->inputs[0].types.Has(*type);
+}
+
 Status ExportContext::CheckOperators(size_t first) const {
   for (size_t i = first; i < operators_.size(); ++i)
     NN_RETURN_IF_ERROR(CheckOperands(operators_[i]));

@@ -166,6 +166,9 @@ struct ExportRow {
 // Why the operands of a node do not match the signature of its one-to-one operator.
 std::optional<std::string> WhyNotOneToOne(const Node& node);
 
+// Whether the one-to-one operator of a node lists the element type for its first operand.
+bool NamesType(const Node& node, DType dtype);
+
 // The row of an operator; null if there is none.
 const ExportRow* FindExport(std::string_view op);
 

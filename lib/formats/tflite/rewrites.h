@@ -24,6 +24,19 @@ Result<bool> MishAsProduct(Graph& graph, Node& node);
 Result<bool> SoftplusAsLogarithm(Graph& graph, Node& node);
 Result<bool> SoftsignAsQuotient(Graph& graph, Node& node);
 
+// rewrites_integers.cc: integers for which the kernels are missing.
+// Narrow integers in wider ones (OpDef::wraps_integers).
+Result<bool> ComputeInWiderIntegers(Graph& graph, Node& node);
+Result<bool> PowAsProducts(Graph& graph, Node& node);  // integers to integer powers
+Result<bool> WholeExponent(Graph& graph, Node& node);  // integers to powers in float32
+Result<bool> AbsAsMaximum(Graph& graph, Node& node);
+Result<bool> SquareOfDifference(Graph& graph, Node& node);
+Result<bool> ShiftLeftAsProduct(Graph& graph, Node& node);  // with a power of two
+Result<bool> BitsInWords(Graph& graph, Node& node);         // 64 bits as two words of 32
+Result<bool> AndAsSum(Graph& graph, Node& node);            // a + b = 2 (a & b) + (a ^ b)
+Result<bool> OrAsSum(Graph& graph, Node& node);             // a | b = (a & b) + (a ^ b)
+Result<bool> NotAsDifference(Graph& graph, Node& node);
+
 // rewrites.cc: the rest.
 Result<bool> ClipAsBounds(Graph& graph, Node& node);
 Result<bool> BroadcastOperands(Graph& graph, Node& node);

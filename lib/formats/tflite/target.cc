@@ -28,9 +28,12 @@ std::optional<std::string> WhyNotTypes(const Node& node, bool any_type) {
     if (v->type().quantized())
       for (const float scale : v->type().quant->scales)
         if (!(scale > 0)) return fmt::format("scales must be positive, not {}", scale);
-    const bool stored_only = (IsFloat(t) && t != DType::kF32) || t == DType::kU16 ||
-                             t == DType::kU32 || t == DType::kU64;
-    if (stored_only && !any_type)
+    const bool is_unsigned = t == DType::kU16 || t == DType::kU32 || t == DType::kU64;
+    if (any_type || (is_unsigned && NamesType(node, t))) return std::nullopt;
+    if (t == DType::kU64)
+      return fmt::format("TensorFlow Lite has no {} for u64, and converts u64 to no other type",
+                         node.op_name());
+    if (is_unsigned || (IsFloat(t) && t != DType::kF32))
       return fmt::format("TensorFlow Lite has no {} for {}", node.op_name(), DTypeName(t));
     return std::nullopt;
   };
@@ -182,6 +185,18 @@ constexpr Rewrite kRewrites[] = {
     {"random_normal", "standard distribution", ExpandRandom},
     {"bernoulli", "comparison", ExpandBernoulli},
     {"multinomial", "float logits", ExpandFloatLogits},
+    {"pow", "products", PowAsProducts},
+    {"pow", "whole exponent", WholeExponent},
+    {"abs", "maximum", AbsAsMaximum},
+    {"squared_difference", "product", SquareOfDifference},
+    {"shift_left", "product", ShiftLeftAsProduct},
+    {"bitwise_and", "words", BitsInWords},
+    {"bitwise_or", "words", BitsInWords},
+    {"bitwise_xor", "words", BitsInWords},
+    {"bitwise_and", "sums", AndAsSum},
+    {"bitwise_or", "sums", OrAsSum},
+    {"bitwise_not", "difference", NotAsDifference},
+    {"", "wider integers", ComputeInWiderIntegers},
 };
 
 // The reason for an operator without a counterpart: if other operators can express it, its element

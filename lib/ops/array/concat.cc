@@ -291,6 +291,7 @@ void RegisterConcatOps(OpRegistry& ops) {
   concat.name = "concat";
   concat.summary = "concatenates tensors along an axis";
   concat.category = Category::kMovement;
+  concat.wraps_integers = true;
   concat.quant_rule = QuantRule::kSame;
   concat.attrs = AttrsInfoOf<ConcatAttrs>();
   concat.inputs = {{"x", Arity::kVariadic, Elements::kAny}};
@@ -304,6 +305,7 @@ void RegisterConcatOps(OpRegistry& ops) {
   split.name = "split";
   split.summary = "splits a tensor along an axis";
   split.category = Category::kMovement;
+  split.wraps_integers = true;
   split.quant_rule = QuantRule::kSame;
   split.attrs = AttrsInfoOf<SplitAttrs>();
   split.inputs = {{"x", Arity::kRequired, Elements::kAny}, {"sizes", Arity::kOptional}};

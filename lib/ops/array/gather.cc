@@ -375,6 +375,7 @@ void RegisterGatherOps(OpRegistry& ops) {
   gather.name = "gather";
   gather.summary = "selects slices along an axis by indices";
   gather.category = Category::kMovement;
+  gather.wraps_integers = true;
   gather.quant_rule = QuantRule::kSame;
   gather.attrs = AttrsInfoOf<GatherAttrs>();
   gather.inputs = {{"x", Arity::kRequired, Elements::kAny}, {"indices"}};
@@ -388,6 +389,7 @@ void RegisterGatherOps(OpRegistry& ops) {
   elements.name = "gather_elements";
   elements.summary = "selects elements, each by an index on one axis";
   elements.category = Category::kMovement;
+  elements.wraps_integers = true;
   elements.attrs = AttrsInfoOf<GatherElementsAttrs>();
   elements.inputs = {{"x", Arity::kRequired, Elements::kAny}, {"indices"}};
   elements.infer = InferGatherElements;
@@ -400,6 +402,7 @@ void RegisterGatherOps(OpRegistry& ops) {
   nd.name = "gather_nd";
   nd.summary = "selects slices, each by indices on several axes";
   nd.category = Category::kMovement;
+  nd.wraps_integers = true;
   nd.quant_rule = QuantRule::kSame;
   nd.attrs = AttrsInfoOf<GatherNdAttrs>();
   nd.inputs = {{"x", Arity::kRequired, Elements::kAny}, {"indices"}};

@@ -364,6 +364,7 @@ void RegisterSelectOps(OpRegistry& ops) {
   non_zero.name = "non_zero";
   non_zero.summary = "the indices of nonzero elements";
   non_zero.category = Category::kOther;
+  non_zero.wraps_integers = true;
   non_zero.inputs = {{"x"}};
   non_zero.infer = InferNonZero;
   non_zero.eval = EvalNonZero;
@@ -385,6 +386,7 @@ void RegisterSelectOps(OpRegistry& ops) {
   unique.name = "unique";
   unique.summary = "the distinct elements or slices of a tensor";
   unique.category = Category::kOther;
+  unique.wraps_integers = true;
   unique.attrs = AttrsInfoOf<UniqueAttrs>();
   unique.inputs = {{"x", Arity::kRequired, Elements::kAny}};
   unique.outputs = {{"y"},
@@ -399,6 +401,7 @@ void RegisterSelectOps(OpRegistry& ops) {
   sequence.name = "reverse_sequence";
   sequence.summary = "reverses the first elements of sequences of given lengths";
   sequence.category = Category::kMovement;
+  sequence.wraps_integers = true;
   sequence.attrs = AttrsInfoOf<ReverseSequenceAttrs>();
   sequence.inputs = {{"x", Arity::kRequired, Elements::kAny}, {"lengths"}};
   sequence.infer = InferReverseSequence;

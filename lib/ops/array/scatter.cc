@@ -291,6 +291,7 @@ void RegisterScatterOps(OpRegistry& ops) {
   elements.name = "scatter_elements";
   elements.summary = "writes elements to positions given by an index on one axis";
   elements.category = Category::kMovement;
+  elements.wraps_integers = true;
   elements.attrs = AttrsInfoOf<ScatterElementsAttrs>();
   elements.inputs = {{"x", Arity::kRequired, Elements::kAny},
                      {"indices"},
@@ -304,6 +305,7 @@ void RegisterScatterOps(OpRegistry& ops) {
   nd.name = "scatter_nd";
   nd.summary = "writes slices to positions given by indices on several axes";
   nd.category = Category::kMovement;
+  nd.wraps_integers = true;
   nd.attrs = AttrsInfoOf<ScatterNdAttrs>();
   nd.inputs = {{"x", Arity::kRequired, Elements::kAny},
                {"indices"},

@@ -306,6 +306,7 @@ void RegisterSliceOps(OpRegistry& ops) {
   slice.name = "slice";
   slice.summary = "selects elements between two bounds with a step along axes";
   slice.category = Category::kMovement;
+  slice.wraps_integers = true;
   slice.quant_rule = QuantRule::kSame;
   slice.attrs = AttrsInfoOf<SliceAttrs>();
   slice.inputs = {{"x", Arity::kRequired, Elements::kAny},
@@ -323,6 +324,7 @@ void RegisterSliceOps(OpRegistry& ops) {
   reverse.name = "reverse";
   reverse.summary = "reverses the elements along axes";
   reverse.category = Category::kMovement;
+  reverse.wraps_integers = true;
   reverse.quant_rule = QuantRule::kSame;
   reverse.attrs = AttrsInfoOf<ReverseAttrs>();
   reverse.inputs = {{"x", Arity::kRequired, Elements::kAny}};

@@ -311,6 +311,7 @@ void RegisterBinaryOps(OpRegistry& ops) {
     op.category = row.category;
     op.quant_rule = QuantRule::kElementwise;
     op.keeps_integers = row.keeps_integers;
+    op.wraps_integers = row.integer.s != nullptr;
     op.inputs = {{"a"}, {"b"}};
     op.infer = InferBinary;
     op.eval = EvalBinary;

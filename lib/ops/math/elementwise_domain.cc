@@ -3,6 +3,7 @@
 #include <cmath>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "ir/op_def.h"
 #include "ops/support/domain.h"
@@ -180,9 +181,26 @@ Domain OfMaximum(const Node& node, size_t input, std::span<const Domain> y) {
   return d;
 }
 
+// Whole numbers from 0 to 3, also in floats.
+Domain SmallExponents(const Value* exponent) {
+  constexpr int kMost = 3;
+  constexpr int64_t kMostContents = 4096;
+  const auto dims = DimsOf(exponent);
+  if (HoldsIntegers(exponent) || !dims) return Between(0, kMost);
+  int64_t count = 1;
+  for (const int64_t d : *dims) {
+    if (d > kMostContents / std::max<int64_t>(count, 1)) return Between(0, kMost);
+    count *= d;
+  }
+  std::vector<int64_t> exponents(static_cast<size_t>(count));
+  for (size_t i = 0; i < exponents.size(); ++i)
+    exponents[i] = static_cast<int64_t>(i + 2) % (kMost + 1);
+  return Exactly(exponents);
+}
+
 Domain OfPow(const Node& node, size_t input, std::span<const Domain>) {
   const bool integers = HoldsIntegers(node.input(0));
-  if (input == 1) return integers ? Between(0, 3) : Domain();
+  if (input == 1) return integers ? SmallExponents(node.input(1)) : Domain();
   if (integers) return {};
   const Value* exponent = node.input(1);
   const auto k = RangeOfConstant(exponent);

@@ -326,6 +326,7 @@ void RegisterLogicOps(OpRegistry& ops) {
   for (const CompareRow& row : CompareRows()) {
     OpDef op = BinaryOp(row.name, row.summary, InferCompare, EvalCompare, row.formats);
     op.quant_rule = QuantRule::kElementwise;
+    op.wraps_integers = true;
     ops.Add(std::move(op));
   }
   for (const BitsRow& row : BitsRows())

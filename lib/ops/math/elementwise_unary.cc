@@ -512,6 +512,8 @@ void RegisterUnaryOps(OpRegistry& ops) {
     op.eval = EvalUnary;
     op.change_axes = ChangeUnaryAxes;
     op.clamp = row.clamp;
+    // Attributes are converted to the type.
+    op.wraps_integers = row.integer.s != nullptr && row.attrs == AttrsInfoOf<NoAttrs>();
     op.formats = row.formats;
     ops.Add(std::move(op));
   }

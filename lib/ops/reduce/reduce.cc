@@ -382,6 +382,7 @@ void RegisterReduceOps(OpRegistry& ops) {
   for (const ReduceRow& row : ReduceRows()) {
     OpDef op = ReduceDef(row.name, row.summary);
     op.quant_rule = row.quant_rule;
+    op.wraps_integers = row.integer != nullptr;
     ops.Add(std::move(op));
   }
   for (auto [name, summary] :

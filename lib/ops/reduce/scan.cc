@@ -102,6 +102,7 @@ OpDef ScanOp(std::string_view name, std::string_view summary, Status (*eval)(Eva
   op.name = name;
   op.summary = summary;
   op.category = Category::kReduction;
+  op.wraps_integers = true;
   op.attrs = AttrsInfoOf<ScanAttrs>();
   op.inputs = {{"x"}, {"axis", Arity::kOptional}};
   op.infer = InferScan;

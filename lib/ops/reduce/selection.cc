@@ -221,6 +221,7 @@ void RegisterSelectionOps(OpRegistry& ops) {
     op.summary = summary;
     op.category = Category::kReduction;
     op.quant_rule = QuantRule::kFree;
+    op.wraps_integers = true;
     op.attrs = AttrsInfoOf<ArgAttrs>();
     op.inputs = {{"x"}};
     op.infer = InferArg;
@@ -232,6 +233,7 @@ void RegisterSelectionOps(OpRegistry& ops) {
   top_k.name = "top_k";
   top_k.summary = "the k largest or smallest elements along an axis and their indices";
   top_k.category = Category::kReduction;
+  top_k.wraps_integers = true;
   top_k.attrs = AttrsInfoOf<TopKAttrs>();
   top_k.inputs = {{"x"}, {"k"}};
   top_k.outputs = {{"values"}, {"indices"}};

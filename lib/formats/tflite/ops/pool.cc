@@ -61,7 +61,6 @@ Status WritePool(ExportContext& ctx, const Node& node) {
 }
 
 std::optional<std::string> WhyNotPool(const Node& node, const PoolAttrs& a) {
-  if (auto reason = WhyNotReal(node)) return reason;
   if (node.outputs().size() > 1) return "MAX_POOL_2D has no output for the indices";
   if (a.kernel.size() != 2)
     return fmt::format("{} spatial axes are unsupported; TensorFlow Lite pools over 2",
@@ -76,17 +75,23 @@ std::optional<std::string> WhyNotPool(const Node& node, const PoolAttrs& a) {
   return std::nullopt;
 }
 
+// The largest integer is the same with any scale.
 std::optional<std::string> WhyNotMaxPool(const Node& node) {
+  const DType t = node.input(0)->dtype();
+  if (t != DType::kU8 && t != DType::kI8 && t != DType::kI16)
+    if (auto reason = WhyNotReal(node)) return reason;
   return WhyNotPool(node, node.attrs<MaxPoolAttrs>());
 }
 
 std::optional<std::string> WhyNotAveragePool(const Node& node) {
+  if (auto reason = WhyNotReal(node)) return reason;
   const auto& a = node.attrs<AveragePoolAttrs>();
   if (a.count_include_pad && a.padding == Padding::kSameUpper) return "count_include_pad must be 0";
   return WhyNotPool(node, a);
 }
 
 std::optional<std::string> WhyNotLpPool(const Node& node) {
+  if (auto reason = WhyNotReal(node)) return reason;
   const auto& a = node.attrs<LpPoolAttrs>();
   if (a.p != 2.0f || !a.average) return "L2_POOL_2D computes the root of the mean of squares only";
   if (node.output()->type().quantized()) return "L2_POOL_2D does not support quantized operands";
