@@ -42,6 +42,37 @@ void Expansion::ReplaceOutput(size_t i, Value* v) {
   graph_.ReplaceUses(node_.output(i), v);
 }
 
+std::optional<std::string_view> WhyNotExpanded(const Node& node) {
+  struct Conditions {
+    std::string_view op, reason;
+  };
+  constexpr std::string_view kProduct =
+      "the number of products in a sum is not known, or too large for exact sums in float32";
+  constexpr std::string_view kTransform =
+      "x must be f32 and have elements, its axis, the length and the shape along the axis "
+      "constant, and the matrix "
+      "of "
+      "the transform must have at most 2^24 elements";
+  constexpr std::string_view kFrames =
+      "the signal must be f32 and have elements and a constant length, the step and the size of "
+      "the frames must "
+      "be constant, and the matrix of the transform must have at most 2^24 elements";
+  constexpr Conditions kConditions[] = {
+      {"matmul_integer", kProduct},
+      {"conv_integer", kProduct},
+      {"det", "the matrices must be of f32 and have a constant size from 1 to 32"},
+      {"dft", kTransform},
+      {"stft", kFrames},
+      {"roi_align",
+       "the operands must be of f32, sampling_ratio positive, since 0 lets the regions determine "
+       "the number of samples, and the images of constant shape; set input shapes with "
+       "--input-shape"},
+  };
+  for (const Conditions& c : kConditions)
+    if (node.Is(c.op)) return c.reason;
+  return std::nullopt;
+}
+
 bool IsFinite(const Tensor& tensor) {
   const Tensor aligned = tensor.Aligned();
   return std::ranges::all_of(aligned.As<float>(), [](float v) { return std::isfinite(v); });

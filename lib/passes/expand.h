@@ -3,6 +3,7 @@
 // unless a function says that it rounds differently.
 #pragma once
 
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -45,6 +46,10 @@ bool IsPlainF32(const Node& node);
 // Whether all elements of a float32 tensor are finite, so that their products with zeros are zeros.
 bool IsFinite(const Tensor& tensor);
 
+// Why a target that lacks the operator refuses a node that its expansion below left; nullopt if the
+// expansion has no conditions of its own.
+std::optional<std::string_view> WhyNotExpanded(const Node& node);
+
 // An operator with one spatial axis (OpDef::takes_unit_axes) -> the same with a second one, of size
 // 1, before it.
 Result<bool> OneAxisAsTwo(Graph& graph, Node& node);
@@ -79,6 +84,10 @@ Result<bool> ExpandAsTile(Graph& graph, Node& node);
 Result<bool> ExpandComputedBounds(Graph& graph, Node& node);
 // grid_sample of float32 -> a gather for each tap, and their weighted sum. Rounds differently.
 Result<bool> ExpandGridSample(Graph& graph, Node& node);
+// roi_align of float32 with a given number of samples, of images of constant shape -> a gather for
+// each of the four taps of all samples, their weighted sums, and a pool of the samples in each bin.
+// An image number out of range is not an error any more.
+Result<bool> ExpandRoiAlign(Graph& graph, Node& node);
 // top_k of the smallest elements, along another axis than the last, with a list of one number as k,
 // or without indices -> of the largest, along the last axis, with both outputs.
 Result<bool> ExpandTopK(Graph& graph, Node& node);
@@ -100,9 +109,6 @@ Result<bool> ExpandPad(Graph& graph, Node& node);
 // operands are split into multiples of 16 and the rest. False if the depth is not known, or so
 // large that not even the parts are exact.
 Result<bool> ExpandIntegerProduct(Graph& graph, Node& node);
-// The reason with which a target without integer products refuses one that was not expanded.
-inline constexpr std::string_view kWhyNoProduct =
-    "the number of products in a sum is not known, or too large for exact sums in float32";
 // dynamic_quantize -> its definition.
 Result<bool> ExpandDynamicQuantize(Graph& graph, Node& node);
 
@@ -134,6 +140,15 @@ Result<bool> ExpandMaxUnpool(Graph& graph, Node& node);
 Result<bool> ExpandLpPool(Graph& graph, Node& node);
 // lrn -> sums of slices. Rounds differently.
 Result<bool> ExpandLrn(Graph& graph, Node& node);
+
+// det of float32 matrices of constant size, up to 32 columns -> elimination with partial pivoting.
+// Rounds differently.
+Result<bool> ExpandDet(Graph& graph, Node& node);
+// dft, stft of float32 of constant length -> products with the matrix of the transform; frames of
+// stft by a convolution, or gathered if the window is computed. Rounds differently, and sums
+// that overflow or have infinities may be infinite or NaN where the definition's are not.
+Result<bool> ExpandDft(Graph& graph, Node& node);
+Result<bool> ExpandStft(Graph& graph, Node& node);
 
 // pad of float32 -> slices of the input beside it, or a slice before the padding if elements are
 // removed.

@@ -7,30 +7,17 @@
 #include <string>
 #include <vector>
 
-#include "ir/text.h"
-#include "support/run_graph.h"
+#include "passes/expansion.h"
 
 namespace nn::test::expand_test {
 namespace {
 
-using Expand = Result<bool> (*)(Graph&, Node&);
-
-struct Row {
-  const char* name;
-  Expand expand;
-  std::string graph;
-  std::vector<std::vector<double>> inputs = {};
-  double tolerance = 0;
-};
+using Row = ExpansionRow;
 
 std::string GridSample(std::string_view x, std::string_view grid, std::string_view attrs) {
   return fmt::format(
       "graph {{ in %x: {} in %g: {} %y = grid_sample(%x, %g) {{{}}} out \"y\" = %y }}", x, grid,
       attrs);
-}
-
-std::string OnX(std::string_view type, std::string_view op) {
-  return fmt::format("graph {{ in %x: {} %y = {} out \"y\" = %y }}", type, op);
 }
 
 void AddScatters(std::vector<Row>& rows) {
@@ -372,37 +359,7 @@ std::vector<Row> Rows() {
 }
 
 TEST_CASE("expand: the same results, to the bit unless it rounds differently") {
-  for (const Row& r : Rows()) {
-    CAPTURE(r.name);
-    CAPTURE(r.graph);
-    Graph g = Parse(r.graph);
-    const auto inputs = InputsOf(g, r.inputs);
-    const auto before = RunEverywhere(g, inputs);
-    Node& node = g.nodes().front();
-    const std::string op(node.op_name());
-    // Some become a form of the same operator that more targets have.
-    const bool same_op = op.starts_with("arg_") || op.ends_with("_pool") || op == "top_k" ||
-                         op == "scatter_nd" || op == "gather_nd" || op == "reshape" ||
-                         op == "slice" || op == "pad";
-    const auto expanded = r.expand(g, node);
-    REQUIRE(expanded.has_value());
-    REQUIRE(*expanded);
-    for (const Node& n : g.nodes()) CHECK((same_op || n.op_name() != op));
-    const auto after = RunEverywhere(g, inputs);
-    REQUIRE(after.size() == before.size());
-    for (size_t k = 0; k < after.size(); ++k) {
-      REQUIRE(after[k].dims() == before[k].dims());
-      CHECK(after[k].dtype() == before[k].dtype());
-      if (r.tolerance == 0) {
-        CHECK(after[k].Identical(before[k]));
-        continue;
-      }
-      const auto want = before[k].ToDoubles(), got = after[k].ToDoubles();
-      for (size_t i = 0; i < want.size(); ++i)
-        if (want[i] != got[i] && !(std::isnan(want[i]) && std::isnan(got[i])))
-          CHECK(std::abs(got[i] - want[i]) <= r.tolerance * std::max(1.0, std::abs(want[i])));
-    }
-  }
+  for (const Row& r : Rows()) CheckExpansion(r);
 }
 
 TEST_CASE("expand: nodes to which an expansion does not apply are unchanged") {
@@ -452,16 +409,7 @@ TEST_CASE("expand: nodes to which an expansion does not apply are unchanged") {
       {ExpandPad, OnX("f32[n, 2]", "pad(%x) {pads = [1, 0, 0, 0], mode = edge}")},
       {ExpandFunction, OnX("f64[2]", "sinh(%x)")},
   };
-  for (const auto& row : rows) {
-    const auto& [expand, text] = row;
-    CAPTURE(row.second);
-    Graph g = Parse(text);
-    const std::string before = PrintGraph(g);
-    const auto expanded = expand(g, g.nodes().front());
-    REQUIRE(expanded.has_value());
-    CHECK_FALSE(*expanded);
-    CHECK(PrintGraph(g) == before);
-  }
+  for (const auto& [expand, graph] : rows) CheckNotExpanded(expand, graph);
 }
 
 }  // namespace

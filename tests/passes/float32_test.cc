@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "ir/text.h"
 #include "passes/float32.h"
 #include "support/run_graph.h"
 

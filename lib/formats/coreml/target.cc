@@ -62,12 +62,13 @@ std::optional<std::string> WhyIllegal(const Node& node) {
   const ExportRow* row = FindExport(node.op_name());
   const FormatName* format = node.op().FindFormat("coreml");
   const bool has_layer = row != nullptr || format != nullptr;
+  if (const auto reason = WhyNotExpanded(node); reason && !WhyNotValue(*node.input(0), Types::kAny))
+    return std::string(*reason);
   if (has_layer || IsDecomposed(node)) {
     Types types = row == nullptr ? Types::kFloat : row->types;
     if (IsShapeArithmetic(node) || IsExactArithmetic(node)) types = Types::kAny;
     if (auto reason = WhyNotValues(node, types)) return reason;
   }
-  if (node.Is("matmul_integer") || node.Is("conv_integer")) return std::string(kWhyNoProduct);
   if (!has_layer) return fmt::format("Core ML has no {} layer", node.op_name());
   if (row != nullptr && row->why_not != nullptr)
     if (auto reason = row->why_not(node)) return reason;
@@ -120,6 +121,10 @@ const Target& CoremlTarget() {
       {"arg_max", "first index", &ExpandLastIndex},
       {"arg_min", "first index", &ExpandLastIndex},
       {"grid_sample", "gathers", &ExpandGridSample},
+      {"roi_align", "gathers", &ExpandRoiAlign},
+      {"det", "elimination", &ExpandDet},
+      {"dft", "matrix product", &ExpandDft},
+      {"stft", "matrix product", &ExpandStft},
       {"hardmax", "one_hot", &ExpandHardmax},
       {"trilu", "mask", &ExpandTrilu},
       {"conv_transpose", "convolution", &ExpandConvTranspose},

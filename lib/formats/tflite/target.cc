@@ -126,6 +126,10 @@ constexpr Rewrite kRewrites[] = {
     {"arg_min", "first index", ExpandLastIndex},
     {"gather_elements", "gather", ExpandGatherElements},
     {"grid_sample", "gathers", ExpandGridSample},
+    {"roi_align", "gathers", ExpandRoiAlign},
+    {"det", "elimination", ExpandDet},
+    {"dft", "matrix product", ExpandDft},
+    {"stft", "matrix product", ExpandStft},
     {"hardmax", "one_hot", ExpandHardmax},
     {"reduce_log_sum_exp", "definition", ExpandLogSumExp},
     {"top_k", "largest of the last axis", ExpandTopK},
@@ -208,7 +212,7 @@ std::string WhyNotExpressed(const Node& node) {
       node.input(0) != nullptr && std::any_of(std::begin(kRewrites), std::end(kRewrites),
                                               [&](const Rewrite& r) { return node.Is(r.op); });
   const bool empty = x.ranked() && Product(*x.dims) == 0;
-  if (node.Is("matmul_integer") || node.Is("conv_integer")) return std::string(kWhyNoProduct);
+  if (const auto reason = WhyNotExpanded(node)) return std::string(*reason);
   if (has_rewrite && (x.dtype != DType::kF32 || x.quantized() || empty))
     return fmt::format("TensorFlow Lite has no {} for {}", node.op_name(),
                        x.quantized() || empty ? x.ToString() : std::string(DTypeName(x.dtype)));
