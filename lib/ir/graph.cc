@@ -204,14 +204,19 @@ void Graph::MakeConstant(Value* value, Tensor tensor) {
 
 void Graph::AddOutput(std::string output_name, Value* value) {
   output_places_[value].push_back(outputs_.size());
+  value->is_output_ = true;
   outputs_.push_back({std::move(output_name), value});
 }
 
 void Graph::set_output(size_t i, Value* value) {
   const auto it = output_places_.find(outputs_[i].value);
   std::erase(it->second, i);
-  if (it->second.empty()) output_places_.erase(it);
+  if (it->second.empty()) {
+    outputs_[i].value->is_output_ = false;
+    output_places_.erase(it);
+  }
   output_places_[value].push_back(i);
+  value->is_output_ = true;
   outputs_[i].value = value;
 }
 
@@ -226,6 +231,8 @@ void Graph::ReplaceUses(Value* from, Value* to) {
   const std::vector<size_t> places = std::move(it->second);
   output_places_.erase(it);
   for (const size_t i : places) outputs_[i].value = to;
+  from->is_output_ = false;
+  to->is_output_ = true;
   auto& taken = output_places_[to];
   taken.insert(taken.end(), places.begin(), places.end());
 }

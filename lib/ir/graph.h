@@ -110,6 +110,7 @@ class Value {
   }
 
   std::span<const Use> uses() const { return uses_.list(); }
+  bool is_output() const { return is_output_; }  // of the graph
 
  private:
   friend class Graph;
@@ -121,6 +122,7 @@ class Value {
   Type type_;
   Node* def_ = nullptr;
   int def_index_ = 0;
+  bool is_output_ = false;
   UseList uses_;
   std::list<Value>::iterator self_;
 };

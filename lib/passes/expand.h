@@ -56,6 +56,9 @@ Result<bool> OneAxisAsTwo(Graph& graph, Node& node);
 // conv_transpose of float32 -> a convolution of the input with zeros between its elements. Rounds
 // differently.
 Result<bool> ExpandConvTranspose(Graph& graph, Node& node);
+// conv or conv_transpose of float32 with dilations and a computed filter of constant shape -> with
+// zeros between the taps. An infinity also reaches the outputs that the zeros connect it to.
+Result<bool> ExpandDilatedFilter(Graph& graph, Node& node);
 // hardmax -> one_hot of arg_max.
 Result<bool> ExpandHardmax(Graph& graph, Node& node);
 // arg_max or arg_min of the last index -> of the first one in the reversed input.
@@ -95,6 +98,9 @@ Result<bool> ExpandTopK(Graph& graph, Node& node);
 Result<bool> ExpandGatherBatches(Graph& graph, Node& node);
 // compress -> a gather at the positions that are not zero.
 Result<bool> ExpandCompress(Graph& graph, Node& node);
+// unique of float32 or integers of constant shape -> groups of equal elements after a top_k of all,
+// and what the outputs say about them; slices along an axis are compared in pairs first.
+Result<bool> ExpandUnique(Graph& graph, Node& node);
 // split into one part -> its input.
 Result<bool> ExpandSplitOfOne(Graph& graph, Node& node);
 // eye_like of constant shape -> a constant.
@@ -117,6 +123,8 @@ Result<bool> ExpandDynamicQuantize(Graph& graph, Node& node);
 Result<bool> ExpandFunction(Graph& graph, Node& node);
 // atan2 of float32 -> atan of a quotient. Rounds differently.
 Result<bool> ExpandAtan2(Graph& graph, Node& node);
+// pow of float32 by integers -> by float32. Exponents above 2^24 are rounded.
+Result<bool> ExpandIntegerExponent(Graph& graph, Node& node);
 // gelu by the sigmoid. Rounds differently.
 Result<bool> ExpandGelu(Graph& graph, Node& node);
 Result<bool> ExpandShrink(Graph& graph, Node& node);
@@ -129,8 +137,8 @@ Result<bool> ExpandFmod(Graph& graph, Node& node);
 // max_pool or average_pool over three spatial axes, with the channels last -> over two, then over
 // one. Means round differently.
 Result<bool> ExpandSolidPool(Graph& graph, Node& node);
-// max_pool or average_pool of VALID padding and known windows with dilations -> a gather of the
-// taps of all windows, and a pool without.
+// max_pool or average_pool of known windows with dilations, and means without padding -> a gather
+// of the taps of all windows, and a pool without.
 Result<bool> ExpandDilatedPool(Graph& graph, Node& node);
 // max_pool with indices, over known windows -> one without, and arg_max of the gathered taps.
 Result<bool> ExpandMaxPoolIndices(Graph& graph, Node& node);

@@ -52,7 +52,46 @@ Result<Value*> ReversedFilter(Expansion& e, Value* filter, int64_t groups) {
   return e.Add("reshape", {y}, ReshapeAttrs{ToDims(merged)});
 }
 
+template <typename A>
+Result<bool> SpreadTaps(Graph& graph, Node& node) {
+  A a = node.attrs<A>();
+  Value* filter = node.input(1);
+  const auto dims = filter->type().const_dims();
+  const auto is_one = [](int64_t d) { return d == 1; };
+  if (filter->is_constant() || filter->dtype() != DType::kF32 || !dims ||
+      std::ranges::all_of(a.dilations, is_one))
+    return false;
+  const int first = AxesOf(a.filter_layout, static_cast<int>(dims->size())).spatial;
+  Expansion e(graph, node);
+  SliceAttrs taps;
+  for (size_t i = 0; i < a.dilations.size(); ++i) {
+    const int axis = first + static_cast<int>(i);
+    const int64_t size = (*dims)[static_cast<size_t>(axis)];
+    const auto spread = CheckedMul(size, a.dilations[i]);
+    if (size == 0 || !spread) return false;
+    if (a.dilations[i] == 1 || size == 1) continue;
+    NN_ASSIGN(filter, Spread(e, filter, axis, a.dilations[i]));
+    taps.axes.push_back(axis);
+    taps.starts.push_back(0);
+    taps.ends.push_back(*spread - a.dilations[i] + 1);
+    taps.steps.push_back(1);
+  }
+  if (!taps.axes.empty()) {
+    NN_ASSIGN(filter, e.Add("slice", {filter}, std::move(taps)));
+  }
+  a.dilations.clear();
+  graph.SetInput(&node, 1, filter);
+  node.set_attrs(std::move(a));
+  return true;
+}
+
 }  // namespace
+
+Result<bool> ExpandDilatedFilter(Graph& graph, Node& node) {
+  if (!IsPlainF32(node)) return false;
+  return node.Is("conv") ? SpreadTaps<ConvAttrs>(graph, node)
+                         : SpreadTaps<ConvTransposeAttrs>(graph, node);
+}
 
 Result<bool> ExpandConvTranspose(Graph& graph, Node& node) {
   const auto& a = node.attrs<ConvTransposeAttrs>();

@@ -333,4 +333,16 @@ Result<bool> ExpandFmod(Graph& graph, Node& node) {
   return f.Replace(r);
 }
 
+// Exponents above 2^24 are rounded to even ones, as if they had been written as float32.
+Result<bool> ExpandIntegerExponent(Graph& graph, Node& node) {
+  const DType exponent = node.input(1)->dtype();
+  if (!IsPlainF32(node) || !IsInteger(exponent) || DTypeBits(exponent) < 8 ||
+      exponent == DType::kU64)
+    return false;
+  Expansion e(graph, node);
+  NN_ASSIGN(Value* const whole, e.Add("cast", {node.input(1)}, CastAttrs{.to = DType::kF32}));
+  graph.SetInput(&node, 1, whole);
+  return true;
+}
+
 }  // namespace nn

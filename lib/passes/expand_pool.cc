@@ -67,36 +67,70 @@ Result<bool> InTurn(Graph& graph, Node& node) {
   return e.Replace(v);
 }
 
+// The position along an axis of tap k of window i. One in padding is that of the nearest tap
+// inside; nullopt if there is none.
+std::optional<int64_t> TapInside(const Window& w, int64_t i, int64_t k) {
+  const int64_t start = i * w.stride - w.pad_begin.value();
+  const int64_t first = start < 0 ? CeilDiv(-start, w.dilation) : 0;
+  const int64_t last = std::min(w.kernel - 1, FloorDiv(w.input.value() - 1 - start, w.dilation));
+  if (first > last) return std::nullopt;
+  return start + std::clamp(k, first, last) * w.dilation;
+}
+
+bool IsKnown(const Window& w) {
+  return w.input.is_const() && w.pad_begin.is_const() && w.output.is_const();
+}
+
+// Whether a tap of a window of known sizes is in padding.
+bool IsPadded(const Window& w) {
+  return w.pad_begin.value() > 0 ||
+         (w.output.value() - 1) * w.stride - w.pad_begin.value() + w.extent() > w.input.value();
+}
+
 // The taps of all windows along the dilated axes, one after the other, under windows side by side.
+// In maxima, the nearest tap inside replaces one in padding.
 template <typename A>
-Result<bool> GatherTaps(Graph& graph, Node& node) {
+Result<bool> GatherTaps(Graph& graph, Node& node, bool takes_padding) {
   A a = node.attrs<A>();
-  if (a.padding != Padding::kValid || node.outputs().size() != 1) return false;
+  if (node.outputs().size() != 1) return false;
   NN_ASSIGN(const auto windows, PoolWindows(a, *node.input(0)->type().dims));
   bool dilated = false;
+  std::vector<bool> gathered;
   for (const Window& w : windows) {
-    if (w.dilation == 1) continue;
+    dilated = dilated || w.dilation != 1;
+    // Padding of unknown size is not among the taps.
+    const bool padded = a.padding != Padding::kValid && (!IsKnown(w) || IsPadded(w));
+    gathered.push_back(w.dilation != 1 || padded);
+    if (!gathered.back()) continue;
     if (!w.output.is_const() || !ElementsWithin({w.output.value(), w.kernel}, kMostElements))
       return false;
-    dilated = true;
+    if (!padded) continue;
+    if (!takes_padding || !IsKnown(w)) return false;
+    for (int64_t i = 0; i < w.output.value(); ++i)
+      if (!TapInside(w, i, 0)) return false;
   }
   if (!dilated) return false;
   Expansion e(graph, node);
   Value* x = node.input(0);
   for (size_t i = 0; i < windows.size(); ++i) {
     const Window& w = windows[i];
-    if (w.dilation == 1) continue;
+    if (!gathered[i]) continue;
     std::vector<int32_t> taps;
+    const bool inside = a.padding == Padding::kValid || !IsPadded(w);
     for (int64_t at = 0; at < w.output.value(); ++at)
       for (int64_t k = 0; k < w.kernel; ++k)
-        taps.push_back(static_cast<int32_t>(at * w.stride + k * w.dilation));
+        taps.push_back(
+            static_cast<int32_t>(inside ? at * w.stride + k * w.dilation : *TapInside(w, at, k)));
     const int64_t axis = FirstSpatialAxis(a.layout) + static_cast<int64_t>(i);
     NN_ASSIGN(x, e.Add("gather", {x, e.Constant(Tensor::Of({std::ssize(taps)}, taps))},
                        GatherAttrs{axis, 0}));
     if (a.strides.empty()) a.strides.assign(windows.size(), 1);
     a.strides[i] = w.kernel;
-    a.dilations[i] = 1;
+    if (!a.dilations.empty()) a.dilations[i] = 1;
   }
+  a.padding = Padding::kValid;
+  a.pads.clear();
+  a.ceil_mode = false;
   NN_ASSIGN(Value* const y, e.Add(node.op_name(), {x}, std::move(a)));
   return e.Replace(y);
 }
@@ -110,21 +144,11 @@ Result<bool> ExpandSolidPool(Graph& graph, Node& node) {
 
 Result<bool> ExpandDilatedPool(Graph& graph, Node& node) {
   if (node.input(0)->type().quantized()) return false;
-  return node.Is("max_pool") ? GatherTaps<MaxPoolAttrs>(graph, node)
-                             : GatherTaps<AveragePoolAttrs>(graph, node);
+  return node.Is("max_pool") ? GatherTaps<MaxPoolAttrs>(graph, node, true)
+                             : GatherTaps<AveragePoolAttrs>(graph, node, false);
 }
 
 namespace {
-
-// The position along an axis of tap k of window i. One in padding is that of the nearest tap
-// inside; nullopt if there is none.
-std::optional<int64_t> TapInside(const Window& w, int64_t i, int64_t k) {
-  const int64_t start = i * w.stride - w.pad_begin.value();
-  const int64_t first = start < 0 ? CeilDiv(-start, w.dilation) : 0;
-  const int64_t last = std::min(w.kernel - 1, FloorDiv(w.input.value() - 1 - start, w.dilation));
-  if (first > last) return std::nullopt;
-  return start + std::clamp(k, first, last) * w.dilation;
-}
 
 // The taps of all windows in the last axis, in order of position, of x with the channels first.
 Result<Value*> TapsOf(Expansion& e, Value* x, const std::vector<Window>& windows) {

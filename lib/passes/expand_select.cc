@@ -70,6 +70,8 @@ Result<bool> ExpandTrilu(Graph& graph, Node& node) {
   const auto rank = x.rank();
   if (x.quantized() || !(IsInteger(x.dtype) || IsFloat(x.dtype) || x.dtype == DType::kBool))
     return false;
+  if (std::ranges::any_of(*x.dims, [](const Dim& d) { return d == 0; }))
+    return Expansion(graph, node).Replace(node.input(0));
   const Dim &height = x.dim(rank - 2), &width = x.dim(rank - 1);
   if (!height.is_const() || !width.is_const()) return false;
   const int64_t rows = height.value(), columns = width.value();

@@ -45,7 +45,7 @@ TEST_CASE("refusals: constructs that a format cannot express are named") {
   constexpr const char* kBias = R"(graph { in %x: f32[1, 2, 4, 4]  in %w: f32[3, 2, 1, 1]
     const %b: f32[3] = seeded(1)  %y = conv(%x, %w, %b)  out "y" = %y })";
   constexpr const char* kUnique =
-      R"(graph { in %x: f32[4]  %u, %f, %i, %c = unique(%x) {sorted = false}
+      R"(graph { in %x: f32[n]  %u, %f, %i, %c = unique(%x) {sorted = false}
          out "u" = %u  out "f" = %f })";
   constexpr const char* kOpen = R"(graph { in %x: f32[1, h, w, 2]
     %y = resize(%x) {layout = nxc, mode = linear, scales = [2, 2]}  out "y" = %y })";

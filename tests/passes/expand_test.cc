@@ -107,6 +107,12 @@ void AddPools(std::vector<Row>& rows) {
     rows.push_back({"max_pool of volumes", ExpandSolidPool, pool("max_pool", attrs)});
     rows.push_back({"means of volumes", ExpandSolidPool, pool("average_pool", attrs), {}, 1e-6});
   }
+  for (const char* attrs : {"pads = [1, 2, 0, 1], dilations = [2, 3]",
+                            "pads = [0, 1, 0, 1], dilations = [3, 1], ceil_mode = true",
+                            "padding = same_upper, strides = [2, 3], dilations = [1, 2]"})
+    rows.push_back(
+        {"dilated pool with padding", ExpandDilatedPool,
+         OnX("f32[1, 2, 9, 8]", fmt::format("max_pool(%x) {{kernel = [3, 2], {}}}", attrs))});
   for (const char* op : {"max_pool", "average_pool"})
     for (const char* attrs : {"dilations = [2, 1]", "dilations = [2, 3], strides = [3, 1]"})
       rows.push_back({"dilated pool", ExpandDilatedPool,

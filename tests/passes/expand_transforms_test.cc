@@ -6,7 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "ir/text.h"
 #include "passes/expansion.h"
+#include "support/run_graph.h"
 
 namespace nn::test::expand_transforms_test {
 namespace {
@@ -63,6 +65,76 @@ std::vector<ExpansionRow> Rows() {
            {{-3, -2, 4, 5, 1, 1, 1.5, 2, 0, 0, 20, 20, 5, 4, 2, std::nan("")}, {0, 1, 1, 0}},
            2e-6});
   return rows;
+}
+
+std::vector<ExpansionRow> UniqueRows() {
+  std::vector<ExpansionRow> rows;
+  const double nan = std::nan("");
+  const auto unique = [](std::string_view type, std::string_view attrs) {
+    return fmt::format(
+        "graph {{ in %x: {} %y, %f, %i, %c = unique(%x) {{{}}} out \"y\" = %y "
+        "out \"f\" = %f out \"i\" = %i out \"c\" = %c }}",
+        type, attrs);
+  };
+  const std::vector<double> numbers = {3, nan, 1, 0, 3, -0.0, nan, -2, 1, 3, INFINITY, 0};
+  const std::vector<double> rows_of_two = {1, 2, nan, 0, 1, 2, 1, 1, nan, 0, nan, -1};
+  for (const char* sorted : {"true", "false"}) {
+    const std::string order = fmt::format("sorted = {}", sorted);
+    rows.push_back({"distinct numbers", ExpandUnique, unique("f32[12]", order), {numbers}});
+    rows.push_back({"distinct numbers of a matrix",
+                    ExpandUnique,
+                    unique("f32[3, 4]", order + ", index_type = i32"),
+                    {numbers}});
+    rows.push_back({"one number", ExpandUnique, unique("f32[1]", order), {{nan}}});
+    rows.push_back({"distinct integers",
+                    ExpandUnique,
+                    unique("i8[7]", order),
+                    {{-128, 127, 0, 5, -128, 0, 127}}});
+    rows.push_back({"distinct rows",
+                    ExpandUnique,
+                    unique("f32[6, 2]", order + ", flatten = false, axis = 0"),
+                    {rows_of_two}});
+    rows.push_back({"distinct slices",
+                    ExpandUnique,
+                    unique("f32[2, 3, 2]", order + ", flatten = false, axis = 1"),
+                    {{1, 0, 2, 0, 1, 0, 5, 6, 5, 6, 5, 6}}});
+  }
+  return rows;
+}
+
+std::vector<ExpansionRow> FilterRows() {
+  std::vector<ExpansionRow> rows;
+  for (const char* attrs :
+       {"dilations = [2, 3]", "dilations = [1, 2], groups = 2, strides = [2, 1]"})
+    for (const char* conv : {"conv", "conv_transpose"})
+      rows.push_back(
+          {conv, ExpandDilatedFilter,
+           fmt::format("graph {{ in %x: f32[1, 4, 9, 9] in %w: f32[4, {}, 3, 2] "
+                       "%y = {}(%x, %w) {{{}}} out \"y\" = %y }}",
+                       std::string_view(attrs).find("groups") == std::string_view::npos ? 4 : 2,
+                       conv, attrs)});
+  return rows;
+}
+
+TEST_CASE("expand: distinct elements are the same") {
+  for (const ExpansionRow& row : UniqueRows()) CheckExpansion(row);
+  CheckNotExpanded(ExpandUnique, OnX("f32[n]", "unique(%x)"));
+  CheckNotExpanded(ExpandUnique, OnX("str[3]", "unique(%x)"));
+  CheckNotExpanded(ExpandUnique, OnX("f32[5000, 2]", "unique(%x) {flatten = false}"));
+}
+
+TEST_CASE("expand: a dilated filter can be computed") {
+  for (const ExpansionRow& row : FilterRows()) {
+    Graph g = Parse(row.graph);
+    const Graph before = Parse(row.graph);
+    const auto expanded = row.expand(g, g.nodes().front());
+    REQUIRE(expanded.has_value());
+    CHECK(*expanded);
+    CHECK(LargestDifference(before, g) == 0);
+  }
+  CheckNotExpanded(ExpandDilatedFilter,
+                   "graph { in %x: f32[1, 1, 4, 4] const %w: f32[1, 1, 2, 2] = seeded(1) "
+                   "%y = conv(%x, %w) {dilations = [2, 2]} out \"y\" = %y }");
 }
 
 TEST_CASE("expand: determinants, spectra and regions have the same results but for rounding") {

@@ -33,6 +33,10 @@ bool IsOneOf(std::string_view op, std::initializer_list<std::string_view> names)
   return std::ranges::find(names, op) != names.end();
 }
 
+bool IsConstant(const Value* v, int64_t number) {
+  return v->is_constant() && v->constant().elements() == 1 && v->constant().GetInt(0) == number;
+}
+
 // The ranges of integer values, followed from their definitions as far as a few values.
 class Ranges {
  public:
@@ -88,9 +92,9 @@ class Ranges {
     return x && updates ? std::optional(Union(*x, *updates)) : std::nullopt;
   }
 
-  // Indices of batches, classes and boxes, whose numbers are the shape of the scores.
-  static std::optional<IndexRange> OfSelected(const Type& scores) {
-    const auto dims = scores.const_dims();
+  // Indices into the axes of a value, such as the batches, classes and boxes of scores.
+  static std::optional<IndexRange> OfSelected(const Type& type) {
+    const auto dims = type.const_dims();
     if (!dims || dims->empty()) return std::nullopt;
     return IndexRange{0, static_cast<double>(std::ranges::max(*dims))};
   }
@@ -99,9 +103,11 @@ class Ranges {
     const std::string_view op = node.op_name();
     if (node.op().movement != Movement::kNone ||
         IsOneOf(op, {"gather", "gather_nd", "gather_elements", "slice", "split", "reverse",
-                     "reverse_sequence", "expand", "tile", "reduce_max", "reduce_min", "cast"}))
+                     "reverse_sequence", "expand", "tile", "reduce_max", "reduce_min", "max_pool",
+                     "cast"}))
       return Of(node.input(0), depth);
     if (op == "concat") return OfAll(node, 0, SIZE_MAX, depth);
+    if (op == "range") return OfAll(node, 0, 2, depth);
     if (IsScatter(node)) return OfScatter(node, depth);
     if (op == "pad") {
       const auto elements = OfAll(node, 0, 2, depth);
@@ -116,12 +122,15 @@ class Ranges {
     if (op == "arg_max" || op == "arg_min")
       return OfIndex(node.input(0)->type(), std::get<int64_t>(*node.attrs().Get("axis")));
     if (op == "non_max_suppression") return OfSelected(node.input(1)->type());
+    if (op == "non_zero") return OfSelected(node.input(0)->type());
     const auto a = Of(node.input(0), depth);
     if (!a) return std::nullopt;
     if (op == "abs") return IndexRange{0, std::max(-a->min, a->max)};
     if (op == "neg") return IndexRange{-a->max, -a->min};
     if (op == "sign") return IndexRange{-1, 1};
     if (op == "reduce_sum" || op == "cum_sum") return OfSum(node, *a);
+    if ((op == "mod" || op == "fmod") && IsDivisor(node.input(1)))
+      return OfRemainder(op, *a, Of(node.input(1), depth));
     return node.op().keeps_integers && node.inputs().size() == 2
                ? OfTwo(op, *a, Of(node.input(1), depth))
                : std::nullopt;
@@ -134,6 +143,15 @@ class Ranges {
     double most = 1;
     for (const int64_t d : *in) most *= static_cast<double>(d);
     return IndexRange{most * std::min(a.min, 0.0), most * std::max(a.max, 0.0)};
+  }
+
+  // Of a divisor of either sign that is not 0. fmod has the sign of a.
+  static std::optional<IndexRange> OfRemainder(std::string_view op, const IndexRange& a,
+                                               const std::optional<IndexRange>& b) {
+    if (!b) return std::nullopt;
+    const double most = std::max(std::max(-b->min, b->max) - 1, 0.0);
+    if (op == "fmod") return IndexRange{a.min < 0 ? -most : 0, a.max > 0 ? most : 0};
+    return IndexRange{b->min < 0 ? -most : 0, b->max > 0 ? most : 0};
   }
 
   static std::optional<IndexRange> OfTwo(std::string_view op, const IndexRange& a,
@@ -160,6 +178,14 @@ class Ranges {
 
 }  // namespace
 
+bool IsDivisor(const Value* v) {
+  const Node* const select = v->def();
+  if (select == nullptr || !select->Is("select")) return false;
+  const Node* const equal = select->input(0)->def();
+  return equal != nullptr && equal->Is("equal") && IsConstant(equal->input(1), 0) &&
+         IsConstant(select->input(1), 1) && equal->input(0) == select->input(2);
+}
+
 bool AllExact(const Tensor& integers) {
   for (int64_t i = 0; i < integers.elements(); ++i) {
     const double v = integers.GetDouble(i);
@@ -170,9 +196,9 @@ bool AllExact(const Tensor& integers) {
 
 bool IsExactArithmetic(const Node& node) {
   if (!node.op().keeps_integers &&
-      !IsOneOf(node.op_name(),
-               {"abs", "neg", "sign", "reduce_sum", "reduce_max", "reduce_min", "cum_sum",
-                "arg_max", "arg_min", "top_k", "pad", "scatter_nd", "scatter_elements"}))
+      !IsOneOf(node.op_name(), {"abs", "neg", "sign", "reduce_sum", "reduce_max", "reduce_min",
+                                "cum_sum", "arg_max", "arg_min", "max_pool", "range", "top_k",
+                                "pad", "scatter_nd", "scatter_elements"}))
     return false;
   if (!IsCarried(node.output()->dtype()) || node.output()->dtype() == DType::kBool) return false;
   Ranges ranges;

@@ -14,4 +14,7 @@ bool AllExact(const Tensor& integers);
 // hold others.
 bool IsExactArithmetic(const Node& node);
 
+// Whether a value is select(v == 0, 1, v), which NonZeroDivisor (rewrite.h) divides by.
+bool IsDivisor(const Value* v);
+
 }  // namespace nn::coreml

@@ -23,7 +23,7 @@ bool IsAmong(const Node& node, std::initializer_list<std::string_view> names) {
   return std::ranges::find(names, node.op_name()) != names.end();
 }
 
-// Whether the results are elements of the operands, or do not have their type.
+// Whether the results are elements of the operands or between them, or do not have their type.
 bool KeepsElements(const Node& node) {
   return node.op().movement != Movement::kNone ||
          IsAmong(node, {"maximum",   "minimum", "reduce_max", "reduce_min", "concat",
@@ -31,7 +31,8 @@ bool KeepsElements(const Node& node) {
                         "non_zero",  "slice",   "split",      "reverse",    "reverse_sequence",
                         "expand",    "tile",    "pad",        "one_hot",    "equal",
                         "not_equal", "less",    "less_equal", "greater",    "greater_equal",
-                        "arg_max",   "arg_min", "shape_of"});
+                        "arg_max",   "arg_min", "shape_of",   "mod",        "fmod",
+                        "max_pool",  "unique"});
 }
 
 // A sum, difference or product of u8, or a sum or difference of u16: float32 holds it.

@@ -385,6 +385,22 @@ Result<bool> DecomposeFmod(Graph& graph, Node& node) {
   return b.Replace(y);
 }
 
+// The remainder of a division of integers by 0 is 0 for mod and the dividend for fmod, and NaN in
+// float32.
+Result<bool> NonZeroDivisor(Graph& graph, Node& node) {
+  Value *const a = node.input(0), *b = node.input(1);
+  if (!IsInteger(a->dtype()) || b->is_constant() || IsDivisor(b) || WhyNotValues(node, Types::kAny))
+    return false;
+  Expansion e(graph, node);
+  NN_ASSIGN(Value* const zero, e.Number(a->dtype(), 0));
+  NN_ASSIGN(Value* const one, e.Number(a->dtype(), 1));
+  NN_ASSIGN(Value* const none, e.Add("equal", {b, zero}));
+  NN_ASSIGN(b, e.Add("select", {none, one, b}));
+  NN_ASSIGN(Value * y, e.Add(node.op_name(), {a, b}));
+  NN_ASSIGN(y, e.Add("select", {none, node.Is("fmod") ? a : zero, y}));
+  return e.Replace(y);
+}
+
 Result<bool> DecomposeReduceBool(Graph& graph, Node& node) {
   if (node.input(1) != nullptr || WhyNotValues(node, Types::kAny)) return false;
   Expansion b(graph, node);

@@ -48,6 +48,8 @@ Result<bool> DecomposeIsNan(Graph& graph, Node& node);
 Result<bool> DecomposeFmod(Graph& graph, Node& node);
 // reduce_any, reduce_all -> the largest or smallest of 0 and 1.
 Result<bool> DecomposeReduceBool(Graph& graph, Node& node);
+// mod, fmod of integers -> by a divisor that is not 0.
+Result<bool> NonZeroDivisor(Graph& graph, Node& node);
 Result<bool> DecomposeShrink(Graph& graph, Node& node);
 Result<bool> DecomposeReciprocal(Graph& graph, Node& node);
 Result<bool> DecomposeRsqrt(Graph& graph, Node& node);

@@ -137,18 +137,6 @@ Result<bool> ReduceAsSum(Graph& graph, Node& node) {
   return chain.Finish();
 }
 
-// Exponents above 2^24 are rounded to even ones, as if they had been written as float32.
-Result<bool> FloatExponent(Graph& graph, Node& node) {
-  const DType exponent = node.input(1)->dtype();
-  if (!IsPlainF32(node) || !IsInteger(exponent) || DTypeBits(exponent) < 8 ||
-      exponent == DType::kU64)
-    return false;
-  Expansion e(graph, node);
-  NN_ASSIGN(Value* const whole, e.Add("cast", {node.input(1)}, CastAttrs{.to = DType::kF32}));
-  graph.SetInput(&node, 1, whole);
-  return true;
-}
-
 bool CanGather(DType dtype) {
   const DType types[] = {DType::kF32, DType::kF16, DType::kBF16, DType::kI32, DType::kI64,
                          DType::kI16, DType::kI8,  DType::kU8,   DType::kI4,  DType::kBool};

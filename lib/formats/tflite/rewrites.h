@@ -55,7 +55,6 @@ Result<bool> CropAsSlice(Graph& graph, Node& node);
 // rnn, lstm (rewrites_recurrent.cc): the final state as a part of y, and lengths as a mask of y.
 Result<bool> FinalStateAsSlice(Graph& graph, Node& node);
 Result<bool> LengthsAsMask(Graph& graph, Node& node);
-Result<bool> FloatExponent(Graph& graph, Node& node);    // POW needs operands of one type
 Result<bool> ScatterAsGather(Graph& graph, Node& node);  // scatter_nd, scatter_elements
 
 // ops/non_max_suppression.cc: OneListEach() (formats/common/suppression.h) of corners.

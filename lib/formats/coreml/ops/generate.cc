@@ -1,7 +1,10 @@
+#include <fmt/core.h>
+
 #include <cmath>
 
 #include "base/checked_math.h"
 #include "formats/coreml/family.h"
+#include "formats/coreml/integer_range.h"
 #include "formats/coreml/weights.h"
 #include "ops/array/shape.h"
 #include "ops/array/tile.h"
@@ -84,7 +87,22 @@ Status ImportRangeDynamic(ImportContext& ctx) {
 
 }  // namespace
 
+// ==== To Core ML =================================================================================
+
 namespace {
+
+Status WriteRange(ExportContext& ctx, const Node& node) {
+  ctx.AddLayer(node, "rangeDynamic",
+               {ctx.NameOf(node.input(1)), ctx.NameOf(node.input(0)), ctx.NameOf(node.input(2))},
+               {ctx.NameOf(node.output())});
+  return {};
+}
+
+std::optional<std::string> WhyNotRange(const Node& node) {
+  const DType dtype = node.output()->dtype();
+  if (dtype == DType::kF32 || IsExactArithmetic(node)) return std::nullopt;
+  return fmt::format("Core ML does not compute with {}", DTypeName(dtype));
+}
 
 constexpr ImportRow kGenerateImports[] = {
     {.layer = "loadConstant", .import = ImportLoadConstant},
@@ -96,10 +114,14 @@ constexpr ImportRow kGenerateImports[] = {
     {.layer = "rangeDynamic", .import = ImportRangeDynamic},
 };
 
+constexpr ExportRow kGenerateExports[] = {
+    {.op = "range", .write = WriteRange, .why_not = WhyNotRange, .types = Types::kAny},
+};
+
 }  // namespace
 
 Family GenerateFamily() {
-  return {.imports = kGenerateImports};
+  return {.imports = kGenerateImports, .exports = kGenerateExports};
 }
 
 }  // namespace nn::coreml

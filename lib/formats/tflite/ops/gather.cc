@@ -231,10 +231,6 @@ std::optional<std::string> WhyNotNonZero(const Node& node) {
 
 Status WriteUnique(ExportContext& ctx, const Node& node) {
   const auto& a = node.attrs<UniqueAttrs>();
-  // Graph outputs already have a tensor.
-  for (const size_t i : {size_t{1}, size_t{3}})
-    if (i < node.outputs().size() && ctx.HasTensor(node.output(i)))
-      return UnsupportedError("UNIQUE has no outputs for first positions and counts");
   TensorIndex inverse = kNoTensor;
   if (node.outputs().size() > 2)
     inverse = ctx.TensorOf(node.output(2));
@@ -253,7 +249,8 @@ std::optional<std::string> WhyNotUnique(const Node& node) {
   if (!node.input(0)->type().ranked() || node.input(0)->type().rank() != 1)
     return "UNIQUE needs an input of rank 1";
   for (const size_t i : {size_t{1}, size_t{3}})
-    if (i < node.outputs().size() && !node.output(i)->uses().empty())
+    if (i < node.outputs().size() &&
+        (!node.output(i)->uses().empty() || node.output(i)->is_output()))
       return "UNIQUE has no outputs for first positions and counts";
   return std::nullopt;
 }
