@@ -139,7 +139,7 @@ std::span<const SupportCell> SupportCells() {
       {"conv_integer", "nnapi", 0, 0, 59},
       {"conv_transpose", "onnx", 83, 48, 19},
       {"conv_transpose", "tflite", 37, 85, 28},
-      {"conv_transpose", "coreml", 34, 76, 40},
+      {"conv_transpose", "coreml", 34, 77, 39},
       {"conv_transpose", "nnapi", 0, 92, 58},
       {"cos", "onnx", 16, 0, 11},
       {"cos", "tflite", 12, 0, 15},

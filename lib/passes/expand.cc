@@ -68,6 +68,7 @@ std::optional<std::string_view> WhyNotExpanded(const Node& node) {
        "the number of samples, and the images of constant shape; set input shapes with "
        "--input-shape"},
   };
+  if (node.Is("resize") && node.inputs().size() > 1) return "its scales or sizes must be constant";
   for (const Conditions& c : kConditions)
     if (node.Is(c.op)) return c.reason;
   return std::nullopt;

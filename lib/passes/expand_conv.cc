@@ -146,4 +146,59 @@ Result<bool> ExpandConvTranspose(Graph& graph, Node& node) {
   return e.Replace(y);
 }
 
+Result<bool> ExpandSolidConv(Graph& graph, Node& node) {
+  const auto& a = node.attrs<ConvAttrs>();
+  Value *x = node.input(0), *const filter = node.input(1);
+  constexpr int64_t kMostPlanes = 64;
+  if (!IsPlainF32(node) || x->type().rank() != 5 || a.layout != Layout::kNcx ||
+      a.filter_layout != FilterLayout::kOix || filter->is_constant())
+    return false;
+  const auto dims = x->type().const_dims(), taps = filter->type().const_dims();
+  if (!dims || !taps || (*taps)[2] > kMostPlanes) return false;
+  NN_ASSIGN(const auto resolved, ConvWindows(a, *x->type().dims, *filter->type().dims));
+  NN_ASSIGN(const std::vector<ConstWindow> w, ConstWindows(resolved));
+  const int64_t images = (*dims)[0], channels = (*dims)[1], planes = w[0].output;
+  if (images * channels * planes == 0 || w[0].kernel == 0) return false;
+  Expansion e(graph, node);
+  const auto shaped = [&](Value* v, const std::vector<int64_t>& to) {
+    return e.Add("reshape", {v}, ReshapeAttrs{ToDims(to), false});
+  };
+  if (w[0].pad_begin != 0 || w[0].pad_end != 0) {
+    NN_ASSIGN(x, shaped(x, {1, images * channels, w[0].input, w[1].input * w[2].input}));
+    NN_ASSIGN(x, e.Add("pad", {x}, PadAttrs{{0, 0, w[0].pad_begin, 0, 0, 0, w[0].pad_end, 0}}));
+    NN_ASSIGN(x, shaped(x, {images, channels, w[0].input + w[0].pad_begin + w[0].pad_end,
+                            w[1].input, w[2].input}));
+  }
+  ConvAttrs plane = a;
+  plane.padding = Padding::kExplicit;
+  plane.pads = {w[1].pad_begin, w[2].pad_begin, w[1].pad_end, w[2].pad_end};
+  plane.strides = {w[1].stride, w[2].stride};
+  plane.dilations = {w[1].dilation, w[2].dilation};
+  Value* sum = nullptr;
+  for (int64_t k = 0; k < w[0].kernel; ++k) {
+    const int64_t first = k * w[0].dilation;
+    NN_ASSIGN(
+        Value * part,
+        e.Add("slice", {x},
+              SliceAttrs{{2}, {first}, {first + (planes - 1) * w[0].stride + 1}, {w[0].stride}}));
+    NN_ASSIGN(part, e.Add("transpose", {part}, TransposeAttrs{{0, 2, 1, 3, 4}}));
+    NN_ASSIGN(part, shaped(part, {images * planes, channels, w[1].input, w[2].input}));
+    NN_ASSIGN(Value * of_plane, e.Add("slice", {filter}, SliceAttrs{{2}, {k}, {k + 1}, {1}}));
+    NN_ASSIGN(of_plane, e.Add("squeeze", {of_plane}, AxesAttrs{{2}}));
+    NN_ASSIGN(part, e.Add("conv", {part, of_plane}, plane));
+    if (sum == nullptr) {
+      sum = part;
+    } else {
+      NN_ASSIGN(sum, e.Add("add", {sum, part}));
+    }
+  }
+  if (node.input(2) != nullptr) {
+    NN_ASSIGN(Value* const bias, shaped(node.input(2), {(*taps)[0], 1, 1}));
+    NN_ASSIGN(sum, e.Add("add", {sum, bias}));
+  }
+  NN_ASSIGN(sum, shaped(sum, {images, planes, (*taps)[0], w[1].output, w[2].output}));
+  NN_ASSIGN(sum, e.Add("transpose", {sum}, TransposeAttrs{{0, 2, 1, 3, 4}}));
+  return e.Replace(sum);
+}
+
 }  // namespace nn

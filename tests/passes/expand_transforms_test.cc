@@ -116,6 +116,21 @@ std::vector<ExpansionRow> FilterRows() {
   return rows;
 }
 
+std::vector<ExpansionRow> SolidRows() {
+  std::vector<ExpansionRow> rows;
+  for (const char* attrs :
+       {"strides = [2, 1, 2]", "pads = [1, 0, 1, 0, 1, 1], dilations = [2, 1, 2]",
+        "padding = same_upper, strides = [1, 2, 1], groups = 2"})
+    for (const char* bias : {"", ", %b"})
+      rows.push_back(
+          {"volumes", ExpandSolidConv,
+           fmt::format("graph {{ in %x: f32[2, 4, 5, 6, 7] in %w: f32[2, {}, 3, 2, 3] "
+                       "const %b: f32[2] = [0.5, -2] %y = conv(%x, %w{}) {{{}}} out \"y\" = %y }}",
+                       std::string_view(attrs).find("groups") == std::string_view::npos ? 4 : 2,
+                       bias, attrs)});
+  return rows;
+}
+
 TEST_CASE("expand: distinct elements are the same") {
   for (const ExpansionRow& row : UniqueRows()) CheckExpansion(row);
   CheckNotExpanded(ExpandUnique, OnX("f32[n]", "unique(%x)"));
@@ -123,7 +138,7 @@ TEST_CASE("expand: distinct elements are the same") {
   CheckNotExpanded(ExpandUnique, OnX("f32[5000, 2]", "unique(%x) {flatten = false}"));
 }
 
-TEST_CASE("expand: a dilated filter can be computed") {
+TEST_CASE("expand: a filter can be computed") {
   for (const ExpansionRow& row : FilterRows()) {
     Graph g = Parse(row.graph);
     const Graph before = Parse(row.graph);
@@ -131,6 +146,14 @@ TEST_CASE("expand: a dilated filter can be computed") {
     REQUIRE(expanded.has_value());
     CHECK(*expanded);
     CHECK(LargestDifference(before, g) == 0);
+  }
+  for (const ExpansionRow& row : SolidRows()) {
+    Graph g = Parse(row.graph);
+    const Graph before = Parse(row.graph);
+    const auto expanded = row.expand(g, g.nodes().front());
+    REQUIRE(expanded.has_value());
+    CHECK(*expanded);
+    CHECK(LargestDifference(before, g) < 1e-5);
   }
   CheckNotExpanded(ExpandDilatedFilter,
                    "graph { in %x: f32[1, 1, 4, 4] const %w: f32[1, 1, 2, 2] = seeded(1) "

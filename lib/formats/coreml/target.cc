@@ -62,7 +62,7 @@ std::optional<std::string> WhyIllegal(const Node& node) {
   const ExportRow* row = FindExport(node.op_name());
   const FormatName* format = node.op().FindFormat("coreml");
   const bool has_layer = row != nullptr || format != nullptr;
-  if (const auto reason = WhyNotExpanded(node); reason && !WhyNotValue(*node.input(0), Types::kAny))
+  if (const auto reason = WhyNotExpanded(node); reason && IsPlainF32(node))
     return std::string(*reason);
   if (has_layer || IsDecomposed(node)) {
     Types types = row == nullptr ? Types::kFloat : row->types;
@@ -139,6 +139,7 @@ const Target& CoremlTarget() {
       {"fmod", "divisor other than 0", &NonZeroDivisor},
       {"fmod", "elementary steps", &DecomposeFmod},
       {"pow", "float exponent", &ExpandIntegerExponent},
+      {"conv", "planes", &ExpandSolidConv},
       {"conv", "zeros between taps", &ExpandDilatedFilter},
       {"is_inf", "comparison", &DecomposeIsInf},
       {"is_nan", "comparison", &DecomposeIsNan},
