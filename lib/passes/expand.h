@@ -59,8 +59,8 @@ Result<bool> ExpandConvTranspose(Graph& graph, Node& node);
 // conv or conv_transpose of float32 with dilations and a computed filter of constant shape -> with
 // zeros between the taps. An infinity also reaches the outputs that the zeros connect it to.
 Result<bool> ExpandDilatedFilter(Graph& graph, Node& node);
-// conv of float32 over three spatial axes, with a computed filter, all of constant shape -> a sum of
-// convolutions of planes. Rounds differently.
+// conv of float32 over three spatial axes, with a computed filter, all of constant shape -> a sum
+// of convolutions of planes. Rounds differently.
 Result<bool> ExpandSolidConv(Graph& graph, Node& node);
 // hardmax -> one_hot of arg_max.
 Result<bool> ExpandHardmax(Graph& graph, Node& node);

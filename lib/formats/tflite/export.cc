@@ -291,6 +291,17 @@ std::optional<std::string> WhyNotOneToOne(const Node& node) {
   return WhyNotOperands(*op, inputs, outputs);
 }
 
+std::optional<std::string> WhyNotElements(fb::BuiltinOperator op, size_t input, const Type& type) {
+  const Signature* signature = FindSignature(op);
+  const auto* operand = signature == nullptr ? nullptr : OperandAt(signature->inputs, input);
+  if (operand == nullptr || !TensorTypeOf(type.dtype)) return std::nullopt;
+  for (const Misfit& m : MisfitsOf(*operand, FactsOf(type), false, nullptr, ""))
+    if (m.kind == Misfit::Kind::kTypes || m.kind == Misfit::Kind::kKernelTypes)
+      return fmt::format("the {} operator of TensorFlow Lite: {}", fb::EnumNameBuiltinOperator(op),
+                         m.text);
+  return std::nullopt;
+}
+
 bool NamesType(const Node& node, DType dtype) {
   const FormatName* format = node.op().FindFormat("tflite");
   const auto op = format == nullptr ? std::nullopt : OperatorNamed(format->path);

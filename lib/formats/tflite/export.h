@@ -166,6 +166,14 @@ struct ExportRow {
 // Why the operands of a node do not match the signature of its one-to-one operator.
 std::optional<std::string> WhyNotOneToOne(const Node& node);
 
+// Why an operator does not accept elements of a type as operand `input`.
+std::optional<std::string> WhyNotElements(fb::BuiltinOperator op, size_t input, const Type& type);
+// The same for the first operand of a node.
+template <fb::BuiltinOperator op>
+std::optional<std::string> WhyNotFirst(const Node& node) {
+  return WhyNotElements(op, 0, node.input(0)->type());
+}
+
 // Whether the one-to-one operator of a node lists the element type for its first operand.
 bool NamesType(const Node& node, DType dtype);
 

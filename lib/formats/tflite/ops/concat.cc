@@ -124,7 +124,7 @@ Status WriteSplit(ExportContext& ctx, const Node& node) {
 std::optional<std::string> WhyNotSplit(const Node& node) {
   if (!node.input(0)->type().ranked()) return "its rank must be known";
   if (!PartSizes(node) && node.input(1) == nullptr) return "the sizes of the parts must be known";
-  return std::nullopt;
+  return WhyNotFirst<Op::SPLIT_V>(node);
 }
 
 }  // namespace
@@ -140,7 +140,10 @@ constexpr ImportRow kConcatImports[] = {
 };
 
 constexpr ExportRow kConcatExports[] = {
-    {.op = "concat", .write = WriteConcat, .any_type = true},
+    {.op = "concat",
+     .write = WriteConcat,
+     .why_not = WhyNotFirst<Op::CONCATENATION>,
+     .any_type = true},
     {.op = "split", .write = WriteSplit, .why_not = WhyNotSplit, .any_type = true},
 };
 

@@ -130,7 +130,7 @@ std::optional<std::string> WhyNotGather(const Node& node) {
   if (!x.ranked()) return "its rank must be known";
   if (x.dtype == DType::kString && x.rank() != 1)
     return fmt::format("GATHER of strings needs rank 1, not {}", x.rank());
-  return std::nullopt;
+  return WhyNotFirst<Op::GATHER>(node);
 }
 
 Status WriteGatherNd(ExportContext& ctx, const Node& node) {
@@ -141,7 +141,7 @@ Status WriteGatherNd(ExportContext& ctx, const Node& node) {
 
 std::optional<std::string> WhyNotGatherNd(const Node& node) {
   if (node.attrs<GatherNdAttrs>().batch_dims != 0) return "batch_dims of GATHER_ND must be 0";
-  return std::nullopt;
+  return WhyNotFirst<Op::GATHER_ND>(node);
 }
 
 // SCATTER_ND adds to zeros.
@@ -304,7 +304,10 @@ constexpr ExportRow kGatherExports[] = {
     {.op = "one_hot", .write = WriteOneHot, .why_not = WhyNotOneHot},
     {.op = "non_zero", .write = WriteNonZero, .why_not = WhyNotNonZero},
     {.op = "unique", .write = WriteUnique, .why_not = WhyNotUnique},
-    {.op = "reverse_sequence", .write = WriteReverseSequence, .any_type = true},
+    {.op = "reverse_sequence",
+     .write = WriteReverseSequence,
+     .why_not = WhyNotFirst<Op::REVERSE_SEQUENCE>,
+     .any_type = true},
 };
 
 }  // namespace

@@ -327,7 +327,10 @@ constexpr ImportRow kSliceImports[] = {
 
 constexpr ExportRow kSliceExports[] = {
     {.op = "slice", .write = WriteSlice, .why_not = WhyNotSlice, .any_type = true},
-    {.op = "reverse", .write = WriteReverse, .any_type = true},
+    {.op = "reverse",
+     .write = WriteReverse,
+     .why_not = WhyNotFirst<Op::REVERSE_V2>,
+     .any_type = true},
 };
 
 }  // namespace
