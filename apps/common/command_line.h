@@ -33,8 +33,8 @@ class CommandLine {
   // The limits for readers: --max-file-bytes, --max-depth, --max-items and the other size limits.
   const ReadLimits& limits() const { return limits_; }
 
-  // Adds --max-work, without a limit by default if it is nullopt, and --max-steps, for programs that
-  // run models.
+  // Adds --max-work, without a limit by default if it is nullopt, and --max-steps, for programs
+  // that run models.
   void AddRunLimits(std::optional<double> max_work);
   // --max-memory, --max-work and --max-steps.
   RunLimits run_limits() const;

@@ -26,7 +26,7 @@ struct ConvertArguments {
   std::string to;
   std::string format = "text";
   ShapeOptions shapes;
-  std::vector<std::string> fixed_inputs;  // "NAME=VALUE", or an archive
+  std::vector<std::string> fixed_inputs;    // "NAME=VALUE", or an archive
   std::vector<std::string> clipped_inputs;  // "NAME=MIN,MAX"
   int64_t opset = 0;
   std::vector<std::string> rename_inputs;  // "OLD=NEW"

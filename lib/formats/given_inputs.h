@@ -30,9 +30,9 @@ struct InputSettings {
   bool empty() const { return shapes.empty() && !batch && !constants; }
 };
 
-// Format::import_with. If there are constants, or if something is unsupported or decided by runs and
-// the shapes set symbols in the types of the inputs, imports the model again with what is known: it
-// may decide about branches, trip counts and sizes. Shapes that do not fit are ignored.
+// Format::import_with. If there are constants, or if something is unsupported or decided by runs
+// and the shapes set symbols in the types of the inputs, imports the model again with what is
+// known: it may decide about branches, trip counts and sizes. Shapes that do not fit are ignored.
 Result<ImportedModel> ImportWith(const ReadModel& read, const InputSettings& settings,
                                  bool as_float = false);
 

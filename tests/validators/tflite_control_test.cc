@@ -178,9 +178,9 @@ TEST_CASE("tflite WHILE: a run decides about the end") {
   const auto imported = Import(subgraphs, buffers);
   REQUIRE_MESSAGE(imported.has_value(), imported.error().message());
   for (const auto& u : imported->unsupported) FAIL(u.reason);
-  CHECK(
-      WhyOpen(imported->graph) ==
-      "WHILE: the condition depends on input \"t2\", which nnconvert --fix-input makes a constant\n");
+  CHECK(WhyOpen(imported->graph) ==
+        "WHILE: the condition depends on input \"t2\", which nnconvert --fix-input makes a "
+        "constant\n");
   const auto run = [&](double steps) {
     const auto outputs =
         RunEverywhere(imported->graph, InputsOf(imported->graph, {{1, 3}, {steps}}));
