@@ -24,17 +24,17 @@ Status CheckScalar(const InferContext& ctx, size_t i, DType dtype, std::string_v
 Status InferLoop(InferContext& ctx) {
   constexpr size_t kFirst = 2;
   const auto& a = ctx.attrs<LoopAttrs>();
-  if (ctx.node().regions().size() != 1) return InternalError("a loop has one region");
+  if (ctx.node().regions().size() != 1) return ModelError("a loop has one region");
   Graph& body = *ctx.node().regions()[0];
   const auto carried = static_cast<size_t>(a.carried);
   if (a.carried < 0 || kFirst + carried > ctx.input_count() ||
       body.outputs().size() != 1 + ctx.output_count() || carried > ctx.output_count())
-    return InternalError("the loop does not fit its region");
+    return ModelError("the loop does not fit its region");
   if (ctx.has(0)) NN_RETURN_IF_ERROR(CheckScalar(ctx, 0, DType::kI64, "trip count"));
   if (ctx.has(1)) NN_RETURN_IF_ERROR(CheckScalar(ctx, 1, DType::kBool, "condition"));
   std::vector<Type> types = {ScalarOf(DType::kI64)};
   for (size_t i = kFirst; i < ctx.input_count(); ++i) {
-    if (!ctx.has(i)) return InternalError("a loop requires its values");
+    if (!ctx.has(i)) return ModelError("a loop requires its values");
     types.push_back(ctx.in(i));
   }
   const auto new_symbol = [&] { return ctx.NewSymbol(); };
@@ -131,13 +131,13 @@ Status EvalLoop(EvalContext& ctx) {
 }
 
 Status InferBranch(InferContext& ctx) {
-  if (ctx.node().regions().size() != 2) return InternalError("a branch has two regions");
+  if (ctx.node().regions().size() != 2) return ModelError("a branch has two regions");
   NN_RETURN_IF_ERROR(CheckScalar(ctx, 0, DType::kBool, "condition"));
   std::vector<Type> types;
   for (size_t i = 1; i < ctx.input_count(); ++i) types.push_back(ctx.in(i));
   for (const auto& region : ctx.node().regions()) {
     if (region->outputs().size() != ctx.output_count())
-      return InternalError("the branch does not fit its regions");
+      return ModelError("the branch does not fit its regions");
     NN_RETURN_IF_ERROR(InferRegion(*region, types));
   }
   for (size_t k = 0; k < ctx.output_count(); ++k) {
