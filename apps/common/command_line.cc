@@ -93,7 +93,7 @@ void CommandLine::AddRunLimits(std::optional<double> max_work) {
   option->default_str(max_work ? fmt::format("{:g}", *max_work) : "no limit");
   limit_group_
       ->add_option("--max-steps", max_steps_,
-                   "Iterations of loops whose ends a run decides about, in one run")
+                   "Iterations of a loop whose end a run decides about, with those of loops in it")
       ->type_name("N")
       ->capture_default_str();
 }

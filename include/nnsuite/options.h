@@ -26,7 +26,7 @@ struct RunLimits {
   // The limit on operations on elements. An operation of the reference evaluation, which is slower,
   // counts as kReferenceWork.
   uint64_t max_work = kAnyWork;
-  // The limit on iterations of the loops whose ends a run decides about, all together.
+  // The limit on iterations of a loop whose end a run decides about, with those of the loops in it.
   uint64_t max_steps = 1'000'000;
 
   static constexpr uint64_t kAnyWork = std::numeric_limits<uint64_t>::max();

@@ -212,7 +212,7 @@ Result<std::vector<Tensor>> Program::Impl::RunReference(std::span<const Tensor> 
   }
   EvalBudget budget = BudgetOf(options.limits);
   budget.bytes -= std::min(given, budget.bytes);
-  NN_ASSIGN(std::vector<Tensor> outputs, EvalGraph(graph, pointers, budget));
+  NN_ASSIGN(std::vector<Tensor> outputs, EvalGraph(graph, pointers, budget, false));
   for (Tensor& t : outputs) {
     if (!HasNan(t.dtype())) continue;
     NN_ASSIGN(TensorBuilder b, TensorBuilder::Create(t.dtype(), t.dims()));

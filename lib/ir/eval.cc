@@ -204,7 +204,7 @@ Result<std::vector<Tensor>> EvalNode(const Node& node, const std::vector<const T
 }
 
 Result<std::vector<Tensor>> EvalGraph(const Graph& graph, std::span<const Tensor* const> inputs,
-                                      EvalBudget& budget) {
+                                      EvalBudget& budget, bool is_region) {
   std::unordered_map<const Value*, Tensor> tensors;
   ValueTable<size_t> uses(graph);
   for (const Value& v : graph.values()) uses[&v] = v.uses().size() + (graph.IsOutput(&v) ? 1 : 0);
@@ -220,6 +220,7 @@ Result<std::vector<Tensor>> EvalGraph(const Graph& graph, std::span<const Tensor
     EvalBudget left = budget;
     left.bytes = bytes - std::min(alive, bytes);
     NN_ASSIGN(std::vector<Tensor> results, EvalNode(n, operands, &left));
+    if (!is_region) left.iterations = budget.iterations;
     budget.Spend(left);
     for (size_t i = 0; i < results.size(); ++i) {
       alive += results[i].byte_size();

@@ -48,8 +48,9 @@ Result<std::vector<Tensor>> EvalNode(const Node& node, const std::vector<const T
                                      EvalBudget* budget = nullptr);
 
 // Evaluates a graph node by node. `budget.bytes` is for all values that exist at the same time,
-// except the inputs. Errors are those of EvalNode.
+// except the inputs. The loops of a region take their iterations from one budget; each loop of a
+// whole graph has its own, as in a plan. Errors are those of EvalNode.
 Result<std::vector<Tensor>> EvalGraph(const Graph& graph, std::span<const Tensor* const> inputs,
-                                      EvalBudget& budget);
+                                      EvalBudget& budget, bool is_region);
 
 }  // namespace nn

@@ -26,8 +26,8 @@ struct ModelRun {
 };
 
 // The limits of a run; models that exceed them are skipped.
-inline constexpr RunLimits kRunLimits{.max_memory = uint64_t{1} << 28,
-                                      .max_work = uint64_t{1} << 30};
+inline constexpr RunLimits kRunLimits{
+    .max_memory = uint64_t{1} << 28, .max_work = uint64_t{1} << 30, .max_steps = 1000};
 
 // Runs a graph after setting its dynamic dimensions to small sizes. `inputs` are used if their
 // types fit, otherwise seeded ones with small integers. Broken: a kInternal error, an exception,

@@ -113,7 +113,7 @@ Status EvalLoop(EvalContext& ctx) {
     for (size_t k = 2 + carried; k < ctx.input_count(); ++k) inputs.push_back(&ctx.in(k));
     EvalBudget left = budget;
     left.bytes -= std::min(left.bytes, stacked + BytesOf(values));
-    NN_ASSIGN(std::vector<Tensor> results, EvalGraph(body, inputs, left));
+    NN_ASSIGN(std::vector<Tensor> results, EvalGraph(body, inputs, left, true));
     budget.Spend(left);
     if (ctx.has(1)) go_on = results[0].GetInt(0) != 0;
     for (size_t k = 0; k < carried; ++k) values[k] = std::move(results[1 + k]);
@@ -153,7 +153,7 @@ Status EvalBranch(EvalContext& ctx) {
   const Graph& taken = *ctx.node().regions()[ctx.in(0).GetInt(0) != 0 ? 0 : 1];
   std::vector<const Tensor*> inputs;
   for (size_t i = 1; i < ctx.input_count(); ++i) inputs.push_back(&ctx.in(i));
-  NN_ASSIGN(std::vector<Tensor> results, EvalGraph(taken, inputs, ctx.budget()));
+  NN_ASSIGN(std::vector<Tensor> results, EvalGraph(taken, inputs, ctx.budget(), true));
   for (size_t k = 0; k < results.size(); ++k) ctx.set_out(k, std::move(results[k]));
   return {};
 }
