@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <ranges>
 
 #include "base/text.h"
 #include "formats/onnx/tensor.h"
@@ -183,8 +182,8 @@ void Importer::RemoveSequences() {
   std::vector<Node*> sequences;
   for (Node& node : graph_.nodes())
     if (node.Is("sequence")) sequences.push_back(&node);
-  for (Node* const node : std::views::reverse(sequences))
-    if (!graph_.HasUses(node->output())) graph_.Erase(node);
+  for (auto it = sequences.rbegin(); it != sequences.rend(); ++it)
+    if (!graph_.HasUses((*it)->output())) graph_.Erase(*it);
 }
 
 Type Importer::TypeOf(const pb::ValueInfoProto& info, const std::string& prefix) const {
