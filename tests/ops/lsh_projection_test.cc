@@ -13,7 +13,7 @@ namespace {
 
 TEST_CASE("fingerprint: texts of every length class") {
   // By FarmHash's own code. The multiples of 64 are the ends of its loop.
-  for (const auto& [size, hash] : std::vector<std::pair<size_t, uint64_t>>{
+  for (const auto& [bytes, hash] : std::vector<std::pair<size_t, uint64_t>>{
            {0, 11160318154034397263u},   {1, 11212813301397324751u},  {3, 4237981211716197537u},
            {4, 4233546591410155541u},    {7, 6551785722678735258u},   {8, 7915752876838883097u},
            {12, 5468997520936619690u},   {16, 18333973410635060187u}, {17, 8536514735502420444u},
@@ -22,6 +22,7 @@ TEST_CASE("fingerprint: texts of every length class") {
            {100, 9388138580570532510u},  {127, 4135663286830732640u}, {128, 12063898143672451864u},
            {129, 11674217886923573552u}, {200, 901587556987897603u},  {300, 8926194741198510818u},
        }) {
+    const size_t size = bytes;
     CAPTURE(size);
     std::string text;
     for (size_t i = 0; i < size; ++i) text += static_cast<char>(33 + (i * 7 + 3) % 90);
