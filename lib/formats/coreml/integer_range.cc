@@ -1,5 +1,7 @@
 #include "formats/coreml/integer_range.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <optional>
 #include <string_view>
@@ -192,6 +194,13 @@ bool AllExact(const Tensor& integers) {
     if (v < -static_cast<double>(kMostExact) || v > static_cast<double>(kMostExact)) return false;
   }
   return true;
+}
+
+std::string WhyNotComputed(DType dtype) {
+  if (dtype == DType::kBool) return "Core ML does not compute with bool";
+  return fmt::format(
+      "Core ML computes with float32, which may not represent all results of {} exactly",
+      DTypeName(dtype));
 }
 
 bool IsExactArithmetic(const Node& node) {

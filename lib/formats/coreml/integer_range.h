@@ -1,6 +1,9 @@
 // Integer arithmetic in Core ML, which computes with float32.
 #pragma once
 
+#include <string>
+
+#include "ir/dtype.h"
 #include "ir/graph.h"
 
 namespace nn::coreml {
@@ -8,6 +11,9 @@ namespace nn::coreml {
 // Integers up to this magnitude are exact in float32.
 inline constexpr int64_t kMostExact = int64_t{1} << 24;
 bool AllExact(const Tensor& integers);
+
+// The refusal of integers whose ranges are not known to be exact, or of booleans.
+std::string WhyNotComputed(DType dtype);
 
 // Whether float32 computes the integers of the node exactly: the ranges of its operands and results
 // are within kMostExact. Integers in inputs of the graph are assumed to be, since Core ML cannot

@@ -36,8 +36,7 @@ std::optional<std::string> WhyNotValue(const Value& v, Types types) {
       return fmt::format("Core ML has no axes of size {}", d.value());
   if (type.dtype != DType::kF32 && !IsWhole(type.dtype))
     return fmt::format("Core ML has no {} values", DTypeName(type.dtype));
-  if (type.dtype != DType::kF32 && types == Types::kFloat)
-    return fmt::format("Core ML does not compute with {}", DTypeName(type.dtype));
+  if (type.dtype != DType::kF32 && types == Types::kFloat) return WhyNotComputed(type.dtype);
   if (!v.is_constant()) return std::nullopt;
   if (v.constant().elements() == 0) return "its constants cannot be empty";
   if (type.dtype != DType::kF32 && !AllExact(v.constant()))

@@ -225,7 +225,7 @@ std::string_view ModeOf(Reduction r) {
 std::optional<std::string> WhyNotScatter(const Node& node) {
   const DType dtype = node.output()->dtype();
   if (dtype == DType::kF32 || IsExactArithmetic(node)) return std::nullopt;
-  return fmt::format("Core ML does not compute with {}", DTypeName(dtype));
+  return WhyNotComputed(dtype);
 }
 
 Status WriteScatterElements(ExportContext& ctx, const Node& node) {

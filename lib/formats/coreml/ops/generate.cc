@@ -101,7 +101,7 @@ Status WriteRange(ExportContext& ctx, const Node& node) {
 std::optional<std::string> WhyNotRange(const Node& node) {
   const DType dtype = node.output()->dtype();
   if (dtype == DType::kF32 || IsExactArithmetic(node)) return std::nullopt;
-  return fmt::format("Core ML does not compute with {}", DTypeName(dtype));
+  return WhyNotComputed(dtype);
 }
 
 constexpr ImportRow kGenerateImports[] = {

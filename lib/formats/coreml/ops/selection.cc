@@ -68,7 +68,7 @@ namespace {
 std::optional<std::string> WhyNotOrdered(const Node& node) {
   const DType dtype = node.input(0)->dtype();
   if (dtype == DType::kF32 || IsExactArithmetic(node)) return std::nullopt;
-  return fmt::format("Core ML does not compute with {}", DTypeName(dtype));
+  return WhyNotComputed(dtype);
 }
 
 template <const char* kKind>
