@@ -96,6 +96,7 @@ Result<std::vector<Tensor>> EvalComposition(const Node& node,
                                             EvalBudget* budget) {
   Graph scratch;
   std::vector<Value*> values;
+  values.reserve(inputs.size());
   for (const Tensor* t : inputs) values.push_back(t == nullptr ? nullptr : scratch.AddConstant(*t));
   NN_ASSIGN(Node* const copy,
             scratch.Append(node.op_name(), std::move(values), node.attrs(), node.outputs().size()));

@@ -28,7 +28,7 @@ Result<Value*> KnownInputs::AddInput(Graph& graph, size_t position, std::string 
   if (given.dtype != known.dtype || !Compatible(known, given))
     return UsageError("input {} is {}; a constant of {} does not fit", Quote(name),
                       known.ToString(), given.ToString());
-  return graph.AddConstant(tensor, std::move(name), known.quant);
+  return graph.AddConstant(tensor, SharedString(name), known.quant);
 }
 
 }  // namespace nn

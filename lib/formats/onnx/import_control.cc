@@ -258,7 +258,9 @@ Status Importer::ImportLoop(ImportContext& ctx, const Scope& scope, int index) {
     NN_ASSIGN(Value* const v, ctx.Required(i + 2));
     values.push_back(v);
   }
-  const auto open = [&](std::string why) { return ImportOpenLoop(ctx, body, values, why); };
+  const auto open = [&](std::string why) {
+    return ImportOpenLoop(ctx, body, values, std::move(why));
+  };
   const auto start = conditional ? known_.Bool(ctx.input(1)) : std::optional(true);
   if (!start) return open("the condition " + WhyUnknown(ctx.input(1)));
   int64_t trips = *start ? std::numeric_limits<int64_t>::max() : 0;

@@ -45,6 +45,7 @@ Status Importer::ImportOpenLoop(ImportContext& ctx, Body body, std::span<Value* 
                                 std::string why) {
   body.unrolled = false;
   std::vector<Type> types;
+  types.reserve(values.size());
   for (const Value* v : values) types.push_back(v->type());
   const auto run = [&](std::span<Value* const> given) -> Result<std::vector<Value*>> {
     NN_RETURN_IF_ERROR(CheckTensors(values));

@@ -271,6 +271,7 @@ std::optional<std::string> WhyNotOperands(fb::BuiltinOperator op,
 Status ExportContext::CheckOperands(const OperatorRow& row) const {
   const auto types = [&](const std::vector<TensorIndex>& tensors) {
     std::vector<const Type*> out;
+    out.reserve(tensors.size());
     for (const TensorIndex i : tensors)
       out.push_back(i == kNoTensor ? nullptr : &rows_[static_cast<size_t>(i)].type);
     return out;

@@ -161,6 +161,7 @@ Status Importer::ImportOpenWhile(ImportContext& ctx, const WhileSubgraphs& subgr
     return results;
   };
   std::vector<Type> types;
+  types.reserve(values.size());
   for (const Value* v : values) types.push_back(v->type());
   auto loop = TakeLoop(graph_, unsupported_, std::move(types), run);
   if (!loop) return tl::unexpected(InBranch(loop.error(), why));

@@ -281,6 +281,7 @@ Result<bool> ShiftLeftAsProduct(Graph& graph, Node& node) {
   }
   NN_ASSIGN(by, e.Add("minimum", {by, all}));
   std::vector<int64_t> powers;
+  powers.reserve(static_cast<size_t>(bits) + 1);
   for (int k = 0; k < bits; ++k) powers.push_back(static_cast<int64_t>(uint64_t{1} << k));
   powers.push_back(0);
   NN_ASSIGN(Value* const table, Integers(e, wide, {std::ssize(powers)}, powers));

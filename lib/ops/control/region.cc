@@ -31,7 +31,7 @@ Status InferAnew(Node& node) {
 Status InferRegion(Graph& region, std::span<const Type> inputs) {
   if (region.inputs().size() != inputs.size())
     return ModelError("the region has {} inputs instead of {}", region.inputs().size(),
-                         inputs.size());
+                      inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) {
     Type type = inputs[i];
     if (type.ranked()) {
