@@ -73,6 +73,17 @@ TEST_CASE("onnx Loop: in loops, with values of all of them") {
     Check(graph(outer, inner), {{2}, {1}}, {{13}});
 }
 
+// They are resolved on import, in a region too.
+TEST_CASE("onnx Loop: sequences inside of an iteration") {
+  const std::string graph = Node("Loop", {"m", "", "x"}, {"y"},
+                                 Body(Node("SequenceConstruct", {"v", "x"}, {"s"}) +
+                                          Node("ConcatFromSequence", {"s"}, {"c"}, Int("axis", 0)) +
+                                          Node("ReduceSum", {"c"}, {"w"}, Int("keepdims", 1)),
+                                      {"v"}, {"go", "w"})) +
+                            Input("m", TypeOf(kI64, {})) + X({"1"}) + Outputs({"y"});
+  Check(graph, {{3}, {2}}, {{8}});
+}
+
 TEST_CASE("onnx If: results of different shapes") {
   const std::string graph =
       Node("Neg", {"x"}, {"n"}) +

@@ -8,6 +8,7 @@
 
 #include "ir/op_def.h"
 #include "ops/control/region.h"
+#include "passes/passes.h"
 
 namespace nn {
 namespace {
@@ -42,8 +43,8 @@ Value* Placeholders::Add(const Type& type) {
 // A region of the nodes that were added since the mark, which the graph loses. Its inputs are
 // `inputs`, which are placeholders, and the values around the nodes that they use: those of
 // `captured`, which gets more of them. Constants are copied.
-Graph TakeRegion(Graph& graph, ImportMark& mark, std::span<Value* const> inputs,
-                 std::span<Value* const> results, std::vector<Value*>& captured) {
+Result<Graph> TakeRegion(Graph& graph, ImportMark& mark, std::span<Value* const> inputs,
+                         std::span<Value* const> results, std::vector<Value*>& captured) {
   Graph region;
   std::unordered_map<const Value*, Value*> inside;
   const auto add_input = [&](const Value* v) { inside[v] = region.AddInput("", v->type()); };
@@ -78,6 +79,8 @@ Graph TakeRegion(Graph& graph, ImportMark& mark, std::span<Value* const> inputs,
   }
   for (Value* v : results) region.AddOutput("", in_region(v));
   mark.EraseNodes();
+  // Sequences that the import has resolved, for one.
+  NN_RETURN_IF_ERROR(RemoveDeadCode(region));
   return region;
 }
 
@@ -108,7 +111,7 @@ Result<LoopRegion> TakeLoop(Graph& graph, std::vector<UnsupportedNode>& unsuppor
     }
     if (!changed) {
       LoopRegion out;
-      out.region = TakeRegion(graph, mark, inputs.values(), *results, out.captured);
+      NN_ASSIGN(out.region, TakeRegion(graph, mark, inputs.values(), *results, out.captured));
       return out;
     }
     mark.EraseNodes();
@@ -125,7 +128,8 @@ Result<BranchRegions> TakeBranches(Graph& graph, std::vector<UnsupportedNode>& u
       mark.Undo(results.error());
       return tl::unexpected(results.error());
     }
-    out.regions.push_back(TakeRegion(graph, mark, {}, *results, out.captured));
+    NN_ASSIGN(Graph region, TakeRegion(graph, mark, {}, *results, out.captured));
+    out.regions.push_back(std::move(region));
   }
   // Later regions may have captured more values.
   for (Graph& region : out.regions)
