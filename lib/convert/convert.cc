@@ -15,6 +15,7 @@
 #include "convert/layer_steps.h"
 #include "convert/remedy.h"
 #include "convert/written_check.h"
+#include "ops/control/region.h"
 #include "ops/math/random.h"
 #include "passes/float32.h"
 #include "passes/passes.h"
@@ -274,8 +275,7 @@ Result<Conversion> ConvertGraph(ImportedModel imported, const SourceError& sourc
   const bool runs = o.verify && !o.dry_run;
   std::optional<Graph> quantized;
   // No format can hold regions: the operators are only listed, whatever their types.
-  const bool has_regions = std::ranges::any_of(
-      source.nodes(), [](const Node& node) { return node.op().decided_by_runs; });
+  const bool has_regions = IsDecidedByRuns(source);
   if (!has_regions && o.dequantize && IsQuantized(source)) {
     if (runs && out.hybrids == 0) quantized = source.Clone();
     NN_ASSIGN(const bool done, DequantizeSource(source, out));

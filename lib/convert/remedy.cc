@@ -127,7 +127,7 @@ constexpr int64_t kMaxFixedFloats = 16;
 constexpr size_t kMaxFixedAlone = 8;
 
 // Whether the operand may say what the operator does rather than what it does it to, as far as
-// types tell: few numbers, integers or, in the inputs that have an equivalent attribute, others.
+// types tell: few numbers, and not in the first input unless it is a scalar.
 bool MayBeSetting(const Node& node, size_t i) {
   const Value* const v = node.input(i);
   if (v == nullptr || v->is_constant() || !v->type().ranked() || v->type().rank() > 1 ||

@@ -12,6 +12,7 @@
 #include "formats/onnx/onnx.h"
 #include "formats/recognize.h"
 #include "formats/tflite/tflite.h"
+#include "ops/control/region.h"
 #include "passes/ports.h"
 
 namespace nn {
@@ -174,12 +175,6 @@ SymbolSizes SymbolsOf(const Graph& graph, std::span<const std::string> names,
   return out;
 }
 
-// Whether a run decides about a branch or a loop.
-bool HasRegions(const Graph& graph) {
-  return std::ranges::any_of(graph.nodes(),
-                             [](const Node& node) { return node.op().decided_by_runs; });
-}
-
 // Names the inputs without a name after the positions that they had before the constants went.
 void NameByPosition(Graph& graph, std::span<const std::string> names,
                     const std::map<size_t, Tensor>& constants) {
@@ -207,7 +202,7 @@ Result<ImportedModel> ImportWith(const ReadModel& read, const InputSettings& set
   if (settings.constants) {
     NN_ASSIGN(known.constants, settings.constants(graph));
   }
-  if (known.constants.empty() && imported->unsupported.empty() && !HasRegions(graph))
+  if (known.constants.empty() && imported->unsupported.empty() && !IsDecidedByRuns(graph))
     return imported;
   InputShapes shapes = settings.shapes;
   for (const auto& [i, tensor] : known.constants) shapes[names[i]] = tensor.dims();

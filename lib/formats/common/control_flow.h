@@ -111,7 +111,14 @@ Result<Value*> ElementAt(Context& ctx, Value* x, int64_t axis, int64_t index) {
   return ctx.Add("squeeze", {part}, AxesAttrs{{axis}});
 }
 
-// The inverse: `parts`, at least one, along a new axis.
+// The only element of `v` as a scalar.
+template <typename Context>
+Result<Value*> AsScalar(Context& ctx, Value* v) {
+  if (v->type().ranked() && v->type().rank() == 0) return v;
+  return ctx.Add("reshape", {v}, ReshapeAttrs{});
+}
+
+// The inverse of ElementAt(): `parts`, at least one, along a new axis.
 template <typename Context>
 Result<Value*> Stack(Context& ctx, std::span<Value* const> parts, int64_t axis) {
   std::vector<Value*> expanded;

@@ -184,8 +184,7 @@ Result<Value*> Importer::RunCondition(ImportContext& ctx, int64_t index) {
   const auto it = scope_.find(variable);
   if (it == scope_.end()) return ModelError("the condition {} is not defined", Quote(variable));
   NN_ASSIGN(Value* const condition, ctx.AsBool(it->second));
-  if (condition->type().ranked() && condition->type().rank() == 0) return condition;
-  return ctx.Reshape(condition, {});
+  return AsScalar(ctx, condition);
 }
 
 // Blobs that the networks write and that have a value before the loop are carried by it, as

@@ -174,11 +174,6 @@ Result<Value*> Importer::Selected(ImportContext& ctx, Value* condition, Value* a
   return ctx.Add("sequence", std::move(elements), SequenceAttrs{});
 }
 
-Result<Value*> Importer::AsScalar(ImportContext& ctx, Value* v) {
-  if (v->type().ranked() && v->type().rank() == 0) return v;
-  return ctx.Add("reshape", {v}, ReshapeAttrs{});
-}
-
 // All branches are computed if the condition is unknown.
 Status Importer::ImportIf(ImportContext& ctx, const Scope& scope, int index) {
   NN_ASSIGN(Value * condition, ctx.Required(0));

@@ -120,8 +120,6 @@ class Importer {
   // The same for a branch, whose results differ too much to select from them.
   Status ImportOpenBranch(ImportContext& ctx, const Body& yes, const Body& no, Value* condition,
                           std::string why);
-  // A scalar of a value of one element.
-  Result<Value*> AsScalar(ImportContext& ctx, Value* v);
   Status ImportScan(ImportContext& ctx, const Scope& scope, int index);
   Status ImportSequenceMap(ImportContext& ctx, const Scope& scope, int index);
   Status ImportScan8(ImportContext& ctx, const Scope& scope, int index);

@@ -14,11 +14,6 @@ namespace {
 // Limit on subgraphs that call each other.
 constexpr int kMaxDepth = 16;
 
-Result<Value*> AsScalar(ImportContext& ctx, Value* v) {
-  if (v->type().ranked() && v->type().rank() == 0) return v;
-  return ctx.Add("reshape", {v}, ReshapeAttrs{});
-}
-
 }  // namespace
 
 struct Importer::WhileSubgraphs {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 #include <string>
 
@@ -27,6 +28,11 @@ Status InferAnew(Node& node) {
 }
 
 }  // namespace
+
+bool IsDecidedByRuns(const Graph& graph) {
+  return std::ranges::any_of(graph.nodes(),
+                             [](const Node& node) { return node.op().decided_by_runs; });
+}
 
 Status InferRegion(Graph& region, std::span<const Type> inputs) {
   if (region.inputs().size() != inputs.size())

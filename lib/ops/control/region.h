@@ -11,6 +11,9 @@
 
 namespace nn {
 
+// Whether a run decides about a branch or a loop of the graph (OpDef::decided_by_runs).
+bool IsDecidedByRuns(const Graph& graph);
+
 // Infers a region anew for inputs of these types, whatever its values were before. Dimensions that
 // inference made up outside of the region get names of the region.
 Status InferRegion(Graph& region, std::span<const Type> inputs);
