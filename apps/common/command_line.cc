@@ -205,6 +205,11 @@ void AddShapeOptions(CommandLine& command, ShapeOptions& options) {
   command.options()
       .add_option("--batch", options.batch, "Size of the symbolic first dimensions of the inputs")
       ->type_name("N");
+  command
+      .AddRepeated("--length", options.lengths,
+                   "Number of elements of an input that is a sequence, or \"none\" for an optional "
+                   "input without a value; repeatable")
+      ->type_name("NAME=N");
 }
 
 void AddArrayOptions(CommandLine& command, ArrayOptions& options, std::string_view when) {

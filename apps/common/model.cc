@@ -64,6 +64,25 @@ Result<InputShapes> ShapesOf(const ShapeOptions& options) {
   return shapes;
 }
 
+Result<InputSettings> SettingsOf(const ShapeOptions& options) {
+  InputSettings settings;
+  NN_ASSIGN(settings.shapes, ShapesOf(options));
+  settings.batch = options.batch;
+  for (const std::string& text : options.lengths) {
+    const size_t equals = text.rfind('=');
+    const std::string value = equals == std::string::npos ? "" : text.substr(equals + 1);
+    int64_t length = kAbsent;
+    const char* const end = value.data() + value.size();
+    const auto r = std::from_chars(value.data(), end, length);
+    const bool is_number = r.ec == std::errc() && r.ptr == end && length >= 0;
+    if (!is_number && value != "none")
+      return UsageError("--length {}: expected NAME=NUMBER or NAME=none", Quote(text));
+    if (!settings.lengths.emplace(text.substr(0, equals), is_number ? length : kAbsent).second)
+      return UsageError("--length {}: the input already has a length", Quote(text));
+  }
+  return settings;
+}
+
 Status FitRanks(Graph& graph, const ReadModel& read, const std::string& path,
                 const InputShapes& shapes) {
   if (!TakesOtherRanks(*read.format)) return {};
@@ -79,8 +98,8 @@ Status FitRanks(Graph& graph, const ReadModel& read, const std::string& path,
 }
 
 Status BindShapes(Graph& graph, const ShapeOptions& options) {
-  NN_ASSIGN(const InputShapes shapes, ShapesOf(options));
-  return BindShapes(graph, shapes, options.batch);
+  NN_ASSIGN(const InputSettings settings, SettingsOf(options));
+  return BindShapes(graph, settings.shapes, settings.batch);
 }
 
 Result<Assignment> SplitAssignment(const std::string& text, const std::vector<std::string>& names) {

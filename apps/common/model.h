@@ -14,12 +14,13 @@
 
 namespace nn::app {
 
-// --input-shape and --batch.
+// --input-shape, --batch and --length.
 struct ShapeOptions {
   std::vector<std::string> input_shapes;  // "NAME:1,3,224,224"
   std::optional<int64_t> batch;
+  std::vector<std::string> lengths = {};  // "NAME=3", "NAME=none"
 
-  bool empty() const { return input_shapes.empty() && !batch; }
+  bool empty() const { return input_shapes.empty() && !batch && lengths.empty(); }
 };
 
 // Logs that a side file got a name other than the requested one.
@@ -30,6 +31,9 @@ Status WriteDumpOf(const ReadModel& read, const std::string& path, const DumpOpt
 
 // The shapes of --input-shape.
 Result<InputShapes> ShapesOf(const ShapeOptions& options);
+
+// What the options say about the inputs when the model is imported.
+Result<InputSettings> SettingsOf(const ShapeOptions& options);
 
 // Imports the model at `path` again if one of the shapes has another rank than the graph's input of
 // that name, and the format may allow it (formats/given_inputs.h).

@@ -105,6 +105,8 @@ void AddOptions(CommandLine& command, ConvertArguments& o) {
                "ONNX, NNAPI: store the external tensors of IN in OUT")
       ->excludes("--external-data");
   AddWeightsOption(command, o.dump);
+  app.add_flag("--infer-shapes", o.infer_shapes,
+               "State the inferred types and shapes of all values in the ONNX file (value_info)");
   app.add_flag("--dry-run", o.dry_run,
                "Write nothing; list all operators that cannot be converted (exit code 3 if any)");
   app.add_flag("--support", o.support,

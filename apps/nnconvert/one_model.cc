@@ -103,6 +103,7 @@ Status Prepare(Graph& graph, const ConvertArguments& o) {
 std::string_view GraphChange(const ConvertArguments& o) {
   return !o.shapes.input_shapes.empty() ? "--input-shape"
          : o.shapes.batch               ? "--batch"
+         : !o.shapes.lengths.empty()    ? "--length"
          : !o.fixed_inputs.empty()      ? "--fix-input"
          : !o.clipped_inputs.empty()    ? "--clip-input"
          : o.opset != 0                 ? "--opset"
@@ -123,7 +124,8 @@ std::string_view NameChange(const ConvertArguments& o) {
 }
 
 Status DumpModel(const ConvertArguments& o, const ReadModel& read, ConvertReport& report) {
-  for (const std::string_view option : {GraphChange(o), NameChange(o)})
+  const std::string_view types = o.infer_shapes ? "--infer-shapes" : "";
+  for (const std::string_view option : {GraphChange(o), NameChange(o), types})
     if (!option.empty()) return UsageError("{} changes the model, but a dump is a copy", option);
   if (o.dry_run) return {};
   NN_RETURN_IF_ERROR(WriteDumpOf(read, o.output, o.dump));
@@ -184,9 +186,9 @@ ConvertOptions OptionsOf(const ConvertArguments& a, const Format& source, ShownP
   ConvertOptions o;
   o.input = a.input;
   o.limits = a.limits;
-  o.output = {a.output, a.opset, std::string(Version()), a.external_data};
+  o.output = {a.output, a.opset, std::string(Version()), a.external_data, a.infer_shapes};
   // Prepare() reports shapes that cannot be read.
-  if (auto shapes = ShapesOf(a.shapes)) o.inputs = {*std::move(shapes), a.shapes.batch};
+  if (auto settings = SettingsOf(a.shapes)) o.inputs = *std::move(settings);
   if (!a.fixed_inputs.empty())
     o.inputs.constants = [&a](const Graph& graph) { return FixedInputs(a, graph); };
   o.prepare = [&a](Graph& graph) { return Prepare(graph, a); };
@@ -283,6 +285,8 @@ Result<const Format*> TargetFormat(const ConvertArguments& o) {
     return UsageError("{} models cannot be written; --to accepts {}", format->label, known);
   if (o.opset != 0 && format->name != "onnx")
     return UsageError("--opset is for ONNX; the output is {}", format->label);
+  if (o.infer_shapes && format->name != "onnx")
+    return UsageError("--infer-shapes is for ONNX; the output is {}", format->label);
   if ((!o.external_data.file.empty() || o.external_data.embed) && !format->external_data)
     return UsageError("{} is for ONNX and NNAPI; the output is {}",
                       o.external_data.embed ? "--embed-data" : "--external-data", format->label);
@@ -298,6 +302,7 @@ Status ConvertOne(const ConvertArguments& o, const Format* format, ConvertReport
   report.output_format = format == nullptr ? Label(*read.format, true) : Label(*format, false);
   report.copy = format == nullptr || (format == read.format && GraphChange(o).empty());
   report.renamed = report.copy && !NameChange(o).empty();
+  report.typed = report.copy && o.infer_shapes;
   // The output may replace the model, but not the files beside it, which are known only afterwards.
   if (o.digests) {
     NN_ASSIGN(report.input_files, DigestModel(o.input));

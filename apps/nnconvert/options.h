@@ -38,6 +38,7 @@ struct ConvertArguments {
   bool float32 = false;
   bool rewrite = false;
   ExternalData external_data;
+  bool infer_shapes = false;
   DumpOptions dump;
   bool dry_run = false;
   bool quiet = false;  // no report of success, unless in JSON

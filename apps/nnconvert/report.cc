@@ -99,6 +99,7 @@ std::string DetailText(const ConvertReport& r) {
                        UnsupportedTable(c.unsupported, /*titled=*/false).Text(2));
   if (r.copy)
     return out + (r.renamed ? "renamed: nothing else was changed, converted or run\n"
+                  : r.typed ? "copied with the inferred types: nothing was converted or run\n"
                             : "copied unchanged: nothing was converted, checked or run\n");
   if (r.dry_run && c.unsupported.empty() && c.rest_unchecked.empty())
     out += "every operator can be converted\n";
@@ -165,7 +166,9 @@ std::string OutcomeText(const ConvertReport& r) {
     case Outcome::kUnverified:
       return "converted, not verified";
     case Outcome::kCopied:
-      return r.renamed ? "renamed" : "copied unchanged";
+      return r.renamed ? "renamed"
+             : r.typed ? "copied with the inferred types"
+                       : "copied unchanged";
     case Outcome::kConvertible:
       return r.copy ? "the format of the model" : "every operator can be converted";
     case Outcome::kUnchanged:

@@ -25,6 +25,7 @@ struct ConvertReport {
   bool dry_run = false;
   bool copy = false;       // copied without import
   bool renamed = false;    // copied with other names for inputs or outputs
+  bool typed = false;      // copied with the inferred types of all values
   bool unchanged = false;  // skipped: the output of an earlier run is up to date
   bool written = false;
   std::optional<uint64_t> bytes;  // of the written files; nullopt for a dump on standard output

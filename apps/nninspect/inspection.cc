@@ -71,6 +71,9 @@ Status AddParts(const InspectOptions& options, Inspection& out) {
   if (options.tensors) {
     NN_ASSIGN(out.tensors, inspect::ListTensors(out.model, options.stats));
   }
+  if (options.values) {
+    NN_ASSIGN(out.values, inspect::ValuesOf(out.model));
+  }
   if (options.tree) {
     NN_ASSIGN(out.tree, inspect::TreeOf(out.model));
   }
@@ -86,14 +89,13 @@ inspect::LoadOptions LoadOptionsOf(const InspectOptions& options) {
   inspect::LoadOptions load = {.limits = options.limits};
   if (options.shapes.empty()) return load;
   // BindShapes() reports shapes that cannot be read.
-  if (auto shapes = ShapesOf(options.shapes))
-    load.inputs = {*std::move(shapes), options.shapes.batch};
+  if (auto settings = SettingsOf(options.shapes)) load.inputs = *std::move(settings);
   load.bind = [shapes = options.shapes](Graph& graph) { return BindShapes(graph, shapes); };
   return load;
 }
 
 Result<Inspection> Inspect(const InspectOptions& options) {
-  const bool of_graph = !options.node.empty() || options.hash || options.cost;
+  const bool of_graph = !options.node.empty() || options.hash || options.cost || options.values;
   const bool summary = !options.parts() || options.nodes || options.format == "json";
   inspect::LoadOptions load = LoadOptionsOf(options);
   load.in_full = !options.node.empty() || options.hash;

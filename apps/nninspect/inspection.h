@@ -15,6 +15,7 @@
 #include "inspect/overview.h"
 #include "inspect/tensors.h"
 #include "inspect/tree.h"
+#include "inspect/values.h"
 
 namespace nn::app {
 
@@ -27,6 +28,7 @@ struct Inspection {
   std::vector<size_t> table;  // operators to list
   std::optional<std::vector<inspect::NodeDetails>> node;
   std::optional<std::vector<inspect::TensorRow>> tensors;
+  std::optional<std::vector<ValueEntry>> values;
   std::optional<inspect::TreeBranch> tree;
   std::optional<inspect::ModelCost> cost;
   std::optional<GraphDigests> digests;

@@ -18,6 +18,8 @@ void AddViews(CLI::App& app, InspectOptions& o) {
   auto* tensors = app.add_flag("--tensors", o.tensors, "List every constant tensor");
   app.add_flag("--stats", o.stats, "With --tensors: read them and print statistics of their values")
       ->needs(tensors);
+  app.add_flag("--values", o.values,
+               "List every input, constant and result with its inferred type and shape");
   app.add_flag("--tree", o.tree, "Count operators and parameters by scope and subgraph");
   app.add_flag("--cost", o.cost,
                "Multiply-adds, parameters and bytes per operator; peak memory of activations (in "
@@ -52,9 +54,10 @@ Status CheckUsage(const InspectOptions& o) {
     return UsageError(
         "--diff supports --format text and json, and cannot be combined with other parts of a "
         "model");
-  const int tables = o.table() + o.tensors + o.cost;
+  const int tables = o.table() + o.tensors + o.values + o.cost;
   if (o.format == "csv" && (tables != 1 || !o.node.empty() || o.tree || o.hash))
-    return UsageError("--format csv needs exactly one of --nodes, --op, --tensors and --cost");
+    return UsageError(
+        "--format csv needs exactly one of --nodes, --op, --tensors, --values and --cost");
   if (o.picture() && (o.table() || o.parts()))
     return UsageError("--format {} draws the model and cannot be combined with other parts of it",
                       o.format);

@@ -19,6 +19,7 @@ struct InspectOptions {
   std::string node;  // --node: a name, or "#" and the number that --nodes shows
   bool tensors = false;
   bool stats = false;
+  bool values = false;
   bool tree = false;
   bool cost = false;
   bool hash = false;
@@ -31,7 +32,9 @@ struct InspectOptions {
   bool table() const { return nodes || !op.empty(); }
   bool picture() const { return format == "dot" || format == "svg"; }
   // Parts printed without the summary.
-  bool parts() const { return !op.empty() || !node.empty() || tensors || tree || cost || hash; }
+  bool parts() const {
+    return !op.empty() || !node.empty() || tensors || values || tree || cost || hash;
+  }
 };
 
 }  // namespace nn::app

@@ -184,6 +184,7 @@ std::string InspectionText(const Inspection& i, const InspectOptions& options) {
   if (i.node) out += NodesText(*i.node);
   if (i.tree) out += TreeText(*i.tree);
   if (i.tensors) out += TensorsText(s, *i.tensors);
+  if (i.values) out += ValuesText(*i.values);
   if (i.cost) out += CostText(*i.cost);
   if (i.digests) out += HashText(*i.digests);
   return out;
@@ -191,6 +192,7 @@ std::string InspectionText(const Inspection& i, const InspectOptions& options) {
 
 std::string InspectionCsv(const Inspection& i) {
   if (i.tensors) return TensorsCsv(i.model.summary, *i.tensors);
+  if (i.values) return ValuesCsv(*i.values);
   return i.cost ? CostCsv(*i.cost) : NodesCsv(i);
 }
 
@@ -231,6 +233,7 @@ Json InspectionJson(const Inspection& i, const InspectOptions& options) {
   if (i.node) json["node"] = NodesJson(*i.node);
   if (i.tree) json["tree"] = TreeJson(*i.tree);
   if (i.tensors) json["tensors"] = TensorsJson(*i.tensors);
+  if (i.values) json["values"] = ValuesJson(*i.values);
   if (i.cost) json["cost"] = CostJson(*i.cost);
   if (i.digests)
     json["hash"] = {{"structure", i.digests->structure}, {"weights", i.digests->weights}};

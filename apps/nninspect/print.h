@@ -13,6 +13,7 @@
 #include "inspect/statistics.h"
 #include "inspect/tensors.h"
 #include "inspect/tree.h"
+#include "inspect/values.h"
 
 namespace nn::app {
 
@@ -47,6 +48,10 @@ std::string StoredText(const TensorEntry& entry);
 // "min -0.5, max 0.5, mean 0.01, deviation 0.1, 3 zeros, values 0, 1".
 std::string StatisticsText(const inspect::TensorStatistics& statistics);
 Json StatisticsJson(const inspect::TensorStatistics& statistics);
+
+std::string ValuesText(const std::vector<ValueEntry>& values);
+std::string ValuesCsv(const std::vector<ValueEntry>& values);
+Json ValuesJson(const std::vector<ValueEntry>& values);
 
 std::string CostText(const inspect::ModelCost& cost);
 std::string CostCsv(const inspect::ModelCost& cost);

@@ -47,6 +47,17 @@ void Expectation::Check(const std::string& name, const Tensor& want, const Tenso
   json_.push_back(std::move(entry));
 }
 
+void Expectation::CheckLength(const std::string& name, size_t want, size_t got) {
+  passed_ = passed_ && want == got;
+  const std::string text = want == got
+                               ? fmt::format("{} elements", got)
+                               : fmt::format("has {} elements, but {} are expected", got, want);
+  table_.Add({Escape(name), text});
+  Json entry = {{"name", name}, {"agrees", want == got}, {"identical", want == got}};
+  if (want != got) entry["mismatch"] = text;
+  json_.push_back(std::move(entry));
+}
+
 void Expectation::Skip(const std::string& name) {
   table_.Add({Escape(name), "not compared: no expected array"});
 }

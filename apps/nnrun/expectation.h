@@ -14,6 +14,8 @@ class Expectation {
   // Compares one output.
   void Check(const std::string& name, const Tensor& want, const Tensor& got,
              const Tolerance& tolerance);
+  // Compares the numbers of elements of an output that is a sequence.
+  void CheckLength(const std::string& name, size_t want, size_t got);
   // Adds a row for an output without an expected array.
   void Skip(const std::string& name);
 

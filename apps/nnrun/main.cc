@@ -207,23 +207,33 @@ Result<int> Run(const RunOptions& o) {
   NN_RETURN_IF_ERROR(CheckOptions(o));
   NN_RETURN_IF_ERROR(UseSimdTarget(o.target));
   NN_ASSIGN(ReadModel read, ReadModelFile(o.model, o.limits));
-  NN_ASSIGN(const InputShapes shapes, ShapesOf(o.shapes));
-  NN_ASSIGN(Graph graph, ImportGraph(read, o.model, InputSettings{shapes, o.shapes.batch}));
-  // It is needed only to import it again.
-  if (!TakesOtherRanks(*read.format)) read.model.reset();
-  NamePorts(graph);
-  NN_RETURN_IF_ERROR(FitRanks(graph, read, o.model, shapes));
-  NN_RETURN_IF_ERROR(BindShapes(graph, o.shapes));
+  NN_ASSIGN(const InputSettings stated, SettingsOf(o.shapes));
+  const auto import = [&](const InputSettings& known) -> Result<Graph> {
+    InputSettings settings = stated;
+    settings.constants = known.constants;
+    for (const auto& [name, length] : known.lengths)
+      settings.lengths.insert_or_assign(name, length);
+    NN_ASSIGN(Graph graph, ImportGraph(read, o.model, settings));
+    NamePorts(graph);
+    NN_RETURN_IF_ERROR(FitRanks(graph, read, o.model, stated.shapes));
+    NN_RETURN_IF_ERROR(BindShapes(graph, o.shapes));
+    return graph;
+  };
   RunReport report;
   report.json["version"] = 1;
   report.json["model"] = o.model;
   bool passed = true;
-  if (o.explain_plan) {
-    NN_RETURN_IF_ERROR(ExplainPlan(graph, read, o, report));
-  } else if (o.test_data.empty()) {
-    NN_ASSIGN(passed, RunModel(std::move(graph), std::move(read), o, report));
+  if (!o.test_data.empty()) {
+    NN_ASSIGN(passed, RunTestData(read, import, o, report));
   } else {
-    NN_ASSIGN(passed, RunTestData(graph, o, report));
+    NN_ASSIGN(Graph graph, import({}));
+    // It is needed only to import it again.
+    if (!TakesOtherRanks(*read.format)) read.model.reset();
+    if (o.explain_plan) {
+      NN_RETURN_IF_ERROR(ExplainPlan(graph, read, o, report));
+    } else {
+      NN_ASSIGN(passed, RunModel(std::move(graph), std::move(read), o, report));
+    }
   }
   if (PrintsReport(o))
     NN_RETURN_IF_ERROR(PrintText("-", o.format == "json" ? JsonText(report.json) : report.text));

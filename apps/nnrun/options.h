@@ -87,8 +87,12 @@ void DigestOutputs(std::span<const NamedTensor> outputs, RunReport& report);
 Result<bool> CompareWithFile(const Graph& graph, std::span<const NamedTensor> outputs,
                              const RunOptions& options, RunReport& report);
 
+// Imports the model of the options, with what else is known about its inputs.
+using ImportModel = std::function<Result<Graph>(const InputSettings&)>;
+
 // Runs the ONNX test sets of options.test_data; false on a mismatch.
-Result<bool> RunTestData(const Graph& graph, const RunOptions& options, RunReport& report);
+Result<bool> RunTestData(const ReadModel& read, const ImportModel& import,
+                         const RunOptions& options, RunReport& report);
 
 // Appends every computed value to the outputs. Returns the number of outputs added.
 size_t ExposeSteps(Graph& graph);

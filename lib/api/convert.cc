@@ -31,7 +31,8 @@ nn::ConvertOptions OptionsOf(const std::string& input, const std::string& output
   out.output.opset = o.opset;
   out.output.producer_version = Version();
   out.output.external_data = o.external_data;
-  out.inputs = {o.input_shapes, o.batch};
+  out.inputs.shapes = o.input_shapes;
+  out.inputs.batch = o.batch;
   out.prepare = [shapes = o.input_shapes, batch = o.batch](nn::Graph& graph) {
     return nn::BindShapes(graph, shapes, batch);
   };

@@ -20,7 +20,8 @@ Result<inspect::LoadedModel> Loaded(const Model& model, const InputShapes& shape
   const auto& impl = Access::Of(model);
   inspect::LoadOptions options = {.in_full = true};
   if (!shapes.shapes.empty() || shapes.batch) {
-    options.inputs = {shapes.shapes, shapes.batch};
+    options.inputs.shapes = shapes.shapes;
+    options.inputs.batch = shapes.batch;
     options.bind = [&](nn::Graph& graph) {
       return nn::BindShapes(graph, shapes.shapes, shapes.batch);
     };

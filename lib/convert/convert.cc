@@ -246,6 +246,18 @@ Status CheckRenamed(const ReadModel& read, const StagedModel& staged, const Port
   return {};
 }
 
+// Checks that the types which were added to a copy break a rule only if the source does.
+Status CheckTyped(const ReadModel& read, const StagedModel& staged, const ConvertOptions& o) {
+  const auto source_error = [&] { return FirstError(read); };
+  NN_ASSIGN(const ReadModel written,
+            ReadWritten(staged.Read(o.limits), *read.format, source_error));
+  const auto flaw = FirstError(written);
+  if (flaw && !source_error())
+    return UnsupportedError("with the inferred types, the model violates rule {}: {}", flaw->rule,
+                            flaw->message);
+  return {};
+}
+
 }  // namespace
 
 Result<ImportedModel> ImportForConversion(const ReadModel& read, const ConvertOptions& o) {
@@ -340,8 +352,11 @@ Result<Conversion> CopyModel(const ReadModel& read, const ConvertOptions& o) {
   const auto make = [&](const ExportOptions& options) {
     return read.format->save(*read.model, options);
   };
-  return PlaceCopy(
-      make, [](const StagedModel&) { return true; }, o);
+  const auto is_sound = [&](const StagedModel& staged) -> Result<bool> {
+    if (o.output.value_info) NN_RETURN_IF_ERROR(CheckTyped(read, staged, o));
+    return true;
+  };
+  return PlaceCopy(make, is_sound, o);
 }
 
 Result<Conversion> RenameModel(const ReadModel& read, const PortNames& names,

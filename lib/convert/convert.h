@@ -131,7 +131,8 @@ Result<Conversion> ConvertGraph(ImportedModel source, const SourceError& source_
                                 const Format& format, const ConvertOptions& options);
 
 // Copies a model that was read from `options.input`: writes it in its own format, without importing
-// or verifying it (Format::save). Of the options, only `output`, `dry_run` and `other_name` apply,
+// or verifying it (Format::save). With ExportOptions::value_info, the copy is read and checked
+// again. Of the options, only `output`, `dry_run` and `other_name` apply,
 // and of the result, only `written`.
 Result<Conversion> CopyModel(const ReadModel& model, const ConvertOptions& options);
 

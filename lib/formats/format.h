@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -15,6 +16,7 @@
 #include "base/blob.h"
 #include "base/status.h"
 #include "formats/common/side_files.h"
+#include "formats/common/value_type.h"
 #include "ir/graph.h"
 #include "nnsuite/options.h"
 #include "nnsuite/summary.h"
@@ -60,6 +62,7 @@ struct ExportOptions {
   int64_t opset = 0;  // ONNX operator set version; 0: the format's default
   std::string producer_version = {};
   ExternalData external_data = {};
+  bool value_info = false;  // ONNX: states the types of all values
 };
 
 struct SideFile {
@@ -185,6 +188,11 @@ struct Format {
   // Infers the types of all values, subgraphs included, and continues after errors. Types that
   // cannot be inferred are not defects. Does not read large constants.
   std::vector<TypeDefect> (*check_types)(const NativeModel& model) = nullptr;
+  // The values of the main graph, and of subgraphs below operators, with their types as inferred,
+  // refined by those that the file declares. `inputs` are types that replace the declared ones of
+  // inputs. Null: the types are those of the imported graph.
+  std::vector<ValueEntry> (*values)(
+      const NativeModel& model, const std::map<std::string, Type, std::less<>>& inputs) = nullptr;
   // Decomposes operators that a newer version of the format has, but not the one to write. Adds the
   // decompositions to `rewrites` unless it is null. Null: the version does not matter.
   Status (*lower)(Graph& graph, const ExportOptions& options, RewriteCounts* rewrites) = nullptr;

@@ -193,12 +193,12 @@ Result<ImportedModel> ImportWith(const ReadModel& read, const InputSettings& set
   const auto import = [&](const KnownInputs& known) {
     return read.format->import_with(*read.model, known, as_float);
   };
-  auto imported = import({});
+  KnownInputs known{.lengths = settings.lengths};
+  auto imported = import(known);
   if (!imported || settings.empty()) return imported;
   const Graph& graph = imported->graph;
   std::vector<std::string> names = NamesOf(graph.inputs());
   NameUnnamed(names, "in");
-  KnownInputs known;
   if (settings.constants) {
     NN_ASSIGN(known.constants, settings.constants(graph));
   }
@@ -207,10 +207,21 @@ Result<ImportedModel> ImportWith(const ReadModel& read, const InputSettings& set
   InputShapes shapes = settings.shapes;
   for (const auto& [i, tensor] : known.constants) shapes[names[i]] = tensor.dims();
   known.sizes = SymbolsOf(graph, names, shapes, settings.batch);
-  if (known.empty()) return imported;
+  if (known.sizes.empty() && known.constants.empty()) return imported;
   auto again = import(known);
   if (again && !known.constants.empty()) NameByPosition(again->graph, names, known.constants);
   return again;
+}
+
+PortKinds PortKindsOf(const ReadModel& read) {
+  if (read.format->name == onnx::OnnxFormat().name) return onnx::KindsOfPorts(*read.model);
+  PortKinds kinds;
+  const auto names = read.format->port_names(*read.model);
+  if (!names) return kinds;
+  for (const std::string& name : names->inputs) kinds.inputs.emplace_back(name, PortKind::kTensor);
+  for (const std::string& name : names->outputs)
+    kinds.outputs.emplace_back(name, PortKind::kTensor);
+  return kinds;
 }
 
 Result<Graph> ImportGraph(const ReadModel& read, const std::string& path,

@@ -8,9 +8,12 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/status.h"
+#include "formats/common/known_inputs.h"
+#include "formats/common/port_kind.h"
 #include "formats/format.h"
 #include "ir/graph.h"
 #include "ir/tensor.h"
@@ -22,12 +25,13 @@ using InputShapes = std::map<std::string, std::vector<int64_t>>;
 
 struct InputSettings {
   InputShapes shapes = {};
+  ListLengths lengths = {};           // KnownInputs::lengths
   std::optional<int64_t> batch = {};  // the size of the symbolic first dimensions (BatchSymbols)
   // The contents of inputs that become constants, by position among those of the graph, which may
   // have no names (NameUnnamed). Types and shapes must fit those of the inputs. Null: none.
   std::function<Result<std::map<size_t, Tensor>>(const Graph&)> constants = nullptr;
 
-  bool empty() const { return shapes.empty() && !batch && !constants; }
+  bool empty() const { return shapes.empty() && lengths.empty() && !batch && !constants; }
 };
 
 // Format::import_with. If there are constants, or if something is unsupported or decided by runs
@@ -35,6 +39,9 @@ struct InputSettings {
 // known: it may decide about branches, trip counts and sizes. Shapes that do not fit are ignored.
 Result<ImportedModel> ImportWith(const ReadModel& read, const InputSettings& settings,
                                  bool as_float = false);
+
+// The kinds of the inputs, in the order of the graph's, and of the outputs.
+PortKinds PortKindsOf(const ReadModel& read);
 
 // ImportGraph() by ImportWith().
 Result<Graph> ImportGraph(const ReadModel& read, const std::string& path,

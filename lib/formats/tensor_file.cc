@@ -34,7 +34,24 @@ Result<Tensor> ReadAny(const Blob& file, const std::string& path, const Type& ty
   return UsageError("not a tensor file; expected .npy, .pb, .bin or .raw");
 }
 
+using ListReader = Result<TensorList> (*)(const Blob& file, const std::string& path);
+
+Result<TensorList> ReadListFile(const std::string& path, ListReader read) {
+  NN_ASSIGN(const Blob file, ReadFile(path));
+  auto list = read(file, path);
+  if (!list) return tl::unexpected(list.error().In(path));
+  return list;
+}
+
 }  // namespace
+
+Result<TensorList> ReadSequenceFile(const std::string& path) {
+  return ReadListFile(path, onnx::ReadSequenceProto);
+}
+
+Result<TensorList> ReadOptionalFile(const std::string& path) {
+  return ReadListFile(path, onnx::ReadOptionalProto);
+}
 
 Result<Tensor> ReadTensorFile(const std::string& path, const Type& type) {
   NN_ASSIGN(const Blob file, ReadFile(path));

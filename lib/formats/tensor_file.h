@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/status.h"
+#include "formats/common/tensor_list.h"
 #include "ir/tensor.h"
 #include "ir/type.h"
 
@@ -14,5 +15,10 @@ namespace nn {
 // arrays that represent the element type of `type` are converted to it, see DecodeStored().
 // Otherwise shape and type are those of the file, regardless of `type`.
 Result<Tensor> ReadTensorFile(const std::string& path, const Type& type);
+
+// The tensors of a file with an ONNX SequenceProto, or an OptionalProto, whose value is one tensor
+// or a sequence. Only the type of the value tells which one a file has.
+Result<TensorList> ReadSequenceFile(const std::string& path);
+Result<TensorList> ReadOptionalFile(const std::string& path);
 
 }  // namespace nn

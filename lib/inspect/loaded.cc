@@ -30,6 +30,7 @@ Status Import(const InputSettings& inputs, const std::function<Status(Graph&)>& 
   NamePorts(*out.graph);
   if (!bind) return {};
   NN_RETURN_IF_ERROR(bind(*out.graph));
+  out.bound = true;
   TakeShapes(out.graph->inputs(), out.summary.inputs);
   TakeShapes(out.graph->outputs(), out.summary.outputs);
   return {};

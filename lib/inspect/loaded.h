@@ -31,6 +31,7 @@ struct LoadedModel {
   std::optional<Graph> graph;
   std::vector<UnsupportedNode> unsupported;
   std::optional<Error> import_error;
+  bool bound = false;  // shapes were set (LoadOptions::bind)
 };
 
 struct LoadOptions {

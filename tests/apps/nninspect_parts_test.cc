@@ -284,7 +284,7 @@ TEST_CASE("nninspect: incompatible parts, and missing names") {
            Row{"--node '#x'", "no operator"},
            Row{"--op Gemm", "no operator of this type"},
            Row{"--stats", "--tensors"},
-           Row{"--format csv", "one of --nodes, --op, --tensors and --cost"},
+           Row{"--format csv", "one of --nodes, --op, --tensors, --values and --cost"},
            Row{"--format csv --tensors --cost", "one of --nodes"},
            Row{"--format csv --cost --tree", "one of --nodes"},
            Row{"--format svg --cost", "cannot be combined with other parts"},

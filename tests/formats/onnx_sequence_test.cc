@@ -159,9 +159,11 @@ TEST_CASE("onnx optionals: known to have an element or not") {
 TEST_CASE("onnx sequences: what the graph cannot hold") {
   const std::string type = "type { sequence_type { elem_type { tensor_type { elem_type: 1 } } } }";
   CHECK(ErrorOfImport(Node("SequenceLength", {"s"}, {"y"}) + Input("s", type) + Outputs({"y"})) ==
-        "graph input \"s\" is a sequence, which is unsupported");
-  CHECK(ErrorOfImport(Node("SequenceConstruct", {"x"}, {"s"}) + X({"2"}) + Outputs({"s"})) ==
-        "graph output \"s\" is a sequence, which is unsupported");
+        "graph input \"s\" is a sequence: state its number of elements with --length s=N, which "
+        "become the inputs s[0], s[1] and so on");
+  const std::string map = "type { map_type { key_type: 7 } }";
+  CHECK(ErrorOfImport(Node("Identity", {"m"}, {"y"}) + Input("m", map) + Outputs({"y"})) ==
+        "graph input \"m\" is a map, which is unsupported");
   // What an unsupported operator returns has no known length.
   CHECK(WhyNot(Node("Nonsense", {"x"}, {"s"}) + Node("SequenceAt", {"s", "zero"}, {"y"}) +
                Integer("zero", 0) + X({"2"}) + Outputs({"y"})) ==

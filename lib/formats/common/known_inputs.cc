@@ -1,11 +1,17 @@
 #include "formats/common/known_inputs.h"
 
+#include <fmt/core.h>
+
 #include <optional>
 #include <utility>
 
 #include "base/text.h"
 
 namespace nn {
+
+std::string ElementName(std::string_view list, size_t index) {
+  return fmt::format("{}[{}]", list, index);
+}
 
 Type KnownInputs::WithSizes(const Type& type) const {
   if (sizes.empty() || !type.dims || type.const_dims()) return type;

@@ -15,13 +15,21 @@
 namespace nn {
 
 using SymbolSizes = std::map<std::string, int64_t, std::less<>>;
+using ListLengths = std::map<std::string, int64_t, std::less<>>;
+inline constexpr int64_t kAbsent = -1;
+
+// The name of an element of a sequence that is an input or output of a model: "x[2]".
+std::string ElementName(std::string_view list, size_t index);
 
 struct KnownInputs {
   SymbolSizes sizes = {};  // of symbols, which the graph does not have then
   // Contents of inputs, which become constants; by position among the inputs of Format::import.
   std::map<size_t, Tensor> constants = {};
+  // Of inputs that are sequences or optionals, by name: the number of elements, or kAbsent for an
+  // optional without a value. Each element is an input of the graph (ElementName).
+  ListLengths lengths = {};
 
-  bool empty() const { return sizes.empty() && constants.empty(); }
+  bool empty() const { return sizes.empty() && constants.empty() && lengths.empty(); }
   // The type with the sizes in its dimensions.
   Type WithSizes(const Type& type) const;
   // Adds input `position` of the model, or its constant, to the graph. kUsage if the constant does

@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "formats/common/pb_text.h"
+#include "formats/onnx/infer.h"
 #include "formats/onnx/native.h"
 #include "formats/onnx/tensor.h"
 
@@ -52,6 +53,7 @@ class Assembler {
   Assembler(Model& model, const ExportOptions& options) : options_(options), model_(model) {}
 
   Result<FileImage> Run() {
+    if (options_.value_info) AddValueInfo(model_);
     const ExternalData& wanted = options_.external_data;
     if (wanted.embed)
       NN_RETURN_IF_ERROR(Embed());

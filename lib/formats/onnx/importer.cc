@@ -108,21 +108,6 @@ Result<std::vector<int>> SortedOrder(const Nodes& nodes) {
 
 }  // namespace
 
-const char* KindOf(const pb::TypeProto& type) {
-  switch (type.value_case()) {
-    case pb::TypeProto::kSequenceType:
-      return "a sequence";
-    case pb::TypeProto::kMapType:
-      return "a map";
-    case pb::TypeProto::kOptionalType:
-      return "an optional";
-    case pb::TypeProto::kSparseTensorType:
-      return "a sparse tensor";
-    default:
-      return nullptr;
-  }
-}
-
 Value* const* Scope::Find(std::string_view name) const {
   for (const Scope* s = this; s != nullptr; s = s->outer) {
     if (const auto it = s->values.find(name); it != s->values.end()) return &it->second;
@@ -166,10 +151,7 @@ Result<ImportedModel> Importer::Run() {
     const auto it = main_.values.find(output.name());
     if (it == main_.values.end())
       return ModelError("graph output {} is not defined", Quote(output.name()));
-    if (IsSequence(it->second) || IsEmptyOptional(it->second))
-      return UnsupportedError("graph output {} is {}, which is unsupported", Quote(output.name()),
-                              IsSequence(it->second) ? "a sequence" : "an empty optional");
-    graph_.AddOutput(output.name(), it->second);
+    AddOutput(output.name(), it->second);
   }
   main_ = Scope();
   RemoveSequences();
@@ -221,9 +203,10 @@ Status Importer::ReadInputs(const pb::GraphProto& g) {
   size_t position = 0;
   for (const auto& info : g.input()) {
     if (main_.values.contains(info.name())) continue;
-    if (const char* kind = KindOf(info.type()))
-      return UnsupportedError("graph input {} is {}, which is unsupported", Quote(info.name()),
-                              kind);
+    if (KindOf(info.type()) != nullptr) {
+      NN_ASSIGN(main_.values[info.name()], ReadListInput(info, position));
+      continue;
+    }
     const Type type = TypeOf(info);
     if (type.dtype == DType::kUnknown)
       return ModelError("graph input {} has an unknown element type", Quote(info.name()));

@@ -21,6 +21,7 @@
 #include "formats/format.h"
 #include "formats/onnx/import.h"
 #include "formats/onnx/native.h"
+#include "formats/onnx/onnx.h"
 #include "ir/graph.h"
 #include "passes/known_values.h"
 
@@ -81,6 +82,10 @@ class Importer {
   void ReadFunctions();
   Status ReadInitializers(const pb::GraphProto& g, Scope& scope);
   Status ReadInputs(const pb::GraphProto& g);
+  // An input that is a sequence or an optional; its elements follow the graph's inputs up to
+  // `position`.
+  Result<Value*> ReadListInput(const pb::ValueInfoProto& info, size_t& position);
+  void AddOutput(const std::string& name, Value* value);
 
   Status ImportNodes(const Nodes& nodes, Scope& scope);
   Status ImportNode(const pb::NodeProto& node, int index, Scope& scope);
@@ -169,6 +174,9 @@ inline constexpr size_t kMaxPrefix = 256;
 
 // Scope::prefix of a function or subgraph that the node calls.
 std::string PrefixOf(const Scope& caller, const pb::NodeProto& node, std::string_view callee);
+
+// The kind of an input or output.
+PortKind PortKindOf(const pb::TypeProto& type);
 
 // The kind of a value without a graph type; null for tensors.
 const char* KindOf(const pb::TypeProto& type);

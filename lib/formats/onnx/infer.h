@@ -5,7 +5,9 @@
 
 #include <functional>
 #include <initializer_list>
+#include <map>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -125,7 +127,27 @@ void AddTextInferences(InferTable& table);
 void AddMlInferences(InferTable& table);
 void AddTrainingInferences(InferTable& table);
 
-// The type errors of a model (Format::check_types).
+// The types of the values of one graph, in the order of their definition.
+struct GraphTypes {
+  const pb::GraphProto* graph = nullptr;
+  std::vector<ValueEntry> values;
+};
+
+struct ModelTypes {
+  std::vector<TypeDefect> defects;
+  std::vector<GraphTypes> graphs;  // the main graph first; bodies of functions are not included
+};
+
+// Infers types through the whole model, including subgraphs and function calls. `inputs` are types
+// of inputs that replace the declared ones.
+using InputTypes = std::map<std::string, Type, std::less<>>;
+ModelTypes InferModelTypes(const Model& model, const InputTypes& inputs = {});
+
+// Adds the types of all values to the graphs of a model, as value_info.
+void AddValueInfo(Model& model);
+
+// Format::check_types and Format::values.
 std::vector<TypeDefect> CheckTypes(const NativeModel& model);
+std::vector<ValueEntry> Values(const NativeModel& model, const InputTypes& inputs);
 
 }  // namespace nn::onnx

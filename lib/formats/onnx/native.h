@@ -58,6 +58,11 @@ int64_t OpsetVersion(const pb::ModelProto& model, std::string_view domain);
 using OperatorSets = google::protobuf::RepeatedPtrField<pb::OperatorSetIdProto>;
 int64_t OpsetVersion(const OperatorSets& sets, std::string_view domain);
 
+// OperatorSummary::scope of the operators in a subgraph, an attribute of the node at `index` in
+// `scope`.
+std::string SubgraphName(const std::string& scope, const pb::NodeProto& node, int64_t index,
+                         std::string_view attribute);
+
 // The domain, with "ai.onnx" mapped to "", its alias.
 std::string_view NormalDomain(std::string_view domain);
 

@@ -187,14 +187,12 @@ class Summarizer {
     out_.operators.push_back(std::move(op));
     if (node.attribute().empty()) return;
 
-    const std::string label =
-        node.name().empty() ? fmt::format("{} {}", node.op_type(), index) : node.name();
-    const std::string inner = (scope.empty() ? "" : scope + "/") + label + ".";
     for (const auto& a : node.attribute()) {
       if (node.op_type() == "Constant") AddConstant(a);
-      if (a.has_g()) AddGraph(a.g(), inner + a.name());
+      const std::string inner = SubgraphName(scope, node, index, a.name());
+      if (a.has_g()) AddGraph(a.g(), inner);
       for (int i = 0; i < a.graphs_size(); ++i)
-        AddGraph(a.graphs(i), fmt::format("{}{}[{}]", inner, a.name(), i));
+        AddGraph(a.graphs(i), fmt::format("{}[{}]", inner, i));
     }
   }
 
@@ -337,6 +335,13 @@ class Summarizer {
 };
 
 }  // namespace
+
+std::string SubgraphName(const std::string& scope, const pb::NodeProto& node, int64_t index,
+                         std::string_view attribute) {
+  return fmt::format(
+      "{}{}{}.{}", scope, scope.empty() ? "" : "/",
+      node.name().empty() ? fmt::format("{} {}", node.op_type(), index) : node.name(), attribute);
+}
 
 Result<ModelSummary> Summarize(const NativeModel& native) {
   return Summarizer(static_cast<const Model&>(native), Shown()).Run();

@@ -236,8 +236,8 @@ void WriteType(const Type& type, pb::TypeProto* out) {
       dim->set_dim_value(d.value());
     else if (const auto symbol = d.symbol(); symbol && !symbol->starts_with('?'))
       dim->set_dim_param(std::string(*symbol));
-    else if (!d.ToString().starts_with("'?"))
-      dim->set_dim_param(d.ToString());
+    else if (const std::string text = d.ToString(); text.find("'?") == std::string::npos)
+      dim->set_dim_param(text);
   }
 }
 

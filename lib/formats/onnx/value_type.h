@@ -1,35 +1,15 @@
-// The type of a value in an ONNX model: a tensor, or a kind without a graph type.
+// Reads and compares the types of values.
 #pragma once
 
 #include <functional>
-#include <memory>
 #include <string>
 
 #include "base/status.h"
+#include "formats/common/value_type.h"
 #include "formats/onnx/native.h"
 #include "ir/type.h"
 
 namespace nn::onnx {
-
-struct ValueType {
-  enum class Kind : uint8_t { kUnknown, kTensor, kSparse, kSequence, kOptional, kMap, kOpaque };
-
-  Kind kind = Kind::kUnknown;
-  Type tensor;  // of kTensor and kSparse; for kMap, the dtype of the keys
-  std::shared_ptr<const ValueType> element;  // of kSequence, kOptional and kMap; null: unknown
-
-  static ValueType Tensor(Type type);
-  static ValueType Tensor(DType dtype, std::optional<Dims> dims = std::nullopt);
-  static ValueType Sequence(ValueType element);
-  static ValueType Optional(ValueType element);
-
-  bool is_known() const { return kind != Kind::kUnknown; }
-  bool is_tensor() const { return kind == Kind::kTensor; }
-  // The element type, or an unknown type if there is none.
-  const ValueType& inner() const;
-  // "f32[1, batch]", "seq(f32[*])".
-  std::string ToString() const;
-};
 
 // Dimensions without a value get symbols: dim_param, or `prefix` and the number of the axis.
 ValueType ReadValueType(const pb::TypeProto& type, const std::string& prefix);

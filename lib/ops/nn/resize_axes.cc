@@ -15,7 +15,8 @@ struct Axis {
   float begin, end;  // of the region, for kCrop
 };
 
-float Ratio(float a, float b) {
+template <typename T>
+T Ratio(T a, T b) {
   return b == 0 ? 0.0f : a / b;
 }
 
@@ -175,15 +176,27 @@ bool ResizeAxis::IsIdentity(int64_t input_size) const {
 namespace {
 
 // The scale of all axes under a policy that keeps the aspect ratio.
-float CommonScale(AspectPolicy policy, const std::vector<int64_t>& sizes,
-                  std::span<const int64_t> input) {
-  float common = 0;
+template <typename T>
+T CommonScale(AspectPolicy policy, const std::vector<int64_t>& sizes,
+              std::span<const int64_t> input) {
+  T common = 0;
   for (size_t k = 0; k < input.size(); ++k) {
-    const float s = Ratio(static_cast<float>(sizes[k]), static_cast<float>(input[k]));
+    const T s = Ratio(static_cast<T>(sizes[k]), static_cast<T>(input[k]));
     const bool better = policy == AspectPolicy::kNotLarger ? s < common : s > common;
     if (k == 0 || better) common = s;
   }
   return common;
+}
+
+// The size that axis k, of size n, gets by scales or under such a policy; a number in T.
+template <typename T>
+T ScaledSize(const ResizeAttrs& a, const ResizeNumbers& numbers, std::span<const int64_t> input,
+             size_t k, T n) {
+  if (!numbers.sizes.empty())
+    return std::floor(CommonScale<T>(a.aspect, numbers.sizes, input) * n + T{0.5});
+  if (a.coordinates == Coordinates::kCrop)
+    return std::floor(numbers.scales[k] * n * (numbers.roi[input.size() + k] - numbers.roi[k]));
+  return std::floor(numbers.scales[k] * n);
 }
 
 Status CheckNumbers(const ResizeAttrs& a, const ResizeNumbers& numbers, size_t axes) {
@@ -207,18 +220,14 @@ Result<std::vector<int64_t>> ResizedSizes(const ResizeAttrs& a, const ResizeNumb
                                           std::span<const int64_t> input) {
   NN_RETURN_IF_ERROR(CheckNumbers(a, numbers, input.size()));
   if (!numbers.sizes.empty() && a.aspect == AspectPolicy::kStretch) return numbers.sizes;
-  const float common = numbers.sizes.empty() ? 0 : CommonScale(a.aspect, numbers.sizes, input);
   std::vector<int64_t> out;
   for (size_t k = 0; k < input.size(); ++k) {
+    // Products in float, as runtimes compute them, unless it cannot hold the size.
     const auto n = static_cast<float>(input[k]);
-    float size = 0;
-    if (!numbers.sizes.empty())
-      size = std::floor(common * n + 0.5f);
-    else if (a.coordinates == Coordinates::kCrop)
-      size = std::floor(numbers.scales[k] * n * (numbers.roi[input.size() + k] - numbers.roi[k]));
-    else
-      size = std::floor(numbers.scales[k] * n);
-    if (!(size >= 0 && size <= 0x1p40f))
+    const double size = static_cast<int64_t>(n) == input[k]
+                            ? ScaledSize(a, numbers, input, k, n)
+                            : ScaledSize(a, numbers, input, k, static_cast<double>(input[k]));
+    if (!(size >= 0 && size <= 0x1p40))
       return ModelError("an axis of size {} would be resized to {}, out of range", input[k], size);
     out.push_back(static_cast<int64_t>(size));
   }
@@ -235,7 +244,7 @@ Result<std::vector<ResizeAxis>> ResizeAxes(const ResizeAttrs& a, Arithmetic arit
     const auto n = static_cast<float>(input[k]);
     const auto m = static_cast<float>(output[k]);
     Axis axis{input[k], output[k], Ratio(m, n), m, 0, 1};
-    if (keeps_aspect) axis.scale = CommonScale(a.aspect, numbers.sizes, input);
+    if (keeps_aspect) axis.scale = CommonScale<float>(a.aspect, numbers.sizes, input);
     if (!numbers.scales.empty()) {
       axis.scale = numbers.scales[k];
       axis.target = numbers.scales[k] * n;

@@ -9,7 +9,7 @@ namespace nn {
 // With elements added at both ends; negative amounts crop.
 template <typename Size, typename Amount>
 Size PaddedSize(const Size& size, const Amount& begin, const Amount& end) {
-  return SizePlus(SizePlus(size, begin), end);
+  return SizePlus(size, SizePlus(begin, end));
 }
 
 // Two parts, one after the other.

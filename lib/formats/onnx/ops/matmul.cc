@@ -48,7 +48,10 @@ Status ImportGemm(ImportContext& ctx) {
   NN_ASSIGN(Value * y, ctx.Add("matmul", {a, b}, attrs));
   NN_ASSIGN(y, Scaled(ctx, y, alpha, "alpha"));
   if (c != nullptr) {
+    // C cannot extend the product.
+    const Type product = y->type();
     NN_ASSIGN(y, ctx.Add("add", {y, c}));
+    if (!y->type().ranked()) y->set_type(product);
   }
   ctx.SetOutput(0, y);
   return {};

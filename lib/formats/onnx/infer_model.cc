@@ -1,5 +1,4 @@
-// Format::check_types: type inference through the whole model, including subgraphs and function
-// calls.
+// Type inference through the whole model, including subgraphs and function calls.
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -11,6 +10,7 @@
 #include "base/name_map.h"
 #include "base/text.h"
 #include "formats/onnx/infer.h"
+#include "formats/onnx/infer_schema.h"
 #include "formats/onnx/infer_window.h"
 #include "formats/onnx/tensor.h"
 #include "ir/op_def.h"
@@ -55,6 +55,7 @@ struct TypeScope {
   const pb::FunctionProto* function = nullptr;
   const AttrBindings* attrs = nullptr;  // of the function's call
   std::string path;                     // "graph", "graph.node[3].attribute[0].g"
+  std::string name;                     // as in OperatorSummary::scope
   // In a function, the path of its call in the graph.
   std::optional<std::string> call;
   int64_t call_index = -1;
@@ -69,6 +70,17 @@ std::string TitleOf(const pb::NodeProto& node) {
                              : fmt::format("{} {}", Escape(node.op_type()), Quote(node.name()));
 }
 
+// Replaces element types that the operator does not accept (AcceptedType); false if there are none.
+bool AcceptTypes(const Schema* schema, std::vector<Known>& inputs) {
+  bool replaced = false;
+  for (size_t i = 0; schema != nullptr && i < inputs.size(); ++i)
+    if (const auto type = AcceptedType(*schema, static_cast<int>(i), inputs[i].type)) {
+      inputs[i] = {*type};
+      replaced = true;
+    }
+  return replaced;
+}
+
 // Inputs beyond the given ones must have initializers.
 bool TakesInputs(const pb::GraphProto& g, size_t given) {
   const auto count = static_cast<size_t>(g.input_size());
@@ -80,18 +92,19 @@ bool TakesInputs(const pb::GraphProto& g, size_t given) {
   return true;
 }
 
-class Checker {
+class ModelInference {
  public:
-  explicit Checker(const Model& model) : model_(model) {
+  ModelInference(const Model& model, const InputTypes& inputs) : model_(model), inputs_(inputs) {
     for (const pb::FunctionProto& f : model.proto.functions())
       functions_[{NormalDomain(f.domain()), f.name(), f.overload()}] = &f;
   }
 
-  std::vector<TypeDefect> Run() {
+  ModelTypes Run() {
     TypeScope main;
     main.path = "graph";
+    graphs_.push_back({&model_.proto.graph(), {}});
     CheckGraph(model_.proto.graph(), {}, main);
-    return std::move(defects_);
+    return {std::move(defects_), std::move(graphs_)};
   }
 
  private:
@@ -117,12 +130,36 @@ class Checker {
                              known.type.ToString(), given.type.ToString()));
         known.type = Refine(known.type, given.type);
       }
+      if (scope.outer == nullptr)
+        if (const auto it = inputs_.find(info.name()); it != inputs_.end())
+          known.type = ValueType::Tensor(it->second);
       scope.values[info.name()] = std::move(known);
     }
     for (int i = 0; i < g.initializer_size(); ++i) AddInitializer(g.initializer(i), i, scope);
     for (int i = 0; i < g.sparse_initializer_size(); ++i)
       AddSparseInitializer(g.sparse_initializer(i), i, scope);
     CheckNodes(g.node(), scope);
+    if (scope.function == nullptr) List(g, scope);
+  }
+
+  // Lists the values of a graph. The body of a loop may be inferred again, with more specific
+  // types.
+  void List(const pb::GraphProto& g, const TypeScope& scope) {
+    auto types = std::ranges::find(graphs_, &g, &GraphTypes::graph);
+    if (types == graphs_.end()) types = graphs_.insert(types, {&g, {}});
+    std::unordered_set<std::string_view> inputs;
+    for (const auto& info : g.input()) inputs.insert(info.name());
+    std::unordered_set<std::string_view> constants;
+    for (const auto& t : g.initializer()) constants.insert(t.name());
+    for (const auto& t : g.sparse_initializer()) constants.insert(t.values().name());
+    types->values.clear();
+    types->values.reserve(scope.values.size());
+    for (const auto& [name, known] : scope.values) {
+      const auto role = inputs.contains(name)      ? ValueEntry::Role::kInput
+                        : constants.contains(name) ? ValueEntry::Role::kConstant
+                                                   : ValueEntry::Role::kResult;
+      types->values.push_back({std::string(name), scope.name, role, known.type});
+    }
   }
 
   // Each declared dimension without a name is distinct.
@@ -196,19 +233,20 @@ class Checker {
       const Known* known = name.empty() ? nullptr : Find(name, scope);
       inputs.push_back(known == nullptr ? Known() : *known);
     }
+    std::vector<ValueType> types;
+    types.reserve(inputs.size());
+    for (const Known& in : inputs) types.push_back(in.type);
     std::vector<Known> outputs(static_cast<size_t>(node.output_size()));
     const size_t defects = defects_.size();
     const Status status = InferNode(node, index, inputs, outputs, scope);
-    // Unsupported or too large contents are not defects.
-    if (!status && status.error().code() == ErrorCode::kModel)
-      Add(TypeDefect::Kind::kInference, PathOf(scope, index), index,
-          fmt::format("{}: {}", TitleOf(node), status.error().message()), scope);
     // Errors inside a call are reported there; its results are then unknown.
-    const bool sound = status.has_value() && defects_.size() == defects;
+    const bool sound = defects_.size() == defects;
+    Add(status, node, index, scope);
     for (int i = 0; i < node.output_size(); ++i) {
       if (node.output(i).empty()) continue;
       Known& known = outputs[static_cast<size_t>(i)];
       if (!sound) known = Known();
+      if (!known.type.is_known()) known.type = TypeBySchema(SchemaOf(node, scope), i, types);
       Define(std::move(known), node, i, index, scope);
     }
   }
@@ -270,6 +308,13 @@ class Checker {
     return it->second;
   }
 
+  // Null for calls and unknown operators.
+  const Schema* SchemaOf(const pb::NodeProto& node, const TypeScope& scope) {
+    const std::string_view domain = NormalDomain(node.domain());
+    if (functions_.contains({domain, node.op_type(), node.overload()})) return nullptr;
+    return FindSchema(domain, node.op_type(), Opset(domain, scope.function));
+  }
+
   Status InferNode(const pb::NodeProto& node, int index, const std::vector<Known>& inputs,
                    std::vector<Known>& outputs, const TypeScope& scope) {
     const std::string_view domain = NormalDomain(node.domain());
@@ -285,7 +330,21 @@ class Checker {
     if (const InferFn infer = Inferences().Find(domain, node.op_type(), opset))
       return InferByTable(context, infer, index, inputs, outputs, scope);
     if (!tensors) return {};
+    const Status status = InferByImport(context, domain, outputs);
+    // With an element type that the operator does not accept, the shapes still follow.
+    std::vector<Known> accepted = inputs;
+    if (!status && AcceptTypes(FindSchema(domain, node.op_type(), opset), accepted)) {
+      ImportContext other(model_, node, opset, index, graph_, AddOperands(node, accepted));
+      other.set_bindings(scope.attrs);
+      [[maybe_unused]] const Status same = InferByImport(other, domain, outputs);
+    }
+    return status;
+  }
+
+  static Status InferByImport(ImportContext& context, std::string_view domain,
+                              std::vector<Known>& outputs) {
     NN_RETURN_IF_ERROR(CheckPads(context));
+    NN_RETURN_IF_ERROR(CheckSizes(context));
     NN_RETURN_IF_ERROR(ImportOp(context, domain));
     for (size_t i = 0; i < outputs.size(); ++i)
       if (Value* v = context.outputs()[i]; v != nullptr) outputs[i] = KnownOf(v);
@@ -328,6 +387,7 @@ class Checker {
       inner.call = scope.call;
       inner.call_index = scope.call_index;
       inner.path = fmt::format("{}.attribute[{}].g", PathOf(scope, index), i);
+      inner.name = SubgraphName(scope.name, node, index, a.name());
       if (!TakesInputs(a.g(), given.size())) {
         Add(TypeDefect::Kind::kInference, PathOf(scope, index), index,
             fmt::format("{}: {} has {} inputs, but gets {}", TitleOf(node), name,
@@ -397,6 +457,13 @@ class Checker {
         std::move(path), index, std::move(message), scope);
   }
 
+  // Reports an error in the types of a node. Unsupported or too large contents are not defects.
+  void Add(const Status& status, const pb::NodeProto& node, int index, const TypeScope& scope) {
+    if (status || status.error().code() != ErrorCode::kModel) return;
+    Add(TypeDefect::Kind::kInference, PathOf(scope, index), index,
+        fmt::format("{}: {}", TitleOf(node), status.error().message()), scope);
+  }
+
   void Add(TypeDefect::Kind kind, std::string path, int64_t index, std::string message,
            const TypeScope& scope) {
     if (scope.call)
@@ -407,6 +474,8 @@ class Checker {
   }
 
   const Model& model_;
+  const InputTypes& inputs_;
+  std::vector<GraphTypes> graphs_;
   // The node that is being checked, with its operands and the nodes inside it, as imported.
   Graph graph_;
   std::map<std::tuple<std::string_view, std::string_view, std::string_view>,
@@ -422,9 +491,8 @@ class Checker {
 
 }  // namespace
 
-std::vector<TypeDefect> CheckTypes(const NativeModel& native) {
-  const auto& model = static_cast<const Model&>(native);
-  return model.proto.has_graph() ? Checker(model).Run() : std::vector<TypeDefect>();
+ModelTypes InferModelTypes(const Model& model, const InputTypes& inputs) {
+  return model.proto.has_graph() ? ModelInference(model, inputs).Run() : ModelTypes();
 }
 
 }  // namespace nn::onnx

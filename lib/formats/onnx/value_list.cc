@@ -1,0 +1,117 @@
+// Type errors, lists of values, and value_info, all by type inference through the model.
+#include <iterator>
+#include <unordered_map>
+
+#include "formats/onnx/infer.h"
+#include "formats/onnx/tensor.h"
+
+namespace nn::onnx {
+namespace {
+
+// Whether ONNX can state the type.
+bool IsComplete(const ValueType& type) {
+  switch (type.kind) {
+    case ValueType::Kind::kUnknown:
+      return false;
+    case ValueType::Kind::kTensor:
+    case ValueType::Kind::kSparse:
+      return type.tensor.dtype != DType::kUnknown;
+    case ValueType::Kind::kSequence:
+    case ValueType::Kind::kOptional:
+      return IsComplete(type.inner());
+    case ValueType::Kind::kMap:
+      return type.tensor.dtype != DType::kUnknown && IsComplete(type.inner());
+    case ValueType::Kind::kOpaque:
+      return false;
+  }
+  return false;
+}
+
+void WriteValueType(const ValueType& type, pb::TypeProto* out) {
+  switch (type.kind) {
+    case ValueType::Kind::kTensor:
+      return WriteType(type.tensor, out);
+    case ValueType::Kind::kSparse: {
+      pb::TypeProto dense;
+      WriteType(type.tensor, &dense);
+      auto* sparse = out->mutable_sparse_tensor_type();
+      sparse->set_elem_type(dense.tensor_type().elem_type());
+      if (dense.tensor_type().has_shape()) *sparse->mutable_shape() = dense.tensor_type().shape();
+      return;
+    }
+    case ValueType::Kind::kSequence:
+      return WriteValueType(type.inner(), out->mutable_sequence_type()->mutable_elem_type());
+    case ValueType::Kind::kOptional:
+      return WriteValueType(type.inner(), out->mutable_optional_type()->mutable_elem_type());
+    case ValueType::Kind::kMap:
+      out->mutable_map_type()->set_key_type(DataTypeOf(type.tensor.dtype));
+      return WriteValueType(type.inner(), out->mutable_map_type()->mutable_value_type());
+    case ValueType::Kind::kUnknown:
+    case ValueType::Kind::kOpaque:
+      return;
+  }
+}
+
+bool HasShape(const pb::TypeProto& type) {
+  return type.has_tensor_type() ? type.tensor_type().has_shape() : type.value_case() != 0;
+}
+
+void SetType(const ValueType& type, pb::ValueInfoProto* info) {
+  info->mutable_type()->clear_value();
+  WriteValueType(type, info->mutable_type());
+}
+
+// Existing entries keep their place and their texts; their types become the inferred ones, which
+// agree with them or are more specific. Outputs keep the shapes that they have.
+void AddValueInfo(const std::vector<ValueEntry>& values, pb::GraphProto& graph) {
+  std::unordered_map<std::string_view, pb::ValueInfoProto*> outputs;
+  for (auto& info : *graph.mutable_output()) outputs[info.name()] = &info;
+  std::unordered_map<std::string_view, int> declared;
+  for (int i = 0; i < graph.value_info_size(); ++i) declared[graph.value_info(i).name()] = i;
+  for (const ValueEntry& v : values) {
+    if (v.role != ValueEntry::Role::kResult || !IsComplete(v.type)) continue;
+    if (const auto output = outputs.find(v.name); output != outputs.end()) {
+      if (!HasShape(output->second->type())) SetType(v.type, output->second);
+      continue;
+    }
+    const auto it = declared.find(v.name);
+    auto* info =
+        it == declared.end() ? graph.add_value_info() : graph.mutable_value_info(it->second);
+    if (it == declared.end()) info->set_name(v.name);
+    SetType(v.type, info);
+  }
+}
+
+// Calls fn for a graph and its subgraphs.
+template <typename Fn>
+void EachGraph(pb::GraphProto& graph, const Fn& fn) {
+  fn(graph);
+  for (pb::NodeProto& node : *graph.mutable_node())
+    for (pb::AttributeProto& attribute : *node.mutable_attribute())
+      if (attribute.has_g()) EachGraph(*attribute.mutable_g(), fn);
+}
+
+}  // namespace
+
+std::vector<TypeDefect> CheckTypes(const NativeModel& model) {
+  return InferModelTypes(static_cast<const Model&>(model)).defects;
+}
+
+std::vector<ValueEntry> Values(const NativeModel& model, const InputTypes& inputs) {
+  std::vector<ValueEntry> out;
+  for (GraphTypes& graph : InferModelTypes(static_cast<const Model&>(model), inputs).graphs)
+    out.insert(out.end(), std::make_move_iterator(graph.values.begin()),
+               std::make_move_iterator(graph.values.end()));
+  return out;
+}
+
+void AddValueInfo(Model& model) {
+  std::unordered_map<const void*, std::vector<ValueEntry>> types;
+  for (GraphTypes& graph : InferModelTypes(model).graphs)
+    types.emplace(graph.graph, std::move(graph.values));
+  EachGraph(*model.proto.mutable_graph(), [&](pb::GraphProto& graph) {
+    if (const auto it = types.find(&graph); it != types.end()) AddValueInfo(it->second, graph);
+  });
+}
+
+}  // namespace nn::onnx
