@@ -1,11 +1,16 @@
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
 #include "base/checked_math.h"
 #include "base/text.h"
 #include "formats/onnx/family.h"
 #include "formats/onnx/tensor.h"
+#include "ops/array/concat.h"
+#include "ops/array/gather.h"
 #include "ops/array/pad.h"
+#include "ops/array/shape_of.h"
+#include "ops/math/elementwise.h"
 #include "ops/support/movement.h"
 #include "ops/support/types.h"
 
@@ -49,31 +54,55 @@ Status ImportPad11(ImportContext& ctx) {
   return ctx.Emit("pad", std::move(inputs), std::move(a));
 }
 
+// The pads of axes of known sizes: half of the difference, rounded toward zero, before the
+// elements, the rest behind them.
+Result<PadAttrs> CenterPads(const std::vector<int64_t>& dims, const std::vector<int64_t>& axes,
+                            const std::vector<int64_t>& sizes) {
+  PadAttrs a;
+  a.pads.assign(2 * dims.size(), 0);
+  for (size_t i = 0; i < axes.size(); ++i) {
+    const auto at = static_cast<size_t>(axes[i]);
+    if (sizes[i] < 0) return ModelError("shape has a negative entry {}", sizes[i]);
+    const int64_t added = sizes[i] - dims[at];
+    a.pads[at] = added / 2;
+    a.pads[dims.size() + at] = added - added / 2;
+  }
+  return a;
+}
+
 // Crops or pads each axis to a size; an odd element goes to the end.
 Status ImportCenterCropPad(ImportContext& ctx) {
   NN_ASSIGN(Value* const x, ctx.Required(0));
-  const auto dims = x->type().const_dims();
-  const auto elements = ctx.Elements(1);
-  const auto shape = elements ? ConstDims(*elements) : std::nullopt;
-  if (!dims || !shape) return UnsupportedError("CenterCropPad needs known shapes");
+  NN_ASSIGN(Value* const shape, ctx.Required(1));
+  if (!x->type().ranked()) return UnsupportedError("CenterCropPad needs an input of known rank");
   std::vector<int64_t> axes = ctx.Ints("axes");
-  if (!ctx.HasAttr("axes"))
-    for (size_t d = 0; d < dims->size(); ++d) axes.push_back(static_cast<int64_t>(d));
-  if (axes.size() != shape->size())
-    return ModelError("shape has {} entries for {} axes", shape->size(), axes.size());
-  NN_ASSIGN(const auto normal, NormalizeAxes(axes, x->type().rank()));
-  PadAttrs a;
-  a.pads.assign(2 * dims->size(), 0);
-  for (size_t i = 0; i < normal.size(); ++i) {
-    const auto at = static_cast<size_t>(normal[i]);
-    const int64_t size = (*shape)[i];
-    const int64_t have = (*dims)[at];
-    if (size < 0) return ModelError("shape has a negative entry {}", size);
-    const int64_t begin = size < have ? -((have - size) / 2) : (size - have) / 2;
-    a.pads[at] = begin;
-    a.pads[dims->size() + at] = size - have - begin;
+  if (!ctx.HasAttr("axes")) {
+    axes.resize(x->type().dims->size());
+    std::iota(axes.begin(), axes.end(), 0);
   }
-  return ctx.Emit("pad", {x}, std::move(a));
+  NN_ASSIGN(const auto normal, NormalizeAxes(axes, x->type().rank()));
+  axes.assign(normal.begin(), normal.end());
+  const Dim entries = static_cast<int64_t>(axes.size());
+  const Type& list = shape->type();
+  if (list.ranked() && list.rank() == 1 && list.dim(0).is_const() && !(list.dim(0) == entries))
+    return ModelError("shape has {} entries for {} axes", list.dim(0).ToString(), axes.size());
+  const auto elements = ctx.Elements(1);
+  const auto sizes = elements ? ConstDims(*elements) : std::nullopt;
+  const auto dims = x->type().const_dims();
+  if (dims && sizes && sizes->size() == axes.size()) {
+    NN_ASSIGN(PadAttrs a, CenterPads(*dims, axes, *sizes));
+    return ctx.Emit("pad", {x}, std::move(a));
+  }
+  NN_ASSIGN(Value* const wanted, ctx.Add("cast", {shape}, CastAttrs{.to = DType::kI64}));
+  NN_ASSIGN(Value * have, ctx.Add("shape_of", {x}, ShapeOfAttrs{}));
+  Value* const at = ctx.Constant(Tensor::Ints(axes));
+  NN_ASSIGN(have, ctx.Add("gather", {have, at}, GatherAttrs{0, 0}));
+  NN_ASSIGN(Value* const added, ctx.Add("sub", {wanted, have}));
+  NN_ASSIGN(Value* const two, ctx.Number(DType::kI64, 2));
+  NN_ASSIGN(Value* const before, ctx.Add("div", {added, two}));
+  NN_ASSIGN(Value* const behind, ctx.Add("sub", {added, before}));
+  NN_ASSIGN(Value* const pads, ctx.Add("concat", {before, behind}, ConcatAttrs{0}));
+  return ctx.Emit("pad", {x, nullptr, pads, at}, PadAttrs{});
 }
 
 }  // namespace
