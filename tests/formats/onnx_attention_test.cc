@@ -215,14 +215,6 @@ initializer {{ name: "bias" data_type: 1 dims: 3 float_data: 0 float_data: 5 flo
     CHECK(y.dims() == std::vector<int64_t>{1, 2, 1});
     CHECK(y.ToDoubles() == row.y);
   }
-  const auto packed =
-      Import(17, fmt::format(R"(node {{ op_type: "MultiHeadAttention"
-  domain: "com.microsoft" input: "q" output: "y" {} }}
-{}output {{ name: "y" type {{ tensor_type {{ elem_type: 1 }} }} }})",
-                             Attributes("num_heads=1"), Port("input", "q", 1, {1, 2, 1, 3, 4})));
-  REQUIRE(packed.has_value());
-  REQUIRE(packed->unsupported.size() == 1);
-  CHECK(packed->unsupported[0].reason.find("packed operands") != std::string::npos);
 }
 
 TEST_CASE("ONNX RotaryEmbedding of com.microsoft: the first position, and all") {

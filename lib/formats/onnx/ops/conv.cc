@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "formats/onnx/activation.h"
 #include "formats/onnx/family.h"
+#include "formats/onnx/linear_quant.h"
 #include "formats/onnx/window_attrs.h"
 #include "ops/nn/conv.h"
 #include "ops/nn/conv_transpose.h"
@@ -13,16 +15,36 @@ namespace nn::onnx {
 
 namespace {
 
-Status ImportConv(ImportContext& ctx) {
+Result<Value*> AddConvolution(ImportContext& ctx, Layout layout) {
   NN_ASSIGN(Value* const x, ctx.Required(0));
   NN_ASSIGN(Value* const w, ctx.Required(1));
   NN_RETURN_IF_ERROR(CheckKernelShape(ctx, w));
   ConvAttrs a;
   NN_RETURN_IF_ERROR(ReadWindow(ctx, a));
   a.groups = ctx.Int("group", 1);
+  a.layout = layout;
   std::vector<Value*> inputs = {x, w};
   if (Value* bias = ctx.input(2)) inputs.push_back(bias);
-  return ctx.Emit("conv", std::move(inputs), std::move(a));
+  return ctx.Add("conv", std::move(inputs), std::move(a));
+}
+
+Status ImportConv(ImportContext& ctx) {
+  NN_ASSIGN(Value* const y, AddConvolution(ctx, Layout::kNcx));
+  ctx.SetOutput(0, y);
+  return {};
+}
+
+// The convolution, an addend and an activation. The filter is OIX in both layouts.
+template <Layout layout>
+Status ImportFusedConv(ImportContext& ctx) {
+  NN_ASSIGN(Value * y, AddConvolution(ctx, layout));
+  if (Value* addend = ctx.input(3)) {
+    NN_ASSIGN(y, ctx.Add("add", {y, addend}));
+  }
+  NN_ASSIGN(y,
+            AddActivation(ctx, y, ctx.String("activation", ""), ctx.Floats("activation_params")));
+  ctx.SetOutput(0, y);
+  return {};
 }
 
 // With output_shape the pads are derived. An odd element of padding goes to the begin; in version 1
@@ -156,6 +178,8 @@ namespace {
 
 constexpr ImportRow kConvImports[] = {
     {.op = "Conv", .since = 1, .import = ImportConv},
+    {.op = "FusedConv", .import = ImportFusedConv<Layout::kNcx>, .domain = kMicrosoft},
+    {.op = "NhwcFusedConv", .import = ImportFusedConv<Layout::kNxc>, .domain = kMicrosoft},
     {.op = "ConvTranspose", .since = 1, .import = ImportConvTranspose<Padding::kSameUpper>},
     {.op = "ConvTranspose", .since = 11, .import = ImportConvTranspose<Padding::kSameLower>},
 };

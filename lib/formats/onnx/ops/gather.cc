@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "formats/onnx/family.h"
+#include "formats/onnx/linear_quant.h"
 #include "formats/onnx/tensor.h"
 #include "ops/array/gather.h"
 #include "ops/array/generate.h"
@@ -96,6 +97,20 @@ Status ImportUnique(ImportContext& ctx) {
   a.axis = ctx.Int("axis", 0);
   a.sorted = ctx.Int("sorted", 1) != 0;
   return ctx.Emit("unique", {x}, a);
+}
+
+// Of com.microsoft: the elements of a vector in order of their first occurrence, the index of each
+// one's result, and the counts.
+Status ImportContribUnique(ImportContext& ctx) {
+  NN_ASSIGN(Value* const x, ctx.Required(0));
+  if (x->type().ranked() && x->type().rank() != 1)
+    return ModelError("x is {}; it must be a vector", x->type().ToString());
+  NN_ASSIGN(Node* const node,
+            ctx.AddNode("unique", {x}, UniqueAttrs{.flatten = true, .sorted = false}, 4));
+  ctx.SetOutput(0, node->output(0));
+  ctx.SetOutput(1, node->output(2));
+  ctx.SetOutput(2, node->output(3));
+  return {};
 }
 
 }  // namespace
@@ -327,8 +342,10 @@ constexpr ImportRow kGatherImports[] = {
     {.op = "OneHot", .since = 9, .import = ImportOneHot},
     {.op = "EyeLike", .since = 9, .import = ImportEyeLike},
     {.op = "Trilu", .since = 14, .import = ImportTrilu},
+    {.op = "Trilu", .import = ImportTrilu, .domain = kMicrosoft},
     {.op = "Compress", .since = 9, .import = ImportCompress},
     {.op = "Unique", .since = 11, .import = ImportUnique},
+    {.op = "Unique", .import = ImportContribUnique, .domain = kMicrosoft},
 };
 
 constexpr ExportRow kGatherExports[] = {

@@ -1,6 +1,7 @@
 #include "ops/nn/grid_sample.h"
 #include "base/text.h"
 #include "formats/onnx/family.h"
+#include "formats/onnx/linear_quant.h"
 
 namespace nn::onnx {
 
@@ -60,6 +61,7 @@ namespace {
 
 constexpr ImportRow kGridSampleImports[] = {
     {.op = "GridSample", .since = 16, .import = ImportGridSample},
+    {.op = "GridSample", .import = ImportGridSample, .domain = kMicrosoft},
 };
 
 constexpr ExportRow kGridSampleExports[] = {

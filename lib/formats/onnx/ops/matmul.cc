@@ -1,6 +1,13 @@
 #include "ops/math/matmul.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "formats/onnx/activation.h"
 #include "formats/onnx/bias.h"
 #include "formats/onnx/family.h"
+#include "formats/onnx/linear_quant.h"
 #include "ops/array/shape.h"
 
 namespace nn::onnx {
@@ -19,14 +26,14 @@ Status ImportMatMul(ImportContext& ctx) {
 Result<Value*> Scaled(ImportContext& ctx, Value* v, float factor, std::string_view name) {
   if (factor == 1.0f) return v;
   if (!IsFloat(v->dtype()))
-    return UnsupportedError("Gemm of {} operands with {} = {}", DTypeName(v->dtype()), name,
-                            factor);
+    return UnsupportedError("{} of {} operands with {} = {}", ctx.node().op_type(),
+                            DTypeName(v->dtype()), name, factor);
   NN_ASSIGN(Value* const number, ctx.Number(v->dtype(), static_cast<double>(factor)));
   return ctx.Add("mul", {v, number});
 }
 
 // Attribute `broadcast` of versions 1 and 6 follows from the shapes.
-Status ImportGemm(ImportContext& ctx) {
+Result<Value*> AddGemm(ImportContext& ctx) {
   NN_ASSIGN(Value* const a, ctx.Required(0));
   NN_ASSIGN(Value* const b, ctx.Required(1));
   for (const Value* v : {a, b})
@@ -42,9 +49,8 @@ Status ImportGemm(ImportContext& ctx) {
   }
   if (c != nullptr && alpha == 1.0f && b->type().ranked()) {
     NN_ASSIGN(Value* const bias, AsBias(ctx, c, b->type().dim(attrs.transpose_b ? 0 : 1)));
-    if (bias != nullptr) return ctx.Emit("matmul", {a, b, bias}, attrs);
+    if (bias != nullptr) return ctx.Add("matmul", {a, b, bias}, attrs);
   }
-  if (c == nullptr && alpha == 1.0f) return ctx.Emit("matmul", {a, b}, attrs);
   NN_ASSIGN(Value * y, ctx.Add("matmul", {a, b}, attrs));
   NN_ASSIGN(y, Scaled(ctx, y, alpha, "alpha"));
   if (c != nullptr) {
@@ -53,6 +59,58 @@ Status ImportGemm(ImportContext& ctx) {
     NN_ASSIGN(y, ctx.Add("add", {y, c}));
     if (!y->type().ranked()) y->set_type(product);
   }
+  return y;
+}
+
+Status ImportGemm(ImportContext& ctx) {
+  NN_ASSIGN(Value* const y, AddGemm(ctx));
+  ctx.SetOutput(0, y);
+  return {};
+}
+
+// ---- com.microsoft
+
+// Gemm and an activation, whose parameters are attributes.
+Status ImportFusedGemm(ImportContext& ctx) {
+  NN_ASSIGN(Value * y, AddGemm(ctx));
+  std::vector<float> params;
+  for (const std::string_view name : {"activation_alpha", "activation_beta", "activation_gamma"})
+    if (ctx.HasAttr(name)) params.push_back(ctx.Float(name, 0));
+  NN_ASSIGN(y, AddActivation(ctx, y, ctx.String("activation", ""), params));
+  ctx.SetOutput(0, y);
+  return {};
+}
+
+// With `batch`, axis 0 of the operand follows the other leading axes. A vector is not transposed.
+Result<Value*> BatchLast(ImportContext& ctx, Value* v, bool batch) {
+  if (!batch) return v;
+  if (!v->type().ranked())
+    return UnsupportedError("{} needs operands of known rank", ctx.node().op_type());
+  const int rank = v->type().rank();
+  if (rank < 3)
+    return ModelError("an operand is {}; a transposed batch needs 3 axes", v->type().ToString());
+  std::vector<int64_t> perm(static_cast<size_t>(rank));
+  std::iota(perm.begin(), perm.end(), 0);
+  std::rotate(perm.begin(), perm.begin() + 1, perm.end() - 1);
+  return ctx.Add("transpose", {v}, TransposeAttrs{std::move(perm)});
+}
+
+// FusedMatMul, and TransposeMatMul, which has no transposed batches.
+Status ImportFusedMatMul(ImportContext& ctx) {
+  NN_ASSIGN(Value * a, ctx.Required(0));
+  NN_ASSIGN(Value * b, ctx.Required(1));
+  NN_ASSIGN(a, BatchLast(ctx, a, ctx.Int("transBatchA", 0) != 0));
+  NN_ASSIGN(b, BatchLast(ctx, b, ctx.Int("transBatchB", 0) != 0));
+  MatmulAttrs attrs{ctx.Int("transA", 0) != 0, ctx.Int("transB", 0) != 0};
+  for (const auto& [v, transpose] :
+       {std::pair(a, &attrs.transpose_a), std::pair(b, &attrs.transpose_b)}) {
+    if (!*transpose) continue;
+    if (!v->type().ranked())
+      return UnsupportedError("{} needs operands of known rank", ctx.node().op_type());
+    if (v->type().rank() == 1) *transpose = false;
+  }
+  NN_ASSIGN(Value * y, ctx.Add("matmul", {a, b}, attrs));
+  NN_ASSIGN(y, Scaled(ctx, y, ctx.Float("alpha", 1.0f), "alpha"));
   ctx.SetOutput(0, y);
   return {};
 }
@@ -113,6 +171,9 @@ namespace {
 constexpr ImportRow kMatmulImports[] = {
     {.op = "MatMul", .since = 1, .import = ImportMatMul},
     {.op = "Gemm", .since = 1, .import = ImportGemm},
+    {.op = "FusedGemm", .import = ImportFusedGemm, .domain = kMicrosoft},
+    {.op = "FusedMatMul", .import = ImportFusedMatMul, .domain = kMicrosoft},
+    {.op = "TransposeMatMul", .import = ImportFusedMatMul, .domain = kMicrosoft},
 };
 
 constexpr ExportRow kMatmulExports[] = {

@@ -114,6 +114,7 @@ Status ImportGroupNorm(ImportContext& ctx) {
       GroupNormAttrs{ctx.Int("num_groups", 1), ctx.Float("epsilon", 1e-5f), Layout::kNcx});
 }
 
+// In operator sets before 17 the operator is ONNX Runtime's own, with the same definition.
 Status ImportLayerNorm(ImportContext& ctx) {
   NN_ASSIGN(Value* const x, ctx.Required(0));
   NN_ASSIGN(Value* const scale, ctx.Required(1));
@@ -330,7 +331,7 @@ constexpr ImportRow kNormImports[] = {
     {.op = "BatchNormalization", .since = 1, .import = ImportBatchNorm},
     {.op = "InstanceNormalization", .since = 1, .import = ImportInstanceNorm},
     {.op = "GroupNormalization", .since = 18, .import = ImportGroupNorm},
-    {.op = "LayerNormalization", .since = 17, .import = ImportLayerNorm},
+    {.op = "LayerNormalization", .since = 1, .import = ImportLayerNorm},
     {.op = "RMSNormalization", .since = 23, .import = ImportRmsNorm},
     {.op = "LRN", .since = 1, .import = ImportLrn},
     {.op = "LpNormalization", .since = 1, .import = ImportLpNormalization},

@@ -1,0 +1,256 @@
+// GroupQueryAttention of com.microsoft, as ONNX Runtime computes it on the CPU.
+//
+// The cache has P positions; sequence b of the batch has seqlens_k[b] + 1 keys, the last L of which
+// are new (all of them, and no past, if total_sequence_length is L). They follow the past of their
+// own sequence, so those of a batch differ in position. The new cache has max(P,
+// total_sequence_length) positions, with zeros behind the keys.
+#include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "formats/onnx/family.h"
+#include "formats/onnx/heads.h"
+#include "formats/onnx/linear_quant.h"
+#include "ops/array/concat.h"
+#include "ops/array/gather.h"
+#include "ops/array/pad.h"
+#include "ops/array/shape.h"
+#include "ops/array/shape_of.h"
+#include "ops/array/slice.h"
+#include "ops/nn/attention.h"
+#include "ops/nn/rotary_embedding.h"
+
+namespace nn::onnx {
+namespace {
+
+class GroupQuery {
+ public:
+  explicit GroupQuery(ImportContext& ctx) : ctx_(ctx) {}
+
+  Status Import() {
+    NN_RETURN_IF_ERROR(CheckForm());
+    NN_RETURN_IF_ERROR(ReadOperands());
+    NN_RETURN_IF_ERROR(ReadLengths());
+    if (ctx_.Int("do_rotary", 0) != 0) {
+      NN_RETURN_IF_ERROR(Rotate());
+    }
+    for (const auto& [i, name, v] :
+         {std::tuple(3, "past_key", &k_), std::tuple(4, "past_value", &v_)}) {
+      NN_ASSIGN(*v, ExchangeHeads(ctx_, *v));
+      NN_ASSIGN(*v, Cached(static_cast<size_t>(i), name, *v));
+    }
+    NN_ASSIGN(q_, ExchangeHeads(ctx_, q_));
+    ctx_.SetOutput(1, k_);
+    ctx_.SetOutput(2, v_);
+    NN_RETURN_IF_ERROR(CheckWindow());
+    NN_ASSIGN(Value * mask, Visible());
+    NN_ASSIGN(mask, JoinMasks(ctx_, ctx_.input(10), mask));
+    NN_ASSIGN(mask, WithSink(mask));
+    AttentionAttrs attrs{.scale = ctx_.Float("scale", 0), .softcap = ctx_.Float("softcap", 0)};
+    NN_ASSIGN(Value * y, Add("attention", {q_, k_, v_, mask}, attrs));
+    NN_ASSIGN(y, ExchangeHeads(ctx_, y));
+    NN_ASSIGN(y, JoinHeads(ctx_, y));
+    ctx_.SetOutput(0, y);
+    return {};
+  }
+
+ private:
+  Result<Value*> Add(std::string_view op, std::vector<Value*> inputs, Attrs attrs = {}) {
+    return ctx_.Add(op, std::move(inputs), std::move(attrs));
+  }
+  Result<Value*> Positions(Value* v, int axis) {
+    const AddOperator add = [this](std::string_view op, std::vector<Value*> inputs, Attrs attrs) {
+      return ctx_.Add(op, std::move(inputs), std::move(attrs));
+    };
+    return AxisPositions(ctx_.graph(), add, v, axis);
+  }
+
+  Status CheckForm() {
+    for (const std::string_view name : {"k_quant_type", "v_quant_type"})
+      if (const std::string type = ctx_.String(name, "NONE"); type != "NONE")
+        return UnsupportedError("GroupQueryAttention with {} = {}", name, type);
+    for (const std::string_view name : {"kv_cache_bit_width", "qk_output"})
+      if (const int64_t v = ctx_.Int(name, 0); v != 0)
+        return UnsupportedError("GroupQueryAttention with {} = {}", name, v);
+    if (ctx_.WantsOutput(3)) return UnsupportedError("GroupQueryAttention with output_qk");
+    for (const std::string_view name : {"scale", "softcap"})
+      if (const float v = ctx_.Float(name, 0); !(v >= 0) || !std::isfinite(v))
+        return UnsupportedError("GroupQueryAttention with {} = {}", name, v);
+    return {};
+  }
+
+  // Sets q_, k_ and v_ to [B, L, heads, E].
+  Status ReadOperands() {
+    NN_ASSIGN(const int64_t q_heads, ctx_.RequiredInt("num_heads"));
+    NN_ASSIGN(const int64_t kv_heads, ctx_.RequiredInt("kv_num_heads"));
+    if (q_heads <= 0 || kv_heads <= 0 || q_heads % kv_heads != 0)
+      return ModelError("num_heads is {} and kv_num_heads {}", q_heads, kv_heads);
+    NN_ASSIGN(q_, ctx_.Required(0));
+    NN_RETURN_IF_ERROR(RequireRanks(ctx_, q_, "query", 3, 3));
+    k_ = ctx_.input(1);
+    v_ = ctx_.input(2);
+    if ((k_ == nullptr) != (v_ == nullptr))
+      return ModelError("key and value must both be present or absent");
+    if (k_ == nullptr) {
+      const int64_t all = q_heads + 2 * kv_heads;
+      NN_ASSIGN(Value* const packed, SplitHeads(ctx_, q_, all, "num_heads + 2 kv_num_heads"));
+      int64_t start = 0;
+      for (const auto& [v, heads] :
+           {std::pair(&q_, q_heads), std::pair(&k_, kv_heads), std::pair(&v_, kv_heads)}) {
+        NN_ASSIGN(*v, Add("slice", {packed}, SliceAttrs{{2}, {start}, {start + heads}, {1}}));
+        start += heads;
+      }
+      return {};
+    }
+    NN_RETURN_IF_ERROR(RequireRanks(ctx_, k_, "key", 3, 3));
+    NN_RETURN_IF_ERROR(RequireRanks(ctx_, v_, "value", 3, 3));
+    NN_ASSIGN(q_, SplitHeads(ctx_, q_, q_heads, "num_heads"));
+    NN_ASSIGN(k_, SplitHeads(ctx_, k_, kv_heads, "kv_num_heads"));
+    NN_ASSIGN(v_, SplitHeads(ctx_, v_, kv_heads, "kv_num_heads"));
+    return {};
+  }
+
+  // Sets count_ (L), total_ and past_.
+  Status ReadLengths() {
+    NN_ASSIGN(Value * last, ctx_.Required(5));
+    NN_ASSIGN(total_, ctx_.Required(6));
+    NN_ASSIGN(last, AddCast(ctx_, last, DType::kI64));
+    NN_ASSIGN(last, Add("reshape", {last}, ReshapeAttrs{{q_->type().dim(0)}, false}));
+    NN_ASSIGN(total_, AddCast(ctx_, total_, DType::kI64));
+    NN_ASSIGN(total_, Add("reshape", {total_}, ReshapeAttrs{{Dim(1)}, false}));
+    NN_ASSIGN(count_, Add("shape_of", {q_}, ShapeOfAttrs{1, 2}));
+    NN_ASSIGN(Value* const one, ctx_.Number(DType::kI64, 1));
+    NN_ASSIGN(Value* const zero, ctx_.Number(DType::kI64, 0));
+    NN_ASSIGN(Value* const keys, Add("add", {last, one}));
+    NN_ASSIGN(Value* const before, Add("sub", {keys, count_}));
+    NN_ASSIGN(Value* const is_prompt, Add("equal", {total_, count_}));
+    NN_ASSIGN(past_, Add("select", {is_prompt, zero, before}));
+    return {};
+  }
+
+  Status Rotate() {
+    Value* at = ctx_.input(9);
+    if (at == nullptr) {
+      NN_ASSIGN(Value* const first, Add("expand_dims", {past_}, AxesAttrs{{1}}));
+      NN_ASSIGN(at, Positions(q_, 1));
+      NN_ASSIGN(at, Add("add", {first, at}));
+    }
+    NN_RETURN_IF_ERROR(RequireRanks(ctx_, at, "position_ids", 2, 2));
+    std::vector<Value*> angles;
+    for (const auto& [i, name] : {std::pair(7, "cos_cache"), std::pair(8, "sin_cache")}) {
+      NN_ASSIGN(Value * table, ctx_.Required(static_cast<size_t>(i)));
+      NN_RETURN_IF_ERROR(RequireRanks(ctx_, table, name, 2, 2));
+      NN_ASSIGN(table, Add("gather", {table, at}, GatherAttrs{0, 0}));
+      NN_ASSIGN(angles.emplace_back(), Add("expand_dims", {table}, AxesAttrs{{2}}));
+    }
+    const RotaryEmbeddingAttrs attrs{ctx_.Int("rotary_interleaved", 0) != 0};
+    for (Value** v : {&q_, &k_}) {
+      NN_ASSIGN(*v, Add("rotary_embedding", {*v, angles[0], angles[1]}, attrs));
+    }
+    return {};
+  }
+
+  // A value with one more position, of zeros, at the end of axis 2.
+  Result<Value*> WithZero(Value* v) {
+    return Add("pad", {v}, PadAttrs{.pads = {0, 0, 0, 0, 0, 0, 1, 0}});
+  }
+
+  // The new cache, [B, heads, positions, E], of the old one, input i, and new keys or values.
+  Result<Value*> Cached(size_t i, std::string_view name, Value* v) {
+    NN_ASSIGN(Value* const added, WithZero(v));
+    NN_ASSIGN(Value * old, ctx_.Number(DType::kI64, 0));
+    Value* positions = total_;
+    Value* all = added;
+    if (Value* const past = ctx_.input(i)) {
+      NN_RETURN_IF_ERROR(RequireRanks(ctx_, past, name, 4, 4));
+      NN_ASSIGN(old, Add("shape_of", {past}, ShapeOfAttrs{2, 3}));
+      NN_ASSIGN(positions, Add("maximum", {total_, old}));
+      NN_ASSIGN(all, Add("concat", {past, added}, ConcatAttrs{2}));
+    }
+    NN_ASSIGN(Value* const none, ctx_.Number(DType::kI64, 0));
+    NN_ASSIGN(Value* const one, ctx_.Number(DType::kI64, 1));
+    NN_ASSIGN(positions, Add("reshape", {positions}, ReshapeAttrs{{}, false}));
+    NN_ASSIGN(Value* const at, Add("range", {none, positions, one}));
+    // Each position comes from the past, the new values, or the zeros behind them.
+    NN_ASSIGN(Value* const first, Add("expand_dims", {past_}, AxesAttrs{{1}}));
+    NN_ASSIGN(Value* const end, Add("add", {first, count_}));
+    NN_ASSIGN(Value* const offset, Add("sub", {old, first}));
+    NN_ASSIGN(Value* const moved, Add("add", {at, offset}));
+    NN_ASSIGN(Value* const zeros, Add("add", {old, count_}));
+    NN_ASSIGN(Value* const is_new, Add("less", {at, end}));
+    NN_ASSIGN(Value * source, Add("select", {is_new, moved, zeros}));
+    NN_ASSIGN(Value* const is_old, Add("less", {at, first}));
+    NN_ASSIGN(source, Add("select", {is_old, at, source}));
+    return Add("gather", {all, source}, GatherAttrs{2, 1});
+  }
+
+  // Releases of ONNX Runtime disagree by one on the number of keys in a window, so only one that
+  // holds all keys is supported.
+  Status CheckWindow() {
+    const int64_t window = ctx_.Int("local_window_size", -1);
+    const Dim& keys = k_->type().dim(2);
+    if (window <= 0 || (keys.is_const() && keys.value() <= window)) return {};
+    return UnsupportedError(
+        "GroupQueryAttention with local_window_size = {} for {} keys; releases of ONNX Runtime "
+        "disagree on the keys of a window",
+        window, keys.ToString());
+  }
+
+  // Which keys are at or before each query: [B, 1, L, keys].
+  Result<Value*> Visible() {
+    NN_ASSIGN(Value * query, Positions(q_, 2));
+    NN_ASSIGN(query, Add("expand_dims", {query}, AxesAttrs{{1}}));
+    NN_ASSIGN(Value* const first, Add("expand_dims", {past_}, AxesAttrs{{1, 2, 3}}));
+    NN_ASSIGN(query, Add("add", {query, first}));
+    NN_ASSIGN(Value* const key, Positions(k_, 2));
+    return Add("less_equal", {key, query});
+  }
+
+  // With head_sink, or smooth_softmax (a sink of 0), a softmax has one more score, whose weight is
+  // dropped: that of a key and value of zeros.
+  Result<Value*> WithSink(Value* mask) {
+    Value* sink = ctx_.input(11);
+    if (sink == nullptr && ctx_.Int("smooth_softmax", 0) == 0) return mask;
+    NN_ASSIGN(Value* const zero, ctx_.Number(q_->dtype(), 0));
+    if (sink == nullptr) {
+      sink = zero;
+    } else {
+      NN_RETURN_IF_ERROR(RequireRanks(ctx_, sink, "head_sink", 1, 1));
+      NN_ASSIGN(sink, Add("expand_dims", {sink}, AxesAttrs{{1, 2}}));
+    }
+    if (mask->dtype() == DType::kBool) {
+      NN_ASSIGN(mask, JoinMasks(ctx_, zero, mask));
+    }
+    NN_ASSIGN(Value* const keys, Add("shape_of", {k_}, ShapeOfAttrs{2, 3}));
+    NN_ASSIGN(k_, WithZero(k_));
+    NN_ASSIGN(v_, WithZero(v_));
+    NN_ASSIGN(Value* const at, Positions(k_, 2));
+    NN_ASSIGN(Value* const is_sink, Add("equal", {at, keys}));
+    NN_ASSIGN(Value* const added, Add("select", {is_sink, sink, zero}));
+    NN_ASSIGN(mask, Add("pad", {mask}, PadAttrs{.pads = {0, 0, 0, 0, 0, 0, 0, 1}}));
+    return Add("add", {mask, added});
+  }
+
+  ImportContext& ctx_;
+  Value *q_ = nullptr, *k_ = nullptr, *v_ = nullptr;
+  Value* count_ = nullptr;  // the number of queries, [1]
+  Value* total_ = nullptr;  // total_sequence_length, [1]
+  Value* past_ = nullptr;   // the number of keys before the new ones, [B]
+};
+
+Status ImportGroupQueryAttention(ImportContext& ctx) {
+  return GroupQuery(ctx).Import();
+}
+
+constexpr ImportRow kContribGqaImports[] = {
+    {.op = "GroupQueryAttention", .import = ImportGroupQueryAttention, .domain = kMicrosoft},
+};
+
+}  // namespace
+
+Family ContribGqaFamily() {
+  return {.imports = kContribGqaImports};
+}
+
+}  // namespace nn::onnx
