@@ -14,17 +14,21 @@
 namespace nn::onnx {
 
 bool IsControlFlow(std::string_view domain, std::string_view op) {
+  if (domain == "ai.onnx.preview") return op == "FlexAttention";
   return domain.empty() && (op == "If" || op == "Loop" || op == "Scan" || op == "SequenceMap");
 }
 
 Status Importer::ImportControl(ImportContext& ctx, const Scope& scope, int index) {
-  if (ctx.opset() == 0) return ModelError("the model does not import the default operator set");
+  if (ctx.opset() == 0)
+    return ModelError("the model does not import operator set {}",
+                      ctx.node().domain().empty() ? "ai.onnx" : Quote(ctx.node().domain()));
   const std::string& op = ctx.node().op_type();
-  const auto import = op == "If"            ? &Importer::ImportIf
-                      : op == "Loop"        ? &Importer::ImportLoop
-                      : op == "SequenceMap" ? &Importer::ImportSequenceMap
-                      : ctx.opset() < 9     ? &Importer::ImportScan8
-                                            : &Importer::ImportScan;
+  const auto import = op == "If"              ? &Importer::ImportIf
+                      : op == "Loop"          ? &Importer::ImportLoop
+                      : op == "SequenceMap"   ? &Importer::ImportSequenceMap
+                      : op == "FlexAttention" ? &Importer::ImportFlexAttention
+                      : ctx.opset() < 9       ? &Importer::ImportScan8
+                                              : &Importer::ImportScan;
   ImportMark mark(graph_, unsupported_);
   Status status = (this->*import)(ctx, scope, index);
   if (!status) mark.Undo(status.error());

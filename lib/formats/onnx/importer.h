@@ -64,7 +64,8 @@ struct Scope {
   bool IsResult(std::string_view name) const;
 };
 
-// Whether the operator has subgraphs that the importer resolves: If, Loop, Scan and SequenceMap.
+// Whether the operator has subgraphs that the importer resolves: If, Loop, Scan, SequenceMap and
+// FlexAttention of ai.onnx.preview.
 bool IsControlFlow(std::string_view domain, std::string_view op);
 
 class Importer {
@@ -128,6 +129,11 @@ class Importer {
   Status ImportScan(ImportContext& ctx, const Scope& scope, int index);
   Status ImportSequenceMap(ImportContext& ctx, const Scope& scope, int index);
   Status ImportScan8(ImportContext& ctx, const Scope& scope, int index);
+  // import_flex.cc
+  Status ImportFlexAttention(ImportContext& ctx, const Scope& scope, int index);
+  // The result of the subgraph `attribute` of FlexAttention for a value; the value if it is absent.
+  Result<Value*> Modified(ImportContext& ctx, const Scope& scope, int index,
+                          std::string_view attribute, Value* v);
 
   Result<const Subgraph*> SharedOf(const pb::GraphProto& g);
   // The subgraph, if it has so many inputs and at least so many outputs.
