@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <numbers>
 #include <utility>
 
@@ -78,6 +79,19 @@ inline double ExpOf(double x) {
   double y = 1;
   for (int i = 14; i >= 1; --i) y = Fma(y * r, 1.0 / i, 1);
   return std::ldexp(y, static_cast<int>(k));
+}
+
+// The same two functions of any number: 0, infinity and NaN included. Powers below the smallest
+// normal number have its absolute error.
+inline double LogOfAny(double x) {
+  if (x == 0) return -std::numeric_limits<double>::infinity();
+  if (!(x > 0)) return std::numeric_limits<double>::quiet_NaN();
+  return std::isinf(x) ? x : LogOf(x);
+}
+inline double ExpOfAny(double x) {
+  if (std::isnan(x)) return x;
+  if (x < -800) return 0;
+  return x > 800 ? std::numeric_limits<double>::infinity() : ExpOf(x);
 }
 
 }  // namespace nn

@@ -1,5 +1,7 @@
 #include <doctest/doctest.h>
 
+#include <limits>
+
 #include "support/run_graph.h"
 
 namespace nn::test::reduce_test {
@@ -29,6 +31,16 @@ TEST_CASE("reductions: by hand") {
            OpCase{"l2", OneOp("f32[2]", "reduce_l2(%x)"), {{3, -4}}, {{5}}},
            OpCase{"sum of squares", OneOp("f32[2]", "reduce_sum_square(%x)"), {{3, -4}}, {{25}}},
            OpCase{"log of sum", OneOp("f32[2]", "reduce_log_sum(%x)"), {{0.5, 1.5}}, {{ln2}}, 1e-6},
+           OpCase{"log_sum_exp of f64",
+                  OneOp("f64[2]", "reduce_log_sum_exp(%x)"),
+                  {{1000, 1001}},
+                  {{1001.3132616875182}},
+                  1e-15},
+           OpCase{"log_sum of f64",
+                  OneOp("f64[2, 2]", "reduce_log_sum(%x) {axes = [1]}"),
+                  {{1, 2, 0, 0}},
+                  {{1.0986122886681098, -std::numeric_limits<double>::infinity()}},
+                  1e-15},
            OpCase{"log of sum of exponentials",
                   OneOp("f32[2]", "reduce_log_sum_exp(%x)"),
                   {{200, 200}},

@@ -1,9 +1,13 @@
 #include <doctest/doctest.h>
 
+#include <limits>
+
 #include "support/run_graph.h"
 
 namespace nn::test::softmax_test {
 namespace {
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
 
 TEST_CASE("softmax, log_softmax, hardmax: by hand") {
   const std::vector<std::vector<double>> x = {{1, 2, 3}};
@@ -33,6 +37,20 @@ TEST_CASE("softmax, log_softmax, hardmax: by hand") {
                   x,
                   {{-2.4076059644443806, -1.4076059644443806, -0.4076059644443804}},
                   1e-6},
+           OpCase{"softmax of f64",
+                  OneOp("f64[1, 3]", "softmax(%x)"),
+                  x,
+                  {{0.09003057317038046, 0.24472847105479767, 0.6652409557748219}},
+                  1e-15},
+           OpCase{"softmax of f64: far apart",
+                  OneOp("f64[3]", "softmax(%x)"),
+                  {{-1000, 1000, -kInf}},
+                  {{0, 1, 0}}},
+           OpCase{"log_softmax of f64",
+                  OneOp("f64[1, 3]", "log_softmax(%x)"),
+                  x,
+                  {{-2.4076059644443806, -1.4076059644443806, -0.4076059644443804}},
+                  1e-15},
            OpCase{"hardmax takes the first",
                   OneOp("f32[1, 3]", "hardmax(%x)"),
                   {{1, 3, 3}},

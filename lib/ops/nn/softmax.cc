@@ -3,7 +3,6 @@
 #include <limits>
 #include <type_traits>
 
-#include "numeric/scalar_functions.h"
 #include "ops/math/elementwise.h"
 #include "ops/reduce/reduce.h"
 #include "ops/support/reals.h"
@@ -51,16 +50,16 @@ T MaxOf(const Reals<T>& x, const Rows& rows, int64_t start) {
 Status EvalSoftmax(EvalContext& ctx) {
   NN_ASSIGN(const Rows rows, RowsOf<SoftmaxAttrs>(ctx));
   if (ctx.in_type(0).quantized()) return QuantizedSoftmax(ctx, rows);
-  return WithFloats(ctx, ctx.in(0).dtype(), [&]() -> Status {
-    const float beta = ctx.attrs<SoftmaxAttrs>().beta;
-    NN_ASSIGN(auto y, RealOutput<float>::Create(ctx));
-    const Reals<float> x(ctx.in(0));
+  return WithReals(ctx, ctx.in(0).dtype(), [&](auto zero) -> Status {
+    using T = decltype(zero);
+    const auto beta = static_cast<T>(ctx.attrs<SoftmaxAttrs>().beta);
+    NN_ASSIGN(auto y, RealOutput<T>::Create(ctx));
+    const Reals<T> x(ctx.in(0));
     rows.ForEach([&](int64_t, int64_t start) {
-      const float m = MaxOf(x, rows, start);
+      const T m = MaxOf(x, rows, start);
       const auto at = [&](int64_t i) { return start + rows.offset(i); };
-      for (int64_t i = 0; i < rows.length(); ++i)
-        y[at(i)] = ScalarFunctions::Exp((x[at(i)] - m) * beta);
-      const auto sum = LaneSum<float>(rows.length(), [&](int64_t i) { return y[at(i)]; });
+      for (int64_t i = 0; i < rows.length(); ++i) y[at(i)] = RealExp((x[at(i)] - m) * beta);
+      const auto sum = LaneSum<T>(rows.length(), [&](int64_t i) { return y[at(i)]; });
       for (int64_t i = 0; i < rows.length(); ++i) y[at(i)] = y[at(i)] / sum;
     });
     y.Finish();
@@ -71,14 +70,15 @@ Status EvalSoftmax(EvalContext& ctx) {
 Status EvalLogSoftmax(EvalContext& ctx) {
   NN_ASSIGN(const Rows rows, RowsOf<AlongAxisAttrs>(ctx));
   if (ctx.in_type(0).quantized()) return QuantizedLogSoftmax(ctx, rows);
-  return WithFloats(ctx, ctx.in(0).dtype(), [&]() -> Status {
-    NN_ASSIGN(auto y, RealOutput<float>::Create(ctx));
-    const Reals<float> x(ctx.in(0));
+  return WithReals(ctx, ctx.in(0).dtype(), [&](auto zero) -> Status {
+    using T = decltype(zero);
+    NN_ASSIGN(auto y, RealOutput<T>::Create(ctx));
+    const Reals<T> x(ctx.in(0));
     rows.ForEach([&](int64_t, int64_t start) {
-      const float m = MaxOf(x, rows, start);
+      const T m = MaxOf(x, rows, start);
       const auto shifted = [&](int64_t i) { return x[start + rows.offset(i)] - m; };
-      const float log_sum = ScalarFunctions::Log(LaneSum<float>(
-          rows.length(), [&](int64_t i) { return ScalarFunctions::Exp(shifted(i)); }));
+      const T log_sum =
+          RealLog(LaneSum<T>(rows.length(), [&](int64_t i) { return RealExp(shifted(i)); }));
       for (int64_t i = 0; i < rows.length(); ++i) y[start + rows.offset(i)] = shifted(i) - log_sum;
     });
     y.Finish();

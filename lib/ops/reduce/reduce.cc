@@ -8,7 +8,6 @@
 #include <numeric>
 
 #include "ir/op_def.h"
-#include "numeric/scalar_functions.h"
 #include "ops/quant/quantized.h"
 #include "ops/reduce/quant_reduce.h"
 #include "ops/reduce/reduction.h"
@@ -58,12 +57,15 @@ T MinOf(const Row<T>& r) {
   for (int64_t i = 0; i < r.size(); ++i) m = Smaller(m, r[i]);
   return m + T(0);
 }
-float LogSumExpOf(const Row<float>& r) {
-  const float m = MaxOf(r);
-  const float shift = std::isfinite(m) ? m : 0.0f;
-  const float sum =
-      LaneSum<float>(r.size(), [&](int64_t i) { return ScalarFunctions::Exp(r[i] - shift); });
-  return ScalarFunctions::Log(sum) + shift;
+template <typename T>
+T LogSumOf(const Row<T>& r) {
+  return RealLog(SumOf(r));
+}
+template <typename T>
+T LogSumExpOf(const Row<T>& r) {
+  const T m = MaxOf(r);
+  const T shift = std::isfinite(m) ? m : T(0);
+  return RealLog(LaneSum<T>(r.size(), [&](int64_t i) { return RealExp(r[i] - shift); })) + shift;
 }
 
 // ---- Integers -----------------------------------------------------------------------------------
@@ -129,7 +131,7 @@ struct ReduceRow {
   std::string_view name;
   std::string_view summary;
   float (*f32)(const Row<float>&);
-  double (*f64)(const Row<double>&);               // null: needs an elementary function
+  double (*f64)(const Row<double>&);
   int64_t (*integer)(const IntegerRow&);           // null: not defined
   Status (*quantized)(EvalContext&, const Rows&);  // by the node's arithmetic; null: not defined
   QuantRule quant_rule = QuantRule::kNone;
@@ -170,11 +172,10 @@ const std::vector<ReduceRow>& ReduceRows() {
        [](const Row<double>& r) { return std::sqrt(SumSquareOf(r)); }, IntegerL2, nullptr},
       {"reduce_sum_square", "sum of squares over axes", SumSquareOf<float>, SumSquareOf<double>,
        IntegerSumSquare, nullptr},
-      {"reduce_log_sum", "logarithm of the sum over axes",
-       [](const Row<float>& r) { return ScalarFunctions::Log(SumOf(r)); }, nullptr, nullptr,
-       nullptr},
-      {"reduce_log_sum_exp", "logarithm of the sum of exponentials over axes", LogSumExpOf, nullptr,
+      {"reduce_log_sum", "logarithm of the sum over axes", LogSumOf<float>, LogSumOf<double>,
        nullptr, nullptr},
+      {"reduce_log_sum_exp", "logarithm of the sum of exponentials over axes", LogSumExpOf<float>,
+       LogSumExpOf<double>, nullptr, nullptr},
   };
   return rows;
 }
@@ -293,7 +294,6 @@ Status EvalReduce(EvalContext& ctx) {
     if constexpr (sizeof(zero) == sizeof(float)) {
       return EvalReals<float>(ctx, rows, row.f32);
     } else {
-      if (row.f64 == nullptr) return UnsupportedError("{} of f64 is not supported", row.name);
       return EvalReals<double>(ctx, rows, row.f64);
     }
   });

@@ -4,12 +4,15 @@
 
 #include <cstdint>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "base/status.h"
 #include "ir/dtype.h"
 #include "ir/op_def.h"
 #include "ir/tensor.h"
+#include "numeric/doubles.h"
+#include "numeric/scalar_functions.h"
 
 namespace nn {
 
@@ -95,7 +98,23 @@ Status WithReals(const EvalContext& ctx, DType dtype, Fn fn) {
   }
 }
 
-// The same for functions defined in float32 only, because they use an elementary function.
+// Elementary functions of a computation type.
+template <typename T>
+T RealExp(T x) {
+  if constexpr (std::is_same_v<T, float>)
+    return ScalarFunctions::Exp(x);
+  else
+    return ExpOfAny(x);
+}
+template <typename T>
+T RealLog(T x) {
+  if constexpr (std::is_same_v<T, float>)
+    return ScalarFunctions::Log(x);
+  else
+    return LogOfAny(x);
+}
+
+// WithReals() for functions defined in float32 only, because they use an elementary function.
 template <typename Fn>
 Status WithFloats(const EvalContext& ctx, DType dtype, Fn fn) {
   if (dtype != DType::kF64) return WithReals(ctx, dtype, [&](auto) { return fn(); });
