@@ -1,5 +1,5 @@
-// Operators of com.microsoft on weights that are quantized in blocks, several to a byte: MatMulNBits
-// and GatherBlockQuantized.
+// Operators of com.microsoft on weights that are quantized in blocks, several to a byte:
+// MatMulNBits and GatherBlockQuantized.
 #include <algorithm>
 #include <cstdint>
 #include <utility>
@@ -36,8 +36,8 @@ Result<Tensor> Unpack(const Tensor& packed, const PackedRows& p, std::vector<int
   uint8_t* to = out.As<uint8_t>().data();
   for (int64_t r = 0; r < p.rows; ++r)
     for (int64_t c = 0; c < p.columns; ++c)
-      *to++ = static_cast<uint8_t>(
-          (bytes[r * p.row_bytes + c / each] >> (c % each * p.bits)) & mask);
+      *to++ =
+          static_cast<uint8_t>((bytes[r * p.row_bytes + c / each] >> (c % each * p.bits)) & mask);
   return out.Finish();
 }
 
@@ -165,7 +165,8 @@ Result<Value*> UnpackedData(ImportContext& ctx, size_t i, std::string_view name,
                       v->type().ToString(), unpacked.back(), bits);
   int64_t rows = 1;
   for (size_t d = 0; d + 1 < dims->size(); ++d) rows *= (*dims)[d];
-  NN_ASSIGN(Tensor t, UnpackInput(ctx, i, name, {bits, row_bytes, rows, unpacked.back()}, unpacked));
+  NN_ASSIGN(Tensor t,
+            UnpackInput(ctx, i, name, {bits, row_bytes, rows, unpacked.back()}, unpacked));
   return ctx.Constant(std::move(t));
 }
 
@@ -200,13 +201,14 @@ Status ImportGatherBlockQuantized(ImportContext& ctx) {
   NN_ASSIGN(const BlockGather s, ReadBlockGather(ctx, rank));
   const bool is_u8 = given->dtype() == DType::kU8;
   if (is_u8 && s.bits < 8 && s.quantize_axis != rank - 1)
-    return UnsupportedError("GatherBlockQuantized of u8 data whose blocks are not on the last axis");
+    return UnsupportedError(
+        "GatherBlockQuantized of u8 data whose blocks are not on the last axis");
   NN_ASSIGN(Value * data, UnpackedData(ctx, 0, "data", s.bits, -1));
   Value* zero = ctx.input(3);
   if (zero != nullptr) {
     const Dim& blocks = scale->type().dim(rank - 1);
-    NN_ASSIGN(zero, UnpackedData(ctx, 3, "zero_points", s.bits,
-                                 blocks.is_const() ? blocks.value() : -1));
+    NN_ASSIGN(zero,
+              UnpackedData(ctx, 3, "zero_points", s.bits, blocks.is_const() ? blocks.value() : -1));
   }
   const auto selected = [&](Value* v) {
     return ctx.Add("gather", {v, indices}, GatherAttrs{s.gather_axis, 0});

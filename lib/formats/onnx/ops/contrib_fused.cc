@@ -47,8 +47,7 @@ Status ImportBiasAdd(ImportContext& ctx) {
 // The first half of X + bias along the last axis, times the gelu of the second.
 Status ImportBiasSplitGelu(ImportContext& ctx) {
   NN_ASSIGN(Value* const sum, WithAddend(ctx, 1));
-  if (!sum->type().ranked() || sum->type().rank() == 0 ||
-      !sum->type().dims->back().is_const())
+  if (!sum->type().ranked() || sum->type().rank() == 0 || !sum->type().dims->back().is_const())
     return UnsupportedError("BiasSplitGelu of {}", sum->type().ToString());
   const int64_t size = sum->type().dims->back().value();
   if (size % 2 != 0) return ModelError("{} elements cannot be halved", size);
@@ -71,14 +70,10 @@ Status ImportContribExpandDims(ImportContext& ctx) {
 
 constexpr ImportRow kContribFusedImports[] = {
     {.op = "BiasAdd", .import = ImportBiasAdd, .domain = kMicrosoft},
-    {.op = "BiasGelu",
-     .import = ImportContribGelu<GeluApproximation::kNone>,
-     .domain = kMicrosoft},
+    {.op = "BiasGelu", .import = ImportContribGelu<GeluApproximation::kNone>, .domain = kMicrosoft},
     {.op = "BiasSplitGelu", .import = ImportBiasSplitGelu, .domain = kMicrosoft},
     {.op = "ExpandDims", .import = ImportContribExpandDims, .domain = kMicrosoft},
-    {.op = "FastGelu",
-     .import = ImportContribGelu<GeluApproximation::kTanh>,
-     .domain = kMicrosoft},
+    {.op = "FastGelu", .import = ImportContribGelu<GeluApproximation::kTanh>, .domain = kMicrosoft},
     {.op = "Gelu", .import = ImportContribGelu<GeluApproximation::kNone>, .domain = kMicrosoft},
     {.op = "QuickGelu", .import = ImportQuickGelu, .domain = kMicrosoft},
 };

@@ -88,10 +88,9 @@ Status ImportSkipLayerNorm(ImportContext& ctx) {
     NN_ASSIGN(Value* const v, Parameter(ctx, i));
     if (v != nullptr) inputs.push_back(v);
   }
-  NN_ASSIGN(Node* const node,
-            ctx.AddNode("layer_norm", std::move(inputs),
-                        LayerNormAttrs{-1, ctx.Float("epsilon", 1e-12f)},
-                        ctx.WantsOutput(1) || ctx.WantsOutput(2) ? 3 : 1));
+  NN_ASSIGN(Node* const node, ctx.AddNode("layer_norm", std::move(inputs),
+                                          LayerNormAttrs{-1, ctx.Float("epsilon", 1e-12f)},
+                                          ctx.WantsOutput(1) || ctx.WantsOutput(2) ? 3 : 1));
   NN_ASSIGN(Value* const y, AddCast(ctx, node->output(0), x->dtype()));
   ctx.SetOutput(0, y);
   for (size_t i = 1; i < node->outputs().size(); ++i) ctx.SetOutput(i, node->output(i));
