@@ -1,136 +1,17 @@
 #include <doctest/doctest.h>
-#include <fmt/format.h>
-#include <fmt/ranges.h>
 
-#include <algorithm>
-#include <cmath>
-#include <numeric>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "formats/format.h"
-#include "support/files.h"
-#include "support/run_graph.h"
+#include "formats/onnx_contrib.h"
 
-// Operators that ONNX Runtime adds to those of ONNX. The expected numbers are from the definitions,
-// computed with NumPy where they are not integers.
+// Operators of com.microsoft, and those that ONNX Runtime has in the domain of ONNX. The expected
+// numbers are from the definitions, computed with NumPy where they are not integers.
 namespace nn::test::onnx_contrib_test {
 namespace {
 
-using Numbers = std::vector<double>;
-
-constexpr int kF32 = 1, kU8 = 2, kI8 = 3, kI32 = 6, kI64 = 7;
-
-struct Operand {
-  std::vector<int64_t> dims;
-  Numbers values;
-  int type = kF32;
-  bool constant = false;
-};
-Operand Constant(int type, std::vector<int64_t> dims, Numbers values) {
-  return {std::move(dims), std::move(values), type, true};
-}
-const Operand kAbsent{{}, {}, 0};
-
-struct Row {
-  std::string_view op;
-  std::string_view attrs;  // "name=1 name=0.5 name=Text", a number with a point is a float
-  std::vector<Operand> inputs;
-  std::vector<Numbers> outputs;  // an output without numbers is absent
-  std::string_view domain = "com.microsoft";
-};
-
-std::string AttributesOf(std::string_view list) {
-  std::string out;
-  while (!list.empty()) {
-    const std::string_view one = list.substr(0, list.find(' '));
-    list.remove_prefix(std::min(list.size(), one.size() + 1));
-    const size_t equals = one.find('=');
-    const std::string_view name = one.substr(0, equals), value = one.substr(equals + 1);
-    const bool is_text = value[0] >= 'A' && value[0] <= 'Z';
-    const bool is_float = value.find('.') != std::string_view::npos;
-    if (value[0] == '[') {
-      out += fmt::format("attribute {{ name: \"{}\" type: {} {}: {} }} ", name,
-                         is_float ? "FLOATS" : "INTS", is_float ? "floats" : "ints", value);
-    } else if (is_text) {
-      out += fmt::format("attribute {{ name: \"{}\" type: STRING s: \"{}\" }} ", name, value);
-    } else {
-      out += fmt::format("attribute {{ name: \"{}\" type: {} {}: {} }} ", name,
-                         is_float ? "FLOAT" : "INT", is_float ? 'f' : 'i', value);
-    }
-  }
-  return out;
-}
-
-Result<ImportedModel> Import(const Row& row) {
-  std::string node, ports;
-  for (size_t i = 0; i < row.inputs.size(); ++i) {
-    const Operand& in = row.inputs[i];
-    node += in.type == 0 ? "input: \"\" " : fmt::format("input: \"i{}\" ", i);
-    if (in.type == 0) continue;
-    if (in.constant) {
-      ports += fmt::format("initializer {{ name: \"i{}\" data_type: {} dims: [{}] {}: [{}] }}\n", i,
-                           in.type, fmt::join(in.dims, ", "),
-                           in.type == kF32   ? "float_data"
-                           : in.type == kI64 ? "int64_data"
-                                             : "int32_data",
-                           fmt::join(in.values, ", "));
-      continue;
-    }
-    ports += fmt::format("input {{ name: \"i{}\" type {{ tensor_type {{ elem_type: {} shape {{", i,
-                         in.type);
-    for (const int64_t d : in.dims) ports += fmt::format(" dim {{ dim_value: {} }}", d);
-    ports += " } } } }\n";
-  }
-  for (size_t i = 0; i < row.outputs.size(); ++i) {
-    node += row.outputs[i].empty() ? "output: \"\" " : fmt::format("output: \"o{}\" ", i);
-    if (!row.outputs[i].empty()) ports += fmt::format("output {{ name: \"o{}\" }}\n", i);
-  }
-  const TempDir dir;
-  WriteText(
-      dir / "m.textproto",
-      fmt::format("ir_version: 8 opset_import {{ version: 16 }}\n"
-                  "opset_import {{ domain: \"com.microsoft\" version: 1 }}\n"
-                  "graph {{ name: \"g\" node {{ op_type: \"{}\" domain: \"{}\" {} {} }}\n{} }}",
-                  row.op, row.domain, node, AttributesOf(row.attrs), ports));
-  const auto read = ReadModelFile(dir / "m.textproto");
-  REQUIRE_MESSAGE(read.has_value(), read.error().message());
-  return read->format->import(*read->model);
-}
-
-void Check(const Row& row) {
-  CAPTURE(row.op);
-  CAPTURE(row.attrs);
-  CAPTURE(row.inputs.size());
-  const auto model = Import(row);
-  REQUIRE_MESSAGE(model.has_value(), model.error().message());
-  REQUIRE_MESSAGE(model->unsupported.empty(), model->unsupported.front().reason);
-  std::vector<Numbers> inputs;
-  for (const Operand& in : row.inputs)
-    if (in.type != 0 && !in.constant) inputs.push_back(in.values);
-  const auto results = RunEverywhere(model->graph, InputsOf(model->graph, inputs));
-  size_t next = 0;
-  for (const Numbers& expected : row.outputs) {
-    if (expected.empty()) continue;
-    const Numbers y = results.at(next++).ToDoubles();
-    REQUIRE(y.size() == expected.size());
-    for (size_t i = 0; i < y.size(); ++i) {
-      CAPTURE(i);
-      CHECK(std::abs(y[i] - expected[i]) <= 2e-6 * std::max(1.0, std::abs(expected[i])));
-    }
-  }
-  CHECK(next == results.size());
-}
-
-std::string WhyNot(const Row& row) {
-  const auto model = Import(row);
-  if (!model) {
-    const std::string& message = model.error().message();  // "operator 0 (...): reason"
-    return message.substr(message.find("): ") + 3);
-  }
-  return model->unsupported.empty() ? "" : model->unsupported.front().reason;
-}
+using namespace onnx_contrib;
 
 // ---- Weights in blocks
 
@@ -235,6 +116,11 @@ TEST_CASE("FusedMatMul, FusedGemm, FusedConv") {
             {{5, -0.5, 11, -1.5}}},
            {"FusedGemm", "activation=Relu", {m, n}, {{5, 0, 11, 0}}},
            {"FusedConv", "activation=Relu", {x, w}, {{3, 0}}},
+           // 3, 0, -6 without the pads: a stride of 2.
+           {"ConvTransposeWithDynamicPads",
+            "strides=[1,2]",
+            {x, w, Constant(kI64, {4}, {0, 0, 0, 2})},
+            {{3}}},
            {"FusedConv",
             "activation=Clip activation_params=[-4.0,3.5]",
             {x, w, {{1}, {1}}, {{1, 1, 1, 2}, {0, 1}}},
@@ -269,6 +155,15 @@ TEST_CASE("activations with a bias") {
            {"ExpandDims", "", {x, Constant(kI32, {}, {-1})}, {{1, 2}}},
            {"Trilu", "upper=0", {{{2, 2}, {1, 2, 3, 4}}}, {{1, 0, 3, 4}}},
            {"Unique", "", {{{5}, {2, 1, 1, 3, 2}}}, {{2, 1, 3}, {0, 1, 1, 2, 0}, {2, 2, 1}}},
+           {"BiasSoftmax",
+            "axis=1 is_inner_broadcast=1",
+            {{{1, 2, 2}, {1, 2, 3, 4}}, {{1, 1, 2}, {0, -1}}},
+            {{0.0596014611, 0.0596014611, 0.4403985389, 0.4403985389}}},
+           {"BiasSoftmax",
+            "axis=2 is_inner_broadcast=1",
+            {{{1, 1, 2}, {1, 2}}, {{1, 1, 2}, {0, -1}}},
+            {{0.5, 0.5}}},
+           {"NhwcMaxPool", "kernel_shape=[1,2]", {{{1, 1, 2, 2}, {1, 5, 3, 4}, kI8}}, {{3, 5}}},
            {"GridSample", "", {{{1, 1, 1, 2}, {2, 4}}, {{1, 1, 1, 2}, {0, 0}}}, {{3}}},
        })
     Check(row);
@@ -334,156 +229,6 @@ TEST_CASE("normalizations of sums") {
             {centered, sum}},
        })
     Check(row);
-}
-
-// ---- Attention. All scores are 0, so a result is the mean of the values that a query sees.
-
-TEST_CASE("Attention and QAttention") {
-  // Queries are 0; keys and values are x, 3 and 9.
-  const Operand x{{1, 2, 1}, {3, 9}}, weights{{1, 3}, {0, 1, 1}}, bias{{3}, {0, 0, 0}};
-  const Operand past{{2, 1, 1, 1, 1}, {0, 30}};
-  for (const Row& row : std::vector<Row>{
-           {"Attention", "num_heads=1", {x, weights}, {{6, 6}}},
-           {"Attention", "num_heads=1 unidirectional=1", {x, weights, bias}, {{3, 6}}},
-           {"Attention", "num_heads=1", {x, weights, bias, {{1}, {1}, kI32}}, {{3, 3}}},
-           {"Attention", "num_heads=1", {x, weights, bias, {{2}, {2, 1}, kI32}}, {{9, 9}}},
-           {"Attention", "num_heads=1", {x, weights, bias, {{1, 2}, {0, 1}, kI32}}, {{9, 9}}},
-           {"Attention",
-            "num_heads=1",
-            {x, weights, bias, {{1, 2, 2}, {0, 1, 1, 1}, kI32}},
-            {{9, 6}}},
-           {"Attention",
-            "num_heads=1",
-            {x, weights, bias, kAbsent, past},
-            {{14, 14}, {0, 3, 9, 30, 3, 9}}},
-           {"Attention",
-            "num_heads=1 unidirectional=1",
-            {x, weights, bias, kAbsent, past},
-            {{16.5, 14}}},
-           {"Attention",
-            "num_heads=1 qkv_hidden_sizes=[1,1,2] scale=2.0",
-            {x, {{1, 4}, {0, 1, 1, 2}}},
-            {{6, 12, 6, 12}}},
-           {"QAttention",
-            "num_heads=1 unidirectional=1",
-            {{{1, 2, 1}, {5, 11}, kU8},
-             Constant(kI8, {1, 3}, {0, 1, 1}),
-             bias,
-             Constant(kF32, {}, {0.5}),
-             Constant(kF32, {3}, {1, 1, 4}),
-             kAbsent,
-             Constant(kU8, {}, {2})},
-            {{6, 12}}},
-           {"MultiHeadAttention", "num_heads=1", {{{1, 2, 1, 3, 1}, {0, 1, 3, 0, 2, 9}}}, {{6, 6}}},
-           {"MultiHeadAttention",
-            "num_heads=1",
-            {{{1, 1, 1}, {0}}, {{1, 2, 1, 2, 1}, {1, 3, 2, 9}}},
-            {{6}}},
-       })
-    Check(row);
-  CHECK(WhyNot({"Attention", "num_heads=1 do_rotary=1", {x, weights}, {{0}}}) ==
-        "Attention with do_rotary = 1");
-  CHECK(WhyNot({"Attention", "num_heads=1", {x, weights, bias, {{3}, {0, 0, 0}, kI32}}, {{0}}})
-            .find("a vector must have the size of the batch, or twice that") != std::string::npos);
-}
-
-TEST_CASE("GroupQueryAttention: the cache") {
-  const std::string_view attrs = "num_heads=2 kv_num_heads=1";
-  const Operand q{{2, 1, 2}, {0, 0, 0, 0}}, k{{2, 1, 1}, {1, 2}}, v{{2, 1, 1}, {12, 24}};
-  const Operand past_k{{2, 1, 2, 1}, {5, 6, 7, 8}}, past_v{{2, 1, 2, 1}, {3, 6, 9, 15}};
-  const Operand total{{1}, {3}, kI32};
-  // Sequences of 3 and of 2 keys: the new key of the second replaces its last one in the past.
-  const Operand last{{2}, {2, 1}, kI32};
-  const Numbers keys = {5, 6, 1, 7, 2, 0}, values = {3, 6, 12, 9, 24, 0};
-  const Operand longer_k{{2, 1, 4, 1}, {5, 6, 0, 0, 7, 8, 0, 0}};
-  const Operand longer_v{{2, 1, 4, 1}, {3, 6, 0, 0, 9, 15, 0, 0}};
-  for (const Row& row : std::vector<Row>{
-           {"GroupQueryAttention",
-            attrs,
-            {q, k, v, past_k, past_v, last, total},
-            {{7, 7, 16.5, 16.5}, keys, values}},
-           {"GroupQueryAttention",
-            attrs,
-            {q, k, v, past_k, past_v, last, Constant(kI32, {}, {3})},
-            {{7, 7, 16.5, 16.5}, keys, values}},
-           // A cache with room for more.
-           {"GroupQueryAttention",
-            attrs,
-            {q, k, v, longer_k, longer_v, last, total},
-            {{7, 7, 16.5, 16.5}, {5, 6, 1, 0, 7, 2, 0, 0}, {3, 6, 12, 0, 9, 24, 0, 0}}},
-           // The first L keys of a prompt: a past is ignored.
-           {"GroupQueryAttention",
-            attrs,
-            {{{1, 2, 4}, {0, 0, 1, 3, 0, 0, 2, 9}},
-             kAbsent,
-             kAbsent,
-             kAbsent,
-             kAbsent,
-             {{1}, {1}, kI32},
-             {{1}, {2}, kI32}},
-            {{3, 3, 6, 6}, {1, 2}, {3, 9}}},
-           {"GroupQueryAttention",
-            attrs,
-            {{{1, 1, 2}, {0, 0}},
-             {{1, 1, 1}, {1}},
-             {{1, 1, 1}, {3}},
-             {{1, 1, 2, 1}, {7, 7}},
-             {{1, 1, 2, 1}, {7, 7}},
-             {{1}, {0}, kI32},
-             {{1}, {1}, kI32}},
-            {{3, 3}, {1, 0}, {3, 0}}},
-           // One more score of 0, or of log(3) and -infinity.
-           {"GroupQueryAttention",
-            "num_heads=2 kv_num_heads=1 smooth_softmax=1",
-            {q, k, v, past_k, past_v, last, total},
-            {{5.25, 5.25, 11, 11}}},
-           {"GroupQueryAttention",
-            attrs,
-            {q, k, v, past_k, past_v, last, total, kAbsent, kAbsent, kAbsent, kAbsent,
-             Constant(kF32, {2}, {std::log(3), -1000})},
-            {{3.5, 7, 6.6, 16.5}}},
-           // A bias of log(4) for the first of the keys.
-           {"GroupQueryAttention",
-            attrs,
-            {q, k, v, past_k, past_v, last, total, kAbsent, kAbsent, kAbsent,
-             Constant(kF32, {1, 1, 1, 3}, {std::log(4), 0, 0})},
-            {{5, 5, 12, 12}}},
-       })
-    Check(row);
-}
-
-TEST_CASE("GroupQueryAttention: rotation, and what is refused") {
-  // Position 0 is not rotated, position 1 by a right angle.
-  const Operand cos = Constant(kF32, {2, 1}, {1, 0}), sin = Constant(kF32, {2, 1}, {0, 1});
-  const auto row = [&](std::string_view attrs, const Operand& ids, Numbers keys) {
-    return Row{"GroupQueryAttention",
-               attrs,
-               {{{1, 1, 2}, {0, 0}},
-                {{1, 1, 2}, {3, 4}},
-                {{1, 1, 2}, {8, 16}},
-                {{1, 1, 1, 2}, {5, 6}},
-                {{1, 1, 1, 2}, {2, 4}},
-                {{1}, {1}, kI32},
-                Constant(kI32, {}, {2}),
-                cos,
-                sin,
-                ids},
-               {{5, 10}, std::move(keys)}};
-  };
-  const std::string_view rotated = "num_heads=1 kv_num_heads=1 do_rotary=1";
-  Check(row(rotated, kAbsent, {5, 6, -4, 3}));
-  Check(row(rotated, {{1, 1}, {0}, kI64}, {5, 6, 3, 4}));
-  Check(row("num_heads=1 kv_num_heads=1 do_rotary=1 rotary_interleaved=1 local_window_size=2",
-            kAbsent, {5, 6, -4, 3}));
-  for (const auto& [attrs, reason] : std::vector<std::pair<std::string_view, std::string_view>>{
-           {"num_heads=1 kv_num_heads=1 local_window_size=1",
-            "GroupQueryAttention with local_window_size = 1 for 2 keys; releases of ONNX Runtime "
-            "disagree on the keys of a window"},
-           {"num_heads=1 kv_num_heads=1 k_quant_type=PER_TENSOR",
-            "GroupQueryAttention with k_quant_type = PER_TENSOR"},
-           {"num_heads=3 kv_num_heads=2", "num_heads is 3 and kv_num_heads 2"},
-       })
-    CHECK(WhyNot(row(attrs, kAbsent, {0})) == reason);
 }
 
 }  // namespace

@@ -49,13 +49,10 @@ Status ImportFusedConv(ImportContext& ctx) {
 
 // With output_shape the pads are derived. An odd element of padding goes to the begin; in version 1
 // without auto_pad, to the end.
-template <Padding split>
-Status ImportConvTranspose(ImportContext& ctx) {
+Status EmitConvTranspose(ImportContext& ctx, ConvTransposeAttrs a, Padding split, Value* bias) {
   NN_ASSIGN(Value* const x, ctx.Required(0));
   NN_ASSIGN(Value* const w, ctx.Required(1));
   NN_RETURN_IF_ERROR(CheckKernelShape(ctx, w));
-  ConvTransposeAttrs a;
-  NN_RETURN_IF_ERROR(ReadWindow(ctx, a));
   a.groups = ctx.Int("group", 1);
   a.output_padding = ctx.Ints("output_padding");
   if (auto shape = ctx.Ints("output_shape"); !shape.empty()) {
@@ -67,8 +64,28 @@ Status ImportConvTranspose(ImportContext& ctx) {
     if (a.padding == Padding::kExplicit || a.padding == Padding::kValid) a.padding = split;
   }
   std::vector<Value*> inputs = {x, w};
-  if (Value* bias = ctx.input(2)) inputs.push_back(bias);
+  if (bias != nullptr) inputs.push_back(bias);
   return ctx.Emit("conv_transpose", std::move(inputs), std::move(a));
+}
+
+template <Padding split>
+Status ImportConvTranspose(ImportContext& ctx) {
+  ConvTransposeAttrs a;
+  NN_RETURN_IF_ERROR(ReadWindow(ctx, a));
+  return EmitConvTranspose(ctx, std::move(a), split, ctx.input(2));
+}
+
+// Of com.microsoft: the pads are an input.
+Status ImportConvTransposeWithPads(ImportContext& ctx) {
+  ConvTransposeAttrs a;
+  NN_RETURN_IF_ERROR(ReadWindow(ctx, a));
+  if (ctx.input(2) != nullptr) {
+    NN_ASSIGN(Value* const pads, Folded(ctx, ctx.input(2)));
+    if (!pads->is_constant())
+      return UnsupportedError("{} whose Pads are not constant", ctx.node().op_type());
+    a.pads = pads->constant().ToInts();
+  }
+  return EmitConvTranspose(ctx, std::move(a), Padding::kSameLower, ctx.input(3));
 }
 
 }  // namespace
@@ -182,6 +199,9 @@ constexpr ImportRow kConvImports[] = {
     {.op = "NhwcFusedConv", .import = ImportFusedConv<Layout::kNxc>, .domain = kMicrosoft},
     {.op = "ConvTranspose", .since = 1, .import = ImportConvTranspose<Padding::kSameUpper>},
     {.op = "ConvTranspose", .since = 11, .import = ImportConvTranspose<Padding::kSameLower>},
+    {.op = "ConvTransposeWithDynamicPads",
+     .import = ImportConvTransposeWithPads,
+     .domain = kMicrosoft},
 };
 
 constexpr ExportRow kConvExports[] = {

@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "formats/onnx/family.h"
+#include "formats/onnx/linear_quant.h"
 #include "formats/onnx/window_attrs.h"
 #include "ops/nn/pool.h"
 #include "ops/reduce/reduce.h"
@@ -21,9 +22,11 @@ Status ReadPool(const ImportContext& ctx, A& a) {
   return ReadWindow(ctx, a);
 }
 
+template <Layout layout>
 Status ImportMaxPool(ImportContext& ctx) {
   NN_ASSIGN(Value* const x, ctx.Required(0));
   MaxPoolAttrs a;
+  a.layout = layout;
   NN_RETURN_IF_ERROR(ReadPool(ctx, a));
   a.storage_order = ctx.Int("storage_order", 0);
   return ctx.Emit("max_pool", {x}, std::move(a));
@@ -206,7 +209,8 @@ std::optional<std::string> WhyNotMaxUnpool(const Node& node) {
 namespace {
 
 constexpr ImportRow kPoolImports[] = {
-    {.op = "MaxPool", .since = 1, .import = ImportMaxPool},
+    {.op = "MaxPool", .since = 1, .import = ImportMaxPool<Layout::kNcx>},
+    {.op = "NhwcMaxPool", .import = ImportMaxPool<Layout::kNxc>, .domain = kMicrosoft},
     {.op = "AveragePool", .since = 1, .import = ImportAveragePool},
     {.op = "LpPool", .since = 1, .import = ImportLpPool},
     {.op = "GlobalAveragePool", .since = 1, .import = ImportGlobalAveragePool},

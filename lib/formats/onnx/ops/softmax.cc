@@ -1,5 +1,6 @@
 #include "ops/nn/softmax.h"
 #include "formats/onnx/family.h"
+#include "formats/onnx/linear_quant.h"
 #include "ops/array/shape.h"
 #include "ops/support/types.h"
 
@@ -33,25 +34,40 @@ Status ImportSoftmax13(ImportContext& ctx) {
   return ctx.Emit(op, {x}, AttrsOf(op, ctx.Int("axis", -1)));
 }
 
-// Before version 13: along the rows of the matrix [axes before `axis`, the rest].
-Status ImportSoftmax1(ImportContext& ctx) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
-  const std::string_view op = OurName(ctx);
+// Along the rows of the matrix [axes before `axis`, the rest].
+Result<Value*> AlongRows(ImportContext& ctx, Value* x, std::string_view op) {
   if (!x->type().ranked())
-    return UnsupportedError("{} before operator set 13 needs an input of known rank",
+    return UnsupportedError("{} along several axes needs an input of known rank",
                             ctx.node().op_type());
   const Dims& dims = *x->type().dims;
   const int rank = x->type().rank();
   // A vector is a single row, although the default axis is 1.
   const int64_t wanted = ctx.Int("axis", rank > 1 ? 1 : 0);
   NN_ASSIGN(const int axis, NormalizeAxis(wanted, rank));
-  if (axis == rank - 1) return ctx.Emit(op, {x}, AttrsOf(op, axis));
+  if (axis == rank - 1) return ctx.Add(op, {x}, AttrsOf(op, axis));
   const Dims rows(dims.begin(), dims.begin() + axis);
   const Dims columns(dims.begin() + axis, dims.end());
   NN_ASSIGN(Value* const matrix,
             ctx.Add("reshape", {x}, ReshapeAttrs{{Product(rows), Product(columns)}, false}));
   NN_ASSIGN(Value* const y, ctx.Add(op, {matrix}, AttrsOf(op, 1)));
-  return ctx.Emit("reshape", {y}, ReshapeAttrs{dims, false});
+  return ctx.Add("reshape", {y}, ReshapeAttrs{dims, false});
+}
+
+Status ImportSoftmax1(ImportContext& ctx) {
+  NN_ASSIGN(Value* const x, ctx.Required(0));
+  NN_ASSIGN(Value* const y, AlongRows(ctx, x, OurName(ctx)));
+  ctx.SetOutput(0, y);
+  return {};
+}
+
+// Of com.microsoft. is_inner_broadcast repeats what the shape of the bias says.
+Status ImportBiasSoftmax(ImportContext& ctx) {
+  NN_ASSIGN(Value* const x, ctx.Required(0));
+  NN_ASSIGN(Value* const bias, ctx.Required(1));
+  NN_ASSIGN(Value * y, ctx.Add("add", {x, bias}));
+  NN_ASSIGN(y, AlongRows(ctx, y, "softmax"));
+  ctx.SetOutput(0, y);
+  return {};
 }
 
 }  // namespace
@@ -94,6 +110,7 @@ constexpr char kSoftmax[] = "Softmax", kLogSoftmax[] = "LogSoftmax", kHardmax[] 
 namespace {
 
 constexpr ImportRow kSoftmaxImports[] = {
+    {.op = "BiasSoftmax", .import = ImportBiasSoftmax, .domain = kMicrosoft},
     {.op = "Softmax", .since = 1, .import = ImportSoftmax1},
     {.op = "Softmax", .since = 13, .import = ImportSoftmax13},
     {.op = "LogSoftmax", .since = 1, .import = ImportSoftmax1},
