@@ -11,7 +11,7 @@ namespace nn::test::onnx_contrib {
 
 using Numbers = std::vector<double>;
 
-inline constexpr int kF32 = 1, kU8 = 2, kI8 = 3, kI32 = 6, kI64 = 7;
+inline constexpr int kF32 = 1, kU8 = 2, kI8 = 3, kI32 = 6, kI64 = 7, kF16 = 10;
 
 struct Operand {
   std::vector<int64_t> dims;

@@ -1,33 +1,26 @@
 // Normalizations that ONNX Runtime adds: of com.microsoft, and SimplifiedLayerNormalization, which
 // it also has in the domain of ONNX.
-#include <algorithm>
-#include <numeric>
 #include <utility>
 #include <vector>
 
 #include "formats/onnx/family.h"
 #include "formats/onnx/heads.h"
 #include "formats/onnx/linear_quant.h"
+#include "formats/onnx/trailing_norm.h"
 #include "ops/array/gather.h"
 #include "ops/array/shape.h"
 #include "ops/math/elementwise.h"
 #include "ops/nn/attention.h"
 #include "ops/nn/norm.h"
 #include "ops/reduce/reduce.h"
-#include "ops/support/types.h"
 
 namespace nn::onnx {
 namespace {
 
 // ---- Sums that are normalized
 
-// ONNX Runtime adds and normalizes 16-bit floats in float32.
-Result<Value*> InFloat(ImportContext& ctx, Value* v) {
-  const bool is_half = v->dtype() == DType::kF16 || v->dtype() == DType::kBF16;
-  return is_half ? AddCast(ctx, v, DType::kF32) : Result<Value*>(v);
-}
-
-// The sum of the inputs that are present.
+// The sum of the inputs that are present. ONNX Runtime adds and normalizes 16-bit floats in
+// float32.
 Result<Value*> SumOf(ImportContext& ctx, std::initializer_list<size_t> inputs) {
   Value* sum = nullptr;
   for (const size_t i : inputs) {
@@ -49,27 +42,12 @@ Result<Value*> Parameter(ImportContext& ctx, size_t i) {
   return v == nullptr ? Result<Value*>(v) : InFloat(ctx, v);
 }
 
-// 1 / sqrt(mean of squares + epsilon) over the axes starting at `axis`.
-Result<Value*> InverseRootMeanSquare(ImportContext& ctx, Value* x, int64_t axis, float epsilon) {
-  if (!x->type().ranked())
-    return UnsupportedError("{} needs an input of known rank", ctx.node().op_type());
-  NN_ASSIGN(const int first, NormalizeAxis(axis, x->type().rank()));
-  std::vector<int64_t> axes(static_cast<size_t>(x->type().rank() - first));
-  std::iota(axes.begin(), axes.end(), first);
-  NN_ASSIGN(x, InFloat(ctx, x));
-  NN_ASSIGN(Value* const squares, ctx.Add("mul", {x, x}));
-  NN_ASSIGN(Value* const mean, ctx.Add("reduce_mean", {squares}, ReduceAttrs{std::move(axes)}));
-  NN_ASSIGN(Value* const least, ctx.Number(mean->dtype(), static_cast<double>(epsilon)));
-  NN_ASSIGN(Value* const sum, ctx.Add("add", {mean, least}));
-  return ctx.Add("rsqrt", {sum});
-}
-
 Status ImportSimplifiedLayerNorm(ImportContext& ctx) {
   NN_ASSIGN(Value* const x, ctx.Required(0));
   NN_ASSIGN(Value* const scale, ctx.Required(1));
   const RmsNormAttrs a{ctx.Int("axis", -1), ctx.Float("epsilon", 1e-5f)};
-  NN_ASSIGN(Value* const y, ctx.Add("rms_norm", {x, scale}, a));
-  ctx.SetOutput(0, y);
+  NN_ASSIGN(const auto results, AddTrailingNorm(ctx, "rms_norm", {x, scale}, a));
+  ctx.SetOutput(0, results[0]);
   if (ctx.WantsOutput(1)) {
     NN_ASSIGN(Value* const inverse, InverseRootMeanSquare(ctx, x, a.axis, a.epsilon));
     ctx.SetOutput(1, inverse);
@@ -108,8 +86,9 @@ Status ImportSkipSimplifiedLayerNorm(ImportContext& ctx) {
   NN_ASSIGN(Value* const sum, SumOf(ctx, {0, 1, 3}));
   NN_ASSIGN(Value* const gamma, Parameter(ctx, 2));
   const float epsilon = ctx.Float("epsilon", 1e-12f);
-  NN_ASSIGN(Value * y, ctx.Add("rms_norm", {sum, gamma}, RmsNormAttrs{-1, epsilon}));
-  NN_ASSIGN(y, AddCast(ctx, y, x->dtype()));
+  NN_ASSIGN(const auto results,
+            AddTrailingNorm(ctx, "rms_norm", {sum, gamma}, RmsNormAttrs{-1, epsilon}));
+  NN_ASSIGN(Value* const y, AddCast(ctx, results[0], x->dtype()));
   ctx.SetOutput(0, y);
   if (ctx.WantsOutput(2)) {
     NN_ASSIGN(Value* const inverse, InverseRootMeanSquare(ctx, sum, -1, epsilon));
@@ -166,9 +145,9 @@ Status ImportEmbedLayerNorm(ImportContext& ctx) {
     NN_ASSIGN([[maybe_unused]] Value* const given, ctx.Required(i));
     NN_ASSIGN(inputs.emplace_back(), Parameter(ctx, i));
   }
-  NN_ASSIGN(Value * y, ctx.Add("layer_norm", std::move(inputs),
-                               LayerNormAttrs{-1, ctx.Float("epsilon", 1e-12f)}));
-  NN_ASSIGN(y, AddCast(ctx, y, type));
+  NN_ASSIGN(const auto results, AddTrailingNorm(ctx, "layer_norm", std::move(inputs),
+                                                LayerNormAttrs{-1, ctx.Float("epsilon", 1e-12f)}));
+  NN_ASSIGN(Value* const y, AddCast(ctx, results[0], type));
   ctx.SetOutput(0, y);
   if (ctx.WantsOutput(1)) {
     if (const int64_t kind = ctx.Int("mask_index_type", 0); kind != 0)

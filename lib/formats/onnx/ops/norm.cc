@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "formats/onnx/family.h"
+#include "formats/onnx/trailing_norm.h"
 #include "ops/array/shape.h"
 #include "ops/nn/batch_norm_training.h"
 #include "ops/nn/norm.h"
@@ -121,16 +122,23 @@ Status ImportLayerNorm(ImportContext& ctx) {
   NN_RETURN_IF_ERROR(CheckStashType(ctx, x->dtype()));
   std::vector<Value*> inputs = {x, scale};
   if (Value* bias = ctx.input(2)) inputs.push_back(bias);
-  return ctx.Emit("layer_norm", std::move(inputs),
-                  LayerNormAttrs{ctx.Int("axis", -1), ctx.Float("epsilon", 1e-5f)});
+  NN_ASSIGN(const auto results,
+            AddTrailingNorm(ctx, "layer_norm", std::move(inputs),
+                            LayerNormAttrs{ctx.Int("axis", -1), ctx.Float("epsilon", 1e-5f)},
+                            std::clamp<size_t>(ctx.output_count(), 1, 3)));
+  for (size_t i = 0; i < results.size(); ++i) ctx.SetOutput(i, results[i]);
+  return {};
 }
 
 Status ImportRmsNorm(ImportContext& ctx) {
   NN_ASSIGN(Value* const x, ctx.Required(0));
   NN_ASSIGN(Value* const scale, ctx.Required(1));
   NN_RETURN_IF_ERROR(CheckStashType(ctx, x->dtype()));
-  return ctx.Emit("rms_norm", {x, scale},
-                  RmsNormAttrs{ctx.Int("axis", -1), ctx.Float("epsilon", 1e-5f)});
+  NN_ASSIGN(const auto results,
+            AddTrailingNorm(ctx, "rms_norm", {x, scale},
+                            RmsNormAttrs{ctx.Int("axis", -1), ctx.Float("epsilon", 1e-5f)}));
+  ctx.SetOutput(0, results[0]);
+  return {};
 }
 
 Status ImportLrn(ImportContext& ctx) {
