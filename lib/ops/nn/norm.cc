@@ -213,6 +213,7 @@ Result<bool> DecomposeGroupNorm(Graph& graph, Node& node) {
   const Dims& dims = *x.dims;
   Dim rest = Dim(x.dim(1).value() / a.groups);
   for (size_t i = 2; i < dims.size(); ++i) rest = rest * dims[i];
+  if (!rest.is_valid()) return false;
   Value* scale = node.input(1);
   Value* bias = node.input(2);
   // An open size may be either that of the groups or that of the channels.

@@ -27,31 +27,37 @@ struct PackedRows {
   int64_t bytes() const { return rows * row_bytes; }
 };
 
-// The integers as u8 of the given shape, which has rows * columns elements.
-Result<Tensor> Unpack(const Tensor& packed, const PackedRows& p, std::vector<int64_t> dims) {
-  NN_ASSIGN(TensorBuilder out, TensorBuilder::Create(DType::kU8, std::move(dims)));
-  const auto* const bytes = reinterpret_cast<const uint8_t*>(packed.blob().data());
+// Calls fn(row, column, integer) for all integers.
+template <typename Fn>
+void ForEachInteger(const Tensor& packed, const PackedRows& p, Fn fn) {
+  const auto* row = reinterpret_cast<const uint8_t*>(packed.blob().data());
   const int64_t each = 8 / p.bits;
   const int mask = (1 << p.bits) - 1;
-  uint8_t* to = out.As<uint8_t>().data();
-  for (int64_t r = 0; r < p.rows; ++r)
-    for (int64_t c = 0; c < p.columns; ++c)
-      *to++ =
-          static_cast<uint8_t>((bytes[r * p.row_bytes + c / each] >> (c % each * p.bits)) & mask);
-  return out.Finish();
+  for (int64_t r = 0; r < p.rows; ++r, row += p.row_bytes)
+    for (int64_t start = 0; start < p.columns; start += each) {
+      int byte = row[start / each];
+      const int64_t end = std::min(start + each, p.columns);
+      for (int64_t c = start; c < end; ++c, byte >>= p.bits) fn(r, c, byte & mask);
+    }
+}
+
+// The input as a constant.
+Result<const Tensor*> ConstantInput(ImportContext& ctx, size_t i, std::string_view name) {
+  NN_ASSIGN(Value* const given, ctx.Required(i));
+  NN_ASSIGN(Value* const v, Folded(ctx, given));
+  if (!v->is_constant())
+    return UnsupportedError("{} whose {} is not constant", ctx.node().op_type(), name);
+  return &v->constant();
 }
 
 // The constant input, whose bytes are integers in rows.
-Result<Tensor> UnpackInput(ImportContext& ctx, size_t i, std::string_view name, const PackedRows& p,
-                           std::vector<int64_t> dims) {
-  NN_ASSIGN(Value* const v, Folded(ctx, ctx.input(i)));
-  if (!v->is_constant())
-    return UnsupportedError("{} whose {} is not constant", ctx.node().op_type(), name);
-  const Tensor& t = v->constant();
-  if (static_cast<int64_t>(t.byte_size()) != p.bytes())
+Result<const Tensor*> PackedInput(ImportContext& ctx, size_t i, std::string_view name,
+                                  const PackedRows& p) {
+  NN_ASSIGN(const Tensor* const t, ConstantInput(ctx, i, name));
+  if (static_cast<int64_t>(t->byte_size()) != p.bytes())
     return ModelError("{} has {} bytes; {} rows of {} integers of {} bits have {}", name,
-                      t.byte_size(), p.rows, p.columns, p.bits, p.bytes());
-  return Unpack(t, p, std::move(dims));
+                      t->byte_size(), p.rows, p.columns, p.bits, p.bytes());
+  return t;
 }
 
 // ---- MatMulNBits
@@ -78,64 +84,80 @@ Result<NBits> ReadNBits(const ImportContext& ctx) {
   return s;
 }
 
-// The scale or zero point [N, blocks] of each weight, [N, K]: that of its block or, with g_idx, of
-// the block that its column names.
-Result<Value*> ForEachWeight(ImportContext& ctx, Value* v, const NBits& s) {
-  if (!v->type().ranked()) return UnsupportedError("MatMulNBits needs scales of known rank");
-  if (v->type().rank() != 2) {
-    NN_ASSIGN(v, ctx.Add("reshape", {v}, ReshapeAttrs{{Dim(s.n), Dim(s.blocks())}, false}));
-  }
-  Value* columns = ctx.input(4);
-  if (columns == nullptr) {
-    std::vector<int64_t> block_of(static_cast<size_t>(s.k));
-    for (size_t i = 0; i < block_of.size(); ++i) block_of[i] = static_cast<int64_t>(i) / s.block;
-    columns = ctx.Constant(Tensor::Ints(block_of));
-  } else {
-    NN_RETURN_IF_ERROR(RequireRanks(ctx, columns, "g_idx", 1, 1));
-    if (!(columns->type().dim(0) == s.k))
-      return ModelError("g_idx is {} for {} columns", columns->type().ToString(), s.k);
-  }
-  return ctx.Add("gather", {v, columns}, GatherAttrs{1, 0});
+// The scale or zero point of each block, [N, blocks].
+Result<std::vector<float>> OfBlocks(ImportContext& ctx, size_t i, std::string_view name,
+                                    const NBits& s) {
+  NN_ASSIGN(const Tensor* const t, ConstantInput(ctx, i, name));
+  if (!IsFloat(t->dtype()) || t->elements() != s.n * s.blocks())
+    return ModelError("{} has {} elements of {}; {} rows of {} blocks have as many floats", name,
+                      t->elements(), DTypeName(t->dtype()), s.n, s.blocks());
+  std::vector<float> out;
+  out.reserve(static_cast<size_t>(t->elements()));
+  for (const double v : t->ToDoubles()) out.push_back(static_cast<float>(v));
+  return out;
 }
 
-// The weights less their zero points, f32[N, K]. Without zero points they are the middle of the
-// range.
-Result<Value*> Centered(ImportContext& ctx, const NBits& s) {
-  // Rows of whole blocks: the last may be longer than K.
-  const int64_t row_bytes = s.blocks() * s.block / (8 / s.bits);
-  NN_ASSIGN(const Tensor q, UnpackInput(ctx, 1, "B", {s.bits, row_bytes, s.n, s.k}, {s.n, s.k}));
-  NN_ASSIGN(Value* const w, AddCast(ctx, ctx.Constant(q), DType::kF32));
-  Value* zero = ctx.input(3);
-  if (zero == nullptr) {
-    NN_ASSIGN(Value* const middle,
-              ctx.Number(DType::kF32, static_cast<double>(int64_t{1} << (s.bits - 1))));
-    return ctx.Add("sub", {w, middle});
+// Without zero points they are the middle of the range.
+Result<std::vector<float>> ZerosOfBlocks(ImportContext& ctx, const NBits& s) {
+  constexpr size_t kZeros = 3;
+  const auto count = static_cast<size_t>(s.n * s.blocks());
+  if (ctx.input(kZeros) == nullptr)
+    return std::vector<float>(count, static_cast<float>(1 << (s.bits - 1)));
+  if (IsFloat(ctx.input(kZeros)->dtype())) return OfBlocks(ctx, kZeros, "zero_points", s);
+  const PackedRows rows{s.bits, CeilDiv(s.blocks() * s.bits, int64_t{8}), s.n, s.blocks()};
+  NN_ASSIGN(const Tensor* const t, PackedInput(ctx, kZeros, "zero_points", rows));
+  std::vector<float> out;
+  out.reserve(count);
+  ForEachInteger(*t, rows, [&](int64_t, int64_t, int q) { out.push_back(static_cast<float>(q)); });
+  return out;
+}
+
+// The block of each column of the weights: the next ones, or those that g_idx names.
+Result<std::vector<int64_t>> BlockOfColumn(ImportContext& ctx, const NBits& s) {
+  constexpr size_t kIndices = 4;
+  std::vector<int64_t> block_of(static_cast<size_t>(s.k));
+  if (ctx.input(kIndices) == nullptr) {
+    for (size_t i = 0; i < block_of.size(); ++i) block_of[i] = static_cast<int64_t>(i) / s.block;
+    return block_of;
   }
-  if (!IsFloat(zero->dtype())) {
-    const PackedRows rows{s.bits, CeilDiv(s.blocks() * s.bits, 8), s.n, s.blocks()};
-    NN_ASSIGN(const Tensor zeros, UnpackInput(ctx, 3, "zero_points", rows, {s.n, s.blocks()}));
-    zero = ctx.Constant(zeros);
-  }
-  NN_ASSIGN(zero, AddCast(ctx, zero, DType::kF32));
-  NN_ASSIGN(zero, ForEachWeight(ctx, zero, s));
-  return ctx.Add("sub", {w, zero});
+  NN_ASSIGN(const Tensor* const t, ConstantInput(ctx, kIndices, "g_idx"));
+  if (t->elements() != s.k)
+    return ModelError("g_idx has {} elements for {} columns", t->elements(), s.k);
+  block_of = t->ToInts();
+  for (const int64_t b : block_of)
+    if (b < 0 || b >= s.blocks())
+      return ModelError("g_idx has the entry {}; there are {} blocks", b, s.blocks());
+  return block_of;
+}
+
+// (q - zero) * scale, f32[N, K]. Computed here because the graph's operators would need several
+// tensors of this size.
+Result<Tensor> WeightsOf(ImportContext& ctx, const NBits& s) {
+  // Rows consist of whole blocks, so the last one may be longer than the rest of K.
+  const PackedRows rows{s.bits, s.blocks() * s.block / (8 / s.bits), s.n, s.k};
+  NN_ASSIGN(const Tensor* const packed, PackedInput(ctx, 1, "B", rows));
+  NN_ASSIGN(const auto scales, OfBlocks(ctx, 2, "scales", s));
+  NN_ASSIGN(const auto zeros, ZerosOfBlocks(ctx, s));
+  NN_ASSIGN(const auto block_of, BlockOfColumn(ctx, s));
+  NN_ASSIGN(TensorBuilder out, TensorBuilder::Create(DType::kF32, {s.n, s.k}));
+  float* to = out.As<float>().data();
+  const int64_t blocks = s.blocks();
+  ForEachInteger(*packed, rows, [&](int64_t row, int64_t column, int q) {
+    const auto block = static_cast<size_t>(row * blocks + block_of[static_cast<size_t>(column)]);
+    *to++ = (static_cast<float>(q) - zeros[block]) * scales[block];
+  });
+  return out.Finish();
 }
 
 // Weights and product are in float32; only the result is rounded to 16 bits. accuracy_level names
 // the least accuracy of A.
 Status ImportMatMulNBits(ImportContext& ctx) {
   NN_ASSIGN(Value * a, ctx.Required(0));
-  for (const size_t i : {1, 2}) {
-    NN_ASSIGN([[maybe_unused]] Value* const v, ctx.Required(i));
-  }
   NN_ASSIGN(const NBits s, ReadNBits(ctx));
+  NN_ASSIGN(Tensor weights, WeightsOf(ctx, s));
   const DType type = a->dtype();
-  NN_ASSIGN(Value* const centered, Centered(ctx, s));
-  NN_ASSIGN(Value * scale, AddCast(ctx, ctx.input(2), DType::kF32));
-  NN_ASSIGN(scale, ForEachWeight(ctx, scale, s));
-  NN_ASSIGN(Value* const w, ctx.Add("mul", {centered, scale}));
   NN_ASSIGN(a, AddCast(ctx, a, DType::kF32));
-  std::vector<Value*> inputs = {a, w};
+  std::vector<Value*> inputs = {a, ctx.Constant(std::move(weights))};
   if (Value* bias = ctx.input(5)) {
     NN_RETURN_IF_ERROR(RequireRanks(ctx, bias, "bias", 1, 1));
     NN_ASSIGN(bias, AddCast(ctx, bias, DType::kF32));
@@ -154,20 +176,21 @@ Result<Value*> UnpackedData(ImportContext& ctx, size_t i, std::string_view name,
                             int64_t columns) {
   Value* const v = ctx.input(i);
   if (v->dtype() != DType::kU8 || bits == 8) return v;
-  const auto dims = v->type().const_dims();
-  if (!dims || dims->empty())
-    return UnsupportedError("GatherBlockQuantized with {} of {}", name, v->type().ToString());
-  std::vector<int64_t> unpacked = *dims;
+  NN_ASSIGN(const Tensor* const t, ConstantInput(ctx, i, name));
+  if (t->rank() == 0 || t->elements() == 0)
+    return ModelError("{} is {}; it must have elements", name, v->type().ToString());
+  std::vector<int64_t> unpacked = t->dims();
   const int64_t row_bytes = unpacked.back();
-  unpacked.back() = columns < 0 ? row_bytes * 8 / bits : columns;
-  if (CeilDiv(unpacked.back() * bits, 8) != row_bytes)
+  const int64_t most = row_bytes * 8 / bits;
+  unpacked.back() = columns < 0 ? most : columns;
+  if (columns > most || CeilDiv(unpacked.back() * bits, 8) != row_bytes)
     return ModelError("{} is {}; it must have {} elements of {} bits in a row", name,
                       v->type().ToString(), unpacked.back(), bits);
-  int64_t rows = 1;
-  for (size_t d = 0; d + 1 < dims->size(); ++d) rows *= (*dims)[d];
-  NN_ASSIGN(Tensor t,
-            UnpackInput(ctx, i, name, {bits, row_bytes, rows, unpacked.back()}, unpacked));
-  return ctx.Constant(std::move(t));
+  const PackedRows p{bits, row_bytes, t->elements() / row_bytes, unpacked.back()};
+  NN_ASSIGN(TensorBuilder out, TensorBuilder::Create(DType::kU8, std::move(unpacked)));
+  uint8_t* to = out.As<uint8_t>().data();
+  ForEachInteger(*t, p, [&](int64_t, int64_t, int q) { *to++ = static_cast<uint8_t>(q); });
+  return ctx.Constant(out.Finish());
 }
 
 struct BlockGather {
