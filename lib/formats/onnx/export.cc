@@ -9,6 +9,7 @@
 #include "formats/common/interface.h"
 #include "formats/onnx/external.h"
 #include "formats/onnx/lstm_steps.h"
+#include "formats/onnx/ml.h"
 #include "formats/onnx/requantize.h"
 #include "formats/onnx/schema.h"
 #include "formats/onnx/schema_fit.h"
@@ -293,6 +294,11 @@ Status Prepare(Graph& graph) {
 
 }  // namespace
 
+void ExportContext::SetTensor(pb::NodeProto* node, std::string_view name, const Tensor& tensor) {
+  pb::AttributeProto* a = AddAttr(node, name, pb::AttributeProto::TENSOR);
+  if (!trial_) WriteTensor(tensor, std::string(name), a->mutable_t(), payloads_);
+}
+
 void SetInt(pb::NodeProto* node, std::string_view name, int64_t value) {
   AddAttr(node, name, pb::AttributeProto::INT)->set_i(value);
 }
@@ -328,6 +334,11 @@ std::optional<std::string> WhyNotReal(const Node& node) {
 const ExportRow* FindExport(std::string_view op) {
   static const auto table = RowsBy(&ExportRow::op, &Family::exports, Families());
   return FindRow(table, op);
+}
+
+int64_t MlOpsetOf(const Node& node) {
+  const ExportRow* row = FindExport(node.op_name());
+  return row == nullptr || row->ml_opset == nullptr ? 0 : row->ml_opset(node);
 }
 
 const Target& OnnxTarget() {
@@ -381,10 +392,18 @@ Result<FileImage> Write(const Graph& graph, const ExportOptions& options) {
   auto* id = model.proto.add_opset_import();
   id->set_domain("");
   id->set_version(opset);
+  int64_t ml_opset = 0;
+  for (const Node& node : graph.nodes()) ml_opset = std::max(ml_opset, MlOpsetOf(node));
+  if (ml_opset != 0) {
+    auto* ml = model.proto.add_opset_import();
+    ml->set_domain(std::string(kMlDomain));
+    ml->set_version(ml_opset);
+    if (ml_opset >= 5) model.proto.set_ir_version(std::max<int64_t>(model.proto.ir_version(), 10));
+  }
   pb::GraphProto* g = model.proto.mutable_graph();
   g->set_name(graph.name.empty() ? "main" : graph.name);
 
-  ExportContext ctx(g, model.payloads, opset);
+  ExportContext ctx(g, model.payloads, opset, ml_opset);
   ctx.ReserveNames(graph.values().size());
   for (const Port& p : graph.inputs()) {
     ctx.Claim(p.value, p.name);

@@ -30,9 +30,14 @@ class ExportContext {
   // contents, and dimensions are not computed from other values.
   enum class Mode : uint8_t { kFile, kTrial };
 
-  ExportContext(pb::GraphProto* graph, PayloadTable& payloads, int64_t opset,
+  // `opset` and `ml_opset` are those of ai.onnx and ai.onnx.ml.
+  ExportContext(pb::GraphProto* graph, PayloadTable& payloads, int64_t opset, int64_t ml_opset,
                 Mode mode = Mode::kFile)
-      : graph_(graph), payloads_(payloads), opset_(opset), trial_(mode == Mode::kTrial) {}
+      : graph_(graph),
+        payloads_(payloads),
+        opset_(opset),
+        ml_opset_(ml_opset),
+        trial_(mode == Mode::kTrial) {}
 
   // Makes room for the names of `values` values.
   void ReserveNames(size_t values) {
@@ -41,6 +46,7 @@ class ExportContext {
   }
 
   int64_t opset() const { return opset_; }
+  int64_t ml_opset() const { return ml_opset_; }
   // In a trial, the element type of the value with this name: set, or unknown.
   void SetType(const std::string& name, DType dtype) {
     if (trial_) types_[name] = dtype;
@@ -80,6 +86,8 @@ class ExportContext {
   std::string AddInts(const std::vector<int64_t>& values, std::string_view hint) {
     return AddTensor(Tensor::Ints(values), hint);
   }
+  // An attribute.
+  void SetTensor(pb::NodeProto* node, std::string_view name, const Tensor& tensor);
   // An i64 vector of the dimensions: an initializer if all are constant, else computed from the
   // shapes of written values (export_dims.cc). kUnsupported if a symbol is not the size of any
   // value, or the operator set lacks an operation.
@@ -94,6 +102,7 @@ class ExportContext {
   pb::GraphProto* graph_;
   PayloadTable& payloads_;
   int64_t opset_;
+  int64_t ml_opset_;
   bool trial_;
   std::unordered_map<std::string, DType> types_;
   std::unordered_map<const Value*, std::string> names_;
@@ -120,6 +129,8 @@ struct ExportRow {
   std::optional<std::string> (*why_not)(const Node&) = nullptr;
   // The lowest operator set that can express a node; null: all can.
   int64_t (*min_opset)(const Node&) = nullptr;
+  // The lowest version of ai.onnx.ml that can express a node; null: the node does not use it.
+  int64_t (*ml_opset)(const Node&) = nullptr;
 };
 
 // An ExportRow::min_opset that is equal for all nodes.
@@ -130,6 +141,9 @@ int64_t Since(const Node&) {
 
 // The row of an operator; null if there is none.
 const ExportRow* FindExport(std::string_view op);
+
+// The version of ai.onnx.ml that a node needs; 0 if none.
+int64_t MlOpsetOf(const Node& node);
 
 // Why the types of a node cannot be written, where quantized ones have no meaning.
 std::optional<std::string> WhyNotReal(const Node& node);

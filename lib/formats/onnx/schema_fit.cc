@@ -75,11 +75,13 @@ void InferTypes(ExportContext& ctx, const Schema& schema, const pb::NodeProto& n
 std::optional<std::string> WhyNotIn(const Node& node, int64_t opset) {
   pb::GraphProto graph;
   PayloadTable payloads;
-  ExportContext ctx(&graph, payloads, opset, ExportContext::Mode::kTrial);
+  const int64_t ml_opset = MlOpsetOf(node);
+  ExportContext ctx(&graph, payloads, opset, ml_opset, ExportContext::Mode::kTrial);
   if (const Status s = WriteNode(ctx, node); !s) return s.error().message();
   int roundings = 0;
   for (const pb::NodeProto& n : graph.node()) {
-    const Schema* schema = FindSchema(n.domain(), n.op_type(), opset);
+    const Schema* schema =
+        FindSchema(n.domain(), n.op_type(), n.domain().empty() ? opset : ml_opset);
     if (schema == nullptr || schema->deprecated)
       return fmt::format("{} of ONNX is not in operator set {}", n.op_type(), opset);
     std::map<std::string, DType, std::less<>> variables;
