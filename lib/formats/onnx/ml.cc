@@ -20,16 +20,28 @@ Result<Value*> Converted(ImportContext& ctx, Value* v, DType dtype) {
   return ctx.Add("cast", {v}, CastAttrs{.to = dtype});
 }
 
-Result<Value*> RowsOf(ImportContext& ctx) {
-  NN_ASSIGN(Value * x, ctx.Required(0));
+Result<Value*> RowsOf(ImportContext& ctx, size_t input) {
+  NN_ASSIGN(Value * x, ctx.Required(input));
   if (x->dtype() == DType::kString) return UnsupportedError("strings as features");
-  if (!x->type().ranked()) return UnsupportedError("the rank of input 0 is not known");
+  if (!x->type().ranked()) return UnsupportedError("the rank of input {} is not known", input);
   if (x->type().rank() == 1) {
     NN_ASSIGN(x, ctx.Add("expand_dims", {x}, AxesAttrs{{0}}));
   }
   if (x->type().rank() != 2)
-    return ModelError("input 0 is {}; expected one or two dimensions", x->type().ToString());
+    return ModelError("input {} is {}; expected one or two dimensions", input,
+                      x->type().ToString());
   return IsFloat(x->dtype()) ? x : Converted(ctx, x, DType::kF32);
+}
+
+Result<Tensor> IntegerTensor(DType dtype, std::vector<int64_t> dims,
+                             const std::vector<int64_t>& values) {
+  NN_ASSIGN(TensorBuilder b, TensorBuilder::Create(dtype, std::move(dims)));
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (values[i] < MinInteger(dtype) || values[i] > MaxInteger(dtype))
+      return ModelError("{} is out of the range of {}", values[i], DTypeName(dtype));
+    b.SetInt(static_cast<int64_t>(i), values[i]);
+  }
+  return b.Finish();
 }
 
 // ==== Scores =====================================================================================
@@ -97,7 +109,7 @@ Result<Value*> Probit(ImportContext& ctx, Value* p) {
   NN_ASSIGN(y, ctx.Add("sub", {y, w}));
   NN_ASSIGN(y, ctx.Add("sqrt", {y}));
   NN_ASSIGN(y, ctx.Add("sub", {y, v}));
-  NN_ASSIGN(y, ctx.Add("maximum", {y, zero}));
+  NN_ASSIGN(y, ctx.Add("maximum", {zero, y}));
   NN_ASSIGN(y, ctx.Add("sqrt", {y}));
   NN_ASSIGN(Value* const negative, ctx.Add("less", {x, zero}));
   NN_ASSIGN(Value* const minus, ctx.Add("neg", {y}));

@@ -15,8 +15,12 @@ inline constexpr std::string_view kMlDomain = "ai.onnx.ml";
 // The value with another element type.
 Result<Value*> Converted(ImportContext& ctx, Value* v, DType dtype);
 
-// Input 0 as rows of numbers, [N, C]: a vector is one row, and integers become f32.
-Result<Value*> RowsOf(ImportContext& ctx);
+// An input as rows of numbers, [N, C]: a vector is one row, and integers become f32.
+Result<Value*> RowsOf(ImportContext& ctx, size_t input = 0);
+
+// Integers of a type; kModel if one is out of range.
+Result<Tensor> IntegerTensor(DType dtype, std::vector<int64_t> dims,
+                             const std::vector<int64_t>& values);
 
 // A constant of a type of real numbers. `values` must fill the shape.
 template <typename T>
