@@ -1,0 +1,185 @@
+// Features and linear models of ai.onnx.ml.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "formats/onnx_ml.h"
+#include "support/files.h"
+
+namespace nn::test::onnx_ml_test {
+using namespace onnx_ml;  // NOLINT(google-build-using-namespace)
+
+TEST_CASE("ONNX ml: ArrayFeatureExtractor") {
+  const Model model = {"ArrayFeatureExtractor", "", {Rows(kI64, 2, 3), Rows(kI64, 1, 4)}};
+  Check(model, {{1, 2, 3, 4, 5, 6}, {2, 0, 0, 1}}, {{3, 1, 1, 2, 6, 4, 4, 5}});
+  // A vector is a row.
+  const Model vector = {"ArrayFeatureExtractor",
+                        "",
+                        {onnx_text::TypeOf(kF64, {"3"}), onnx_text::TypeOf(kI64, {"2"})}};
+  Check(vector, {{1, 2, 3}, {2, 1}}, {{3, 2}});
+  CHECK(ImportText(vector.text())->outputs()[0].value->type().ToString() == "f64[1, 2]");
+}
+
+TEST_CASE("ONNX ml: Binarizer") {
+  const std::string half = Number("threshold", 1.5);
+  for (const int type : {kF32, kF64})
+    Check({"Binarizer", half, {Rows(type, 1, 4)}}, {{1, 1.5, 1.75, kNan}}, {{0, 0, 1, 0}});
+  for (const int type : {kI32, kI64}) {
+    Check({"Binarizer", half, {Rows(type, 1, 4)}}, {{-9, 1, 2, 3}}, {{0, 0, 1, 1}});
+    Check({"Binarizer", "", {Rows(type, 1, 3)}}, {{-1, 0, 1}}, {{0, 0, 1}});
+  }
+  const double most = std::numeric_limits<int32_t>::max(), least = -most - 1;
+  Check({"Binarizer", Number("threshold", 1e10), {Rows(kI32, 1, 3)}}, {{least, 0, most}},
+        {{0, 0, 0}});
+  Check({"Binarizer", Number("threshold", -1e10), {Rows(kI32, 1, 3)}}, {{least, 0, most}},
+        {{1, 1, 1}});
+}
+
+TEST_CASE("ONNX ml: Imputer") {
+  const std::string nan = "attribute { name: \"replaced_value_float\" type: FLOAT f: nan } ";
+  Check({"Imputer", nan + Numbers("imputed_value_floats", {7}), {Rows(kF32, 2, 2)}},
+        {{kNan, 1, 2, kNan}}, {{7, 1, 2, 7}});
+  Check({"Imputer", nan + Numbers("imputed_value_floats", {7, 8}), {Rows(kF64, 2, 2)}},
+        {{kNan, kNan, 2, kNan}}, {{7, 8, 2, 8}});
+  Check({"Imputer",
+         Number("replaced_value_float", -1) + Numbers("imputed_value_floats", {7, 8}),
+         {Rows(kF32, 2, 2)}},
+        {{-1, 1, 2, -1}}, {{7, 1, 2, 8}});
+  const std::string ints =
+      Int("replaced_value_int64", -1) + Ints("imputed_value_int64s", {5, 6, 7});
+  for (const int type : {kI32, kI64})
+    Check({"Imputer", ints, {Rows(type, 2, 3)}}, {{-1, -1, 0, 1, 2, -1}}, {{5, 6, 0, 1, 2, 7}});
+  CHECK(Refused({"Imputer", ints, {Rows(kF32, 2, 3)}}, "imputed_value_floats is missing"));
+  CHECK(Refused({"Imputer", ints, {Rows(kI64, 3, 2)}}, "has 3 entries; expected 1 or 2"));
+  CHECK(Refused({"Imputer", Ints("imputed_value_int64s", {int64_t{1} << 40}), {Rows(kI32, 2, 2)}},
+                "out of the range of i32"));
+}
+
+TEST_CASE("ONNX ml: Scaler") {
+  const std::string each = Numbers("offset", {1, 2, 3}) + Numbers("scale", {0.5, 2, -1});
+  for (const int type : {kF32, kF64, kI32, kI64}) {
+    Check({"Scaler", each, {Rows(type, 2, 3)}}, {{1, 2, 3, 3, 5, 9}}, {{0, 0, 0, 1, 6, -6}});
+    Check({"Scaler", Numbers("offset", {1}) + Numbers("scale", {3}), {Rows(type, 1, 2)}}, {{1, 3}},
+          {{0, 6}});
+  }
+  Check({"Scaler", Numbers("scale", {3}), {onnx_text::TypeOf(kF32, {"2"})}}, {{1, 3}}, {{3, 9}});
+  CHECK(Refused({"Scaler", each, {Rows(kF32, 2, 2)}}, "offset has 3 entries; expected 1 or 2"));
+  CHECK(Refused({"Scaler", Numbers("offset", {1, 2}) + Numbers("scale", {3}), {Rows(kF32, 2, 2)}},
+                "offset has 2 entries, but scale has 1"));
+}
+
+TEST_CASE("ONNX ml: Normalizer") {
+  const std::vector<double> x = {3, -4, 0, 0};
+  for (const int type : {kF32, kF64, kI32}) {
+    Check({"Normalizer", "", {Rows(type, 2, 2)}}, {x}, {{0.75, -1, 0, 0}});
+    Check({"Normalizer", Text("norm", "L1"), {Rows(type, 2, 2)}}, {x}, {{3 / 7.0, -4 / 7.0, 0, 0}});
+    Check({"Normalizer", Text("norm", "L2"), {Rows(type, 2, 2)}}, {x}, {{0.6, -0.8, 0, 0}});
+  }
+  Check({"Normalizer", Text("norm", "L1"), {onnx_text::TypeOf(kF32, {"2"})}}, {{1, 3}},
+        {{0.25, 0.75}});
+  CHECK(Refused({"Normalizer", Text("norm", "L3"), {Rows(kF32, 2, 2)}},
+                "norm is \"L3\", which is unknown"));
+}
+
+TEST_CASE("ONNX ml: FeatureVectorizer") {
+  // The second input has fewer columns, the third one more.
+  Check({"FeatureVectorizer",
+         Ints("inputdimensions", {1, 2, 2}),
+         {Rows(kF64, 2, 1), Rows(kF64, 2, 1), Rows(kF64, 2, 3)}},
+        {{1, 2}, {3, 4}, {5, 6, 7, 8, 9, 10}}, {{1, 3, 0, 5, 6, 2, 4, 0, 8, 9}});
+  Check({"FeatureVectorizer", "", {Rows(kI64, 1, 2), onnx_text::TypeOf(kI64, {"1"})}},
+        {{1, 2}, {3}}, {{1, 2, 3}});
+  CHECK(Refused(
+      {"FeatureVectorizer", Ints("inputdimensions", {1}), {Rows(kF32, 1, 1), Rows(kF32, 1, 1)}},
+      "inputdimensions has 1 entries for 2 inputs"));
+}
+
+TEST_CASE("ONNX ml: OneHotEncoder") {
+  const std::string categories = Ints("cats_int64s", {7, -1, 3});
+  for (const int type : {kF32, kF64, kI32, kI64})
+    Check({"OneHotEncoder", categories, {Rows(type, 1, 4)}}, {{3, 7, 5, -1}},
+          {{0, 0, 1, 1, 0, 0, 0, 0, 0, 0, 1, 0}});
+  // Truncated.
+  Check({"OneHotEncoder", categories, {onnx_text::TypeOf(kF32, {"2"})}}, {{3.5, -1.5}},
+        {{0, 0, 1, 0, 1, 0}});
+  CHECK(Refused({"OneHotEncoder", Texts("cats_strings", {"a"}), {Rows(8, 1, 4)}}, "cats_strings"));
+  CHECK(Refused({"OneHotEncoder", Ints("cats_int64s", {7, 7}), {Rows(kI64, 1, 4)}},
+                "cats_int64s has 7 twice"));
+}
+
+// ==== Linear models ==============================================================================
+
+TEST_CASE("ONNX ml: LinearRegressor") {
+  const std::string two = Int("targets", 2) + Numbers("coefficients", {1, 2, 0.5, -1});
+  for (const int type : {kF32, kF64, kI32, kI64}) {
+    Check({"LinearRegressor", two + Numbers("intercepts", {10, 20}), {Rows(type, 2, 2)}},
+          {{1, 2, 4, 0}}, {{15, 18.5, 14, 22}});
+    Check({"LinearRegressor", two, {Rows(type, 1, 2)}}, {{4, 3}}, {{10, -1}});
+  }
+  Check({"LinearRegressor",
+         Numbers("coefficients", {1, 2}) + Text("post_transform", "LOGISTIC"),
+         {onnx_text::TypeOf(kF32, {"2"})}},
+        {{1, -1}}, {{Sigmoid(-1)}});
+  CHECK(Refused({"LinearRegressor",
+                 Numbers("coefficients", {1, 2, 3}) + Int("targets", 2),
+                 {Rows(kF32, 1, 2)}},
+                "coefficients has 3 entries for 2 results"));
+  CHECK(Refused({"LinearRegressor",
+                 Numbers("coefficients", {1, 2}) + Text("post_transform", "TANH"),
+                 {Rows(kF32, 1, 2)}},
+                "post_transform is \"TANH\", which is unknown"));
+}
+
+TEST_CASE("ONNX ml: LinearClassifier, and all transforms") {
+  // Scores 0, 2 and -1 of the first row; 1, 1 and 0 of the second one.
+  const std::string three = Ints("classlabels_ints", {10, 20, 30}) +
+                            Numbers("coefficients", {0, 1, 2, 1, -1, 0}) +
+                            Numbers("intercepts", {0, 0, 0});
+  const auto model = [&](std::string_view transform) {
+    return Model{
+        "LinearClassifier", three + Text("post_transform", transform), {Rows(kF32, 2, 2)}, 2};
+  };
+  const std::vector<double> x = {1, 0, 0, 1};
+  const double e = std::exp(1.0), sum = e * e + 1 + 1 / e;
+  Check(model("NONE"), {x}, {{20, 10}, {0, 2, -1, 1, 1, 0}});
+  Check(model("LOGISTIC"), {x},
+        {{20, 10}, {0.5, Sigmoid(2), Sigmoid(-1), Sigmoid(1), Sigmoid(1), 0.5}});
+  Check(model("SOFTMAX"), {x},
+        {{20, 10},
+         {1 / sum, e * e / sum, 1 / e / sum, e / (2 * e + 1), e / (2 * e + 1), 1 / (2 * e + 1)}});
+  // A score of 0 stays 0, and the others share 1.
+  Check(model("SOFTMAX_ZERO"), {x},
+        {{20, 10}, {0, e * e / (sum - 1), 1 / e / (sum - 1), 0.5, 0.5, 0}});
+  Check(model("SOFTMAX_ZERO"), {{0, 0, 0, 0}}, {{10, 10}, {0.5, 0.5, 0.5, 0.5, 0.5, 0.5}});
+  // The quantiles of 0.5, 0.841344746 and 0.022750132 are 0, 1 and -2, approximately.
+  const std::string quantiles = Ints("classlabels_ints", {10, 20, 30}) +
+                                Numbers("coefficients", {0.5, 0.841344746, 0.022750132});
+  Check({"LinearClassifier", quantiles + Text("post_transform", "PROBIT"), {Rows(kF32, 1, 1)}, 2},
+        {{1}}, {{20}, {0, 1, -2}}, 4e-3);
+}
+
+TEST_CASE("ONNX ml: LinearClassifier with one row of coefficients") {
+  const std::string row = Numbers("coefficients", {1, -1}) + Numbers("intercepts", {0.25});
+  const std::vector<double> x = {1, 0, 0, 1, -0.25, 0};
+  for (const int type : {kF32, kF64})
+    Check({"LinearClassifier", row + Ints("classlabels_ints", {5, 6}), {Rows(type, 3, 2)}, 2}, {x},
+          {{6, 5, 5}, {-1.25, 1.25, 0.75, -0.75, 0, 0}});
+  Check({"LinearClassifier", row + Ints("classlabels_ints", {6}), {Rows(kF32, 3, 2)}, 2}, {x},
+        {{6, 0, 6}, {1.25, -0.75, 0}});
+  Check({"LinearClassifier",
+         row + Ints("classlabels_ints", {6}) + Text("post_transform", "LOGISTIC"),
+         {Rows(kF32, 3, 2)},
+         2},
+        {x}, {{6, 0, 6}, {Sigmoid(1.25), Sigmoid(-0.75), 0.5}});
+  CHECK(Refused(
+      {"LinearClassifier", row + Texts("classlabels_strings", {"a", "b"}), {Rows(kF32, 3, 2)}, 2},
+      "classlabels_strings"));
+  CHECK(Refused(
+      {"LinearClassifier", row + Ints("classlabels_ints", {1, 2, 3}), {Rows(kF32, 3, 2)}, 2},
+      "there are coefficients of 1 classes, but 3 labels"));
+}
+
+}  // namespace nn::test::onnx_ml_test
