@@ -22,8 +22,9 @@ class ForestStep : public Step {
 
   size_t grid() const override { return CeilDiv(rows, block); }
   void Run(const Memory& memory, size_t item) const override {
-    for (size_t r = item * block; r < std::min(rows, (item + 1) * block); ++r)
-      forest.Row(in.As<const T>(memory) + r * columns, out.As<T>(memory) + r * targets);
+    const size_t first = item * block, count = std::min(block, rows - first);
+    forest.Run(in.As<const T>(memory) + first * columns, count, columns,
+               out.As<T>(memory) + first * targets);
   }
 };
 
@@ -41,9 +42,10 @@ void AddForest(PlanContext& ctx) {
   step->in = ctx.ViewOf(node.input(0));
   step->out = ctx.ViewOf(node.output());
   step->packed_bytes = step->forest.bytes();
-  // A work item has about 16384 comparisons.
-  const int64_t depth = CheckTrees(a).value_or(1);
-  step->block = FitIn(16384, static_cast<size_t>(depth) + a.roots.size() + step->targets);
+  // A work item has at least 16384 comparisons, and so many rows that trees are in the cache.
+  const size_t work = static_cast<size_t>(CheckTrees(a).value_or(1)) + a.roots.size();
+  step->block =
+      std::max(FitIn(16384, work), std::min<size_t>(128, CeilDiv(step->rows, size_t{16})));
   const BufferId in = step->in.buffer;
   const BufferId out = step->out.buffer;
   ctx.AddStep(std::move(step), {in}, {out});

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <span>
@@ -16,51 +18,70 @@ class Forest {
  public:
   // The attributes must be valid (CheckTrees). Keeps copies.
   Forest(const TreeEnsembleAttrs& a, std::span<const T> splits, std::span<const T> weights)
-      : aggregate_(a.aggregate), targets_(static_cast<size_t>(a.targets)) {
-    nodes_.resize(a.nodes());
-    for (size_t i = 0; i < nodes_.size(); ++i)
-      nodes_[i] = {
-          .split = splits[i],
-          .feature = static_cast<int32_t>(a.features[i]),
-          .children = {static_cast<int32_t>(a.on_false[i]), static_cast<int32_t>(a.on_true[i])},
-          .mode = static_cast<SplitMode>(a.mode(i)),
-          .nan_true = a.takes_nan(i)};
+      : aggregate_(a.aggregate), targets_(static_cast<size_t>(a.targets)), inner_(a.nodes()) {
+    splits_.resize(inner_ + a.leaves());
+    for (size_t i = 0; i < inner_; ++i)
+      splits_[i] = {.split = splits[i],
+                    .feature = static_cast<int32_t>(a.features[i]),
+                    .children = {IndexOf(a.on_false[i]), IndexOf(a.on_true[i])},
+                    .mode = static_cast<SplitMode>(a.mode(i)),
+                    .nan_true = a.takes_nan(i)};
+    for (size_t i = inner_; i < splits_.size(); ++i) {
+      const auto leaf = static_cast<int32_t>(i);
+      splits_[i] = {.split = T{0},
+                    .feature = 0,
+                    .children = {leaf, leaf},
+                    .mode = SplitMode::kLessEqual,
+                    .nan_true = false};
+    }
+    for (const int64_t mode : a.modes)
+      if (mode != 0) mode_ = static_cast<SplitMode>(mode);
     leaf_starts_.reserve(a.leaves() + 1);
     for (size_t i = 0; i < a.leaves(); ++i) leaf_starts_.push_back(a.votes_of(i).first);
     leaf_starts_.push_back(a.vote_targets.size());
     for (size_t i = 0; i < weights.size(); ++i)
       votes_.push_back({weights[i], static_cast<int32_t>(a.vote_targets[i])});
-    for (const int64_t root : a.roots) roots_.push_back(static_cast<int32_t>(root));
+    for (const int64_t root : a.roots) roots_.push_back(IndexOf(root));
   }
 
   size_t bytes() const {
-    return nodes_.size() * sizeof(Split) + leaf_starts_.size() * sizeof(size_t) +
+    return splits_.size() * sizeof(Split) + leaf_starts_.size() * sizeof(size_t) +
            votes_.size() * sizeof(Vote) + roots_.size() * sizeof(int32_t);
   }
 
-  // One row: y has a number for each target.
-  void Row(const T* x, T* y) const {
-    const bool ordered = aggregate_ == VoteSum::kMin || aggregate_ == VoteSum::kMax;
+  // `rows` rows of `columns` elements each; y has a number for each row and target. Tree by tree,
+  // so that a tree remains in the cache for all rows.
+  void Run(const T* x, size_t rows, size_t columns, T* y) const {
     constexpr T largest = std::numeric_limits<T>::max();
-    std::fill_n(y, targets_, !ordered ? T{0} : aggregate_ == VoteSum::kMin ? largest : -largest);
-    for (const int32_t root : roots_) {
-      const auto leaf = static_cast<size_t>(LeafOf(Descend(x, root)));
-      for (size_t i = leaf_starts_[leaf]; i < leaf_starts_[leaf + 1]; ++i) {
-        T& sum = y[votes_[i].target];
-        const T weight = votes_[i].weight;
-        if (!ordered)
-          sum += weight;
-        else if (aggregate_ == VoteSum::kMin)
-          sum = sum < weight ? sum : weight;
-        else
-          sum = sum > weight ? sum : weight;
+    const T first = aggregate_ == VoteSum::kMin   ? largest
+                    : aggregate_ == VoteSum::kMax ? -largest
+                                                  : T{0};
+    std::fill_n(y, rows * targets_, first);
+    const bool simple = mode_ == SplitMode::kLessEqual;
+    for (const int32_t root : roots_)
+      for (size_t r = 0; r < rows; r += kRows) {
+        const size_t n = std::min(kRows, rows - r);
+        std::array<int32_t, kRows> at;
+        at.fill(root);
+        // A root that is a leaf needs no features, and there may be none.
+        if (root < static_cast<int32_t>(inner_)) {
+          if (simple)
+            Descend<true>(x + r * columns, n, columns, at);
+          else
+            Descend<false>(x + r * columns, n, columns, at);
+        }
+        for (size_t k = 0; k < n; ++k)
+          AddVotes(static_cast<size_t>(at[k]) - inner_, y + (r + k) * targets_);
       }
-    }
     if (aggregate_ == VoteSum::kMean)
-      for (size_t i = 0; i < targets_; ++i) y[i] /= static_cast<T>(roots_.size());
+      for (size_t i = 0; i < rows * targets_; ++i) y[i] /= static_cast<T>(roots_.size());
   }
 
  private:
+  // Rows that descend together, so that the processor need not wait for each node.
+  static constexpr size_t kRows = 8;
+
+  // A node, or a leaf, whose children are the leaf itself.
   struct Split {
     T split;
     int32_t feature;
@@ -72,6 +93,11 @@ class Forest {
     T weight;
     int32_t target;
   };
+
+  // The index in splits_.
+  int32_t IndexOf(int64_t child) const {
+    return static_cast<int32_t>(child >= 0 ? child : static_cast<int64_t>(inner_) + LeafOf(child));
+  }
 
   static bool Holds(SplitMode mode, T x, T split) {
     switch (mode) {
@@ -91,22 +117,45 @@ class Forest {
     return false;
   }
 
-  // The child that is a leaf.
-  int32_t Descend(const T* x, int32_t at) const {
-    while (at >= 0) {
-      const Split& s = nodes_[static_cast<size_t>(at)];
-      const T v = x[s.feature];
-      at = s.children[v != v ? s.nan_true : Holds(s.mode, v, s.split)];
+  // From the nodes `at` of `n` rows to the leaves. kLessEqual: all nodes compare so.
+  template <bool kLessEqual>
+  void Descend(const T* x, size_t n, size_t columns, std::array<int32_t, kRows>& at) const {
+    const auto inner = static_cast<int32_t>(inner_);
+    for (bool done = false; !done;) {
+      done = true;
+      for (size_t k = 0; k < n; ++k) {
+        const Split& s = splits_[static_cast<size_t>(at[k])];
+        const T v = x[k * columns + static_cast<size_t>(s.feature)];
+        // Without branches, which nothing predicts.
+        const int is_nan = v != v;
+        const int holds = kLessEqual ? v <= s.split : Holds(s.mode, v, s.split) && is_nan == 0;
+        at[k] = s.children[holds | (is_nan & int{s.nan_true})];
+        done &= at[k] >= inner;
+      }
     }
-    return at;
+  }
+
+  void AddVotes(size_t leaf, T* y) const {
+    for (size_t i = leaf_starts_[leaf]; i < leaf_starts_[leaf + 1]; ++i) {
+      T& sum = y[votes_[i].target];
+      const T weight = votes_[i].weight;
+      if (aggregate_ == VoteSum::kMin)
+        sum = sum < weight ? sum : weight;
+      else if (aggregate_ == VoteSum::kMax)
+        sum = sum > weight ? sum : weight;
+      else
+        sum += weight;
+    }
   }
 
   VoteSum aggregate_;
+  SplitMode mode_ = SplitMode::kLessEqual;  // of all nodes, or another one
   size_t targets_;
-  std::vector<Split> nodes_;
+  size_t inner_;                     // the number of nodes
+  std::vector<Split> splits_;        // nodes and leaves
   std::vector<size_t> leaf_starts_;  // and the end of the last leaf
   std::vector<Vote> votes_;
-  std::vector<int32_t> roots_;
+  std::vector<int32_t> roots_;  // as indexes in splits_
 };
 
 }  // namespace nn

@@ -40,14 +40,14 @@ TreeEnsembleAttrs::Votes TreeEnsembleAttrs::votes_of(size_t leaf) const {
 namespace {
 
 // Node tables and leaves are indexed by int32_t.
-constexpr size_t kMostEntries = std::numeric_limits<int32_t>::max();
+constexpr size_t kMostEntries = std::numeric_limits<int32_t>::max() / 2;
 
 Status CheckLists(const TreeEnsembleAttrs& a) {
   if (a.targets < 1 || static_cast<uint64_t>(a.targets) > kMostEntries)
     return ModelError("{} targets; expected 1 to {}", a.targets, kMostEntries);
-  if (a.nodes() > kMostEntries || a.vote_targets.size() > kMostEntries)
-    return LimitError("{} nodes and {} votes; the limit is {}", a.nodes(), a.vote_targets.size(),
-                      kMostEntries);
+  if (a.nodes() > kMostEntries || a.leaves() > kMostEntries || a.vote_targets.size() > kMostEntries)
+    return LimitError("{} nodes, {} leaves and {} votes; the limit is {}", a.nodes(), a.leaves(),
+                      a.vote_targets.size(), kMostEntries);
   const std::pair<std::string_view, const std::vector<int64_t>*> lists[] = {
       {"on_true", &a.on_true}, {"on_false", &a.on_false}};
   for (const auto& [name, list] : lists)
@@ -182,9 +182,8 @@ Status EvalTreeEnsemble(EvalContext& ctx) {
     const Reals<T> x(ctx.in(0)), splits(ctx.in(1)), weights(ctx.in(2));
     NN_ASSIGN(auto y, RealOutput<T>::Create(ctx));
     const Forest<T> forest(a, splits.span(), weights.span());
-    const int64_t columns = ctx.in(0).dims()[1];
-    for (int64_t row = 0; row < ctx.in(0).dims()[0]; ++row)
-      forest.Row(x.data() + row * columns, y.data() + row * a.targets);
+    const std::vector<int64_t>& dims = ctx.in(0).dims();
+    forest.Run(x.data(), static_cast<size_t>(dims[0]), static_cast<size_t>(dims[1]), y.data());
     y.Finish();
     return {};
   });

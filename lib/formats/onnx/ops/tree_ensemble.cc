@@ -165,14 +165,18 @@ int64_t MlVersion(const Node& node) {
 // The nodes and leaves of a tree, numbered in the order in which a walk from the root finds them.
 class TreeWriter {
  public:
+  static constexpr size_t kMostWritten = size_t{1} << 26;
+
   explicit TreeWriter(const TreeEnsembleAttrs& a) : a_(a) {}
 
-  void Add(int64_t tree, int64_t root, const std::vector<float>& splits,
-           const std::vector<float>& weights) {
+  Status Add(int64_t tree, int64_t root, const std::vector<float>& splits,
+             const std::vector<float>& weights) {
     numbers_.clear();
     found_.clear();
     Number(root);
     for (size_t next = 0; next < found_.size(); ++next) {
+      if (treeids.size() + vote_trees.size() > kMostWritten)
+        return LimitError("trees that share nodes; as trees of their own they are too large");
       treeids.push_back(tree);
       nodeids.push_back(static_cast<int64_t>(next));
       if (found_[next] >= 0)
@@ -181,6 +185,7 @@ class TreeWriter {
         AddLeaf(tree, static_cast<int64_t>(next), static_cast<size_t>(LeafOf(found_[next])),
                 weights);
     }
+    return {};
   }
 
   std::vector<int64_t> treeids, nodeids, features, on_true, on_false, nan_true;
@@ -226,7 +231,7 @@ std::vector<float> FloatsIn(const Value* v) {
   return {values.begin(), values.end()};
 }
 
-void WriteTreeRegressor(ExportContext& ctx, const Node& node) {
+Status WriteTreeRegressor(ExportContext& ctx, const Node& node) {
   const auto& a = node.attrs<TreeEnsembleAttrs>();
   pb::NodeProto* out = ctx.AddNode(node, "TreeEnsembleRegressor", {ctx.NameOf(node.input(0))},
                                    {ctx.NameOf(node.output())});
@@ -234,7 +239,7 @@ void WriteTreeRegressor(ExportContext& ctx, const Node& node) {
   TreeWriter writer(a);
   const std::vector<float> splits = FloatsIn(node.input(1)), weights = FloatsIn(node.input(2));
   for (size_t tree = 0; tree < a.roots.size(); ++tree)
-    writer.Add(static_cast<int64_t>(tree), a.roots[tree], splits, weights);
+    NN_RETURN_IF_ERROR(writer.Add(static_cast<int64_t>(tree), a.roots[tree], splits, weights));
   SetInts(out, "nodes_treeids", writer.treeids);
   SetInts(out, "nodes_nodeids", writer.nodeids);
   SetInts(out, "nodes_featureids", writer.features);
@@ -249,6 +254,7 @@ void WriteTreeRegressor(ExportContext& ctx, const Node& node) {
   SetFloats(out, "target_weights", writer.vote_weights);
   SetInt(out, "n_targets", a.targets);
   SetString(out, "aggregate_function", kVoteSumNames[static_cast<size_t>(a.aggregate)]);
+  return {};
 }
 
 // The vote of a leaf without one, which changes nothing.
@@ -338,9 +344,7 @@ Status WriteTreeEnsemble(ExportContext& ctx, const Node& node) {
 }
 
 Status WriteTrees(ExportContext& ctx, const Node& node) {
-  if (ctx.ml_opset() >= 5) return WriteTreeEnsemble(ctx, node);
-  WriteTreeRegressor(ctx, node);
-  return {};
+  return ctx.ml_opset() >= 5 ? WriteTreeEnsemble(ctx, node) : WriteTreeRegressor(ctx, node);
 }
 
 constexpr ImportRow kTreeEnsembleImports[] = {
