@@ -53,6 +53,11 @@ std::optional<std::string_view> WhyNotExpanded(const Node& node);
 // An operator with one spatial axis (OpDef::takes_unit_axes) -> the same with a second one, of size
 // 1, before it.
 Result<bool> OneAxisAsTwo(Graph& graph, Node& node);
+// tree_ensemble of float32 with constant splits and weights -> all trees descend a level at a time,
+// by gathers from tables of the nodes. Rounds differently. The elements of a row are selected by
+// gather with a batch axis, or by gather_elements.
+Result<bool> ExpandTrees(Graph& graph, Node& node);
+Result<bool> ExpandTreesAlongAxis(Graph& graph, Node& node);
 // conv_transpose of float32 -> a convolution of the input with zeros between its elements. Rounds
 // differently.
 Result<bool> ExpandConvTranspose(Graph& graph, Node& node);

@@ -43,7 +43,8 @@ void AddForest(PlanContext& ctx) {
   step->out = ctx.ViewOf(node.output());
   step->packed_bytes = step->forest.bytes();
   // A work item has at least 16384 comparisons, and so many rows that trees are in the cache.
-  const size_t work = static_cast<size_t>(CheckTrees(a).value_or(1)) + a.roots.size();
+  const size_t work =
+      static_cast<size_t>(CheckTrees(a).value_or(ForestDepth()).sum) + a.roots.size();
   step->block =
       std::max(FitIn(16384, work), std::min<size_t>(128, CeilDiv(step->rows, size_t{16})));
   const BufferId in = step->in.buffer;

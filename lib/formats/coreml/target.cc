@@ -122,6 +122,7 @@ const Target& CoremlTarget() {
       {"grid_sample", "gathers", &ExpandGridSample},
       {"unique", "sorted elements", &ExpandUnique},
       {"roi_align", "gathers", &ExpandRoiAlign},
+      {"tree_ensemble", "gathers", &ExpandTreesAlongAxis},
       {"det", "elimination", &ExpandDet},
       {"dft", "matrix product", &ExpandDft},
       {"stft", "matrix product", &ExpandStft},

@@ -125,6 +125,7 @@ constexpr Rewrite kRewrites[] = {
     {"layer_norm", "moments", ExpandNorm},
     {"arg_max", "first index", ExpandLastIndex},
     {"arg_min", "first index", ExpandLastIndex},
+    {"tree_ensemble", "gathers", ExpandTrees},
     {"gather_elements", "gather", ExpandGatherElements},
     {"grid_sample", "gathers", ExpandGridSample},
     {"unique", "sorted elements", ExpandUnique},

@@ -138,24 +138,25 @@ class TreeDepths {
 
 }  // namespace
 
-Result<int64_t> CheckTrees(const TreeEnsembleAttrs& a) {
+Result<ForestDepth> CheckTrees(const TreeEnsembleAttrs& a) {
   NN_RETURN_IF_ERROR(CheckLists(a));
   NN_RETURN_IF_ERROR(CheckVotes(a));
   if (a.roots.empty()) return ModelError("there are no trees");
   TreeDepths depths(a);
-  int64_t sum = 0;
+  ForestDepth all;
   for (size_t tree = 0; tree < a.roots.size(); ++tree) {
     NN_ASSIGN(const int64_t depth, depths.Of(tree, a.roots[tree]));
-    sum += depth;
+    all.sum += depth;
+    all.largest = std::max(all.largest, depth);
   }
-  return sum;
+  return all;
 }
 
 namespace {
 
 Status InferTreeEnsemble(InferContext& ctx) {
   const auto& a = ctx.attrs<TreeEnsembleAttrs>();
-  NN_RETURN_IF_ERROR(CheckTrees(a).map([](int64_t) {}));
+  NN_RETURN_IF_ERROR(CheckTrees(a).map([](const ForestDepth&) {}));
   NN_ASSIGN(const DType dtype, SameDType(ctx, {0, 1, 2}));
   for (const size_t i : {0, 1, 2})
     if (ctx.in(i).quantized())
@@ -196,7 +197,7 @@ std::optional<int64_t> TreeEnsembleWork(const Node& node) {
   const auto depth = CheckTrees(a);
   if (!x || x->empty() || !depth) return std::nullopt;
   return CheckedElements(
-      std::vector<int64_t>{x->front(), *depth + static_cast<int64_t>(a.roots.size())});
+      std::vector<int64_t>{x->front(), depth->sum + static_cast<int64_t>(a.roots.size())});
 }
 
 // Numbers around those with which they are compared.

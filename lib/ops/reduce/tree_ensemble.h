@@ -75,8 +75,11 @@ constexpr int64_t LeafOf(int64_t child) {
   return -1 - child;
 }
 
-// The sum of the depths of the trees, that is, the most comparisons of a row. kModel with the tree
-// and node if the attributes contradict each other.
-Result<int64_t> CheckTrees(const TreeEnsembleAttrs& a);
+// The depths of the trees: their sum is the most comparisons of a row.
+struct ForestDepth {
+  int64_t sum = 0, largest = 0;
+};
+// kModel with the tree and node if the attributes contradict each other.
+Result<ForestDepth> CheckTrees(const TreeEnsembleAttrs& a);
 
 }  // namespace nn
