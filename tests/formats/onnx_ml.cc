@@ -78,6 +78,14 @@ void Check(const Model& model, const Values& inputs, const Values& want, double 
   }
 }
 
+std::vector<std::string> LabelsOf(const Model& model, const Values& inputs) {
+  const auto graph = ImportText(model.text());
+  REQUIRE_MESSAGE(graph.has_value(), graph.error().message());
+  const auto outputs = RunEverywhere(*graph, InputsOf(*graph, inputs));
+  REQUIRE(outputs.at(0).dtype() == DType::kString);
+  return outputs[0].strings();
+}
+
 bool Refused(const Model& model, std::string_view why) {
   const auto graph = ImportText(model.text());
   return onnx_text::Contains(graph ? std::string("imported") : graph.error().message(), why);

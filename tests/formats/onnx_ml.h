@@ -40,6 +40,8 @@ std::string Rows(int element, int64_t rows, int64_t columns);
 
 // Imports and runs the model. The tolerance is relative to max(1, |expected|).
 void Check(const Model& model, const Values& inputs, const Values& want, double tolerance = 2e-6);
+// The first output, of strings.
+std::vector<std::string> LabelsOf(const Model& model, const Values& inputs);
 bool Refused(const Model& model, std::string_view why);
 
 double Sigmoid(double x);

@@ -174,9 +174,14 @@ TEST_CASE("ONNX ml: LinearClassifier with one row of coefficients") {
          {Rows(kF32, 3, 2)},
          2},
         {x}, {{6, 0, 6}, {Sigmoid(1.25), Sigmoid(-0.75), 0.5}});
+  CHECK(LabelsOf({"LinearClassifier",
+                  row + Texts("classlabels_strings", {"a", "b"}),
+                  {Rows(kF32, 3, 2)},
+                  2},
+                 {x}) == std::vector<std::string>{"b", "a", "a"});
   CHECK(Refused(
-      {"LinearClassifier", row + Texts("classlabels_strings", {"a", "b"}), {Rows(kF32, 3, 2)}, 2},
-      "classlabels_strings"));
+      {"LinearClassifier", row + Texts("classlabels_strings", {"a"}), {Rows(kF32, 3, 2)}, 2},
+      "a single label that is a string"));
   CHECK(Refused(
       {"LinearClassifier", row + Ints("classlabels_ints", {1, 2, 3}), {Rows(kF32, 3, 2)}, 2},
       "there are coefficients of 1 classes, but 3 labels"));

@@ -200,6 +200,14 @@ TEST_CASE("ONNX ml: SVMClassifier of two classes") {
          {Rows(kF32, 3, 2)},
          2},
         {kFlat}, {labels, probabilities}, 2e-5);
+  CHECK(LabelsOf(
+            {"SVMClassifier",
+             Numbers("support_vectors", {1, 0, 0, 1, -1, 2}) + Ints("vectors_per_class", {2, 1}) +
+                 Numbers("rho", {0.5}) + Numbers("coefficients", {1, -1, -0.25}) +
+                 Texts("classlabels_strings", {"a", "b"}),
+             {Rows(kF32, 3, 2)},
+             2},
+            {kFlat}) == std::vector<std::string>{"b", "b", "a"});
   // Without a negative coefficient, the second label.
   Check({"SVMClassifier", vectors + Numbers("coefficients", {1, 1, 0.25}), {Rows(kF32, 1, 2)}, 2},
         {{1, 2}}, {{20}, {-4.25, 4.25}});
@@ -218,6 +226,12 @@ TEST_CASE("ONNX ml: SVMClassifier without vectors") {
   // A single rho: whether a score is positive.
   Check({"SVMClassifier", three + Numbers("rho", {-2}), {Rows(kF32, 2, 2)}, 2}, {{1, 2, 3, 0}},
         {{0, 1}, {-1, 0, -3, 1, -2, -5}});
+  CHECK(Refused({"SVMClassifier",
+                 Numbers("coefficients", {1, 0, 0, 1, -1, 0}) + Numbers("rho", {-2}) +
+                     Texts("classlabels_strings", {"a", "b", "c"}),
+                 {Rows(kF32, 2, 2)},
+                 2},
+                "classlabels_strings with a single rho"));
   // Two classes without negative coefficients: the second one from 0.5 on.
   const std::string two = Numbers("coefficients", {1, 0, 0, 1}) + Numbers("rho", {0}) +
                           Ints("classlabels_ints", {10, 20});

@@ -115,8 +115,9 @@ TEST_CASE("ONNX ml: TreeEnsembleClassifier") {
   // One more class than votes.
   Check(Classifier(Ints("classlabels_int64s", {7, 8, 9}) + Numbers("base_values", {0, 0, 5})), {kX},
         {{9, 9, 8}, {1, 0, 5, -3, 2, 5, 1, 8, 5}});
-  CHECK(Refused(Classifier(Texts("classlabels_strings", {"a", "b"})), "classlabels_strings"));
-  CHECK(Refused(Classifier(""), "classlabels_int64s is missing"));
+  CHECK(LabelsOf(Classifier(Texts("classlabels_strings", {"a", "b"})), {kX}) ==
+        std::vector<std::string>{"a", "b", "b"});
+  CHECK(Refused(Classifier(""), "there are no labels"));
   CHECK(Refused(Classifier(labels + Numbers("base_values", {1, 2, 3})),
                 "base_values has 3 entries; expected 1 or 2"));
   CHECK(Refused(Classifier(Ints("classlabels_int64s", {7, 8, 9}) + Numbers("base_values", {1, 2})),
@@ -142,6 +143,8 @@ TEST_CASE("ONNX ml: TreeEnsembleClassifier whose trees vote for one class") {
   // A single label is that of the second class.
   Check(Classifier(Ints("classlabels_int64s", {1}), tables), {kX},
         {{0, 0, 1}, {1 - s[0], s[0], 1 - s[1], s[1], 1 - s[2], s[2]}});
+  CHECK(Refused(Classifier(Texts("classlabels_strings", {"a"}), tables),
+                "a single label that is a string"));
   tables.targets = {1, 1, 1, 1, 1};
   Check(Classifier(labels + Numbers("base_values", {100, 0.125}), tables), {kX},
         {{10, 10, 20}, {0.625, 0.375, 0.625, 0.375, 0, 1}});

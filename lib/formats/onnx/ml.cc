@@ -141,7 +141,8 @@ Result<Value*> Transformed(ImportContext& ctx, PostTransform transform, Value* s
 Result<Value*> ClassLabels(ImportContext& ctx, std::string_view integers) {
   const pb::AttributeProto* const strings = ctx.FindAttr("classlabels_strings");
   if (strings != nullptr && strings->strings_size() > 0)
-    return UnsupportedError("classlabels_strings");
+    return ctx.Constant(
+        Tensor({strings->strings_size()}, {strings->strings().begin(), strings->strings().end()}));
   const std::vector<int64_t> labels = ctx.Ints(integers);
   return labels.empty() ? nullptr : ctx.Constant(Tensor::Ints(labels));
 }
@@ -152,7 +153,7 @@ int64_t LengthOfConstant(const Value* v) {
 
 Result<Value*> OrNoClass(ImportContext& ctx, Value* label) {
   if (label->dtype() != DType::kI64)
-    return UnsupportedError("a single label of {}", DTypeName(label->dtype()));
+    return UnsupportedError("a single label that is a string: there is none for no class");
   return ctx.Constant(Tensor::Ints({0, label->constant().GetInt(0)}));
 }
 

@@ -129,7 +129,7 @@ class SvmClassifier {
     NN_ASSIGN(x_, FloatRows(ctx_));
     NN_ASSIGN(labels_, ClassLabels(ctx_, "classlabels_ints"));
     classes_ = LengthOfConstant(labels_);
-    if (classes_ == 0) return ModelError("attribute classlabels_ints is missing");
+    if (classes_ == 0) return ModelError("there are no labels");
     NN_ASSIGN(transform_, PostTransformOf(ctx_));
     NN_ASSIGN(coefficients_, RequiredFloats(ctx_, "coefficients"));
     NN_ASSIGN(rho_, RequiredFloats(ctx_, "rho"));
@@ -182,6 +182,9 @@ class SvmClassifier {
     NN_ASSIGN(Value* const reached,
               ctx_.Add(classes_ == 2 ? "greater_equal" : "greater", {largest, threshold}));
     if (classes_ != 2) {
+      if (labels_->dtype() == DType::kString)
+        return UnsupportedError(
+            "classlabels_strings with a single rho, which have no labels 0 and 1");
       labels_ = nullptr;
       return ctx_.Add("cast", {reached}, CastAttrs{.to = DType::kI64});
     }

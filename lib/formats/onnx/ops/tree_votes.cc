@@ -71,7 +71,7 @@ Status ImportTreeClassifier(ImportContext& ctx) {
   NN_ASSIGN(Value* const x, RowsOf(ctx));
   NN_ASSIGN(Value * labels, ClassLabels(ctx, "classlabels_int64s"));
   const int64_t classes = LengthOfConstant(labels);
-  if (classes == 0) return ModelError("attribute classlabels_int64s is missing");
+  if (classes == 0) return ModelError("there are no labels");
   NN_ASSIGN(TreeTables tables, ReadTreeTables(ctx, "class"));
   NN_ASSIGN(const PostTransform transform, PostTransformOf(ctx));
   NN_ASSIGN(RealList base, RealsOf(ctx, "base_values"));
