@@ -228,12 +228,13 @@ class SvmClassifier {
       return ModelError("vectors_per_class has {} entries for {} labels", per_class_.size(),
                         classes_);
     if (classes_ < 2) return ModelError("there is one label; expected at least 2");
+    // Tables have an element for each pair and vector, or class.
     const auto pairs = CheckedElements(std::vector<int64_t>{classes_, classes_ - 1});
     const auto table =
-        pairs ? CheckedElements(std::vector<int64_t>{vectors_, *pairs / 2}) : std::nullopt;
+        !pairs ? std::nullopt
+               : CheckedElements(std::vector<int64_t>{*pairs / 2, std::max(vectors_, classes_)});
     if (!table || *table > kMostCoefficients)
-      return LimitError("{} classes and {} vectors; the coefficients of all pairs are too many",
-                        classes_, vectors_);
+      return LimitError("{} classes and {} vectors are too many", classes_, vectors_);
     pairs_ = *pairs / 2;
     if (static_cast<int64_t>(rho_.size()) != pairs_)
       return ModelError("rho has {} entries for {} pairs of classes", rho_.size(), pairs_);
@@ -298,7 +299,7 @@ class SvmClassifier {
     return CoupledProbabilities(ctx_, y, classes_);
   }
 
-  static constexpr int64_t kMostCoefficients = int64_t{1} << 28;
+  static constexpr int64_t kMostCoefficients = int64_t{1} << 25;
 
   ImportContext& ctx_;
   Value* x_ = nullptr;
