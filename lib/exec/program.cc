@@ -208,7 +208,7 @@ Result<std::vector<Tensor>> Program::Impl::RunReference(std::span<const Tensor> 
   uint64_t given = 0;
   for (const Tensor& t : inputs) {
     pointers.push_back(&t);
-    given += t.byte_size();
+    given += t.memory_size();
   }
   EvalBudget budget = BudgetOf(options.limits);
   budget.bytes -= std::min(given, budget.bytes);

@@ -28,6 +28,12 @@ struct ElementCount {
   }
 };
 
+// The memory of an element, rounded up.
+uint64_t ElementBytes(DType dtype) {
+  if (dtype == DType::kString) return sizeof(std::string);
+  return static_cast<uint64_t>(DTypeBits(dtype) + 7) / 8;
+}
+
 uint64_t KnownElements(std::span<Value* const> values) {
   ElementCount count;
   for (const Value* v : values)
@@ -113,7 +119,7 @@ Result<std::vector<Tensor>> EvalComposition(const Node& node,
     if (!results) return tl::unexpected(results.error().In(node.Describe()));
     // The results stay until the end.
     for (size_t i = 0; i < results->size(); ++i) {
-      left.bytes -= std::min<uint64_t>(left.bytes, (*results)[i].byte_size());
+      left.bytes -= std::min<uint64_t>(left.bytes, (*results)[i].memory_size());
       scratch.MakeConstant(part.output(i), std::move((*results)[i]));
     }
   }
@@ -141,7 +147,10 @@ uint64_t BytesOf(const Type& type) {
   if (!dims) return 0;
   const auto elements = CheckedElements(*dims);
   constexpr int64_t kMany = std::numeric_limits<int64_t>::max() / 16;
-  return elements && *elements <= kMany ? ByteSize(type.dtype, *elements) : kMost;
+  if (!elements || *elements > kMany) return kMost;
+  if (type.dtype == DType::kString)
+    return CheckedMul(static_cast<uint64_t>(*elements), ElementBytes(type.dtype)).value_or(kMost);
+  return ByteSize(type.dtype, *elements);
 }
 
 uint64_t MostBytesOf(const Node& node, size_t i) {
@@ -152,8 +161,7 @@ uint64_t MostBytesOf(const Node& node, size_t i) {
     if (v != nullptr && v->type().ranked())
       rank = std::max(rank, static_cast<uint64_t>(v->type().rank()));
   const auto elements = CheckedMul(KnownElements(node.inputs()), rank);
-  const auto bytes = static_cast<uint64_t>(DTypeBits(type.dtype) + 7) / 8;
-  return elements ? CheckedMul(*elements, bytes).value_or(kMost) : kMost;
+  return elements ? CheckedMul(*elements, ElementBytes(type.dtype)).value_or(kMost) : kMost;
 }
 
 std::optional<uint64_t> WorkOf(const Node& node) {
@@ -224,13 +232,13 @@ Result<std::vector<Tensor>> EvalGraph(const Graph& graph, std::span<const Tensor
     if (!is_region) left.iterations = budget.iterations;
     budget.Spend(left);
     for (size_t i = 0; i < results.size(); ++i) {
-      alive += results[i].byte_size();
+      alive += results[i].memory_size();
       tensors[n.output(i)] = std::move(results[i]);
     }
     for (const Value* v : n.inputs()) {
       if (v == nullptr || --uses[v] != 0) continue;
       if (const auto it = tensors.find(v); it != tensors.end()) {
-        if (!v->is_input()) alive -= it->second.byte_size();
+        if (!v->is_input()) alive -= it->second.memory_size();
         tensors.erase(it);
       }
     }

@@ -25,7 +25,8 @@ struct EvalBudget {
   void Spend(const EvalBudget& left);
 };
 
-// Bytes of a tensor of this type: 0 if its shape is unknown, the maximum value on overflow.
+// Bytes of a tensor of this type, without the text of strings: 0 if its shape is unknown, the
+// maximum value on overflow.
 uint64_t BytesOf(const Type& type);
 
 // An upper bound of the bytes of output i of a node whose inputs have known shapes; the maximum

@@ -104,6 +104,13 @@ int64_t Tensor::elements() const {
   return n;
 }
 
+uint64_t Tensor::memory_size() const {
+  if (dtype_ != DType::kString) return blob_.size();
+  uint64_t bytes = strings_->size() * sizeof(std::string);
+  for (const std::string& s : *strings_) bytes += s.size();
+  return bytes;
+}
+
 Tensor Tensor::Aligned(size_t alignment) const {
   if (blob_.IsAligned(alignment) || dtype_ == DType::kString) return *this;
   return Tensor(dtype_, dims_, Blob::Copy(blob_.bytes()));

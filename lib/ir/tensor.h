@@ -47,6 +47,8 @@ class Tensor {
   int64_t elements() const;
   const Blob& blob() const { return blob_; }
   size_t byte_size() const { return blob_.size(); }
+  // The memory of the elements: byte_size(), or that of the strings.
+  uint64_t memory_size() const;
   const std::vector<std::string>& strings() const { return *strings_; }
 
   // The elements as T, which must be the C++ type of dtype() (bool: uint8_t; f16, bf16: uint16_t).

@@ -55,10 +55,15 @@ Result<bool> FoldNode(Graph& graph, Node& node, uint64_t& left) {
   if (!WorthFolding(node, left)) return false;
   std::vector<const Tensor*> inputs;
   for (const Value* v : node.inputs()) inputs.push_back(v == nullptr ? nullptr : &v->constant());
-  auto outputs = EvalNode(node, inputs);
+  // The text of strings may exceed the limit, which is not known before.
+  EvalBudget budget;
+  budget.bytes = kMaxFoldedBytes;
+  auto outputs = EvalNode(node, inputs, &budget);
   if (!outputs) {
     // Unsupported nodes stay; consumers report them.
-    if (outputs.error().code() == ErrorCode::kUnsupported) return false;
+    if (outputs.error().code() == ErrorCode::kUnsupported ||
+        outputs.error().code() == ErrorCode::kLimit)
+      return false;
     return tl::unexpected(outputs.error());
   }
   for (size_t i = 0; i < outputs->size(); ++i)

@@ -91,6 +91,8 @@ struct AxisView {
 
 Status InferNonZero(InferContext& ctx) {
   const Type& x = ctx.in(0);
+  if (IsComplex(x.dtype))
+    return UnsupportedError("non_zero of {} is not supported", DTypeName(x.dtype));
   const Dim rank = x.ranked() ? Dim(x.rank()) : ctx.NewSymbol();
   ctx.set_out(0, Type(DType::kI64, {rank, ctx.NewSymbol()}));
   return {};
@@ -99,9 +101,8 @@ Status InferNonZero(InferContext& ctx) {
 Status EvalNonZero(EvalContext& ctx) {
   const Tensor& x = ctx.in(0);
   const int64_t zero_point = ctx.in_type(0).quantized() ? ctx.in_type(0).quant->zero_point() : 0;
-  if (!IsInteger(x.dtype()) && !IsFloat(x.dtype()) && x.dtype() != DType::kBool)
-    return UnsupportedError("non_zero of {} is not supported", DTypeName(x.dtype()));
   const auto is_set = [&](int64_t i) {
+    if (x.dtype() == DType::kString) return !x.strings()[static_cast<size_t>(i)].empty();
     return IsFloat(x.dtype()) ? x.GetDouble(i) != 0 : x.GetInt(i) != zero_point;
   };
   // Counted first: a list of the positions could take eight times the memory of the input.
@@ -365,7 +366,7 @@ void RegisterSelectOps(OpRegistry& ops) {
   non_zero.summary = "the indices of nonzero elements";
   non_zero.category = Category::kOther;
   non_zero.wraps_integers = true;
-  non_zero.inputs = {{"x"}};
+  non_zero.inputs = {{"x", Arity::kRequired, Elements::kAny}};
   non_zero.infer = InferNonZero;
   non_zero.eval = EvalNonZero;
   non_zero.formats = {{"onnx", "NonZero", 9, {}}};

@@ -8,8 +8,8 @@
 
 namespace nn {
 
-// non_zero: the indices of the elements that are not zero (or false), in row-major order, as an i64
-// matrix with one row per axis of x and one column per element.
+// non_zero: the indices of the elements that are not zero, false or "", in row-major order, as an
+// i64 matrix with one row per axis of x and one column per element.
 //
 // compress: the slices of x along `axis` (or, with `flatten`, the elements of x in row-major order)
 // whose entry in the boolean vector `condition` is true. The condition may be shorter than the

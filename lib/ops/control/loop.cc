@@ -91,7 +91,7 @@ Result<Tensor> Stacked(const std::vector<Tensor>& elements, const Type& type) {
 
 uint64_t BytesOf(const std::vector<Tensor>& tensors) {
   uint64_t bytes = 0;
-  for (const Tensor& t : tensors) bytes += t.byte_size();
+  for (const Tensor& t : tensors) bytes += t.memory_size();
   return bytes;
 }
 
@@ -118,7 +118,7 @@ Status EvalLoop(EvalContext& ctx) {
     if (ctx.has(1)) go_on = results[0].GetInt(0) != 0;
     for (size_t k = 0; k < carried; ++k) values[k] = std::move(results[1 + k]);
     for (size_t k = 0; k < stacks.size(); ++k) {
-      stacked += results[1 + carried + k].byte_size();
+      stacked += results[1 + carried + k].memory_size();
       stacks[k].push_back(std::move(results[1 + carried + k]));
     }
   }

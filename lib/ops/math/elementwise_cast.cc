@@ -104,9 +104,13 @@ class Caster {
 
 // ---- Strings
 
+// from_chars knows no plus sign.
+std::string_view WithoutPlus(std::string_view text) {
+  return text.starts_with('+') && !text.starts_with("+-") ? text.substr(1) : text;
+}
+
 Result<double> ParseReal(std::string_view text) {
-  std::string_view digits = text;
-  if (digits.starts_with('+')) digits.remove_prefix(1);
+  const std::string_view digits = WithoutPlus(text);
   double v = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), v);
   if (end != digits.data() + digits.size() || error == std::errc::invalid_argument)
@@ -120,8 +124,7 @@ Status FromStrings(const Tensor& x, const CastAttrs& a, TensorBuilder& out) {
   Caster cast(a, out);
   for (int64_t i = 0; i < x.elements(); ++i) {
     const std::string& text = x.strings()[static_cast<size_t>(i)];
-    std::string_view digits = text;
-    if (digits.starts_with('+')) digits.remove_prefix(1);
+    const std::string_view digits = WithoutPlus(text);
     const char* end = digits.data() + digits.size();
     // Integers have a path of their own: double cannot represent all of them.
     int64_t s = 0;
@@ -143,7 +146,7 @@ Status FromStrings(const Tensor& x, const CastAttrs& a, TensorBuilder& out) {
   return {};
 }
 
-// The shortest plain decimal that reads back as the same number of its type.
+// The shortest plain decimal that reads back as the same number; whole numbers have all digits.
 template <typename T>
 std::string RealText(T v) {
   if (std::isnan(v)) return "NaN";
@@ -155,17 +158,43 @@ std::string RealText(T v) {
   return text;
 }
 
+// The same for types that are narrower than float: fewer digits identify their numbers.
+Result<std::string> NarrowText(DType dtype, float v) {
+  if (v == std::trunc(v)) return RealText(v);
+  const CastAttrs a{.to = dtype};
+  const auto stored = [&](double number) -> Result<Tensor> {
+    NN_ASSIGN(TensorBuilder b, TensorBuilder::Create(dtype, {}));
+    Caster(a, b).PutReal(0, number);
+    return b.Finish();
+  };
+  NN_ASSIGN(const Tensor want, stored(v));
+  for (int digits = 0; digits < std::numeric_limits<float>::max_digits10; ++digits) {
+    char buffer[64];
+    char* const end =
+        std::to_chars(buffer, buffer + sizeof(buffer), v, std::chars_format::scientific, digits)
+            .ptr;
+    double rounded = 0;
+    std::from_chars(buffer, end, rounded);
+    NN_ASSIGN(const Tensor got, stored(rounded));
+    if (got.Identical(want)) return RealText(rounded);
+  }
+  return RealText(v);
+}
+
 Result<Tensor> ToStrings(const Tensor& x) {
   std::vector<std::string> out(static_cast<size_t>(x.elements()));
   for (size_t i = 0; i < out.size(); ++i) {
     const auto k = static_cast<int64_t>(i);
-    if (x.dtype() == DType::kF64)
+    if (x.dtype() == DType::kF64) {
       out[i] = RealText(x.GetDouble(k));
-    else if (IsFloat(x.dtype()))
+    } else if (x.dtype() == DType::kF32) {
       out[i] = RealText(static_cast<float>(x.GetDouble(k)));
-    else
+    } else if (IsFloat(x.dtype())) {
+      NN_ASSIGN(out[i], NarrowText(x.dtype(), static_cast<float>(x.GetDouble(k))));
+    } else {
       out[i] = x.dtype() == DType::kU64 ? fmt::format("{}", static_cast<uint64_t>(x.GetInt(k)))
                                         : fmt::format("{}", x.GetInt(k));
+    }
   }
   return Tensor(x.dims(), std::move(out));
 }

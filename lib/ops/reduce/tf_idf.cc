@@ -1,8 +1,11 @@
 #include "ops/reduce/tf_idf.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <optional>
+#include <string_view>
+#include <unordered_map>
 
 #include "base/checked_math.h"
 #include "ir/op_def.h"
@@ -19,11 +22,16 @@ std::span<const AttrField> TfIdfAttrs::Fields() {
                                      Field<&TfIdfAttrs::starts>("starts"),
                                      Field<&TfIdfAttrs::indexes>("indexes"),
                                      Field<&TfIdfAttrs::pool>("pool"),
+                                     Field<&TfIdfAttrs::words>("words"),
                                      Field<&TfIdfAttrs::weights>("weights")};
   return fields;
 }
 
 namespace {
+
+int64_t PoolSize(const TfIdfAttrs& a) {
+  return static_cast<int64_t>(a.words.empty() ? a.pool.size() : a.words.size());
+}
 
 // The number of output indexes; kModel if the attributes contradict each other.
 Result<int64_t> OutputSize(const TfIdfAttrs& a) {
@@ -33,12 +41,12 @@ Result<int64_t> OutputSize(const TfIdfAttrs& a) {
   if (a.indexes.empty() || std::ranges::min(a.indexes) < 0)
     return ModelError("indexes must not be empty or have negative entries");
   int64_t ngrams = 0;
-  const auto items = static_cast<int64_t>(a.pool.size());
+  const int64_t items = PoolSize(a);
   for (size_t i = 0; i < a.starts.size(); ++i) {
     const int64_t end = i + 1 < a.starts.size() ? a.starts[i + 1] : items;
     const auto length = static_cast<int64_t>(i + 1);
     if (a.starts[i] < 0 || end < a.starts[i] || end > items || (end - a.starts[i]) % length != 0)
-      return ModelError("n-grams of length {} from position {} to {} of a pool of {} numbers",
+      return ModelError("n-grams of length {} from position {} to {} of a pool of {} entries",
                         length, a.starts[i], end, items);
     ngrams += (end - a.starts[i]) / length;
   }
@@ -55,10 +63,15 @@ Result<int64_t> OutputSize(const TfIdfAttrs& a) {
 }
 
 Status InferTfIdf(InferContext& ctx) {
-  NN_ASSIGN(const int64_t size, OutputSize(ctx.attrs<TfIdfAttrs>()));
+  const auto& a = ctx.attrs<TfIdfAttrs>();
+  NN_ASSIGN(const int64_t size, OutputSize(a));
   const Type& x = ctx.in(0);
-  if (!IsInteger(x.dtype) || x.quantized())
+  const bool is_text = x.dtype == DType::kString;
+  if ((!IsInteger(x.dtype) && !is_text) || x.quantized())
     return UnsupportedError("tf_idf of {} is not supported", x.ToString());
+  if (is_text ? !a.pool.empty() : !a.words.empty())
+    return ModelError("the pool has {}, but x is {}", is_text ? "integers" : "strings",
+                      x.ToString());
   NN_RETURN_IF_ERROR(RequireRank(ctx, 0, 1, 2));
   Dims dims = *x.dims;
   dims.back() = size;
@@ -66,17 +79,40 @@ Status InferTfIdf(InferContext& ctx) {
   return {};
 }
 
+// A pool and a tensor as numbers: integers, or the positions of strings in the list of words, which
+// lacks some of the tensor's.
+struct Numbers {
+  std::vector<int64_t> pool, x;
+};
+
+Numbers NumbersOf(const TfIdfAttrs& a, const Tensor& x) {
+  if (x.dtype() != DType::kString) return {a.pool, x.ToInts()};
+  std::unordered_map<std::string_view, int64_t> numbers;
+  for (const std::string& word : a.words)
+    numbers.emplace(word, static_cast<int64_t>(numbers.size()));
+  constexpr int64_t kNone = -1;
+  const auto number = [&](const std::string& text) {
+    const auto it = numbers.find(text);
+    return it == numbers.end() ? kNone : it->second;
+  };
+  Numbers out;
+  std::ranges::transform(a.words, std::back_inserter(out.pool), number);
+  std::ranges::transform(x.strings(), std::back_inserter(out.x), number);
+  return out;
+}
+
 // The output indexes of the n-grams that are searched.
-std::map<std::vector<int64_t>, int64_t> SearchedNgrams(const TfIdfAttrs& a) {
+std::map<std::vector<int64_t>, int64_t> SearchedNgrams(const TfIdfAttrs& a,
+                                                       const std::vector<int64_t>& pool) {
   std::map<std::vector<int64_t>, int64_t> ngrams;
   size_t number = 0;
   for (size_t i = 0; i < a.starts.size(); ++i) {
     const auto length = static_cast<int64_t>(i + 1);
     const int64_t end =
-        i + 1 < a.starts.size() ? a.starts[i + 1] : static_cast<int64_t>(a.pool.size());
+        i + 1 < a.starts.size() ? a.starts[i + 1] : static_cast<int64_t>(pool.size());
     for (int64_t at = a.starts[i]; at < end; at += length, ++number)
       if (length >= a.min_length && length <= a.max_length)
-        ngrams[{a.pool.begin() + at, a.pool.begin() + at + length}] = a.indexes[number];
+        ngrams[{pool.begin() + at, pool.begin() + at + length}] = a.indexes[number];
   }
   return ngrams;
 }
@@ -107,13 +143,13 @@ Status EvalTfIdf(EvalContext& ctx) {
   const Tensor& x = ctx.in(0);
   NN_ASSIGN(const int64_t size, OutputSize(a));
   NN_ASSIGN(TensorBuilder y, ctx.NewOutput());
-  const auto ngrams = SearchedNgrams(a);
+  const Numbers numbers = NumbersOf(a, x);
+  const auto ngrams = SearchedNgrams(a, numbers.pool);
   const auto columns = static_cast<size_t>(x.dims().back());
-  const std::vector<int64_t> values = x.ToInts();
   std::vector<int64_t> counts(static_cast<size_t>(size));
   for (int64_t row = 0; size > 0 && row < y.elements() / size; ++row) {
     std::ranges::fill(counts, 0);
-    const auto elements = std::span(values).subspan(static_cast<size_t>(row) * columns, columns);
+    const auto elements = std::span(numbers.x).subspan(static_cast<size_t>(row) * columns, columns);
     ForEachOccurrence(a, ngrams, elements,
                       [&](int64_t index) { ++counts[static_cast<size_t>(index)]; });
     for (size_t i = 0; i < counts.size(); ++i) {
@@ -157,7 +193,7 @@ void RegisterTfIdfOps(OpRegistry& ops) {
   op.summary = "how often the n-grams of a pool occur in each row";
   op.category = Category::kReduction;
   op.attrs = AttrsInfoOf<TfIdfAttrs>();
-  op.inputs = {{"x"}};
+  op.inputs = {{"x", Arity::kRequired, Elements::kAny}};
   op.infer = InferTfIdf;
   op.eval = EvalTfIdf;
   op.multiply_adds = TfIdfComparisons;

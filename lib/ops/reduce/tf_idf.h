@@ -1,8 +1,9 @@
 // tf_idf(x): how often the n-grams of a pool occur in each row of x, [C] or [B, C] (ONNX
-// TfIdfVectorizer-9, of integers). y has a number for each output index, [size] or [B, size], where
+// TfIdfVectorizer-9). y has a number for each output index, [size] or [B, size], where
 // size is the largest of `indexes` plus 1.
 //
-// The pool holds the n-grams of length 1 from position starts[0] on, those of length 2 from
+// The pool is `pool` if x has integers, and `words` if it has strings; the other one is empty. It
+// holds the n-grams of length 1 from position starts[0] on, those of length 2 from
 // starts[1] on, and so on; indexes[i] is the output index of the i-th n-gram of the whole pool. Of
 // equal n-grams the last counts. Only those of min_length to max_length elements are searched. An
 // n-gram occurs at position p with distance d if its elements are x[p], x[p + d], x[p + 2 d], ...;
@@ -17,6 +18,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "ir/attrs.h"
@@ -37,6 +39,7 @@ struct TfIdfAttrs {
   std::vector<int64_t> starts;
   std::vector<int64_t> indexes;
   std::vector<int64_t> pool;
+  std::vector<std::string> words;
   std::vector<float> weights;  // empty: all 1
   static std::span<const AttrField> Fields();
 };

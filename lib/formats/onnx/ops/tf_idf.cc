@@ -15,7 +15,6 @@ constexpr std::string_view kTfIdfModes[] = {"TF", "IDF", "TFIDF"};
 
 Status ImportTfIdf(ImportContext& ctx) {
   NN_ASSIGN(Value* const x, ctx.Required(0));
-  if (ctx.HasAttr("pool_strings")) return UnsupportedError("TfIdfVectorizer of strings");
   const std::string mode = ctx.String("mode", "");
   const auto known = std::ranges::find(kTfIdfModes, mode);
   if (known == std::end(kTfIdfModes)) return ModelError("unknown mode {}", Quote(mode));
@@ -27,6 +26,8 @@ Status ImportTfIdf(ImportContext& ctx) {
   a.starts = ctx.Ints("ngram_counts");
   a.indexes = ctx.Ints("ngram_indexes");
   a.pool = ctx.Ints("pool_int64s");
+  if (const auto* words = ctx.FindAttr("pool_strings"))
+    a.words.assign(words->strings().begin(), words->strings().end());
   a.weights = ctx.Floats("weights");
   return ctx.Emit("tf_idf", {x}, std::move(a));
 }
@@ -42,7 +43,10 @@ Status WriteTfIdf(ExportContext& ctx, const Node& node) {
   SetInt(out, "max_skip_count", a.max_skip);
   SetInts(out, "ngram_counts", a.starts);
   SetInts(out, "ngram_indexes", a.indexes);
-  SetInts(out, "pool_int64s", a.pool);
+  if (a.words.empty())
+    SetInts(out, "pool_int64s", a.pool);
+  else
+    SetStrings(out, "pool_strings", a.words);
   if (!a.weights.empty()) SetFloats(out, "weights", a.weights);
   return {};
 }
