@@ -165,18 +165,18 @@ TEST_CASE("onnx strings: CategoryMapper") {
 }
 
 TEST_CASE("onnx strings: operators") {
-  const Tensor x = TextTensor({"a b", "Monday", "c,d", "monday"});
+  const Tensor x = TextTensor({"a b", "Berlin", "c,d", "berlin"});
   const auto on_x = [](std::string_view op, const std::string& attributes) {
     return OnX(op, kString, {"4"}, attributes);
   };
   CHECK(Run(on_x("StringNormalizer", Text("case_change_action", "UPPER") +
                                          Text("locale", "de_DE.UTF-8") +
-                                         Texts("stopwords", {"monday"})),
+                                         Texts("stopwords", {"berlin"})),
             x)
             .strings() == List{"A B", "C,D"});
   CHECK(
-      Run(on_x("StringNormalizer", Int("is_case_sensitive", 1) + Texts("stopwords", {"monday"})), x)
-          .strings() == List{"a b", "Monday", "c,d"});
+      Run(on_x("StringNormalizer", Int("is_case_sensitive", 1) + Texts("stopwords", {"berlin"})), x)
+          .strings() == List{"a b", "Berlin", "c,d"});
   CHECK(Run(on_x("StringSplit", Text("delimiter", ",") + Int("maxsplit", 3)), x).dims() ==
         std::vector<int64_t>{4, 2});
   CHECK(Run(on_x("RegexFullMatch", Text("pattern", "[a-z]+")), x).ToInts() ==
@@ -187,7 +187,7 @@ TEST_CASE("onnx strings: operators") {
   CHECK(Run(on_x("TfIdfVectorizer", Text("mode", "TF") + Int("min_gram_length", 1) +
                                         Int("max_gram_length", 1) + Int("max_skip_count", 0) +
                                         Ints("ngram_counts", {0}) + Ints("ngram_indexes", {0, 1}) +
-                                        Texts("pool_strings", {"monday", "x"})),
+                                        Texts("pool_strings", {"berlin", "x"})),
             x)
             .ToDoubles() == std::vector<double>{1, 0});
 }

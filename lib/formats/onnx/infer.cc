@@ -111,7 +111,6 @@ const InferTable& Inferences() {
     AddRecurrentInferences(t);
     AddAttentionInferences(t);
     AddElementwiseInferences(t);
-    AddTextInferences(t);
     AddMlInferences(t);
     AddTrainingInferences(t);
     return t;

@@ -123,7 +123,6 @@ void AddMathInferences(InferTable& table);
 void AddRecurrentInferences(InferTable& table);
 void AddAttentionInferences(InferTable& table);
 void AddElementwiseInferences(InferTable& table);
-void AddTextInferences(InferTable& table);
 void AddMlInferences(InferTable& table);
 void AddTrainingInferences(InferTable& table);
 

@@ -45,75 +45,8 @@ size_t LengthOf(const pb::AttributeProto& a) {
   return static_cast<size_t>(std::max({a.ints_size(), a.strings_size(), a.floats_size()}));
 }
 
-Status InferCategoryMapper(TypeContext& ctx) {
-  const auto* ints = ctx.node().FindAttr("cats_int64s");
-  const auto* strings = ctx.node().FindAttr("cats_strings");
-  if (ints == nullptr || strings == nullptr)
-    return ModelError("cats_int64s and cats_strings are both required");
-  if (ints->ints_size() != strings->strings_size())
-    return ModelError("cats_int64s has {} entries, but cats_strings has {}", ints->ints_size(),
-                      strings->strings_size());
-  ctx.Set(0,
-          ctx.dtype(0) == DType::kString ? DType::kI64
-          : ctx.dtype(0) == DType::kI64  ? DType::kString
-                                         : DType::kUnknown,
-          ctx.in(0).tensor.dims);
-  return {};
-}
-
 Status InferDictVectorizer(TypeContext& ctx) {
   if (ctx.in(0).kind == ValueType::Kind::kMap) ctx.Set(0, ctx.in(0).inner().tensor.dtype);
-  return {};
-}
-
-// ---- LabelEncoder -------------------------------------------------------------------------------
-
-struct List {
-  std::string_view name;
-  DType dtype = DType::kUnknown;
-  size_t length = 0;
-};
-
-// The list in the "keys_..." or "values_..." attributes.
-std::optional<List> FindList(const TypeContext& ctx, const std::array<std::string_view, 4>& names) {
-  constexpr DType kTypes[] = {DType::kUnknown, DType::kString, DType::kI64, DType::kF32};
-  for (size_t i = 0; i < names.size(); ++i) {
-    const auto* a = ctx.node().FindAttr(names[i]);
-    if (a == nullptr) continue;
-    if (i > 0) {
-      const size_t length =
-          kTypes[i] == DType::kF32 ? ctx.node().Floats(names[i]).size() : LengthOf(*a);
-      return List{names[i], kTypes[i], length};
-    }
-    const Type type = TypeOf(a->t());
-    const auto dims = type.const_dims();
-    const int64_t length = dims && dims->size() == 1 ? dims->front() : 0;
-    return List{names[i], type.dtype, static_cast<size_t>(length)};
-  }
-  return std::nullopt;
-}
-
-Status InferLabelEncoder2(TypeContext& ctx) {
-  const auto keys = FindList(ctx, {"keys_tensor", "keys_strings", "keys_int64s", "keys_floats"});
-  if (!keys) return ModelError("an attribute keys_* is required");
-  if (ctx.dtype(0) != DType::kUnknown && keys->dtype != ctx.dtype(0))
-    return ModelError("the keys are {}, but the input is {}", DTypeName(keys->dtype),
-                      DTypeName(ctx.dtype(0)));
-  const auto values =
-      FindList(ctx, {"values_tensor", "values_strings", "values_int64s", "values_floats"});
-  if (!values) return ModelError("an attribute values_* is required");
-  if (values->length != keys->length)
-    return ModelError("there are {} keys but {} values", keys->length, values->length);
-  ctx.Set(0, values->dtype, ctx.in(0).tensor.dims);
-  return {};
-}
-
-Status InferLabelEncoder1(TypeContext& ctx) {
-  ctx.Set(0,
-          ctx.dtype(0) == DType::kString ? DType::kI64
-          : ctx.dtype(0) == DType::kI64  ? DType::kString
-                                         : DType::kUnknown,
-          ctx.in(0).tensor.dims);
   return {};
 }
 
@@ -233,10 +166,7 @@ void AddMlInferences(InferTable& t) {
     t.Add(kDomain, op, 1, InferClassifier);
   t.Add(kDomain, "LinearClassifier", 1, InferLinearClassifier);
   t.Add(kDomain, "CastMap", 1, InferCastMap);
-  t.Add(kDomain, "CategoryMapper", 1, InferCategoryMapper);
   t.Add(kDomain, "DictVectorizer", 1, InferDictVectorizer);
-  t.Add(kDomain, "LabelEncoder", 1, InferLabelEncoder1);
-  t.Add(kDomain, "LabelEncoder", 2, InferLabelEncoder2);
   t.Add(kDomain, "OneHotEncoder", 1, InferOneHotEncoder);
   t.Add(kDomain, "ZipMap", 1, InferZipMap);
   t.Add(kDomain, "TreeEnsemble", 5, InferTreeEnsemble);

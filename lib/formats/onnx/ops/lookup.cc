@@ -105,6 +105,8 @@ Status ImportLabelEncoder2(ImportContext& ctx) {
 // From strings to integers or back, which the input decides.
 Status EmitTextLookup(ImportContext& ctx, Tensor texts, Tensor numbers) {
   NN_ASSIGN(Value* const x, ctx.Required(0));
+  if (x->dtype() == DType::kUnknown)
+    return UnsupportedError("{} of an unknown element type", ctx.node().op_type());
   NN_ASSIGN(Tensor fallback,
             DefaultLabel(ctx, x->dtype() == DType::kString ? DType::kI64 : DType::kString));
   if (x->dtype() == DType::kString)
