@@ -52,20 +52,20 @@ Result<bool> FoldNode(Graph& graph, Node& node, uint64_t& left) {
     graph.MakeConstant(node.output(), std::move(permuted));
     return true;
   }
+  EvalBudget budget;
+  budget.bytes = left;
   if (!WorthFolding(node, left)) return false;
   std::vector<const Tensor*> inputs;
   for (const Value* v : node.inputs()) inputs.push_back(v == nullptr ? nullptr : &v->constant());
-  // The text of strings may exceed the limit, which is not known before.
-  EvalBudget budget;
-  budget.bytes = kMaxFoldedBytes;
   auto outputs = EvalNode(node, inputs, &budget);
   if (!outputs) {
-    // Unsupported nodes stay; consumers report them.
-    if (outputs.error().code() == ErrorCode::kUnsupported ||
-        outputs.error().code() == ErrorCode::kLimit)
-      return false;
+    // Unsupported nodes stay; consumers report them. Text may exceed the limit only now.
+    const ErrorCode code = outputs.error().code();
+    if (code == ErrorCode::kUnsupported || code == ErrorCode::kLimit) return false;
     return tl::unexpected(outputs.error());
   }
+  for (const Tensor& t : *outputs)
+    if (t.dtype() == DType::kString) left -= std::min(left, t.memory_size());
   for (size_t i = 0; i < outputs->size(); ++i)
     graph.MakeConstant(node.output(i), std::move((*outputs)[i]));
   return true;
