@@ -57,6 +57,37 @@ TEST_CASE("string_concat: text counts as memory") {
   CHECK(error.code() == ErrorCode::kLimit);
 }
 
+TEST_CASE("string_concat: the text of a loop counts as memory") {
+  const std::string graph = R"(graph {
+    in %x: str[1]
+    const %n: i64[] = [100]
+    %y, %all = loop(%n, _, %x) {carried = 1, why = "it is a test"} regions {
+      graph {
+        in %i: i64[]
+        in %v: str[1]
+        const %go: bool[] = [1]
+        const %a: str[] = ["0123456789"]
+        %w = string_concat(%v, %REST)
+        out "go" = %go
+        out "w" = %w
+        out "all" = %w
+      }
+    }
+    out "y" = %y
+    out "all" = %all
+  })";
+  const auto with = [&](std::string_view rest) {
+    std::string text = graph;
+    return text.replace(text.find("REST"), 4, rest);
+  };
+  CHECK(RunError(with("v"), {"0123456789"}, 1 << 20).code() == ErrorCode::kLimit);
+  // The results of all iterations are kept.
+  CHECK(RunError(with("a"), {std::string(20000, 'x')}, 1 << 20).code() == ErrorCode::kLimit);
+  const Tensor all = RunEverywhere(Parse(with("a")), {Vector({"x"})})[1];
+  CHECK(all.dims() == std::vector<int64_t>{100, 1});
+  CHECK(all.strings()[99].size() == 1001);
+}
+
 TEST_CASE("string_split: parts and their number") {
   struct Row {
     Strings x;
