@@ -63,6 +63,7 @@ Json OptionsJson(const ConvertArguments& o) {
   if (o.unroll) options["unroll"] = *o.unroll;
   if (o.dequantize) options["dequantize"] = true;
   if (o.float32) options["float32"] = true;
+  if (o.states) options["states"] = true;
   if (o.rewrite) options["rewrite"] = true;
   if (o.external_data.embed) options["embed_data"] = true;
   options["verify"] = o.verify;

@@ -91,6 +91,10 @@ void AddOptions(CommandLine& command, ConvertArguments& o) {
                "Compute in float32 what the model computes in float16, bfloat16 or float64: "
                "constants, inputs and outputs become float32; the report shows the difference from "
                "the model");
+  app.add_flag(
+      "--states", o.states,
+      "TensorFlow Lite: the states of layers become inputs and outputs of OUT, as resource "
+      "variables always do; without it, they have their initial values in each run");
   app.add_flag("--rewrite", o.rewrite,
                "Import IN and write it again, even if a copy would suffice");
   app.add_option("--external-data", o.external_data.file,

@@ -112,6 +112,7 @@ std::string_view GraphChange(const ConvertArguments& o) {
          : o.unroll                     ? "--unroll"
          : o.dequantize                 ? "--dequantize"
          : o.float32                    ? "--float32"
+         : o.states                     ? "--states"
          : o.rewrite                    ? "--rewrite"
                                         : "";
 }
@@ -197,6 +198,7 @@ ConvertOptions OptionsOf(const ConvertArguments& a, const Format& source, ShownP
   o.unroll = a.unroll;
   o.dequantize = a.dequantize;
   o.float32 = a.float32;
+  o.states = a.states;
   o.dry_run = a.dry_run;
   if (a.messages) o.other_name = SayOtherName;
   o.verify = a.verify;
@@ -338,7 +340,7 @@ Result<TargetsReport> DryRunForAll(const ConvertArguments& o) {
     r.copy = &format == read.format && GraphChange(o).empty();
     if (r.copy) continue;
     auto done = ConvertGraph(
-        {imported.graph.Clone(), imported.unsupported, imported.hybrids},
+        {imported.graph.Clone(), imported.unsupported, imported.hybrids, imported.states},
         [] { return std::nullopt; }, format, options);
     if (done)
       r.conversion = *std::move(done);

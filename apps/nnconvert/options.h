@@ -36,6 +36,7 @@ struct ConvertArguments {
   bool fuse = false;
   bool dequantize = false;
   bool float32 = false;
+  bool states = false;
   bool rewrite = false;
   ExternalData external_data;
   bool infer_shapes = false;

@@ -346,6 +346,9 @@ std::vector<std::string> Remarks(const Conversion& c) {
         fmt::format("{} operator{} random numbers, with the same seeds in both models; other "
                     "implementations of either format draw different numbers",
                     c.random_nodes, c.random_nodes == 1 ? " draws" : "s draw"));
+  for (const StateNames& s : c.states)
+    out.push_back(fmt::format("state {} is kept by the application: input {}, output {}",
+                              Quote(s.name), Quote(s.input), Quote(s.output)));
   if (!c.rest_unchecked.empty())
     out.push_back("the remaining operators could not be checked: " + c.rest_unchecked);
   if (!c.remedy.empty()) out.push_back(c.remedy);

@@ -171,6 +171,8 @@ void AddConversion(const ConvertReport& r, Json& json) {
       ports.push_back({{"kind", p.kind}, {"name", p.name}, {"from", p.from}, {"to", p.to}});
     json["dequantized"] = std::move(ports);
   }
+  for (const StateNames& s : c.states)
+    json["states"].push_back({{"name", s.name}, {"input", s.input}, {"output", s.output}});
   if (c.hybrids > 0) json["hybrid_kernels"] = c.hybrids;
   if (c.random_nodes > 0) json["random_nodes"] = c.random_nodes;
   if (!c.moved_ports.empty()) json["transposed"] = MovedJson(c.moved_ports);

@@ -62,14 +62,26 @@ ProgramOptions RunOptions::program() const {
   return o;
 }
 
-Result<PortArrays> GivenInputs(Graph& graph, const ReadModel& read, const RunOptions& options) {
+Result<PortArrays> ReadGiven(const Graph& graph, const RunOptions& options) {
   const std::vector<PortType> ports = TypesOf(graph.inputs());
   PortArrays given(ports.size());
-  Status done = ReadArrays(options, ports, PortFinder(graph.inputs(), {"in"}), given);
+  const Status done = ReadArrays(options, ports, PortFinder(graph.inputs(), {"in"}), given);
+  if (!done) return tl::unexpected(WithPorts(done.error(), "input", ports, given));
+  return given;
+}
+
+Result<PortArrays> BindGiven(Graph& graph, const ReadModel& read, const RunOptions& options,
+                             const PortArrays& given) {
+  const std::vector<PortType> ports = TypesOf(graph.inputs());
   PortArrays arrays = given;
-  if (done) done = BindArrays(graph, read, options, arrays);
+  const Status done = BindArrays(graph, read, options, arrays);
   if (!done) return tl::unexpected(WithPorts(done.error(), "input", ports, given));
   return arrays;
+}
+
+Result<PortArrays> GivenInputs(Graph& graph, const ReadModel& read, const RunOptions& options) {
+  NN_ASSIGN(const PortArrays given, ReadGiven(graph, options));
+  return BindGiven(graph, read, options, given);
 }
 
 Result<std::vector<Tensor>> CompleteInputs(const Graph& graph, std::span<const Domain> domains,

@@ -40,6 +40,24 @@ void AddInputOptions(CommandLine& command, RunOptions& o) {
       ->type_name("DIR");
 }
 
+void AddStateOptions(CommandLine& command, RunOptions& o) {
+  CLI::App& app = command.options();
+  app.add_option("--steps", o.steps,
+                 "Run N times and pass states on from step to step; outputs get a first axis of N. "
+                 "An input with such an axis has its value for each step, another one is repeated")
+      ->check(CLI::Range(int64_t{1}, int64_t{1} << 30))
+      ->type_name("N");
+  command
+      .AddRepeated("--carry", o.carry,
+                   "The input IN gets the value of the output OUT in the step before; it begins "
+                   "with zeros unless it is given; repeatable")
+      ->type_name("OUT=IN");
+  app.add_option("--state", o.state,
+                 "Read the states before the first step from the file, if it exists, and write "
+                 "those after the last: .npz or .safetensors")
+      ->type_name("FILE");
+}
+
 void AddResultOptions(CommandLine& command, RunOptions& o) {
   CLI::App& app = command.options();
   app.add_option(
@@ -122,6 +140,11 @@ Status CheckOptions(const RunOptions& o) {
       return UsageError("--test-data cannot be combined with options for inputs: it has its own");
   }
   if (o.profile && !o.bench) return UsageError("--profile needs --bench");
+  if (o.keeps_states() && (o.bench || o.explain_plan || !o.trace.empty() || !o.save_steps.empty() ||
+                           !o.test_data.empty()))
+    return UsageError(
+        "--steps, --carry and --state cannot be combined with --bench, --explain-plan, --trace, "
+        "--save-steps or --test-data");
   if (o.bench && !o.save_steps.empty())
     return UsageError("--bench cannot be combined with --save-steps: it would time the copies");
   return {};
@@ -192,6 +215,18 @@ Result<bool> RunModel(Graph graph, ReadModel read, const RunOptions& o, RunRepor
   return passed;
 }
 
+// Runs step by step and reports like RunModel().
+Result<bool> RunSteps(ImportedModel model, const ReadModel& read, const RunOptions& o,
+                      RunReport& report) {
+  NN_ASSIGN(const SequenceResult result, RunSequence(std::move(model), read, o));
+  const std::vector<NamedTensor>& outputs = result.outputs;
+  if (o.digest) DigestOutputs(outputs, report);
+  if (!o.output.empty()) NN_RETURN_IF_ERROR(WriteOutputs(o.output, outputs, outputs.size()));
+  if (o.output.empty() && o.expect.empty() && !o.digest) DescribeOutputs(outputs, report);
+  if (o.expect.empty()) return true;
+  return CompareWithFile(result.graph, outputs, o, report);
+}
+
 // Whether standard output does not have the outputs or the trace.
 bool PrintsReport(const RunOptions& o) {
   return o.output != "-" && o.trace != "-";
@@ -208,16 +243,17 @@ Result<int> Run(const RunOptions& o) {
   NN_RETURN_IF_ERROR(UseSimdTarget(o.target));
   NN_ASSIGN(ReadModel read, ReadModelFile(o.model, o.limits));
   NN_ASSIGN(const InputSettings stated, SettingsOf(o.shapes));
-  const auto import = [&](const InputSettings& known) -> Result<Graph> {
+  const auto import = [&](const InputSettings& known) -> Result<ImportedModel> {
     InputSettings settings = stated;
     settings.constants = known.constants;
     for (const auto& [name, length] : known.lengths)
       settings.lengths.insert_or_assign(name, length);
-    NN_ASSIGN(Graph graph, ImportGraph(read, o.model, settings));
-    NamePorts(graph);
-    NN_RETURN_IF_ERROR(FitRanks(graph, read, o.model, stated.shapes));
-    NN_RETURN_IF_ERROR(BindShapes(graph, o.shapes));
-    return graph;
+    if (o.keeps_states()) settings.states = StatePorts::kAll;
+    NN_ASSIGN(ImportedModel imported, ImportModel(read, o.model, settings));
+    NamePorts(imported.graph);
+    NN_RETURN_IF_ERROR(FitRanks(imported.graph, read, o.model, stated.shapes));
+    NN_RETURN_IF_ERROR(BindShapes(imported.graph, o.shapes));
+    return imported;
   };
   RunReport report;
   report.json["version"] = 1;
@@ -226,13 +262,15 @@ Result<int> Run(const RunOptions& o) {
   if (!o.test_data.empty()) {
     NN_ASSIGN(passed, RunTestData(read, import, o, report));
   } else {
-    NN_ASSIGN(Graph graph, import({}));
+    NN_ASSIGN(ImportedModel imported, import({}));
     // It is needed only to import it again.
     if (!TakesOtherRanks(*read.format)) read.model.reset();
-    if (o.explain_plan) {
-      NN_RETURN_IF_ERROR(ExplainPlan(graph, read, o, report));
+    if (o.keeps_states()) {
+      NN_ASSIGN(passed, RunSteps(std::move(imported), read, o, report));
+    } else if (o.explain_plan) {
+      NN_RETURN_IF_ERROR(ExplainPlan(imported.graph, read, o, report));
     } else {
-      NN_ASSIGN(passed, RunModel(std::move(graph), std::move(read), o, report));
+      NN_ASSIGN(passed, RunModel(std::move(imported.graph), std::move(read), o, report));
     }
   }
   if (PrintsReport(o))
@@ -255,6 +293,7 @@ int main(int argc, char** argv) {
       "nnrun", "Runs a neural-network model on the CPU, with the same bits on every processor.");
   nn::app::RunOptions options;
   nn::app::AddInputOptions(command, options);
+  nn::app::AddStateOptions(command, options);
   nn::app::AddResultOptions(command, options);
   nn::app::AddExecutionOptions(command, options);
   command.AddRunLimits(std::nullopt);

@@ -29,6 +29,10 @@ struct RunOptions {
   ArrayOptions arrays;
   ShapeOptions shapes;
   std::string test_data;
+  // States
+  std::optional<int64_t> steps;
+  std::string state;
+  std::vector<std::string> carry;  // OUT=IN
   // Results
   std::string output;
   std::string expect;
@@ -51,6 +55,8 @@ struct RunOptions {
   int64_t runs = 10;
 
   ProgramOptions program() const;
+  // Whether the states of the model are read or kept.
+  bool keeps_states() const { return steps || !state.empty() || !carry.empty(); }
 };
 
 // Results in both forms of --format; one of them is printed.
@@ -63,10 +69,26 @@ struct RunReport {
 // the graph's shapes to theirs; a symbolic batch without a size becomes 1. `read` is the model of
 // the graph, for formats whose inputs take arrays of other ranks or types.
 Result<PortArrays> GivenInputs(Graph& graph, const ReadModel& read, const RunOptions& options);
+// The two parts of GivenInputs(): the arrays as they are given, and those that fit the graph.
+Result<PortArrays> ReadGiven(const Graph& graph, const RunOptions& options);
+Result<PortArrays> BindGiven(Graph& graph, const ReadModel& read, const RunOptions& options,
+                             const PortArrays& given);
 // All inputs of a run: the given ones, and seeded ones from `domains` (InputDomains()) for the
 // rest.
 Result<std::vector<Tensor>> CompleteInputs(const Graph& graph, std::span<const Domain> domains,
                                            PortArrays given, const RunOptions& options);
+
+// Runs the model step by step: an input that --carry names, or a state of the model, gets the value
+// of its output in the step before. The file of --state has its value before the first step, and
+// after the run that after the last one. Without either, it is the initial value of the model, or
+// zeros. The outputs do not contain states of the model; with --steps, they have a first axis of
+// steps. `graph` has only these outputs.
+struct SequenceResult {
+  std::vector<NamedTensor> outputs;
+  Graph graph;
+};
+Result<SequenceResult> RunSequence(ImportedModel model, const ReadModel& read,
+                                   const RunOptions& options);
 
 // The results under the outputs' names.
 std::vector<NamedTensor> NameOutputs(const Graph& graph, std::vector<Tensor> outputs);
@@ -88,10 +110,10 @@ Result<bool> CompareWithFile(const Graph& graph, std::span<const NamedTensor> ou
                              const RunOptions& options, RunReport& report);
 
 // Imports the model of the options, with what else is known about its inputs.
-using ImportModel = std::function<Result<Graph>(const InputSettings&)>;
+using ModelImporter = std::function<Result<ImportedModel>(const InputSettings&)>;
 
 // Runs the ONNX test sets of options.test_data; false on a mismatch.
-Result<bool> RunTestData(const ReadModel& read, const ImportModel& import,
+Result<bool> RunTestData(const ReadModel& read, const ModelImporter& import,
                          const RunOptions& options, RunReport& report);
 
 // Appends every computed value to the outputs. Returns the number of outputs added.

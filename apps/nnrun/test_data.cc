@@ -132,25 +132,26 @@ struct BoundModel {
   std::vector<Source> sources;
 };
 Result<BoundModel> ImportFor(const std::vector<TestFile>& files, const Kinds& kinds,
-                             const ImportModel& import) {
+                             const ModelImporter& import) {
   BoundModel out{Graph(), SourcesOf(files)};
   InputSettings settings;
   settings.lengths = LengthsOf(files, kinds);
-  Result<Graph> graph = import(settings);
-  if (!graph && graph.error().code() == ErrorCode::kUnsupported) {
+  Result<ImportedModel> imported = import(settings);
+  if (!imported && imported.error().code() == ErrorCode::kUnsupported) {
     std::map<size_t, Tensor> fixed;
     settings.constants = [&](const Graph& g) -> Result<std::map<size_t, Tensor>> {
       NN_ASSIGN(const PortArrays arrays, ReadSources(out.sources, g.inputs()));
       fixed = DecidingArrays(arrays);
       return fixed;
     };
-    if (Result<Graph> decided = import(settings)) {
-      graph = std::move(decided);
+    if (Result<ImportedModel> decided = import(settings)) {
+      imported = std::move(decided);
       for (auto it = fixed.rbegin(); it != fixed.rend(); ++it)
         out.sources.erase(out.sources.begin() + static_cast<ptrdiff_t>(it->first));
     }
   }
-  NN_ASSIGN(out.graph, std::move(graph));
+  if (!imported) return tl::unexpected(imported.error());
+  out.graph = std::move(imported->graph);
   return out;
 }
 
@@ -202,7 +203,7 @@ Status Compare(const std::vector<TestFile>& files, const Kinds& kinds, const Gra
   return {};
 }
 
-Result<bool> RunSet(const fs::path& set, const PortKinds& kinds, const ImportModel& import,
+Result<bool> RunSet(const fs::path& set, const PortKinds& kinds, const ModelImporter& import,
                     const RunOptions& options, RunReport& report) {
   NN_ASSIGN(const auto input_files, FindSeries(set, "input", kinds.inputs));
   NN_ASSIGN(const auto output_files, FindSeries(set, "output", kinds.outputs));
@@ -230,7 +231,7 @@ Result<bool> RunSet(const fs::path& set, const PortKinds& kinds, const ImportMod
 
 }  // namespace
 
-Result<bool> RunTestData(const ReadModel& read, const ImportModel& import,
+Result<bool> RunTestData(const ReadModel& read, const ModelImporter& import,
                          const RunOptions& options, RunReport& report) {
   const PortKinds kinds = PortKindsOf(read);
   NN_ASSIGN(const auto sets, FindSets(options.test_data));

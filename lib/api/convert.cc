@@ -41,6 +41,7 @@ nn::ConvertOptions OptionsOf(const std::string& input, const std::string& output
   out.dequantize = o.dequantize;
   out.float32 = o.float32;
   out.unroll = o.unroll;
+  out.states = o.states;
   out.dry_run = o.dry_run;
   out.verify = o.verify;
   static_cast<VerifyOptions&>(out.verification) = o.verification;

@@ -261,7 +261,9 @@ Status CheckTyped(const ReadModel& read, const StagedModel& staged, const Conver
 }  // namespace
 
 Result<ImportedModel> ImportForConversion(const ReadModel& read, const ConvertOptions& o) {
-  return ImportWith(read, o.inputs, o.dequantize);
+  InputSettings inputs = o.inputs;
+  inputs.states = o.states ? StatePorts::kAll : StatePorts::kResources;
+  return ImportWith(read, inputs, o.dequantize);
 }
 
 Result<Conversion> ConvertModel(ReadModel read, const Format& format, const ConvertOptions& o) {
@@ -279,6 +281,7 @@ Result<Conversion> ConvertGraph(ImportedModel imported, const SourceError& sourc
   Conversion out;
   out.unsupported = std::move(imported.unsupported);
   out.hybrids = imported.hybrids;
+  for (const ModelState& s : imported.states) out.states.push_back({s.name, s.input, s.output});
   Graph source = std::move(imported.graph);
   NamePorts(source);
   out.source = InterfaceOf(source);

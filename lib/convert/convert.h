@@ -63,6 +63,9 @@ struct ConvertOptions {
   // steps, 1 to kMaxUnroll, and a number of steps that the inputs leave open is set to it
   // (convert/layer_steps.h). Nullopt: up to kMaxUnrolledSteps, and open numbers stay.
   std::optional<int64_t> unroll = std::nullopt;
+  // The states of layers become inputs and outputs, like resource variables; without it, each run
+  // of the written model begins with their initial values.
+  bool states = false;
   bool dry_run = false;  // exports the model, but writes, validates and runs nothing
   bool verify = true;    // whether to run both models
   VerifyOptions verification;
@@ -81,6 +84,11 @@ struct AppliedRewrite {
   uint64_t count = 0;
 };
 
+// A state by the names of its input and output, before ConvertOptions::prepare.
+struct StateNames {
+  std::string name, input, output;
+};
+
 struct Conversion {
   // The model as its file declares it.
   Interface source;
@@ -92,8 +100,9 @@ struct Conversion {
   std::string rest_unchecked;  // why some operators were not checked; empty if all were
   std::string remedy;  // what would leave fewer unsupported nodes; empty if nothing is known
   std::vector<DequantizedPort> dequantized_ports;
-  int64_t hybrids = 0;       // hybrid kernels converted to float operators (ImportedModel::hybrids)
-  int64_t random_nodes = 0;  // of the source: other implementations draw different numbers
+  int64_t hybrids = 0;  // hybrid kernels converted to float operators (ImportedModel::hybrids)
+  std::vector<StateNames> states;  // that are inputs and outputs of the model
+  int64_t random_nodes = 0;        // of the source: other implementations draw different numbers
   std::vector<MovedPort> moved_ports;
   std::vector<ShiftedPort> shifted_ports;
   std::vector<TransposeNode> transposes;     // of the written graph

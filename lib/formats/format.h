@@ -47,6 +47,23 @@ using nnsuite::OperatorSummary;
 using nnsuite::ReadLimits;
 using nnsuite::TensorSummary;
 
+// Which values that a run leaves for the next one become inputs and outputs of the graph. The
+// others begin each run with their initial values.
+enum class StatePorts : uint8_t {
+  kNone,
+  kResources,  // resource variables, which a model has only for the sake of the next run
+  kAll,        // also the states of layers, which applications reset before a sequence
+};
+
+// A value that a run leaves for the next one, with its ports in the graph.
+struct ModelState {
+  std::string name;
+  std::string input;   // name of the input with the value before a run
+  std::string output;  // name of the output with the value after it
+  // Before the first run; nullopt: zeros (the zero point, if the input is quantized).
+  std::optional<Tensor> initial;
+};
+
 // A graph and the unsupported parts of the file. Each of them has an "opaque" node in the
 // graph.
 struct ImportedModel {
@@ -55,6 +72,7 @@ struct ImportedModel {
   // Float operators in place of hybrid kernels, which quantize their float inputs in each run:
   // those of Format::import_with `as_float`, and those of blockwise weights.
   int64_t hybrids = 0;
+  std::vector<ModelState> states = {};  // that are ports, as StatePorts requires
 };
 
 struct ExportOptions {

@@ -137,12 +137,17 @@ Result<Graph> ReadGraph(const std::string& path, const ReadLimits& limits) {
 
 namespace {
 
-Result<Graph> CompleteGraph(Result<ImportedModel> imported, const std::string& path) {
+Result<ImportedModel> CompleteModel(Result<ImportedModel> imported, const std::string& path) {
   if (!imported) return tl::unexpected(imported.error().In(path));
   if (!imported->unsupported.empty())
     return tl::unexpected(
         UnsupportedNodesError("this suite's graph", imported->unsupported).In(path));
-  return std::move(imported->graph);
+  return imported;
+}
+
+Result<Graph> CompleteGraph(Result<ImportedModel> imported, const std::string& path) {
+  NN_ASSIGN(ImportedModel complete, CompleteModel(std::move(imported), path));
+  return std::move(complete.graph);
 }
 
 bool IsCoreml(const Format& format) {
@@ -193,7 +198,7 @@ Result<ImportedModel> ImportWith(const ReadModel& read, const InputSettings& set
   const auto import = [&](const KnownInputs& known) {
     return read.format->import_with(*read.model, known, as_float);
   };
-  KnownInputs known{.lengths = settings.lengths};
+  KnownInputs known{.lengths = settings.lengths, .states = settings.states};
   auto imported = import(known);
   if (!imported || settings.empty()) return imported;
   const Graph& graph = imported->graph;
@@ -227,6 +232,11 @@ PortKinds PortKindsOf(const ReadModel& read) {
 Result<Graph> ImportGraph(const ReadModel& read, const std::string& path,
                           const InputSettings& settings) {
   return CompleteGraph(ImportWith(read, settings), path);
+}
+
+Result<ImportedModel> ImportModel(const ReadModel& read, const std::string& path,
+                                  const InputSettings& settings) {
+  return CompleteModel(ImportWith(read, settings), path);
 }
 
 bool TakesOtherRanks(const Format& format) {

@@ -31,7 +31,10 @@ struct InputSettings {
   // have no names (NameUnnamed). Types and shapes must fit those of the inputs. Null: none.
   std::function<Result<std::map<size_t, Tensor>>(const Graph&)> constants = nullptr;
 
-  bool empty() const { return shapes.empty() && lengths.empty() && !batch && !constants; }
+  StatePorts states = StatePorts::kNone;
+
+  // Whether neither sizes nor contents are known.
+  bool empty() const { return shapes.empty() && !batch && !constants; }
 };
 
 // Format::import_with. If there are constants, or if something is unsupported or decided by runs
@@ -46,6 +49,10 @@ PortKinds PortKindsOf(const ReadModel& read);
 // ImportGraph() by ImportWith().
 Result<Graph> ImportGraph(const ReadModel& read, const std::string& path,
                           const InputSettings& settings);
+
+// ImportWith(); unsupported nodes are an error of kind kUnsupported that lists them all.
+Result<ImportedModel> ImportModel(const ReadModel& read, const std::string& path,
+                                  const InputSettings& settings);
 
 // Whether the inputs of a model may be given with more axes than it declares.
 bool TakesOtherRanks(const Format& format);

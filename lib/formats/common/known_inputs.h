@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "base/status.h"
+#include "formats/format.h"
 #include "ir/graph.h"
 #include "ir/tensor.h"
 #include "ir/type.h"
@@ -28,8 +29,10 @@ struct KnownInputs {
   // Of inputs that are sequences or optionals, by name: the number of elements, or kAbsent for an
   // optional without a value. Each element is an input of the graph (ElementName).
   ListLengths lengths = {};
+  StatePorts states = StatePorts::kNone;
 
-  bool empty() const { return sizes.empty() && constants.empty() && lengths.empty(); }
+  // Whether neither sizes nor contents are known.
+  bool empty() const { return sizes.empty() && constants.empty(); }
   // The type with the sizes in its dimensions.
   Type WithSizes(const Type& type) const;
   // Adds input `position` of the model, or its constant, to the graph. kUsage if the constant does

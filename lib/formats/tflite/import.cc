@@ -136,6 +136,22 @@ Status ImportContext::EmitActivated(fb::ActivationFunctionType activation, std::
   return Emit(after->op, {node->output()}, after->attrs);
 }
 
+Status ImportContext::EmitActivation(fb::ActivationFunctionType activation, Value* value) {
+  NN_ASSIGN(const auto after, ActivationOf(activation));
+  if (after) return Emit(after->op, {value}, after->attrs);
+  SetOutput(0, value);
+  return {};
+}
+
+Status ImportContext::SetState(size_t i, Value* value) {
+  NN_ASSIGN(const Type declared, DeclaredInput(i));
+  if (value->type().dims != declared.dims && declared.ranked()) {
+    NN_ASSIGN(value, Add("reshape", {value}, ReshapeAttrs{*declared.dims}, value->type().quant));
+  }
+  states_[i] = value;
+  return {};
+}
+
 Result<Value*> ImportContext::FloatWeights(Value* weights) {
   if (!weights->type().quantized()) return weights;
   if (!hybrid_as_float_)

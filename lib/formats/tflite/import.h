@@ -14,6 +14,7 @@
 #include "base/status.h"
 #include "formats/format.h"
 #include "formats/tflite/native.h"
+#include "formats/tflite/variables.h"
 #include "ir/graph.h"
 #include "ir/op_def.h"
 
@@ -28,7 +29,7 @@ class ImportContext {
   ImportContext(const Model& model, const fb::SubGraph& subgraph, const fb::Operator& op,
                 const fb::OperatorCode& code, int64_t index, Graph& graph,
                 std::vector<Value*> inputs, std::vector<Type> output_types, int64_t& hybrids,
-                bool hybrid_as_float)
+                bool hybrid_as_float, Variables& variables, const KnownInputs& known_inputs)
       : model_(model),
         subgraph_(subgraph),
         op_(op),
@@ -39,12 +40,16 @@ class ImportContext {
         output_types_(std::move(output_types)),
         outputs_(output_types_.size(), nullptr),
         hybrids_(hybrids),
-        hybrid_as_float_(hybrid_as_float) {}
+        hybrid_as_float_(hybrid_as_float),
+        variables_(variables),
+        known_inputs_(known_inputs) {}
 
   const Model& model() const { return model_; }
   const fb::Operator& op() const { return op_; }
   const fb::OperatorCode& code() const { return code_; }
   Graph& graph() { return graph_; }
+  Variables& variables() { return variables_; }
+  const KnownInputs& known_inputs() const { return known_inputs_; }
 
   size_t input_count() const { return inputs_.size(); }
   // Null if absent.
@@ -81,6 +86,9 @@ class ImportContext {
                         size_t results) {
     return AddNode(op, std::move(inputs), std::move(attrs), std::vector<Type>(results));
   }
+  // The same with the declared element types and quantization of the results.
+  Result<Node*> AddNode(std::string_view op, std::vector<Value*> inputs, Attrs attrs,
+                        std::span<const Type> types, std::span<Graph> regions = {});
   // Adds a node with regions, which has the operator's outputs as results.
   Status EmitRegions(std::string_view op, std::vector<Value*> inputs, Attrs attrs,
                      std::span<Graph> regions);
@@ -89,6 +97,8 @@ class ImportContext {
   // Emit() for one result, followed by the fused activation.
   Status EmitActivated(fb::ActivationFunctionType activation, std::string_view op,
                        std::vector<Value*> inputs, Attrs attrs = {});
+  // The operator's only output: `value` after the fused activation.
+  Status EmitActivation(fb::ActivationFunctionType activation, Value* value);
   // The weights for a float computation: dequantized if they are quantized. kUnsupported for such
   // weights unless hybrid kernels, which quantize their float inputs in each run, are imported as
   // float operators.
@@ -101,9 +111,15 @@ class ImportContext {
   void SetOutput(size_t i, Value* value) { outputs_[i] = value; }
   const std::vector<Value*>& outputs() const { return outputs_; }
 
+  // Whether input i is a state whose value after the operator is required (SetState).
+  bool KeepsState(size_t i) const { return states_.contains(i); }
+  void KeepState(size_t i) { states_[i] = nullptr; }
+  // `value` may have another shape with as many elements. Requires KeepsState(i).
+  Status SetState(size_t i, Value* value);
+  // By input; null if not set.
+  const std::map<size_t, Value*>& states() const { return states_; }
+
  private:
-  Result<Node*> AddNode(std::string_view op, std::vector<Value*> inputs, Attrs attrs,
-                        std::span<const Type> types, std::span<Graph> regions = {});
   Result<Type> DeclaredType(const flatbuffers::Vector<int32_t>* list, size_t i) const;
 
   const Model& model_;
@@ -117,6 +133,9 @@ class ImportContext {
   std::vector<Value*> outputs_;
   int64_t& hybrids_;
   bool hybrid_as_float_;
+  Variables& variables_;
+  const KnownInputs& known_inputs_;
+  std::map<size_t, Value*> states_;
 };
 
 using ImportFn = Status (*)(ImportContext&);
@@ -124,12 +143,14 @@ using ImportFn = Status (*)(ImportContext&);
 struct ImportRow {
   fb::BuiltinOperator op{};
   ImportFn import = nullptr;
-  // The inputs that are states: variable tensors that the operator updates. Only the first run is
-  // modeled, in which they are zeros; the inputs are null for `import`.
+  // The inputs that are states: variable tensors that the operator updates. Those that begin each
+  // run with zeros and are used once are null for `import`; the others require
+  // ImportContext::SetState().
   std::span<const size_t> states = {};
   std::string_view custom = {};  // the name of a custom operator; `op` is CUSTOM
   // The inputs that may have blockwise quantization; they are null for `import` then (Weights()).
   std::span<const size_t> blockwise = {};
+  bool has_effect = false;  // besides its outputs, of which it may have none
 };
 
 // Null if there is none.

@@ -1,10 +1,12 @@
-// IF, WHILE, STABLEHLO_CASE and STABLEHLO_COMPOSITE: see formats/common/control_flow.h.
+// IF, WHILE, STABLEHLO_CASE, STABLEHLO_COMPOSITE and CALL_ONCE: see formats/common/control_flow.h.
 #include <fmt/core.h>
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "formats/common/regions.h"
 #include "formats/tflite/importer.h"
+#include "ir/eval.h"
 #include "ir/number.h"
 #include "ops/control/loop.h"
 
@@ -13,6 +15,10 @@ namespace {
 
 // Limit on subgraphs that call each other.
 constexpr int kMaxDepth = 16;
+
+// Limits on the evaluation of an initialization.
+constexpr uint64_t kMaxInitialBytes = uint64_t{1} << 30;
+constexpr uint64_t kMaxInitialWork = uint64_t{1} << 30;
 
 }  // namespace
 
@@ -33,19 +39,88 @@ Result<Importer::WhileSubgraphs> Importer::SubgraphsOfWhile(const ImportContext&
 bool CallsSubgraphs(fb::BuiltinOperator op) {
   using Op = fb::BuiltinOperator;
   return op == Op::STABLEHLO_COMPOSITE || op == Op::STABLEHLO_CASE || op == Op::IF ||
-         op == Op::WHILE || op == Op::STABLEHLO_WHILE;
+         op == Op::WHILE || op == Op::STABLEHLO_WHILE || op == Op::CALL_ONCE;
 }
 
 Status Importer::ImportControl(ImportContext& ctx) {
   using Op = fb::BuiltinOperator;
   ImportMark mark(graph_, unsupported_);
+  const std::vector<Value*> variables = state_.variables.Values();
   const Op op = OperatorOf(ctx.code());
   Status status = op == Op::STABLEHLO_COMPOSITE ? ImportComposite(ctx)
                   : op == Op::STABLEHLO_CASE    ? ImportCase(ctx)
                   : op == Op::IF                ? ImportIf(ctx)
+                  : op == Op::CALL_ONCE         ? ImportCallOnce(ctx)
                                                 : ImportWhile(ctx);
-  if (!status) mark.Undo(status.error());
+  if (!status) {
+    mark.Undo(status.error());
+    state_.variables.Restore(variables);
+  }
   return status;
+}
+
+// The initial values of the variables that the subgraph assigns: it is run here.
+Status Importer::ImportCallOnce(ImportContext& ctx) {
+  NN_ASSIGN(const auto* const o, ctx.Options<fb::CallOnceOptions>());
+  const int64_t index = o->init_subgraph_index();
+  const fb::SubGraph* const sub = At(model_.root->subgraphs(), index);
+  if (sub == nullptr) return ModelError("subgraph {} does not exist", index);
+  if (depth_ > 0) return UnsupportedError("CALL_ONCE in a called subgraph is unsupported");
+  if (!state_.initialized.insert(index).second) return {};
+  if (SizeOf(sub->inputs()) > 0 || SizeOf(sub->outputs()) > 0)
+    return ModelError("subgraph {} has inputs or outputs", index);
+  ImportState state{.hybrid_as_float = state_.hybrid_as_float};
+  const auto in_subgraph = [&](const Error& error) {
+    return tl::unexpected(error.In(fmt::format("subgraph {}", index)));
+  };
+  if (const Status done = Importer(model_, *sub, state, depth_ + 1).Run(); !done)
+    return in_subgraph(done.error());
+  if (!state.result.unsupported.empty())
+    return UnsupportedError("subgraph {}: {}: {}", index, state.result.unsupported[0].source,
+                            state.result.unsupported[0].reason);
+  const auto assigned = state.variables.Assigned();
+  for (const auto& [name, value] : assigned) state.result.graph.AddOutput(name, value);
+  EvalBudget budget{.bytes = kMaxInitialBytes, .work = kMaxInitialWork};
+  auto initial = EvalGraph(state.result.graph, {}, budget, false);
+  if (!initial) return in_subgraph(initial.error());
+  for (size_t i = 0; i < assigned.size(); ++i)
+    NN_RETURN_IF_ERROR(state_.variables.SetInitial(assigned[i].first, std::move((*initial)[i])));
+  return {};
+}
+
+// Refuses an operator whose subgraphs have changed a variable since `before`.
+Status Importer::RequireUnchanged(const std::vector<Value*>& before, std::string_view why) const {
+  const auto changed = state_.variables.ChangedSince(before);
+  if (!changed) return {};
+  return UnsupportedError("{}, and variable {} is assigned in a subgraph", why,
+                          Quote(state_.variables.NameOf(*changed)));
+}
+
+// Selects the values of the variables after the branches of an IF. `before` and `yes` are those
+// before both and after the branch of a true condition; the current ones are those after the other
+// branch.
+Status Importer::SelectVariables(ImportContext& ctx, Value* condition,
+                                 const std::vector<Value*>& before, const std::vector<Value*>& yes,
+                                 std::string_view why) {
+  Variables& variables = state_.variables;
+  const std::vector<Value*> no = variables.Values();
+  const auto in = [](const std::vector<Value*>& values, size_t i) {
+    return i < values.size() ? values[i] : nullptr;
+  };
+  variables.Restore(before);
+  for (size_t i = 0; i < no.size(); ++i) {
+    Value *taken = in(yes, i), *other = no[i];
+    if (taken == other) {
+      if (taken != nullptr) NN_RETURN_IF_ERROR(variables.Assign(i, taken));
+      continue;
+    }
+    const Type type = (taken != nullptr ? taken : other)->type();
+    NN_ASSIGN(Value* const kept, variables.Read(graph_, state_.known_inputs, i, type));
+    NN_ASSIGN(Value* const value, Choose(ctx, condition, taken == nullptr ? kept : taken,
+                                         other == nullptr ? kept : other, why));
+    NN_RETURN_IF_ERROR(variables.Assign(i, value));
+  }
+  return {};
 }
 
 Result<std::vector<Value*>> Importer::InlineSubgraph(int64_t index, std::span<Value* const> inputs,
@@ -100,21 +175,25 @@ Status Importer::ImportIf(ImportContext& ctx) {
   const std::string why = "the condition " + WhyUnknown(condition);
   ImportMark mark(graph_, unsupported_);
   NN_ASSIGN(Value* const scalar, AsScalar(ctx, condition));
+  const std::vector<Value*> variables = state_.variables.Values();
   const auto yes = InlineSubgraph(o->then_subgraph_index(), inputs, ctx.output_count());
   if (!yes) return tl::unexpected(InBranch(yes.error(), why));
+  const std::vector<Value*> variables_if_yes = state_.variables.Values();
+  state_.variables.Restore(variables);
   const auto no = InlineSubgraph(o->else_subgraph_index(), inputs, ctx.output_count());
   if (!no) return tl::unexpected(InBranch(no.error(), why));
   for (size_t i = 0; i < yes->size(); ++i) {
     const auto y = Choose(ctx, scalar, (*yes)[i], (*no)[i], why);
     if (!y && y.error().code() == ErrorCode::kUnsupported && !mark.HasUnsupported()) {
       mark.EraseNodes();
+      state_.variables.Restore(variables);
       return ImportOpenIf(ctx, o->then_subgraph_index(), o->else_subgraph_index(),
                           y.error().message());
     }
     if (!y) return tl::unexpected(y.error());
     ctx.SetOutput(i, *y);
   }
-  return {};
+  return SelectVariables(ctx, scalar, variables, variables_if_yes, why);
 }
 
 Result<std::vector<Value*>> Importer::RunRegion(int64_t index, std::span<Value* const> inputs,
@@ -131,8 +210,10 @@ Status Importer::ImportOpenIf(ImportContext& ctx, int64_t yes, int64_t no, std::
   const auto given = std::span<Value* const>(ctx.inputs()).subspan(1);
   const RunBranchFn runs[] = {[&] { return RunRegion(yes, given, ctx.output_count()); },
                               [&] { return RunRegion(no, given, ctx.output_count()); }};
+  const std::vector<Value*> variables = state_.variables.Values();
   auto branches = TakeBranches(graph_, unsupported_, runs);
   if (!branches) return tl::unexpected(InBranch(branches.error(), why));
+  NN_RETURN_IF_ERROR(RequireUnchanged(variables, why));
   NN_ASSIGN(Value* const condition, AsScalar(ctx, ctx.input(0)));
   std::vector<Value*> inputs = {condition};
   inputs.insert(inputs.end(), branches->captured.begin(), branches->captured.end());
@@ -158,8 +239,10 @@ Status Importer::ImportOpenWhile(ImportContext& ctx, const WhileSubgraphs& subgr
   std::vector<Type> types;
   types.reserve(values.size());
   for (const Value* v : values) types.push_back(v->type());
+  const std::vector<Value*> variables = state_.variables.Values();
   auto loop = TakeLoop(graph_, unsupported_, std::move(types), run);
   if (!loop) return tl::unexpected(InBranch(loop.error(), why));
+  NN_RETURN_IF_ERROR(RequireUnchanged(variables, why));
   NN_ASSIGN(Value* const first, condition_of(values));
   std::vector<Value*> inputs = {nullptr, first};
   inputs.insert(inputs.end(), values.begin(), values.end());
@@ -178,6 +261,7 @@ Status Importer::ImportCase(ImportContext& ctx) {
   NN_ASSIGN(Value* const given, ctx.Ranked(0));
   const auto known = state_.known.Int(given);
   const auto last = static_cast<int64_t>(branches.size()) - 1;
+  const std::vector<Value*> variables = state_.variables.Values();
   const int64_t first = !known ? last : *known < 0 || *known > last ? last : *known;
   NN_ASSIGN(std::vector<Value*> chosen,
             InlineSubgraph(branches[static_cast<size_t>(first)], inputs, ctx.output_count()));
@@ -191,6 +275,7 @@ Status Importer::ImportCase(ImportContext& ctx) {
       NN_ASSIGN(chosen[i], Choose(ctx, taken, branch[i], chosen[i], why));
     }
   }
+  if (!known) NN_RETURN_IF_ERROR(RequireUnchanged(variables, why));
   for (size_t i = 0; i < chosen.size(); ++i) ctx.SetOutput(i, chosen[i]);
   return {};
 }
@@ -203,6 +288,7 @@ Status Importer::ImportWhile(ImportContext& ctx) {
   if (values.size() != ctx.output_count())
     return ModelError("there are {} loop values, but {} outputs", values.size(),
                       ctx.output_count());
+  const std::vector<Value*> variables = state_.variables.Values();
   ImportMark all(graph_, unsupported_);
   const LoopScope loop(state_.loops);
   for (int64_t i = 0;; ++i) {
@@ -214,6 +300,7 @@ Status Importer::ImportWhile(ImportContext& ctx) {
           i == 0 ? "the condition " + WhyUnknown(condition[0])
                  : fmt::format("the condition after {} iterations {}", i, WhyUnknown(condition[0]));
       all.EraseNodes();
+      state_.variables.Restore(variables);
       return ImportOpenWhile(ctx, subgraphs, std::move(why));
     }
     mark.EraseNodes();

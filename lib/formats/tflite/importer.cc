@@ -39,8 +39,14 @@ Status Importer::Run() {
   ReadMetadata();
   values_.resize(static_cast<size_t>(SizeOf(sub_.tensors())), nullptr);
   NN_RETURN_IF_ERROR(ReadInputs());
+  std::set<std::string> names;
+  for (const auto* list : {sub_.inputs(), sub_.outputs()})
+    for (const int64_t index : ListOf<int64_t>(list))
+      if (const fb::Tensor* const t = At(sub_.tensors(), index)) PortName(*t, index, names);
+  state_.variables.SetPorts(std::move(names), static_cast<size_t>(SizeOf(sub_.inputs())));
   NN_RETURN_IF_ERROR(ImportOperators());
   NN_RETURN_IF_ERROR(ReadOutputs());
+  NN_ASSIGN(state_.result.states, state_.variables.Finish(graph_));
   return Verify(graph_);
 }
 
@@ -57,7 +63,8 @@ Result<std::vector<Value*>> Importer::Inline(std::span<Value* const> inputs, boo
     NN_ASSIGN(const Type type, TypeOf(*tensor, tensors[i]));
     Value*& v = values_[static_cast<size_t>(tensors[i])];
     if (v != nullptr) return ModelError("tensor {} occurs twice in the inputs", tensors[i]);
-    if (inputs[i]->dtype() != DType::kUnknown && inputs[i]->dtype() != type.dtype)
+    if (inputs[i]->dtype() != DType::kUnknown && inputs[i]->dtype() != type.dtype &&
+        !state_.variables.IsHandle(inputs[i]))
       return ModelError("input {} is declared as {}, but is {}", i, type.ToString(),
                         inputs[i]->type().ToString());
     v = inputs[i];
@@ -86,20 +93,33 @@ void Importer::CountUses() {
       if (t >= 0 && t < static_cast<int64_t>(uses_.size())) ++uses_[static_cast<size_t>(t)];
 }
 
-// Whether input i of an operator is a state that nothing has written yet. kUnsupported if others
-// may write it.
-Result<bool> Importer::IsInitialState(const fb::OperatorCode& code, size_t i, int64_t index) const {
+Result<bool> Importer::IsState(const fb::OperatorCode& code, size_t i, int64_t index) const {
   const ImportRow* const row = FindImport(code);
   if (row == nullptr || std::ranges::find(row->states, i) == row->states.end()) return false;
   NN_ASSIGN(const fb::Tensor* const tensor, TensorAt(index));
   if (values_[static_cast<size_t>(index)] != nullptr) return false;
   NN_ASSIGN(const bool contents, HasContents(model_, *tensor));
-  if (contents) return false;
-  if (uses_[static_cast<size_t>(index)] > 1 || depth_ > 0)
-    return UnsupportedError("tensor {} ({}): a state that {} is unsupported", index,
-                            Quote(Text(tensor->name())),
-                            depth_ > 0 ? "belongs to a called subgraph" : "several operators use");
-  return true;
+  return !contents;
+}
+
+bool Importer::IsZeroState(int64_t index) const {
+  return uses_[static_cast<size_t>(index)] == 1 && depth_ == 0 && !state_.variables.HasPorts(false);
+}
+
+Result<Value*> Importer::ReadState(int64_t index) {
+  NN_ASSIGN(const fb::Tensor* const tensor, TensorAt(index));
+  NN_ASSIGN(const Type type, TypeOf(*tensor, index));
+  return state_.variables.Read(graph_, state_.known_inputs, state_.variables.OfTensor(sub_, index),
+                               type);
+}
+
+Status Importer::KeepStates(const ImportContext& ctx) {
+  for (const auto& [i, value] : ctx.states()) {
+    if (value == nullptr) return UnsupportedError("state {} cannot be kept from run to run", i);
+    const int64_t index = ctx.op().inputs()->Get(static_cast<flatbuffers::uoffset_t>(i));
+    NN_RETURN_IF_ERROR(state_.variables.Assign(state_.variables.OfTensor(sub_, index), value));
+  }
+  return {};
 }
 
 Result<bool> Importer::IsBlockwiseInput(const fb::OperatorCode& code, size_t i,
@@ -237,11 +257,15 @@ Result<std::vector<int64_t>> Importer::OperatorOrder() const {
   return order;
 }
 
-// The value of a tensor; constants are read on first use. kUnsupported for variables.
+// The value of a tensor; constants are read on first use.
 Result<Value*> Importer::ValueOf(int64_t index) {
   NN_ASSIGN(const fb::Tensor* const tensor, TensorAt(index));
   Value*& v = values_[static_cast<size_t>(index)];
   if (v != nullptr) return v;
+  if (tensor->is_variable()) {
+    NN_ASSIGN(const bool contents, HasContents(model_, *tensor));
+    if (!contents) return ReadState(index);
+  }
   const auto shared = state_.constants.find({&sub_, index});
   if (shared != state_.constants.end()) return v = shared->second;
   auto constant = ReadConstant(*tensor, index);
@@ -256,8 +280,6 @@ Result<Value*> Importer::ReadConstant(const fb::Tensor& tensor, int64_t index) {
   NN_ASSIGN(Type type, TypeOf(tensor, index));
   NN_ASSIGN(const bool contents, HasContents(model_, tensor));
   const bool empty = type.dims && Product(*type.dims) == 0;
-  if (!contents && tensor.is_variable())
-    return UnsupportedError("variable tensors are unsupported");
   if (!contents && !empty) return ModelError("the tensor is used, but has no value");
   NN_ASSIGN(Tensor value, ReadContents(model_, tensor));
   return graph_.AddConstant(std::move(value), std::string(Text(tensor.name())), type.quant);
@@ -280,17 +302,20 @@ Status Importer::ImportWithCode(const fb::Operator& op, const fb::OperatorCode& 
   const int64_t last_id = LastId(graph_);
   const size_t unsupported = unsupported_.size();
   std::vector<Value*> inputs;
+  std::vector<size_t> states;
   std::string reason;
   // Values after an unsupported operator often have unknown types, which lets others fail: no
   // fault of theirs, nor of the model.
   bool on_opaque = false;
   for (const int64_t t : ListOf<int64_t>(op.inputs())) {
     NN_ASSIGN(const bool is_blockwise, IsBlockwiseInput(code, inputs.size(), t));
-    const auto is_state =
-        t == -1 || is_blockwise ? Result<bool>(true) : IsInitialState(code, inputs.size(), t);
-    auto v = !is_state   ? tl::unexpected(is_state.error())
-             : *is_state ? Result<Value*>(nullptr)
-                         : ValueOf(t);
+    bool is_state = false;
+    if (t != -1 && !is_blockwise) {
+      NN_ASSIGN(is_state, IsState(code, inputs.size(), t));
+    }
+    const bool is_absent = t == -1 || is_blockwise || (is_state && IsZeroState(t));
+    auto v = is_absent ? Result<Value*>(nullptr) : is_state ? ReadState(t) : ValueOf(t);
+    if (is_state && !is_absent) states.push_back(inputs.size());
     const bool is_unsupported = !v && v.error().code() == ErrorCode::kUnsupported;
     // Custom operators also have inputs without a value: memory for their use.
     if (!v && !is_unsupported && OperatorOf(code) != fb::BuiltinOperator::CUSTOM)
@@ -310,11 +335,15 @@ Status Importer::ImportWithCode(const fb::Operator& op, const fb::OperatorCode& 
   }
   NN_RETURN_IF_ERROR(CheckPresence(op, code));
   ImportContext ctx(model_, sub_, op, code, index, graph_, inputs, types, state_.result.hybrids,
-                    state_.hybrid_as_float);
-  auto status = !reason.empty() ? Status(UnsupportedError("{}", reason))
-                : types.empty() ? Status(ModelError("the operator has no output"))
+                    state_.hybrid_as_float, state_.variables, state_.known_inputs);
+  for (const size_t i : states) ctx.KeepState(i);
+  const ImportRow* const row = FindImport(code);
+  const bool has_effect = CallsSubgraphs(OperatorOf(code)) || (row != nullptr && row->has_effect);
+  auto status = !reason.empty()                ? Status(UnsupportedError("{}", reason))
+                : types.empty() && !has_effect ? Status(ModelError("the operator has no output"))
                 : CallsSubgraphs(OperatorOf(ctx.code())) ? ImportControl(ctx)
                                                          : ImportOp(ctx, name);
+  if (status) status = KeepStates(ctx);
   if (status) status = CheckPassedOn(ctx);
   // A subgraph may have reported its own operators.
   const bool follows = on_opaque || unsupported_.size() > unsupported;

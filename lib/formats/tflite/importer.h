@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -30,6 +31,8 @@ struct ImportState {
   // Constants of called subgraphs, which all calls share, by subgraph and tensor.
   std::map<std::pair<const fb::SubGraph*, int64_t>, Value*> constants = {};
   int loops = 0;  // that are being unrolled
+  Variables variables{known_inputs.states};
+  std::set<int64_t> initialized = {};  // the subgraphs that CALL_ONCE has run
 };
 
 // Imports an operator without subgraphs. kUnsupported if no function applies.
@@ -52,9 +55,13 @@ class Importer {
  private:
   Status ImportOperators();
   void CountUses();
-  // Whether input i of an operator is a state that nothing has written yet. kUnsupported if others
-  // may write it.
-  Result<bool> IsInitialState(const fb::OperatorCode& code, size_t i, int64_t index) const;
+  // Whether input i of an operator is a state.
+  Result<bool> IsState(const fb::OperatorCode& code, size_t i, int64_t index) const;
+  // Whether a state has zeros before its only use in a run.
+  bool IsZeroState(int64_t index) const;
+  Result<Value*> ReadState(int64_t index);
+  // Stores the states after an operator.
+  Status KeepStates(const ImportContext& ctx);
   // Whether input i of an operator has blockwise quantization, which the operator reads itself.
   Result<bool> IsBlockwiseInput(const fb::OperatorCode& code, size_t i, int64_t index) const;
   void ReadMetadata();
@@ -66,7 +73,7 @@ class Importer {
   Status ReadInputs();
   Status ReadOutputs();
   Result<std::vector<int64_t>> OperatorOrder() const;
-  // The value of a tensor; constants are read on first use. kUnsupported for variables.
+  // The value of a tensor; constants are read on first use.
   Result<Value*> ValueOf(int64_t index);
   Result<Value*> ReadConstant(const fb::Tensor& tensor, int64_t index);
 
@@ -81,6 +88,7 @@ class Importer {
   // they fail.
   Status ImportControl(ImportContext& ctx);
   Status ImportComposite(ImportContext& ctx);
+  Status ImportCallOnce(ImportContext& ctx);
   Status ImportIf(ImportContext& ctx);
   Status ImportCase(ImportContext& ctx);
   Status ImportWhile(ImportContext& ctx);
@@ -92,6 +100,9 @@ class Importer {
   // InlineSubgraph() for a region: nothing in it may be unsupported.
   Result<std::vector<Value*>> RunRegion(int64_t index, std::span<Value* const> inputs,
                                         size_t outputs);
+  Status RequireUnchanged(const std::vector<Value*>& before, std::string_view why) const;
+  Status SelectVariables(ImportContext& ctx, Value* condition, const std::vector<Value*>& before,
+                         const std::vector<Value*>& yes, std::string_view why);
   // The results of a subgraph for these inputs, as operators of the graph.
   Result<std::vector<Value*>> InlineSubgraph(int64_t index, std::span<Value* const> inputs,
                                              size_t outputs);

@@ -25,7 +25,9 @@ constexpr FeatureSupport kFeatures[] = {
      .exported = false,
      .note = "imported where operators call them; WHILE is unrolled if its trip count is known"},
     {.name = "variable tensors",
-     .note = "as states of recurrent layers, which are zeros when a run begins"},
+     .note = "as states of recurrent layers, which are zeros when a run begins, or inputs and "
+             "outputs with --states"},
+    {.name = "resource variables", .exported = false, .note = "imported as inputs and outputs"},
     {.name = "custom operators", .exported = false, .note = "those in the list of operators"},
     {.name = "metadata buffers, archive of associated files at the end",
      .imported = false,

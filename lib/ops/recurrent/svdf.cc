@@ -9,6 +9,7 @@
 #include "ops/array/concat.h"
 #include "ops/array/shape.h"
 #include "ops/array/slice.h"
+#include "ops/array/tile.h"
 #include "ops/math/matmul.h"
 #include "ops/quant/quantized.h"
 #include "ops/quant/requant.h"
@@ -86,6 +87,10 @@ Status InferSvdf(InferContext& ctx) {
                         x.dim(0).ToString(), filters.ToString(), steps.ToString());
   }
   ctx.set_out(0, Type(x.dtype, {x.dim(0), units}));
+  if (ctx.output_count() > 1) {
+    const DType state = x.quantized() ? ctx.in(kSvdfState).dtype : x.dtype;
+    ctx.set_out(1, Type(state, {x.dim(0), filters, steps}));
+  }
   return {};
 }
 
@@ -128,6 +133,10 @@ Status EvalQuantizedSvdf(EvalContext& ctx, const SvdfSizes& s) {
     return int64_t{static_cast<int8_t>(feature_sum + state_zero)} - state_zero;
   };
   NN_ASSIGN(TensorBuilder y, ctx.NewOutput());
+  std::optional<TensorBuilder> next;
+  if (ctx.output_count() > 1) {
+    NN_ASSIGN(next, ctx.NewOutput(1));
+  }
   for (int64_t b = 0; b < s.batch; ++b)
     for (int64_t u = 0; u < s.filters / s.rank; ++u) {
       int64_t sum = ctx.has(kSvdfBias) ? ctx.in(kSvdfBias).GetInt(u) : 0;
@@ -142,11 +151,15 @@ Status EvalQuantizedSvdf(EvalContext& ctx, const SvdfSizes& s) {
           sum +=
               time[static_cast<size_t>(f * s.steps + m)] * state[static_cast<size_t>(old + m + 1)];
         sum += time[static_cast<size_t>((f + 1) * s.steps - 1)] * newest;
+        if (!next) continue;
+        next->Copy(old, ctx.in(kSvdfState), old + 1, s.steps - 1);
+        next->SetInt(old + s.steps - 1, newest + state_zero);
       }
       const int64_t v = int64_t{Rescale(WrapTo32(sum), to_output)} + out.zero_point();
       y.SetInt(b * (s.filters / s.rank) + u, ClampTo(DType::kI8, v));
     }
   ctx.set_out(0, y.Finish());
+  if (next) ctx.set_out(1, next->Finish());
   return {};
 }
 
@@ -159,6 +172,10 @@ Status EvalSvdf(EvalContext& ctx) {
     if (ctx.has(kSvdfBias)) bias.emplace(ctx.in(kSvdfBias));
     if (ctx.has(kSvdfState)) state.emplace(ctx.in(kSvdfState));
     NN_ASSIGN(auto y, RealOutput<float>::Create(ctx));
+    std::optional<RealOutput<float>> next;
+    if (ctx.output_count() > 1) {
+      NN_ASSIGN(next, RealOutput<float>::Create(ctx, 1));
+    }
     for (int64_t b = 0; b < s.batch; ++b)
       for (int64_t u = 0; u < s.filters / s.rank; ++u) {
         float sum = 0;
@@ -168,13 +185,18 @@ Status EvalSvdf(EvalContext& ctx) {
             newest = Fma(x.data()[b * s.inputs + i], feature.data()[f * s.inputs + i], newest);
           float dot = 0;
           const int64_t old = (b * s.filters + f) * s.steps;
-          for (int64_t m = 0; m + 1 < s.steps; ++m)
-            dot = Fma(state ? state->data()[old + m + 1] : 0.0f, time.data()[f * s.steps + m], dot);
+          for (int64_t m = 0; m + 1 < s.steps; ++m) {
+            const float kept = state ? state->data()[old + m + 1] : 0.0f;
+            dot = Fma(kept, time.data()[f * s.steps + m], dot);
+            if (next) next->data()[old + m] = kept;
+          }
+          if (next) next->data()[old + s.steps - 1] = newest;
           sum += Fma(newest, time.data()[(f + 1) * s.steps - 1], dot);
         }
         y.data()[b * (s.filters / s.rank) + u] = sum + (bias ? bias->data()[u] : 0.0f);
       }
     y.Finish();
+    if (next) next->Finish();
     return {};
   });
 }
@@ -209,15 +231,21 @@ Result<bool> DecomposeSvdf(Graph& graph, Node& node) {
   NN_ASSIGN(Value * y, add("matmul", {node.input(kSvdfX), node.input(kSvdfFeature)},
                            MatmulAttrs{false, true}));
   Value* weights = node.input(kSvdfTime);
-  if (IsZeroState(node.input(kSvdfState))) {
+  Value* state = node.input(kSvdfState);
+  std::vector<Value*> outputs(node.outputs().size());
+  if (outputs.size() == 1 && IsZeroState(state)) {
     NN_ASSIGN(weights, add("slice", {weights}, SliceAttrs{{1}, {steps - 1}, {steps}, {}}));
     NN_ASSIGN(weights, add("reshape", {weights}, ReshapeAttrs{{Dim(filters)}}));
     NN_ASSIGN(y, add("mul", {y, weights}, {}));
   } else {
-    NN_ASSIGN(Value* const kept,
-              add("slice", {node.input(kSvdfState)}, SliceAttrs{{2}, {1}, {steps}, {}}));
+    if (state == nullptr) {
+      NN_ASSIGN(state, add("expand", {graph.AddConstant(Tensor::Scalar(0.0f))},
+                           ExpandAttrs{{x.dim(0), Dim(filters), Dim(steps)}}));
+    }
+    NN_ASSIGN(Value* const kept, add("slice", {state}, SliceAttrs{{2}, {1}, {steps}, {}}));
     NN_ASSIGN(y, add("reshape", {y}, ReshapeAttrs{{x.dim(0), Dim(filters), Dim(1)}}));
     NN_ASSIGN(y, add("concat", {kept, y}, ConcatAttrs{2}));
+    outputs.back() = y;
     NN_ASSIGN(y, add("mul", {y, weights}, {}));
     NN_ASSIGN(y, add("reduce_sum", {y}, ReduceAttrs{{2}, false}));
   }
@@ -226,7 +254,8 @@ Result<bool> DecomposeSvdf(Graph& graph, Node& node) {
   if (Value* const bias = node.input(kSvdfBias)) {
     NN_ASSIGN(y, add("add", {y, bias}, {}));
   }
-  graph.Replace(&node, y);
+  outputs[0] = y;
+  graph.Replace(&node, outputs);
   return true;
 }
 
@@ -240,6 +269,7 @@ void RegisterSvdfOps(OpRegistry& ops) {
   op.attrs = AttrsInfoOf<SvdfAttrs>();
   op.inputs = {
       {"x"}, {"feature"}, {"time"}, {"bias", Arity::kOptional}, {"state", Arity::kOptional}};
+  op.outputs = {{"y"}, {"new_state", Arity::kOptional}};
   op.quant_rule = QuantRule::kFree;
   op.infer = InferSvdf;
   op.eval = EvalSvdf;

@@ -13,11 +13,12 @@ namespace nn {
 // Sizes: B sequences, I inputs, F filters, M steps, U = F / rank units.
 //
 //   x [B, I], feature [F, I], time [F, M], bias [U], state [B, F, M] (0 if absent)
-//   y [B, U]
+//   y [B, U], optionally new_state [B, F, M]
 //
 // Step: the features of x, feature x, follow those of the last M - 1 steps in the state, whose
 // oldest ones are dropped. y is the sum over `rank` consecutive filters of their dot products with
-// `time`, plus the bias. The new state is not a result. Float products are dot products of the
+// `time`, plus the bias. The new state is the state without its oldest features and with those of
+// the step. Float products are dot products of the
 // arithmetic contract; the sum over filters adds one after the other to +0, then the bias, or +0.
 //
 // On quantized types as TensorFlow Lite's kernels: x, feature and y i8, time and state both i16 or

@@ -293,6 +293,7 @@ std::optional<std::string> WhyNotSvdf(const Node& node) {
   if (!x.const_dims()) return "its shapes must be constant";
   if (node.input(kSvdfState) != nullptr && !IsZeros(*node.input(kSvdfState)))
     return "its state must be zero";
+  if (node.outputs().size() > 1) return "its new state is not written";
   return std::nullopt;
 }
 

@@ -83,8 +83,19 @@ class LstmImport {
     a.batch_first = x.batch_first;
     std::vector<Value*> operands = {x.x, w, r, bias, nullptr, h, c, peepholes};
     const auto quant = quantized_ ? ctx_.output_type().quant : nullptr;
-    NN_ASSIGN(Value* const y, ctx_.Add("lstm", std::move(operands), std::move(a), quant));
-    return WithoutDirection(ctx_, y, x.batch_first);
+    if (!ctx_.KeepsState(in_.h) && !ctx_.KeepsState(in_.c)) {
+      NN_ASSIGN(Value* const y, ctx_.Add("lstm", std::move(operands), std::move(a), quant));
+      return WithoutDirection(ctx_, y, x.batch_first);
+    }
+    std::vector<Type> types(3);
+    types[0].quant = quant;
+    if (h != nullptr) types[1].quant = h->type().quant;
+    if (c != nullptr) types[2].quant = c->type().quant;
+    NN_ASSIGN(Node* const lstm,
+              ctx_.AddNode("lstm", std::move(operands), std::move(a), std::span(types)));
+    if (ctx_.KeepsState(in_.h)) NN_RETURN_IF_ERROR(ctx_.SetState(in_.h, lstm->output(1)));
+    if (ctx_.KeepsState(in_.c)) NN_RETURN_IF_ERROR(ctx_.SetState(in_.c, lstm->output(2)));
+    return WithoutDirection(ctx_, lstm->output(), x.batch_first);
   }
 
  private:
@@ -260,9 +271,11 @@ Status ImportBasicLstm(ImportContext& ctx) {
   NN_ASSIGN(Value* const c, InitialState(ctx, kC, StateDims(s, units), StateBatch(s)));
   NN_ASSIGN(Node* const lstm,
             ctx.AddNode("lstm", {s.x, all_w, all_r, all_b, nullptr, h, c}, LstmAttrs{}, 3));
-  for (size_t i = 0; i < 2 && i < ctx.output_count(); ++i) {
+  for (size_t i = 0; i < 2; ++i) {
     NN_ASSIGN(Value* const state, ctx.Add("squeeze", {lstm->output(i + 1)}, AxesAttrs{{0}}));
-    ctx.SetOutput(i, state);
+    const size_t input = i == 0 ? kH : kC;
+    if (i < ctx.output_count()) ctx.SetOutput(i, state);
+    if (ctx.KeepsState(input)) NN_RETURN_IF_ERROR(ctx.SetState(input, state));
   }
   if (ctx.output_count() < 3) return {};
   Value* before = ctx.input(kH);

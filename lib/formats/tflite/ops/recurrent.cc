@@ -51,8 +51,10 @@ Result<Value*> AddRnn(ImportContext& ctx, const RnnInputs& in, Sequence x, Value
   if (activation != fb::ActivationFunctionType::TANH) {
     NN_RETURN_IF_ERROR(AddActivation(a, activation));
   }
-  NN_ASSIGN(Value* const y, ctx.Add("rnn", {x.x, w, r, bias, nullptr, h}, std::move(a)));
-  return WithoutDirection(ctx, y, x.batch_first);
+  NN_ASSIGN(Node* const rnn, ctx.AddNode("rnn", {x.x, w, r, bias, nullptr, h}, std::move(a),
+                                         ctx.KeepsState(in.h) ? 2 : 1));
+  if (ctx.KeepsState(in.h)) NN_RETURN_IF_ERROR(ctx.SetState(in.h, rnn->output(1)));
+  return WithoutDirection(ctx, rnn->output(), x.batch_first);
 }
 
 Status ImportRnn(ImportContext& ctx) {
@@ -124,7 +126,14 @@ Status ImportSvdf(ImportContext& ctx) {
   // The integer kernel ignores its activation but for the range of int8.
   const auto activation =
       quantized ? fb::ActivationFunctionType::NONE : o->fused_activation_function();
-  return ctx.EmitActivated(activation, "svdf", operands, SvdfAttrs{o->rank()});
+  if (!ctx.KeepsState(kState))
+    return ctx.EmitActivated(activation, "svdf", operands, SvdfAttrs{o->rank()});
+  Type types[2] = {ctx.output_type(), Type()};
+  types[1].quant = state->type().quant;
+  NN_ASSIGN(Node* const svdf,
+            ctx.AddNode("svdf", operands, SvdfAttrs{o->rank()}, std::span<const Type>(types)));
+  NN_RETURN_IF_ERROR(ctx.SetState(kState, svdf->output(1)));
+  return ctx.EmitActivation(activation, svdf->output());
 }
 
 constexpr size_t kRnnStates[] = {4};

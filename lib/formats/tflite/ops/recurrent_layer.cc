@@ -295,6 +295,7 @@ std::optional<std::string> WhyNotSvdf(const Node& node) {
   if (x.dtype != DType::kF32 && !x.quantized()) return "SVDF takes f32 and quantized i8 only";
   const Value* const state = node.input(kSvdfState);
   if (state != nullptr && !IsZeros(*state)) return "the state of SVDF starts at zero";
+  if (node.outputs().size() > 1) return "SVDF does not return its state";
   if (!x.ranked() || !x.dim(0).is_const())
     return "the batch must be constant, because it is the size of the state; set it with --batch";
   return std::nullopt;
