@@ -21,7 +21,7 @@ struct Code {
 constexpr Code kCodes[] = {{"WHILE", 119}, {"LESS", 58},        {"ADD", 0},
                            {"GATHER", 36}, {"EXPAND_DIMS", 70}, {"CONCATENATION", 2},
                            {"PACK", 83},   {"SLICE", 65},       {"NEG", 59},
-                           {"MUL", 18},    {"IF", 118},         {"DENSIFY", 124}};
+                           {"MUL", 18},    {"IF", 118},         {"SKIP_GRAM", 30}};
 
 // An operator on tensors by index.
 std::string Op(std::string_view name, const std::vector<int>& inputs,
@@ -193,12 +193,25 @@ TEST_CASE("tflite WHILE: a run decides about the end") {
   CHECK(run(-7) == std::vector<double>{1, 3});
 }
 
+TEST_CASE("tflite WHILE: a recurrent layer of as many steps as a run says") {
+  const Rnn rnn({});
+  const auto imported = Import(rnn.subgraphs, rnn.buffers);
+  REQUIRE_MESSAGE(imported.has_value(), imported.error().message());
+  for (const auto& u : imported->unsupported) FAIL(u.reason);
+  CHECK(WhyOpen(imported->graph) ==
+        "WHILE: the condition depends on input \"t4\", which nnconvert --fix-input makes a "
+        "constant\n");
+  const auto outputs = RunEverywhere(
+      imported->graph,
+      InputsOf(imported->graph, {{10, 20}, {0, 0, 0, 0, 0, 0}, {1, 2, 3, 4, 5, 6}, {2}}));
+  CHECK(outputs[0].ToDoubles() == std::vector<double>{14, 26});
+  CHECK(outputs[1].ToDoubles() == std::vector<double>{11, 22, 14, 26, 0, 0});
+}
+
 TEST_CASE("tflite WHILE: reasons") {
   const auto why = [](const Rnn& rnn) { return WhyNot(rnn.subgraphs, rnn.buffers); };
-  // Sizes of slices that a run decides about.
-  CHECK(why(Rnn({})).starts_with("SLICE: the sizes of the slice must be constant\n"));
   // Reported once.
-  CHECK(why(Rnn({3}, "DENSIFY")) == "DENSIFY: DENSIFY (version 1) is unsupported\n");
+  CHECK(why(Rnn({3}, "SKIP_GRAM")) == "SKIP_GRAM: SKIP_GRAM (version 1) is unsupported\n");
   CHECK(why(Rnn({1 << 30})).find("more than 65536 operators") != std::string::npos);
   // x -> x + x for ever.
   std::vector<std::string> buffers = {"{}"};
@@ -225,7 +238,7 @@ TEST_CASE("tflite IF: only the branch of a known condition is imported") {
                    "{\"then_subgraph_index\": 1, \"else_subgraph_index\": 2}")},
                buffers),
       Subgraph({x, x}, {0}, {1}, {Op("NEG", {0}, {1})}, buffers),
-      Subgraph({x, x}, {0}, {1}, {Op("DENSIFY", {0}, {1})}, buffers)};
+      Subgraph({x, x}, {0}, {1}, {Op("SKIP_GRAM", {0}, {1})}, buffers)};
   const auto imported = Import(subgraphs, buffers);
   REQUIRE_MESSAGE(imported.has_value(), imported.error().message());
   for (const auto& u : imported->unsupported) FAIL(u.reason);

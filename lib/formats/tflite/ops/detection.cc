@@ -5,14 +5,13 @@
 // float64 and rounds; here each operator of the decoding rounds to float32.
 //
 // Source: tflite/kernels/detection_postprocess.cc.
-#include <flatbuffers/flexbuffers.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
 
 #include "formats/common/padded_list.h"
+#include "formats/tflite/custom_options.h"
 #include "formats/tflite/family.h"
 #include "ops/array/concat.h"
 #include "ops/array/gather.h"
@@ -41,16 +40,8 @@ struct DetectionOptions {
 };
 
 Result<DetectionOptions> ReadOptions(const ImportContext& ctx) {
-  NN_ASSIGN(const Blob bytes, CustomOptions(ctx.model(), ctx.op()));
-  // Aligned, as their reader requires.
-  std::vector<uint64_t> aligned((bytes.size() + 7) / 8);
-  if (bytes.size() > 0) std::memcpy(aligned.data(), bytes.data(), bytes.size());
-  const auto* const data = reinterpret_cast<const uint8_t*>(aligned.data());
-  std::vector<uint8_t> tracker;
-  if (!flexbuffers::VerifyBuffer(data, bytes.size(), &tracker) ||
-      !flexbuffers::GetRoot(data, bytes.size()).IsMap())
-    return ModelError("the options are not a flexbuffer with a map");
-  const flexbuffers::Map map = flexbuffers::GetRoot(data, bytes.size()).AsMap();
+  NN_ASSIGN(const CustomMap options, CustomMap::Read(ctx));
+  const flexbuffers::Map map = options.map();
   Status missing;
   const auto option = [&](const char* name, bool is_required) {
     const flexbuffers::Reference r = map[name];

@@ -56,6 +56,13 @@ Status ImportTranspose(ImportContext& ctx) {
   return ctx.Emit("transpose", {x}, TransposeAttrs{perm});
 }
 
+// Sparse constants are imported as dense.
+Status ImportDensify(ImportContext& ctx) {
+  NN_ASSIGN(Value* const x, ctx.Required(0));
+  ctx.SetOutput(0, x);
+  return {};
+}
+
 Status ImportShape(ImportContext& ctx) {
   NN_ASSIGN(const auto* const o, ctx.Options<fb::ShapeOptions>());
   NN_ASSIGN(Value* const x, ctx.Required(0));
@@ -384,6 +391,7 @@ constexpr ImportRow kShapeImports[] = {
     {.op = Op::FILL, .import = ImportFill},
     {.op = Op::ZEROS_LIKE, .import = ImportZerosLike},
     {.op = Op::TILE, .import = ImportTile},
+    {.op = Op::DENSIFY, .import = ImportDensify},
     {.op = Op::RANGE, .import = ImportRange},
     {.op = Op::SPACE_TO_DEPTH, .import = ImportSpaceToDepth},
     {.op = Op::DEPTH_TO_SPACE, .import = ImportDepthToSpace},

@@ -4,6 +4,8 @@
 
 #include "base/checked_math.h"
 #include "formats/tflite/family.h"
+#include "ir/number.h"
+#include "ops/array/concat.h"
 #include "ops/array/shape.h"
 #include "ops/array/slice.h"
 #include "ops/support/types.h"
@@ -14,31 +16,52 @@ namespace nn::tflite {
 
 namespace {
 
+// `whole`, an index after the last element of every axis, where a number is -1, otherwise `other`.
+// Both indices are computed.
+Result<Value*> LastIfMinusOne(ImportContext& ctx, Value* number, Value* other) {
+  if (number->dtype() != DType::kI32 && number->dtype() != DType::kI64)
+    return UnsupportedError("indices of type {} are unsupported", number->type().ToString());
+  const int64_t last = number->dtype() == DType::kI32 ? std::numeric_limits<int32_t>::max()
+                                                      : std::numeric_limits<int64_t>::max();
+  NN_ASSIGN(Tensor none, Number(number->dtype(), -1));
+  NN_ASSIGN(TensorBuilder whole, TensorBuilder::Create(number->dtype(), {}));
+  whole.SetInt(0, last);
+  NN_ASSIGN(Value* const is_none, ctx.Add("equal", {number, ctx.Constant(std::move(none))}));
+  return ctx.Add("select", {is_none, ctx.Constant(whole.Finish()), other});
+}
+
 // A size of -1 extends to the end.
 Status ImportSlice(ImportContext& ctx) {
   NN_ASSIGN(Value* const x, ctx.Required(0));
-  NN_ASSIGN(const auto size, ctx.KnownInts(2, "the sizes of the slice"));
-  const auto begin = ctx.Elements(1);
-  SliceAttrs a;
-  for (size_t i = 0; i < size.size(); ++i) a.axes.push_back(static_cast<int64_t>(i));
-  if (begin && ConstDims(*begin)) {
-    a.starts = *ConstDims(*begin);
-    if (a.starts.size() != size.size())
-      return ModelError("begin has {} entries and size has {}", a.starts.size(), size.size());
-    for (size_t i = 0; i < size.size(); ++i)
-      a.ends.push_back(size[i] == -1 ? std::numeric_limits<int64_t>::max() : a.starts[i] + size[i]);
-    return ctx.Emit("slice", {x}, std::move(a));
-  }
+  const auto constant = [&](size_t i) {
+    const auto elements = ctx.Elements(i);
+    return elements ? ConstDims(*elements) : std::nullopt;
+  };
   NN_ASSIGN(Value* const starts, ctx.Required(1));
-  if (std::count(size.begin(), size.end(), -1) > 0)
-    return UnsupportedError("a size of -1 needs a constant begin");
   NN_ASSIGN(Value* const sizes, ctx.Required(2));
-  NN_ASSIGN(Value* const ends, ctx.Add("add", {starts, sizes}));
-  return ctx.Emit("slice", {x, starts, ends}, SliceAttrs{});
+  const auto begin = constant(1), size = constant(2);
+  if (!begin || !size) {
+    NN_ASSIGN(Value * ends, ctx.Add("add", {starts, sizes}));
+    if (!size || std::ranges::count(*size, -1) > 0) {
+      NN_ASSIGN(ends, LastIfMinusOne(ctx, sizes, ends));
+    }
+    return ctx.Emit("slice", {x, starts, ends}, SliceAttrs{});
+  }
+  if (begin->size() != size->size())
+    return ModelError("begin has {} entries and size has {}", begin->size(), size->size());
+  SliceAttrs a;
+  for (size_t i = 0; i < size->size(); ++i) {
+    a.axes.push_back(static_cast<int64_t>(i));
+    a.starts.push_back((*begin)[i]);
+    a.ends.push_back((*size)[i] == -1 ? std::numeric_limits<int64_t>::max()
+                                      : (*begin)[i] + (*size)[i]);
+  }
+  return ctx.Emit("slice", {x}, std::move(a));
 }
 
 // How STRIDED_SLICE slices an axis of x, or that it inserts one.
 struct AxisSpec {
+  size_t entry = 0;  // of begin, end and strides; not for `whole`
   bool is_new = false;
   bool shrink = false;
   bool whole = false;
@@ -76,6 +99,7 @@ Result<std::vector<AxisSpec>> SpecsOf(const fb::StridedSliceOptions& o,
       continue;
     }
     AxisSpec s;
+    s.entry = i;
     s.is_new = bit(o.new_axis_mask(), i);
     s.shrink = bit(o.shrink_axis_mask(), i);
     s.begin = begin[i];
@@ -124,59 +148,130 @@ Status AddAxis(const AxisSpec& s, int64_t axis, const Dim& size, SliceAttrs& a) 
   return {};
 }
 
-// Computed begins or ends without masks become inputs of the slice.
-Status ImportDynamicStridedSlice(ImportContext& ctx, const fb::StridedSliceOptions& o) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
-  NN_ASSIGN(Value* const begin, ctx.Required(1));
-  NN_ASSIGN(Value* const end, ctx.Required(2));
-  NN_ASSIGN(const auto strides, ctx.KnownInts(3, "the strides"));
-  const bool forward = std::all_of(strides.begin(), strides.end(), [](int64_t s) { return s > 0; });
-  if (o.begin_mask() != 0 || o.end_mask() != 0 || o.ellipsis_mask() != 0 ||
-      o.new_axis_mask() != 0 || o.shrink_axis_mask() != 0 || o.offset() || !forward)
-    return UnsupportedError("computed begins or ends need positive strides and no masks");
-  std::vector<int64_t> axes;
-  for (size_t i = 0; i < strides.size(); ++i) axes.push_back(static_cast<int64_t>(i));
-  return ctx.Emit(
-      "slice",
-      {x, begin, end, ctx.Constant(Tensor::Ints(axes)), ctx.Constant(Tensor::Ints(strides))},
-      SliceAttrs{});
-}
-
-Status ImportStridedSlice(ImportContext& ctx) {
-  NN_ASSIGN(const auto* const o, ctx.Options<fb::StridedSliceOptions>());
-  NN_ASSIGN(Value * x, ctx.Ranked(0));
-  const auto begin = ctx.KnownInts(1, "begins");
-  const auto end = ctx.KnownInts(2, "ends");
-  if (!begin || !end) return ImportDynamicStridedSlice(ctx, *o);
-  NN_ASSIGN(const auto strides, ctx.KnownInts(3, "the strides"));
-  const auto rank = static_cast<size_t>(x->type().rank());
-  NN_ASSIGN(const auto specs, SpecsOf(*o, *begin, *end, strides, rank));
-  SliceAttrs slice;
+// The axes that a STRIDED_SLICE removes after the slice, and then adds.
+struct Reshaping {
   AxesAttrs dropped, added;
+};
+
+Reshaping ReshapingOf(const std::vector<AxisSpec>& specs) {
+  Reshaping out;
   int64_t axis = 0, kept = 0;
   for (const AxisSpec& s : specs) {
     if (s.is_new) {
-      added.axes.push_back(kept++);
+      out.added.axes.push_back(kept++);
       continue;
     }
-    if (!s.whole)
-      NN_RETURN_IF_ERROR(AddAxis(s, axis, x->type().dim(static_cast<int>(axis)), slice));
     if (s.shrink)
-      dropped.axes.push_back(axis);
+      out.dropped.axes.push_back(axis);
     else
       ++kept;
     ++axis;
   }
-  if (!dropped.axes.empty() || !added.axes.empty()) {
-    const auto& quant = x->type().quant;
-    NN_ASSIGN(x, ctx.Add("slice", {x}, std::move(slice), quant));
-    if (added.axes.empty()) return ctx.Emit("squeeze", {x}, std::move(dropped));
-    if (!dropped.axes.empty()) {
-      NN_ASSIGN(x, ctx.Add("squeeze", {x}, std::move(dropped), quant));
-    }
-    return ctx.Emit("expand_dims", {x}, std::move(added));
+  return out;
+}
+
+// The operator's result, from a slice of x.
+Status EmitReshaped(ImportContext& ctx, std::vector<Value*> operands, SliceAttrs slice,
+                    Reshaping r) {
+  if (r.dropped.axes.empty() && r.added.axes.empty())
+    return ctx.Emit("slice", std::move(operands), std::move(slice));
+  const auto quant = operands[0]->type().quant;
+  NN_ASSIGN(Value * x, ctx.Add("slice", std::move(operands), std::move(slice), quant));
+  if (r.added.axes.empty()) return ctx.Emit("squeeze", {x}, std::move(r.dropped));
+  if (!r.dropped.axes.empty()) {
+    NN_ASSIGN(x, ctx.Add("squeeze", {x}, std::move(r.dropped), quant));
   }
-  return ctx.Emit("slice", {x}, std::move(slice));
+  return ctx.Emit("expand_dims", {x}, std::move(r.added));
+}
+
+// The begin and the end of an axis as vectors of one element.
+Result<std::pair<Value*, Value*>> ComputedBounds(ImportContext& ctx, const AxisSpec& s,
+                                                 bool is_offset) {
+  const auto entry = [&](size_t input) {
+    const auto i = static_cast<int64_t>(s.entry);
+    return ctx.Add("slice", {ctx.input(input)}, SliceAttrs{{0}, {i}, {i + 1}, {}});
+  };
+  const DType dtype = ctx.input(1)->dtype();
+  const auto number = [&](int64_t v) -> Result<Value*> {
+    NN_ASSIGN(TensorBuilder one, TensorBuilder::Create(dtype, {1}));
+    one.SetInt(0, v);
+    return ctx.Constant(one.Finish());
+  };
+  NN_ASSIGN(Value * begin, s.from_first ? number(0) : entry(1));
+  Value* end = nullptr;
+  if (s.shrink) {
+    NN_ASSIGN(Value* const one, number(1));
+    NN_ASSIGN(end, ctx.Add("add", {begin, one}));
+    NN_ASSIGN(end, LastIfMinusOne(ctx, begin, end));
+  } else if (s.to_last) {
+    NN_ASSIGN(end, number(dtype == DType::kI32 ? std::numeric_limits<int32_t>::max()
+                                               : std::numeric_limits<int64_t>::max()));
+  } else {
+    NN_ASSIGN(end, entry(2));
+    if (is_offset) {
+      NN_ASSIGN(Value* const from, entry(1));
+      NN_ASSIGN(end, ctx.Add("add", {from, end}));
+    }
+  }
+  return std::pair(begin, end);
+}
+
+// Computed begins or ends become inputs of the slice.
+Status ImportDynamicStridedSlice(ImportContext& ctx, const fb::StridedSliceOptions& o) {
+  NN_ASSIGN(Value* const x, ctx.Ranked(0));
+  NN_ASSIGN(const Value* const begin, ctx.Ranked(1));
+  NN_ASSIGN(const Value* const end, ctx.Ranked(2));
+  NN_ASSIGN(const auto strides, ctx.KnownInts(3, "the strides"));
+  if (!std::ranges::all_of(strides, [](int64_t s) { return s > 0; }))
+    return UnsupportedError("computed begins or ends need positive strides");
+  const Dims count = {Dim(static_cast<int64_t>(strides.size()))};
+  if (begin->type().dims != count || end->type().dims != count || begin->dtype() != end->dtype())
+    return UnsupportedError("begins and ends are {} and {}; expected {} numbers of one type",
+                            begin->type().ToString(), end->type().ToString(), strides.size());
+  const std::vector<int64_t> unknown(strides.size(), 0);
+  NN_ASSIGN(const auto specs,
+            SpecsOf(o, unknown, unknown, strides, static_cast<size_t>(x->type().rank())));
+  std::vector<Value*> starts, ends;
+  std::vector<int64_t> axes, steps;
+  int64_t axis = 0;
+  for (const AxisSpec& s : specs) {
+    if (s.is_new) continue;
+    if (!s.whole) {
+      NN_ASSIGN(const auto bounds, ComputedBounds(ctx, s, o.offset()));
+      starts.push_back(bounds.first);
+      ends.push_back(bounds.second);
+      axes.push_back(axis);
+      steps.push_back(s.shrink ? 1 : s.stride);
+    }
+    ++axis;
+  }
+  if (axes.empty()) return EmitReshaped(ctx, {x}, SliceAttrs{}, ReshapingOf(specs));
+  NN_ASSIGN(Value* const all_starts, ctx.Add("concat", starts, ConcatAttrs{0}));
+  NN_ASSIGN(Value* const all_ends, ctx.Add("concat", ends, ConcatAttrs{0}));
+  return EmitReshaped(ctx,
+                      {x, all_starts, all_ends, ctx.Constant(Tensor::Ints(axes)),
+                       ctx.Constant(Tensor::Ints(steps))},
+                      SliceAttrs{}, ReshapingOf(specs));
+}
+
+Status ImportStridedSlice(ImportContext& ctx) {
+  NN_ASSIGN(const auto* const o, ctx.Options<fb::StridedSliceOptions>());
+  NN_ASSIGN(Value* const x, ctx.Ranked(0));
+  const auto begin = ctx.KnownInts(1, "begins");
+  const auto end = ctx.KnownInts(2, "ends");
+  if (!begin || !end) return ImportDynamicStridedSlice(ctx, *o);
+  NN_ASSIGN(const auto strides, ctx.KnownInts(3, "the strides"));
+  NN_ASSIGN(const auto specs,
+            SpecsOf(*o, *begin, *end, strides, static_cast<size_t>(x->type().rank())));
+  SliceAttrs slice;
+  int64_t axis = 0;
+  for (const AxisSpec& s : specs) {
+    if (s.is_new) continue;
+    if (!s.whole)
+      NN_RETURN_IF_ERROR(AddAxis(s, axis, x->type().dim(static_cast<int>(axis)), slice));
+    ++axis;
+  }
+  return EmitReshaped(ctx, {x}, std::move(slice), ReshapingOf(specs));
 }
 
 Status ImportReverse(ImportContext& ctx) {
