@@ -113,6 +113,28 @@ TEST_CASE("report: standard input and output have no digests") {
   CHECK_FALSE(json["output"].contains("files"));
 }
 
+TEST_CASE("report: states that become inputs and outputs") {
+  const TempDir dir;
+  WriteModel(dir / "m.tflite", R"(graph { in %x: f32[1, 1, 3]
+      const %w: f32[1, 8, 3] = seeded(1)  const %r: f32[1, 8, 2] = seeded(2)
+      %a = lstm(%x, %w, %r)  %y = squeeze(%a) {axes=[1]}  out "y" = %y })");
+  for (const std::string extension : {"onnx", "mlmodel", "tflite"}) {
+    CAPTURE(extension);
+    const std::string to = dir / "m.tflite " + dir / "out." + extension;
+    CHECK(!ReportOf(to + (extension == "tflite" ? " --rewrite" : ""), 0).contains("states"));
+    const Json report = ReportOf(to + " --states", 0);
+    REQUIRE(report["states"].size() == 2);
+    for (const Json& state : report["states"]) {
+      const auto name = state["name"].get<std::string>();
+      CHECK(state["input"] == name + "_in");
+      CHECK(state["output"] == name + "_out");
+    }
+    CHECK(report["verification"]["passed"] == true);
+    const ProgramResult text = Convert(to + " --states --dry-run");
+    CHECK(Contains(text.out, "is kept by the application: input \""));
+  }
+}
+
 TEST_CASE("report: inputs and outputs with shifted integers") {
   const TempDir dir;
   WriteModel(dir / "in.tflite", R"(graph {

@@ -4,11 +4,16 @@
 #include <flatbuffers/flexbuffers.h>
 #include <fmt/format.h>
 
+#include <bit>
+#include <cmath>
 #include <cstring>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "base/checked_math.h"
+#include "formats/given_inputs.h"
 #include "formats/tflite_file.h"
 #include "support/run_graph.h"
 
@@ -204,6 +209,149 @@ TEST_CASE("tflite detection: refusals") {
        "results undefined");
   ends(DetectionFile(DetectionOptions(1, 1), 1, {{1, 4, 5}}),
        "the scores are f32[4, 5], but num_classes is 2");
+}
+
+// ---- AudioSpectrogram, Mfcc
+
+std::vector<uint8_t> IntOptions(const std::vector<std::pair<std::string, int64_t>>& options) {
+  flexbuffers::Builder b;
+  b.Map([&] {
+    for (const auto& [name, value] : options) b.Int(name.c_str(), value);
+  });
+  b.Finish();
+  return b.GetBuffer();
+}
+
+std::vector<double> OutputOf(const std::string& file, const std::vector<double>& x) {
+  const auto graph = ImportFile(file);
+  REQUIRE_MESSAGE(graph.has_value(), graph.error().message());
+  return RunEverywhere(*graph, InputsOf(*graph, {x}))[0].ToDoubles();
+}
+
+TEST_CASE("tflite AudioSpectrogram: windows of Hann in a power of two of samples") {
+  const auto spectrogram = [](int64_t window, int64_t stride, int64_t squared, int32_t samples,
+                              int32_t channels, std::vector<int32_t> y) {
+    return FileOfCustom(
+        "AudioSpectrogram",
+        IntOptions({{"window_size", window}, {"stride", stride}, {"magnitude_squared", squared}}),
+        {{{samples, channels}}}, {{std::move(y)}});
+  };
+  // 0, 0.5, 1, 0.5
+  CHECK(OutputOf(spectrogram(4, 2, 1, 6, 1, {1, 2, 3}), {1, 1, 1, 1, 1, 1}) ==
+        std::vector<double>{4, 1, 0, 4, 1, 0});
+  CHECK(OutputOf(spectrogram(4, 3, 1, 4, 2, {2, 1, 3}), {1, 3, 1, 3, 1, 3, 1, 3}) ==
+        std::vector<double>{4, 1, 0, 36, 9, 0});
+  // 0, 0.75, 0.75 and a zero
+  const std::vector<double> y = OutputOf(spectrogram(3, 1, 0, 4, 1, {1, 2, 3}), {1, 1, 1, 1});
+  for (const size_t t : {size_t{0}, size_t{3}}) {
+    CHECK(y[t] == 1.5);
+    CHECK(y[t + 1] == doctest::Approx(std::sqrt(1.125)).epsilon(1e-6));
+    CHECK(y[t + 2] == 0);
+  }
+  const auto refused = ImportFile(spectrogram(1, 1, 0, 4, 1, {1, 2, 3}));
+  REQUIRE(!refused.has_value());
+  CHECK(refused.error().message().ends_with("the option window_size is 1; must be 2 to 1048576"));
+}
+
+// The frame and the coefficients of the kernel's own test, with its tolerance.
+TEST_CASE("tflite Mfcc: coefficients of a rising spectrum") {
+  const std::string file = FileOfCustom(
+      "Mfcc",
+      IntOptions({{"upper_frequency_limit", 4000},
+                  {"lower_frequency_limit", 20},
+                  {"filterbank_channel_count", 40},
+                  {"dct_coefficient_count", 13}}),
+      {{{1, 1, 513}}, {{1}, {std::bit_cast<float>(22050)}, fb::TensorType::INT32}}, {{{1, 1, 13}}});
+  std::vector<double> x;
+  for (int i = 1; i <= 513; ++i) x.push_back(i);
+  const std::vector<double> want = {29.13970072, -6.41568601, -0.61903012, -0.96778652, -0.26819878,
+                                    -0.40907028, -0.15614748, -0.23203119, -0.10481487, -0.1543029,
+                                    -0.0769791,  -0.10806114, -0.06047613};
+  const std::vector<double> y = OutputOf(file, x);
+  REQUIRE(y.size() == want.size());
+  for (size_t i = 0; i < y.size(); ++i) CHECK(std::abs(y[i] - want[i]) < 1e-3);
+}
+
+// ---- The signal library of tflite-micro
+
+using Numbers = std::vector<std::vector<double>>;
+
+constexpr fb::TensorType kInt16 = fb::TensorType::INT16;
+
+CustomTensor Samples(std::vector<int32_t> shape) {
+  return {std::move(shape), {}, kInt16};
+}
+
+// The outputs of runs on one input after the other, each with the states that the last one left.
+std::vector<Numbers> RunsOf(const std::string& file, const Numbers& inputs) {
+  auto read = ReadModelBytes(Blob::Copy(std::as_bytes(std::span(file))), "m.tflite");
+  REQUIRE(read.has_value());
+  const auto m = ImportModel(*read, "m.tflite", {.states = StatePorts::kAll});
+  REQUIRE_MESSAGE(m.has_value(), m.error().message());
+  const Graph& graph = m->graph;
+  Numbers values(graph.inputs().size());
+  for (size_t i = 1; i < values.size(); ++i)
+    values[i].assign(
+        static_cast<size_t>(*CheckedElements(*graph.inputs()[i].value->type().const_dims())), 0);
+  std::vector<Numbers> out;
+  const size_t own = graph.outputs().size() - m->states.size();
+  for (const auto& x : inputs) {
+    values[0] = x;
+    Numbers outputs;
+    for (const Tensor& t : RunEverywhere(graph, InputsOf(graph, values)))
+      outputs.push_back(t.ToDoubles());
+    for (size_t i = 0; i < m->states.size(); ++i) values[1 + i] = outputs[own + i];
+    outputs.resize(own);
+    out.push_back(std::move(outputs));
+  }
+  return out;
+}
+
+TEST_CASE("tflite signals: windows, energies, scales") {
+  const auto window = ImportFile(FileOfCustom("SignalWindow", IntOptions({{"shift", 1}}),
+                                              {Samples({2, 2}), Samples({2})}, {Samples({2, 2})}));
+  REQUIRE_MESSAGE(window.has_value(), window.error().message());
+  const Numbers x = {{100, -100, 30000, 7}, {3, 20000}};
+  CHECK(RunEverywhere(*window, InputsOf(*window, x))[0].ToDoubles() ==
+        std::vector<double>{150, -32768, 32767, 32767});
+  CHECK(OutputOf(FileOfCustom("SignalEnergy", IntOptions({{"end_index", 3}, {"start_index", 1}}),
+                              {Samples({8})}, {{{4}, {}, fb::TensorType::UINT32}}),
+                 {1, 2, -3, 4, -32768, -32768, 5, 5}) ==
+        std::vector<double>{0, 25, 2147483648.0, 0});
+  const std::string scale = FileOfCustom("SignalFftAutoScale", {}, {Samples({3})},
+                                         {Samples({3}), {{}, {}, fb::TensorType::INT32}});
+  CHECK(RunsOf(scale, {{1, -5, 3}, {0, 0, 0}, {-32768, 1, 1}}) ==
+        std::vector<Numbers>{
+            {{4096, -20480, 12288}, {12}}, {{0, 0, 0}, {15}}, {{-32768, 1, 1}, {0}}});
+}
+
+TEST_CASE("tflite signals: buffers that keep samples") {
+  CHECK(RunsOf(FileOfCustom("SignalDelay", IntOptions({{"delay_length", 3}}), {Samples({2})},
+                            {Samples({2})}),
+               {{1, 2}, {3, 4}, {5, 6}}) == std::vector<Numbers>{{{0, 0}}, {{0, 1}}, {{2, 3}}});
+  const auto framer = [](int64_t prefill) {
+    return FileOfCustom("SignalFramer",
+                        IntOptions({{"frame_size", 4}, {"frame_step", 2}, {"prefill", prefill}}),
+                        {Samples({4})}, {Samples({2, 4}), {{}, {}, fb::TensorType::BOOL}});
+  };
+  const Numbers rising = {{1, 2, 3, 4}, {5, 6, 7, 8}};
+  CHECK(RunsOf(framer(0), rising) ==
+        std::vector<Numbers>{{{0, 0, 1, 2, 1, 2, 3, 4}, {0}}, {{3, 4, 5, 6, 5, 6, 7, 8}, {1}}});
+  CHECK(RunsOf(framer(1), rising) ==
+        std::vector<Numbers>{{{0, 0, 1, 2, 1, 2, 3, 4}, {1}}, {{3, 4, 5, 6, 5, 6, 7, 8}, {1}}});
+  CHECK(RunsOf(FileOfCustom("SignalOverlapAdd", IntOptions({{"frame_step", 1}}), {Samples({2, 3})},
+                            {Samples({2})}),
+               {{1, 2, 3, 10, 20, 30}, {32767, 0, 0, 0, 0, 0}}) ==
+        std::vector<Numbers>{{{1, 12}}, {{32767, 30}}});
+  CHECK(
+      RunsOf(FileOfCustom("SignalStacker",
+                          IntOptions({{"num_channels", 1},
+                                      {"stacker_left_context", 1},
+                                      {"stacker_right_context", 1},
+                                      {"stacker_step", 2}}),
+                          {Samples({1})}, {Samples({3}), {{}, {}, fb::TensorType::BOOL}}),
+             {{1}, {2}, {3}, {4}}) ==
+      std::vector<Numbers>{{{0, 1, 1}, {0}}, {{1, 1, 2}, {1}}, {{1, 2, 3}, {0}}, {{2, 3, 4}, {1}}});
 }
 
 // ---- MaxUnpooling2D

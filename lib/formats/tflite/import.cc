@@ -143,6 +143,19 @@ Status ImportContext::EmitActivation(fb::ActivationFunctionType activation, Valu
   return {};
 }
 
+size_t ImportContext::OwnVariable(std::string_view name) {
+  return variables_.OfOperator(subgraph_, index_,
+                               fmt::format("{}_{}_{}", Text(code_.custom_code()), index_, name));
+}
+
+Result<Value*> ImportContext::ReadOwn(std::string_view name, const Type& type) {
+  return variables_.Read(graph_, known_inputs_, OwnVariable(name), type);
+}
+
+Status ImportContext::AssignOwn(std::string_view name, Value* value) {
+  return variables_.Assign(OwnVariable(name), value);
+}
+
 Status ImportContext::SetState(size_t i, Value* value) {
   NN_ASSIGN(const Type declared, DeclaredInput(i));
   if (value->type().dims != declared.dims && declared.ranked()) {

@@ -116,10 +116,14 @@ class ImportContext {
   void KeepState(size_t i) { states_[i] = nullptr; }
   // `value` may have another shape with as many elements. Requires KeepsState(i).
   Status SetState(size_t i, Value* value);
+  // The value of a variable of the operator itself, which begins with zeros, and the next one.
+  Result<Value*> ReadOwn(std::string_view name, const Type& type);
+  Status AssignOwn(std::string_view name, Value* value);
   // By input; null if not set.
   const std::map<size_t, Value*>& states() const { return states_; }
 
  private:
+  size_t OwnVariable(std::string_view name);
   Result<Type> DeclaredType(const flatbuffers::Vector<int32_t>* list, size_t i) const;
 
   const Model& model_;

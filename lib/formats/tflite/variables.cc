@@ -59,6 +59,12 @@ size_t Variables::OfTensor(const fb::SubGraph& subgraph, int64_t index) {
   return it->second;
 }
 
+size_t Variables::OfOperator(const fb::SubGraph& subgraph, int64_t index, const std::string& name) {
+  const auto [it, is_new] = own_.try_emplace({&subgraph, index, name}, list_.size());
+  if (is_new) Add(name, false);
+  return it->second;
+}
+
 Result<Tensor> ZerosOf(const Type& type) {
   const auto dims = type.const_dims();
   if (!dims || type.dtype == DType::kUnknown)

@@ -10,6 +10,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -40,6 +41,9 @@ class Variables {
   Result<size_t> OfHandle(const Value* handle) const;
   // The variable tensor at an index of a subgraph.
   size_t OfTensor(const fb::SubGraph& subgraph, int64_t index);
+
+  // A variable of an operator itself, which no tensor of the file holds.
+  size_t OfOperator(const fb::SubGraph& subgraph, int64_t index, const std::string& name);
 
   // Whether the variables of this kind become ports.
   bool HasPorts(bool resource) const {
@@ -82,6 +86,7 @@ class Variables {
   std::vector<Variable> list_;
   std::map<std::string, size_t> resources_;
   std::map<std::pair<const fb::SubGraph*, int64_t>, size_t> tensors_;
+  std::map<std::tuple<const fb::SubGraph*, int64_t, std::string>, size_t> own_;
   std::map<const Value*, size_t> handles_;
 };
 

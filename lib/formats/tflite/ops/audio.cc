@@ -4,6 +4,7 @@
 // Source: tflite/kernels/audio_spectrogram.cc, mfcc.cc, internal/spectrogram.cc, internal/mfcc.cc,
 // internal/mfcc_mel_filterbank.cc, internal/mfcc_dct.cc.
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "formats/tflite/custom_options.h"

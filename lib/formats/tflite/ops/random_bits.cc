@@ -1,8 +1,9 @@
 // STABLEHLO_RNG_BIT_GENERATOR: the generators Philox4x32-10 and Threefry2x32-20 as operators on
 // 64-bit integers, which hold a 32-bit word each.
-#include <algorithm>
 #include <array>
 #include <numeric>
+#include <string_view>
+#include <vector>
 
 #include "base/checked_math.h"
 #include "formats/tflite/family.h"

@@ -1,8 +1,10 @@
 // DILATE, STABLEHLO_PAD, REDUCE_WINDOW, STABLEHLO_REDUCE_WINDOW: elements between those of a
 // tensor, and reductions of any window by any function.
 #include <algorithm>
-#include <functional>
-#include <numeric>
+#include <limits>
+#include <optional>
+#include <string_view>
+#include <vector>
 
 #include "formats/common/control_flow.h"
 #include "formats/tflite/family.h"
