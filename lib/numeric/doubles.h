@@ -1,5 +1,5 @@
-// Elementary functions in double, for tables that are computed once. Every step is an operation of
-// IEEE 754, so results do not depend on the processor or the C library.
+// Elementary functions in double, for tables that are computed once and for operators on f64. Every
+// step is an operation of IEEE 754, so results do not depend on the processor or the C library.
 #pragma once
 
 #include <cmath>
