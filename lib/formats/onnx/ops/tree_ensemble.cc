@@ -144,10 +144,12 @@ Status ImportTreeEnsemble(ImportContext& ctx) {
 
 // ==== To ONNX ====================================================================================
 
-bool HasSingleVotes(const TreeEnsembleAttrs& a) {
+// The votes of the leaf with the most votes.
+size_t MostVotes(const TreeEnsembleAttrs& a) {
+  size_t most = 0;
   for (size_t leaf = 0; leaf < a.leaves(); ++leaf)
-    if (const auto votes = a.votes_of(leaf); votes.last > votes.first + 1) return false;
-  return true;
+    most = std::max(most, a.votes_of(leaf).last - a.votes_of(leaf).first);
+  return most;
 }
 
 std::optional<std::string> WhyNotTrees(const Node& node) {
@@ -265,38 +267,58 @@ double NeutralVote(VoteSum aggregate, DType dtype) {
   return aggregate == VoteSum::kMax ? -largest : 0;
 }
 
-// The trees with one vote at each leaf, and with roots that are nodes.
-TreeTables WithSingleVotes(const Node& node) {
-  TreeTables tables;
-  TreeEnsembleAttrs& a = tables.attrs;
-  a = node.attrs<TreeEnsembleAttrs>();
-  tables.splits = node.input(1)->constant().ToDoubles();
-  tables.weights = node.input(2)->constant().ToDoubles();
-  if (!a.leaf_starts.empty()) {
-    std::vector<int64_t> targets(a.leaves());
-    std::vector<double> weights(a.leaves(), NeutralVote(a.aggregate, node.input(0)->dtype()));
-    for (size_t leaf = 0; leaf < a.leaves(); ++leaf) {
-      const auto votes = a.votes_of(leaf);
-      if (votes.first == votes.last) continue;
-      targets[leaf] = a.vote_targets[votes.first];
-      weights[leaf] = tables.weights[votes.first];
+// A copy of the nodes for vote `copy` of each leaf; a leaf without it has the neutral vote.
+void AppendCopy(const TreeTables& from, size_t copy, double neutral, TreeTables& to) {
+  const TreeEnsembleAttrs& a = from.attrs;
+  TreeEnsembleAttrs& out = to.attrs;
+  const auto nodes = static_cast<int64_t>(copy * a.nodes());
+  const auto leaves = static_cast<int64_t>(copy * a.leaves());
+  const auto moved = [&](int64_t child) { return child < 0 ? child - leaves : child + nodes; };
+  for (size_t i = 0; i < a.nodes(); ++i) {
+    out.features.push_back(a.features[i]);
+    out.modes.push_back(a.mode(i));
+    out.on_true.push_back(moved(a.on_true[i]));
+    out.on_false.push_back(moved(a.on_false[i]));
+    if (!a.nan_true.empty()) out.nan_true.push_back(a.nan_true[i]);
+    to.splits.push_back(from.splits[i]);
+  }
+  for (size_t leaf = 0; leaf < a.leaves(); ++leaf) {
+    const auto votes = a.votes_of(leaf);
+    const bool has = votes.first + copy < votes.last;
+    out.vote_targets.push_back(has ? a.vote_targets[votes.first + copy] : 0);
+    to.weights.push_back(has ? from.weights[votes.first + copy] : neutral);
+  }
+}
+
+// Trees with one vote at each leaf, and with roots that are nodes: each tree becomes as many as the
+// largest number of votes.
+TreeTables WithSingleVotes(const Node& node, size_t copies) {
+  TreeTables from, to;
+  from.attrs = node.attrs<TreeEnsembleAttrs>();
+  from.splits = node.input(1)->constant().ToDoubles();
+  from.weights = node.input(2)->constant().ToDoubles();
+  const TreeEnsembleAttrs& a = from.attrs;
+  TreeEnsembleAttrs& out = to.attrs;
+  out.targets = a.targets;
+  out.aggregate = a.aggregate;
+  const double neutral = NeutralVote(a.aggregate, node.input(0)->dtype());
+  for (size_t copy = 0; copy < copies; ++copy) AppendCopy(from, copy, neutral, to);
+  for (const int64_t root : a.roots)
+    for (size_t copy = 0; copy < copies; ++copy) {
+      if (root >= 0) {
+        out.roots.push_back(root + static_cast<int64_t>(copy * a.nodes()));
+        continue;
+      }
+      const int64_t leaf = root - static_cast<int64_t>(copy * a.leaves());
+      out.roots.push_back(static_cast<int64_t>(out.nodes()));
+      out.features.push_back(0);
+      out.modes.push_back(0);
+      out.on_true.push_back(leaf);
+      out.on_false.push_back(leaf);
+      if (!a.nan_true.empty()) out.nan_true.push_back(0);
+      to.splits.push_back(0);
     }
-    a.leaf_starts.clear();
-    a.vote_targets = std::move(targets);
-    tables.weights = std::move(weights);
-  }
-  a.modes.resize(a.nodes());
-  for (int64_t& root : a.roots) {
-    if (root >= 0) continue;
-    a.features.push_back(0);
-    a.modes.push_back(0);
-    a.on_true.push_back(root);
-    a.on_false.push_back(root);
-    if (!a.nan_true.empty()) a.nan_true.push_back(0);
-    tables.splits.push_back(0);
-    root = static_cast<int64_t>(a.nodes()) - 1;
-  }
-  return tables;
+  return to;
 }
 
 void SetChildren(pb::NodeProto* out, std::string_view nodes, std::string_view leaves,
@@ -320,10 +342,17 @@ Status SetNumbers(ExportContext& ctx, pb::NodeProto* out, std::string_view name,
   return {};
 }
 
+constexpr size_t kMostEntriesOfCopies = size_t{1} << 26;
+
 Status WriteTreeEnsemble(ExportContext& ctx, const Node& node) {
-  if (!HasSingleVotes(node.attrs<TreeEnsembleAttrs>()))
+  const auto& given = node.attrs<TreeEnsembleAttrs>();
+  const size_t copies = std::max<size_t>(1, MostVotes(given));
+  if (copies > 1 && given.aggregate == VoteSum::kMean)
     return UnsupportedError("a leaf has several votes; those of TreeEnsemble have one");
-  const TreeTables tables = WithSingleVotes(node);
+  if (copies * (given.nodes() + given.leaves()) > kMostEntriesOfCopies)
+    return LimitError("leaves with up to {} votes; as trees with one vote they are too large",
+                      copies);
+  const TreeTables tables = WithSingleVotes(node, copies);
   const TreeEnsembleAttrs& a = tables.attrs;
   const DType dtype = node.input(0)->dtype();
   pb::NodeProto* out =
