@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "formats/onnx_ml.h"
+#include "support/files.h"
+#include "support/run_graph.h"
 
 namespace nn::test::onnx_svm_test {
 
@@ -215,6 +217,29 @@ TEST_CASE("ONNX ml: SVMClassifier of two classes") {
                 "coefficients has 2 entries for 3 vectors of 2 classes"));
   CHECK(Refused({"SVMClassifier", mixed + Numbers("prob_a", {1}), {Rows(kF32, 1, 2)}, 2},
                 "prob_a has 1 entries and prob_b 0; expected 1"));
+}
+
+TEST_CASE("ONNX ml: a run decides about the iterations for more than two classes") {
+  const auto why = [](int64_t classes) {
+    const auto count = static_cast<size_t>(classes);
+    const std::vector<double> pairs(count * (count - 1) / 2, 1);
+    const std::vector<int64_t> each(count, 1);
+    std::vector<int64_t> labels;
+    for (int64_t i = 0; i < classes; ++i) labels.push_back(i);
+    const Model model = {"SVMClassifier",
+                         Numbers("support_vectors", std::vector<double>(2 * count, 1)) +
+                             Ints("vectors_per_class", each) + Numbers("rho", pairs) +
+                             Numbers("coefficients", std::vector<double>((count - 1) * count, 1)) +
+                             Numbers("prob_a", pairs) + Numbers("prob_b", pairs) +
+                             Ints("classlabels_ints", labels),
+                         {Rows(kF32, 3, 2)},
+                         2};
+    const auto graph = ImportText(model.text());
+    REQUIRE_MESSAGE(graph.has_value(), graph.error().message());
+    return WhyOpen(*graph);
+  };
+  CHECK(why(2).empty());
+  CHECK(onnx_text::Contains(why(3), "the probabilities determine the number of iterations"));
 }
 
 TEST_CASE("ONNX ml: SVMClassifier without vectors") {

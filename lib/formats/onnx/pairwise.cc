@@ -29,7 +29,27 @@ class Coupling {
     NN_ASSIGN(Value* const zero, Number(0));
     NN_ASSIGN(start, ctx_.Add("mul", {start, zero}));
     NN_ASSIGN(start, ctx_.Add("add", {start, Filled(1.0 / static_cast<double>(classes_))}));
-    const RunIterationFn run = [&](std::span<Value* const> given) { return Iterate(given[1]); };
+    return classes_ == 2 ? Unrolled(start) : Looped(start);
+  }
+
+ private:
+  // Two classes need at most two iterations, whatever their probability.
+  Result<Value*> Unrolled(Value* p) {
+    constexpr int kIterations = 3;
+    for (int i = 0; i < kIterations; ++i) {
+      NN_ASSIGN(const Iteration next, Iterate(p));
+      p = next.p;
+    }
+    return p;
+  }
+
+  Result<Value*> Looped(Value* start) {
+    const RunIterationFn run = [&](std::span<Value* const> given) -> Result<std::vector<Value*>> {
+      NN_ASSIGN(const Iteration next, Iterate(given[1]));
+      NN_ASSIGN(Value* const any, ctx_.Add("reduce_any", {next.changes},
+                                           ReduceAttrs{.axes = {}, .keep_dims = false}));
+      return std::vector<Value*>{any, next.p};
+    };
     std::vector<UnsupportedNode> unsupported;
     NN_ASSIGN(LoopRegion loop, TakeLoop(ctx_.graph(), unsupported, {start->type()}, run));
     std::vector<Value*> inputs = {
@@ -41,7 +61,6 @@ class Coupling {
     return node->output();
   }
 
- private:
   Result<Value*> Number(double v) { return ctx_.Number(DType::kF32, v); }
   // [1, classes]
   Value* Filled(double v) {
@@ -89,8 +108,11 @@ class Coupling {
     return {};
   }
 
-  // Whether a row still changes, and the probabilities after all coordinates.
-  Result<std::vector<Value*>> Iterate(Value* p) {
+  struct Iteration {
+    Value* changes;  // [N, 1]: whether the row had not converged
+    Value* p;        // after all coordinates of such a row
+  };
+  Result<Iteration> Iterate(Value* p) {
     NN_ASSIGN(Value * qp, ctx_.Add("expand_dims", {p}, AxesAttrs{{2}}));
     NN_ASSIGN(qp, ctx_.Add("matmul", {q_, qp}, MatmulAttrs{}));
     NN_ASSIGN(qp, ctx_.Add("squeeze", {qp}, AxesAttrs{{2}}));
@@ -104,9 +126,7 @@ class Coupling {
     Value* next = p;
     for (int64_t t = 0; t < classes_; ++t) NN_RETURN_IF_ERROR(Improve(t, next, qp, pqp));
     NN_ASSIGN(next, ctx_.Add("select", {changes, next, p}));
-    NN_ASSIGN(Value* const any,
-              ctx_.Add("reduce_any", {changes}, ReduceAttrs{.axes = {}, .keep_dims = false}));
-    return std::vector<Value*>{any, next};
+    return Iteration{changes, next};
   }
 
   // Coordinate t of p, with Q p and p Q p.
