@@ -156,7 +156,7 @@ Status ImportFakeQuant(ImportContext& ctx) {
   return ctx.Emit("add", {y, low});
 }
 
-// An operator of StableHLO with a kernel, for two operands of one type.
+// An operator of StableHLO for two operands of one type.
 template <const char* kOp>
 Status ImportStablehlo(ImportContext& ctx) {
   NN_ASSIGN(const Value* const a, ctx.Required(0));
@@ -173,6 +173,30 @@ Status ImportStablehloAnd(ImportContext& ctx) {
   return ctx.Emit(a->dtype() == DType::kBool ? "and" : "bitwise_and", ctx.inputs());
 }
 
+Status ImportStablehloOr(ImportContext& ctx) {
+  NN_ASSIGN(const Value* const a, ctx.Required(0));
+  return ctx.Emit(a->dtype() == DType::kBool ? "or" : "bitwise_or", ctx.inputs());
+}
+
+// The same for one operand.
+template <const char* kOp>
+Status ImportStablehloUnary(ImportContext& ctx) {
+  NN_ASSIGN(Value* const x, ctx.Required(0));
+  if (ctx.output_type().quantized()) return UnsupportedError("quantized operands are unsupported");
+  return ctx.Emit(kOp, {x});
+}
+
+// The condition is a scalar, or has the shape of the operands.
+Status ImportStablehloSelect(ImportContext& ctx) {
+  for (size_t i = 0; i < 3; ++i) NN_RETURN_IF_ERROR(ctx.Required(i));
+  return ctx.Emit("select", ctx.inputs());
+}
+
+constexpr char kHloDivide[] = "div", kHloPower[] = "pow", kHloRemainder[] = "fmod",
+               kHloSubtract[] = "sub", kHloAbs[] = "abs", kHloCosine[] = "cos",
+               kHloExponential[] = "exp", kHloFloor[] = "floor", kHloLog[] = "log",
+               kHloLogistic[] = "sigmoid", kHloNegate[] = "neg", kHloRsqrt[] = "rsqrt",
+               kHloTanh[] = "tanh";
 constexpr char kHloAdd[] = "add", kHloMultiply[] = "mul", kHloMaximum[] = "maximum",
                kHloMinimum[] = "minimum", kHloShiftLeft[] = "shift_left";
 
@@ -413,6 +437,21 @@ constexpr ImportRow kElementwiseImports[] = {
     {.op = Op::STABLEHLO_MINIMUM, .import = ImportStablehlo<kHloMinimum>},
     {.op = Op::STABLEHLO_AND, .import = ImportStablehloAnd},
     {.op = Op::STABLEHLO_SHIFT_LEFT, .import = ImportStablehlo<kHloShiftLeft>},
+    {.op = Op::STABLEHLO_DIVIDE, .import = ImportStablehlo<kHloDivide>},
+    {.op = Op::STABLEHLO_POWER, .import = ImportStablehlo<kHloPower>},
+    {.op = Op::STABLEHLO_REMAINDER, .import = ImportStablehlo<kHloRemainder>},
+    {.op = Op::STABLEHLO_SUBTRACT, .import = ImportStablehlo<kHloSubtract>},
+    {.op = Op::STABLEHLO_OR, .import = ImportStablehloOr},
+    {.op = Op::STABLEHLO_SELECT, .import = ImportStablehloSelect},
+    {.op = Op::STABLEHLO_ABS, .import = ImportStablehloUnary<kHloAbs>},
+    {.op = Op::STABLEHLO_COSINE, .import = ImportStablehloUnary<kHloCosine>},
+    {.op = Op::STABLEHLO_EXPONENTIAL, .import = ImportStablehloUnary<kHloExponential>},
+    {.op = Op::STABLEHLO_FLOOR, .import = ImportStablehloUnary<kHloFloor>},
+    {.op = Op::STABLEHLO_LOG, .import = ImportStablehloUnary<kHloLog>},
+    {.op = Op::STABLEHLO_LOGISTIC, .import = ImportStablehloUnary<kHloLogistic>},
+    {.op = Op::STABLEHLO_NEGATE, .import = ImportStablehloUnary<kHloNegate>},
+    {.op = Op::STABLEHLO_RSQRT, .import = ImportStablehloUnary<kHloRsqrt>},
+    {.op = Op::STABLEHLO_TANH, .import = ImportStablehloUnary<kHloTanh>},
 };
 
 constexpr ExportRow kElementwiseExports[] = {
