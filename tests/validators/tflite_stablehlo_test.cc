@@ -25,6 +25,8 @@ TEST_CASE("stablehlo: elements") {
   CHECK(unary("LOG", 1) == 0);
   CHECK(unary("COSINE", 0) == 1);
   CHECK(unary("TANH", 0) == 0);
+  CHECK(unary("CBRT", -8) == doctest::Approx(-2).epsilon(1e-6));
+  CHECK(unary("CBRT", 0) == 0);
   const auto binary = [](const std::string& op, const std::string& type, double a, double b) {
     return OutputsOfTflite(
         "STABLEHLO_" + op + "\na " + type + "[1]\nb " + type + "[1]\n> y " + type + "[1]\n",
@@ -75,6 +77,13 @@ TEST_CASE("stablehlo: moved elements") {
       "x f32[2,3]\ni i32[]\nj i32[]\n> y f32[1,2]\n";
   CHECK(OutputsOfTflite(slice, {{1, 2, 3, 4, 5, 6}, {1}, {0}}) == Values{{4, 5}});
   CHECK(OutputsOfTflite(slice, {{1, 2, 3, 4, 5, 6}, {-4}, {9}}) == Values{{2, 3}});
+  const std::string update =
+      "STABLEHLO_DYNAMIC_UPDATE_SLICE\nx f32[2,3]\nu f32[1,2]\ni i32[]\nj i32[]\n"
+      "> y f32[2,3]\n";
+  CHECK(OutputsOfTflite(update, {{1, 2, 3, 4, 5, 6}, {8, 9}, {1}, {0}}) ==
+        Values{{1, 2, 3, 8, 9, 6}});
+  CHECK(OutputsOfTflite(update, {{1, 2, 3, 4, 5, 6}, {8, 9}, {-1}, {7}}) ==
+        Values{{1, 8, 9, 4, 5, 6}});
   CHECK(OutputsOfTflite("STABLEHLO_IOTA StablehloIotaOptions {\"iota_dimension\": 1}\n"
                         "> y i32[2,3]\n",
                         {}) == Values{{0, 1, 2, 0, 1, 2}});

@@ -146,11 +146,10 @@ Result<Tensor> BoxIndices(DType dtype, const std::vector<int64_t>& box) {
 }
 
 // The start is clamped so that the update is within x.
-Status ImportDynamicUpdateSlice(ImportContext& ctx) {
+Status EmitUpdateSlice(ImportContext& ctx, Value* start) {
   constexpr int64_t kMostPositions = int64_t{1} << 20;
   NN_ASSIGN(Value* const x, ctx.Ranked(0));
   NN_ASSIGN(Value* const update, ctx.Ranked(1));
-  NN_ASSIGN(Value * start, ctx.Required(2));
   const auto size = x->type().const_dims(), part = update->type().const_dims();
   if (!size || !part) return UnsupportedError("the shapes of x and update must be constant");
   if (size->size() != part->size() || size->empty())
@@ -194,6 +193,26 @@ Status ImportDynamicUpdateSlice(ImportContext& ctx) {
   NN_ASSIGN(start, ctx.Add("minimum", {start, ctx.Constant(limits.Finish())}));
   NN_ASSIGN(Value* const indices, ctx.Add("add", {ctx.Constant(std::move(box_indices)), start}));
   return ctx.Emit("scatter_nd", {x, indices, update}, ScatterNdAttrs{});
+}
+
+Status ImportDynamicUpdateSlice(ImportContext& ctx) {
+  NN_ASSIGN(Value* const start, ctx.Required(2));
+  return EmitUpdateSlice(ctx, start);
+}
+
+// Each start is a scalar.
+Status ImportStablehloUpdateSlice(ImportContext& ctx) {
+  std::vector<Value*> starts;
+  for (size_t i = 2; i < ctx.input_count(); ++i) {
+    NN_ASSIGN(Value* const start, ctx.Required(i));
+    NN_ASSIGN(Value* const one, ctx.Add("reshape", {start}, ReshapeAttrs{{Dim(1)}}));
+    starts.push_back(one);
+  }
+  NN_ASSIGN(const Value* const x, ctx.Ranked(0));
+  if (starts.empty() || static_cast<int>(starts.size()) != x->type().rank())
+    return ModelError("there are {} starts for {}", starts.size(), x->type().ToString());
+  NN_ASSIGN(Value* const start, ctx.Add("concat", std::move(starts), ConcatAttrs{0}));
+  return EmitUpdateSlice(ctx, start);
 }
 
 // StableHLO's gather: each index vector in `starts` is the corner of a box of x, clamped so that
@@ -465,6 +484,7 @@ constexpr ImportRow kScatterImports[] = {
     {.op = Op::UNSORTED_SEGMENT_MAX, .import = ImportUnsortedSegment<Reduction::kMax>},
     {.op = Op::SPARSE_TO_DENSE, .import = ImportSparseToDense},
     {.op = Op::DYNAMIC_UPDATE_SLICE, .import = ImportDynamicUpdateSlice},
+    {.op = Op::STABLEHLO_DYNAMIC_UPDATE_SLICE, .import = ImportStablehloUpdateSlice},
     {.op = Op::MATRIX_DIAG, .import = ImportMatrixDiag},
     {.op = Op::MATRIX_SET_DIAG, .import = ImportMatrixSetDiag},
     {.op = Op::HASHTABLE_LOOKUP, .import = ImportHashtableLookup},

@@ -139,6 +139,17 @@ Status ImportHloDynamicSlice(ImportContext& ctx) {
   return ctx.Emit("reshape", {part}, ReshapeAttrs{ToDims(sizes)});
 }
 
+// The sign of x and the third root of its magnitude.
+Status ImportHloCbrt(ImportContext& ctx) {
+  NN_ASSIGN(Value* const x, ctx.Required(0));
+  if (x->dtype() != DType::kF32)
+    return UnsupportedError("an operand of type {} is unsupported", x->type().ToString());
+  NN_ASSIGN(Value* const sign, ctx.Add("sign", {x}));
+  NN_ASSIGN(Value * y, ctx.Add("abs", {x}));
+  NN_ASSIGN(y, ctx.Add("pow", {y, ctx.Constant(Tensor::Scalar(1.0f / 3.0f))}));
+  return ctx.Emit("mul", {y, sign});
+}
+
 Status ImportHloClamp(ImportContext& ctx) {
   NN_ASSIGN(Value* const low, ctx.Required(0));
   NN_ASSIGN(Value* const x, ctx.Required(1));
@@ -258,6 +269,7 @@ constexpr ImportRow kStablehloImports[] = {
     {.op = Op::STABLEHLO_BROADCAST_IN_DIM, .import = ImportHloBroadcast},
     {.op = Op::STABLEHLO_SLICE, .import = ImportHloSlice},
     {.op = Op::STABLEHLO_DYNAMIC_SLICE, .import = ImportHloDynamicSlice},
+    {.op = Op::STABLEHLO_CBRT, .import = ImportHloCbrt},
     {.op = Op::STABLEHLO_CLAMP, .import = ImportHloClamp},
     {.op = Op::STABLEHLO_COMPARE, .import = ImportHloCompare},
     {.op = Op::STABLEHLO_CONVERT, .import = ImportHloConvert},
