@@ -217,12 +217,13 @@ Result<SequenceResult> RunSequence(ImportedModel model, const ReadModel& read,
   const Graph unbound = graph.Clone();
   NN_ASSIGN(first, BindGiven(graph, read, o, first));
   const std::vector<PortType> types = InputTypes(graph, *read.format);
+  const std::vector<Domain> domains = InputDomains(graph);
+  NN_ASSIGN(Program program, Program::Compile(std::move(graph), o.program()));
+  // Only after the limits of the run are checked.
   for (const Carry& c : carries)
     if (!first[c.input]) {
       NN_ASSIGN(first[c.input], ZeroState(types[c.input].type));
     }
-  const std::vector<Domain> domains = InputDomains(graph);
-  NN_ASSIGN(Program program, Program::Compile(std::move(graph), o.program()));
   NN_ASSIGN(std::vector<Tensor> inputs,
             CompleteInputs(program.graph(), domains, std::move(first), o));
   std::vector<Stacked> stacks(unbound.outputs().size());

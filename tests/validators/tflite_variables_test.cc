@@ -149,6 +149,16 @@ TEST_CASE("tflite: variables that no run leaves for another are no ports") {
   CHECK(!zeros.states[0].initial.has_value());
 }
 
+TEST_CASE("tflite: a variable of any declared size takes no memory") {
+  const std::string huge = R"({"tensors": [
+      {"name": "r", "shape": [], "type": "RESOURCE"}, {"name": "v", "shape": [1000000, 1000000]}],
+    "inputs": [], "outputs": [1], "operators": [)" +
+                           Handle(0, "v") + ", " + ReadOp(0, 1) + "]}";
+  const auto imported = Import(std::vector<std::string>{huge}, StatePorts::kNone);
+  REQUIRE(!imported.has_value());
+  CHECK(imported.error().message().find("is larger than 67108864 elements") != std::string::npos);
+}
+
 TEST_CASE("tflite: variables in branches") {
   // The branch of a true condition adds x to the variable; the other one leaves it.
   const std::vector<std::string> subgraphs = {

@@ -2,9 +2,17 @@
 
 #include <algorithm>
 
+#include "base/checked_math.h"
 #include "base/text.h"
 
 namespace nn::tflite {
+namespace {
+
+// Elements of a variable whose zeros are made at import: a file of a few bytes may declare any
+// size.
+constexpr int64_t kMostZeros = int64_t{1} << 26;
+
+}  // namespace
 
 void Variables::SetPorts(std::set<std::string> names, size_t position) {
   names_ = std::move(names);
@@ -69,6 +77,10 @@ Result<Tensor> ZerosOf(const Type& type) {
   const auto dims = type.const_dims();
   if (!dims || type.dtype == DType::kUnknown)
     return UnsupportedError("a variable of type {} has no known size", type.ToString());
+  const auto elements = CheckedElements(*dims);
+  if (!elements || *elements > kMostZeros)
+    return UnsupportedError("a variable of type {} is larger than {} elements", type.ToString(),
+                            kMostZeros);
   NN_ASSIGN(TensorBuilder zeros, TensorBuilder::Create(type.dtype, *dims));
   const int64_t zero = type.quant == nullptr ? 0 : type.quant->zero_point();
   for (int64_t i = 0; i < zeros.elements(); ++i) zeros.SetInt(i, zero);

@@ -25,6 +25,7 @@ namespace {
 
 constexpr int64_t kMostSamples = 1 << 20;  // of a window
 constexpr int64_t kMostFilters = 1 << 12;
+constexpr int64_t kMostWeights = 1 << 24;
 
 // Windows of x [samples, channels], multiplied by Hann's and filled up with zeros to a power of two
 // of samples: the squared magnitudes of their transforms, or the magnitudes, [channels, windows,
@@ -129,6 +130,9 @@ Status ImportMfcc(ImportContext& ctx) {
   m.low = static_cast<double>(low);
   m.high = static_cast<double>(high);
   NN_ASSIGN(m.filters, options.Int("filterbank_channel_count", 1, kMostFilters));
+  if (m.frequencies * m.filters > kMostWeights)
+    return UnsupportedError("{} filters of {} frequencies are unsupported", m.filters,
+                            m.frequencies);
   NN_ASSIGN(const int64_t coefficients, options.Int("dct_coefficient_count", 1, m.filters));
   NN_ASSIGN(Tensor weights, MelWeights(m));
   NN_ASSIGN(x, ctx.Add("sqrt", {x}));
