@@ -118,6 +118,15 @@ TEST_CASE("GroupQueryAttention: the cache") {
             {q, k, v, past_k, past_v, last, total, kAbsent, kAbsent, kAbsent, kAbsent,
              Constant(kF32, {2}, {std::log(3), -1000})},
             {{3.5, 7, 6.6, 16.5}}},
+           // A window of the query's own key, and of the one before it.
+           {"GroupQueryAttention",
+            "num_heads=2 kv_num_heads=1 local_window_size=1",
+            {q, k, v, past_k, past_v, last, total},
+            {{12, 12, 24, 24}, keys, values}},
+           {"GroupQueryAttention",
+            "num_heads=2 kv_num_heads=1 local_window_size=2",
+            {q, k, v, past_k, past_v, last, total},
+            {{9, 9, 16.5, 16.5}, keys, values}},
            // A bias of log(4) for the first of the keys.
            {"GroupQueryAttention",
             attrs,
@@ -152,9 +161,6 @@ TEST_CASE("GroupQueryAttention: rotation, and what is refused") {
   Check(row("num_heads=1 kv_num_heads=1 do_rotary=1 rotary_interleaved=1 local_window_size=2",
             kAbsent, {5, 6, -4, 3}));
   for (const auto& [attrs, reason] : std::vector<std::pair<std::string_view, std::string_view>>{
-           {"num_heads=1 kv_num_heads=1 local_window_size=1",
-            "GroupQueryAttention with local_window_size = 1 for 2 keys; releases of ONNX Runtime "
-            "disagree on the keys of a window"},
            {"num_heads=1 kv_num_heads=1 k_quant_type=PER_TENSOR",
             "GroupQueryAttention with k_quant_type = PER_TENSOR"},
            {"num_heads=3 kv_num_heads=2", "num_heads is 3 and kv_num_heads 2"},

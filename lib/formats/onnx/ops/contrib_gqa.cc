@@ -43,7 +43,6 @@ class GroupQuery {
     NN_ASSIGN(q_, ExchangeHeads(ctx_, q_));
     ctx_.SetOutput(1, k_);
     ctx_.SetOutput(2, v_);
-    NN_RETURN_IF_ERROR(CheckWindow());
     NN_ASSIGN(Value * mask, Visible());
     NN_ASSIGN(mask, JoinMasks(ctx_, ctx_.input(10), mask));
     NN_ASSIGN(mask, WithSink(mask));
@@ -185,26 +184,21 @@ class GroupQuery {
     return Add("gather", {all, source}, GatherAttrs{2, 1});
   }
 
-  // Releases of ONNX Runtime disagree by one on the number of keys in a window, so only one that
-  // holds all keys is supported.
-  Status CheckWindow() {
-    const int64_t window = ctx_.Int("local_window_size", -1);
-    const Dim& keys = k_->type().dim(2);
-    if (window <= 0 || (keys.is_const() && keys.value() <= window)) return {};
-    return UnsupportedError(
-        "GroupQueryAttention with local_window_size = {} for {} keys; releases of ONNX Runtime "
-        "disagree on the keys of a window",
-        window, keys.ToString());
-  }
-
-  // Which keys are at or before each query: [B, 1, L, keys].
+  // Which keys are at or before each query, and inside its window: [B, 1, L, keys]. A window counts
+  // the query itself, as in ONNX Runtime since pull request 25927; earlier releases had one key more.
   Result<Value*> Visible() {
     NN_ASSIGN(Value * query, Positions(q_, 2));
     NN_ASSIGN(query, Add("expand_dims", {query}, AxesAttrs{{1}}));
     NN_ASSIGN(Value* const first, Add("expand_dims", {past_}, AxesAttrs{{1, 2, 3}}));
     NN_ASSIGN(query, Add("add", {query, first}));
     NN_ASSIGN(Value* const key, Positions(k_, 2));
-    return Add("less_equal", {key, query});
+    NN_ASSIGN(Value* const past, Add("less_equal", {key, query}));
+    const int64_t window = ctx_.Int("local_window_size", -1);
+    if (window <= 0) return past;
+    NN_ASSIGN(Value* const reach, ctx_.Number(query->dtype(), static_cast<double>(window - 1)));
+    NN_ASSIGN(Value* const oldest, Add("sub", {query, reach}));
+    NN_ASSIGN(Value* const near, Add("less_equal", {oldest, key}));
+    return Add("and", {past, near});
   }
 
   // With head_sink, or smooth_softmax (a sink of 0), a softmax has one more score, whose weight is
