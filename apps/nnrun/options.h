@@ -12,6 +12,7 @@
 #include "apps/common/port_arrays.h"
 #include "base/json.h"
 #include "exec/program.h"
+#include "formats/test_set.h"
 #include "ops/support/domain.h"
 #include "tensorio/compare.h"
 #include "tensorio/tensor_archive.h"
@@ -108,9 +109,6 @@ void DigestOutputs(std::span<const NamedTensor> outputs, RunReport& report);
 // listed as not compared. `outputs` are those of the graph, and then those of ClassOutputs().
 Result<bool> CompareWithFile(const Graph& graph, std::span<const NamedTensor> outputs,
                              const RunOptions& options, RunReport& report);
-
-// Imports the model of the options, with what else is known about its inputs.
-using ModelImporter = std::function<Result<ImportedModel>(const InputSettings&)>;
 
 // Runs the ONNX test sets of options.test_data; false on a mismatch.
 Result<bool> RunTestData(const ReadModel& read, const ModelImporter& import,

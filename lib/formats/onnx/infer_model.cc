@@ -3,6 +3,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <tuple>
 #include <unordered_map>
 #include <unordered_set>
@@ -70,13 +71,14 @@ std::string TitleOf(const pb::NodeProto& node) {
                              : fmt::format("{} {}", Escape(node.op_type()), Quote(node.name()));
 }
 
-// Replaces element types that the operator does not accept (AcceptedType); false if there are none.
-bool AcceptTypes(const Schema* schema, std::vector<Known>& inputs) {
-  bool replaced = false;
-  for (size_t i = 0; schema != nullptr && i < inputs.size(); ++i)
-    if (const auto type = AcceptedType(*schema, static_cast<int>(i), inputs[i].type)) {
+// Replaces element types that the operator does not accept (AcceptedType). Returns the type
+// variables of the signature that they stand for.
+std::set<std::string_view> AcceptTypes(const Schema& schema, std::vector<Known>& inputs) {
+  std::set<std::string_view> replaced;
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (const auto type = AcceptedType(schema, static_cast<int>(i), inputs[i].type)) {
       inputs[i] = {*type};
-      replaced = true;
+      replaced.insert(ParameterAt(schema.inputs, static_cast<int>(i))->type);
     }
   return replaced;
 }
@@ -246,7 +248,9 @@ class ModelInference {
       if (node.output(i).empty()) continue;
       Known& known = outputs[static_cast<size_t>(i)];
       if (!sound) known = Known();
-      if (!known.type.is_known()) known.type = TypeBySchema(SchemaOf(node, scope), i, types);
+      if (!known.type.is_known() ||
+          (known.type.is_tensor() && known.type.tensor.dtype == DType::kUnknown))
+        known.type = Refine(known.type, TypeBySchema(SchemaOf(node, scope), i, types));
       Define(std::move(known), node, i, index, scope);
     }
   }
@@ -331,14 +335,28 @@ class ModelInference {
       return InferByTable(context, infer, index, inputs, outputs, scope);
     if (!tensors) return {};
     const Status status = InferByImport(context, domain, outputs);
-    // With an element type that the operator does not accept, the shapes still follow.
-    std::vector<Known> accepted = inputs;
-    if (!status && AcceptTypes(FindSchema(domain, node.op_type(), opset), accepted)) {
-      ImportContext other(model_, node, opset, index, graph_, AddOperands(node, accepted));
-      other.set_bindings(scope.attrs);
-      [[maybe_unused]] const Status same = InferByImport(other, domain, outputs);
-    }
+    if (const Schema* schema = FindSchema(domain, node.op_type(), opset); !status && schema)
+      InferShapes(*schema, context, inputs, outputs, scope);
     return status;
+  }
+
+  // With an element type that the operator does not accept, the shapes still follow.
+  void InferShapes(const Schema& schema, const ImportContext& context,
+                   const std::vector<Known>& inputs, std::vector<Known>& outputs,
+                   const TypeScope& scope) {
+    std::vector<Known> accepted = inputs;
+    const std::set<std::string_view> replaced = AcceptTypes(schema, accepted);
+    if (replaced.empty()) return;
+    const pb::NodeProto& node = context.node();
+    ImportContext other(model_, node, context.opset(), 0, graph_, AddOperands(node, accepted));
+    other.set_bindings(scope.attrs);
+    if (!InferByImport(other, NormalDomain(node.domain()), outputs)) return;
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      const SchemaParameter* p = ParameterAt(schema.outputs, static_cast<int>(i));
+      outputs[i] = {outputs[i].type};
+      if (p == nullptr || replaced.contains(p->type))
+        outputs[i].type.tensor.dtype = DType::kUnknown;
+    }
   }
 
   static Status InferByImport(ImportContext& context, std::string_view domain,

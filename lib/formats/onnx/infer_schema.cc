@@ -31,7 +31,8 @@ ValueType TypeBySchema(const Schema* schema, int output, const std::vector<Value
     if (const auto only = ParseDType(*types->second.begin())) return ValueType::Tensor(*only);
   for (size_t i = 0; i < inputs.size(); ++i) {
     const SchemaParameter* p = ParameterAt(schema->inputs, static_cast<int>(i));
-    if (p != nullptr && p->type == result->type && inputs[i].is_tensor())
+    if (p != nullptr && p->type == result->type && inputs[i].is_tensor() &&
+        types->second.contains(DTypeName(inputs[i].tensor.dtype)))
       return ValueType::Tensor(inputs[i].tensor.dtype);
   }
   return {};

@@ -84,6 +84,8 @@ Status ImportCenterCropPad(ImportContext& ctx) {
   axes.assign(normal.begin(), normal.end());
   const Dim entries = static_cast<int64_t>(axes.size());
   const Type& list = shape->type();
+  if (list.ranked() && list.rank() != 1)
+    return ModelError("shape is {}; must have one axis", list.ToString());
   if (list.ranked() && list.rank() == 1 && list.dim(0).is_const() && !(list.dim(0) == entries))
     return ModelError("shape has {} entries for {} axes", list.dim(0).ToString(), axes.size());
   const auto elements = ctx.Elements(1);
