@@ -1,0 +1,125 @@
+// JPEG images, by libjpeg. It reports errors with longjmp, so the functions that call setjmp have
+// no objects with destructors.
+#include <csetjmp>
+#include <cstddef>
+#include <cstdio>
+
+#include <jpeglib.h>
+
+#include <jerror.h>
+
+#include "base/image/image_impl.h"
+
+namespace nn {
+namespace {
+
+// Each scan of a progressive image costs a pass over the coefficients.
+constexpr int kMaxJpegScans = 500;
+
+struct JpegReader {
+  jpeg_decompress_struct image = {};
+  jpeg_error_mgr errors = {};
+  jpeg_progress_mgr progress = {};
+  std::jmp_buf jump;
+  char message[JMSG_LENGTH_MAX] = "";
+
+  JpegReader() = default;
+  JpegReader(const JpegReader&) = delete;
+  JpegReader& operator=(const JpegReader&) = delete;
+  ~JpegReader() { jpeg_destroy_decompress(&image); }
+};
+
+JpegReader* JpegReaderOf(j_common_ptr image) {
+  return static_cast<JpegReader*>(image->client_data);
+}
+
+[[noreturn]] void OnJpegError(j_common_ptr image) {
+  JpegReader* const r = JpegReaderOf(image);
+  image->err->format_message(image, r->message);
+  std::longjmp(r->jump, 1);
+}
+
+// libjpeg continues with gray where data is missing or damaged; here that is an error.
+void OnJpegMessage(j_common_ptr image, int level) {
+  const int code = image->err->msg_code;
+  if (level < 0 && code != JWRN_EXTRANEOUS_DATA && code != JWRN_ADOBE_XFORM) OnJpegError(image);
+}
+
+void OnJpegProgress(j_common_ptr image) {
+  JpegReader* const r = JpegReaderOf(image);
+  if (r->image.input_scan_number <= kMaxJpegScans) return;
+  std::snprintf(r->message, sizeof(r->message), "it has more than %d scans", kMaxJpegScans);
+  std::longjmp(r->jump, 1);
+}
+
+bool ReadJpegHeader(JpegReader* r, const uint8_t* data, size_t size) {
+  r->image.err = jpeg_std_error(&r->errors);
+  r->errors.error_exit = OnJpegError;
+  r->errors.emit_message = OnJpegMessage;
+  r->progress.progress_monitor = OnJpegProgress;
+  r->image.client_data = r;
+  if (setjmp(r->jump) != 0) return false;
+  jpeg_create_decompress(&r->image);
+  r->image.progress = &r->progress;
+  jpeg_mem_src(&r->image, data, size);
+  jpeg_read_header(&r->image, TRUE);
+  return true;
+}
+
+// CMYK of Adobe's programs is inverted, which the marker tells.
+void JpegRowFromCmyk(const uint8_t* cmyk, int64_t width, bool inverted, uint8_t* rgb) {
+  const int flip = inverted ? 0 : 255;
+  for (int64_t x = 0; x < width; ++x, cmyk += 4)
+    for (int c = 0; c < 3; ++c)
+      *rgb++ = static_cast<uint8_t>(((cmyk[c] ^ flip) * (cmyk[3] ^ flip) + 127) / 255);
+}
+
+// `cmyk` has a row, or is null for images without black.
+bool ReadJpegRows(JpegReader* r, uint8_t* cmyk, uint8_t* rgb) {
+  if (setjmp(r->jump) != 0) return false;
+  r->image.out_color_space = cmyk != nullptr ? JCS_CMYK : JCS_RGB;
+  r->image.dct_method = JDCT_ISLOW;
+  r->image.do_fancy_upsampling = TRUE;
+  jpeg_start_decompress(&r->image);
+  while (r->image.output_scanline < r->image.output_height) {
+    JSAMPROW row = rgb + size_t{3} * r->image.output_width * r->image.output_scanline;
+    JSAMPROW into = cmyk != nullptr ? cmyk : row;
+    jpeg_read_scanlines(&r->image, &into, 1);
+    if (cmyk != nullptr)
+      JpegRowFromCmyk(cmyk, r->image.output_width, r->image.saw_Adobe_marker != 0, row);
+  }
+  jpeg_finish_decompress(&r->image);
+  return true;
+}
+
+bool IsJpeg(std::span<const uint8_t> file) {
+  return StartsWith(file, "\xff\xd8\xff");
+}
+
+Result<ImageSize> JpegSize(std::span<const uint8_t> file) {
+  JpegReader reader;
+  if (!ReadJpegHeader(&reader, file.data(), file.size())) return ModelError("{}", reader.message);
+  return ImageSize{reader.image.image_height, reader.image.image_width};
+}
+
+Status DecodeJpeg(std::span<const uint8_t> file, ImageSize size, std::span<uint8_t> rgb) {
+  JpegReader reader;
+  if (!ReadJpegHeader(&reader, file.data(), file.size())) return ModelError("{}", reader.message);
+  const J_COLOR_SPACE space = reader.image.jpeg_color_space;
+  if (space == JCS_UNKNOWN)
+    return UnsupportedError("{} unknown components are not supported", reader.image.num_components);
+  std::unique_ptr<uint8_t[]> cmyk;
+  if (space == JCS_CMYK || space == JCS_YCCK) {
+    NN_ASSIGN(cmyk, NewPixels<uint8_t>(4 * size.width));
+  }
+  if (!ReadJpegRows(&reader, cmyk.get(), rgb.data())) return ModelError("{}", reader.message);
+  return {};
+}
+
+}  // namespace
+
+ImageFormat JpegImages() {
+  return {"JPEG", IsJpeg, JpegSize, DecodeJpeg};
+}
+
+}  // namespace nn
