@@ -28,11 +28,12 @@ Tensor DecodeWith(std::string_view format) {
                        {FileTensor(kPpm)})[0];
 }
 
-Error RunError(std::string_view file, uint64_t max_memory = 0) {
+Error RunError(std::string_view file, uint64_t max_memory = 0, std::string_view attrs = "") {
   ProgramOptions options;
   options.limits.max_memory = max_memory;
-  auto program = Program::Compile(
-      Parse(OneOp(fmt::format("u8[{}]", file.size()), "image_decode(%x)")), options);
+  auto program = Program::Compile(Parse(OneOp(fmt::format("u8[{}]", file.size()),
+                                              fmt::format("image_decode(%x) {}", Braced(attrs)))),
+                                  options);
   REQUIRE_MESSAGE(program.has_value(), program.error().message());
   const auto y = program->Run(std::vector<Tensor>{FileTensor(file)});
   REQUIRE(!y.has_value());
@@ -81,6 +82,8 @@ TEST_CASE("image_decode: errors of runs") {
   bmp[30] = 1;  // run lengths
   bmp[46] = 1;  // color
   CHECK(RunError(bmp, uint64_t{1} << 20).code() == ErrorCode::kLimit);
+  // Gray is computed from colors.
+  CHECK(RunError(bmp, uint64_t{20} << 20, "pixel_format = grayscale").code() == ErrorCode::kLimit);
 }
 
 TEST_CASE("image_decode: generated inputs are images") {

@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "base/image/image.h"
+#include "base/text.h"
+#include "ir/eval.h"
 #include "ir/op_def.h"
 #include "ops/support/domain.h"
 
@@ -56,6 +58,11 @@ Status EvalImageDecode(EvalContext& ctx) {
   const auto file = FileOf(ctx.in(0));
   NN_ASSIGN(const ImageSize size, ReadImageSize(file));
   const PixelFormat format = ctx.attrs<ImageDecodeAttrs>().pixel_format;
+  // Gray has colors first.
+  const auto bytes = static_cast<uint64_t>(3 * size.height * size.width);
+  if (bytes > ctx.budget().bytes)
+    return LimitError("an image of {} x {} pixels needs {}, but only {} of memory remain",
+                      size.width, size.height, HumanBytes(bytes), HumanBytes(ctx.budget().bytes));
   NN_ASSIGN(TensorBuilder pixels, TensorBuilder::Create(DType::kU8, {size.height, size.width, 3}));
   const auto rgb = pixels.As<uint8_t>();
   NN_RETURN_IF_ERROR(DecodeImage(file, size, rgb));
