@@ -15,6 +15,7 @@ namespace nn::onnx {
 
 bool IsControlFlow(std::string_view domain, std::string_view op) {
   if (domain == "ai.onnx.preview") return op == "FlexAttention";
+  if (domain == "ai.onnx.preview.training") return op == "Gradient";
   return domain.empty() && (op == "If" || op == "Loop" || op == "Scan" || op == "SequenceMap");
 }
 
@@ -27,6 +28,7 @@ Status Importer::ImportControl(ImportContext& ctx, const Scope& scope, int index
                       : op == "Loop"          ? &Importer::ImportLoop
                       : op == "SequenceMap"   ? &Importer::ImportSequenceMap
                       : op == "FlexAttention" ? &Importer::ImportFlexAttention
+                      : op == "Gradient"      ? &Importer::ImportGradient
                       : ctx.opset() < 9       ? &Importer::ImportScan8
                                               : &Importer::ImportScan;
   ImportMark mark(graph_, unsupported_);

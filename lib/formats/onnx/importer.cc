@@ -35,9 +35,22 @@ void AddCaptured(const pb::GraphProto& g, std::set<std::string_view>& out) {
     if (!name.empty() && !own.contains(name)) out.insert(name);
 }
 
-// The names that a node needs, captured ones included.
+// Whether a node needs other names than its inputs.
+bool NeedsOthers(const pb::NodeProto& node) {
+  return IsControlFlow(NormalDomain(node.domain()), node.op_type()) ||
+         std::ranges::any_of(node.attribute(), [](const auto& a) { return a.has_g(); });
+}
+
+}  // namespace
+
 std::vector<std::string_view> NeededBy(const pb::NodeProto& node) {
   std::vector<std::string_view> names(node.input().begin(), node.input().end());
+  if (node.op_type() == "Gradient" && NeedsOthers(node)) {
+    for (const auto& a : node.attribute()) {
+      names.insert(names.end(), a.strings().begin(), a.strings().end());
+      if (a.name() == "y") names.emplace_back(a.s());
+    }
+  }
   std::set<std::string_view> captured;
   for (const auto& a : node.attribute())
     if (a.has_g()) AddCaptured(a.g(), captured);
@@ -45,18 +58,18 @@ std::vector<std::string_view> NeededBy(const pb::NodeProto& node) {
   return names;
 }
 
+namespace {
+
 // Whether no node needs the result of itself or a later one.
 bool IsSorted(const Nodes& nodes, const NameMap<int>& producer) {
-  const auto has_subgraph = [](const pb::AttributeProto& a) { return a.has_g(); };
   for (int i = 0; i < nodes.size(); ++i) {
     const auto is_earlier = [&](std::string_view name) {
       const auto it = producer.find(name);
       return it == producer.end() || it->second < i;
     };
     const pb::NodeProto& node = nodes[i];
-    if (!(std::ranges::any_of(node.attribute(), has_subgraph)
-              ? std::ranges::all_of(NeededBy(node), is_earlier)
-              : std::ranges::all_of(node.input(), is_earlier)))
+    if (!(NeedsOthers(node) ? std::ranges::all_of(NeededBy(node), is_earlier)
+                            : std::ranges::all_of(node.input(), is_earlier)))
       return false;
   }
   return true;
@@ -237,6 +250,7 @@ Result<const std::vector<int>*> Importer::NodeOrder(const Nodes& nodes) {
 
 Status Importer::ImportNodes(const Nodes& nodes, Scope& scope) {
   NN_ASSIGN(const std::vector<int>* const order, NodeOrder(nodes));
+  scope.nodes = &nodes;
   for (const int i : *order) {
     const pb::NodeProto& node = nodes[i];
     if (auto s = ImportNode(node, i, scope); !s)

@@ -41,12 +41,14 @@ struct Subgraph {
 // The names in the graph, in the body of a function, or in one import of a subgraph. They are those
 // of the model.
 struct Scope {
-  NameMap<Value*> values;  // null: an input omitted by the call
+  const Nodes* nodes = nullptr;  // that are imported
+  NameMap<Value*> values;        // null: an input omitted by the call
   NameMap<Type> declared;
   std::map<std::string, int64_t, std::less<>> opsets;  // by domain, cached
+  // In a subgraph, and in an import of nodes for Gradient:
+  const Scope* outer = nullptr;  // whose names it sees unless it has its own
   // In a subgraph:
   const Subgraph* subgraph = nullptr;
-  const Scope* outer = nullptr;  // whose names it sees unless it has its own
   // In a function, and in its subgraphs:
   const pb::FunctionProto* function = nullptr;
   std::unordered_set<std::string_view> results;  // not of subgraphs
@@ -64,9 +66,13 @@ struct Scope {
   bool IsResult(std::string_view name) const;
 };
 
-// Whether the operator has subgraphs that the importer resolves: If, Loop, Scan, SequenceMap and
-// FlexAttention of ai.onnx.preview.
+// Whether the operator refers to subgraphs or names that the importer resolves: If, Loop, Scan,
+// SequenceMap, FlexAttention of ai.onnx.preview and Gradient of ai.onnx.preview.training.
 bool IsControlFlow(std::string_view domain, std::string_view op);
+
+// The names that a node needs, those captured by subgraphs and those in Gradient's attributes
+// included.
+std::vector<std::string_view> NeededBy(const pb::NodeProto& node);
 
 class Importer {
  public:
@@ -134,6 +140,11 @@ class Importer {
   // The result of the subgraph `attribute` of FlexAttention for a value; the value if it is absent.
   Result<Value*> Modified(ImportContext& ctx, const Scope& scope, int index,
                           std::string_view attribute, Value* v);
+
+  // import_gradient.cc
+  Status ImportGradient(ImportContext& ctx, const Scope& scope, int index);
+  // Imports again the nodes before Gradient between the values of `scope` and y, which it returns.
+  Result<Value*> RunBetween(const pb::NodeProto& gradient, Scope& scope, const std::string& y);
 
   Result<const Subgraph*> SharedOf(const pb::GraphProto& g);
   // The subgraph, if it has so many inputs and at least so many outputs.

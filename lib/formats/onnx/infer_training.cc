@@ -20,7 +20,9 @@ Status InferOptimizer(TypeContext& ctx) {
   return {};
 }
 
-Status InferNothing(TypeContext&) {
+// The derivatives with respect to the first inputs.
+Status InferGradient(TypeContext& ctx) {
+  for (size_t i = 0; i < std::min(ctx.input_count(), ctx.output_count()); ++i) ctx.Like(i, i);
   return {};
 }
 
@@ -31,7 +33,7 @@ void AddTrainingInferences(InferTable& t) {
   t.Add(kDomain, "Adagrad", 1, InferOptimizer<3>);
   t.Add(kDomain, "Momentum", 1, InferOptimizer<3>);
   t.Add(kDomain, "Adam", 1, InferOptimizer<4>);
-  t.Add(kDomain, "Gradient", 1, InferNothing);
+  t.Add(kDomain, "Gradient", 1, InferGradient);
 }
 
 }  // namespace nn::onnx
