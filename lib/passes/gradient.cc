@@ -19,7 +19,8 @@ using GradientTable = std::unordered_map<std::string_view, GradientRow>;
 const GradientTable& GradientRules() {
   static const GradientTable table = [] {
     GradientTable t;
-    for (const auto rows : {ElementwiseGradients(), ArrayGradients(), ProductGradients()})
+    for (const auto rows :
+         {ElementwiseGradients(), ArrayGradients(), ProductGradients(), WindowGradients()})
       for (const GradientRow& row : rows) t.emplace(row.op, row);
     return t;
   }();

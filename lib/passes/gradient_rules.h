@@ -83,9 +83,10 @@ struct GradientRow {
   UnaryGradient unary = nullptr;  // instead of `rule`
 };
 
-// gradient_elementwise.cc, gradient_array.cc, gradient_products.cc
+// gradient_elementwise.cc, gradient_array.cc, gradient_products.cc, gradient_windows.cc
 std::span<const GradientRow> ElementwiseGradients();
 std::span<const GradientRow> ArrayGradients();
 std::span<const GradientRow> ProductGradients();
+std::span<const GradientRow> WindowGradients();
 
 }  // namespace nn

@@ -260,6 +260,59 @@ TEST_CASE("Gradient: convolutions") {
       "with the channels last is unsupported");
 }
 
+TEST_CASE("Gradient: transposed convolutions") {
+  const auto check = [](std::string_view x, std::string_view w, std::string_view attrs) {
+    CheckRow({fmt::format("in %x: f64[{}] in %w: f64[{}] %y = conv_transpose(%x, %w) {}", x, w,
+                          Braced(attrs))});
+  };
+  check("2, 2, 4", "2, 3, 3", "");
+  check("1, 2, 3, 4", "2, 2, 3, 2", "strides = [2, 1], pads = [1, 0, 0, 1], dilations = [1, 2]");
+  check("1, 4, 3", "4, 2, 2", "groups = 2, strides = [3], output_padding = [1]");
+  CheckRow(
+      {"in %x: f64[1, 2, 3] in %w: f64[2, 3, 2] in %b: f64[3] "
+       "%y = conv_transpose(%x, %w, %b)"});
+}
+
+TEST_CASE("Gradient: pools") {
+  const auto check = [](std::string_view op, std::string_view x, std::string_view attrs) {
+    CheckRow({fmt::format("in %x: f64[{}] %y = {}(%x) {{{}}}", x, op, attrs)});
+  };
+  for (const char* op : {"max_pool", "average_pool"}) {
+    check(op, "2, 3, 6", "kernel = [2]");
+    check(op, "1, 2, 5, 6", "kernel = [3, 2], strides = [2, 1], pads = [1, 0, 1, 1]");
+    check(op, "1, 2, 6, 6", "kernel = [3, 2], strides = [2, 3], ceil_mode = true");
+    check(op, "1, 2, 7", "kernel = [3], dilations = [2]");
+    check(op, "1, 2, 7", "kernel = [3], padding = same_upper, strides = [2]");
+  }
+  check("average_pool", "1, 2, 5, 6",
+        "kernel = [3, 2], strides = [2, 1], pads = [1, 0, 1, 1], count_include_pad = true");
+  check("average_pool", "1, 1, 6",
+        "kernel = [3], strides = [2], pads = [1, 1], ceil_mode = true, count_include_pad = true");
+  CheckRefusal("in %x: f32[1, 5, 2] %y = max_pool(%x) {layout = nxc, kernel = [2]}",
+               "with the channels last is unsupported");
+}
+
+TEST_CASE("Gradient: normalizations") {
+  for (const char* attrs : {"", "{axis = 1, epsilon = 0.1}"}) {
+    CheckRow(
+        {fmt::format("in %x: f32[2, 3, 4] in %s: f32[4] in %b: f32[4] "
+                     "%y = layer_norm(%x, %s, %b) {}",
+                     attrs)});
+    CheckRow({fmt::format("in %x: f32[2, 3, 4] in %s: f32[4] %y = rms_norm(%x, %s) {}", attrs)});
+  }
+  CheckRow({"in %x: f32[2, 3] %y = layer_norm(%x)"});
+  CheckRow({"in %x: f32[2, 3, 4] in %s: f32[3] in %b: f32[3] %y = instance_norm(%x, %s, %b)"});
+  CheckRow(
+      {"in %x: f32[2, 4, 3] in %s: f32[3] in %b: f32[3] "
+       "%y = instance_norm(%x, %s, %b) {layout = nxc}"});
+  CheckRow(
+      {"in %x: f32[2, 3, 2] in %s: f32[3] in %b: f32[3] in %m: f32[3] in %v: f32[3] "
+       "%y = batch_norm(%x, %s, %b, %m, %v)",
+       0.5, 2});
+  CheckRefusal("in %x: f32[2, 3] %z, %m, %d = layer_norm(%x) %y = mul(%z, %m)",
+               "with its statistics is unsupported");
+}
+
 TEST_CASE("Gradient: repeated use, independent values and order") {
   CheckRow({"in %x: f64[3] %z = mul(%x, %x) %w = add(%z, %x) %y = mul(%w, %z)"});
   CheckRow({"in %x: f64[3] in %u: f64[2] %y = mul(%x, %x)"});
