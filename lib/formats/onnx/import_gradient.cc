@@ -3,7 +3,6 @@
 // not values of the graph, determine what lies between: two names can be the same value (Identity),
 // and importers take constants into attributes.
 #include <algorithm>
-#include <ranges>
 
 #include "base/text.h"
 #include "formats/onnx/importer.h"
@@ -70,7 +69,8 @@ Result<Value*> Importer::RunBetween(const pb::NodeProto& gradient, Scope& scope,
   }
   std::unordered_set<std::string_view> needed = {y};
   std::vector<int> kept;
-  for (const int i : between | std::views::reverse) {
+  for (auto it = between.rbegin(); it != between.rend(); ++it) {
+    const int i = *it;
     const auto is_needed = [&](const std::string& name) {
       return !name.empty() && needed.contains(name) && !given.contains(name);
     };
