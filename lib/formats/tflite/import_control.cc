@@ -59,7 +59,8 @@ Status Importer::ImportControl(ImportContext& ctx) {
   return status;
 }
 
-// The initial values of the variables that the subgraph assigns: it is run here.
+// The initial values of the variables that the subgraph assigns, and the contents of the hash
+// tables that it fills: it is run here.
 Status Importer::ImportCallOnce(ImportContext& ctx) {
   NN_ASSIGN(const auto* const o, ctx.Options<fb::CallOnceOptions>());
   const int64_t index = o->init_subgraph_index();
@@ -80,11 +81,25 @@ Status Importer::ImportCallOnce(ImportContext& ctx) {
                             state.result.unsupported[0].reason);
   const auto assigned = state.variables.Assigned();
   for (const auto& [name, value] : assigned) state.result.graph.AddOutput(name, value);
+  const auto tables = state.variables.Filled();
+  for (const auto& t : tables) {
+    state.result.graph.AddOutput(fmt::format("hash table {}: keys", t.id), t.keys);
+    state.result.graph.AddOutput(fmt::format("hash table {}: values", t.id), t.values);
+  }
   EvalBudget budget{.bytes = kMaxInitialBytes, .work = kMaxInitialWork};
   auto initial = EvalGraph(state.result.graph, {}, budget, false);
   if (!initial) return in_subgraph(initial.error());
   for (size_t i = 0; i < assigned.size(); ++i)
     NN_RETURN_IF_ERROR(state_.variables.SetInitial(assigned[i].first, std::move((*initial)[i])));
+  for (size_t i = 0, at = assigned.size(); i < tables.size(); ++i) {
+    const auto& t = tables[i];
+    NN_ASSIGN(const Value* const handle,
+              state_.variables.TableHandle(graph_, t.id, t.key, t.value));
+    NN_ASSIGN(const size_t table, state_.variables.OfTableHandle(handle));
+    Value* const keys = graph_.AddConstant(std::move((*initial)[at++]));
+    Value* const values = graph_.AddConstant(std::move((*initial)[at++]));
+    NN_RETURN_IF_ERROR(state_.variables.Fill(table, keys, values));
+  }
   return {};
 }
 
@@ -92,6 +107,9 @@ Status Importer::ImportCallOnce(ImportContext& ctx) {
 Status Importer::RequireUnchanged(const std::vector<Value*>& before, std::string_view why) const {
   const auto changed = state_.variables.ChangedSince(before);
   if (!changed) return {};
+  if (state_.variables.IsTable(*changed))
+    return UnsupportedError("{}, and {} is filled in a subgraph", why,
+                            state_.variables.NameOf(*changed));
   return UnsupportedError("{}, and variable {} is assigned in a subgraph", why,
                           Quote(state_.variables.NameOf(*changed)));
 }
@@ -114,6 +132,8 @@ Status Importer::SelectVariables(ImportContext& ctx, Value* condition,
       if (taken != nullptr) NN_RETURN_IF_ERROR(variables.Assign(i, taken));
       continue;
     }
+    if (variables.IsTable(i))
+      return UnsupportedError("{}, and {} is filled in a branch", why, variables.NameOf(i));
     const Type type = (taken != nullptr ? taken : other)->type();
     NN_ASSIGN(Value* const kept, variables.Read(graph_, state_.known_inputs, i, type));
     NN_ASSIGN(Value* const value, Choose(ctx, condition, taken == nullptr ? kept : taken,

@@ -56,7 +56,7 @@ Value* Variables::Handle(Graph& graph, const std::string& name) {
 
 Result<size_t> Variables::OfHandle(const Value* handle) const {
   const auto it = handles_.find(handle);
-  if (it == handles_.end())
+  if (it == handles_.end() || IsTable(it->second))
     return UnsupportedError("a resource that is not the result of VAR_HANDLE is unsupported");
   return it->second;
 }

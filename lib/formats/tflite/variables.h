@@ -2,6 +2,8 @@
 // run to run. The graph has none. The import follows the value of each variable from operator to
 // operator, in their order in the file, beginning with a constant or with an input of the graph;
 // the last value is dropped or becomes an output.
+//
+// Hash tables are variables that are assigned once and are empty before.
 #pragma once
 
 #include <cstddef>
@@ -39,6 +41,10 @@ class Variables {
   bool IsHandle(const Value* v) const { return handles_.contains(v); }
   // kUnsupported if `handle` is none, such as one that a run chooses.
   Result<size_t> OfHandle(const Value* handle) const;
+  // The same for a hash table. kModel if one with that id has other types.
+  Result<Value*> TableHandle(Graph& graph, int64_t id, DType key, DType value);
+  Result<size_t> OfTableHandle(const Value* handle) const;
+  bool IsTable(size_t variable) const { return list_[variable].table.has_value(); }
   // The variable tensor at an index of a subgraph.
   size_t OfTensor(const fb::SubGraph& subgraph, int64_t index);
 
@@ -53,6 +59,15 @@ class Variables {
   Result<Value*> Read(Graph& graph, const KnownInputs& known, size_t variable, const Type& type);
   Status Assign(size_t variable, Value* value);
 
+  // Fills a hash table, unless it has been filled before. kModel if the types are others.
+  Status Fill(size_t table, Value* keys, Value* values);
+  // The contents of a hash table as vectors of the same length, without two equal keys.
+  // kUnsupported if it is empty or if its contents are not constant.
+  struct Contents {
+    Value *keys, *values;
+  };
+  Result<Contents> ContentsOf(Graph& graph, size_t table);
+
   // The current values, to return to. Null: as before the run.
   std::vector<Value*> Values() const;
   void Restore(const std::vector<Value*>& values);
@@ -65,15 +80,26 @@ class Variables {
   Result<std::vector<ModelState>> Finish(Graph& graph);
   // The resource variables that have a value, for an initialization.
   std::vector<std::pair<std::string, Value*>> Assigned() const;
+  // The hash tables that are filled, for the same.
+  struct FilledTable {
+    int64_t id;
+    DType key, value;
+    Value *keys, *values;
+  };
+  std::vector<FilledTable> Filled() const;
 
  private:
+  struct Table {
+    DType key, value;
+  };
   struct Variable {
     std::string name;
+    std::optional<Table> table;
     bool is_resource = false;
     std::optional<Tensor> initial;
     Value* start = nullptr;  // its value before the run, once it has been read
     std::string input;       // the name of `start`, if that is an input
-    Value* value = nullptr;  // the current one
+    Value* value = nullptr;  // the current one; of a table, its keys
   };
 
   size_t Add(const std::string& name, bool is_resource);
@@ -88,6 +114,10 @@ class Variables {
   std::map<std::pair<const fb::SubGraph*, int64_t>, size_t> tensors_;
   std::map<std::tuple<const fb::SubGraph*, int64_t, std::string>, size_t> own_;
   std::map<const Value*, size_t> handles_;
+  std::map<int64_t, size_t> tables_;  // by id
+  // What belongs to the keys of a table: the values of Fill(), and the result of ContentsOf().
+  std::map<std::pair<size_t, const Value*>, Value*> table_values_;
+  std::map<std::pair<size_t, const Value*>, Contents> contents_;
 };
 
 // The zeros of real numbers that a variable begins with. kUnsupported unless the size is known.
