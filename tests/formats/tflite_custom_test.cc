@@ -2,7 +2,6 @@
 // by hand.
 #include <doctest/doctest.h>
 #include <flatbuffers/flexbuffers.h>
-#include <fmt/format.h>
 
 #include <bit>
 #include <cmath>
@@ -12,7 +11,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/checked_math.h"
 #include "formats/given_inputs.h"
 #include "formats/tflite_file.h"
 #include "support/run_graph.h"
@@ -21,54 +19,6 @@ namespace nn::test::tflite_custom_test {
 namespace {
 
 namespace fb = tflite::fb;
-
-struct CustomTensor {
-  std::vector<int32_t> shape;
-  std::vector<float> contents = {};  // of a constant
-  fb::TensorType type = fb::TensorType::FLOAT32;
-  float scale = 0;  // of a quantized one
-};
-
-// A model of one operator. Its inputs without contents are those of the model.
-std::string FileOfCustom(const std::string& name, const std::vector<uint8_t>& options,
-                         const std::vector<CustomTensor>& inputs,
-                         const std::vector<CustomTensor>& outputs) {
-  flatbuffers::FlatBufferBuilder b;
-  std::vector<flatbuffers::Offset<fb::Buffer>> buffers = {fb::CreateBuffer(b)};
-  std::vector<flatbuffers::Offset<fb::Tensor>> tensors;
-  std::vector<int32_t> from, to, interface;
-  const auto add = [&](const CustomTensor& t, std::vector<int32_t>& list) {
-    uint32_t buffer = 0;
-    if (!t.contents.empty()) {
-      std::vector<uint8_t> bytes(4 * t.contents.size());
-      std::memcpy(bytes.data(), t.contents.data(), bytes.size());
-      b.ForceVectorAlignment(bytes.size(), 1, 16);
-      buffer = static_cast<uint32_t>(buffers.size());
-      buffers.push_back(fb::CreateBuffer(b, b.CreateVector(bytes)));
-    }
-    flatbuffers::Offset<fb::QuantizationParameters> quant;
-    if (t.scale != 0)
-      quant = fb::CreateQuantizationParameters(b, 0, 0, b.CreateVector(std::vector<float>{t.scale}),
-                                               b.CreateVector(std::vector<int64_t>{0}));
-    const auto index = static_cast<int32_t>(tensors.size());
-    tensors.push_back(fb::CreateTensor(b, b.CreateVector(t.shape), t.type, buffer,
-                                       b.CreateString(fmt::format("t{}", index)), quant));
-    list.push_back(index);
-    if (&list == &from && t.contents.empty()) interface.push_back(index);
-  };
-  for (const CustomTensor& t : inputs) add(t, from);
-  for (const CustomTensor& t : outputs) add(t, to);
-  const auto node = fb::CreateOperator(b, 0, b.CreateVector(from), b.CreateVector(to),
-                                       fb::BuiltinOptions::NONE, 0, b.CreateVector(options));
-  const auto code =
-      fb::CreateOperatorCode(b, 32, b.CreateString(name), 1, fb::BuiltinOperator::CUSTOM);
-  const auto graph = fb::CreateSubGraph(b, b.CreateVector(tensors), b.CreateVector(interface),
-                                        b.CreateVector(to), b.CreateVector(&node, 1));
-  b.Finish(fb::CreateModel(b, 3, b.CreateVector(&code, 1), b.CreateVector(&graph, 1), 0,
-                           b.CreateVector(buffers)),
-           fb::ModelIdentifier());
-  return {reinterpret_cast<const char*>(b.GetBufferPointer()), b.GetSize()};
-}
 
 // ---- TFLite_Detection_PostProcess
 
@@ -213,15 +163,6 @@ TEST_CASE("tflite detection: refusals") {
 
 // ---- AudioSpectrogram, Mfcc
 
-std::vector<uint8_t> IntOptions(const std::vector<std::pair<std::string, int64_t>>& options) {
-  flexbuffers::Builder b;
-  b.Map([&] {
-    for (const auto& [name, value] : options) b.Int(name.c_str(), value);
-  });
-  b.Finish();
-  return b.GetBuffer();
-}
-
 std::vector<double> OutputOf(const std::string& file, const std::vector<double>& x) {
   const auto graph = ImportFile(file);
   REQUIRE_MESSAGE(graph.has_value(), graph.error().message());
@@ -270,88 +211,6 @@ TEST_CASE("tflite Mfcc: coefficients of a rising spectrum") {
   const std::vector<double> y = OutputOf(file, x);
   REQUIRE(y.size() == want.size());
   for (size_t i = 0; i < y.size(); ++i) CHECK(std::abs(y[i] - want[i]) < 1e-3);
-}
-
-// ---- The signal library of tflite-micro
-
-using Numbers = std::vector<std::vector<double>>;
-
-constexpr fb::TensorType kInt16 = fb::TensorType::INT16;
-
-CustomTensor Samples(std::vector<int32_t> shape) {
-  return {std::move(shape), {}, kInt16};
-}
-
-// The outputs of runs on one input after the other, each with the states that the last one left.
-std::vector<Numbers> RunsOf(const std::string& file, const Numbers& inputs) {
-  auto read = ReadModelBytes(Blob::Copy(std::as_bytes(std::span(file))), "m.tflite");
-  REQUIRE(read.has_value());
-  const auto m = ImportModel(*read, "m.tflite", {.states = StatePorts::kAll});
-  REQUIRE_MESSAGE(m.has_value(), m.error().message());
-  const Graph& graph = m->graph;
-  Numbers values(graph.inputs().size());
-  for (size_t i = 1; i < values.size(); ++i)
-    values[i].assign(
-        static_cast<size_t>(*CheckedElements(*graph.inputs()[i].value->type().const_dims())), 0);
-  std::vector<Numbers> out;
-  const size_t own = graph.outputs().size() - m->states.size();
-  for (const auto& x : inputs) {
-    values[0] = x;
-    Numbers outputs;
-    for (const Tensor& t : RunEverywhere(graph, InputsOf(graph, values)))
-      outputs.push_back(t.ToDoubles());
-    for (size_t i = 0; i < m->states.size(); ++i) values[1 + i] = outputs[own + i];
-    outputs.resize(own);
-    out.push_back(std::move(outputs));
-  }
-  return out;
-}
-
-TEST_CASE("tflite signals: windows, energies, scales") {
-  const auto window = ImportFile(FileOfCustom("SignalWindow", IntOptions({{"shift", 1}}),
-                                              {Samples({2, 2}), Samples({2})}, {Samples({2, 2})}));
-  REQUIRE_MESSAGE(window.has_value(), window.error().message());
-  const Numbers x = {{100, -100, 30000, 7}, {3, 20000}};
-  CHECK(RunEverywhere(*window, InputsOf(*window, x))[0].ToDoubles() ==
-        std::vector<double>{150, -32768, 32767, 32767});
-  CHECK(OutputOf(FileOfCustom("SignalEnergy", IntOptions({{"end_index", 3}, {"start_index", 1}}),
-                              {Samples({8})}, {{{4}, {}, fb::TensorType::UINT32}}),
-                 {1, 2, -3, 4, -32768, -32768, 5, 5}) ==
-        std::vector<double>{0, 25, 2147483648.0, 0});
-  const std::string scale = FileOfCustom("SignalFftAutoScale", {}, {Samples({3})},
-                                         {Samples({3}), {{}, {}, fb::TensorType::INT32}});
-  CHECK(RunsOf(scale, {{1, -5, 3}, {0, 0, 0}, {-32768, 1, 1}}) ==
-        std::vector<Numbers>{
-            {{4096, -20480, 12288}, {12}}, {{0, 0, 0}, {15}}, {{-32768, 1, 1}, {0}}});
-}
-
-TEST_CASE("tflite signals: buffers that keep samples") {
-  CHECK(RunsOf(FileOfCustom("SignalDelay", IntOptions({{"delay_length", 3}}), {Samples({2})},
-                            {Samples({2})}),
-               {{1, 2}, {3, 4}, {5, 6}}) == std::vector<Numbers>{{{0, 0}}, {{0, 1}}, {{2, 3}}});
-  const auto framer = [](int64_t prefill) {
-    return FileOfCustom("SignalFramer",
-                        IntOptions({{"frame_size", 4}, {"frame_step", 2}, {"prefill", prefill}}),
-                        {Samples({4})}, {Samples({2, 4}), {{}, {}, fb::TensorType::BOOL}});
-  };
-  const Numbers rising = {{1, 2, 3, 4}, {5, 6, 7, 8}};
-  CHECK(RunsOf(framer(0), rising) ==
-        std::vector<Numbers>{{{0, 0, 1, 2, 1, 2, 3, 4}, {0}}, {{3, 4, 5, 6, 5, 6, 7, 8}, {1}}});
-  CHECK(RunsOf(framer(1), rising) ==
-        std::vector<Numbers>{{{0, 0, 1, 2, 1, 2, 3, 4}, {1}}, {{3, 4, 5, 6, 5, 6, 7, 8}, {1}}});
-  CHECK(RunsOf(FileOfCustom("SignalOverlapAdd", IntOptions({{"frame_step", 1}}), {Samples({2, 3})},
-                            {Samples({2})}),
-               {{1, 2, 3, 10, 20, 30}, {32767, 0, 0, 0, 0, 0}}) ==
-        std::vector<Numbers>{{{1, 12}}, {{32767, 30}}});
-  CHECK(
-      RunsOf(FileOfCustom("SignalStacker",
-                          IntOptions({{"num_channels", 1},
-                                      {"stacker_left_context", 1},
-                                      {"stacker_right_context", 1},
-                                      {"stacker_step", 2}}),
-                          {Samples({1})}, {Samples({3}), {{}, {}, fb::TensorType::BOOL}}),
-             {{1}, {2}, {3}, {4}}) ==
-      std::vector<Numbers>{{{0, 1, 1}, {0}}, {{1, 1, 2}, {1}}, {{1, 2, 3}, {0}}, {{2, 3, 4}, {1}}});
 }
 
 // ---- MaxUnpooling2D

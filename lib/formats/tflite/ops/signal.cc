@@ -1,6 +1,6 @@
 // The custom operators of tflite-micro's signal library that are exact in elementary integer
-// operators: windows, energies, and buffers that keep samples from run to run. Those with
-// transforms and tables of fixed-point numbers are refused by name.
+// operators: windows, energies, and buffers that keep samples from run to run. See also
+// signal_bank.cc and signal_transform.cc.
 //
 // Source: tflite-micro signal/micro/kernels and signal/src.
 #include <algorithm>
