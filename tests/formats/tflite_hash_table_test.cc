@@ -1,4 +1,4 @@
-// Hash tables of TensorFlow Lite.
+// Hash tables and strings of TensorFlow Lite.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
@@ -218,6 +218,17 @@ TEST_CASE("tflite hash tables: refusals") {
   }
   const std::string error = ErrorOf(f);
   CHECK_MESSAGE(error.ends_with("and hash table 4 is filled in a branch"), error);
+}
+
+TEST_CASE("tflite SKIP_GRAM: written and read") {
+  const Graph graph = Parse(R"(graph { in %x: str[1]
+      %y = skip_gram(%x) {words=2, max_skip=1, shorter=true}  out "y" = %y })");
+  const std::string file = FileOf(graph);
+  CHECK(OperatorsOf(file) == List{"SKIP_GRAM v1"});
+  const auto again = ImportFile(file);
+  REQUIRE_MESSAGE(again.has_value(), again.error().message());
+  CHECK(RunEverywhere(*again, {Tensor({1}, List{"a b c"})})[0].strings() ==
+        List{"a b", "a c", "a", "b c", "b", "c"});
 }
 
 }  // namespace

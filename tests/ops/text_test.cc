@@ -36,6 +36,33 @@ Error RunError(const std::string& graph, const Strings& x, uint64_t max_memory =
   return y.error();
 }
 
+// The groups in the order of the kernel: those that begin with a group come before it.
+TEST_CASE("skip_gram: groups of words") {
+  const auto groups = [](const std::string& text, const std::string& attrs) {
+    return Texts({text, "ignored"}, "skip_gram(%x) {" + attrs + "}");
+  };
+  CHECK(groups("a b c d", "words=2") == Strings{"a b", "b c", "c d"});
+  CHECK(groups("a b c d", "words=2, max_skip=1") == Strings{"a b", "a c", "b c", "b d", "c d"});
+  CHECK(groups("a b c", "words=2, max_skip=1, shorter=true") ==
+        Strings{"a b", "a c", "a", "b c", "b", "c"});
+  CHECK(groups("a b c d", "words=3, max_skip=1") == Strings{"a b c", "a b d", "a c d", "b c d"});
+  CHECK(groups("a b c", "words=1, max_skip=5") == Strings{"a", "b", "c"});
+  CHECK(groups("a b", "words=2, max_skip=-1") == Strings{});
+  CHECK(groups("a b", "words=2, max_skip=-1, shorter=true") == Strings{"a", "b"});
+  CHECK(groups("a b", "words=3, shorter=true") == Strings{});
+  CHECK(groups("", "words=1") == Strings{});
+  // Only white space behind the first byte separates words.
+  CHECK(groups("a\t\tb  c ", "words=1") == Strings{"a", "b", "c"});
+  CHECK(groups(" a b", "words=1") == Strings{"b"});
+  CHECK(groups(" a", "words=1") == Strings{" a"});
+  std::string text = "w";
+  for (int i = 0; i < 60; ++i) text += " w";
+  const std::string many =
+      "graph { in %x: str[1]  %y = skip_gram(%x) {words=30, max_skip=60} "
+      "out \"y\" = %y }";
+  CHECK(RunError(many, {text}, 1 << 20).code() == ErrorCode::kLimit);
+}
+
 TEST_CASE("string_concat: broadcast") {
   const Graph g = Parse(R"(graph {
     in %x: str[2, 1]

@@ -21,7 +21,7 @@ struct Code {
 constexpr Code kCodes[] = {{"WHILE", 119}, {"LESS", 58},        {"ADD", 0},
                            {"GATHER", 36}, {"EXPAND_DIMS", 70}, {"CONCATENATION", 2},
                            {"PACK", 83},   {"SLICE", 65},       {"NEG", 59},
-                           {"MUL", 18},    {"IF", 118},         {"SKIP_GRAM", 30}};
+                           {"MUL", 18},    {"IF", 118},         {"CONCAT_EMBEDDINGS", 29}};
 
 // An operator on tensors by index.
 std::string Op(std::string_view name, const std::vector<int>& inputs,
@@ -204,7 +204,8 @@ TEST_CASE("tflite WHILE: a recurrent layer of as many steps as a run says is a l
 TEST_CASE("tflite WHILE: reasons") {
   const auto why = [](const Rnn& rnn) { return WhyNot(rnn.subgraphs, rnn.buffers); };
   // Reported once.
-  CHECK(why(Rnn({3}, "SKIP_GRAM")) == "SKIP_GRAM: SKIP_GRAM (version 1) is unsupported\n");
+  CHECK(why(Rnn({3}, "CONCAT_EMBEDDINGS")) ==
+        "CONCAT_EMBEDDINGS: CONCAT_EMBEDDINGS (version 1) is unsupported\n");
   CHECK(why(Rnn({1 << 30})).find("more than 65536 operators") != std::string::npos);
   // x -> x + x for ever.
   std::vector<std::string> buffers = {"{}"};
@@ -231,7 +232,7 @@ TEST_CASE("tflite IF: only the branch of a known condition is imported") {
                    "{\"then_subgraph_index\": 1, \"else_subgraph_index\": 2}")},
                buffers),
       Subgraph({x, x}, {0}, {1}, {Op("NEG", {0}, {1})}, buffers),
-      Subgraph({x, x}, {0}, {1}, {Op("SKIP_GRAM", {0}, {1})}, buffers)};
+      Subgraph({x, x}, {0}, {1}, {Op("CONCAT_EMBEDDINGS", {0}, {1})}, buffers)};
   const auto imported = Import(subgraphs, buffers);
   REQUIRE_MESSAGE(imported.has_value(), imported.error().message());
   for (const auto& u : imported->unsupported) FAIL(u.reason);

@@ -11,6 +11,10 @@
 //
 // string_normalizer(x): x, [C] or [1, C], without stop words and in one case (ONNX
 // StringNormalizer-10). One empty string remains if all are stop words.
+//
+// skip_gram(x): the groups of words of the first string of x, each with spaces between its words
+// (TensorFlow Lite SKIP_GRAM). A word of a group is at most max_skip words away from the one
+// before. A text with fewer words than a group has none. y is [groups].
 #pragma once
 
 #include <cstdint>
@@ -28,6 +32,13 @@ struct StringSplitAttrs {
   std::string delimiter;
   // The last part has what follows that many splits, with the white space at its end; -1: no limit.
   int64_t max_splits = -1;
+  static std::span<const AttrField> Fields();
+};
+
+struct SkipGramAttrs {
+  int64_t words = 0;  // of a group; 1 or more
+  int64_t max_skip = 0;
+  bool shorter = false;  // groups of fewer words too
   static std::span<const AttrField> Fields();
 };
 
