@@ -185,7 +185,8 @@ class GroupQuery {
   }
 
   // Which keys are at or before each query, and inside its window: [B, 1, L, keys]. A window counts
-  // the query itself, as in ONNX Runtime since pull request 25927; earlier releases had one key more.
+  // the query itself, as in ONNX Runtime since pull request 25927; earlier releases had one key
+  // more.
   Result<Value*> Visible() {
     NN_ASSIGN(Value * query, Positions(q_, 2));
     NN_ASSIGN(query, Add("expand_dims", {query}, AxesAttrs{{1}}));
