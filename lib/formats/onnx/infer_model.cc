@@ -8,9 +8,9 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "base/name_map.h"
 #include "base/text.h"
 #include "formats/onnx/infer.h"
+#include "formats/onnx/infer_facts.h"
 #include "formats/onnx/infer_schema.h"
 #include "formats/onnx/infer_window.h"
 #include "formats/onnx/tensor.h"
@@ -27,40 +27,7 @@ using Nodes = google::protobuf::RepeatedPtrField<pb::NodeProto>;
 constexpr int kMaxDepth = 64;
 constexpr int64_t kMaxCalledNodes = int64_t{1} << 18;
 
-// The known facts about a value.
-struct Known {
-  ValueType type;
-  // The contents, if they are known: those of a small initializer are read when they are needed, as
-  // there can be a million.
-  const pb::TensorProto* initializer = nullptr;
-  Shared<Tensor> constant = {};
-  Shared<Dims> elements = {};
-  bool computed = false;  // by an imported operator
-};
-
-Known KnownOf(Value* v) {
-  Known known{ValueType::Tensor(v->type())};
-  if (v->is_constant())
-    known.constant = Shared<Tensor>(v->constant());
-  else if (v->elements() != nullptr)
-    known.elements = Shared<Dims>(*v->elements());
-  known.computed = v->def() != nullptr;
-  return known;
-}
-
-// The names of a graph, or of the body of a function.
-struct TypeScope {
-  const TypeScope* outer = nullptr;
-  NameMap<Known> values;
-  NameMap<const pb::TypeProto*> declared;
-  const pb::FunctionProto* function = nullptr;
-  const AttrBindings* attrs = nullptr;  // of the function's call
-  std::string path;                     // "graph", "graph.node[3].attribute[0].g"
-  std::string name;                     // as in OperatorSummary::scope
-  // In a function, the path of its call in the graph.
-  std::optional<std::string> call;
-  int64_t call_index = -1;
-};
+using Known = KnownFacts;
 
 std::string PathOf(const TypeScope& scope, int64_t node) {
   return fmt::format("{}.node[{}]", scope.path, node);
@@ -69,29 +36,6 @@ std::string PathOf(const TypeScope& scope, int64_t node) {
 std::string TitleOf(const pb::NodeProto& node) {
   return node.name().empty() ? Escape(node.op_type())
                              : fmt::format("{} {}", Escape(node.op_type()), Quote(node.name()));
-}
-
-// Replaces element types that the operator does not accept (AcceptedType). Returns the type
-// variables of the signature that they stand for.
-std::set<std::string_view> AcceptTypes(const Schema& schema, std::vector<Known>& inputs) {
-  std::set<std::string_view> replaced;
-  for (size_t i = 0; i < inputs.size(); ++i)
-    if (const auto type = AcceptedType(schema, static_cast<int>(i), inputs[i].type)) {
-      inputs[i] = {*type};
-      replaced.insert(ParameterAt(schema.inputs, static_cast<int>(i))->type);
-    }
-  return replaced;
-}
-
-// Inputs beyond the given ones must have initializers.
-bool TakesInputs(const pb::GraphProto& g, size_t given) {
-  const auto count = static_cast<size_t>(g.input_size());
-  if (given >= count) return given == count;
-  std::unordered_set<std::string_view> defaults;
-  for (const pb::TensorProto& t : g.initializer()) defaults.insert(t.name());
-  for (size_t i = given; i < count; ++i)
-    if (!defaults.contains(g.input(static_cast<int>(i)).name())) return false;
-  return true;
 }
 
 class ModelInference {
@@ -365,7 +309,7 @@ class ModelInference {
     NN_RETURN_IF_ERROR(CheckSizes(context));
     NN_RETURN_IF_ERROR(ImportOp(context, domain));
     for (size_t i = 0; i < outputs.size(); ++i)
-      if (Value* v = context.outputs()[i]; v != nullptr) outputs[i] = KnownOf(v);
+      if (Value* v = context.outputs()[i]; v != nullptr) outputs[i] = FactsOf(v);
     return {};
   }
 

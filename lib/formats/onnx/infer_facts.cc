@@ -1,0 +1,39 @@
+#include "formats/onnx/infer_facts.h"
+
+#include <unordered_set>
+
+#include "formats/onnx/infer_schema.h"
+
+namespace nn::onnx {
+
+KnownFacts FactsOf(Value* v) {
+  KnownFacts known{ValueType::Tensor(v->type())};
+  if (v->is_constant())
+    known.constant = Shared<Tensor>(v->constant());
+  else if (v->elements() != nullptr)
+    known.elements = Shared<Dims>(*v->elements());
+  known.computed = v->def() != nullptr;
+  return known;
+}
+
+std::set<std::string_view> AcceptTypes(const Schema& schema, std::vector<KnownFacts>& inputs) {
+  std::set<std::string_view> replaced;
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (const auto type = AcceptedType(schema, static_cast<int>(i), inputs[i].type)) {
+      inputs[i] = {*type};
+      replaced.insert(ParameterAt(schema.inputs, static_cast<int>(i))->type);
+    }
+  return replaced;
+}
+
+bool TakesInputs(const pb::GraphProto& g, size_t given) {
+  const auto count = static_cast<size_t>(g.input_size());
+  if (given >= count) return given == count;
+  std::unordered_set<std::string_view> defaults;
+  for (const pb::TensorProto& t : g.initializer()) defaults.insert(t.name());
+  for (size_t i = given; i < count; ++i)
+    if (!defaults.contains(g.input(static_cast<int>(i)).name())) return false;
+  return true;
+}
+
+}  // namespace nn::onnx
