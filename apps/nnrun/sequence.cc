@@ -70,6 +70,7 @@ Status ReadStates(const Graph& graph, const RunOptions& o, std::vector<Carry>& c
   std::error_code error;
   if (o.state.empty() || !std::filesystem::exists(o.state, error)) return {};
   std::vector<std::string> names;
+  names.reserve(carries.size());
   for (const Carry& c : carries) names.push_back(c.name);
   const PortFinder finder(names, {});
   NN_ASSIGN(const Blob file, ReadFile(o.state, o.limits.max_file_bytes, o.limits.max_piped_bytes));
@@ -255,6 +256,7 @@ Result<SequenceResult> RunSequence(ImportedModel model, const ReadModel& read,
   result.graph = OutputsOnly(unbound, result.outputs);
   if (o.state.empty()) return result;
   std::vector<NamedTensor> states;
+  states.reserve(carries.size());
   for (const Carry& c : carries) states.push_back({c.name, inputs[c.input]});
   NN_RETURN_IF_ERROR(WriteTensorArchive(o.state, states));
   return result;

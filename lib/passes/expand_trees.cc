@@ -94,6 +94,7 @@ class ForestTables {
       return e_.Add("gather", {shared, at}, GatherAttrs{});
     }
     std::vector<T> chosen;
+    chosen.reserve(roots.size());
     for (const int32_t root : roots) chosen.push_back(table[static_cast<size_t>(root)]);
     return constant(chosen);
   }

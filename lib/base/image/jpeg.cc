@@ -10,6 +10,7 @@
 
 #include "base/image/image_impl.h"
 
+// NOLINTBEGIN(cert-err52-cpp): libjpeg reports errors by longjmp only.
 namespace nn {
 namespace {
 
@@ -123,3 +124,4 @@ ImageFormat JpegImages() {
 }
 
 }  // namespace nn
+// NOLINTEND(cert-err52-cpp)

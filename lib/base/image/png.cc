@@ -8,6 +8,7 @@
 
 #include "base/image/image_impl.h"
 
+// NOLINTBEGIN(cert-err52-cpp): libpng reports errors by longjmp only.
 namespace nn {
 namespace {
 
@@ -101,3 +102,4 @@ ImageFormat PngImages() {
 }
 
 }  // namespace nn
+// NOLINTEND(cert-err52-cpp)

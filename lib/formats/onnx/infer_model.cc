@@ -278,7 +278,7 @@ class ModelInference {
     if (const InferFn infer = Inferences().Find(domain, node.op_type(), opset))
       return InferByTable(context, infer, index, inputs, outputs, scope);
     if (!tensors) return {};
-    const Status status = InferByImport(context, domain, outputs);
+    Status status = InferByImport(context, domain, outputs);
     if (const Schema* schema = FindSchema(domain, node.op_type(), opset); !status && schema)
       InferShapes(*schema, context, inputs, outputs, scope);
     return status;

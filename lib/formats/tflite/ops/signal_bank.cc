@@ -58,6 +58,7 @@ class Steps {
   // The number of bits of each element of x, i64[n], from 0 to 2^32 - 1.
   Value* Bits(Value* x, int64_t n) {
     std::vector<int64_t> powers;
+    powers.reserve(32);
     for (int k = 0; k < 32; ++k) powers.push_back(int64_t{1} << k);
     x = Op("reshape", {x}, ReshapeAttrs{{Dim(n), Dim(1)}});
     x = Op("greater_equal", {x, Vector(powers)});
