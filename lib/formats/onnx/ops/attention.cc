@@ -302,6 +302,7 @@ std::optional<std::string> WhyNotRotaryEmbedding(const Node& node) {
     return "its input must be [batch, heads, positions, elements] or [batch, positions, heads, "
            "elements], with the same angles for all heads";
   if (heads == 2 && !x[2].is_const()) return "the number of heads must be known";
+  if (heads == 2 && x[2] == 0) return "RotaryEmbedding of ONNX needs at least one head";
   return std::nullopt;
 }
 
