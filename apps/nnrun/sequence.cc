@@ -154,20 +154,14 @@ class Steps {
   // The arrays of step i, as they were given.
   Result<PortArrays> Given(int64_t i) const {
     PortArrays arrays = given_;
-    for (size_t k = 0; k < arrays.size(); ++k)
-      if (has_parts_[k]) {
-        NN_ASSIGN(arrays[k], StepOf(*given_[k], i));
-      }
+    NN_RETURN_IF_ERROR(TakeParts(i, arrays));
     return arrays;
   }
 
   // Replaces the inputs that change in step i.
   Status Update(int64_t i, const std::vector<PortType>& types, std::vector<Tensor>& inputs) const {
     PortArrays arrays(given_.size());
-    for (size_t k = 0; k < arrays.size(); ++k)
-      if (has_parts_[k]) {
-        NN_ASSIGN(arrays[k], StepOf(*given_[k], i));
-      }
+    NN_RETURN_IF_ERROR(TakeParts(i, arrays));
     NN_RETURN_IF_ERROR(FitTypes(types, casting_, arrays));
     NN_RETURN_IF_ERROR(FitShapes(types, options_.arrays.reshape, arrays));
     for (size_t k = 0; k < arrays.size(); ++k)
@@ -176,6 +170,15 @@ class Steps {
   }
 
  private:
+  // Sets the arrays that have a part for step i.
+  Status TakeParts(int64_t i, PortArrays& arrays) const {
+    for (size_t k = 0; k < arrays.size(); ++k)
+      if (has_parts_[k]) {
+        NN_ASSIGN(arrays[k], StepOf(*given_[k], i));
+      }
+    return {};
+  }
+
   const PortArrays& given_;
   const RunOptions& options_;
   Casting casting_;

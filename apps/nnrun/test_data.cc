@@ -103,12 +103,23 @@ Result<bool> RunSet(const fs::path& set, const PortKinds& kinds, const ModelImpo
 Result<bool> RunTestData(const ReadModel& read, const ModelImporter& import,
                          const RunOptions& options, RunReport& report) {
   const PortKinds kinds = PortKindsOf(read);
+  // Sets without lists share one import.
+  std::optional<ImportedModel> plain;
+  const ModelImporter import_once = [&](const InputSettings& known) -> Result<ImportedModel> {
+    if (!known.lengths.empty() || known.constants) return import(known);
+    if (!plain) {
+      NN_ASSIGN(plain, import(known));
+    }
+    ImportedModel copy;
+    copy.graph = plain->graph.Clone();
+    return copy;
+  };
   NN_ASSIGN(const auto sets, FindSets(options.test_data));
   report.json["test_data"] = Json::array();
   bool passed = true;
   Progress progress("test sets", sets.size());
   for (const fs::path& set : sets) {
-    auto result = RunSet(set, kinds, import, options, report);
+    auto result = RunSet(set, kinds, import_once, options, report);
     if (!result) return tl::unexpected(result.error().In(set.string()));
     passed = passed && *result;
     progress.Step();

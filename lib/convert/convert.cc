@@ -227,20 +227,30 @@ bool AreRenamed(const std::vector<std::string>& before, const std::vector<std::s
   return true;
 }
 
+// A copy that was read again.
+Result<ReadModel> ReadCopy(const ReadModel& read, const StagedModel& staged,
+                           const ConvertOptions& o) {
+  return ReadWritten(staged.Read(o.limits), *read.format, [&] { return FirstError(read); });
+}
+
+// The rule that a copy breaks; nullopt if there is none, or if the source breaks one, too.
+std::optional<Finding> NewFlaw(const ReadModel& read, const ReadModel& written) {
+  auto flaw = FirstError(written);
+  if (flaw && FirstError(read)) flaw.reset();
+  return flaw;
+}
+
 // Checks that a renamed copy has the names, and breaks a rule only if the source does.
 Status CheckRenamed(const ReadModel& read, const StagedModel& staged, const PortNames& names,
                     const ConvertOptions& o) {
-  const auto source_error = [&] { return FirstError(read); };
-  NN_ASSIGN(const ReadModel written,
-            ReadWritten(staged.Read(o.limits), *read.format, source_error));
+  NN_ASSIGN(const ReadModel written, ReadCopy(read, staged, o));
   NN_ASSIGN(const PortNames before, read.format->port_names(*read.model));
   NN_ASSIGN(const PortNames after, written.format->port_names(*written.model));
   if (!AreRenamed(before.inputs, names.inputs, after.inputs) ||
       !AreRenamed(before.outputs, names.outputs, after.outputs))
     return UnsupportedError(
         "the names cannot be changed in place, because other parts of the file share them");
-  const auto flaw = FirstError(written);
-  if (flaw && !source_error())
+  if (const auto flaw = NewFlaw(read, written))
     return UsageError("with the new names, the model violates rule {}: {}", flaw->rule,
                       flaw->message);
   return {};
@@ -248,11 +258,8 @@ Status CheckRenamed(const ReadModel& read, const StagedModel& staged, const Port
 
 // Checks that the types which were added to a copy break a rule only if the source does.
 Status CheckTyped(const ReadModel& read, const StagedModel& staged, const ConvertOptions& o) {
-  const auto source_error = [&] { return FirstError(read); };
-  NN_ASSIGN(const ReadModel written,
-            ReadWritten(staged.Read(o.limits), *read.format, source_error));
-  const auto flaw = FirstError(written);
-  if (flaw && !source_error())
+  NN_ASSIGN(const ReadModel written, ReadCopy(read, staged, o));
+  if (const auto flaw = NewFlaw(read, written))
     return UnsupportedError("with the inferred types, the model violates rule {}: {}", flaw->rule,
                             flaw->message);
   return {};

@@ -15,6 +15,7 @@
 
 #include "base/checked_math.h"
 #include "convert/layer_steps.h"
+#include "formats/given_inputs.h"
 #include "passes/float32.h"
 #include "passes/input_domains.h"
 #include "passes/passes.h"
@@ -120,8 +121,7 @@ std::optional<Remedy> FixShapes(const Graph& source, const Format& format,
 
 // More nodes between an input and the operand that it determines are not searched.
 constexpr size_t kMaxSearched = 256;
-// Larger operands are data.
-constexpr int64_t kMaxFixedNumbers = 64;
+// Larger operands are data, as are integers beyond kFewNumbers.
 constexpr int64_t kMaxFixedFloats = 16;
 // Of more inputs, only all together are tried.
 constexpr size_t kMaxFixedAlone = 8;
@@ -136,7 +136,7 @@ bool MayBeSetting(const Node& node, size_t i) {
   if (i == 0 && v->type().rank() > 0) return false;
   const auto dims = v->type().const_dims();
   const int64_t count = dims && !dims->empty() ? dims->front() : 1;
-  if (IsInteger(v->dtype()) || v->dtype() == DType::kBool) return count <= kMaxFixedNumbers;
+  if (IsInteger(v->dtype()) || v->dtype() == DType::kBool) return count <= kFewNumbers;
   return count <= kMaxFixedFloats;
 }
 
@@ -154,8 +154,7 @@ std::set<size_t> FixableInputs(const Graph& graph) {
     const Value* const v = open[at];
     if (const auto p = positions.find(v); p != positions.end()) {
       const auto dims = v->type().const_dims();
-      if (dims && CheckedElements(*dims).value_or(INT64_MAX) <= kMaxFixedNumbers)
-        out.insert(p->second);
+      if (dims && CheckedElements(*dims).value_or(INT64_MAX) <= kFewNumbers) out.insert(p->second);
     } else if (const Node* const node = v->def()) {
       for (const Value* in : node->inputs())
         if (in != nullptr && seen.insert(in).second) open.push_back(in);

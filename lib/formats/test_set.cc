@@ -68,10 +68,9 @@ Result<Arrays> ReadSources(const std::vector<TestSource>& sources, const std::ve
 
 // Inputs with few integers, which may decide about lengths and positions.
 std::map<size_t, Tensor> DecidingArrays(const Arrays& arrays) {
-  constexpr int64_t kFew = 64;
   std::map<size_t, Tensor> out;
   for (size_t i = 0; i < arrays.size(); ++i)
-    if (arrays[i] && arrays[i]->elements() <= kFew &&
+    if (arrays[i] && arrays[i]->elements() <= kFewNumbers &&
         (IsInteger(arrays[i]->dtype()) || arrays[i]->dtype() == DType::kBool))
       out.emplace(i, *arrays[i]);
   return out;

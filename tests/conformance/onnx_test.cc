@@ -128,8 +128,9 @@ Status RunSets(const fs::path& directory, bool written, bool& random) {
       return UnsupportedError("{}", WhyOpen(imported.graph));
     return imported;
   };
+  const PortKinds kinds = PortKindsOf(read);
   for (const std::string& set : Folders(directory))
-    NN_RETURN_IF_ERROR(RunSet(import, PortKindsOf(read), directory / set, written, random));
+    NN_RETURN_IF_ERROR(RunSet(import, kinds, directory / set, written, random));
   return {};
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/checked_math.h"
 #include "base/text.h"
+#include "formats/common/known_inputs.h"
 #include "ir/op_def.h"
 
 namespace nn {
@@ -75,10 +76,9 @@ namespace {
 
 // Whether it is an input of so few numbers that a user can state them.
 bool IsSetting(const Value* input) {
-  constexpr int64_t kMaxNumbers = 64;
   const auto dims = input->type().const_dims();
   return !input->name().empty() && dims &&
-         CheckedElements(*dims).value_or(kMaxNumbers + 1) <= kMaxNumbers;
+         CheckedElements(*dims).value_or(kFewNumbers + 1) <= kFewNumbers;
 }
 
 }  // namespace

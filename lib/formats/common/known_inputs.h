@@ -19,6 +19,10 @@ using SymbolSizes = std::map<std::string, int64_t, std::less<>>;
 using ListLengths = std::map<std::string, int64_t, std::less<>>;
 inline constexpr int64_t kAbsent = -1;
 
+// An input with so few numbers can be stated before the import, and may then decide about bounds,
+// lengths and trip counts.
+inline constexpr int64_t kFewNumbers = 64;
+
 // The name of an element of a sequence that is an input or output of a model: "x[2]".
 std::string ElementName(std::string_view list, size_t index);
 

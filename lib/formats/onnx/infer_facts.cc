@@ -16,6 +16,13 @@ KnownFacts FactsOf(Value* v) {
   return known;
 }
 
+std::vector<ValueType> TypesOf(const std::vector<KnownFacts>& values) {
+  std::vector<ValueType> types;
+  types.reserve(values.size());
+  for (const KnownFacts& v : values) types.push_back(v.type);
+  return types;
+}
+
 std::set<std::string_view> AcceptTypes(const Schema& schema, std::vector<KnownFacts>& inputs) {
   std::set<std::string_view> replaced;
   for (size_t i = 0; i < inputs.size(); ++i)

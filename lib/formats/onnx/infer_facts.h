@@ -28,6 +28,8 @@ struct KnownFacts {
 // What the graph knows about the value.
 KnownFacts FactsOf(Value* v);
 
+std::vector<ValueType> TypesOf(const std::vector<KnownFacts>& values);
+
 // Replaces element types that the operator does not accept (AcceptedType). Returns the type
 // variables of the signature that they stand for.
 std::set<std::string_view> AcceptTypes(const Schema& schema, std::vector<KnownFacts>& inputs);

@@ -179,9 +179,6 @@ class ModelInference {
       const Known* known = name.empty() ? nullptr : Find(name, scope);
       inputs.push_back(known == nullptr ? Known() : *known);
     }
-    std::vector<ValueType> types;
-    types.reserve(inputs.size());
-    for (const Known& in : inputs) types.push_back(in.type);
     std::vector<Known> outputs(static_cast<size_t>(node.output_size()));
     const size_t defects = defects_.size();
     const Status status = InferNode(node, index, inputs, outputs, scope);
@@ -194,7 +191,7 @@ class ModelInference {
       if (!sound) known = Known();
       if (!known.type.is_known() ||
           (known.type.is_tensor() && known.type.tensor.dtype == DType::kUnknown))
-        known.type = Refine(known.type, TypeBySchema(SchemaOf(node, scope), i, types));
+        known.type = Refine(known.type, TypeBySchema(SchemaOf(node, scope), i, TypesOf(inputs)));
       Define(std::move(known), node, i, index, scope);
     }
   }
@@ -316,14 +313,11 @@ class ModelInference {
   Status InferByTable(ImportContext& context, InferFn infer, int64_t index,
                       const std::vector<Known>& inputs, std::vector<Known>& outputs,
                       const TypeScope& scope) {
-    std::vector<ValueType> types;
-    types.reserve(inputs.size());
-    for (const Known& in : inputs) types.push_back(in.type);
     const TypeContext::SubGraph sub_graph = [&](std::string_view name,
                                                 const std::vector<ValueType>& given) {
       return InferSubGraph(context.node(), name, given, index, scope);
     };
-    TypeContext types_context(context, std::move(types), sub_graph, symbols_);
+    TypeContext types_context(context, TypesOf(inputs), sub_graph, symbols_);
     NN_RETURN_IF_ERROR(infer(types_context));
     for (size_t i = 0; i < outputs.size(); ++i) {
       outputs[i].type = types_context.outputs()[i];
