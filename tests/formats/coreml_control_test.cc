@@ -163,6 +163,62 @@ TEST_CASE("coreml loop: a run decides about its end") {
   CHECK(Run(twice, 1, 3) == 3);
 }
 
+// A branch that is taken if the blob is greater than a limit.
+std::string IfAbove(const std::string& blob, double limit, const std::vector<std::string>& yes,
+                    const std::vector<std::string>& no) {
+  return Layer("greaterThan", {blob}, {"stop"}, fmt::format("\"alpha\": {}", limit)) + ", " +
+         Layer("branch", {"stop"}, {}, Network("ifBranch", yes) + ", " + Network("elseBranch", no));
+}
+
+TEST_CASE("coreml loop: a run decides whether a layer ends an iteration") {
+  const std::string before = Layer("copy", {"x"}, {"y"});
+  const std::string stop = Layer("loopBreak", {}, {}), skip = Layer("loopContinue", {}, {});
+  // y is doubled until it is above the limit; what follows in the iteration is left out then.
+  const std::vector<std::string> doubled = {
+      before, Loop({Assign("y", 2, 0), IfAbove("y", 9, {stop}, {}), Assign("y", 1, 1)},
+                   ", \"maxLoopIterations\": 50")};
+  CHECK(Run(doubled, 1) == 14);  // 3, 7, 14
+  CHECK(Run(doubled, 5) == 10);
+  CHECK(Run(doubled, -1) == -1);  // -1, ..., -1: 50 times
+  // The branch changes a blob before it ends the loop.
+  CHECK(Run({before, Loop({IfAbove("y", 9, {Assign("y", -1, 0), stop}, {Assign("y", 3, 0)}),
+                           Assign("y", 1, 1)},
+                          ", \"maxLoopIterations\": 50")},
+            1) == -13);  // 4, 13
+  // Only the iteration ends: all of the others run.
+  const std::vector<std::string> skipped = {
+      before, Loop({Assign("y", 2, 0), IfAbove("y", 9, {skip}, {}), Assign("y", 1, 1)},
+                   ", \"maxLoopIterations\": 4")};
+  CHECK(Run(skipped, 1) == 28);  // 3, 7, 14, 28
+  CHECK(Run(skipped, -3) == -33);
+  // Both, one in the other, in a loop with a condition whose network counts.
+  const std::string nested =
+      IfAbove("y", 9, {IfAbove("y", 99, {stop}, {Assign("y", 1, 5), skip})}, {Assign("y", 1, 1)});
+  const std::string counts =
+      ", \"conditionVar\": \"go\", " +
+      Network("conditionNetwork",
+              {Assign("i", 1, 1), Layer("lessThan", {"i"}, {"go"}, "\"alpha\": 20")});
+  const std::vector<std::string> both = {
+      before, Number("i", 0), Loop({Assign("y", 2, 0), nested, Assign("y", 1, 0.5)}, counts),
+      Layer("add", {"y", "i"}, {"y"})};
+  // 3.5, 8.5, then 17 and 22, 44 and 49, 98 and 103, 206; the condition ran 6 times.
+  CHECK(Run(both, 1) == 212);
+  CHECK(Run(both, -1.5) == -1.5 + 20);
+}
+
+TEST_CASE("coreml branch: results of different shapes") {
+  const std::string pair =
+      Layer("loadConstantND", {}, {"z"}, "\"shape\": [2], \"data\": {\"floatValue\": [5, 2]}");
+  const std::vector<std::string> layers = {
+      Layer("branch", {"c"}, {},
+            Network("ifBranch", {Layer("concatND", {"x", "x"}, {"w"}, "\"axis\": 0"), pair,
+                                 Layer("multiply", {"w", "z"}, {"z"})}) +
+                ", " + Network("elseBranch", {Layer("copy", {"x"}, {"z"})})),
+      Layer("reduceSum", {"z"}, {"y"}, "\"axes\": [0], \"keepDims\": true")};
+  CHECK(Run(layers, 3, 1) == 21);
+  CHECK(Run(layers, 3, 0) == 3);
+}
+
 TEST_CASE("coreml control flow: reasons") {
   const std::string before = Layer("copy", {"x"}, {"y"});
   CHECK(
@@ -176,8 +232,8 @@ TEST_CASE("coreml control flow: reasons") {
                 Loop({Assign("y", 2, 0), Layer("branch", {"c"}, {},
                                                Network("ifBranch", {Layer("loopBreak", {}, {})}))},
                      kThreeTimes)}) ==
-        "branch: the condition depends on input \"c\", which nnconvert --fix-input makes a "
-        "constant, and ends an iteration of a loop\n");
+        "loop: the end of iteration 0 depends on input \"c\", which nnconvert --fix-input makes a "
+        "constant\n");
   CHECK(WhyNot({before, Number("i", 0), Loop({Assign("y", 2, 0)}, Below(4))}) ==
         "loop: the subgraphs of the model have more than 65536 operators when inlined, and loops "
         "unrolled\n");

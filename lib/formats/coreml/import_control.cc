@@ -55,9 +55,9 @@ std::map<std::string, Value*> Importer::TakeChanges(size_t mark) {
 Result<Importer::Flow> Importer::ImportControl(ImportContext& ctx, int64_t index) {
   const std::string& kind = ctx.kind();
   if (kind == "loopBreak" || kind == "loopContinue") {
-    if (loops_ > 0) return kind == "loopBreak" ? Flow::kBreak : Flow::kContinue;
+    if (loops_ > 0) return Flow{true, kind == "loopBreak"};
     NN_RETURN_IF_ERROR(MakeOpaque(ctx, ctx.layer().Texts("output"), "the layer is not in a loop"));
-    return Flow::kNext;
+    return Flow{};
   }
   ImportMark mark(graph_, unsupported_);
   const size_t before = journal_.size();
@@ -75,7 +75,7 @@ Result<Importer::Flow> Importer::ImportControl(ImportContext& ctx, int64_t index
   AddWritten(ctx.layer(), written);
   NN_RETURN_IF_ERROR(MakeOpaque(ctx, {written.begin(), written.end()},
                                 follows ? std::string() : flow.error().message()));
-  return Flow::kNext;
+  return Flow{};
 }
 
 Result<Importer::Flow> Importer::RunNetwork(const Fields& network, int64_t index) {
@@ -83,16 +83,64 @@ Result<Importer::Flow> Importer::RunNetwork(const Fields& network, int64_t index
   return ImportLayers(network, index);
 }
 
-// Both networks are computed if the condition is unknown.
+Result<Importer::Decision> Importer::Choose(ImportContext& ctx, const Decision& condition,
+                                            const Decision& yes, const Decision& no) {
+  if (const bool* const known = std::get_if<bool>(&condition)) return *known ? yes : no;
+  if (yes == no) return yes;
+  const auto value = [&](const Decision& d) {
+    const bool* const known = std::get_if<bool>(&d);
+    return known != nullptr ? ctx.Constant(Tensor::Scalar(*known)) : std::get<Value*>(d);
+  };
+  NN_ASSIGN(Value* const chosen,
+            ctx.Add("select", {std::get<Value*>(condition), value(yes), value(no)}));
+  return Decision(chosen);
+}
+
+Status Importer::MatchTypes(ImportContext& ctx, Value*& a, Value*& b) {
+  if (a->dtype() != b->dtype()) {
+    NN_ASSIGN(a, ctx.AsFloat(a));
+    NN_ASSIGN(b, ctx.AsFloat(b));
+  }
+  return {};
+}
+
+Result<Importer::Flow> Importer::ImportGuarded(ImportContext& ctx, const Flow& flow,
+                                               const std::function<Result<Flow>()>& next) {
+  const size_t mark = journal_.size();
+  NN_ASSIGN(const Flow after, next());
+  for (const auto& [name, v] : TakeChanges(mark)) {
+    const auto it = scope_.find(name);
+    Value* changed = v;
+    if (it != scope_.end() && it->second != v) {
+      Value* kept = it->second;
+      NN_RETURN_IF_ERROR(MatchTypes(ctx, kept, changed));
+      const std::string why =
+          "the end of an iteration " + WhyUnknown(std::get<Value*>(flow.ends_iteration));
+      if (auto alike = CheckAlike(kept->type(), changed->type()); !alike)
+        return tl::unexpected(InBranch(alike.error().In("blob " + Quote(name)), why));
+      NN_ASSIGN(changed, ctx.Add("select", {std::get<Value*>(flow.ends_iteration), kept, changed}));
+    }
+    Declare(changed, name);
+  }
+  Flow both;
+  NN_ASSIGN(both.ends_iteration, Choose(ctx, flow.ends_iteration, true, after.ends_iteration));
+  NN_ASSIGN(both.ends_loop, Choose(ctx, flow.ends_iteration, flow.ends_loop, after.ends_loop));
+  return both;
+}
+
+// Both networks are computed if the condition is unknown, and their blobs selected where they have
+// one type.
 Result<Importer::Flow> Importer::ImportBranch(ImportContext& ctx, int64_t index) {
   NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 1));
   const Fields yes = ctx.params().Sub("ifBranch"), no = ctx.params().Sub("elseBranch");
-  if (const auto known = known_.Bool(ctx.input(0))) return RunNetwork(*known ? yes : no, index);
-  const std::string why = "the condition " + WhyUnknown(ctx.input(0));
-  NN_ASSIGN(Value * condition, ctx.Bool(0));
-  if (condition->type().rank() != 0) {
-    NN_ASSIGN(condition, ctx.Reshape(condition, {}));
+  if (const auto known = known_.Bool(ctx.input(0))) {
+    const LoopScope inlined(branches_);
+    return RunNetwork(*known ? yes : no, index);
   }
+  const std::string why = "the condition " + WhyUnknown(ctx.input(0));
+  ImportMark all(graph_, unsupported_);
+  NN_ASSIGN(Value * condition, ctx.Bool(0));
+  NN_ASSIGN(condition, AsScalar(ctx, condition));
   const size_t mark = journal_.size();
   const auto after_yes = RunNetwork(yes, index);
   if (!after_yes) return tl::unexpected(InBranch(after_yes.error(), why));
@@ -100,29 +148,66 @@ Result<Importer::Flow> Importer::ImportBranch(ImportContext& ctx, int64_t index)
   const auto after_no = RunNetwork(no, index);
   if (!after_no) return tl::unexpected(InBranch(after_no.error(), why));
   auto other = TakeChanges(mark);
-  if (*after_yes != Flow::kNext || *after_no != Flow::kNext)
-    return UnsupportedError("{}, and ends an iteration of a loop", why);
   // A blob that only one network writes has its earlier value after the other one, if any.
   for (auto& changes : {&taken, &other})
     for (const auto& [name, v] : *changes)
       if (const auto it = scope_.find(name); it != scope_.end())
         for (auto& both : {&taken, &other}) both->try_emplace(name, it->second);
+  std::erase_if(taken, [&](const auto& change) { return !other.contains(change.first); });
+  Flow flow;
+  NN_ASSIGN(flow.ends_iteration,
+            Choose(ctx, condition, after_yes->ends_iteration, after_no->ends_iteration));
+  NN_ASSIGN(flow.ends_loop, Choose(ctx, condition, after_yes->ends_loop, after_no->ends_loop));
   for (const auto& [name, v] : taken) {
-    const auto it = other.find(name);
-    if (it == other.end()) continue;
-    Value *a = v, *b = it->second;
-    if (a->dtype() != b->dtype()) {
-      NN_ASSIGN(a, ctx.AsFloat(a));
-      NN_ASSIGN(b, ctx.AsFloat(b));
-    }
+    Value *a = v, *b = other.at(name);
+    NN_RETURN_IF_ERROR(MatchTypes(ctx, a, b));
     if (a != b) {
-      if (auto alike = CheckAlike(a->type(), b->type()); !alike)
-        return tl::unexpected(InBranch(alike.error().In("blob " + Quote(name)), why));
+      if (auto alike = CheckAlike(a->type(), b->type()); !alike) {
+        std::string reason = InBranch(alike.error().In("blob " + Quote(name)), why).message();
+        if (flow.ends_iteration != Decision(false) || all.HasUnsupported())
+          return UnsupportedError("{}", reason);
+        std::map<std::string, bool> blobs;
+        for (const auto& [blob, value] : taken)
+          blobs[blob] = value->dtype() != other.at(blob)->dtype();
+        TakeChanges(mark);
+        all.EraseNodes();
+        return ImportOpenBranch(ctx, index, blobs, std::move(reason));
+      }
       NN_ASSIGN(a, ctx.Add("select", {condition, a, b}));
     }
     Declare(a, name);
   }
-  return Flow::kNext;
+  return flow;
+}
+
+Result<Importer::Flow> Importer::ImportOpenBranch(ImportContext& ctx, int64_t index,
+                                                  const std::map<std::string, bool>& blobs,
+                                                  std::string why) {
+  const auto run = [&](std::string_view network) -> Result<std::vector<Value*>> {
+    const size_t mark = journal_.size();
+    NN_RETURN_IF_ERROR(RunNetwork(ctx.params().Sub(network), index));
+    std::vector<Value*> results;
+    for (const auto& [name, as_float] : blobs) {
+      results.push_back(scope_.at(name));
+      if (as_float) {
+        NN_ASSIGN(results.back(), ctx.AsFloat(results.back()));
+      }
+    }
+    TakeChanges(mark);
+    return results;
+  };
+  const RunBranchFn runs[] = {[&] { return run("ifBranch"); }, [&] { return run("elseBranch"); }};
+  NN_ASSIGN(BranchRegions branches, TakeBranches(graph_, unsupported_, runs));
+  NN_ASSIGN(Value * condition, ctx.Bool(0));
+  NN_ASSIGN(condition, AsScalar(ctx, condition));
+  std::vector<Value*> inputs = {condition};
+  inputs.insert(inputs.end(), branches.captured.begin(), branches.captured.end());
+  NN_ASSIGN(const Node* const node,
+            ctx.AddNode("branch", std::move(inputs), BranchAttrs{std::move(why)}, blobs.size(),
+                        branches.regions));
+  size_t k = 0;
+  for (const auto& [name, as_float] : blobs) Declare(node->output(k++), name);
+  return Flow{};
 }
 
 Result<int64_t> Importer::TripCount(ImportContext& ctx) {
@@ -151,6 +236,11 @@ Result<Importer::Flow> Importer::ImportLoop(ImportContext& ctx, int64_t index) {
   const std::string variable = ctx.params().Text("conditionVar");
   ImportMark all(graph_, unsupported_);
   const size_t journal = journal_.size();
+  const auto open_loop = [&](std::string why) {
+    TakeChanges(journal);
+    all.EraseNodes();
+    return ImportOpenLoop(ctx, index, std::move(why));
+  };
   const LoopScope loop(loops_);
   for (int64_t i = 0; i < trips; ++i) {
     const ImportMark mark(graph_, unsupported_);
@@ -160,20 +250,19 @@ Result<Importer::Flow> Importer::ImportLoop(ImportContext& ctx, int64_t index) {
       if (it == scope_.end()) return ModelError("the condition {} is not defined", Quote(variable));
       const auto go_on = known_.Bool(it->second);
       if (!go_on) {
-        std::string why =
-            fmt::format("the condition before iteration {} {}", i, WhyUnknown(it->second));
-        TakeChanges(journal);
-        all.EraseNodes();
-        return ImportOpenLoop(ctx, index, std::move(why));
+        return open_loop(
+            fmt::format("the condition before iteration {} {}", i, WhyUnknown(it->second)));
       }
       if (!*go_on) break;
     }
     NN_ASSIGN(const Flow flow, RunNetwork(body, index));
     // The next iterations would report it again.
     if (mark.HasUnsupported()) return UnsupportedError("the body is unsupported");
-    if (flow == Flow::kBreak) break;
+    if (Value* const* const ends = std::get_if<Value*>(&flow.ends_loop))
+      return open_loop(fmt::format("the end of iteration {} {}", i, WhyUnknown(*ends)));
+    if (std::get<bool>(flow.ends_loop)) break;
   }
-  return Flow::kNext;
+  return Flow{};
 }
 
 Result<Value*> Importer::RunCondition(ImportContext& ctx, int64_t index) {
@@ -216,7 +305,15 @@ Result<Importer::Flow> Importer::ImportOpenLoop(ImportContext& ctx, int64_t inde
     for (const std::string& name : written) Assign(name, given[k++]);
     NN_ASSIGN(const Flow flow, RunNetwork(ctx.params().Sub("bodyNetwork"), index));
     Value* go_on = ctx.Constant(Tensor::Scalar(false));
-    if (flow != Flow::kBreak) {
+    if (std::holds_alternative<Value*>(flow.ends_loop)) {
+      // The network of the condition does not run after the last iteration.
+      NN_RETURN_IF_ERROR(ImportGuarded(ctx, {flow.ends_loop, true}, [&]() -> Result<Flow> {
+        NN_ASSIGN(go_on, RunCondition(ctx, index));
+        return Flow{};
+      }));
+      NN_ASSIGN(const Decision go, Choose(ctx, flow.ends_loop, false, go_on));
+      go_on = std::get<Value*>(go);
+    } else if (!std::get<bool>(flow.ends_loop)) {
       NN_ASSIGN(go_on, RunCondition(ctx, index));
     }
     std::vector<Value*> results = {go_on};
@@ -236,7 +333,7 @@ Result<Importer::Flow> Importer::ImportOpenLoop(ImportContext& ctx, int64_t inde
                                                 std::span(&loop->region, 1)));
   size_t k = 0;
   for (const std::string& name : written) Declare(node->output(k++), name);
-  return Flow::kNext;
+  return Flow{};
 }
 
 }  // namespace nn::coreml

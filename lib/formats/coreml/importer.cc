@@ -108,17 +108,26 @@ Status Importer::ReadOutput(const Fields& feature) {
 }
 
 Result<Importer::Flow> Importer::ImportLayers(const Fields& network, int64_t index) {
-  int64_t at = 0;
-  for (const Fields& layer : network.List("layers")) {
+  return ImportLayers(network.List("layers"), 0, index);
+}
+
+Result<Importer::Flow> Importer::ImportLayers(const std::vector<Fields>& layers, size_t at,
+                                              int64_t index) {
+  for (; at < layers.size(); ++at) {
+    const Fields& layer = layers[at];
     const std::string kind = KindOf(layer);
-    const auto flow = ImportLayer(layer, kind, index < 0 ? at : index);
+    const int64_t source = index < 0 ? static_cast<int64_t>(at) : index;
+    const auto flow = ImportLayer(layer, kind, source);
     if (!flow)
       return tl::unexpected(flow.error().In(fmt::format(
           "layer {} ({} {})", at, kind.empty() ? "unknown" : kind, Quote(layer.Text("name")))));
-    if (*flow != Flow::kNext) return *flow;
-    ++at;
+    if (std::holds_alternative<Value*>(flow->ends_iteration)) {
+      ImportContext ctx(layer, source, graph_, {});
+      return ImportGuarded(ctx, *flow, [&] { return ImportLayers(layers, at + 1, index); });
+    }
+    if (std::get<bool>(flow->ends_iteration)) return *flow;
   }
-  return Flow::kNext;
+  return Flow{};
 }
 
 Result<Importer::Flow> Importer::ImportLayer(const Fields& layer, const std::string& kind,
@@ -137,7 +146,7 @@ Result<Importer::Flow> Importer::ImportLayer(const Fields& layer, const std::str
   if (loops_ > 0) ctx.set_shared_weights(&weights_);
   const auto refuse = [&](std::string reason) -> Result<Flow> {
     NN_RETURN_IF_ERROR(MakeOpaque(ctx, names, std::move(reason)));
-    return Flow::kNext;
+    return Flow{};
   };
   if (kind.empty()) return refuse("unknown kind of layer");
   if (IsControlFlow(kind)) return ImportControl(ctx, index);
@@ -153,11 +162,11 @@ Result<Importer::Flow> Importer::ImportLayer(const Fields& layer, const std::str
       return ModelError("output {} does not exist; the layer has fewer outputs", Quote(names[i]));
     Declare(v, names[i]);
   }
-  if (loops_ > 0) {
+  if (loops_ > 0 || branches_ > 0) {
     NN_RETURN_IF_ERROR(unrolled_.TakeConstants(graph_, last_id));
     FoldKnown(graph_, known_, ctx.outputs(), last_id);
   }
-  return Flow::kNext;
+  return Flow{};
 }
 
 void Importer::Declare(Value* v, const std::string& name) {

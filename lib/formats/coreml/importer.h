@@ -3,12 +3,14 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "base/status.h"
@@ -61,11 +63,18 @@ class Importer {
   std::string ScoresBlob() const;
   Status ReadOutput(const Fields& feature);
 
-  // What follows a layer in its list: the next one, unless an iteration of a loop ends.
-  enum class Flow : uint8_t { kNext, kContinue, kBreak };
+  // A fact that is known at import, or bool[], which a run decides.
+  using Decision = std::variant<bool, Value*>;
+  // Whether a layer ends an iteration of the loop around it, and whether it ends the loop, too.
+  struct Flow {
+    Decision ends_iteration = false;
+    Decision ends_loop = false;
+  };
 
   // The layers of a network. `index`: Source::index of those in layers; -1: their own.
   Result<Flow> ImportLayers(const Fields& network, int64_t index = -1);
+  // Those from `layers[at]` on.
+  Result<Flow> ImportLayers(const std::vector<Fields>& layers, size_t at, int64_t index);
   Result<Flow> ImportLayer(const Fields& layer, const std::string& kind, int64_t index);
   // A later layer may overwrite a blob; then the name refers to the new value.
   void Declare(Value* v, const std::string& name);
@@ -76,6 +85,18 @@ class Importer {
   Result<Flow> ImportControl(ImportContext& ctx, int64_t index);
   Result<Flow> RunNetwork(const Fields& network, int64_t index);
   Result<Flow> ImportBranch(ImportContext& ctx, int64_t index);
+  // A branch that a run decides about, for the reason `why`, as a node with regions. Its results
+  // are these blobs, with whether they become float32.
+  Result<Flow> ImportOpenBranch(ImportContext& ctx, int64_t index,
+                                const std::map<std::string, bool>& blobs, std::string why);
+  // What `condition` selects.
+  Result<Decision> Choose(ImportContext& ctx, const Decision& condition, const Decision& yes,
+                          const Decision& no);
+  // Two values of a blob with the same element type, float32 if they differ.
+  Status MatchTypes(ImportContext& ctx, Value*& a, Value*& b);
+  // After a layer whose flow a run decides: the next ones, whose changes count if it ends nothing.
+  Result<Flow> ImportGuarded(ImportContext& ctx, const Flow& flow,
+                             const std::function<Result<Flow>()>& next);
   Result<Flow> ImportLoop(ImportContext& ctx, int64_t index);
   // A loop whose end a run decides about, for the reason `why`.
   Result<Flow> ImportOpenLoop(ImportContext& ctx, int64_t index, std::string why);
@@ -99,6 +120,7 @@ class Importer {
   std::vector<std::pair<std::string, Value*>> journal_;
   std::unordered_map<const Message*, Value*> weights_;  // of layers in loops, for all iterations
   int loops_ = 0;                                       // that are being unrolled
+  int branches_ = 0;                                    // that are being inlined
   UnrollBudget unrolled_;
   KnownValues known_;
   std::vector<UnsupportedNode> unsupported_;
