@@ -104,8 +104,8 @@ void DescribePlan(const Program& program, const RunOptions& options, RunReport& 
   if (!program.planned()) {
     report.json["plan"] = nullptr;
     report.text +=
-        "no plan: the model has strings or shapes that depend on data, and runs operator by "
-        "operator\n";
+        "no plan of the whole model: it has strings or shapes that depend on data, and runs "
+        "operator by operator behind them\n";
     return;
   }
   const PlanInfo plan = program.Explain();

@@ -185,8 +185,9 @@ Result<bool> RunModel(Graph graph, ReadModel read, const RunOptions& o, RunRepor
   NN_ASSIGN(const Program program, Program::Compile(std::move(graph), o.program()));
   if (!o.trace.empty() && !program.planned())
     return UsageError(
-        "--trace: the model has no plan and runs operator by operator, because it has strings or "
-        "shapes that depend on data");
+        "--trace: the model has no plan as a whole, because it has strings or shapes that depend "
+        "on "
+        "data");
   // Only after the limits of the run are checked.
   NN_ASSIGN(const std::vector<Tensor> inputs,
             CompleteInputs(program.graph(), domains, std::move(given), o));

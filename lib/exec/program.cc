@@ -1,82 +1,51 @@
 #include "exec/program.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
+#include <iterator>
 #include <mutex>
 #include <optional>
-#include <unordered_set>
 
-#include "base/checked_math.h"
-#include "base/file.h"
-#include "base/memory.h"
 #include "base/text.h"
-#include "base/thread_pool.h"
-#include "exec/kernels/elementwise.h"
-#include "exec/runtime/build_plan.h"
+#include "exec/runtime/kernel_runner.h"
 #include "exec/runtime/limits.h"
-#include "exec/runtime/plan.h"
 #include "exec/runtime/plan_info.h"
-#include "exec/runtime/trace.h"
-#include "exec/steps/half.h"
+#include "exec/runtime/planned_graph.h"
+#include "exec/runtime/split.h"
 #include "exec/target.h"
 #include "ir/eval.h"
 #include "ir/one_nan.h"
 #include "ir/op_def.h"
-#include "ops/array/shape.h"
 #include "passes/passes.h"
 #include "passes/qdq.h"
 
 namespace nn {
-namespace {
-
-void SetOneNanOf(TensorBuilder& tensor) {
-  const auto n = static_cast<size_t>(tensor.elements());
-  if (tensor.dtype() == DType::kF32)
-    SetOneNanF32(reinterpret_cast<float*>(tensor.data()), n);
-  else
-    SetOneNan(tensor.dtype(), tensor.data(), n);
-}
-
-// Whether running a step is cheaper than distributing it to other threads.
-bool IsShort(const Step& step) {
-  constexpr uint64_t kBytes = 32768;
-  constexpr int64_t kMultiplyAdds = 65536;
-  return step.bytes < kBytes && step.multiply_adds < kMultiplyAdds;
-}
-
-}  // namespace
-
-// What a run needs besides the plan.
-struct RunState {
-  RunState(size_t arena_bytes, size_t threads) : arena(arena_bytes), pool(threads) {}
-
-  Buffer arena;
-  ThreadPool pool;
-  StepError error;
-};
 
 struct Program::Impl {
-  Graph graph;
+  // The graph, with its plan if all shapes are known.
+  PlannedGraph whole;
   ProgramOptions options;
-  Plan plan;
-  std::unordered_map<const Value*, MemoryView> views;
+  bool planned = false;
   std::vector<Type> input_types;
-  std::vector<StepInfo> infos;
+  // If shapes are open: the part before them, if any, with its plan, and what runs after it.
+  std::optional<PlannedGraph> known;
+  std::optional<Graph> open;             // nullopt: the whole graph
+  std::unique_ptr<KernelCache> kernels;  // null: all is left to the reference evaluation
   // The states that no run uses.
   std::mutex mutex;
   std::vector<std::unique_ptr<RunState>> idle;
 
   Status Build();
-  Status PlanSteps();
+  Status BuildOpen();
   std::unique_ptr<RunState> TakeState();
-  Result<std::vector<Tensor>> RunPlan(std::span<const Tensor> inputs, const RunRecord& record);
-  Result<std::vector<Tensor>> RunSteps(std::span<const Tensor> inputs, RunState& state,
-                                       const RunRecord& record) const;
-  Result<std::vector<Tensor>> RunReference(std::span<const Tensor> inputs) const;
+  void PutBack(std::unique_ptr<RunState> state);
+  Result<std::vector<Tensor>> Run(std::span<const Tensor> inputs, RunState& state,
+                                  const RunRecord& record) const;
+  Result<std::vector<Tensor>> RunOpen(std::span<const Tensor> inputs, RunState& state) const;
 };
 
 Status Program::Impl::Build() {
+  Graph& graph = whole.graph;
   if (options.limits.max_memory == 0) options.limits.max_memory = FreeForRuns();
   for (const Port& p : graph.inputs()) {
     if (!p.value->type().const_dims())
@@ -92,127 +61,86 @@ Status Program::Impl::Build() {
   NN_RETURN_IF_ERROR(RunPass("dequantize constants", graph, DequantizeConstants));
   NN_RETURN_IF_ERROR(RunPass("fold", graph, FoldConstants));
   const size_t folded_nodes = nodes - std::min(nodes, graph.nodes().size());
-  if (options.backend == Backend::kSimd) NN_RETURN_IF_ERROR(Legalize(graph, ExecTarget()));
-  AdoptCheckedShapes(graph);
-  const auto run_on_reference = [&]() -> Status {
-    options.backend = Backend::kReference;
-    plan = Plan();
-    return CheckRunLimits(LiveBytes(graph), ReferenceWork(graph), options.limits);
-  };
-  // Shapes known only at run time: executed node by node.
-  if (options.backend == Backend::kReference || !ShapesAreKnown(graph)) return run_on_reference();
-  // A plan takes about as much memory, and so may planning.
-  NN_RETURN_IF_ERROR(CheckRunLimits(LiveBytes(graph), 0, options.limits));
-  NN_RETURN_IF_ERROR(PlanSteps());
-  // Operators without a kernel for 16-bit types may have one for float32.
-  std::unordered_set<const Node*> without_kernel;
-  for (const auto& step : plan.steps)
-    if (step->reference) without_kernel.insert(step->nodes.begin(), step->nodes.end());
-  NN_ASSIGN(const bool changed, ComputeHalfInFloat(graph, without_kernel));
-  if (changed) {
-    NN_RETURN_IF_ERROR(RunPass("fold", graph, FoldConstants));
-    if (!ShapesAreKnown(graph)) return run_on_reference();
-    NN_RETURN_IF_ERROR(PlanSteps());
+  const bool simd = options.backend == Backend::kSimd;
+  if (simd) {
+    NN_RETURN_IF_ERROR(Legalize(graph, ExecTarget()));
+    kernels = std::make_unique<KernelCache>(options);
   }
-  plan.folded_nodes = folded_nodes;
-  idle.push_back(std::make_unique<RunState>(plan.arena_bytes, options.threads));
+  AdoptCheckedShapes(graph);
+  if (simd && ShapesAreKnown(graph)) {
+    // A plan takes about as much memory, and so may planning.
+    NN_RETURN_IF_ERROR(CheckRunLimits(LiveBytes(graph), 0, options.limits));
+    NN_ASSIGN(planned, whole.Build(options.fuse, options.limits));
+  }
+  if (!planned) return BuildOpen();
+  whole.plan.folded_nodes = folded_nodes;
+  PutBack(TakeState());
   return {};
 }
 
-Status Program::Impl::PlanSteps() {
-  plan = Plan();
-  views.clear();
-  NN_RETURN_IF_ERROR(BuildPlan(graph, options.fuse, BudgetOf(options.limits), plan, views));
-  NN_RETURN_IF_ERROR(CheckRunLimits(PlannedBytes(graph, plan), PlannedWork(plan), options.limits));
-  infos.clear();
-  for (const auto& step : plan.steps) infos.push_back(DescribeStep(*step));
+Status Program::Impl::BuildOpen() {
+  NN_RETURN_IF_ERROR(
+      CheckRunLimits(LiveBytes(whole.graph), ReferenceWork(whole.graph), options.limits));
+  if (kernels == nullptr) return {};
+  std::optional<SplitGraph> split = SplitAtOpenShapes(whole.graph);
+  if (!split) return {};
+  known.emplace();
+  known->graph = std::move(split->known);
+  NN_ASSIGN(const bool built, known->Build(options.fuse, options.limits));
+  if (built)
+    open = std::move(split->open);
+  else
+    known.reset();
   return {};
 }
 
 std::unique_ptr<RunState> Program::Impl::TakeState() {
-  const std::lock_guard lock(mutex);
-  if (idle.empty()) return nullptr;
-  auto state = std::move(idle.back());
-  idle.pop_back();
-  return state;
+  {
+    const std::lock_guard lock(mutex);
+    if (!idle.empty()) {
+      auto state = std::move(idle.back());
+      idle.pop_back();
+      return state;
+    }
+  }
+  const Plan& plan = known ? known->plan : whole.plan;
+  return std::make_unique<RunState>(plan.arena_bytes, kernels == nullptr ? 1 : options.threads);
 }
 
-Result<std::vector<Tensor>> Program::Impl::RunPlan(std::span<const Tensor> inputs,
-                                                   const RunRecord& record) {
-  std::unique_ptr<RunState> state = TakeState();
-  if (state == nullptr) state = std::make_unique<RunState>(plan.arena_bytes, options.threads);
-  auto results = RunSteps(inputs, *state, record);
+void Program::Impl::PutBack(std::unique_ptr<RunState> state) {
   const std::lock_guard lock(mutex);
   idle.push_back(std::move(state));
-  return results;
 }
 
-Result<std::vector<Tensor>> Program::Impl::RunSteps(std::span<const Tensor> inputs, RunState& state,
-                                                    const RunRecord& record) const {
-  std::vector<Tensor> aligned;
-  for (const Tensor& t : inputs) aligned.push_back(t.Aligned());
-  std::vector<TensorBuilder> outputs;
-  for (const Port& p : graph.outputs()) {
-    NN_ASSIGN(TensorBuilder b, TensorBuilder::Create(p.value->dtype(), ShapeOf(p.value)));
-    outputs.push_back(std::move(b));
-  }
-  std::vector<std::byte*> in, out;
-  // Steps do not write to inputs.
-  for (const Tensor& t : aligned) in.push_back(const_cast<std::byte*>(t.blob().data()));
-  for (TensorBuilder& b : outputs) out.push_back(b.data());
-  Poison({state.arena.data(), state.arena.size()});
-  const Memory memory = MemoryOf(plan, in, out, state.arena.data(), state.error);
-  std::optional<Tracer> tracer;
-  if (record.trace != nullptr) tracer.emplace();
-  if (record.step_milliseconds != nullptr) record.step_milliseconds->assign(plan.steps.size(), 0.0);
-  for (size_t s = 0; s < plan.steps.size(); ++s) {
-    const Step& step = *plan.steps[s];
-    const auto begin = record.step_milliseconds != nullptr
-                           ? std::chrono::steady_clock::now()
-                           : std::chrono::steady_clock::time_point();
-    const size_t grid = step.grid();
-    const size_t end = step.rounds() * grid;
-    const auto run = [&](auto&& item) {
-      if (IsShort(step)) {
-        for (size_t i = 0; i < end; ++i) item(i);
-      } else {
-        for (size_t first = 0; first < end; first += grid)
-          state.pool.ParallelFor(grid, [&](size_t i) { item(first + i); });
-      }
-    };
-    if (!tracer) {
-      run([&](size_t i) { step.Run(memory, i); });
-    } else {
-      tracer->BeginStep(step);
-      run([&](size_t i) { tracer->RunItem(step, memory, i); });
-      tracer->EndStep();
-    }
-    if (record.step_milliseconds != nullptr)
-      (*record.step_milliseconds)[s] =
-          std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin)
-              .count();
-    // Later steps rely on the checks of earlier ones.
-    if (auto error = state.error.Take()) return tl::unexpected(*std::move(error));
-  }
-  if (tracer) *record.trace = tracer->Result();
-  std::vector<Tensor> results;
-  for (TensorBuilder& b : outputs) {
-    SetOneNanOf(b);
-    results.push_back(b.Finish());
-  }
-  return results;
+Result<std::vector<Tensor>> Program::Impl::Run(std::span<const Tensor> inputs, RunState& state,
+                                               const RunRecord& record) const {
+  if (!planned) return RunOpen(inputs, state);
+  KernelRunner runner(*kernels, state.pool);
+  return whole.Run(inputs, state.arena.data(), state.error, state.pool, &runner, record);
 }
 
-Result<std::vector<Tensor>> Program::Impl::RunReference(std::span<const Tensor> inputs) const {
+Result<std::vector<Tensor>> Program::Impl::RunOpen(std::span<const Tensor> inputs,
+                                                   RunState& state) const {
+  std::vector<Tensor> given(inputs.begin(), inputs.end());
+  std::optional<KernelRunner> runner;
+  if (kernels != nullptr) runner.emplace(*kernels, state.pool);
+  NodeRunner* const nodes = runner ? &*runner : nullptr;
+  if (known) {
+    NN_ASSIGN(std::vector<Tensor> results,
+              known->Run(inputs, state.arena.data(), state.error, state.pool, nodes, {}));
+    std::ranges::move(results, std::back_inserter(given));
+  }
   std::vector<const Tensor*> pointers;
-  uint64_t given = 0;
-  for (const Tensor& t : inputs) {
+  uint64_t bytes = 0;
+  for (const Tensor& t : given) {
     pointers.push_back(&t);
-    given += t.memory_size();
+    bytes += t.memory_size();
   }
   EvalBudget budget = BudgetOf(options.limits);
-  budget.bytes -= std::min(given, budget.bytes);
-  NN_ASSIGN(std::vector<Tensor> outputs, EvalGraph(graph, pointers, budget, false));
+  budget.bytes -= std::min(bytes, budget.bytes);
+  budget.runner = nodes;
+  NN_ASSIGN(std::vector<Tensor> outputs,
+            EvalGraph(open ? *open : whole.graph, pointers, budget, false));
   for (Tensor& t : outputs) {
     if (!HasNan(t.dtype())) continue;
     NN_ASSIGN(TensorBuilder b, TensorBuilder::Create(t.dtype(), t.dims()));
@@ -234,7 +162,7 @@ Result<Program> Program::Compile(const Graph& graph, const ProgramOptions& optio
 
 Result<Program> Program::Compile(Graph&& graph, const ProgramOptions& options) {
   auto impl = std::make_unique<Impl>();
-  impl->graph = std::move(graph);
+  impl->whole.graph = std::move(graph);
   impl->options = options;
   NN_RETURN_IF_ERROR(impl->Build());
   return Program(std::move(impl));
@@ -242,7 +170,7 @@ Result<Program> Program::Compile(Graph&& graph, const ProgramOptions& options) {
 
 Result<std::vector<Tensor>> Program::Run(std::span<const Tensor> inputs,
                                          const RunRecord& record) const {
-  const auto& ports = impl_->graph.inputs();
+  const auto& ports = impl_->whole.graph.inputs();
   if (inputs.size() != ports.size())
     return UsageError("{} inputs are given, but the model has {}", inputs.size(), ports.size());
   for (size_t i = 0; i < inputs.size(); ++i) {
@@ -252,30 +180,32 @@ Result<std::vector<Tensor>> Program::Run(std::span<const Tensor> inputs,
                         DTypeName(inputs[i].dtype()), ToString(ToDims(inputs[i].dims())),
                         type.ToString());
   }
-  if (planned()) return impl_->RunPlan(inputs, record);
-  if (record.step_milliseconds != nullptr) record.step_milliseconds->clear();
-  if (record.trace != nullptr) *record.trace = {};
-  return impl_->RunReference(inputs);
+  if (!planned() && record.step_milliseconds != nullptr) record.step_milliseconds->clear();
+  if (!planned() && record.trace != nullptr) *record.trace = {};
+  std::unique_ptr<RunState> state = impl_->TakeState();
+  auto results = impl_->Run(inputs, *state, record);
+  impl_->PutBack(std::move(state));
+  return results;
 }
 
 const Graph& Program::graph() const {
-  return impl_->graph;
+  return impl_->whole.graph;
 }
 bool Program::planned() const {
-  return impl_->options.backend == Backend::kSimd;
+  return impl_->planned;
 }
 PlanInfo Program::Explain() const {
   if (!planned()) return {};
-  return DescribePlan(impl_->graph, impl_->plan, impl_->views);
+  return DescribePlan(impl_->whole.graph, impl_->whole.plan, impl_->whole.views);
 }
 const std::vector<StepInfo>& Program::steps() const {
-  return impl_->infos;
+  return impl_->whole.infos;
 }
 uint64_t Program::arena_bytes() const {
-  return impl_->plan.arena_bytes;
+  return impl_->whole.plan.arena_bytes;
 }
 uint64_t Program::packed_bytes() const {
-  return impl_->plan.packed_bytes;
+  return impl_->whole.plan.packed_bytes;
 }
 
 }  // namespace nn

@@ -137,8 +137,8 @@ class Program {
   // The executed graph: the given graph after rewrites, with the same inputs and outputs in order
   // and by name. It lives as long as the program.
   const Graph& graph() const;
-  // Whether there is a plan: not for the reference backend, graphs with strings, or shapes known
-  // only at run time.
+  // Whether there is a plan of the whole graph: not for the reference backend, graphs with strings,
+  // or shapes known only at run time, of which parts are planned (ARCHITECTURE.md, "Executor").
   bool planned() const;
   const std::vector<StepInfo>& steps() const;
   // The description of the plan; empty if there is none.

@@ -111,6 +111,7 @@ Result<std::vector<Tensor>> EvalComposition(const Node& node,
   if (!decomposed)
     return UnsupportedError("{}: {} cannot be decomposed", node.Describe(), node.op_name());
   EvalBudget left = budget == nullptr ? EvalBudget() : *budget;
+  left.runner = nullptr;  // which knows nodes that stay
   for (Node& part : scratch.nodes()) {
     std::vector<const Tensor*> operands;
     for (const Value* v : part.inputs())
@@ -214,6 +215,8 @@ Result<std::vector<Tensor>> EvalNode(const Node& node, const std::vector<const T
 
 Result<std::vector<Tensor>> EvalGraph(const Graph& graph, std::span<const Tensor* const> inputs,
                                       EvalBudget& budget, bool is_region) {
+  if (is_region && budget.runner != nullptr)
+    if (auto ran = budget.runner->RunRegion(graph, inputs, budget)) return *std::move(ran);
   std::unordered_map<const Value*, Tensor> tensors;
   ValueTable<size_t> uses(graph);
   for (const Value& v : graph.values()) uses[&v] = v.uses().size() + (graph.IsOutput(&v) ? 1 : 0);
@@ -228,7 +231,10 @@ Result<std::vector<Tensor>> EvalGraph(const Graph& graph, std::span<const Tensor
                                             : &tensors.at(v));
     EvalBudget left = budget;
     left.bytes = bytes - std::min(alive, bytes);
-    NN_ASSIGN(std::vector<Tensor> results, EvalNode(n, operands, &left));
+    auto ran = left.runner != nullptr ? left.runner->RunNode(n, operands, left) : std::nullopt;
+    if (!ran) ran = EvalNode(n, operands, &left);
+    if (!*ran) return tl::unexpected(ran->error());
+    std::vector<Tensor> results = *std::move(*ran);
     if (!is_region) left.iterations = budget.iterations;
     budget.Spend(left);
     for (size_t i = 0; i < results.size(); ++i) {

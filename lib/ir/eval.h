@@ -13,11 +13,28 @@
 
 namespace nn {
 
+struct EvalBudget;
+
+// Runs nodes in place of the reference evaluation, with the same results. Null options are left to
+// it.
+class NodeRunner {
+ public:
+  virtual ~NodeRunner() = default;
+  // Inputs and results as for EvalNode() and EvalGraph(). Take from the budget, as these do.
+  virtual std::optional<Result<std::vector<Tensor>>> RunNode(const Node& node,
+                                                             std::span<const Tensor* const> inputs,
+                                                             EvalBudget& budget) = 0;
+  virtual std::optional<Result<std::vector<Tensor>>> RunRegion(
+      const Graph& region, std::span<const Tensor* const> inputs, EvalBudget& budget) = 0;
+};
+
 // The resources that remain for a run.
 struct EvalBudget {
   uint64_t bytes = std::numeric_limits<uint64_t>::max();       // for the outputs of a node
   uint64_t work = std::numeric_limits<uint64_t>::max();        // see WorkOf
   uint64_t iterations = std::numeric_limits<uint64_t>::max();  // of loops
+  // For the nodes of graphs, and for regions; null: all are evaluated. Not owned.
+  NodeRunner* runner = nullptr;
 
   // Takes an iteration; kLimit if none is left.
   Status TakeIteration();

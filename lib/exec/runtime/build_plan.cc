@@ -70,6 +70,7 @@ class ReferenceStep : public Step {
       pointers.push_back(&tensors.back());
     }
     EvalBudget left = budget;
+    if (!node->regions().empty()) left.runner = memory.runner();
     const auto results = EvalNode(*node, pointers, &left);
     if (!results) {
       memory.error().Report(0, [&] { return results.error(); });
@@ -263,7 +264,8 @@ Status BuildPlan(Graph& graph, bool fuse, const EvalBudget& budget, Plan& plan,
 }
 
 Memory MemoryOf(const Plan& plan, std::span<std::byte* const> inputs,
-                std::span<std::byte* const> outputs, std::byte* arena, StepError& error) {
+                std::span<std::byte* const> outputs, std::byte* arena, StepError& error,
+                NodeRunner* runner) {
   std::vector<std::byte*> buffers;
   buffers.reserve(plan.buffers.size());
   for (const BufferInfo& info : plan.buffers) {
@@ -283,7 +285,7 @@ Memory MemoryOf(const Plan& plan, std::span<std::byte* const> inputs,
         break;
     }
   }
-  return Memory(std::move(buffers), error);
+  return Memory(std::move(buffers), error, runner);
 }
 
 }  // namespace nn

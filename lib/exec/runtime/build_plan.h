@@ -11,8 +11,9 @@ namespace nn {
 Status BuildPlan(Graph& graph, bool fuse, const EvalBudget& budget, Plan& plan,
                  std::unordered_map<const Value*, MemoryView>& views);
 
-// The memory of a run of a plan; `error` must outlive it.
+// The memory of a run of a plan; `error` and `runner`, which may be null, must outlive it.
 Memory MemoryOf(const Plan& plan, std::span<std::byte* const> inputs,
-                std::span<std::byte* const> outputs, std::byte* arena, StepError& error);
+                std::span<std::byte* const> outputs, std::byte* arena, StepError& error,
+                NodeRunner* runner);
 
 }  // namespace nn

@@ -15,6 +15,7 @@
 namespace nn {
 
 class Node;
+class NodeRunner;
 
 using BufferId = uint32_t;
 
@@ -44,16 +45,19 @@ class StepError {
 // own, so several runs may use it at the same time.
 class Memory {
  public:
-  // `error` must outlive this object.
-  Memory(std::vector<std::byte*> buffers, StepError& error)
-      : buffers_(std::move(buffers)), error_(&error) {}
+  // `error` and `runner`, which may be null, must outlive this object.
+  Memory(std::vector<std::byte*> buffers, StepError& error, NodeRunner* runner)
+      : buffers_(std::move(buffers)), error_(&error), runner_(runner) {}
 
   std::byte* data(BufferId id) const { return buffers_[id]; }
   StepError& error() const { return *error_; }
+  // For regions. Only steps with nodes that have some may use it: they run alone.
+  NodeRunner* runner() const { return runner_; }
 
  private:
   std::vector<std::byte*> buffers_;
   StepError* error_;
+  NodeRunner* runner_;
 };
 
 // The view of a value: a buffer, a byte offset, and the stride of its innermost rows in elements.

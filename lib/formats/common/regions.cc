@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "ir/copy.h"
 #include "ir/op_def.h"
 #include "ops/control/region.h"
 #include "passes/passes.h"
@@ -65,17 +66,8 @@ Result<Graph> TakeRegion(Graph& graph, ImportMark& mark, std::span<Value* const>
     if (node.outputs().empty() || !mark.IsNew(node.output())) continue;
     std::vector<Value*> operands;
     for (Value* v : node.inputs()) operands.push_back(in_region(v));
-    Node* const copy =
-        region.AddNode(node.op(), std::move(operands), node.attrs(), node.outputs().size());
-    copy->set_arithmetic(node.arithmetic());
-    copy->set_name(SharedString(node.name()));
-    copy->set_source(node.source());
-    for (const auto& inner : node.regions()) copy->AddRegion(inner->Clone());
-    for (size_t i = 0; i < node.outputs().size(); ++i) {
-      copy->output(i)->set_type(node.output(i)->type());
-      copy->output(i)->set_name(SharedString(node.output(i)->name()));
-      inside[node.output(i)] = copy->output(i);
-    }
+    const Node* const copy = AddCopy(region, node, std::move(operands));
+    for (size_t i = 0; i < node.outputs().size(); ++i) inside[node.output(i)] = copy->output(i);
   }
   for (Value* v : results) region.AddOutput("", in_region(v));
   mark.EraseNodes();

@@ -1,0 +1,173 @@
+#include "exec/runtime/kernel_runner.h"
+
+#include <algorithm>
+#include <optional>
+#include <unordered_map>
+
+#include "exec/runtime/limits.h"
+#include "exec/target.h"
+#include "ir/copy.h"
+#include "ir/op_def.h"
+#include "ops/array/shape.h"
+#include "ops/control/region.h"
+#include "passes/passes.h"
+
+namespace nn {
+namespace {
+
+// Elements of a node's inputs from which on planning it pays.
+constexpr uint64_t kManyElements = 4096;
+// Plans of one program. Sizes that differ in every run would fill the memory.
+constexpr size_t kMaxEntries = 4096;
+
+Type TypeOf(const Tensor& t, const Type& declared) {
+  return Type(t.dtype(), ToDims(t.dims()), declared.quant);
+}
+
+bool HasString(const Node& node) {
+  const auto is_string = [](const Value* v) {
+    return v != nullptr && v->dtype() == DType::kString;
+  };
+  return std::ranges::any_of(node.inputs(), is_string) ||
+         std::ranges::any_of(node.outputs(), is_string);
+}
+
+// The node alone, with its constants, and an input for each other operand.
+std::optional<Graph> GraphOf(const Node& node, std::span<const Tensor* const> inputs) {
+  Graph graph;
+  std::vector<Value*> operands;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const Value* const v = node.input(i);
+    if (v == nullptr)
+      operands.push_back(nullptr);
+    else if (v->is_constant())
+      operands.push_back(graph.AddConstant(v->constant(), {}, v->type().quant));
+    else
+      operands.push_back(graph.AddInput("", TypeOf(*inputs[i], v->type())));
+  }
+  Node* const copy = AddCopy(graph, node, std::move(operands));
+  for (size_t i = 0; i < node.outputs().size(); ++i) {
+    Type declared = node.output(i)->type();
+    declared.dims.reset();
+    copy->output(i)->set_type(std::move(declared));
+  }
+  if (!InferNode(*copy)) return std::nullopt;
+  for (size_t i = 0; i < node.outputs().size(); ++i) {
+    if (!Compatible(node.output(i)->type(), copy->output(i)->type())) return std::nullopt;
+    graph.AddOutput("", copy->output(i));
+  }
+  return graph;
+}
+
+// The region for inputs of these types, unless it has regions of its own.
+std::optional<Graph> GraphOf(const Graph& region, std::span<const Tensor* const> inputs) {
+  if (IsDecidedByRuns(region)) return std::nullopt;
+  Graph graph = region.Clone();
+  std::vector<Type> types;
+  for (size_t i = 0; i < inputs.size(); ++i)
+    types.push_back(TypeOf(*inputs[i], graph.inputs()[i].value->type()));
+  if (!InferRegion(graph, types)) return std::nullopt;
+  return graph;
+}
+
+}  // namespace
+
+KernelCache::Key KernelCache::KeyOf(const void* what, std::span<const Tensor* const> inputs) {
+  Key key{what, {}};
+  for (const Tensor* t : inputs) {
+    if (t == nullptr) continue;
+    key.second.push_back(t->rank());
+    key.second.insert(key.second.end(), t->dims().begin(), t->dims().end());
+  }
+  return key;
+}
+
+template <typename Make>
+KernelCache::Entry KernelCache::Find(Key key, const Make& make) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto it = entries_.find(key); it != entries_.end()) return it->second;
+  }
+  std::optional<Graph> graph = make();
+  Entry entry = graph ? Plan(*std::move(graph)) : nullptr;
+  const std::lock_guard lock(mutex_);
+  if (entries_.size() >= kMaxEntries) entries_.clear();
+  return entries_.try_emplace(std::move(key), std::move(entry)).first->second;
+}
+
+KernelCache::Entry KernelCache::OfNode(const Node& node, std::span<const Tensor* const> inputs) {
+  return Find(KeyOf(&node, inputs), [&] { return GraphOf(node, inputs); });
+}
+
+KernelCache::Entry KernelCache::OfRegion(const Graph& region,
+                                         std::span<const Tensor* const> inputs) {
+  return Find(KeyOf(&region, inputs), [&] { return GraphOf(region, inputs); });
+}
+
+// What cannot be planned is left to the reference evaluation, which also says what is wrong.
+KernelCache::Entry KernelCache::Plan(Graph graph) const {
+  auto planned = std::make_shared<PlannedGraph>();
+  planned->graph = std::move(graph);
+  if (!ShapesAreKnown(planned->graph) || !RunPass("fold", planned->graph, FoldConstants) ||
+      !Legalize(planned->graph, ExecTarget()))
+    return nullptr;
+  AdoptCheckedShapes(planned->graph);
+  if (!ShapesAreKnown(planned->graph)) return nullptr;
+  const auto built = planned->Build(options_.fuse, options_.limits);
+  if (!built || !*built) return nullptr;
+  const auto& steps = planned->plan.steps;
+  // Copies to outputs compute no node.
+  const auto has_kernel = [](const auto& step) { return !step->reference && !step->nodes.empty(); };
+  if (std::ranges::none_of(steps, has_kernel)) return nullptr;
+  return planned;
+}
+
+std::optional<Result<std::vector<Tensor>>> KernelRunner::RunNode(
+    const Node& node, std::span<const Tensor* const> inputs, EvalBudget& budget) {
+  if (!node.regions().empty() || HasString(node)) return std::nullopt;
+  if (FindKernel(node.op_name()) == nullptr && !node.op().is_composition()) return std::nullopt;
+  uint64_t elements = 0;
+  for (const Tensor* t : inputs)
+    if (t != nullptr) elements += static_cast<uint64_t>(t->elements());
+  if (elements < kManyElements) return std::nullopt;
+  const KernelCache::Entry planned = cache_.OfNode(node, inputs);
+  if (planned == nullptr) return std::nullopt;
+  std::vector<const Tensor*> given;
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (inputs[i] != nullptr && !node.input(i)->is_constant()) given.push_back(inputs[i]);
+  return Run(*planned, given, budget);
+}
+
+std::optional<Result<std::vector<Tensor>>> KernelRunner::RunRegion(
+    const Graph& region, std::span<const Tensor* const> inputs, EvalBudget& budget) {
+  // Most often the next iteration of a loop.
+  const auto same_dims = [&](const std::vector<int64_t>& dims, const Tensor* t) {
+    return dims == t->dims();
+  };
+  if (&region != region_ || !std::ranges::equal(region_dims_, inputs, same_dims)) {
+    planned_region_ = cache_.OfRegion(region, inputs);
+    region_ = &region;
+    region_dims_.clear();
+    for (const Tensor* t : inputs) region_dims_.push_back(t->dims());
+  }
+  if (planned_region_ == nullptr) return std::nullopt;
+  return Run(*planned_region_, inputs, budget);
+}
+
+std::optional<Result<std::vector<Tensor>>> KernelRunner::Run(const PlannedGraph& planned,
+                                                             std::span<const Tensor* const> inputs,
+                                                             EvalBudget& budget) {
+  if (PlannedBytes(planned.graph, planned.plan) > budget.bytes) return std::nullopt;
+  if (budget.work != std::numeric_limits<uint64_t>::max()) {
+    const uint64_t work = PlannedWork(planned.plan) / RunLimits::kReferenceWork;
+    if (work > budget.work) return std::nullopt;
+    budget.work -= work;
+  }
+  std::vector<Tensor> given;
+  given.reserve(inputs.size());
+  for (const Tensor* t : inputs) given.push_back(*t);
+  if (arena_.size() < planned.plan.arena_bytes) arena_ = Buffer(planned.plan.arena_bytes);
+  return planned.Run(given, arena_.data(), error_, pool_, nullptr, {});
+}
+
+}  // namespace nn

@@ -1,0 +1,78 @@
+// Kernels for what the reference evaluation runs node by node: operators behind sizes that only a
+// run knows, and the bodies of loops and branches. They are planned for the shapes that they meet.
+//
+// Planning everything before the run is impossible where shapes are open, and planning the rest of
+// a graph again whenever a size becomes known costs a plan of the whole graph for each of them. So
+// each node has a plan of its own, and each region with known shapes one as a whole.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "exec/program.h"
+#include "exec/runtime/planned_graph.h"
+#include "ir/eval.h"
+
+namespace nn {
+
+// The plans of a graph's nodes and regions by the shapes of their inputs. Thread-safe.
+class KernelCache {
+ public:
+  // The limits apply to each plan.
+  explicit KernelCache(const ProgramOptions& options) : options_(options) {}
+
+  // A plan. Null: the reference evaluation runs it.
+  using Entry = std::shared_ptr<const PlannedGraph>;
+
+  // A node of the graph, or of one of its regions. `inputs`: null where the node has none.
+  Entry OfNode(const Node& node, std::span<const Tensor* const> inputs);
+  Entry OfRegion(const Graph& region, std::span<const Tensor* const> inputs);
+
+ private:
+  // The node or region, and the dimensions of its inputs, each behind its rank.
+  using Key = std::pair<const void*, std::vector<int64_t>>;
+  static Key KeyOf(const void* what, std::span<const Tensor* const> inputs);
+  template <typename Make>
+  Entry Find(Key key, const Make& make);
+  Entry Plan(Graph graph) const;
+
+  ProgramOptions options_;
+  std::mutex mutex_;
+  std::map<Key, Entry> entries_;
+};
+
+// Runs nodes and regions of one run with the kernels of a cache.
+class KernelRunner : public NodeRunner {
+ public:
+  // Both outlive it.
+  KernelRunner(KernelCache& cache, ThreadPool& pool) : cache_(cache), pool_(pool) {}
+
+  std::optional<Result<std::vector<Tensor>>> RunNode(const Node& node,
+                                                     std::span<const Tensor* const> inputs,
+                                                     EvalBudget& budget) override;
+  std::optional<Result<std::vector<Tensor>>> RunRegion(const Graph& region,
+                                                       std::span<const Tensor* const> inputs,
+                                                       EvalBudget& budget) override;
+
+ private:
+  std::optional<Result<std::vector<Tensor>>> Run(const PlannedGraph& planned,
+                                                 std::span<const Tensor* const> inputs,
+                                                 EvalBudget& budget);
+
+  KernelCache& cache_;
+  ThreadPool& pool_;
+  Buffer arena_;
+  StepError error_;
+  // The last region, for inputs of these dimensions.
+  const Graph* region_ = nullptr;
+  std::vector<std::vector<int64_t>> region_dims_;
+  KernelCache::Entry planned_region_;
+};
+
+}  // namespace nn
