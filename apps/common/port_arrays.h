@@ -23,6 +23,19 @@ struct ArrayOptions {
   Casting CastingFor(const Format& format) const;
 };
 
+// How pixels become elements of an input.
+struct ImageOptions {
+  std::string size;             // --image-size: "224" or "HEIGHTxWIDTH"; empty: that of the input
+  std::string fit = "stretch";  // --image-fit: or "crop"
+  std::string color;            // --color: "rgb", "bgr" or "gray"; empty: by the input
+  std::string layout;           // --layout: "nchw" or "nhwc"; empty: by the input
+  std::optional<double> scale;
+  std::vector<double> mean, std;  // one number, or one for each channel
+
+  // Whether an option other than the size changes values.
+  bool has_numbers() const { return scale || !mean.empty() || !std.empty(); }
+};
+
 // A port as it was when the arrays were read: graphs that are bound to their shapes change.
 struct PortType {
   std::string name;
@@ -44,9 +57,9 @@ Status ReadPortArrays(const std::string& path, const std::vector<PortType>& port
                       bool skip_strings = false);
 
 // Adds the array of NAME=VALUE, where VALUE is a literal (tensorio/literal.h) or the path of a
-// tensor file. kUsage if no input has the name, or if it has an array.
+// tensor file or a picture (ReadImage()). kUsage if no input has the name, or if it has an array.
 Status ReadPortValue(const std::string& text, const std::vector<PortType>& ports,
-                     const PortFinder& finder, PortArrays& arrays);
+                     const PortFinder& finder, PortArrays& arrays, const ImageOptions& images);
 
 // FitType(), FitImage() for images, and FitAxes() for each array; errors name the input.
 Status FitTypes(const std::vector<PortType>& inputs, Casting casting, PortArrays& arrays);

@@ -1,7 +1,12 @@
+#include <algorithm>
+#include <array>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "apps/common/image_input.h"
 #include "apps/common/port_arrays.h"
+#include "base/file.h"
 #include "base/text.h"
 #include "formats/tensor_file.h"
 #include "tensorio/literal.h"
@@ -30,19 +35,33 @@ Result<Tensor> ReadLiteral(const std::string& text, const Type& type) {
   return tensor;
 }
 
-Result<Tensor> ReadValue(const std::string& value, const Type& type) {
-  return LooksLikeLiteral(value) ? ReadLiteral(value, type) : ReadTensorFile(value, type);
+bool HasTensorExtension(std::string_view path) {
+  return std::ranges::any_of(std::array{".npy", ".pb", ".bin", ".raw"},
+                             [&](const char* extension) { return path.ends_with(extension); });
+}
+
+Result<Tensor> ReadValue(const std::string& value, const PortType& port,
+                         const ImageOptions& images) {
+  if (LooksLikeLiteral(value)) return ReadLiteral(value, port.type);
+  if (!HasTensorExtension(value)) {
+    NN_ASSIGN(const Blob file, ReadFile(value));
+    if (IsImageFile(file)) {
+      auto image = ReadImage(file, port, images);
+      if (!image) return tl::unexpected(image.error().In(value));
+      return image;
+    }
+  }
+  return ReadTensorFile(value, port.type);
 }
 
 }  // namespace
 
 Status ReadPortValue(const std::string& text, const std::vector<PortType>& ports,
-                     const PortFinder& finder, PortArrays& arrays) {
+                     const PortFinder& finder, PortArrays& arrays, const ImageOptions& images) {
   NN_ASSIGN(const Assignment a, finder.Split(text));
   const std::string& name = ports[a.port].name;
-  const Type& type = ports[a.port].type;
   if (arrays[a.port]) return UsageError("input {} is given more than once", Quote(name));
-  auto tensor = ReadValue(a.value, type);
+  auto tensor = ReadValue(a.value, ports[a.port], images);
   if (!tensor) return tl::unexpected(tensor.error().In("input " + Quote(name)));
   arrays[a.port] = *std::move(tensor);
   return {};

@@ -168,7 +168,7 @@ Result<std::map<size_t, Tensor>> FixedInputs(const ConvertArguments& a, const Gr
     for (const std::string& text : a.fixed_inputs)
       NN_RETURN_IF_ERROR(IsTensorArchivePath(text)
                              ? ReadPortArrays(text, ports, finder, a.limits, given)
-                             : ReadPortValue(text, ports, finder, given));
+                             : ReadPortValue(text, ports, finder, given, {}));
     PortArrays arrays = given;
     NN_RETURN_IF_ERROR(FitTypes(ports, Casting::kExact, arrays));
     NN_RETURN_IF_ERROR(FitShapes(ports, false, arrays));

@@ -1,11 +1,15 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
 
 #include "apps/common/port_arrays.h"
 #include "apps/nnrun/options.h"
 #include "base/text.h"
 #include "base/thread_pool.h"
+#include "formats/tensor_file.h"
 #include "passes/input_domains.h"
 #include "passes/ports.h"
 
@@ -21,14 +25,43 @@ Status BindBatchToOne(Graph& graph) {
   return BindOpenBatch(graph);
 }
 
+bool IsTensorPath(std::string_view path) {
+  return path.ends_with(".npy") || path.ends_with(".pb");
+}
+
+// The array of a file without names.
+Status ReadOnlyInput(const std::string& path, const std::vector<PortType>& ports,
+                     PortArrays& given) {
+  if (ports.size() != 1)
+    return UsageError("{}: one array for {} inputs; use --input NAME={}", path, ports.size(), path);
+  NN_ASSIGN(given[0], ReadTensorFile(path, ports[0].type));
+  return {};
+}
+
+// A file that lacks an input is more often a mistake than a wish for random numbers.
+Status RequireAll(const std::vector<PortType>& ports, const PortArrays& given) {
+  std::string names;
+  for (size_t i = 0; i < ports.size(); ++i)
+    if (!given[i]) names += (names.empty() ? "" : ", ") + Quote(ports[i].name);
+  if (names.empty()) return {};
+  return UsageError("--inputs does not have {}; give it with --input, or seed it with --seed",
+                    names);
+}
+
 // Reads the arrays that the arguments give.
 Status ReadArrays(const RunOptions& options, const std::vector<PortType>& ports,
                   const PortFinder& finder, PortArrays& given) {
-  if (!options.inputs_file.empty())
-    NN_RETURN_IF_ERROR(ReadPortArrays(options.inputs_file, ports, finder, options.limits, given));
+  if (!options.inputs_file.empty()) {
+    if (IsTensorPath(options.inputs_file))
+      NN_RETURN_IF_ERROR(ReadOnlyInput(options.inputs_file, ports, given));
+    else
+      NN_RETURN_IF_ERROR(ReadPortArrays(options.inputs_file, ports, finder, options.limits, given));
+  }
   for (const std::string& text : options.inputs)
-    NN_RETURN_IF_ERROR(ReadPortValue(text, ports, finder, given));
-  return {};
+    NN_RETURN_IF_ERROR(ReadPortValue(text, ports, finder, given, options.images));
+  // States begin with zeros.
+  const bool seeds = options.inputs_file.empty() || options.seed || options.keeps_states();
+  return seeds ? Status() : RequireAll(ports, given);
 }
 
 // Makes the arrays fit the graph, and binds its shapes to theirs.
@@ -62,10 +95,15 @@ ProgramOptions RunOptions::program() const {
   return o;
 }
 
+bool RunOptions::runs_folder() const {
+  std::error_code error;
+  return std::filesystem::is_directory(inputs_file, error);
+}
+
 Result<PortArrays> ReadGiven(const Graph& graph, const RunOptions& options) {
   const std::vector<PortType> ports = TypesOf(graph.inputs());
   PortArrays given(ports.size());
-  const Status done = ReadArrays(options, ports, PortFinder(graph.inputs(), {"in"}), given);
+  const Status done = ReadArrays(options, ports, PortFinder(graph.inputs(), {"in", "arr"}), given);
   if (!done) return tl::unexpected(WithPorts(done.error(), "input", ports, given));
   return given;
 }
@@ -93,10 +131,10 @@ Result<std::vector<Tensor>> CompleteInputs(const Graph& graph, std::span<const D
       continue;
     }
     NN_ASSIGN(Tensor seeded, SeededInput(graph.inputs()[i].name, graph.inputs()[i].value->type(), i,
-                                         options.seed, domains[i]));
+                                         options.seed.value_or(0), domains[i]));
     const std::string domain = domains[i].Describe();
-    spdlog::debug("input {} is seeded with {}{}{}", Quote(graph.inputs()[i].name), options.seed,
-                  domain.empty() ? "" : ", ", domain);
+    spdlog::debug("input {} is seeded with {}{}{}", Quote(graph.inputs()[i].name),
+                  options.seed.value_or(0), domain.empty() ? "" : ", ", domain);
     inputs.push_back(std::move(seeded));
   }
   return inputs;

@@ -14,24 +14,56 @@
 namespace nn::app {
 namespace {
 
+// How pictures become inputs.
+void AddImageOptions(CommandLine& command, ImageOptions& o) {
+  CLI::App& app = command.options();
+  app.add_option("--image-size", o.size,
+                 "Size of pictures where the input leaves it open: N or HEIGHTxWIDTH")
+      ->type_name("SIZE");
+  app.add_option("--image-fit", o.fit,
+                 "How a picture gets the size: stretch it, or crop what covers the size")
+      ->check(CLI::IsMember({"stretch", "crop"}))
+      ->capture_default_str();
+  app.add_option("--color", o.color, "Order of the colors; by default that of the input, or RGB")
+      ->check(CLI::IsMember({"rgb", "bgr", "gray"}));
+  app.add_option("--layout", o.layout, "Where the channels are if the shape does not tell")
+      ->check(CLI::IsMember({"nchw", "nhwc"}));
+  app.add_option(
+         "--scale", o.scale,
+         "An element is (pixel * scale - mean) / std, pixels being 0 to 255; default 1/255, "
+         "for inputs that the model declares as images 1. Integers are pixels")
+      ->type_name("S");
+  app.add_option("--mean", o.mean, "See --scale: one number, or one for each channel")
+      ->delimiter(',')
+      ->type_name("M,...");
+  app.add_option("--std", o.std, "See --scale: one number, or one for each channel")
+      ->delimiter(',')
+      ->type_name("S,...");
+}
+
 void AddInputOptions(CommandLine& command, RunOptions& o) {
   CLI::App& app = command.options();
   app.add_option("MODEL", o.model, "Model file");
   app.add_option(
          "--inputs", o.inputs_file,
-         "Inputs by name, or in_0, in_1, ... by position: .npz or .safetensors. Images of Core "
-         "ML may be [H, W] or [H, W, 3] in RGB order")
+         "All inputs by name, or in_0, in_1, ... by position: .npz or .safetensors; of a model "
+         "with "
+         "one input also .npy or .pb. Images of Core ML may be [H, W] or [H, W, 3] in RGB order. A "
+         "folder: one run for each file in it, pictures included")
       ->type_name("FILE");
   command
-      .AddRepeated("--input", o.inputs,
-                   "One input: an .npy, .pb, .bin or .raw file, or a literal (0.5 fills, [1,2,3] "
-                   "lists); repeatable")
+      .AddRepeated(
+          "--input", o.inputs,
+          "One input: an .npy, .pb, .bin or .raw file, a picture, or a literal (0.5 fills, "
+          "[1,2,3] lists); repeatable")
       ->type_name("NAME=VALUE");
-  app.add_option("--seed", o.seed,
-                 "Seed for the inputs that are not given; values are drawn from the ranges that "
-                 "the model accepts")
-      ->capture_default_str();
+  app.add_option(
+         "--seed", o.seed,
+         "Seed for the inputs that are not given (default 0; without it, --inputs must give "
+         "all); values are drawn from the ranges that the model accepts")
+      ->type_name("N");
   AddArrayOptions(command, o.arrays);
+  AddImageOptions(command, o.images);
   AddShapeOptions(command, o.shapes);
   app.add_option("--test-data", o.test_data,
                  "Folder with input_K.pb and output_K.pb, or with test_data_set_* folders: run and "
@@ -62,8 +94,13 @@ void AddResultOptions(CommandLine& command, RunOptions& o) {
   CLI::App& app = command.options();
   app.add_option(
          "-o,--output", o.output,
-         "Write the outputs by name: .npz or .safetensors; for a Core ML classifier also the "
-         "predicted label, and as NAME.labels the labels of the scores NAME")
+         "Write the outputs by name: .npz, .safetensors or .json, or one output as .npy or .pb; "
+         "for "
+         "a Core ML classifier also the predicted label, and as NAME.labels the labels of the "
+         "scores NAME")
+      ->type_name("FILE");
+  app.add_option("--labels", o.labels,
+                 "Print the five highest scores with their labels, one on each line of the file")
       ->type_name("FILE");
   app.add_option("--expect", o.expect,
                  "Compare the outputs with arrays by name, or out_0, out_1, ... by position: .npz "
@@ -118,11 +155,12 @@ void AddExecutionOptions(CommandLine& command, RunOptions& o) {
 // Rejects combinations that make no sense or would mix data on standard output.
 Status CheckOptions(const RunOptions& o) {
   if (o.model.empty()) return UsageError("MODEL is required");
-  const bool prints = o.digest || o.bench || !o.expect.empty();
+  NN_RETURN_IF_ERROR(CheckOutputPath(o));
+  const bool prints = o.digest || o.bench || !o.expect.empty() || !o.labels.empty();
   if (o.output == "-" && prints)
     return UsageError(
-        "--output - cannot be combined with --digest, --bench or --expect: both write to standard "
-        "output");
+        "--output - cannot be combined with --digest, --bench, --expect or --labels: both write to "
+        "standard output");
   if (o.trace == "-" && (prints || o.output == "-"))
     return UsageError(
         "--trace - cannot be combined with --output -, --digest, --bench or --expect: both write "
@@ -140,6 +178,11 @@ Status CheckOptions(const RunOptions& o) {
       return UsageError("--test-data cannot be combined with options for inputs: it has its own");
   }
   if (o.profile && !o.bench) return UsageError("--profile needs --bench");
+  if (o.runs_folder() && (o.keeps_states() || o.bench || o.explain_plan || !o.trace.empty() ||
+                          !o.save_steps.empty() || !o.expect.empty()))
+    return UsageError(
+        "--inputs with a folder can be combined with --output, --labels and --digest only, of the "
+        "options for results");
   if (o.keeps_states() && (o.bench || o.explain_plan || !o.trace.empty() || !o.save_steps.empty() ||
                            !o.test_data.empty()))
     return UsageError(
@@ -155,19 +198,6 @@ Status ExplainPlan(Graph& graph, const ReadModel& read, const RunOptions& o, Run
   NN_ASSIGN(const Program program, Program::Compile(graph, o.program()));
   DescribePlan(program, o, report);
   return {};
-}
-
-// Writes the outputs, of which `count` are those of the graph. A .safetensors file has no strings,
-// so it lacks the labels of a classifier.
-Status WriteOutputs(const std::string& path, std::span<const NamedTensor> outputs, size_t count) {
-  if (!path.ends_with(".safetensors")) return WriteTensorArchive(path, outputs);
-  const bool strings = std::ranges::any_of(outputs.subspan(count), [](const NamedTensor& t) {
-    return t.tensor.dtype() == DType::kString;
-  });
-  if (strings)
-    spdlog::warn("{}: safetensors has no strings, so the predicted label is not written; use .npz",
-                 path);
-  return WriteTensorArchive(path, strings ? outputs.first(count) : outputs);
 }
 
 // Runs once and reports the requested results; false if the outputs differ from the expected ones.
@@ -203,6 +233,8 @@ Result<bool> RunModel(Graph graph, ReadModel read, const RunOptions& o, RunRepor
 
   bool passed = true;
   if (!o.output.empty()) NN_RETURN_IF_ERROR(WriteOutputs(o.output, outputs, own_outputs));
+  if (!o.labels.empty())
+    NN_RETURN_IF_ERROR(DescribeScores(program.graph(), o.labels, outputs, report));
   if (!o.expect.empty()) {
     NN_ASSIGN(passed, CompareWithFile(program.graph(), outputs, o, report));
   }
@@ -211,7 +243,8 @@ Result<bool> RunModel(Graph graph, ReadModel read, const RunOptions& o, RunRepor
     if (o.bench) NN_RETURN_IF_ERROR(program.Run(inputs, record));  // after the warm-up
     NN_RETURN_IF_ERROR(WriteTrace(program, trace, o));
   }
-  if (o.output.empty() && o.expect.empty() && o.save_steps.empty() && !o.digest && !o.bench)
+  if (o.output.empty() && o.expect.empty() && o.save_steps.empty() && !o.digest && !o.bench &&
+      o.labels.empty())
     DescribeOutputs(outputs, report);
   return passed;
 }
@@ -268,6 +301,9 @@ Result<int> Run(const RunOptions& o) {
     if (!TakesOtherRanks(*read.format)) read.model.reset();
     if (o.keeps_states()) {
       NN_ASSIGN(passed, RunSteps(std::move(imported), read, o, report));
+    } else if (o.runs_folder()) {
+      NN_ASSIGN(const std::vector<NamedTensor> outputs, RunFolder(imported.graph, read, o, report));
+      if (!o.output.empty()) NN_RETURN_IF_ERROR(WriteOutputs(o.output, outputs, outputs.size()));
     } else if (o.explain_plan) {
       NN_RETURN_IF_ERROR(ExplainPlan(imported.graph, read, o, report));
     } else {

@@ -26,8 +26,9 @@ struct RunOptions {
   // Inputs
   std::string inputs_file;
   std::vector<std::string> inputs;  // NAME=VALUE
-  uint64_t seed = 0;
+  std::optional<uint64_t> seed;     // nullopt: 0, and --inputs must give all inputs
   ArrayOptions arrays;
+  ImageOptions images;
   ShapeOptions shapes;
   std::string test_data;
   // States
@@ -36,6 +37,7 @@ struct RunOptions {
   std::vector<std::string> carry;  // OUT=IN
   // Results
   std::string output;
+  std::string labels;
   std::string expect;
   std::optional<double> atol;
   std::optional<double> rtol;
@@ -58,6 +60,8 @@ struct RunOptions {
   ProgramOptions program() const;
   // Whether the states of the model are read or kept.
   bool keeps_states() const { return steps || !state.empty() || !carry.empty(); }
+  // Whether --inputs is a folder.
+  bool runs_folder() const;
 };
 
 // Results in both forms of --format; one of them is printed.
@@ -91,6 +95,13 @@ struct SequenceResult {
 Result<SequenceResult> RunSequence(ImportedModel model, const ReadModel& read,
                                    const RunOptions& options);
 
+// Runs the model once for each file of the folder options.inputs_file: an archive of inputs, or a
+// tensor file or picture for the input that is not given otherwise. Reports each run. Returns, if
+// there is a file for them, the outputs of all runs along a new first axis, and the names of the
+// files as "files".
+Result<std::vector<NamedTensor>> RunFolder(const Graph& graph, const ReadModel& read,
+                                           const RunOptions& options, RunReport& report);
+
 // The results under the outputs' names.
 std::vector<NamedTensor> NameOutputs(const Graph& graph, std::vector<Tensor> outputs);
 
@@ -102,6 +113,16 @@ std::vector<NamedTensor> ClassOutputs(const Classes& classes, std::span<const Na
 
 // A table of the outputs: types, shapes, statistics, first values.
 void DescribeOutputs(std::span<const NamedTensor> outputs, RunReport& report);
+// The five highest scores of each output that has one for each line of the file of labels, or one
+// more, which is then that of the background and comes first. Quantized scores are real numbers.
+// kUsage if there is no such output.
+Status DescribeScores(const Graph& graph, const std::string& labels,
+                      std::span<const NamedTensor> outputs, RunReport& report);
+// Whether `path` has the extension of a file for outputs; kUsage if not, or if it is an input.
+Status CheckOutputPath(const RunOptions& options);
+// Writes the outputs, of which `count` are those of the graph, in the form that the extension says:
+// .npz, .safetensors, .json, or .npy and .pb for one output. "-": .npz to standard output.
+Status WriteOutputs(const std::string& path, std::span<const NamedTensor> outputs, size_t count);
 // Digest() of all outputs; the JSON report also has the digest of each output.
 void DigestOutputs(std::span<const NamedTensor> outputs, RunReport& report);
 

@@ -3,16 +3,23 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "apps/common/table.h"
 #include "apps/nnrun/options.h"
+#include "base/file.h"
 #include "base/text.h"
+#include "tensorio/compare.h"
 #include "tensorio/digest.h"
 
 namespace nn::app {
 namespace {
 
 constexpr int64_t kFirstValues = 5;
+constexpr size_t kMostScores = 5;
 
 // Minimum and maximum ignore NaN; the mean of a tensor with NaN is NaN.
 struct Statistics {
@@ -50,6 +57,34 @@ Json ValueJson(const Tensor& t, int64_t i) {
   if (IsInteger(t.dtype())) return t.GetInt(i);
   if (IsComplex(t.dtype())) return ElementText(t, i);
   return t.GetDouble(i);
+}
+
+// What the integers of a quantized output stand for.
+Result<Tensor> RealNumbers(const Graph& graph, const NamedTensor& output) {
+  const auto port = std::ranges::find(graph.outputs(), output.name, &Port::name);
+  if (port == graph.outputs().end() || !port->value->type().quantized() ||
+      port->value->type().quant->per_axis())
+    return output.tensor;
+  const Quant& q = *port->value->type().quant;
+  NN_ASSIGN(TensorBuilder real, TensorBuilder::Create(DType::kF32, output.tensor.dims()));
+  for (int64_t i = 0; i < output.tensor.elements(); ++i)
+    real.SetDouble(i, static_cast<double>(output.tensor.GetInt(i) - q.zero_point()) * q.scale());
+  return real.Finish();
+}
+
+// The lines of a file, without an empty one at its end.
+Result<std::vector<std::string>> ReadLabels(const std::string& path) {
+  NN_ASSIGN(const Blob file, ReadFile(path));
+  const std::string_view text(reinterpret_cast<const char*>(file.data()), file.size());
+  std::vector<std::string> labels;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find('\n', at), text.size());
+    std::string_view line = text.substr(at, end - at);
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    labels.emplace_back(line);
+    at = end + 1;
+  }
+  return labels;
 }
 
 }  // namespace
@@ -116,6 +151,45 @@ void DescribeOutputs(std::span<const NamedTensor> outputs, RunReport& report) {
   }
   report.text += table.Text();
   report.json["outputs"] = std::move(list);
+}
+
+Status DescribeScores(const Graph& graph, const std::string& path,
+                      std::span<const NamedTensor> outputs, RunReport& report) {
+  NN_ASSIGN(const std::vector<std::string> labels, ReadLabels(path));
+  const auto has_scores = [&](const NamedTensor& output) {
+    const int64_t n = output.tensor.elements(), lines = static_cast<int64_t>(labels.size());
+    return (n == lines || n == lines + 1) && StatisticsOf(output.tensor);
+  };
+  Json list = Json::array();
+  for (const NamedTensor& output : outputs) {
+    if (!has_scores(output)) continue;
+    NN_ASSIGN(const Tensor t, RealNumbers(graph, output));
+    const int64_t background = t.elements() - static_cast<int64_t>(labels.size());
+    std::vector<int64_t> order(static_cast<size_t>(t.elements()));
+    std::iota(order.begin(), order.end(), 0);
+    // NaN is the lowest.
+    const auto score = [&](int64_t i) {
+      const double v = t.GetDouble(i);
+      return std::isnan(v) ? -std::numeric_limits<double>::infinity() : v;
+    };
+    std::ranges::stable_sort(order, [&](int64_t a, int64_t b) { return score(a) > score(b); });
+    order.resize(std::min(order.size(), kMostScores));
+    Table table({{Escape(output.name)}, {"score", Align::kRight}, {"label"}});
+    Json scores = Json::array();
+    for (const int64_t i : order) {
+      const std::string label =
+          i < background ? "background" : labels[static_cast<size_t>(i - background)];
+      table.Add({std::to_string(i), ElementText(t, i), Escape(label)});
+      scores.push_back({{"index", i}, {"score", ValueJson(t, i)}, {"label", label}});
+    }
+    report.text += (report.text.empty() ? "" : "\n") + table.Text();
+    list.push_back({{"name", output.name}, {"top", std::move(scores)}});
+  }
+  if (list.empty())
+    return UsageError("--labels: no output has {} scores, one for each line of {}, nor one more",
+                      labels.size(), path);
+  report.json["scores"] = std::move(list);
+  return {};
 }
 
 void DigestOutputs(std::span<const NamedTensor> outputs, RunReport& report) {

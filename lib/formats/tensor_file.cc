@@ -60,4 +60,11 @@ Result<Tensor> ReadTensorFile(const std::string& path, const Type& type) {
   return DecodeStored(*tensor, type.dtype);
 }
 
+Status WriteTensorFile(const std::string& path, const NamedTensor& tensor) {
+  NN_ASSIGN(const std::vector<Blob> image, path.ends_with(".pb")
+                                               ? onnx::TensorProtoImage(tensor.tensor, tensor.name)
+                                               : NpyImage(tensor.tensor));
+  return WriteFile(path, image);
+}
+
 }  // namespace nn

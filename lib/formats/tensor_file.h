@@ -7,6 +7,7 @@
 #include "formats/common/tensor_list.h"
 #include "ir/tensor.h"
 #include "ir/type.h"
+#include "tensorio/named_tensor.h"
 
 namespace nn {
 
@@ -15,6 +16,9 @@ namespace nn {
 // arrays that represent the element type of `type` are converted to it, see DecodeStored().
 // Otherwise shape and type are those of the file, regardless of `type`.
 Result<Tensor> ReadTensorFile(const std::string& path, const Type& type);
+
+// Writes one tensor: an ONNX TensorProto of its name if the path ends with .pb, else .npy.
+Status WriteTensorFile(const std::string& path, const NamedTensor& tensor);
 
 // The tensors of a file with an ONNX SequenceProto, or an OptionalProto, whose value is one tensor
 // or a sequence. Only the type of the value tells which one a file has.

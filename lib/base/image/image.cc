@@ -28,6 +28,10 @@ Result<ImageSize> CheckedSize(const ImageFormat& format, std::span<const uint8_t
 
 }  // namespace
 
+bool IsImage(std::span<const uint8_t> file) {
+  return FormatOf(file) != nullptr;
+}
+
 Result<ImageSize> ReadImageSize(std::span<const uint8_t> file) {
   const ImageFormat* const format = FormatOf(file);
   if (format == nullptr)

@@ -26,6 +26,9 @@ struct ImageSize {
 
 inline constexpr int64_t kMaxImagePixels = int64_t{1} << 28;
 
+// Whether the first bytes are those of a format above. The rest may be damaged.
+bool IsImage(std::span<const uint8_t> file);
+
 // The size according to the header: at least one pixel. kModel if the bytes are not an image,
 // kUnsupported for a format that is known but not supported, kLimit for more than kMaxImagePixels.
 Result<ImageSize> ReadImageSize(std::span<const uint8_t> file);

@@ -1,0 +1,108 @@
+// Files of outputs (--output).
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+#include "apps/nnrun/options.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "formats/tensor_file.h"
+#include "tensorio/compare.h"
+#include "tensorio/npy.h"
+
+namespace nn::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kExtensions[] = {".npz", ".safetensors", ".json", ".npy", ".pb"};
+
+bool IsOneOutput(std::string_view path) {
+  return path.ends_with(".npy") || path.ends_with(".pb");
+}
+
+// Numbers as JSON has them; NaN, infinities and complex numbers as text.
+Json ElementJson(const Tensor& t, int64_t i) {
+  if (t.dtype() == DType::kString) return t.strings()[static_cast<size_t>(i)];
+  if (t.dtype() == DType::kBool) return t.GetInt(i) != 0;
+  if (t.dtype() == DType::kU64) return static_cast<uint64_t>(t.GetInt(i));
+  if (IsInteger(t.dtype())) return t.GetInt(i);
+  if (IsComplex(t.dtype()) || !std::isfinite(t.GetDouble(i))) return ElementText(t, i);
+  return t.GetDouble(i);
+}
+
+Json OutputJson(const NamedTensor& output) {
+  const Tensor& t = output.tensor;
+  Json values = Json::array();
+  for (int64_t i = 0; i < t.elements(); ++i) values.push_back(ElementJson(t, i));
+  return {{"name", output.name},
+          {"type", DTypeName(t.dtype())},
+          {"shape", t.dims()},
+          {"values", std::move(values)}};
+}
+
+Status WriteJson(const std::string& path, std::span<const NamedTensor> outputs) {
+  Json list = Json::array();
+  for (const NamedTensor& output : outputs) list.push_back(OutputJson(output));
+  return WriteFile(path, JsonText({{"version", 1}, {"outputs", std::move(list)}}));
+}
+
+// A .safetensors file has no strings, so it lacks the labels of a classifier.
+Status WriteSafetensorsOf(const std::string& path, std::span<const NamedTensor> outputs,
+                          size_t count) {
+  const bool strings = std::ranges::any_of(outputs.subspan(count), [](const NamedTensor& t) {
+    return t.tensor.dtype() == DType::kString;
+  });
+  if (strings)
+    spdlog::warn("{}: safetensors has no strings, so the predicted label is not written; use .npz",
+                 path);
+  return WriteTensorArchive(path, strings ? outputs.first(count) : outputs);
+}
+
+// The files that the run reads.
+std::vector<std::string> InputPaths(const RunOptions& o) {
+  std::vector<std::string> paths = {o.model, o.inputs_file, o.expect, o.labels};
+  for (const std::string& text : o.inputs)
+    for (size_t at = text.find('='); at != std::string::npos; at = text.find('=', at + 1))
+      paths.push_back(text.substr(at + 1));
+  return paths;
+}
+
+}  // namespace
+
+Status CheckOutputPath(const RunOptions& o) {
+  if (o.output.empty() || o.output == "-") return {};
+  for (const std::string& path : InputPaths(o)) {
+    std::error_code error;
+    if (!path.empty() && fs::equivalent(path, o.output, error))
+      return UsageError("--output {}: the run reads this file", o.output);
+  }
+  const bool known = std::ranges::any_of(
+      kExtensions, [&](std::string_view extension) { return o.output.ends_with(extension); });
+  if (!known)
+    return UsageError(
+        "--output {}: expected .npz, .safetensors or .json, or .npy or .pb for one "
+        "output",
+        o.output);
+  return {};
+}
+
+Status WriteOutputs(const std::string& path, std::span<const NamedTensor> outputs, size_t count) {
+  if (path.ends_with(".safetensors")) return WriteSafetensorsOf(path, outputs, count);
+  if (path.ends_with(".json")) return WriteJson(path, outputs);
+  if (!IsOneOutput(path)) return WriteTensorArchive(path, outputs);
+  if (count != 1)
+    return UsageError(
+        "--output {}: the file holds one array, but the model has {} outputs; use "
+        ".npz, .safetensors or .json",
+        path, count);
+  return WriteTensorFile(path, outputs[0]);
+}
+
+}  // namespace nn::app
