@@ -29,6 +29,23 @@ TEST_CASE("top_k kernels: every type, axis and count") {
                     k));
 }
 
+TEST_CASE("top_k kernels: long rows in ascending, descending and random order") {
+  std::vector<double> ascending;
+  for (int i = 0; i < 9000; ++i) ascending.push_back(i / 3 % 2900 - 100);
+  const std::vector<double> descending(ascending.rbegin(), ascending.rend());
+  std::vector<double> random;
+  for (int64_t i = 0; i < 9000; ++i) random.push_back(static_cast<double>(i * i * 7919 % 4001));
+  for (const char* type : {"f32", "f64", "i32", "i64"})
+    for (const auto& x : {random, ascending, descending})
+      for (const char* largest : {"true", "false"})
+        for (const int k : {1, 700, 4400, 8999})
+          Run(fmt::format(R"(graph {{ in %x: {}[9000]  const %k: i64[1] = [{}]
+                                      %y, %i = top_k(%x, %k) {{largest = {}}}
+                                      out "y" = %y  out "i" = %i }})",
+                          type, k, largest),
+              {x});
+}
+
 TEST_CASE("top_k kernels: equal elements, NaN and zeros of both signs") {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const double inf = std::numeric_limits<double>::infinity();

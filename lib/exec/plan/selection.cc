@@ -1,7 +1,7 @@
 // Kernels of arg_max, arg_min, hardmax and top_k.
 #include <algorithm>
 #include <array>
-#include <numeric>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -9,6 +9,7 @@
 #include "base/per_thread.h"
 #include "exec/kernels/arg.h"
 #include "exec/runtime/kernel_table.h"
+#include "exec/steps/top_k.h"
 #include "ops/nn/softmax.h"
 #include "ops/reduce/selection.h"
 #include "ops/support/types.h"
@@ -177,39 +178,21 @@ class TopKStep : public Step {
   void Run(const Memory& memory, size_t item) const override {
     const size_t end = std::min(rows, (item + 1) * block);
     WithComparable(type, [&](auto zero) {
-      for (size_t r = item * block; r < end; ++r)
-        largest ? Row<true, decltype(zero)>(memory, r) : Row<false, decltype(zero)>(memory, r);
+      for (size_t r = item * block; r < end; ++r) Row<decltype(zero)>(memory, r);
     });
   }
 
  private:
-  template <bool kLargest, typename T>
+  template <typename T>
   void Row(const Memory& memory, size_t r) const {
+    static PerThread<std::vector<uint32_t>> orders;
+    std::vector<uint32_t>& order = orders.Get();
+    order.resize(k);
     const T* x = in.As<const T>(memory) + r / inner * length * inner + r % inner;
-    static PerThread<std::vector<T>> all_values;
-    static PerThread<std::vector<int64_t>> all_orders;
-    std::vector<T>& values = all_values.Get();
-    std::vector<int64_t>& order = all_orders.Get();
-    if (inner > 1) {
-      values.resize(length);
-      for (size_t i = 0; i < length; ++i) values[i] = x[i * inner];
-      x = values.data();
-    }
-    order.resize(length);
-    std::iota(order.begin(), order.end(), 0);
-    // Ties are broken by the index, so no two are equal.
-    const auto before = [x](int64_t a, int64_t b) {
-      if (Before<kLargest>(x[a], x[b])) return true;
-      return a < b && !Before<kLargest>(x[b], x[a]);
-    };
-    const auto last = order.begin() + static_cast<std::ptrdiff_t>(k);
-    constexpr size_t kFew = 16;  // up to this k a heap is used
-    if (k > kFew && k < length) std::nth_element(order.begin(), last, order.end(), before);
-    k > kFew ? std::sort(order.begin(), last, before)
-             : std::partial_sort(order.begin(), last, order.end(), before);
+    SelectTopK(TopKRow<T>{x, length, inner, k, largest}, order.data());
     for (size_t i = 0; i < k; ++i) {
       const size_t to = r / inner * k * inner + i * inner + r % inner;
-      out.As<T>(memory)[to] = x[order[i]];
+      out.As<T>(memory)[to] = x[order[i] * inner];
       if (views) PutIndex(memory, *views, wide, to, order[i]);
     }
   }
@@ -229,6 +212,7 @@ Result<bool> PlanTopK(PlanContext& ctx) {
   step->type = x->dtype();
   step->largest = a.largest;
   step->length = static_cast<size_t>(shape[at]);
+  if (step->length > std::numeric_limits<uint32_t>::max()) return false;
   step->k = static_cast<size_t>(ShapeOf(node.output(0))[at]);
   step->inner = ElementsOf(shape, at + 1, shape.size());
   step->rows = ElementsOf(shape, 0, at) * step->inner;
