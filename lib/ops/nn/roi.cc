@@ -4,12 +4,12 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <numeric>
 #include <vector>
 
 #include "base/arith.h"
 #include "base/checked_math.h"
 #include "ir/op_def.h"
+#include "ops/nn/roi_samples.h"
 #include "ops/support/composition.h"
 #include "ops/support/domain.h"
 #include "ops/support/movement.h"
@@ -38,7 +38,7 @@ std::span<const AttrField> MaxRoiPoolAttrs::Fields() {
 
 namespace {
 
-constexpr double kFarthest = 0x1p30;
+constexpr double kFarthest = kFarthestRoi;
 
 // ---- Shapes
 
@@ -108,11 +108,6 @@ struct RoiImage {
   }
 };
 
-Status CheckImage(int64_t roi, double image, int64_t count) {
-  if (image >= 0 && image < static_cast<double>(count)) return {};
-  return ModelError("region {} is of image {}; there are {}", roi, image, count);
-}
-
 // Calls fn(channel, bin on each axis, offset in x of the channel, offset in y) for a region of an
 // image.
 template <typename Fn>
@@ -126,94 +121,6 @@ void ForEachBin(const RoiImage& x, const RoiImage& y, int64_t image, int64_t roi
 }
 
 // ---- roi_align
-
-// A sample on one axis: two elements, as offsets, and their weights.
-template <typename T>
-struct RoiSample {
-  std::array<int64_t, 2> at;
-  std::array<T, 2> weight;
-};
-
-// The samples of a bin on one axis.
-template <typename T>
-struct RoiBin {
-  std::vector<RoiSample<T>> samples;  // without those outside
-  bool any_outside = false;
-};
-
-// The bins of a region on one axis.
-template <typename T>
-class RoiAxis {
- public:
-  RoiAxis(const RoiAlignAttrs& a, T c1, T c2, int64_t bins, int64_t size, int64_t step)
-      : size_(size), step_(step) {
-    const auto scale = static_cast<T>(a.spatial_scale);
-    const T offset = a.half_pixel ? T(0.5) : T(0);
-    start_ = c1 * scale - offset;
-    T length = (c2 * scale - offset) - start_;
-    if (!a.half_pixel && !(length >= 1)) length = 1;
-    bin_ = length / static_cast<T>(bins);
-    count_ = a.sampling_ratio;
-    if (count_ == 0 && bin_ > 0)
-      count_ = static_cast<int64_t>(std::min(std::ceil(bin_), static_cast<T>(kFarthest)));
-    for (int64_t b = 0; b < bins; ++b) bins_.push_back(Bin(b, a.sampling_ratio == 0));
-  }
-
-  int64_t count() const { return count_; }  // samples of each bin
-  const std::vector<RoiBin<T>>& bins() const { return bins_; }
-
- private:
-  T Position(int64_t bin, int64_t i) const {
-    return (start_ + static_cast<T>(bin) * bin_) +
-           ((static_cast<T>(i) + T(0.5)) * bin_) / static_cast<T>(count_);
-  }
-
-  RoiBin<T> Bin(int64_t bin, bool ascending) const {
-    RoiBin<T> result;
-    int64_t first = 0, last = count_;
-    if (ascending) {
-      // A bin may have many samples, but it has few in the image.
-      first = FirstNot(bin, [](T p) { return p < -1; });
-      last = FirstNot(bin, [&](T p) { return p <= static_cast<T>(size_); });
-      result.any_outside = first > 0 || last < count_;
-    }
-    for (int64_t i = first; i < last; ++i) {
-      const T p = Position(bin, i);
-      if (p >= -1 && p <= static_cast<T>(size_) && size_ > 0)
-        result.samples.push_back(Sample(p));
-      else
-        result.any_outside = true;
-    }
-    return result;
-  }
-
-  // The first sample of an ascending sequence for which the condition is false.
-  template <typename Fn>
-  int64_t FirstNot(int64_t bin, Fn holds) const {
-    int64_t low = 0, high = count_;
-    while (low < high) {
-      const int64_t middle = std::midpoint(low, high);
-      if (holds(Position(bin, middle)))
-        low = middle + 1;
-      else
-        high = middle;
-    }
-    return low;
-  }
-
-  RoiSample<T> Sample(T p) const {
-    p = std::clamp(p, T(0), static_cast<T>(size_ - 1));
-    const T floor = std::floor(p);
-    const auto low = static_cast<int64_t>(floor);
-    const T d = p - floor;
-    return {{low * step_, std::min(low + 1, size_ - 1) * step_}, {1 - d, d}};
-  }
-
-  int64_t size_, step_;
-  T start_, bin_;
-  int64_t count_;
-  std::vector<RoiBin<T>> bins_;
-};
 
 template <typename T>
 T AverageOfSamples(const T* x, const RoiBin<T>& rows, const RoiBin<T>& columns, T count) {
@@ -255,7 +162,7 @@ Status EvalRoiAlign(EvalContext& ctx) {
     const RoiImage in(a.layout, x.dims()), y(a.layout, *ctx.out_type().const_dims());
     for (int64_t roi = 0; roi < y.count; ++roi) {
       const int64_t image = batch.GetInt(roi);
-      NN_RETURN_IF_ERROR(CheckImage(roi, static_cast<double>(image), in.count));
+      NN_RETURN_IF_ERROR(CheckRoiImage(roi, static_cast<double>(image), in.count));
       const RoiAxis<T> rows(a, rois[roi * 4 + 1], rois[roi * 4 + 3], a.height, in.size[0],
                             in.step[0]);
       const RoiAxis<T> columns(a, rois[roi * 4], rois[roi * 4 + 2], a.width, in.size[1],
@@ -324,7 +231,7 @@ Status EvalMaxRoiPool(EvalContext& ctx) {
     const RoiImage in(a.layout, x.dims()), y(a.layout, *ctx.out_type().const_dims());
     for (int64_t roi = 0; roi < y.count; ++roi) {
       const auto r = rois.span().subspan(static_cast<size_t>(roi) * 5, 5);
-      NN_RETURN_IF_ERROR(CheckImage(roi, static_cast<double>(r[0]), in.count));
+      NN_RETURN_IF_ERROR(CheckRoiImage(roi, static_cast<double>(r[0]), in.count));
       const auto rows = PooledRanges(r[2], r[4], a.spatial_scale, a.height, in.size[0]);
       const auto columns = PooledRanges(r[1], r[3], a.spatial_scale, a.width, in.size[1]);
       const auto image = static_cast<int64_t>(r[0]);
@@ -379,6 +286,11 @@ Domain MaxRoiPoolDomain(const Node& node, size_t input, std::span<const Domain>)
 }
 
 }  // namespace
+
+Status CheckRoiImage(int64_t roi, double image, int64_t count) {
+  if (image >= 0 && image < static_cast<double>(count)) return {};
+  return ModelError("region {} is of image {}; there are {}", roi, image, count);
+}
 
 void RegisterRoiOps(OpRegistry& ops) {
   OpDef align;
