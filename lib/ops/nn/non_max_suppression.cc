@@ -2,8 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <limits>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "base/checked_math.h"
@@ -57,25 +61,28 @@ Status InferNonMaxSuppression(InferContext& ctx) {
 
 struct Box {
   float y1, x1, y2, x2;
-  float area() const { return (y2 - y1) * (x2 - x1); }
+  float area;  // of a box that is empty or has NaN: not positive
 };
 
 Box BoxAt(const float* p, bool center) {
+  Box b{};
   if (center) {
     const float half_w = p[2] / 2, half_h = p[3] / 2;
-    return {p[1] - half_h, p[0] - half_w, p[1] + half_h, p[0] + half_w};
+    b = {p[1] - half_h, p[0] - half_w, p[1] + half_h, p[0] + half_w, 0};
+  } else {
+    b = {std::min(p[0], p[2]), std::min(p[1], p[3]), std::max(p[0], p[2]), std::max(p[1], p[3]), 0};
   }
-  return {std::min(p[0], p[2]), std::min(p[1], p[3]), std::max(p[0], p[2]), std::max(p[1], p[3])};
+  b.area = (b.y2 - b.y1) * (b.x2 - b.x1);
+  return b;
 }
 
 // 0 if a box is empty.
 float IntersectionOverUnion(const Box& a, const Box& b) {
   const float height = std::min(a.y2, b.y2) - std::max(a.y1, b.y1);
   const float width = std::min(a.x2, b.x2) - std::max(a.x1, b.x1);
-  const float area_a = a.area(), area_b = b.area();
-  if (!(height > 0) || !(width > 0) || !(area_a > 0) || !(area_b > 0)) return 0;
+  if (!(height > 0) || !(width > 0) || !(a.area > 0) || !(b.area > 0)) return 0;
   const float both = height * width;
-  return both / (area_a + area_b - both);
+  return both / (a.area + b.area - both);
 }
 
 // Shared by all rows.
@@ -85,26 +92,120 @@ struct Limits {
   std::optional<float> score;
 };
 
-// The indices that one row of scores selects.
-std::vector<int64_t> Select(std::span<const Box> boxes, const float* scores, const Limits& limits) {
-  std::vector<int64_t> order;
-  for (size_t i = 0; i < boxes.size(); ++i)
-    if (!limits.score || scores[i] > *limits.score) order.push_back(static_cast<int64_t>(i));
-  const auto key = [&](int64_t i) {
-    return std::isnan(scores[i]) ? -std::numeric_limits<float>::infinity() : scores[i];
-  };
-  std::ranges::stable_sort(order, [&](int64_t a, int64_t b) { return key(a) > key(b); });
-  std::vector<int64_t> selected;
-  for (const int64_t i : order) {
-    if (static_cast<int64_t>(selected.size()) >= limits.boxes) break;
-    const Box& box = boxes[static_cast<size_t>(i)];
-    const bool free = std::ranges::none_of(selected, [&](int64_t k) {
-      return IntersectionOverUnion(boxes[static_cast<size_t>(k)], box) > limits.iou;
-    });
-    if (free) selected.push_back(i);
-  }
-  return selected;
+// A score and the index of its box as a number: ascending numbers are descending scores, NaN as the
+// least one, and ascending indices of equal ones.
+uint64_t KeyOf(float score, size_t index) {
+  if (std::isnan(score)) score = -std::numeric_limits<float>::infinity();
+  const auto bits = std::bit_cast<uint32_t>(score + 0.0f);  // zeros are equal
+  const uint32_t ascending = (bits >> 31) != 0 ? bits : ~(bits | 0x80000000u);
+  return uint64_t{ascending} << 32 | index;
 }
+
+// Boxes in the cells of a grid that they touch: boxes that overlap have a common cell.
+class BoxGrid {
+ public:
+  explicit BoxGrid(std::span<const Box> boxes) {
+    constexpr float kMost = std::numeric_limits<float>::max();
+    float low = kMost, high = -kMost;
+    for (const Box& b : boxes)
+      for (const float v : {b.y1, b.x1, b.y2, b.x2}) {
+        if (!std::isfinite(v)) continue;
+        low = std::min(low, v);
+        high = std::max(high, v);
+      }
+    if (!(high > low)) return;
+    low_ = low;
+    scale_ = static_cast<float>(kSide) / (high - low);
+  }
+
+  void Clear() {
+    for (std::vector<Box>& cell : cells_) cell.clear();
+  }
+  void Add(const Box& box) {
+    ForEachCell(box, [&](size_t cell) {
+      cells_[cell].push_back(box);
+      return false;
+    });
+  }
+  // Whether the overlap of the box with one in its cells is more than `limit`.
+  bool Overlaps(const Box& box, float limit) const {
+    return ForEachCell(box, [&](size_t cell) {
+      for (const Box& other : cells_[cell])
+        if (IntersectionOverUnion(other, box) > limit) return true;
+      return false;
+    });
+  }
+
+ private:
+  static constexpr size_t kSide = 16;
+
+  // Ascending in v; 0 for NaN, which no box with an area has.
+  size_t Position(float v) const {
+    const float at = (v - low_) * scale_;
+    if (!(at > 0)) return 0;
+    return at < static_cast<float>(kSide) ? static_cast<size_t>(at) : kSide - 1;
+  }
+  // Until fn returns true; whether it does.
+  template <typename Fn>
+  bool ForEachCell(const Box& box, const Fn& fn) const {
+    const size_t y2 = Position(box.y2), x1 = Position(box.x1), x2 = Position(box.x2);
+    for (size_t y = Position(box.y1); y <= y2; ++y)
+      for (size_t x = x1; x <= x2; ++x)
+        if (fn(y * kSide + x)) return true;
+    return false;
+  }
+
+  float low_ = 0, scale_ = 0;
+  std::array<std::vector<Box>, kSide * kSide> cells_;
+};
+
+// The indices that one row of scores selects. Few of many boxes are selected in general, so only
+// the keys that are looked at are sorted: twice as many each time as before.
+class RowSelection {
+ public:
+  explicit RowSelection(std::span<const Box> boxes) : boxes_(boxes), grid_(boxes) {}
+
+  std::span<const uint32_t> Run(const float* scores, const Limits& limits) {
+    keys_.clear();
+    selected_.clear();
+    grid_.Clear();
+    for (size_t i = 0; i < boxes_.size(); ++i)
+      if (!limits.score || scores[i] > *limits.score) keys_.push_back(KeyOf(scores[i], i));
+    size_t sorted = 0;
+    for (size_t i = 0; i < keys_.size(); ++i) {
+      if (static_cast<int64_t>(selected_.size()) >= limits.boxes) break;
+      if (i == sorted) sorted = SortMore(sorted);
+      const auto index = static_cast<uint32_t>(keys_[i]);
+      const Box& box = boxes_[index];
+      if (limits.iou < 0 ? IsBeyond(box, limits.iou) : grid_.Overlaps(box, limits.iou)) continue;
+      selected_.push_back(index);
+      grid_.Add(box);
+    }
+    return selected_;
+  }
+
+ private:
+  // For negative limits, which boxes that do not touch exceed, too.
+  bool IsBeyond(const Box& box, float limit) const {
+    return std::ranges::any_of(selected_, [&](uint32_t other) {
+      return IntersectionOverUnion(boxes_[other], box) > limit;
+    });
+  }
+  size_t SortMore(size_t sorted) {
+    constexpr size_t kFirst = 256;
+    const size_t end = std::min(keys_.size(), std::max(2 * sorted, kFirst));
+    const auto begin = keys_.begin() + static_cast<ptrdiff_t>(sorted);
+    const auto middle = keys_.begin() + static_cast<ptrdiff_t>(end);
+    if (end < keys_.size()) std::nth_element(begin, middle, keys_.end());
+    std::sort(begin, middle);
+    return end;
+  }
+
+  std::span<const Box> boxes_;
+  std::vector<uint64_t> keys_;
+  std::vector<uint32_t> selected_;
+  BoxGrid grid_;  // of those that are selected
+};
 
 Status EvalNonMaxSuppression(EvalContext& ctx) {
   const Tensor& boxes = ctx.in(kBoxes);
@@ -116,13 +217,17 @@ Status EvalNonMaxSuppression(EvalContext& ctx) {
   limits.iou = ctx.has(kIouThreshold) ? ctx.in(kIouThreshold).As<float>()[0] : 0.0f;
   if (ctx.has(kScoreThreshold)) limits.score = ctx.in(kScoreThreshold).As<float>()[0];
   std::vector<std::array<int64_t, 3>> selected;
+  if (count > std::numeric_limits<uint32_t>::max())
+    return UnsupportedError("non_max_suppression of {} boxes; at most 2^32 - 1 are supported",
+                            count);
   std::vector<Box> of_batch(static_cast<size_t>(count));
   for (int64_t b = 0; b < batch; ++b) {
     const float* from = boxes.As<float>().data() + b * count * 4;
     for (size_t i = 0; i < of_batch.size(); ++i) of_batch[i] = BoxAt(from + i * 4, center);
+    RowSelection selection(of_batch);
     for (int64_t r = 0; r < rows; ++r) {
       const float* row = scores.As<float>().data() + (b * rows + r) * count;
-      for (const int64_t i : Select(of_batch, row, limits)) selected.push_back({b, r, i});
+      for (const uint32_t i : selection.Run(row, limits)) selected.push_back({b, r, i});
     }
   }
   NN_ASSIGN(TensorBuilder out,
