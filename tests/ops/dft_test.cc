@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "numeric/doubles.h"
+#include "ops/math/fourier.h"
 #include "support/run_graph.h"
 
 namespace nn::test::dft_test {
@@ -94,7 +95,9 @@ TEST_CASE("dft: by hand") {
 
 // Every size, against the definition in the C library's complex numbers.
 TEST_CASE("dft: sizes") {
-  for (size_t n = 1; n <= 24; ++n) {
+  std::vector<size_t> sizes = {25, 30, 35, 48, 49, 50, 53, 60, 64, 77, 94, 97, 106, 120, 125, 128};
+  for (size_t n = 1; n <= 24; ++n) sizes.push_back(n);
+  for (const size_t n : sizes) {
     std::vector<double> x;
     for (size_t i = 0; i < 2 * n; ++i) x.push_back(std::sin(static_cast<double>(i * i + 1)));
     std::vector<double> want;
@@ -112,6 +115,63 @@ TEST_CASE("dft: sizes") {
                {x},
                {want},
                1e-14});
+  }
+}
+
+// The error of long transforms, relative to the root mean square of the results: the roundings of
+// the steps, of which there are few.
+TEST_CASE("dft: accuracy") {
+  for (const size_t n : {400, 509, 512, 1000, 1021, 1023, 1024})
+    for (const bool inverse : {false, true}) {
+      CAPTURE(n);
+      const FourierTransform transform(n, inverse);
+      std::vector<double> room(4 * transform.room());
+      double* const at = room.data();
+      const size_t m = transform.room();
+      const FourierArrays arrays = {at, at + m, at + 2 * m, at + 3 * m, 1};
+      std::vector<std::complex<long double>> x, w;
+      for (size_t i = 0; i < n; ++i) {
+        arrays.x_re[i] = std::sin(static_cast<double>(i * i + 1));
+        arrays.x_im[i] = std::cos(static_cast<double>(i * i * 3));
+        x.emplace_back(arrays.x_re[i], arrays.x_im[i]);
+        w.push_back(std::polar(1.0L, (inverse ? 2 : -2) * std::numbers::pi_v<long double> *
+                                         static_cast<long double>(i) /
+                                         static_cast<long double>(n)));
+      }
+      RunFourier(transform, arrays);
+      long double error = 0, size = 0;
+      for (size_t k = 0; k < n; ++k) {
+        std::complex<long double> sum;
+        for (size_t j = 0; j < n; ++j) sum += x[j] * w[j * k % n];
+        if (inverse) sum /= static_cast<long double>(n);
+        const std::complex<long double> y(arrays.x_re[k], arrays.x_im[k]);
+        error += std::norm(y - sum);
+        size += std::norm(sum);
+      }
+      CHECK(std::sqrt(error / size) < 5e-16L);
+    }
+}
+
+TEST_CASE("dft: several sequences have the bits of one") {
+  for (const size_t n : {6, 49, 106, 120}) {
+    const FourierTransform transform(n, true);
+    const size_t m = transform.room();
+    std::vector<double> one(4 * m), three(12 * m);
+    for (size_t lane = 0; lane < 3; ++lane) {
+      for (size_t i = 0; i < 2 * m; ++i) one[i] = std::sin(static_cast<double>(i * i + lane));
+      for (size_t i = 0; i < n; ++i) {
+        three[3 * i + lane] = one[i];
+        three[3 * (m + i) + lane] = one[m + i];
+      }
+    }
+    const FourierArrays wide = {three.data(), three.data() + 3 * m, three.data() + 6 * m,
+                                three.data() + 9 * m, 3};
+    RunFourier(transform, wide);
+    RunFourier(transform, {one.data(), one.data() + m, one.data() + 2 * m, one.data() + 3 * m, 1});
+    for (size_t i = 0; i < n; ++i) {
+      CHECK(wide.x_re[3 * i + 2] == one[i]);
+      CHECK(wide.x_im[3 * i + 2] == one[m + i]);
+    }
   }
 }
 

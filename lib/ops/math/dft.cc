@@ -7,6 +7,7 @@
 #include "base/checked_math.h"
 #include "ir/op_def.h"
 #include "ops/math/fourier.h"
+#include "ops/math/fourier_rows.h"
 #include "ops/reduce/reduction.h"
 #include "ops/support/composition.h"
 #include "ops/support/domain.h"
@@ -119,63 +120,34 @@ Status InferDft(InferContext& ctx) {
   return {};
 }
 
-// Reads n complex numbers from elements of x that are `step` apart; zeros follow `count` of them.
-template <typename Get>
-void ReadSequence(std::span<Complex> to, int64_t count, bool is_complex, Get get) {
-  for (size_t i = 0; i < to.size(); ++i) {
-    const auto at = static_cast<int64_t>(i);
-    to[i] = at < count ? Complex{get(at, 0), is_complex ? get(at, 1) : 0.0} : Complex{};
+// Transforms all rows, one after the other.
+template <typename T>
+void TransformRows(const FourierRows& rows, bool inverse, const T* x, const T* window, T* y) {
+  const FourierTransform transform(static_cast<size_t>(rows.n), inverse);
+  std::vector<double> room(4 * transform.room());
+  double* const at = room.data();
+  const size_t n = transform.room();
+  const FourierArrays arrays = {at, at + n, at + 2 * n, at + 3 * n, 1};
+  for (int64_t row = 0; row < rows.count; ++row) {
+    rows.Read(x, window, row, arrays, 0);
+    RunFourier(transform, arrays);
+    rows.Write(arrays, 0, row, y);
   }
-}
-
-// The conjugates of the first elements.
-void MirrorSpectrum(std::span<Complex> x) {
-  const size_t n = x.size();
-  x[0].im = 0;
-  if (n % 2 == 0) x[n / 2].im = 0;
-  for (size_t i = n / 2 + 1; i < n; ++i) x[i] = {x[n - i].re, -x[n - i].im};
 }
 
 Status EvalDft(EvalContext& ctx) {
   const auto& a = ctx.attrs<DftAttrs>();
   const Tensor& x = ctx.in(0);
   NN_ASSIGN(const int axis, NormalizeAxis(ctx.has(2) ? ctx.in(2).GetInt(0) : a.axis, x.rank()));
-  const int64_t size = x.dim(axis);
-  int64_t n = a.onesided && a.inverse ? 2 * (size - 1) : size;
-  if (ctx.has(1)) n = ctx.in(1).GetInt(0);
+  const int64_t n = ctx.has(1) ? ctx.in(1).GetInt(0) : DftSize(a, x.dims(), axis);
   if (n < 1) return ModelError("a transform of {} elements", n);
-  const FourierTransform transform(static_cast<size_t>(n), a.inverse);
   return WithReals(ctx, x.dtype(), [&](auto zero) -> Status {
     using T = decltype(zero);
     NN_ASSIGN(auto y, RealOutput<T>::Create(ctx));
-    if (y.size() == 0) {
-      y.Finish();
-      return {};
-    }
-    const Reals<T> values(x);
-    const std::vector<int64_t> y_dims = *ctx.out_type().const_dims();
-    const int64_t x_parts = x.dims().back(), y_parts = y_dims.back();
-    const int64_t elements = y_dims[static_cast<size_t>(axis)];
-    // The distance of neighbors along the axis.
-    const int64_t x_step = Strides(x.dims())[static_cast<size_t>(axis)];
-    const int64_t y_step = Strides(y_dims)[static_cast<size_t>(axis)];
-    const int64_t inner = y_step / y_parts;
-    const int64_t outer = y.size() / (elements * y_step);
-    const int64_t given = std::min(size, a.onesided && a.inverse ? n / 2 + 1 : n);
-    std::vector<Complex> sequence(transform.size()), spectrum(transform.size());
-    for (int64_t row = 0; row < outer * inner; ++row) {
-      const int64_t x_at = row / inner * size * x_step + row % inner * x_parts;
-      const int64_t y_at = row / inner * elements * y_step + row % inner * y_parts;
-      ReadSequence(sequence, given, x_parts == 2, [&](int64_t i, int64_t part) {
-        return static_cast<double>(values[x_at + i * x_step + part]);
-      });
-      if (a.onesided && a.inverse) MirrorSpectrum(sequence);
-      transform.Run(sequence, spectrum);
-      for (int64_t i = 0; i < elements; ++i) {
-        const Complex& v = spectrum[static_cast<size_t>(i)];
-        y[y_at + i * y_step] = static_cast<T>(v.re);
-        if (y_parts == 2) y[y_at + i * y_step + 1] = static_cast<T>(v.im);
-      }
+    if (y.size() != 0) {
+      const Reals<T> values(x);
+      const auto rows = DftRows(a, x.dims(), *ctx.out_type().const_dims(), axis, n);
+      TransformRows<T>(rows, a.inverse, values.data(), nullptr, y.data());
     }
     y.Finish();
     return {};
@@ -260,28 +232,15 @@ Status EvalStft(EvalContext& ctx) {
   if (ctx.has(kWindow) && ctx.in(kWindow).elements() != n)
     return ModelError("the window has {} elements, but frames have {}", ctx.in(kWindow).elements(),
                       n);
-  const FourierTransform transform(static_cast<size_t>(n), false);
   return WithReals(ctx, signal.dtype(), [&](auto zero) -> Status {
     using T = decltype(zero);
     NN_ASSIGN(auto y, RealOutput<T>::Create(ctx));
-    const std::vector<int64_t> y_dims = *ctx.out_type().const_dims();
-    const Reals<T> values(signal);
-    std::optional<Reals<T>> window;
-    if (ctx.has(kWindow)) window.emplace(ctx.in(kWindow));
-    const int64_t parts = signal.dim(2), frames = y_dims[1], elements = y_dims[2];
-    std::vector<Complex> frame(transform.size()), spectrum(transform.size());
-    int64_t to = 0;
-    for (int64_t i = 0; i < y_dims[0] * frames; ++i) {
-      const int64_t start = (i / frames * size + i % frames * step) * parts;
-      ReadSequence(frame, n, parts == 2, [&](int64_t at, int64_t part) {
-        const auto v = static_cast<double>(values[start + at * parts + part]);
-        return window ? v * static_cast<double>((*window)[at]) : v;
-      });
-      transform.Run(frame, spectrum);
-      for (int64_t k = 0; k < elements; ++k, to += 2) {
-        y[to] = static_cast<T>(spectrum[static_cast<size_t>(k)].re);
-        y[to + 1] = static_cast<T>(spectrum[static_cast<size_t>(k)].im);
-      }
+    if (y.size() != 0) {
+      const Reals<T> values(signal);
+      std::optional<Reals<T>> window;
+      if (ctx.has(kWindow)) window.emplace(ctx.in(kWindow));
+      const auto rows = StftRows(signal.dims(), *ctx.out_type().const_dims(), n, step);
+      TransformRows<T>(rows, false, values.data(), window ? window->data() : nullptr, y.data());
     }
     y.Finish();
     return {};
@@ -322,6 +281,47 @@ Domain StftDomain(const Node& node, size_t input, std::span<const Domain>) {
 }
 
 }  // namespace
+
+int64_t DftSize(const DftAttrs& a, const std::vector<int64_t>& x, int axis) {
+  const int64_t size = x[static_cast<size_t>(axis)];
+  return a.onesided && a.inverse ? 2 * (size - 1) : size;
+}
+
+FourierRows DftRows(const DftAttrs& a, const std::vector<int64_t>& x, const std::vector<int64_t>& y,
+                    int axis, int64_t n) {
+  const auto at = static_cast<size_t>(axis);
+  FourierRows r;
+  r.n = n;
+  r.is_half = a.onesided && a.inverse;
+  r.given = std::min(x[at], r.is_half ? n / 2 + 1 : n);
+  r.kept = y[at];
+  r.x_step = Strides(x)[at];
+  r.y_step = Strides(y)[at];
+  r.x_inner = r.x_parts = x.back();
+  r.y_inner = r.y_parts = y.back();
+  r.x_outer = x[at] * r.x_step;
+  r.y_outer = r.kept * r.y_step;
+  r.inner = r.y_step / r.y_parts;
+  r.count = r.inner;
+  for (size_t k = 0; k < at; ++k) r.count *= y[k];
+  return r;
+}
+
+FourierRows StftRows(const std::vector<int64_t>& signal, const std::vector<int64_t>& y, int64_t n,
+                     int64_t step) {
+  FourierRows r;
+  r.n = r.given = n;
+  r.inner = y[1];
+  r.count = y[0] * y[1];
+  r.x_step = r.x_parts = signal[2];
+  r.x_inner = step * r.x_parts;
+  r.x_outer = signal[1] * r.x_parts;
+  r.kept = y[2];
+  r.y_step = r.y_parts = 2;
+  r.y_inner = r.kept * 2;
+  r.y_outer = r.inner * r.y_inner;
+  return r;
+}
 
 void RegisterDftOps(OpRegistry& ops) {
   OpDef dft;
