@@ -78,6 +78,10 @@ const std::byte* Blob::ComputedBytes() const {
   return state.bytes.data() + offset_;
 }
 
+const DeferredBytes* Blob::source() const {
+  return deferred_ == nullptr ? nullptr : deferred_->source.get();
+}
+
 bool Blob::is_deferred() const {
   return deferred_ != nullptr && !deferred_->is_computed.load(std::memory_order_acquire);
 }

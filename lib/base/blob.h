@@ -100,13 +100,24 @@ class Blob {
     return out;
   }
 
+  // `alignment` is at most kBufferAlignment, which computed bytes have.
   bool IsAligned(size_t alignment) const {
-    return reinterpret_cast<uintptr_t>(data()) % alignment == 0;
+    const size_t address = deferred_ == nullptr ? reinterpret_cast<uintptr_t>(begin_) : offset_;
+    return address % alignment == 0;
+  }
+
+  // What computes the bytes and where they begin in them, if that is a T; else null. T derives from
+  // DeferredBytes.
+  template <typename T>
+  const T* SourceAs(size_t& offset) const {
+    offset = offset_;
+    return dynamic_cast<const T*>(source());
   }
 
  private:
   struct DeferredState;
   const std::byte* ComputedBytes() const;
+  const DeferredBytes* source() const;
 
   const std::byte* begin_ = nullptr;  // unless deferred_
   size_t size_ = 0;

@@ -1,9 +1,11 @@
 #include <algorithm>
+#include <optional>
 #include <unordered_map>
 
 #include "ir/eval.h"
 #include "ir/op_def.h"
 #include "ops/math/elementwise.h"
+#include "ops/quant/block_weights.h"
 #include "ops/quant/quantized.h"
 #include "passes/passes.h"
 #include "passes/qdq.h"
@@ -118,8 +120,17 @@ Status UnfuseQdq(Graph& graph) {
 
 Result<bool> DequantizeConstant(Graph& graph, Node& node) {
   if (!node.Is("dequantize") || !node.input(0)->is_constant()) return false;
-  NN_ASSIGN(auto outputs, EvalNode(node, {&node.input(0)->constant()}));
-  graph.MakeConstant(node.output(), std::move(outputs[0]));
+  const Value* x = node.input(0);
+  std::optional<BlockWeights> weights;
+  if (x->type().quantized() && node.attrs<DequantizeAttrs>().to == DType::kF32)
+    weights = WeightsOf(x->constant(), *x->type().quant);
+  if (weights) {
+    NN_ASSIGN(Tensor floats, TensorOf(*std::move(weights), x->constant().dims()));
+    graph.MakeConstant(node.output(), std::move(floats));
+  } else {
+    NN_ASSIGN(auto outputs, EvalNode(node, {&x->constant()}));
+    graph.MakeConstant(node.output(), std::move(outputs[0]));
+  }
   graph.Erase(&node);
   return true;
 }

@@ -105,5 +105,20 @@ TEST_CASE("matmul kernels: 8-bit integers") {
       }
 }
 
+TEST_CASE("matmul kernels: weights of 4 and 2 bits with TensorFlow Lite's arithmetic") {
+  for (const char* type : {"i4", "i2"})
+    for (const int rows : {1, 7})
+      for (const char* quant : {"scale=0.5", "axis=0, scale=[0.5, 0.25, 1]"}) {
+        const Graph graph = Parse(fmt::format(
+            "graph {{ in %a: i8[{}, 65]{{scale=0.25, zp=3}}  const %b: {}[3, 65]{{{}}} = seeded(3) "
+            " "
+            "const %c: i32[3] = [5, -40, 100]  %y = matmul(%a, %b, %c) {{transpose_b = true}} "
+            "@tflite : i8[{}, 3]{{scale=0.9, zp=11}}  out \"y\" = %y }}",
+            rows, type, quant, rows));
+        CheckHasKernels(graph);
+        RunEverywhere(graph, InputsOf(graph, {}));
+      }
+}
+
 }  // namespace
 }  // namespace nn::test::matmul_test

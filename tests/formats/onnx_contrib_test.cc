@@ -62,6 +62,37 @@ TEST_CASE("MatMulNBits") {
         "MatMulNBits whose B is not constant");
 }
 
+// Large enough that nnrun keeps the integers. All sums are exact.
+TEST_CASE("MatMulNBits and DequantizeLinear of large weights") {
+  constexpr int kDepth = 290, kColumns = 72, kBlock = 32, kBlocks = 10;
+  const auto level = [](int n, int k) { return (n * 7 + k * 3 + n * k) % 16; };
+  const auto scale = [](int n, int block) { return (n % 5 + 1) / double(1 << (block % 4)); };
+  Numbers packed, scales, ones(kDepth, 1), sums, unpacked, dequantized;
+  for (int n = 0; n < kColumns; ++n) {
+    double sum = 0;
+    for (int k = 0; k < kBlocks * kBlock; k += 2)
+      packed.push_back(level(n, k) + 16 * level(n, k + 1));
+    for (int b = 0; b < kBlocks; ++b) scales.push_back(scale(n, b));
+    for (int k = 0; k < kDepth; ++k) {
+      unpacked.push_back(level(n, k) - 8);
+      dequantized.push_back((level(n, k) - 8) * scale(n, k / kBlock));
+      sum += dequantized.back();
+    }
+    sums.push_back(sum);
+  }
+  Check({"MatMulNBits",
+         "K=290 N=72 bits=4 block_size=32",
+         {{{1, kDepth}, ones},
+          Constant(kU8, {kColumns, kBlocks, kBlock / 2}, packed),
+          Constant(kF32, {kColumns, kBlocks}, scales)},
+         {sums}});
+  Check({"DequantizeLinear",
+         "axis=1 block_size=32",
+         {Constant(kI8, {kColumns, kDepth}, unpacked), Constant(kF32, {kColumns, kBlocks}, scales)},
+         {dequantized},
+         ""});
+}
+
 TEST_CASE("GatherBlockQuantized") {
   // Rows 0 .. 15 and 15 .. 0.
   Numbers bytes, nibbles;

@@ -16,6 +16,9 @@
 // - A work item should have many rows and many columns (exec/steps/blocks.h): it reads a panel once
 // for
 //   all its rows and stages a row once for all its columns.
+// - Panels of integers are unpacked for one strip and slice at a time, into memory that stays in
+// the
+//   first or second cache. All rows of the work item use them. With few rows, the slice is short.
 // - Loops over arrays of vectors need NN_UNROLL: otherwise GCC unrolls them too late to keep the
 //   arrays in registers. That costs little in long sums and half the speed in sums of 16 terms.
 #include "exec/kernels/matrix_f32.h"
@@ -35,6 +38,7 @@
 #include "hwy/highway.h"
 
 #include "exec/kernels/simd-inl.h"
+#include "exec/kernels/unpack-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace nn {
@@ -82,6 +86,7 @@ struct Slice {
   size_t offset, length;       // within each run
   bool first, last;            // of the whole k
   const float* staged;         // row 0; null if rows are read in place
+  size_t panel_begin = 0;      // the k at which the panels of the strip begin
 
   size_t depth() const { return (last_run - first_run) * length; }
 };
@@ -196,7 +201,7 @@ HWY_NOINLINE void Tile(const MatrixF32& g, const Slice& s, Strip& strip, size_t 
   for (size_t r = s.first_run; r < s.last_run; ++r) {
     const size_t number = g.run_numbers == nullptr ? r : g.run_numbers[r];
     const float* HWY_RESTRICT from =
-        strip.panels + (number * g.run_length + s.offset) * kPanelWidth;
+        strip.panels + (number * g.run_length + s.offset - s.panel_begin) * kPanelWidth;
     if constexpr (kStaged) {
       const float* staged = s.staged + m * kStagePitch + (r - s.first_run) * s.length;
       for (size_t k = 0; k < s.length;) {
@@ -286,11 +291,37 @@ void Rows(const MatrixF32& g, const Slice& s, Strip& strip) {
   RowTiles<V_, false>(g, s, strip);
 }
 
+// Depth of a slice of unpacked panels for few rows.
+constexpr size_t kUnpackedDepth = 64;
+
+// Rows that leave registers for wider tiles, and the panels of these.
+constexpr size_t kFew = 2;
+constexpr size_t kWide = kPanelVectors >= 4 ? 1 : 4 / kPanelVectors * kPanels;
+
+// Memory of the calling thread for the unpacked panels of a strip.
+float* UnpackingRoom() {
+  constexpr size_t kSteps =
+      std::max(kWide * kUnpackedDepth, kPanels * std::max(kStagedDepth, kDepthInPlace));
+  static PerThread<Buffer> rooms;
+  Buffer& room = rooms.Get();
+  if (room.size() == 0) room = Buffer(kSteps * kPanelWidth * sizeof(float));
+  return room.as<float>().data();
+}
+
+// Unpacks a slice of the panels of a strip, and makes both refer to it.
+void UnpackStrip(const MatrixF32& g, Strip& strip, Slice& s) {
+  float* to = UnpackingRoom();
+  strip.panels = to;
+  strip.panel_stride = s.depth() * kPanelWidth;
+  s.panel_begin = s.offset;
+  const size_t first = g.first_panel + strip.n / kPanelWidth;
+  for (size_t p = 0; p < CeilDiv(strip.columns, kPanelWidth); ++p, to += strip.panel_stride)
+    UnpackPanel<D>(*g.blocks, first + p, s.offset, s.offset + s.depth(), to);
+}
+
 // One slice of k for all columns: as many panels at a time as give enough accumulators. `next`: the
 // following slice, if this is not the last.
-void Columns(const MatrixF32& g, const Slice& s, const Slice& next) {
-  constexpr size_t kFew = 2;  // rows that leave registers for wider tiles
-  constexpr size_t kWide = kPanelVectors >= 4 ? 1 : 4 / kPanelVectors * kPanels;
+void Columns(const MatrixF32& g, Slice s, const Slice& next) {
   const size_t panel_runs = g.run_numbers == nullptr ? g.run_count : g.panel_runs;
   const size_t panel_stride = panel_runs * g.run_length * kPanelWidth;
   const auto begin_of = [&](const Slice& slice) {
@@ -302,11 +333,13 @@ void Columns(const MatrixF32& g, const Slice& s, const Slice& next) {
     const size_t left = g.column_count - n;
     const bool wide = g.row_count <= kFew && kWide > kPanels && left > (kWide - 1) * kPanelWidth;
     const size_t panels = wide ? kWide : kPanels;
-    Strip strip = {n, std::min(left, panels * kPanelWidth),
-                   g.panels + n / kPanelWidth * panel_stride, panel_stride};
+    Strip strip = {n, std::min(left, panels * kPanelWidth), nullptr, panel_stride};
+    if (g.blocks == nullptr) strip.panels = g.panels + n / kPanelWidth * panel_stride;
     n += strip.columns;
     const bool more = n < g.column_count;
-    if (s.staged != nullptr && s.depth() != 0 && (more || !s.last)) {
+    if (g.blocks != nullptr) {
+      UnpackStrip(g, strip, s);
+    } else if (s.staged != nullptr && s.depth() != 0 && (more || !s.last)) {
       const Slice& after = more ? s : next;
       strip.ahead = (more ? strip.panels + panels * panel_stride : g.panels) + begin_of(after);
       strip.ahead_end = strip.ahead + after.depth() * kPanelWidth;
@@ -330,7 +363,8 @@ Slice SliceAt(const MatrixF32& g, size_t k, size_t most) {
   const size_t pieces = CeilDiv(g.run_length, most);
   s.first_run = k / g.run_length;
   if (pieces > 1) {
-    const size_t piece = CeilDiv(g.run_length, pieces);
+    constexpr size_t kMostSteps = 4;  // of a line of integers
+    const size_t piece = CeilDiv(CeilDiv(g.run_length, pieces), kMostSteps) * kMostSteps;
     s.last_run = s.first_run + 1;
     s.offset = k % g.run_length;
     s.length = std::min(piece, g.run_length - s.offset);
@@ -372,7 +406,8 @@ void Matrix(const MatrixF32& g) {
   if (g.row_count == 0 || g.column_count == 0) return;
   const bool stages = kStages && g.row_count > kMatrixF32FewRows && g.row_count <= kMatrixF32Rows &&
                       g.column_count >= kMatrixF32ManyColumns;
-  const size_t most = stages ? kStagedDepth : kDepthInPlace;
+  const bool unpacks_few = g.blocks != nullptr && g.row_count <= kFew;
+  const size_t most = stages ? kStagedDepth : unpacks_few ? kUnpackedDepth : kDepthInPlace;
   Slice next = SliceAt(g, 0, most);
   for (size_t k = 0;;) {
     Slice s = next;

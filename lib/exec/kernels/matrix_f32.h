@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <vector>
 
 namespace nn {
 
@@ -36,6 +37,31 @@ struct EpilogueF32 {
   }
 };
 
+// Panels of integers of 2, 4 or 8 bits, which stand for (q - zero) * scale, rounded twice. The
+// kernel unpacks the part of a few panels that it is about to use.
+struct BlockPanels {
+  // From `begin` to the next segment, all k of a column have the same scale: that of `block`.
+  struct Segment {
+    uint32_t begin, block;
+  };
+
+  int bits = 4;
+  size_t k = 0;
+  // [panel][line][16]: a line holds 8 / bits steps of k, the first in the lowest bits.
+  std::vector<uint8_t> lines;
+  std::vector<Segment> segments;
+  size_t blocks = 0;          // of a column
+  std::vector<float> scales;  // [panel][block][16]
+  std::vector<float> zeros;   // the same, or one for all
+
+  size_t steps() const { return 8 / static_cast<size_t>(bits); }  // of a line
+  size_t panel_lines() const { return (k + steps() - 1) / steps(); }
+  size_t bytes() const {
+    return lines.size() + (scales.size() + zeros.size()) * sizeof(float) +
+           segments.size() * sizeof(Segment);
+  }
+};
+
 struct MatrixF32 {
   // Start of run r of row m: rows[r * row_pitch + m]. Each run has run_length elements.
   const float* const* rows = nullptr;
@@ -48,6 +74,9 @@ struct MatrixF32 {
   size_t panel_runs = 0;  // runs in the panels, with run_numbers
   // Packed by PackPanels: panel p holds columns [16p, 16p + 16) as [k][16].
   const float* panels = nullptr;
+  // Instead of `panels`, with one run: the panels from this one on.
+  const BlockPanels* blocks = nullptr;
+  size_t first_panel = 0;
   size_t column_count = 0;  // n
   float* out = nullptr;     // [m, n], rows out_stride apart
   size_t out_stride = 0;

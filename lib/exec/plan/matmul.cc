@@ -13,6 +13,7 @@
 #include "exec/kernels/transpose.h"
 #include "exec/plan/elementwise_8bit.h"
 #include "exec/runtime/kernel_table.h"
+#include "exec/steps/block_panels.h"
 #include "exec/steps/blocks.h"
 #include "exec/steps/post_ops.h"
 #include "ops/math/matmul.h"
@@ -81,7 +82,8 @@ class MatmulStep : public Step {
   ProductBlocks blocks;
   MemoryView a, out;
   BufferId panels = 0;
-  size_t out_row = 0;  // elements between rows of the result
+  std::vector<BlockPanels> blocks_of_b;  // instead of `panels`, of the distinct matrices of b
+  size_t out_row = 0;                    // elements between rows of the result
   EpilogueF32 epilogue;
   EpilogueSources sources;
   std::optional<MemoryView> bias;  // if it is not constant
@@ -100,8 +102,13 @@ class MatmulStep : public Step {
     m.row_pitch = part.rows;
     m.run_length = p.k;
     m.row_count = part.rows;
-    m.panels = reinterpret_cast<const float*>(memory.data(panels)) +
-               p.b_index[part.product] * PackedSize(p.k, p.n) + part.column * p.k;
+    if (blocks_of_b.empty()) {
+      m.panels = reinterpret_cast<const float*>(memory.data(panels)) +
+                 p.b_index[part.product] * PackedSize(p.k, p.n) + part.column * p.k;
+    } else {
+      m.blocks = &blocks_of_b[p.b_index[part.product]];
+      m.first_panel = part.column / kPanelWidth;
+    }
     m.column_count = part.columns;
     m.out = out.As<float>(memory) + row * out_row + part.column;
     m.out_stride = out_row;
@@ -180,6 +187,22 @@ BufferId PackRight(PlanContext& ctx, const MatmulGeometry& g, const Product& p) 
   return to;
 }
 
+// The right operand in panels of integers; empty unless it is a constant of such.
+std::vector<BlockPanels> BlocksOfRight(const Value* b, const MatmulGeometry& g, const Product& p) {
+  if (!b->is_constant()) return {};
+  size_t begin = 0;
+  const auto* weights = b->constant().blob().SourceAs<BlockWeights>(begin);
+  std::vector<BlockPanels> all;
+  for (const int64_t offset : p.b_offsets) {
+    if (weights == nullptr) break;
+    auto panels = PackBlocks({weights, begin / sizeof(float) + static_cast<size_t>(offset),
+                              static_cast<size_t>(g.b_k), static_cast<size_t>(g.b_n), p.k, p.n});
+    if (!panels) return {};
+    all.push_back(*std::move(panels));
+  }
+  return all;
+}
+
 // The left operand with contiguous rows.
 MemoryView RowsOfLeft(PlanContext& ctx, const MatmulGeometry& g, Product& p) {
   const MemoryView a = ctx.ViewOf(ctx.node().input(0));
@@ -216,14 +239,19 @@ Result<bool> PlanFloat(PlanContext& ctx, const MatmulGeometry& g, Product p) {
     step->bias = ctx.ViewOf(bias);
     reads.push_back(step->bias->buffer);
   }
-  step->panels = PackRight(ctx, g, p);
+  step->blocks_of_b = BlocksOfRight(node.input(1), g, p);
+  for (const BlockPanels& panels : step->blocks_of_b) step->packed_bytes += panels.bytes();
+  if (step->blocks_of_b.empty()) {
+    step->panels = PackRight(ctx, g, p);
+    reads.push_back(step->panels);
+  }
   step->a = RowsOfLeft(ctx, g, p);
   step->post_ops.MoveInto(step->epilogue, step->sources);
   step->out_row = has_columns ? step->out.row_stride : 1;
   step->blocks = ProductBlocks(p.batch(), p.m, p.n, p.k, kMatrixF32Rows);
   step->multiply_adds = static_cast<int64_t>(p.batch() * p.m * p.n * p.k);
   step->p = std::move(p);
-  reads.insert(reads.end(), {step->panels, step->a.buffer});
+  reads.push_back(step->a.buffer);
   const BufferId out = step->out.buffer;
   ctx.AddStep(std::move(step), std::move(reads), {out});
   return true;
@@ -301,10 +329,13 @@ Result<bool> PlanQuant(PlanContext& ctx, const MatmulGeometry& g, Product p) {
   const Type& y = node.output()->type();
   const DType dtype = a->dtype();
   const bool known = dtype == DType::kU8 || dtype == DType::kI8;
-  if (!known || b->dtype() != dtype || y.dtype != dtype || !b->is_constant() || p.batch() != 1 ||
-      g.a_k != 1 || b->type().rank() < 2 || (bias != nullptr && !bias->is_constant()) ||
-      !a->type().quantized() || !b->type().quantized() || !y.quantized() ||
-      a->type().quant->per_axis() || y.quant->per_axis() ||
+  // Weights of fewer bits are widened to bytes.
+  const bool is_narrow = dtype == DType::kI8 && IsSigned(b->dtype()) && DTypeBits(b->dtype()) < 8;
+  if (!known || (b->dtype() != dtype && !is_narrow) || y.dtype != dtype || !b->is_constant() ||
+      p.batch() != 1 || g.a_k != 1 || b->type().rank() < 2 ||
+      (bias != nullptr && !bias->is_constant()) || !a->type().quantized() ||
+      !b->type().quantized() || !y.quantized() || a->type().quant->per_axis() ||
+      y.quant->per_axis() ||
       (node.arithmetic() != Arithmetic::kTflite && node.arithmetic() != Arithmetic::kTfliteFixed) ||
       !SumsFit(p, bias))
     return false;
@@ -317,7 +348,14 @@ Result<bool> PlanQuant(PlanContext& ctx, const MatmulGeometry& g, Product p) {
   if (!result) return false;
   auto step = std::make_unique<QuantMatmulStep>();
   MatrixI8Weights w;
-  w.b = reinterpret_cast<const uint8_t*>(b->constant().blob().data());
+  std::vector<uint8_t> widened;
+  if (is_narrow) {
+    for (int64_t i = 0; i < b->constant().elements(); ++i)
+      widened.push_back(static_cast<uint8_t>(b->constant().GetInt(i)));
+    w.b = widened.data();
+  } else {
+    w.b = reinterpret_cast<const uint8_t*>(b->constant().blob().data());
+  }
   for (int64_t k = 0; k < g.k; ++k) w.k_offsets.push_back(static_cast<size_t>(k * g.b_k));
   w.n = p.n;
   w.n_stride = static_cast<size_t>(g.b_n);

@@ -2,12 +2,16 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <unordered_map>
+#include <utility>
 
+#include "base/checked_math.h"
 #include "ir/eval.h"
 #include "ir/op_def.h"
 #include "ops/array/gather.h"
 #include "ops/array/shape.h"
+#include "ops/quant/block_weights.h"
 #include "ops/support/types.h"
 
 namespace nn::onnx {
@@ -108,6 +112,28 @@ Result<Value*> Repeated(ImportContext& ctx, Value* v, const LinearQuant& q, cons
   std::vector<int64_t> indices(static_cast<size_t>(n));
   for (size_t i = 0; i < indices.size(); ++i) indices[i] = static_cast<int64_t>(i) / q.block;
   return ctx.Add("gather", {v, ctx.Constant(Tensor::Ints(indices))}, GatherAttrs{axis, 0});
+}
+
+// The dequantized constant, if blocks of it have constant scales; nullopt if it is better computed
+// by operators, which also report what does not match.
+std::optional<BlockWeights> ConstantBlocks(const Value* x, const LinearQuant& q, DType to) {
+  if (q.block <= 0 || !x->is_constant() || !q.is_constant() || to != DType::kF32 ||
+      !x->type().ranked() || q.scale->type().rank() != x->type().rank() ||
+      (q.zero != nullptr &&
+       (!IsInteger(q.zero->dtype()) || q.zero->constant().dims() != q.scale->constant().dims())))
+    return std::nullopt;
+  const int64_t axis = q.axis < 0 ? q.axis + x->type().rank() : q.axis;
+  BlockMapping mapping;
+  for (int k = 0; k < x->type().rank(); ++k) {
+    const int64_t size = x->constant().dim(k), scales = q.scale->constant().dim(k);
+    const int64_t block = k == axis ? q.block : scales == 1 ? size : 1;
+    if (block < 1 || CeilDiv(size, block) != scales) return std::nullopt;
+    mapping.block.push_back(block);
+  }
+  for (const double v : q.scale->constant().ToDoubles())
+    mapping.scales.push_back(static_cast<float>(v));
+  mapping.zeros = q.zero == nullptr ? std::vector<int64_t>{0} : q.zero->constant().ToInts();
+  return WeightsOf(x->constant(), std::move(mapping));
 }
 
 }  // namespace
@@ -217,6 +243,10 @@ Result<Value*> AddDequantize(ImportContext& ctx, Value* x, const LinearQuant& q,
     NN_ASSIGN(const auto quant, QuantOf(q, x->type(), ctx));
     if (integers->type().quant->SameMapping(*quant))
       return ctx.Add("dequantize", {integers}, DequantizeAttrs{to});
+  }
+  if (auto weights = ConstantBlocks(x, q, to)) {
+    NN_ASSIGN(Tensor floats, TensorOf(*std::move(weights), x->constant().dims()));
+    return ctx.Constant(std::move(floats));
   }
   // In 32 bits, the difference is exact.
   const bool wide = x->dtype() == DType::kI32 && q.zero != nullptr;

@@ -12,6 +12,7 @@
 #include "ops/array/gather.h"
 #include "ops/array/shape.h"
 #include "ops/math/matmul.h"
+#include "ops/quant/block_weights.h"
 #include "ops/support/types.h"
 
 namespace nn::onnx {
@@ -97,17 +98,16 @@ Result<std::vector<float>> OfBlocks(ImportContext& ctx, size_t i, std::string_vi
   return out;
 }
 
-// Without zero points they are the middle of the range.
+// One for each block. Without zero points there is one for all, the middle of the range.
 Result<std::vector<float>> ZerosOfBlocks(ImportContext& ctx, const NBits& s) {
   constexpr size_t kZeros = 3;
-  const auto count = static_cast<size_t>(s.n * s.blocks());
   if (ctx.input(kZeros) == nullptr)
-    return std::vector<float>(count, static_cast<float>(1 << (s.bits - 1)));
+    return std::vector<float>{static_cast<float>(1 << (s.bits - 1))};
   if (IsFloat(ctx.input(kZeros)->dtype())) return OfBlocks(ctx, kZeros, "zero_points", s);
   const PackedRows rows{s.bits, CeilDiv(s.blocks() * s.bits, int64_t{8}), s.n, s.blocks()};
   NN_ASSIGN(const Tensor* const t, PackedInput(ctx, kZeros, "zero_points", rows));
   std::vector<float> out;
-  out.reserve(count);
+  out.reserve(static_cast<size_t>(s.n * s.blocks()));
   ForEachInteger(*t, rows, [&](int64_t, int64_t, int q) { out.push_back(static_cast<float>(q)); });
   return out;
 }
@@ -130,23 +130,24 @@ Result<std::vector<int64_t>> BlockOfColumn(ImportContext& ctx, const NBits& s) {
   return block_of;
 }
 
-// (q - zero) * scale, f32[N, K]. Computed here because the graph's operators would need several
-// tensors of this size.
+// (q - zero) * scale, f32[N, K].
 Result<Tensor> WeightsOf(ImportContext& ctx, const NBits& s) {
   // Rows consist of whole blocks, so the last one may be longer than the rest of K.
-  const PackedRows rows{s.bits, s.blocks() * s.block / (8 / s.bits), s.n, s.k};
+  const int64_t row_step = s.blocks() * s.block;
+  const PackedRows rows{s.bits, row_step / (8 / s.bits), s.n, s.k};
   NN_ASSIGN(const Tensor* const packed, PackedInput(ctx, 1, "B", rows));
-  NN_ASSIGN(const auto scales, OfBlocks(ctx, 2, "scales", s));
-  NN_ASSIGN(const auto zeros, ZerosOfBlocks(ctx, s));
+  BlockWeights w;
+  w.integers = packed->blob();
+  w.bits = static_cast<int>(s.bits);
+  w.rows = s.n;
+  w.columns = s.k;
+  w.row_step = row_step;
+  NN_ASSIGN(w.scales, OfBlocks(ctx, 2, "scales", s));
+  NN_ASSIGN(w.zeros, ZerosOfBlocks(ctx, s));
   NN_ASSIGN(const auto block_of, BlockOfColumn(ctx, s));
-  NN_ASSIGN(TensorBuilder out, TensorBuilder::Create(DType::kF32, {s.n, s.k}));
-  float* to = out.As<float>().data();
-  const int64_t blocks = s.blocks();
-  ForEachInteger(*packed, rows, [&](int64_t row, int64_t column, int q) {
-    const auto block = static_cast<size_t>(row * blocks + block_of[static_cast<size_t>(column)]);
-    *to++ = (static_cast<float>(q) - zeros[block]) * scales[block];
-  });
-  return out.Finish();
+  for (const int64_t b : block_of) w.column_block.push_back(static_cast<uint32_t>(b));
+  for (int64_t r = 0; r < s.n; ++r) w.row_block.push_back(static_cast<uint32_t>(r * s.blocks()));
+  return TensorOf(std::move(w), {s.n, s.k});
 }
 
 // Weights and product are in float32; only the result is rounded to 16 bits. accuracy_level names

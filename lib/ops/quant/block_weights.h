@@ -1,0 +1,61 @@
+// Weights that are stored as small integers and used as float32.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/blob.h"
+#include "ir/tensor.h"
+#include "ir/type.h"
+
+namespace nn {
+
+// A matrix of float32 numbers (q - zero) * scale, rounded twice, where q are integers of 2, 4 or 8
+// bits. A tensor of such numbers is a deferred blob: whoever reads its bytes computes them, and
+// matrix products read the integers instead (exec/steps/block_panels.h).
+class BlockWeights : public DeferredBytes {
+ public:
+  Blob integers;  // unsigned, from the lowest bits of each byte on
+  int bits = 4;
+  int flip = 0;  // q is the stored integer xor this
+  int64_t rows = 0, columns = 0;
+  int64_t row_step = 0;  // integers from one row to the next
+  std::vector<float> scales;
+  std::vector<float> zeros;  // one for each scale, or for all
+  // The scale of an element is the one at row_block[row] + column_block[column].
+  std::vector<uint32_t> row_block, column_block;
+
+  float zero(size_t block) const { return zeros[zeros.size() == 1 ? 0 : block]; }
+  int Integer(int64_t row, int64_t column) const {
+    const int64_t bit = (row * row_step + column) * bits;
+    const auto byte = std::to_integer<int>(integers.data()[bit / 8]);
+    return ((byte >> (bit % 8)) & ((1 << bits) - 1)) ^ flip;
+  }
+  // `offset` and the size are multiples of the size of a float.
+  void Compute(size_t offset, std::span<std::byte> to) const override;
+};
+
+// Smaller tensors are computed at once.
+inline constexpr size_t kDeferredWeightsBytes = size_t{1} << 16;
+
+// The weights as f32[dims], with as many elements. They are complete: every block has a scale.
+Result<Tensor> TensorOf(BlockWeights weights, std::vector<int64_t> dims);
+
+// The mapping of integers to real numbers by blocks: along each axis, `block` elements have the
+// same scale. The scales are dense, [ceil(dim / block)] of each axis.
+struct BlockMapping {
+  std::vector<int64_t> block;
+  std::vector<float> scales;
+  std::vector<int64_t> zeros;  // as many, or one
+};
+
+// The integers of at most 8 bits, scaled; nullopt if there are too few of them, or if a zero point
+// is so large that differences would be rounded.
+std::optional<BlockWeights> WeightsOf(const Tensor& integers, BlockMapping mapping);
+// The same for the mapping of a type.
+std::optional<BlockWeights> WeightsOf(const Tensor& integers, const Quant& quant);
+
+}  // namespace nn
