@@ -7,7 +7,6 @@
 #include <map>
 
 #include "base/json.h"
-#include "base/sha256.h"
 #include "base/text.h"
 
 namespace nn {
@@ -20,16 +19,8 @@ std::string Plural(size_t n, std::string_view what) {
 size_t CountIn(const FileReport& file, Severity severity) {
   size_t n = 0;
   for (const Finding& f : file.findings) n += f.severity == severity ? 1 : 0;
+  for (const RestOfRule& r : file.rest) n += r.severity == severity ? r.count : 0;
   return n;
-}
-
-// The message without the operator's number: "node 7 (Conv)" becomes "node (Conv)".
-std::string WithoutIndex(const Finding& f) {
-  std::string message = f.message;
-  const std::string number = fmt::format(" {} (", f.location.index);
-  for (size_t at = 0; (at = message.find(number, at)) != std::string::npos;)
-    message.replace(at, number.size(), " (");
-  return message;
 }
 
 // "1 error, 2 warnings"; empty if there are none.
@@ -111,12 +102,25 @@ std::string LocationText(const Location& location) {
   return out;
 }
 
-std::string FingerprintOf(const Finding& finding) {
-  constexpr size_t kPrefix = std::string_view("sha256:").size(), kDigits = 16;
-  Sha256 sha;
-  sha.Text(finding.rule);
-  sha.Text(WithoutIndex(finding));
-  return sha.Finish().substr(kPrefix, kDigits);
+void LimitFindings(FileReport& file, size_t most) {
+  std::map<std::string, size_t, std::less<>> seen;
+  std::map<std::string, size_t, std::less<>> places;  // in file.rest
+  std::erase_if(file.findings, [&](const Finding& f) {
+    if (++seen[f.rule] <= most) return false;
+    const auto [place, added] = places.try_emplace(f.rule, file.rest.size());
+    if (added) file.rest.push_back({f.rule, f.severity, 0});
+    ++file.rest[place->second].count;
+    return true;
+  });
+}
+
+std::string RestText(const RestOfRule& rest) {
+  return Plural(rest.count, "more finding");
+}
+
+std::string StaleText(const StaleEntry& stale) {
+  return fmt::format("{} no longer has {}: {}", stale.file, Plural(stale.count, "finding"),
+                     stale.message);
 }
 
 size_t CountFindings(const Report& report, Severity severity) {
@@ -127,8 +131,10 @@ size_t CountFindings(const Report& report, Severity severity) {
 
 size_t CountFailing(const Report& report) {
   size_t n = 0;
-  for (const FileReport& file : report.files)
+  for (const FileReport& file : report.files) {
     for (const Finding& f : file.findings) n += f.severity >= file.fail_on ? 1 : 0;
+    for (const RestOfRule& r : file.rest) n += r.severity >= file.fail_on ? r.count : 0;
+  }
   return n;
 }
 
@@ -136,10 +142,16 @@ std::string TextReport(const Report& report, bool color) {
   std::string out;
   for (const FileReport& file : report.files) {
     for (const Finding& f : file.findings) out += FindingText(file, f, color);
+    for (const RestOfRule& r : file.rest)
+      out += fmt::format("{}: {} [{}]\n", EscapeControls(file.path), RestText(r), r.rule);
     if (!file.failure.empty())
       out += fmt::format("{}: not checked: {}\n", EscapeControls(file.path),
                          EscapeLines(file.failure, "\n    "));
   }
+  for (const StaleEntry& s : report.stale)
+    out += fmt::format("{}: note: {} [{}]\n", EscapeControls(report.baseline),
+                       EscapeLines(StaleText(s), "\n    "), EscapeControls(s.rule));
+  if (!report.stale.empty()) out += "    hint: Write the baseline again with --write-baseline.\n";
   return out + SummaryLine(report.files);
 }
 
@@ -153,22 +165,27 @@ std::string JsonReport(const Report& report) {
                       {"message", f.message},
                       {"location", LocationJson(f.location)}};
       if (!f.hint.empty()) finding["hint"] = f.hint;
+      if (!f.fingerprint.empty()) finding["fingerprint"] = f.fingerprint;
       findings.push_back(std::move(finding));
     }
     Json entry = {{"path", file.path}};
     if (!file.format.empty()) entry["format"] = file.format;
     if (!file.failure.empty()) entry["failure"] = file.failure;
     entry["findings"] = std::move(findings);
+    for (const RestOfRule& r : file.rest) entry["more"][r.rule] = r.count;
     if (file.known != 0) entry["known"] = file.known;
     files.push_back(std::move(entry));
   }
-  return JsonText({{"version", 1},
-                   {"tool", {{"name", "nnvalidate"}, {"version", report.tool_version}}},
-                   {"files", std::move(files)},
-                   {"summary",
-                    {{"errors", CountFindings(report, Severity::kError)},
+  Json json = {{"version", 1},
+               {"tool", {{"name", "nnvalidate"}, {"version", report.tool_version}}},
+               {"files", std::move(files)}};
+  for (const StaleEntry& s : report.stale)
+    json["stale"].push_back(
+        {{"file", s.file}, {"rule", s.rule}, {"message", s.message}, {"count", s.count}});
+  json["summary"] = {{"errors", CountFindings(report, Severity::kError)},
                      {"warnings", CountFindings(report, Severity::kWarning)},
-                     {"notes", CountFindings(report, Severity::kNote)}}}});
+                     {"notes", CountFindings(report, Severity::kNote)}};
+  return JsonText(json);
 }
 
 std::span<const std::string_view> ReportFormats() {

@@ -12,32 +12,55 @@
 
 namespace nn {
 
+// Findings of a rule in a file that are counted only (LimitFindings).
+struct RestOfRule {
+  std::string rule;
+  Severity severity = Severity::kError;
+  uint64_t count = 0;
+};
+
 // The result for one file.
 struct FileReport {
   std::string path;
   std::string format;  // "ONNX"; empty if the file could not be read
   std::vector<Finding> findings;
+  std::vector<RestOfRule> rest;
   uint64_t known = 0;  // number of findings that the baseline hides
   // Why the file could not be checked (missing, too large); empty if it was checked.
   std::string failure;
   Severity fail_on = Severity::kError;  // the least severity that fails the file
 };
 
+// An entry of a baseline without a finding.
+struct StaleEntry {
+  std::string file;  // as the baseline names it
+  std::string rule;
+  std::string message;
+  uint64_t count = 0;  // of the missing findings
+};
+
 struct Report {
   std::vector<FileReport> files;
   std::vector<RuleInfo> rules;  // the rules that were applied
   std::string tool_version;
+  std::string tool_uri;  // of the project; empty if unknown
+  std::string baseline;  // path of the baseline; empty if there is none
+  std::vector<StaleEntry> stale;
 };
 
 // "graph.node[3], byte 1234"; empty if the location is unknown. Includes "operator 3" if the
 // element does not contain the index.
 std::string LocationText(const Location& location);
 
-// Identifies a finding within its file across other changes of the file: a hash of the rule and the
-// message without the operator's number, which changes when operators are inserted before it. 16
-// hexadecimal digits.
-std::string FingerprintOf(const Finding& finding);
+// Keeps the first `most` findings of each rule and counts the rest.
+void LimitFindings(FileReport& file, size_t most);
 
+// "97 more findings".
+std::string RestText(const RestOfRule& rest);
+// "FILE no longer has 2 findings: MESSAGE".
+std::string StaleText(const StaleEntry& stale);
+
+// The numbers include those of FileReport::rest.
 size_t CountFindings(const Report& report, Severity severity);
 // Findings with the fail_on severity of their file or above.
 size_t CountFailing(const Report& report);
@@ -47,7 +70,7 @@ size_t CountFailing(const Report& report);
 std::string TextReport(const Report& report, bool color = false);
 // {"version": 1, "files": [...], "summary": {...}}.
 std::string JsonReport(const Report& report);
-// SARIF 2.1.0 (OASIS), one run. Elements are logical locations, and byte offsets are regions.
+// SARIF 2.1.0 (OASIS), one run with the rules that have findings. Elements are logical locations.
 std::string SarifReport(const Report& report);
 // JUnit XML: one suite per file, one case per finding. Findings below fail_on are passed cases with
 // output.

@@ -70,6 +70,12 @@ std::string SuiteText(const FileReport& file) {
     else
       suite.Passed(name, fmt::format("{}: {}", SeverityName(f.severity), Text(f)));
   }
+  for (const RestOfRule& r : file.rest) {
+    if (r.severity >= file.fail_on)
+      suite.Failed(r.rule, {r.rule, r.severity, RestText(r), {}, {}});
+    else
+      suite.Passed(r.rule, fmt::format("{}: {}", SeverityName(r.severity), RestText(r)));
+  }
   if (!file.failure.empty()) suite.Error("readable", EscapeLines(file.failure));
   if (file.findings.empty() && file.failure.empty()) suite.Passed("all rules", "");
   return suite.Finish();
@@ -94,6 +100,10 @@ std::string CommandData(std::string_view text) {
     }
   }
   return out;
+}
+
+std::string_view CommandOf(Severity severity) {
+  return severity == Severity::kNote ? "notice" : SeverityName(severity);
 }
 
 std::string CommandProperty(std::string_view text) {
@@ -123,14 +133,19 @@ std::string GithubReport(const Report& report) {
   for (const FileReport& file : report.files) {
     const std::string path = CommandProperty(EscapeLines(file.path));
     for (const Finding& f : file.findings) {
-      const std::string_view command =
-          f.severity == Severity::kNote ? "notice" : SeverityName(f.severity);
-      out += fmt::format("::{} file={},title={}::{}\n", command, path,
+      out += fmt::format("::{} file={},title={}::{}\n", CommandOf(f.severity), path,
                          CommandProperty(EscapeLines(f.rule)), CommandData(Text(f)));
     }
+    for (const RestOfRule& r : file.rest)
+      out += fmt::format("::{} file={},title={}::{}\n", CommandOf(r.severity), path,
+                         CommandProperty(EscapeLines(r.rule)), RestText(r));
     if (!file.failure.empty())
       out += fmt::format("::error file={}::{}\n", path, CommandData(EscapeLines(file.failure)));
   }
+  for (const StaleEntry& s : report.stale)
+    out += fmt::format(
+        "::notice file={},title={}::{}\n", CommandProperty(EscapeLines(report.baseline)),
+        CommandProperty(EscapeLines(s.rule)), CommandData(EscapeLines(StaleText(s))));
   return out;
 }
 

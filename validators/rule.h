@@ -91,6 +91,8 @@ struct RuleSet {
               std::vector<Finding>& out);
   RuleExamples (*examples)();
   std::span<const Clause> clauses;  // of the format's documents, in document order
+  // Paths of the lists of the main graph's operators, in the terms of Location::element.
+  std::vector<std::string_view> operator_lists = {};
 };
 
 }  // namespace nn

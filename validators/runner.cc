@@ -1,6 +1,10 @@
 #include "validators/runner.h"
 
+#include <algorithm>
+#include <array>
+
 #include "validators/coreml/validator.h"
+#include "validators/fingerprint.h"
 #include "validators/lint/validator.h"
 #include "validators/nnapi/validator.h"
 #include "validators/onnx/validator.h"
@@ -42,7 +46,10 @@ std::string MarkdownTable(const std::vector<RuleInfo>& rules) {
   std::string out = "| rule | severity | vendor | statement | source |\n|---|---|---|---|---|\n";
   for (const RuleInfo& r : rules)
     out += fmt::format("| {} | {}{} | {} | {} | {} |\n", r.id, SeverityName(r.severity),
-                       r.lint ? ", strict only" : "", r.vendor ? "yes" : "", r.statement, r.clause);
+                       r.lint     ? ", strict only"
+                       : r.safety ? ", safety only"
+                                  : "",
+                       r.vendor ? "yes" : "", r.statement, r.clause);
   return out;
 }
 
@@ -62,13 +69,15 @@ bool IsApplied(const RuleInfo& rule, const ValidateOptions& options) {
   if (options.enable.contains(rule.id)) return true;
   switch (options.profile) {
     case Profile::kSpec:
-      return !rule.lint;
+      return !rule.lint && !rule.safety;
     case Profile::kVendor:
       return rule.vendor;
     case Profile::kStrict:
+      return !rule.safety;
+    case Profile::kSafety:
       break;
   }
-  return true;
+  return !rule.lint;
 }
 
 std::vector<Finding> Validate(const NativeModel& model, const Format& format,
@@ -76,13 +85,43 @@ std::vector<Finding> Validate(const NativeModel& model, const Format& format,
   std::vector<Finding> findings;
   for (const RuleSet& set : RuleSets())
     if (set.format == format.name || set.format.empty()) set.run(model, format, options, findings);
+  if (options.fingerprints) AddFingerprints(model, format, findings);
   return findings;
+}
+
+void AddFingerprints(const NativeModel& model, const Format& format,
+                     std::vector<Finding>& findings) {
+  AddFingerprints(model, format, FindRuleSet(format.name)->operator_lists, findings);
+}
+
+std::vector<RuleInfo> AllRules() {
+  std::vector<RuleInfo> rules;
+  for (const RuleSet& set : RuleSets()) {
+    rules.push_back(set.readable);
+    rules.insert(rules.end(), set.rules.begin(), set.rules.end());
+  }
+  return rules;
+}
+
+std::span<const std::string_view> ProfileNames() {
+  static constexpr std::array<std::string_view, 4> kNames = {"spec", "vendor", "strict", "safety"};
+  return kNames;
+}
+
+std::optional<Profile> ParseProfile(std::string_view name) {
+  const auto names = ProfileNames();
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found == names.end()) return std::nullopt;
+  return static_cast<Profile>(found - names.begin());
 }
 
 Finding UnreadableFile(const Error& error, const Format* format) {
   const RuleSet* set = FindRuleSet(format != nullptr ? format->name : "");
   const RuleInfo& rule = set->readable;
-  return {std::string(rule.id), rule.severity, error.message(), {}, std::string(rule.hint)};
+  Finding finding = {
+      std::string(rule.id), rule.severity, error.message(), {}, std::string(rule.hint)};
+  AddFingerprint(finding);
+  return finding;
 }
 
 RuleExamples ExamplesOf(std::string_view format) {
@@ -116,7 +155,7 @@ std::string RulesMarkdown() {
       "The `vendor` profile has the rules marked \"yes\" under vendor, which the format owner's "
       "own\n"
       "loader or checker enforces. The `spec` profile, the default, has all rules except those\n"
-      "marked \"strict only\"; the `strict` profile has all rules.\n";
+      "marked \"strict only\" or \"safety only\"; the profiles `strict` and `safety` add these.\n";
   for (const RuleSet& set : RuleSets()) {
     std::vector<RuleInfo> rules = {set.readable};
     rules.insert(rules.end(), set.rules.begin(), set.rules.end());

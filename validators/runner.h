@@ -27,6 +27,17 @@ using nnsuite::ValidateOptions;
 std::vector<Finding> Validate(const NativeModel& model, const Format& format,
                               const ValidateOptions& options);
 
+// Sets Finding::fingerprint (validators/fingerprint.h) of findings about a model.
+void AddFingerprints(const NativeModel& model, const Format& format,
+                     std::vector<Finding>& findings);
+
+// The rules of all profiles, in the order in which they run.
+std::vector<RuleInfo> AllRules();
+
+// The names of the profiles, in the order of the enumeration, and the profile of a name.
+std::span<const std::string_view> ProfileNames();
+std::optional<Profile> ParseProfile(std::string_view name);
+
 // The finding for an unreadable file: rule <FORMAT>-FILE-001, or FILE-001 if the format is unknown.
 // It cannot be disabled.
 Finding UnreadableFile(const Error& error, const Format* format);

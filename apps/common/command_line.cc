@@ -6,8 +6,10 @@
 
 #include <malloc.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <exception>
 #include <map>
 #include <new>
@@ -32,12 +34,25 @@ CommandLine::CommandLine(const char* name, const char* description)
   app_.set_version_flag("--version", fmt::format("{} {}", name_, Version()));
   app_.add_flag("-v,--verbose", verbosity_, "Print progress details");
   app_.add_flag("-q,--quiet", quiet_, "Print errors only");
+  app_.add_option("--color", color_,
+                  "Color messages and text; auto: on terminals, unless NO_COLOR is set")
+      ->check(CLI::IsMember({"auto", "always", "never"}))
+      ->capture_default_str();
   app_.footer(
       "The file name \"-\" means standard input or output.\nExit codes: 0 success; 1 the model "
       "fails the check; 2 usage, file or parse error;\n3 the model uses unsupported features; 4 a "
       "resource limit was exceeded.");
   app_.get_formatter()->column_width(32);
   AddLimits();
+}
+
+bool CommandLine::UsesColor(int descriptor) const {
+  if (color_ != "auto") return AlwaysUsesColor();
+  const auto value = [](const char* name) {
+    const char* text = std::getenv(name);
+    return std::string_view(text == nullptr ? "" : text);
+  };
+  return isatty(descriptor) == 1 && value("NO_COLOR").empty() && value("TERM") != "dumb";
 }
 
 void CommandLine::AddLimits() {
@@ -142,7 +157,8 @@ class EscapedMessage : public spdlog::custom_flag_formatter {
 }  // namespace
 
 void CommandLine::StartLog() const {
-  auto logger = spdlog::stderr_color_mt(name_);
+  auto logger = spdlog::stderr_color_mt(
+      name_, UsesColor(STDERR_FILENO) ? spdlog::color_mode::always : spdlog::color_mode::never);
   auto formatter = std::make_unique<spdlog::pattern_formatter>();
   formatter->add_flag<EscapedMessage>('*').set_pattern("%n: %^%l%$: %*");
   logger->set_formatter(std::move(formatter));

@@ -30,6 +30,11 @@ class CommandLine {
   // --quiet: print errors only.
   bool quiet() const { return quiet_; }
 
+  // --color: whether text for a file descriptor has colors. By default, those of terminals have,
+  // unless NO_COLOR is set (no-color.org) or TERM is "dumb".
+  bool UsesColor(int descriptor) const;
+  bool AlwaysUsesColor() const { return color_ == "always"; }
+
   // The limits for readers: --max-file-bytes, --max-depth, --max-items and the other size limits.
   const ReadLimits& limits() const { return limits_; }
 
@@ -60,6 +65,7 @@ class CommandLine {
   std::string name_;
   int verbosity_ = 0;
   bool quiet_ = false;
+  std::string color_ = "auto";
   ReadLimits limits_;
   CLI::Option_group* limit_group_ = nullptr;
   std::optional<uint64_t> max_memory_;

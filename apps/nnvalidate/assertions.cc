@@ -187,6 +187,49 @@ bool Assertions::empty() const {
          dtypes.empty() && inputs.empty();
 }
 
+void Assertions::Override(const Assertions& other) {
+  const auto replace = [](auto& own, const auto& value, bool is_set) {
+    if (is_set) own = value;
+  };
+  replace(ops, other.ops, !other.ops.empty());
+  replace(max_params, other.max_params, other.max_params.has_value());
+  replace(max_bytes, other.max_bytes, other.max_bytes.has_value());
+  replace(macs_below, other.macs_below, other.macs_below.has_value());
+  replace(static_shapes, other.static_shapes, other.static_shapes);
+  replace(dtypes, other.dtypes, !other.dtypes.empty());
+  replace(inputs, other.inputs, !other.inputs.empty());
+}
+
+Status SetAssertion(const std::string& name, const nlohmann::json& value, Assertions& a) {
+  const auto number = [&](std::optional<uint64_t>& out) -> Status {
+    if (!value.is_number_unsigned())
+      return UsageError("{} must be a number that is not negative", Quote(name));
+    out = value.get<uint64_t>();
+    return {};
+  };
+  const auto texts = [&](std::vector<std::string>& out) -> Status {
+    const bool fits = value.is_array() && std::all_of(value.begin(), value.end(),
+                                                      [](const auto& v) { return v.is_string(); });
+    if (!fits) return UsageError("{} must be a list of texts", Quote(name));
+    out = value.get<std::vector<std::string>>();
+    return {};
+  };
+  if (name == "ops") return texts(a.ops);
+  if (name == "max_params") return number(a.max_params);
+  if (name == "max_bytes") return number(a.max_bytes);
+  if (name == "macs_below") return number(a.macs_below);
+  if (name == "dtype") return texts(a.dtypes);
+  if (name == "input") return texts(a.inputs);
+  if (name != "static_shapes")
+    return UsageError(
+        "unknown assertion {}; the assertions are ops, max_params, max_bytes, macs_below, "
+        "static_shapes, dtype and input",
+        Quote(name));
+  if (!value.is_boolean()) return UsageError("{} must be true or false", Quote(name));
+  a.static_shapes = value.get<bool>();
+  return {};
+}
+
 void AddAssertionOptions(CommandLine& command, Assertions& a) {
   CLI::Option_group* group = command.options().add_option_group(
       "Assertions", "Requirements beyond the formats' rules; a violation is an error");
@@ -251,6 +294,10 @@ std::vector<RuleInfo> AssertionRules(const Assertions& a) {
   if (!a.dtypes.empty()) rules.push_back(kDtype);
   if (!a.inputs.empty()) rules.push_back(kInput);
   return rules;
+}
+
+std::vector<RuleInfo> AllAssertionRules() {
+  return {kOps, kMaxParams, kMaxBytes, kMacs, kStatic, kDtype, kInput};
 }
 
 }  // namespace nn::app

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,6 +23,8 @@ struct Assertions {
   std::vector<std::string> inputs;     // "NAME:f32[1, 3, 224, 224]"
 
   bool empty() const;
+  // Replaces what `other` sets.
+  void Override(const Assertions& other);
 };
 
 void AddAssertionOptions(CommandLine& command, Assertions& assertions);
@@ -36,5 +39,10 @@ std::vector<Finding> CheckAssertions(const ReadModel& model, const std::string& 
 
 // The assertions as rules, for reports.
 std::vector<RuleInfo> AssertionRules(const Assertions& assertions);
+std::vector<RuleInfo> AllAssertionRules();
+
+// Sets the assertion of a configuration, "max_params" for --assert-max-params. kUsage for unknown
+// names and values of another type.
+Status SetAssertion(const std::string& name, const nlohmann::json& value, Assertions& assertions);
 
 }  // namespace nn::app

@@ -1,9 +1,15 @@
 #include "apps/nnvalidate/config.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <fnmatch.h>
+
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "apps/nnvalidate/files.h"
 #include "base/file.h"
 #include "base/text.h"
 
@@ -23,43 +29,77 @@ std::string Nearest(fs::path folder) {
   }
 }
 
-Result<std::set<std::string, std::less<>>> IdsOf(const nlohmann::json& value,
-                                                 const std::string& key) {
-  std::set<std::string, std::less<>> ids;
-  if (!value.is_array()) return UsageError("\"{}\" must be a list of rule ids", key);
-  for (const nlohmann::json& id : value) {
-    if (!id.is_string()) return UsageError("\"{}\" must be a list of rule ids", key);
-    ids.insert(id.get<std::string>());
+fs::path AbsoluteFolder(const fs::path& path) {
+  std::error_code error;
+  const fs::path absolute = fs::absolute(path, error);
+  return (error ? path : absolute).lexically_normal();
+}
+
+Result<std::vector<std::string>> TextsOf(const std::string& key, const nlohmann::json& value,
+                                         std::string_view what) {
+  const bool fits = value.is_array() && std::all_of(value.begin(), value.end(),
+                                                    [](const auto& v) { return v.is_string(); });
+  if (!fits) return UsageError("\"{}\" must be a list of {}", key, what);
+  return value.get<std::vector<std::string>>();
+}
+
+Status SetTargets(const nlohmann::json& value, FileOptions& out) {
+  NN_ASSIGN(const auto texts, TextsOf("for", value, "formats"));
+  for (const std::string& text : texts) {
+    NN_ASSIGN(TargetVersion target, ParseTarget(text));
+    out.targets.push_back(std::move(target));
   }
-  NN_RETURN_IF_ERROR(CheckRuleIds(ids));
-  return ids;
+  return {};
+}
+
+Status SetAssertions(const nlohmann::json& value, FileOptions& out) {
+  if (!value.is_object()) return UsageError("\"assert\" must be an object");
+  for (const auto& [name, wanted] : value.items())
+    NN_RETURN_IF_ERROR(SetAssertion(name, wanted, out.assertions));
+  return CheckUsage(out.assertions);
 }
 
 Status SetMember(const std::string& key, const nlohmann::json& value, FileOptions& out) {
   if (key == "profile") {
     const auto profile = value.is_string() ? ParseProfile(value.get<std::string>()) : std::nullopt;
-    if (!profile) return UsageError("\"profile\" must be spec, vendor or strict");
+    if (!profile)
+      return UsageError("\"profile\" must be one of {}", fmt::join(ProfileNames(), ", "));
     out.rules.profile = *profile;
   } else if (key == "enable" || key == "disable") {
-    NN_ASSIGN((key == "enable" ? out.rules.enable : out.rules.disable), IdsOf(value, key));
+    NN_ASSIGN(const auto patterns, TextsOf(key, value, "rule ids"));
+    NN_ASSIGN((key == "enable" ? out.rules.enable : out.rules.disable), ExpandRuleIds(patterns));
   } else if (key == "fail_on") {
     out.fail_on = value.is_string() ? ParseFailOn(value.get<std::string>()) : std::nullopt;
     if (!out.fail_on) return UsageError("\"fail_on\" must be error or warning");
+  } else if (key == "max_per_rule") {
+    if (!value.is_number_unsigned()) return UsageError("\"max_per_rule\" must be a number");
+    out.max_per_rule = value.get<size_t>();
+  } else if (key == "exclude") {
+    NN_ASSIGN(out.exclude, TextsOf(key, value, "patterns"));
+  } else if (key == "for") {
+    return SetTargets(value, out);
+  } else if (key == "assert") {
+    return SetAssertions(value, out);
   } else if (key != "$schema") {
-    return UsageError("unknown option {}; the options are profile, enable, disable and fail_on",
-                      Quote(key));
+    return UsageError(
+        "unknown option {}; the options are profile, enable, disable, fail_on, max_per_rule, "
+        "exclude, for and assert",
+        Quote(key));
   }
   return {};
 }
 
-}  // namespace
-
-std::optional<Profile> ParseProfile(std::string_view name) {
-  if (name == "spec") return Profile::kSpec;
-  if (name == "vendor") return Profile::kVendor;
-  if (name == "strict") return Profile::kStrict;
-  return std::nullopt;
+bool Matches(const std::vector<std::string>& patterns, const fs::path& model,
+             const fs::path& folder) {
+  const std::string relative = model.lexically_relative(folder).generic_string();
+  const bool is_outside = relative.starts_with("..");  // only names without a folder match there
+  return std::any_of(patterns.begin(), patterns.end(), [&](const std::string& pattern) {
+    if (is_outside && pattern.find('/') != std::string::npos) return false;
+    return MatchesPath(pattern, is_outside ? model.generic_string() : relative);
+  });
 }
+
+}  // namespace
 
 std::optional<Severity> ParseFailOn(std::string_view name) {
   if (name == "error") return Severity::kError;
@@ -67,29 +107,39 @@ std::optional<Severity> ParseFailOn(std::string_view name) {
   return std::nullopt;
 }
 
-Status CheckRuleIds(const std::set<std::string, std::less<>>& ids) {
-  for (const std::string& id : ids)
-    if (!FindRule(id))
-      return UsageError("unknown rule {}; nnvalidate --list-rules --profile strict lists all rules",
-                        Quote(id));
-  return {};
+Result<RuleIds> ExpandRuleIds(const std::vector<std::string>& patterns) {
+  const std::vector<RuleInfo> rules = AllRules();
+  RuleIds ids;
+  for (std::string pattern : patterns) {
+    for (char& c : pattern) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+    bool found = false;
+    for (const RuleInfo& rule : rules) {
+      const std::string id(rule.id);
+      if (fnmatch(pattern.c_str(), id.c_str(), 0) != 0) continue;
+      ids.insert(id);
+      found = true;
+    }
+    if (!found)
+      return UsageError("unknown rule {}; nnvalidate --list-rules --enable \"*\" lists all rules",
+                        Quote(pattern));
+  }
+  return ids;
 }
 
-Configs::Configs(std::optional<Profile> profile, std::set<std::string, std::less<>> enable,
-                 std::set<std::string, std::less<>> disable, std::string file, bool none)
-    : profile_(profile),
-      enable_(std::move(enable)),
-      disable_(std::move(disable)),
-      file_(std::move(file)),
-      none_(none) {}
+Configs::Configs(CommandLineOptions command_line) : own_(std::move(command_line)) {}
 
 // The command line overrides the configuration for the rules that it names.
-ValidateOptions Configs::WithCommandLine(ValidateOptions options) const {
-  options.profile = profile_.value_or(options.profile);
-  for (const std::string& id : enable_) options.disable.erase(id);
-  for (const std::string& id : disable_) options.enable.erase(id);
-  options.enable.insert(enable_.begin(), enable_.end());
-  options.disable.insert(disable_.begin(), disable_.end());
+FileOptions Configs::WithCommandLine(FileOptions options) const {
+  ValidateOptions& rules = options.rules;
+  rules.profile = own_.profile.value_or(rules.profile);
+  for (const std::string& id : own_.enable) rules.disable.erase(id);
+  for (const std::string& id : own_.disable) rules.enable.erase(id);
+  rules.enable.insert(own_.enable.begin(), own_.enable.end());
+  rules.disable.insert(own_.disable.begin(), own_.disable.end());
+  if (own_.fail_on) options.fail_on = own_.fail_on;
+  if (own_.max_per_rule) options.max_per_rule = own_.max_per_rule;
+  if (!own_.targets.empty()) options.targets = own_.targets;
+  options.assertions.Override(own_.assertions);
   return options;
 }
 
@@ -99,6 +149,7 @@ Result<FileOptions> Configs::Read(const std::string& path) const {
   const auto json = nlohmann::json::parse(text, nullptr, false);
   if (!json.is_object()) return UsageError("{}: not a JSON object", path);
   FileOptions options;
+  options.folder = AbsoluteFolder(path).parent_path().string();
   for (const auto& [key, value] : json.items())
     if (auto s = SetMember(key, value, options); !s) return tl::unexpected(s.error().In(path));
   return options;
@@ -114,23 +165,35 @@ const std::string& Configs::NearestTo(const std::string& model) {
 }
 
 Result<FileOptions> Configs::For(const std::string& model) {
-  const std::string path = none_ ? "" : file_.empty() ? NearestTo(model) : file_;
+  const std::string path = own_.no_config        ? ""
+                           : own_.config.empty() ? NearestTo(model)
+                                                 : own_.config;
   const auto known = by_path_.find(path);
   if (known != by_path_.end()) return known->second;
   FileOptions options;
   if (!path.empty()) {
     NN_ASSIGN(options, Read(path));
   }
-  options.rules = WithCommandLine(std::move(options.rules));
-  return by_path_[path] = std::move(options);
+  return by_path_[path] = WithCommandLine(std::move(options));
+}
+
+bool Configs::IsExcluded(const std::string& model, const FileOptions& options) const {
+  const fs::path path = AbsoluteFolder(model);
+  return Matches(options.exclude, path, options.folder) ||
+         Matches(own_.exclude, path, AbsoluteFolder(".") / "");
 }
 
 std::vector<RuleInfo> Configs::Rules() const {
-  if (by_path_.empty()) return nn::Rules(WithCommandLine({}));
+  if (by_path_.empty()) return nn::Rules(WithCommandLine({}).rules);
   std::set<std::string_view> ids;
-  for (const auto& [path, options] : by_path_)
+  for (const auto& [path, options] : by_path_) {
     for (const RuleInfo& rule : nn::Rules(options.rules)) ids.insert(rule.id);
-  std::vector<RuleInfo> rules = nn::Rules({Profile::kStrict});
+    for (const TargetVersion& target : options.targets) ids.insert(target.rule.id);
+    for (const RuleInfo& rule : AssertionRules(options.assertions)) ids.insert(rule.id);
+  }
+  std::vector<RuleInfo> rules = AllRules();
+  for (const RuleInfo& rule : TargetRules()) rules.push_back(rule);
+  for (const RuleInfo& rule : AllAssertionRules()) rules.push_back(rule);
   std::erase_if(rules, [&](const RuleInfo& rule) { return !ids.contains(rule.id); });
   return rules;
 }

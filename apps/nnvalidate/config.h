@@ -5,52 +5,70 @@
 #include <string>
 #include <vector>
 
+#include "apps/nnvalidate/assertions.h"
+#include "apps/nnvalidate/targets.h"
 #include "base/status.h"
 #include "validators/runner.h"
 
 namespace nn::app {
 
-// kUsage if an id is not that of a rule.
-Status CheckRuleIds(const std::set<std::string, std::less<>>& ids);
+using RuleIds = std::set<std::string, std::less<>>;
+
+// The ids of the rules that ids and patterns ("ONNX-LINT-*") match, in any case of letters. kUsage
+// for a text that matches none.
+Result<RuleIds> ExpandRuleIds(const std::vector<std::string>& patterns);
 
 // How a model is checked.
 struct FileOptions {
   ValidateOptions rules;
-  std::optional<Severity> fail_on;  // if the configuration sets it
+  std::optional<Severity> fail_on;  // if the configuration or the command line sets it
+  std::optional<size_t> max_per_rule;
+  Assertions assertions;
+  std::vector<TargetVersion> targets;
+  std::vector<std::string> exclude;  // patterns (MatchesPath) relative to `folder`
+  std::string folder;                // absolute
+};
+
+// The options of the command line. Lists that are not empty replace those of the configuration,
+// except for `enable`, `disable` and `exclude`, which are added.
+struct CommandLineOptions {
+  std::optional<Profile> profile;
+  RuleIds enable;
+  RuleIds disable;
+  std::optional<Severity> fail_on;
+  std::optional<size_t> max_per_rule;
+  Assertions assertions;
+  std::vector<TargetVersion> targets;
+  std::vector<std::string> exclude;  // relative to the current folder
+  std::string config;                // for all models; "": the nearest
+  bool no_config = false;
 };
 
 // The options for each model: those of the nearest .nnvalidate.json, which is searched from the
 // model's folder upward, overridden by those of the command line.
 class Configs {
  public:
-  // `profile`: nullopt unless given on the command line. `file`: the configuration for all models,
-  // or "" for the nearest. `none`: use no configuration.
-  Configs(std::optional<Profile> profile, std::set<std::string, std::less<>> enable,
-          std::set<std::string, std::less<>> disable, std::string file, bool none);
+  explicit Configs(CommandLineOptions command_line);
 
   // kUsage for a configuration that does not fit schemas/nnvalidate-config.schema.json.
   Result<FileOptions> For(const std::string& model);
 
-  // All rules that some model is checked with, in their order. Before the first For(), the rules
-  // that the command line selects.
+  // Whether the options exclude the model.
+  bool IsExcluded(const std::string& model, const FileOptions& options) const;
+
+  // All rules, assertions and targets that some model is checked with, in their order. Before the
+  // first For(), the rules that the command line selects.
   std::vector<RuleInfo> Rules() const;
 
  private:
   const std::string& NearestTo(const std::string& model);
   Result<FileOptions> Read(const std::string& path) const;
-  ValidateOptions WithCommandLine(ValidateOptions options) const;
+  FileOptions WithCommandLine(FileOptions options) const;
 
-  std::optional<Profile> profile_;
-  std::set<std::string, std::less<>> enable_;
-  std::set<std::string, std::less<>> disable_;
-  std::string file_;
-  bool none_;
+  CommandLineOptions own_;
   std::map<std::string, FileOptions> by_path_;  // by path of the configuration; "" for none
   std::map<std::string, std::string> nearest_;  // configuration of each folder; "" for none
 };
-
-// "spec", "vendor", "strict".
-std::optional<Profile> ParseProfile(std::string_view name);
 
 // "error", "warning".
 std::optional<Severity> ParseFailOn(std::string_view name);

@@ -16,6 +16,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::string_view kAnyFolders = "**";  // in a pattern
+
 bool IsHidden(const fs::path& path) {
   return path.filename().string().starts_with('.');
 }
@@ -65,7 +67,7 @@ void Match(const fs::path& at, std::span<const std::string> parts, std::set<std:
   const std::string& part = parts.front();
   const auto rest = parts.subspan(1);
   if (!HasWildcard(part)) return Match(at / part, rest, out);
-  if (part == "**") {
+  if (part == kAnyFolders) {
     Match(at, rest, out);
     for (const fs::directory_entry& entry : EntriesOf(at))
       if (IsFolderToSearch(entry)) Match(at / entry.path().filename(), parts, out);
@@ -77,26 +79,52 @@ void Match(const fs::path& at, std::span<const std::string> parts, std::set<std:
   }
 }
 
-std::set<std::string> MatchesOf(const std::string& pattern) {
-  const fs::path path(pattern);
+std::vector<std::string> PartsOf(const fs::path& path) {
   std::vector<std::string> parts;
   for (const fs::path& part : path.relative_path())
     if (!part.empty()) parts.push_back(part.string());
+  return parts;
+}
+
+std::set<std::string> MatchesOf(const std::string& pattern) {
+  const fs::path path(pattern);
   std::set<std::string> out;
-  Match(path.root_path(), parts, out);
+  Match(path.root_path(), PartsOf(path), out);
   return out;
+}
+
+// Whether the parts of a pattern match the first names of a path.
+bool MatchesNames(std::span<const std::string> parts, std::span<const std::string> names) {
+  if (parts.empty()) return true;
+  if (parts.front() == kAnyFolders) {
+    for (size_t skipped = 0; skipped <= names.size(); ++skipped)
+      if (MatchesNames(parts.subspan(1), names.subspan(skipped))) return true;
+    return false;
+  }
+  return !names.empty() && fnmatch(parts.front().c_str(), names.front().c_str(), 0) == 0 &&
+         MatchesNames(parts.subspan(1), names.subspan(1));
 }
 
 }  // namespace
 
-Result<std::vector<std::string>> ExpandModels(const std::vector<std::string>& arguments) {
-  std::vector<std::string> out;
+bool MatchesPath(const std::string& pattern, const std::string& path) {
+  std::vector<std::string> parts = PartsOf(pattern);
+  if (parts.size() == 1 && pattern.find('/') == std::string::npos)
+    parts.insert(parts.begin(), std::string(kAnyFolders));
+  const std::vector<std::string> names = PartsOf(path);
+  return !parts.empty() && MatchesNames(parts, names);
+}
+
+Result<std::vector<ModelFile>> ExpandModels(const std::vector<std::string>& arguments) {
+  std::vector<ModelFile> out;
   std::set<std::string> seen;
   for (const std::string& argument : arguments) {
     std::error_code error;
     const bool there = argument == "-" || fs::exists(argument, error);
     std::set<std::string> found = {argument};
-    if (there && fs::is_directory(argument, error) && FormatOfPath(argument) == nullptr) {
+    const bool is_folder =
+        there && fs::is_directory(argument, error) && FormatOfPath(argument) == nullptr;
+    if (is_folder) {
       found.clear();
       AddFolder(argument, found);
       if (found.empty()) return UsageError("{}: the folder has no model files", argument);
@@ -105,7 +133,8 @@ Result<std::vector<std::string>> ExpandModels(const std::vector<std::string>& ar
       if (found.empty()) return UsageError("{}: no file matches the pattern", Quote(argument));
     }
     for (const std::string& path : found)
-      if (seen.insert(path).second) out.push_back(path);
+      if (seen.insert(path).second)
+        out.push_back({path, !is_folder && (there || !HasWildcard(argument))});
   }
   return out;
 }

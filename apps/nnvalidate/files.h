@@ -13,6 +13,14 @@ namespace nn::app {
 // matches. In the order of the arguments, sorted within each argument, without duplicates. A folder
 // that is a model itself (.mlpackage) counts as a file. kUsage for a folder or pattern without
 // models.
-Result<std::vector<std::string>> ExpandModels(const std::vector<std::string>& arguments);
+struct ModelFile {
+  std::string path;
+  bool named = false;  // an argument itself, which configurations do not exclude
+};
+Result<std::vector<ModelFile>> ExpandModels(const std::vector<std::string>& arguments);
+
+// Whether a pattern matches a path or a folder of it. Both are relative to the same folder. "**"
+// matches any number of folders. A pattern without "/" matches a name at any depth.
+bool MatchesPath(const std::string& pattern, const std::string& path);
 
 }  // namespace nn::app

@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <iterator>
 #include <mutex>
 
@@ -13,6 +12,7 @@
 #include "apps/nnvalidate/baseline.h"
 #include "apps/nnvalidate/config.h"
 #include "apps/nnvalidate/files.h"
+#include "apps/nnvalidate/outputs.h"
 #include "apps/nnvalidate/rules_text.h"
 #include "apps/nnvalidate/targets.h"
 #include "base/file.h"
@@ -28,11 +28,13 @@ struct ValidateArguments {
   std::vector<std::string> models;
   std::string output = "-";
   std::string format = "text";
+  std::vector<std::string> reports;
   std::string fail_on;  // "": from the configuration, or error
-  std::string color = "auto";
+  std::optional<size_t> max_per_rule;
   std::string profile;  // "": from the configuration, or spec
   std::vector<std::string> enable;
   std::vector<std::string> disable;
+  std::vector<std::string> exclude;
   std::string config;
   bool no_config = false;
   std::string baseline;
@@ -48,12 +50,15 @@ void AddRuleOptions(CommandLine& command, ValidateArguments& a) {
   CLI::App& app = command.options();
   app.add_option("--profile", a.profile,
                  "Rules to apply: spec (the default), the published documents; vendor, only what "
-                 "the format owner's own tools reject; strict, spec and lint rules")
-      ->check(CLI::IsMember({"spec", "vendor", "strict"}));
+                 "the format owner's own tools reject; strict, spec and lint rules; safety, spec "
+                 "and the draft requirements of SONNX, the safety-related profile of ONNX")
+      ->check(
+          CLI::IsMember(std::vector<std::string>(ProfileNames().begin(), ProfileNames().end())));
   const auto rules = [&](const char* name, std::vector<std::string>& ids, const char* what) {
     app.add_option(name, ids, what)->delimiter(',')->allow_extra_args(false)->type_name("ID,ID");
   };
-  rules("--enable", a.enable, "Apply these rules, regardless of the profile");
+  rules("--enable", a.enable,
+        "Apply these rules, regardless of the profile; patterns such as \"ONNX-LINT-*\" match ids");
   rules("--disable", a.disable, "Do not apply these rules");
   auto* config = app.add_option("--config", a.config,
                                 "Use this configuration for all models, instead of the nearest "
@@ -68,7 +73,8 @@ void AddRuleOptions(CommandLine& command, ValidateArguments& a) {
       ->type_name("FILE")
       ->excludes(baseline);
   app.add_flag("--list-rules", a.list_rules, "Print the rules that the options select");
-  app.add_option("--explain", a.explain, "Print the description of a rule, with an example")
+  app.add_option("--explain", a.explain,
+                 "Print the description of a rule, assertion or target, with an example")
       ->type_name("ID");
 }
 
@@ -83,13 +89,21 @@ void AddOptions(CommandLine& command, ValidateArguments& a) {
       ->check(CLI::IsMember(formats))
       ->capture_default_str();
   app.add_option("-o,--output", a.output, "Write the report to this file")->type_name("FILE");
+  command
+      .AddRepeated("--report", a.reports,
+                   "Also write a report: text, json, sarif, junit or github; repeatable")
+      ->type_name("FORMAT=FILE");
+  command
+      .AddRepeated("--exclude", a.exclude,
+                   "Skip the files that the pattern matches in folders and patterns; repeatable")
+      ->type_name("PATTERN");
   app.add_option("--fail-on", a.fail_on,
                  "Lowest severity that gives exit code 1: error (the default) or warning")
       ->check(CLI::IsMember({"error", "warning"}));
-  app.add_option("--color", a.color,
-                 "Color the text report; auto: on terminals, unless NO_COLOR is set")
-      ->check(CLI::IsMember({"auto", "always", "never"}))
-      ->capture_default_str();
+  app.add_option("--max-per-rule", a.max_per_rule,
+                 "Report at most N findings of each rule in a file, and count the rest")
+      ->check(CLI::PositiveNumber)
+      ->type_name("N");
   AddRuleOptions(command, a);
   command
       .AddRepeated("--for", a.targets,
@@ -108,30 +122,24 @@ Error WithoutPrefix(const Error& error, std::string_view prefix) {
   return message.starts_with(prefix) ? Error(error.code(), message.substr(prefix.size())) : error;
 }
 
-// The checks for every file, besides the rules.
-struct Checks {
-  Assertions assertions;
-  std::vector<TargetVersion> targets;
-  Baseline baseline;
-};
-
 // Checks one file. A file that is not a valid model is a finding; an error means that the file
 // could not be accessed.
-Status CheckFile(const ValidateOptions& options, const Checks& checks, const ReadLimits& limits,
+Status CheckFile(const FileOptions& options, bool fingerprints, const ReadLimits& limits,
                  FileReport& file) {
   const auto read = ReadModelFile(file.path, limits);
   if (read) {
     file.format = read->format->label;
-    file.findings = Validate(*read->model, *read->format, options);
+    file.findings = Validate(*read->model, *read->format, options.rules);
     const auto add = [&](std::vector<Finding> more) {
       file.findings.insert(file.findings.end(), std::move_iterator(more.begin()),
                            std::move_iterator(more.end()));
     };
-    for (const TargetVersion& target : checks.targets) {
+    for (const TargetVersion& target : options.targets) {
       NN_ASSIGN(std::vector<Finding> unsupported, CheckTarget(*read, target));
       add(std::move(unsupported));
     }
-    add(CheckAssertions(*read, file.path, checks.assertions));
+    add(CheckAssertions(*read, file.path, options.assertions));
+    if (fingerprints) AddFingerprints(*read->model, *read->format, file.findings);
   } else if (const ErrorCode code = read.error().code();
              code == ErrorCode::kParse || code == ErrorCode::kModel) {
     file.findings = {
@@ -140,12 +148,11 @@ Status CheckFile(const ValidateOptions& options, const Checks& checks, const Rea
     return tl::unexpected(read.error());
   }
   for (Finding& f : file.findings) f.location.file = file.path;
-  checks.baseline.Hide(file);
   return {};
 }
 
 // Checks the files of the report in parallel; returns the status of each.
-std::vector<Status> CheckFiles(const std::vector<ValidateOptions>& options, const Checks& checks,
+std::vector<Status> CheckFiles(const std::vector<FileOptions>& options, bool fingerprints,
                                const ReadLimits& limits, size_t jobs, Report& report) {
   std::vector<Status> results(report.files.size());
   Progress progress("files", report.files.size());
@@ -154,7 +161,7 @@ std::vector<Status> CheckFiles(const std::vector<ValidateOptions>& options, cons
   ThreadPool pool(std::clamp<size_t>(report.files.size(), 1, most));
   pool.ParallelFor(report.files.size(), [&](size_t i) {
     try {
-      results[i] = CheckFile(options[i], checks, limits, report.files[i]);
+      results[i] = CheckFile(options[i], fingerprints, limits, report.files[i]);
     } catch (const std::bad_alloc&) {
       results[i] = LimitError("{}: out of memory (see max-memory)", report.files[i].path);
     } catch (const std::exception& e) {
@@ -164,13 +171,6 @@ std::vector<Status> CheckFiles(const std::vector<ValidateOptions>& options, cons
     progress.Step();
   });
   return results;
-}
-
-bool IsColored(const ValidateArguments& a) {
-  if (a.color != "auto") return a.color == "always";
-  const char* no_color = std::getenv("NO_COLOR");
-  return a.output == "-" && isatty(STDOUT_FILENO) == 1 &&
-         (no_color == nullptr || *no_color == '\0');
 }
 
 Result<int> PrintRules(const ValidateArguments& a, const Configs& configs) {
@@ -192,18 +192,54 @@ Result<int> PrintRules(const ValidateArguments& a, const Configs& configs) {
   return kExitDone;
 }
 
-Result<Checks> ChecksOf(const ValidateArguments& a) {
+Result<CommandLineOptions> OptionsOf(const ValidateArguments& a) {
   NN_RETURN_IF_ERROR(CheckUsage(a.assertions));
-  Checks checks;
-  checks.assertions = a.assertions;
+  CommandLineOptions out;
+  out.profile = ParseProfile(a.profile);
+  NN_ASSIGN(out.enable, ExpandRuleIds(a.enable));
+  NN_ASSIGN(out.disable, ExpandRuleIds(a.disable));
+  out.fail_on = ParseFailOn(a.fail_on);
+  out.max_per_rule = a.max_per_rule;
+  out.assertions = a.assertions;
   for (const std::string& text : a.targets) {
-    NN_ASSIGN(const TargetVersion target, ParseTarget(text));
-    checks.targets.push_back(target);
+    NN_ASSIGN(TargetVersion target, ParseTarget(text));
+    out.targets.push_back(std::move(target));
   }
-  if (!a.baseline.empty()) {
-    NN_ASSIGN(checks.baseline, Baseline::Read(a.baseline));
+  out.exclude = a.exclude;
+  out.config = a.config;
+  out.no_config = a.no_config;
+  return out;
+}
+
+Result<std::vector<ReportOutput>> OutputsOf(const ValidateArguments& a,
+                                            const CommandLine& command) {
+  const bool to_terminal = a.output == "-" && command.UsesColor(STDOUT_FILENO);
+  std::vector<ReportOutput> outputs = {
+      {a.format, a.output, a.format == "text" && (to_terminal || command.AlwaysUsesColor())}};
+  for (const std::string& text : a.reports) {
+    NN_ASSIGN(ReportOutput output, ParseReportOutput(text));
+    outputs.push_back(std::move(output));
   }
-  return checks;
+  NN_RETURN_IF_ERROR(CheckOutputs(outputs));
+  return outputs;
+}
+
+// Adds the files to check to the report, and their options.
+Result<std::vector<FileOptions>> AddFiles(const std::vector<std::string>& arguments,
+                                          Configs& configs, Report& report) {
+  NN_ASSIGN(const std::vector<ModelFile> models, ExpandModels(arguments));
+  std::vector<FileOptions> options;
+  for (const ModelFile& model : models) {
+    NN_ASSIGN(FileOptions o, configs.For(model.path));
+    if (!model.named && configs.IsExcluded(model.path, o)) continue;
+    FileReport& file = report.files.emplace_back();
+    file.path = model.path;
+    file.fail_on = o.fail_on.value_or(Severity::kError);
+    options.push_back(std::move(o));
+  }
+  if (options.empty()) return UsageError("all {} model files are excluded", models.size());
+  report.rules = configs.Rules();
+  return options;
 }
 
 // Reports the files that could not be checked; returns the exit code of the first.
@@ -219,45 +255,48 @@ int FailureOf(const std::vector<Status>& results, Report& report) {
   return code;
 }
 
-Result<int> Run(const ValidateArguments& a, const ReadLimits& limits) {
-  const std::set<std::string, std::less<>> enable(a.enable.begin(), a.enable.end());
-  const std::set<std::string, std::less<>> disable(a.disable.begin(), a.disable.end());
-  NN_RETURN_IF_ERROR(CheckRuleIds(enable));
-  NN_RETURN_IF_ERROR(CheckRuleIds(disable));
-  Configs configs(ParseProfile(a.profile), enable, disable, a.config, a.no_config);
+// Hides what the baseline lists, limits the findings, and writes the reports; returns the exit code
+// of the findings.
+Result<int> Deliver(const ValidateArguments& a, const std::vector<FileOptions>& options,
+                    const std::vector<ReportOutput>& outputs, std::optional<Baseline> baseline,
+                    Report& report) {
+  if (baseline) {
+    for (FileReport& file : report.files) baseline->Hide(file);
+    report.baseline = a.baseline;
+    report.stale = baseline->Stale(report);
+  }
+  for (size_t i = 0; i < options.size(); ++i)
+    if (options[i].max_per_rule) LimitFindings(report.files[i], *options[i].max_per_rule);
+  NN_RETURN_IF_ERROR(WriteReports(report, outputs));
+  return CountFailing(report) == 0 ? kExitDone : kExitCheckFailed;
+}
+
+Result<int> Run(const ValidateArguments& a, const CommandLine& command) {
+  NN_ASSIGN(CommandLineOptions command_line, OptionsOf(a));
+  Configs configs(std::move(command_line));
   if (a.list_rules || !a.explain.empty()) return PrintRules(a, configs);
   if (a.format == "markdown") return UsageError("--format markdown requires --list-rules");
   if (a.models.empty()) return UsageError("MODEL is missing");
-  NN_ASSIGN(const Checks checks, ChecksOf(a));
-  NN_ASSIGN(const std::vector<std::string> models, ExpandModels(a.models));
+  NN_ASSIGN(const std::vector<ReportOutput> outputs, OutputsOf(a, command));
+  std::optional<Baseline> baseline;
+  if (!a.baseline.empty()) {
+    NN_ASSIGN(baseline, Baseline::Read(a.baseline));
+  }
   Report report;
   report.tool_version = Version();
-  report.files.resize(models.size());
-  const std::optional<Severity> fail_on = ParseFailOn(a.fail_on);
-  std::vector<ValidateOptions> options;
-  options.reserve(models.size());
-  for (size_t i = 0; i < models.size(); ++i) {
-    report.files[i].path = models[i];
-    NN_ASSIGN(FileOptions o, configs.For(models[i]));
-    report.files[i].fail_on = fail_on.value_or(o.fail_on.value_or(Severity::kError));
-    options.push_back(std::move(o.rules));
-  }
-  report.rules = configs.Rules();
-  for (const TargetVersion& target : checks.targets) report.rules.push_back(target.rule);
-  for (const RuleInfo& rule : AssertionRules(a.assertions)) report.rules.push_back(rule);
-  const int code = FailureOf(CheckFiles(options, checks, limits, a.jobs, report), report);
+  report.tool_uri = NN_HOMEPAGE;
+  NN_ASSIGN(const std::vector<FileOptions> options, AddFiles(a.models, configs, report));
+  const bool fingerprints = baseline || !a.write_baseline.empty() || NeedsFingerprints(outputs);
+  const int code =
+      FailureOf(CheckFiles(options, fingerprints, command.limits(), a.jobs, report), report);
   if (!a.write_baseline.empty() && code == kExitDone) {
-    const Baseline baseline = Baseline::Of(report);
-    NN_RETURN_IF_ERROR(baseline.Write(a.write_baseline));
-    spdlog::info("findings in {}: {}", a.write_baseline, baseline.size());
+    const Baseline known = Baseline::Of(report, a.write_baseline);
+    NN_RETURN_IF_ERROR(known.Write());
+    spdlog::info("findings in {}: {}", a.write_baseline, known.size());
     return kExitDone;
   }
-  const bool colored = IsColored(a);
-  const std::string text = RenderReport(report, a.format, colored);
-  // The report escapes what comes from files; colors are control characters.
-  NN_RETURN_IF_ERROR(colored ? WriteFile(a.output, text) : PrintText(a.output, text));
-  if (code != kExitDone) return code;
-  return CountFailing(report) == 0 ? kExitDone : kExitCheckFailed;
+  NN_ASSIGN(const int found, Deliver(a, options, outputs, std::move(baseline), report));
+  return code != kExitDone ? code : found;
 }
 
 }  // namespace
@@ -268,5 +307,5 @@ int main(int argc, char** argv) {
                                "Checks neural-network model files against their formats' rules.");
   nn::app::ValidateArguments arguments;
   nn::app::AddOptions(command, arguments);
-  return command.Run(argc, argv, [&] { return nn::app::Run(arguments, command.limits()); });
+  return command.Run(argc, argv, [&] { return nn::app::Run(arguments, command); });
 }

@@ -1,11 +1,18 @@
 #include "apps/nnvalidate/rules_text.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cctype>
 #include <sstream>
 
 #include "apps/common/table.h"
-#include "apps/nnvalidate/config.h"
+#include "apps/nnvalidate/assertions.h"
+#include "apps/nnvalidate/targets.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "validators/rule.h"
+#include "validators/runner.h"
 
 namespace nn::app {
 namespace {
@@ -24,13 +31,28 @@ std::string ExampleLines(const ExampleTexts& example, const std::string& text) {
 }
 
 Json RuleJson(const RuleInfo& r) {
-  return {{"id", r.id},
-          {"severity", SeverityName(r.severity)},
-          {"vendor", r.vendor},
-          {"lint", r.lint},
-          {"statement", r.statement},
-          {"clause", r.clause},
-          {"hint", r.hint}};
+  return {{"id", r.id},         {"severity", SeverityName(r.severity)},
+          {"vendor", r.vendor}, {"lint", r.lint},
+          {"safety", r.safety}, {"statement", r.statement},
+          {"clause", r.clause}, {"hint", r.hint}};
+}
+
+// The names of the profiles that have the rule.
+std::vector<std::string_view> ProfilesOf(const RuleInfo& rule) {
+  std::vector<std::string_view> names;
+  for (const std::string_view name : ProfileNames())
+    if (IsApplied(rule, {*ParseProfile(name)})) names.push_back(name);
+  return names;
+}
+
+Result<RuleInfo> FindAny(const std::string& text) {
+  std::string id = text;
+  for (char& c : id) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  for (const auto& rules : {AllRules(), TargetRules(), AllAssertionRules()})
+    for (const RuleInfo& rule : rules)
+      if (rule.id == id) return rule;
+  return UsageError("unknown rule {}; nnvalidate --list-rules --enable \"*\" lists all rules",
+                    Quote(text));
 }
 
 }  // namespace
@@ -46,25 +68,27 @@ std::string RuleList(const std::vector<RuleInfo>& rules, bool json) {
   return json ? JsonText({{"version", 1}, {"rules", std::move(list)}}) : table.Text();
 }
 
-Result<std::string> ExplainRule(const std::string& id, bool json) {
-  NN_RETURN_IF_ERROR(CheckRuleIds({id}));
-  const RuleInfo r = *FindRule(id);
+Result<std::string> ExplainRule(const std::string& text, bool json) {
+  NN_ASSIGN(const RuleInfo r, FindAny(text));
+  const auto example = FindExample(r.id);
   if (json) {
     Json rule = RuleJson(r);
-    if (const auto e = FindExample(id))
-      rule["example"] = {{"language", e->language}, {"breaks", e->broken}, {"keeps", e->near}};
+    if (example)
+      rule["example"] = {
+          {"language", example->language}, {"breaks", example->broken}, {"keeps", example->near}};
     return JsonText(rule);
   }
-  const std::string_view profiles = r.vendor ? "spec, vendor, strict"
-                                    : r.lint ? "strict"
-                                             : "spec, strict";
-  std::string out = fmt::format("{}: {}\n\n  {}\n\n  source    {}\n  profiles  {}\n", r.id,
-                                SeverityName(r.severity), r.statement, r.clause, profiles);
+  std::string out = fmt::format("{}: {}\n\n  {}\n\n", r.id, SeverityName(r.severity), r.statement);
+  // The clause of an assertion or target is its option, and without the option it is not checked.
+  const bool is_option = r.clause.starts_with("--");
+  out += fmt::format("  {}  {}\n", is_option ? "option  " : "source  ", r.clause);
+  if (!is_option) out += fmt::format("  profiles  {}\n", fmt::join(ProfilesOf(r), ", "));
   if (!r.hint.empty()) out += fmt::format("  hint      {}\n", r.hint);
-  out += fmt::format("  disable   nnvalidate --disable {}\n", r.id);
-  if (const auto e = FindExample(id))
-    out += fmt::format("\n  Breaks it ({}):\n{}\n  Keeps it:\n{}", e->language,
-                       ExampleLines(*e, e->broken), ExampleLines(*e, e->near));
+  if (!is_option) out += fmt::format("  disable   nnvalidate --disable {}\n", r.id);
+  if (example)
+    out +=
+        fmt::format("\n  Breaks it ({}):\n{}\n  Keeps it:\n{}", example->language,
+                    ExampleLines(*example, example->broken), ExampleLines(*example, example->near));
   return out;
 }
 

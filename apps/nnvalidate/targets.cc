@@ -95,6 +95,12 @@ Result<TargetVersion> ParseTarget(const std::string& text) {
   return out;
 }
 
+std::vector<RuleInfo> TargetRules() {
+  std::vector<RuleInfo> rules;
+  for (const auto& t : kTargets) rules.push_back(t.rule);
+  return rules;
+}
+
 Result<std::vector<Finding>> CheckTarget(const ReadModel& model, const TargetVersion& target) {
   std::vector<Finding> out;
   if (model.format == target.format && target.version == 0) return out;

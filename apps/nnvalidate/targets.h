@@ -20,6 +20,9 @@ struct TargetVersion {
 // "tflite", "coreml", "coreml:4", "nnapi", "nnapi-1.0", "onnx", "onnx:13". kUsage for other text.
 Result<TargetVersion> ParseTarget(const std::string& text);
 
+// The rules of all targets.
+std::vector<RuleInfo> TargetRules();
+
 // Why a conversion would fail: one finding for each unsupported operator. kInternal for defects of
 // the conversion, which are not findings about the model.
 Result<std::vector<Finding>> CheckTarget(const ReadModel& model, const TargetVersion& target);

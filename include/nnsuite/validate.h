@@ -35,6 +35,9 @@ struct Finding {
   std::string message;  // what is wrong with this file; names are quoted
   Location location;
   std::string hint;  // how to fix it; may be empty
+  // Equal for the same defect in another export of the model, in which operators have other numbers
+  // and generated names; empty unless ValidateOptions::fingerprints.
+  std::string fingerprint = {};
 };
 
 // The description of a rule. Ids are stable.
@@ -46,12 +49,14 @@ struct RuleInfo {
   bool vendor = false;         // the format owner's own loader or checker enforces it
   std::string_view hint = {};  // how to fix a file that breaks the rule
   bool lint = false;           // advice beyond the published documents; only in the strict profile
+  bool safety = false;         // of the safety-related profile of ONNX; only in the safety profile
 };
 
 enum class Profile : uint8_t {
   kSpec,    // all that the published documents require
   kVendor,  // only what the format owner's loader or checker rejects
   kStrict,  // kSpec and lint
+  kSafety,  // kSpec and the draft requirements of SONNX, the safety-related profile of ONNX
 };
 
 // Selects the rules of the profile and of `enable`, except those of `disable`.
@@ -59,6 +64,7 @@ struct ValidateOptions {
   Profile profile = Profile::kSpec;
   std::set<std::string, std::less<>> enable = {};  // rule ids
   std::set<std::string, std::less<>> disable = {};
+  bool fingerprints = false;  // set Finding::fingerprint, which takes a summary of the model
 };
 
 // All findings of the selected rules, rule by rule, in file order within each rule. Location::file

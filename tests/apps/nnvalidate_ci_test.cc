@@ -64,7 +64,7 @@ class Project {
     WriteText(dir_ / "models/other.json", "{}");
     fs::create_directory_symlink(dir_ / "models", dir_ / "models/deep/loop");
   }
-  void Copy(const std::string& from, const std::string& to) {
+  void Copy(const std::string& from, const std::string& to) const {
     WriteText(dir_ / to, ReadText(kCases + from));
   }
   std::string operator/(std::string_view name) const { return dir_ / name; }
@@ -121,9 +121,14 @@ TEST_CASE("nnvalidate: rules are enabled and disabled") {
   CHECK(Contains(Validate("--list-rules --profile vendor --enable ONNX-GRAPH-012").out,
                  "ONNX-GRAPH-012 "));
   CHECK_FALSE(Contains(Validate("--list-rules --profile vendor").out, "ONNX-GRAPH-012 "));
-  const ProgramResult unknown = Validate("--disable ONNX-999 " + model);
-  CHECK(unknown.code == 2);
-  CHECK(Contains(unknown.err, "unknown rule \"ONNX-999\""));
+  CHECK(RulesOf(ValidateJson("--disable \"ONNX-MODEL-*\" " + model)) == "ONNX-NODE-003 ");
+  CHECK(RulesOf(ValidateJson("--disable onnx-node-003 " + model)) == "ONNX-MODEL-003 ");
+  CHECK(Contains(Validate("--list-rules --enable \"*\"").out, "ONNX-GRAPH-012 "));
+  for (const char* none_such : {"ONNX-999", "ONNX-X*"}) {
+    const ProgramResult unknown = Validate(fmt::format("--disable '{}' {}", none_such, model));
+    CHECK(unknown.code == 2);
+    CHECK(Contains(unknown.err, fmt::format("unknown rule \"{}\"", none_such)));
+  }
 }
 
 TEST_CASE("nnvalidate: --explain") {
@@ -134,6 +139,12 @@ TEST_CASE("nnvalidate: --explain") {
         "source    IR.md", "profiles  strict\n"})
     CHECK_MESSAGE(Contains(r.out, part), r.out);
   CHECK(Json::parse(Validate("--explain ONNX-GRAPH-012 --format json").out)["vendor"] == false);
+  CHECK(Validate("--explain onnx-graph-012").out == r.out);
+  const ProgramResult target = Validate("--explain for-tflite");
+  CHECK(target.code == 0);
+  for (const char* part : {"FOR-TFLITE: error\n", "option    --for tflite\n", "hint      "})
+    CHECK_MESSAGE(Contains(target.out, part), target.out);
+  CHECK(Contains(Validate("--explain ASSERT-MACS").out, "--assert-macs-below"));
   CHECK(Validate("--explain ONNX-999").code == 2);
   CHECK(Validate("--explain ONNX-GRAPH-012 --format sarif").code == 2);
 }
@@ -161,15 +172,18 @@ TEST_CASE("nnvalidate: the nearest configuration applies, and the command line o
   CHECK(Validate("--fail-on error " + warned).code == 0);
   std::filesystem::remove(p / "models/.nnvalidate.json");
   std::filesystem::remove(warned);
-  // SARIF lists every rule that was applied to some file.
+  // Every result of SARIF refers to its rule.
   const Json sarif = Json::parse(Validate("--format sarif " + p / "models").out);
   for (const Json& result : sarif["runs"][0]["results"]) {
     const auto index = result["ruleIndex"].get<size_t>();
     CHECK(sarif["runs"][0]["tool"]["driver"]["rules"][index]["id"] == result["ruleId"]);
   }
   for (const char* text :
-       {"[]", "{", R"({"profile": "lax"})", R"({"disable": "ONNX-MODEL-003"})",
-        R"({"disable": ["ONNX-999"]})", R"({"rules": []})", R"({"fail_on": "note"})"}) {
+       {R"({"exclude": "x"})", R"({"for": ["caffe"]})", R"({"assert": {"macs": 1}})",
+        R"({"assert": {"max_params": -1}})", R"({"assert": {"dtype": ["float"]}})",
+        R"({"max_per_rule": "many"})", "[]", "{", R"({"profile": "lax"})",
+        R"({"disable": "ONNX-MODEL-003"})", R"({"disable": ["ONNX-999"]})", R"({"rules": []})",
+        R"({"fail_on": "note"})"}) {
     CAPTURE(text);
     WriteText(p / ".nnvalidate.json", text);
     const ProgramResult r = Validate(p / "models/a.onnx");
@@ -178,27 +192,73 @@ TEST_CASE("nnvalidate: the nearest configuration applies, and the command line o
   }
 }
 
-TEST_CASE("nnvalidate: a baseline hides known findings") {
+TEST_CASE("nnvalidate: a configuration has assertions, targets, exclusions and limits") {
   const Project p;
-  const std::string baseline = p / "known.json";
-  const ProgramResult written = Validate("--write-baseline " + baseline + " " + p / "models");
-  CHECK(written.code == 0);
-  const Json schema =
-      Json::parse(ReadText(NN_SOURCE_DIR "/schemas/nnvalidate-baseline.schema.json"));
-  const Json known = Json::parse(ReadText(baseline));
-  for (const std::string& error : SchemaErrors(schema, known)) FAIL_CHECK(error);
-  CHECK(known["findings"].size() == 5);
-  const ProgramResult hidden = Validate("--baseline " + baseline + " " + p / "models/./");
-  CHECK(hidden.code == 0);
-  CHECK(hidden.out == "3 files: no findings (5 known)\n");
-  CHECK(ValidateJson("--baseline " + baseline + " " + p / "models")["files"][0]["known"] == 4);
-  // Another defect, and the known one in another file, are reported.
-  WriteText(p / "models/deep/c.onnx", ReadText(p / "models/a.onnx"));
-  WriteText(p / "models/a.onnx", ReadText(kCases + "onnx/metadata_twice.onnx"));
-  const Json report = ValidateJson("--baseline " + baseline + " " + p / "models");
-  CHECK(RulesOf(report) == "ONNX-MODEL-009 ONNX-MODEL-003 ONNX-NODE-003 ");
-  WriteText(baseline, "{}");
-  CHECK(Validate("--baseline " + baseline + " " + p / "models").code == 2);
+  fs::create_directories(p / "models/vendor");
+  p.Copy("onnx/opset_twice.onnx", "models/vendor/v.onnx");
+  const std::string config = p / ".nnvalidate.json";
+  const Json schema = Json::parse(ReadText(NN_SOURCE_DIR "/schemas/nnvalidate-config.schema.json"));
+  const auto configure = [&](const std::string& text) {
+    WriteText(config, text);
+    for (const std::string& error : SchemaErrors(schema, Json::parse(text))) FAIL_CHECK(error);
+  };
+  struct Row {
+    const char* exclude;
+    std::string files;
+  };
+  for (const Row& r :
+       {Row{R"("vendor")", "models/a.onnx models/deep/b.onnx models/deep/c.onnx "},
+        Row{R"("models/vendor/**", "b.onnx")", "models/a.onnx models/deep/c.onnx "},
+        Row{R"("**/deep")", "models/a.onnx models/vendor/v.onnx "},
+        Row{R"("models/*.onnx")", "models/deep/b.onnx models/deep/c.onnx models/vendor/v.onnx "},
+        Row{R"("deep/b.onnx")",
+            "models/a.onnx models/deep/b.onnx models/deep/c.onnx models/vendor/v.onnx "}}) {
+    CAPTURE(r.exclude);
+    configure(fmt::format(R"({{"exclude": [{}]}})", r.exclude));
+    CHECK(FilesOf(ValidateJson(p / "models"), p.path()) == r.files);
+  }
+  configure(R"({"exclude": ["vendor", "models/*.onnx"]})");
+  CHECK(FilesOf(ValidateJson("--exclude b.onnx --config " + config + " " + p / "models"),
+                p.path()) == "models/deep/c.onnx ");
+  // A file that is named is checked.
+  CHECK(FilesOf(ValidateJson(p / "models/vendor/v.onnx"), p.path()) == "models/vendor/v.onnx ");
+  configure(R"({"exclude": ["*"]})");
+  const ProgramResult none = Validate(p / "models");
+  CHECK(none.code == 2);
+  CHECK(Contains(none.err, "all 4 model files are excluded"));
+
+  const std::string good = " " + p / "models/deep/c.onnx";
+  configure(R"({"assert": {"max_params": 1, "static_shapes": true, "dtype": ["f16"]}})");
+  CHECK(RulesOf(ValidateJson(good)) == "ASSERT-MAX-PARAMS ASSERT-DTYPE ");
+  CHECK(RulesOf(ValidateJson("--assert-dtype f32" + good)) == "ASSERT-MAX-PARAMS ");
+  configure(R"({"for": ["onnx:1"]})");
+  CHECK(RulesOf(ValidateJson(good)) == "FOR-ONNX ");
+  CHECK(RulesOf(ValidateJson("--for tflite" + good)) == "");
+  CHECK(Json::parse(Validate("--format sarif" + good).out)["runs"][0]["results"][0].contains(
+      "ruleIndex"));
+  configure(R"({"max_per_rule": 1, "assert": {"ops": ["None"]}})");
+  const Json report = ValidateJson(good);
+  CHECK(RulesOf(report) == "ASSERT-OPS ");
+  const auto more = report["files"][0]["more"]["ASSERT-OPS"].get<int>();
+  CHECK(report["summary"]["errors"] == more + 1);
+  CHECK(
+      Contains(Validate("--max-per-rule 2" + good).out, fmt::format("{} more finding", more - 1)));
+}
+
+TEST_CASE("nnvalidate: several reports of one run") {
+  const Project p;
+  const ProgramResult r =
+      Validate("--report sarif=" + p / "r.sarif" + " --report junit=" + p / "r.xml" +
+               " --report json=" + p / "r.json " + p / "models");
+  CHECK(r.code == 1);
+  CHECK(Contains(r.out, "3 files: "));
+  CHECK(ReadText(p / "r.sarif") == Validate("--format sarif " + p / "models").out);
+  CHECK(ReadText(p / "r.xml") == Validate("--format junit " + p / "models").out);
+  CHECK(ReadText(p / "r.json") == Validate("--format json " + p / "models").out);
+  for (const std::string& bad :
+       {std::string("sarif"), std::string("sarif="), "markdown=" + p / "x", "xml=" + p / "x",
+        std::string("json=-"), "json=" + p / "x" + " --report sarif=" + p / "./x"})
+    CHECK(Validate("--report " + bad + " " + p / "models").code == 2);
 }
 
 TEST_CASE("nnvalidate: assertions") {

@@ -26,6 +26,8 @@ TEST_CASE("nnvalidate: a file that cannot be parsed is a finding") {
   CHECK(Contains(bad.out, " [ONNX-FILE-001]\n"));
   CHECK(bad.out.ends_with("\n2 files: 1 error in 1 file\n"));
   CHECK(Contains(Validate("--color always " + dir / "cut.onnx").out, "\x1b[31merror:"));
+  CHECK(!Contains(Validate("--color never " + dir / "cut.onnx").out, "\x1b"));
+  CHECK(!Contains(Validate(dir / "cut.onnx").out, "\x1b"));
   CHECK(Validate("- --fail-on warning", ReadText(dir / "good.onnx")).code == 0);
 }
 

@@ -166,5 +166,18 @@ TEST_CASE("terminal: the strings of other formats' models") {
   }
 }
 
+TEST_CASE("terminal: --color, NO_COLOR") {
+  const TempDir dir;
+  WriteText(dir / "m.onnx", "hello");
+  for (const char* program : {"nnvalidate --jobs x", "nninspect", "nnrun", "nnconvert"}) {
+    const std::string command = fmt::format("{} {} --color ", program, dir / "m.onnx");
+    CAPTURE(command);
+    CHECK(RunProgram(command + "always").err.find("\x1b[") != std::string::npos);
+    CHECK(RunProgram(command + "never").err.find('\x1b') == std::string::npos);
+    CHECK(RunProgram(command + "auto").err.find('\x1b') == std::string::npos);
+    CHECK(RunProgram(command + "sometimes").code == 2);
+  }
+}
+
 }  // namespace
 }  // namespace nn::test::terminal_test

@@ -18,6 +18,7 @@ Report MakeReport() {
   Report r;
   r.rules = {std::begin(kRules), std::end(kRules)};
   r.tool_version = "1.2.3";
+  r.tool_uri = "https://example.com/tool";
   FileReport bad;
   bad.path = "dir/a b.onnx";
   bad.format = "ONNX";
@@ -71,16 +72,46 @@ TEST_CASE("reports: the summary of one file names it") {
   CHECK(CountFailing(report) == 1);
 }
 
-TEST_CASE("reports: fingerprints distinguish rules and messages, not locations") {
-  const auto finding = [](const char* rule, const char* message, int64_t index) {
-    return Finding{rule, Severity::kError, message, At("graph", index), ""};
-  };
-  const std::string one = FingerprintOf(finding("T-001", "node 7 (Conv \"a\") has 3 inputs", 7));
-  CHECK(one.size() == 16);
-  CHECK(one == FingerprintOf(finding("T-001", "node 12 (Conv \"a\") has 3 inputs", 12)));
-  CHECK(one != FingerprintOf(finding("T-002", "node 7 (Conv \"a\") has 3 inputs", 7)));
-  CHECK(one != FingerprintOf(finding("T-001", "node 7 (Conv \"b\") has 3 inputs", 7)));
-  CHECK(one != FingerprintOf(finding("T-001", "node 7 (Conv \"a\") has 4 inputs", 7)));
+TEST_CASE("reports: findings beyond a limit are counted") {
+  Report report = MakeReport();
+  FileReport& file = report.files[0];
+  const Finding repeated = file.findings[1];
+  for (int i = 0; i < 4; ++i) file.findings.push_back(repeated);
+  LimitFindings(file, 2);
+  CHECK(file.findings.size() == 4);
+  REQUIRE(file.rest.size() == 1);
+  CHECK(file.rest[0].rule == "T-001");
+  CHECK(file.rest[0].count == 3);
+  CHECK(CountFindings(report, Severity::kError) == 5);
+  CHECK(CountFailing(report) == 5);
+  CHECK(TextReport(report).find("dir/a b.onnx: 3 more findings [T-001]\n") != std::string::npos);
+  CHECK(TextReport(report).find("3 files: 5 errors, 1 warning, 1 note") != std::string::npos);
+  const Json json = Json::parse(JsonReport(report));
+  CHECK(json["files"][0]["more"] == Json::parse(R"({"T-001": 3})"));
+  CHECK(json["summary"]["errors"] == 5);
+  const Json sarif = Json::parse(SarifReport(report));
+  CHECK(sarif["runs"][0]["results"].size() == 5);
+  CHECK(sarif["runs"][0]["results"][4]["message"]["text"] == "3 more findings");
+  CHECK(JunitReport(report).find("tests=\"5\" failures=\"3\"") != std::string::npos);
+  CHECK(GithubReport(report).find("::error file=dir/a b.onnx,title=T-001::3 more findings\n") !=
+        std::string::npos);
+}
+
+TEST_CASE("reports: stale entries of a baseline") {
+  Report report = MakeReport();
+  report.files.erase(report.files.begin() + 1, report.files.end());
+  report.baseline = "known.json";
+  report.stale = {{"a.onnx", "T-001", "two are named \"z\"", 2}};
+  CHECK(TextReport(report).find(
+            "known.json: note: a.onnx no longer has 2 findings: two are named \"z\" [T-001]\n"
+            "    hint: Write the baseline again with --write-baseline.\n") != std::string::npos);
+  CHECK(Json::parse(JsonReport(report))["stale"] == Json::parse(R"([{
+      "file": "a.onnx", "rule": "T-001", "message": "two are named \"z\"", "count": 2}])"));
+  const Json invocation = Json::parse(SarifReport(report))["runs"][0]["invocations"][0];
+  CHECK(invocation["executionSuccessful"] == true);
+  CHECK(invocation["toolExecutionNotifications"][0]["associatedRule"]["id"] == "T-001");
+  CHECK(GithubReport(report).find("::notice file=known.json,title=T-001::a.onnx no longer has") !=
+        std::string::npos);
 }
 
 TEST_CASE("reports: JSON") {
@@ -106,11 +137,13 @@ TEST_CASE("reports: SARIF 2.1.0") {
   const Json& driver = run["tool"]["driver"];
   CHECK(driver["name"] == "nnvalidate");
   CHECK(driver["version"] == "1.2.3");
+  CHECK(driver["informationUri"] == "https://example.com/tool");
   REQUIRE(driver["rules"].size() == 2);
   CHECK(driver["rules"][0]["id"] == "T-001");
   CHECK(driver["rules"][0]["shortDescription"]["text"] == "Names are unique.");
   CHECK(driver["rules"][0]["fullDescription"]["text"] == "Names are unique. (spec 3.1)");
   CHECK(driver["rules"][0]["help"]["text"] == "Rename one.");
+  CHECK(driver["rules"][0]["helpUri"] == "https://example.com/tool/blob/main/validators/RULES.md");
   CHECK(driver["rules"][1]["defaultConfiguration"]["level"] == "warning");
   CHECK(driver["rules"][1]["help"]["text"] ==
         "See spec 3.2; nnvalidate --explain T-002 has an example.");
@@ -126,12 +159,21 @@ TEST_CASE("reports: SARIF 2.1.0") {
   const Json& location = result["locations"][0];
   CHECK(location["physicalLocation"]["artifactLocation"]["index"] == 0);
   CHECK(location["physicalLocation"]["region"]["byteOffset"] == 1234);
+  CHECK(run["results"][0]["locations"][0]["physicalLocation"]["region"]["startLine"] == 1);
   CHECK(location["logicalLocations"][0]["fullyQualifiedName"] == "graph.node[3]");
   CHECK(!run["results"][2].contains("ruleIndex"));  // not among the rules
   CHECK(run["results"][2]["level"] == "note");
   CHECK(run["invocations"][0]["executionSuccessful"] == false);
   CHECK(run["invocations"][0]["toolExecutionNotifications"][0]["message"]["text"] ==
         "No such file");
+  // Only the rules with findings are listed, and documents have addresses.
+  Report one = MakeReport();
+  one.rules[1].clause = "IR.md, Graphs";
+  one.files[0].findings.erase(one.files[0].findings.begin() + 1, one.files[0].findings.end());
+  const Json listed = Json::parse(SarifReport(one))["runs"][0]["tool"]["driver"]["rules"];
+  REQUIRE(listed.size() == 1);
+  CHECK(listed[0]["id"] == "T-002");
+  CHECK(listed[0]["helpUri"] == "https://github.com/onnx/onnx/blob/main/docs/IR.md");
   Report clean = MakeReport();
   clean.files.resize(2);
   CHECK(Json::parse(SarifReport(clean))["runs"][0]["invocations"][0] ==

@@ -53,7 +53,9 @@ RuleSet CoremlRules() {
       .rules = InfoOf<RuleContext>(Lists()),
       .run = Run,
       .examples = Examples,
-      .clauses = Clauses()};
+      .clauses = Clauses(),
+      .operator_lists = {"neuralNetwork.layers", "neuralNetworkClassifier.layers",
+                         "neuralNetworkRegressor.layers"}};
 }
 
 }  // namespace nn::coreml

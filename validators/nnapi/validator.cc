@@ -30,7 +30,8 @@ RuleSet NnapiRules() {
           .rules = InfoOf<RuleContext>(Lists()),
           .run = Run,
           .examples = Examples,
-          .clauses = Clauses()};
+          .clauses = Clauses(),
+          .operator_lists = {"operations"}};
 }
 
 }  // namespace nn::nnapi

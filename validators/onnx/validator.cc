@@ -37,7 +37,8 @@ RuleSet OnnxRules() {
       .rules = InfoOf<RuleContext>(Lists()),
       .run = Run,
       .examples = Examples,
-      .clauses = Clauses()};
+      .clauses = Clauses(),
+      .operator_lists = {"graph.node"}};
 }
 
 }  // namespace nn::onnx

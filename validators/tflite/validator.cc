@@ -39,7 +39,8 @@ RuleSet TfliteRules() {
           .rules = InfoOf<RuleContext>(Lists()),
           .run = Run,
           .examples = Examples,
-          .clauses = Clauses()};
+          .clauses = Clauses(),
+          .operator_lists = {"subgraphs[0].operators"}};
 }
 
 }  // namespace nn::tflite
