@@ -28,8 +28,8 @@ std::set<std::string> Words(std::string_view text) {
   return {std::istream_iterator<std::string>(in), {}};
 }
 
-// The rules with a prefix that a file breaks, with the messages.
-std::set<std::string> BrokenRules(const std::string& path, std::string_view prefix,
+// The rules of a profile with a prefix that a file breaks, with the messages.
+std::set<std::string> BrokenRules(const std::string& path, Profile profile, std::string_view prefix,
                                   std::string& messages) {
   std::set<std::string> rules;
   const auto add = [&](const Finding& f) {
@@ -39,7 +39,7 @@ std::set<std::string> BrokenRules(const std::string& path, std::string_view pref
     CHECK(!f.message.empty());
   };
   if (const auto read = ReadModelFile(path); read) {
-    for (const Finding& f : Validate(*read->model, *read->format, {Profile::kStrict})) add(f);
+    for (const Finding& f : Validate(*read->model, *read->format, {profile})) add(f);
   } else {
     add(UnreadableFile(read.error(), FormatOfPath(path)));
   }
@@ -60,10 +60,11 @@ void CheckRuleCases(const RuleCases& cases) {
   const TempDir folder;
   const std::string path = folder / cases.file;
   if (cases.prepare != nullptr) cases.prepare(folder.path());
-  const auto check = [&](const std::string& bytes, std::string_view rules) {
+  const auto check = [&](const std::string& bytes, std::string_view rules,
+                         Profile profile = Profile::kStrict) {
     WriteText(path, bytes);
     std::string messages;
-    const std::set<std::string> found = BrokenRules(path, cases.prefix, messages);
+    const std::set<std::string> found = BrokenRules(path, profile, cases.prefix, messages);
     CHECK_MESSAGE(found == Words(rules), "found " << Json(found).dump() << messages);
   };
   const auto encode = [&](const char* base, const std::vector<Edit>& edits) {
@@ -76,23 +77,26 @@ void CheckRuleCases(const RuleCases& cases) {
   for (const RuleExample& e : cases.examples.list) {
     INFO("example of ", std::string(e.rules));
     covered.insert(e.rule());
+    const auto rule = FindRule(e.rule());
+    REQUIRE(rule.has_value());
+    const Profile profile = rule->safety ? Profile::kSafety : Profile::kStrict;
     if (bases.insert(e.base).second) {
       INFO("base");
-      check(encode(e.base, {}), "");
+      check(encode(e.base, {}), "", profile);
     }
     {
       INFO("broken");
-      check(encode(e.base, e.broken), e.rules);
+      check(encode(e.base, e.broken), e.rules, profile);
     }
     INFO("near miss");
-    check(encode(e.base, e.near), "");
+    check(encode(e.base, e.near), "", profile);
   }
   if (const std::string unreadable = std::string(cases.prefix) + "FILE-001"; FindRule(unreadable)) {
     const std::string whole = encode(cases.examples.list.front().base, {});
     check(whole.substr(0, whole.size() * 2 / 3), unreadable);
     covered.insert(FindRule(unreadable)->id);
   }
-  for (const RuleInfo& rule : Rules({Profile::kStrict}))
+  for (const RuleInfo& rule : AllRules())
     if (rule.id.starts_with(cases.prefix))
       CHECK_MESSAGE(covered.contains(rule.id), rule.id << " has no example");
 }

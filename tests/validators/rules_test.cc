@@ -22,7 +22,7 @@ std::ptrdiff_t CountWords(std::string_view text) {
 
 TEST_CASE("rules: ids are unique, statements are sentences with a source") {
   std::set<std::string_view> ids;
-  const auto rules = Rules({Profile::kStrict});
+  const auto rules = AllRules();
   CHECK(rules.size() > 100);
   for (const RuleInfo& rule : rules) {
     CAPTURE(std::string(rule.id));
@@ -34,7 +34,7 @@ TEST_CASE("rules: ids are unique, statements are sentences with a source") {
 
 // Rules may share a hint.
 TEST_CASE("rules: each has a hint, a sentence of at least three words") {
-  for (const RuleInfo& rule : Rules({Profile::kStrict})) {
+  for (const RuleInfo& rule : AllRules()) {
     CAPTURE(std::string(rule.id));
     CAPTURE(std::string(rule.hint));
     CHECK(!rule.hint.empty());
@@ -45,7 +45,7 @@ TEST_CASE("rules: each has a hint, a sentence of at least three words") {
 
 // Reports and --explain show one rule at a time.
 TEST_CASE("rules: statements can be read alone") {
-  for (const RuleInfo& rule : Rules({Profile::kStrict})) {
+  for (const RuleInfo& rule : AllRules()) {
     CAPTURE(std::string(rule.id));
     CAPTURE(std::string(rule.statement));
     for (const char* start : {"So ", "The same", "Those ", "They ", "It ", "These "})
@@ -69,9 +69,24 @@ TEST_CASE("rules: the vendor profile is part of spec, spec part of strict") {
   for (const RuleInfo& rule : spec) CHECK(has(strict, rule.id));
 }
 
+TEST_CASE("rules: the safety profile adds its own rules to spec") {
+  const auto spec = Rules({Profile::kSpec});
+  const auto safety = Rules({Profile::kSafety});
+  size_t added = 0;
+  for (const RuleInfo& rule : safety) {
+    CHECK(!rule.lint);
+    added += rule.safety ? 1 : 0;
+  }
+  CHECK(added >= 10);
+  CHECK(safety.size() == spec.size() + added);
+  for (const RuleInfo& rule : Rules({Profile::kStrict})) CHECK(!rule.safety);
+  for (const std::string_view name : ProfileNames()) CHECK(ParseProfile(name).has_value());
+  CHECK(!ParseProfile("lax"));
+}
+
 // The *_rules_test.cc run the examples of a format's rules and fail for a rule without one.
 TEST_CASE("rules: all belong to a format with examples, or are FILE-001") {
-  for (const RuleInfo& rule : Rules({Profile::kStrict})) {
+  for (const RuleInfo& rule : AllRules()) {
     CAPTURE(std::string(rule.id));
     const std::string_view format = rule.id.substr(0, rule.id.find('-') + 1);
     CHECK((format == "ONNX-" || format == "TFLITE-" || format == "COREML-" || format == "NNAPI-" ||

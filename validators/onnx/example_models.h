@@ -258,5 +258,6 @@ std::vector<RuleExample> ChoiceExamples();
 std::vector<RuleExample> DeviceExamples();
 std::vector<RuleExample> VersionExamples();
 std::vector<RuleExample> LintExamples();
+std::vector<RuleExample> SafetyExamples();
 
 }  // namespace nn::onnx

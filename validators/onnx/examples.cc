@@ -30,7 +30,7 @@ RuleExamples Examples() {
                         AttributeExamples(), OperatorExamples(), TypeExamples(), ShapeExamples(),
                         TensorExamples(), ExternalExamples(), SparseExamples(), FunctionExamples(),
                         TrainingExamples(), ChoiceExamples(), DeviceExamples(), VersionExamples(),
-                        LintExamples()}),
+                        LintExamples(), SafetyExamples()}),
           "protobuf text of a ModelProto", Expand};
 }
 

@@ -28,5 +28,6 @@ std::span<const Rule> TrainingRules();     // training.cc
 std::span<const Rule> DeviceRules();       // devices.cc: device configurations
 std::span<const Rule> VersionRules();      // versions.cc: features by IR version; metadata
 std::span<const Rule> LintRules();         // lint.cc: advice; the strict profile only
+std::span<const Rule> SafetyRules();       // safety.cc: SONNX; the safety profile only
 
 }  // namespace nn::onnx

@@ -12,7 +12,7 @@ std::vector<std::span<const Rule>> Lists() {
   return {ModelRules(),    GraphRules(),    InterfaceRules(),   NodeRules(),     AttributeRules(),
           ChoiceRules(),   OperatorRules(), ControlFlowRules(), TypeRules(),     TensorRules(),
           ExternalRules(), SparseRules(),   FunctionRules(),    TrainingRules(), DeviceRules(),
-          VersionRules(),  ShapeRules(),    LintRules()};
+          VersionRules(),  ShapeRules(),    LintRules(),        SafetyRules()};
 }
 
 void Run(const NativeModel& model, const Format&, const ValidateOptions& options,

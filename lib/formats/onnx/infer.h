@@ -141,6 +141,9 @@ struct ModelTypes {
 // of inputs that replace the declared ones.
 using InputTypes = std::map<std::string, Type, std::less<>>;
 ModelTypes InferModelTypes(const Model& model, const InputTypes& inputs = {});
+// The same without the types that the model declares for other values than inputs: what follows
+// from the types of the inputs and from constants alone.
+ModelTypes InferUndeclaredTypes(const Model& model);
 
 // Adds the types of all values to the graphs of a model, as value_info.
 void AddValueInfo(Model& model);

@@ -40,7 +40,8 @@ std::string TitleOf(const pb::NodeProto& node) {
 
 class ModelInference {
  public:
-  ModelInference(const Model& model, const InputTypes& inputs) : model_(model), inputs_(inputs) {
+  ModelInference(const Model& model, const InputTypes& inputs, bool declarations)
+      : model_(model), inputs_(inputs), declarations_(declarations) {
     for (const pb::FunctionProto& f : model.proto.functions())
       functions_[{NormalDomain(f.domain()), f.name(), f.overload()}] = &f;
   }
@@ -113,8 +114,8 @@ class ModelInference {
     return ReadValueType(type, fmt::format("?{}", ++symbols_));
   }
 
-  static void Declare(const pb::ValueInfoProto& info, TypeScope& scope) {
-    if (info.has_type()) scope.declared[info.name()] = &info.type();
+  void Declare(const pb::ValueInfoProto& info, TypeScope& scope) const {
+    if (declarations_ && info.has_type()) scope.declared[info.name()] = &info.type();
   }
 
   void AddInitializer(const pb::TensorProto& t, int i, TypeScope& scope) {
@@ -431,6 +432,7 @@ class ModelInference {
 
   const Model& model_;
   const InputTypes& inputs_;
+  const bool declarations_;  // of values other than inputs count
   std::vector<GraphTypes> graphs_;
   // The node that is being checked, with its operands and the nodes inside it, as imported.
   Graph graph_;
@@ -448,7 +450,12 @@ class ModelInference {
 }  // namespace
 
 ModelTypes InferModelTypes(const Model& model, const InputTypes& inputs) {
-  return model.proto.has_graph() ? ModelInference(model, inputs).Run() : ModelTypes();
+  return model.proto.has_graph() ? ModelInference(model, inputs, true).Run() : ModelTypes();
+}
+
+ModelTypes InferUndeclaredTypes(const Model& model) {
+  const InputTypes as_declared;
+  return model.proto.has_graph() ? ModelInference(model, as_declared, false).Run() : ModelTypes();
 }
 
 }  // namespace nn::onnx
