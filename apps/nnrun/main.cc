@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "apps/common/command_line.h"
+#include "apps/nnrun/against.h"
 #include "apps/nnrun/options.h"
 #include "base/file.h"
 #include "base/text.h"
@@ -113,6 +114,10 @@ void AddResultOptions(CommandLine& command, RunOptions& o) {
          "--rtol", o.rtol,
          "Largest difference relative to the largest magnitude of the output (default 1e-5)")
       ->check(CLI::NonNegativeNumber);
+  app.add_option("--against", o.against,
+                 "Compare every value with its counterpart in another model of any format: the "
+                 "first difference beyond --atol and --rtol, and a table. Both get the same inputs")
+      ->type_name("MODEL");
   app.add_option("--save-steps", o.save_steps,
                  "Write every intermediate value as .npy, with an index.json")
       ->type_name("DIR");
@@ -124,8 +129,8 @@ void AddResultOptions(CommandLine& command, RunOptions& o) {
                  "Write Chrome trace events of steps and threads, for chrome://tracing and "
                  "Perfetto; with --bench, of one extra run that is not timed")
       ->type_name("FILE");
-  app.add_option("--format", o.format, "Output format")
-      ->check(CLI::IsMember({"text", "json"}))
+  app.add_option("--format", o.format, "Output format; html only with --against")
+      ->check(CLI::IsMember({"text", "json", "html"}))
       ->capture_default_str();
 }
 
@@ -165,6 +170,13 @@ Status CheckOptions(const RunOptions& o) {
     return UsageError(
         "--trace - cannot be combined with --output -, --digest, --bench or --expect: both write "
         "to standard output");
+  if (!o.against.empty() &&
+      (prints || !o.output.empty() || !o.save_steps.empty() || !o.test_data.empty() ||
+       !o.trace.empty() || o.explain_plan || o.keeps_states()))
+    return UsageError(
+        "--against cannot be combined with --steps, --carry, --state, --test-data, --explain-plan "
+        "and options for other results");
+  if (o.format == "html" && o.against.empty()) return UsageError("--format html needs --against");
   if (o.explain_plan && (prints || !o.output.empty() || !o.save_steps.empty() ||
                          !o.test_data.empty() || !o.trace.empty()))
     return UsageError(
@@ -304,6 +316,8 @@ Result<int> Run(const RunOptions& o) {
     } else if (o.runs_folder()) {
       NN_ASSIGN(const std::vector<NamedTensor> outputs, RunFolder(imported.graph, read, o, report));
       if (!o.output.empty()) NN_RETURN_IF_ERROR(WriteOutputs(o.output, outputs, outputs.size()));
+    } else if (!o.against.empty()) {
+      NN_ASSIGN(passed, RunAgainst(std::move(imported.graph), read, o, report));
     } else if (o.explain_plan) {
       NN_RETURN_IF_ERROR(ExplainPlan(imported.graph, read, o, report));
     } else {

@@ -42,6 +42,7 @@ struct RunOptions {
   std::optional<double> atol;
   std::optional<double> rtol;
   std::string save_steps;
+  std::string against;
   bool digest = false;
   bool explain_plan = false;
   std::string trace;

@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "base/thread_pool.h"
+#include "convert/quantized_form.h"
 #include "exec/program.h"
 #include "ops/array/shape.h"
 #include "passes/input_domains.h"
@@ -25,32 +26,6 @@ constexpr int64_t kBatches[] = {2, 1, 3};
 constexpr int64_t kSizes[] = {32, 64, 224, 256, 16, 8};
 // Sizes of the other shapes.
 constexpr int64_t kOtherSizes[] = {16, 48, 8, 64, 224, 256, 32};
-
-// Fuses operators between dequantize and quantize to integer operators, so that a quantized model
-// computes the same in either form. True if there were any.
-Result<bool> RunQdqAsIntegers(Graph& graph, Status (*fuse)(Graph&) = FuseQdq) {
-  const auto count = [&] {
-    return std::count_if(graph.nodes().begin(), graph.nodes().end(), OnQuantizedTypes);
-  };
-  const auto before = count();
-  NN_RETURN_IF_ERROR(RunPass("fuse qdq", graph, fuse));
-  return count() != before;
-}
-
-bool IsQuantization(const Node& node) {
-  return node.Is("quantize") || node.Is("dequantize") || OnQuantizedTypes(node);
-}
-
-// Gives the source the form in which the converted model computes with quantized values: operators
-// on them, also in place of integer products; pairs of dequantize and quantize, which run as such
-// operators; or real numbers. True if the form changed.
-Result<bool> ComputeAlike(Graph& source, const Graph& converted) {
-  if (std::ranges::none_of(converted.nodes(), IsQuantization)) return false;
-  const bool has_integers = std::ranges::any_of(converted.nodes(), [](const Node& node) {
-    return node.arithmetic() != Arithmetic::kDefault && OnQuantizedTypes(node);
-  });
-  return RunQdqAsIntegers(source, has_integers ? FuseQuantized : FuseQdq);
-}
 
 Result<Program> Compile(Graph&& graph, const VerifyOptions& options) {
   ProgramOptions o;
