@@ -1,7 +1,9 @@
 // nnrun --against: where a model parts from another one, or from recorded values.
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -28,21 +30,53 @@ Result<OtherModel> ReadOther(const Graph& graph, const RunOptions& options);
 Result<std::vector<Tensor>> InputsOfOther(const Graph& graph, const OtherModel& other,
                                           const PortArrays& given, std::vector<Tensor>& inputs);
 
+// A value that was recorded.
+struct RecordedValue {
+  std::string name;
+  std::string op;                // that computed it; empty if unknown
+  std::optional<Type> type;      // if it is quantized
+  std::optional<size_t> output;  // of the model, if it is one
+  std::function<Result<Tensor>()> read;
+};
+
+struct Record {
+  PortArrays inputs;  // of the model
+  std::vector<RecordedValue> values;
+};
+
+// Whether the path is a record: an .npz or .safetensors file with values by name, or out_K and in_K
+// by position; a folder of --save-steps; or a folder with input_K.pb and output_K.pb.
+bool IsRecord(const std::string& path);
+Result<Record> ReadRecord(const std::string& path, const Graph& graph, const ReadLimits& limits);
+// `record` must outlive it.
+std::unique_ptr<against::Reference> ReferenceOf(const Record& record, const Graph& graph);
+
+// Finds names as PortFinder does.
+against::FindName FindNames(const std::vector<std::string>& names);
+
 // Compares the values of the model with those of options.against; false if they part. `graph` and
 // `read` are as for GivenInputs().
 Result<bool> RunAgainst(Graph graph, const ReadModel& read, const RunOptions& options,
                         RunReport& report);
 
-// The differences, as text, JSON or an HTML page.
 struct AgainstSummary {
   std::string model, other;
   size_t values = 0;  // that the model computes
   std::vector<against::ValueDrift> drifts;
+  size_t recorded = 0;      // values without a counterpart in the model
   uint64_t peak_bytes = 0;  // of the values that existed at the same time, in both models
 
   // The first value that parts; null if there is none.
   const against::ValueDrift* first() const;
 };
+// Writes the operators that compute the first value that parts from values that agree, as
+// model.onnx in the folder, with inputs.npz, got.npz and, with the numbers of the counterpart,
+// want.npz. `model` is started; `want` is what Reference::Take() returns. Operators that ONNX
+// cannot express are a warning, and there is no model.onnx.
+Status WriteRepro(Stepper& model, const against::ValueDrift& first, const Tensor& want,
+                  const AgainstSummary& summary, const std::string& folder, RunReport& report);
+
+// The differences, as text, JSON or an HTML page.
 void DescribeAgainst(const AgainstSummary& summary, const RunOptions& options, RunReport& report);
 
 }  // namespace nn::app

@@ -99,6 +99,8 @@ std::vector<std::string> Lines(const AgainstSummary& summary) {
   std::vector<std::string> lines = {fmt::format("{} against {}: {} of {} values compared, {} agree",
                                                 summary.model, summary.other, summary.drifts.size(),
                                                 summary.values, agree)};
+  if (summary.recorded > 0)
+    lines.push_back(fmt::format("{} recorded values have no counterpart", summary.recorded));
   const ValueDrift* first = summary.first();
   lines.push_back(first == nullptr ? "no difference beyond the tolerance" : FirstText(*first));
   if (std::string text = FirstNotFinite(summary); !text.empty()) lines.push_back(std::move(text));
@@ -157,6 +159,7 @@ void DescribeAgainst(const AgainstSummary& summary, const RunOptions& options, R
           {"passed", first == nullptr},
           {"first", first == nullptr ? Json(nullptr) : Json(first->name)},
           {"computed", summary.values},
+          {"unmatched", summary.recorded},
           {"peak_bytes", summary.peak_bytes},
           {"values", Json::array()}};
   for (const ValueDrift& d : summary.drifts) json["values"].push_back(DriftJson(d));

@@ -114,10 +114,16 @@ void AddResultOptions(CommandLine& command, RunOptions& o) {
          "--rtol", o.rtol,
          "Largest difference relative to the largest magnitude of the output (default 1e-5)")
       ->check(CLI::NonNegativeNumber);
-  app.add_option("--against", o.against,
-                 "Compare every value with its counterpart in another model of any format: the "
-                 "first difference beyond --atol and --rtol, and a table. Both get the same inputs")
-      ->type_name("MODEL");
+  app.add_option(
+         "--against", o.against,
+         "Compare every value with its counterpart in another model of any format, or in recorded "
+         "values: an .npz or .safetensors file, a folder of --save-steps or one for "
+         "--test-data. Prints the first difference beyond --atol and --rtol, and a table")
+      ->type_name("FILE");
+  app.add_option("--write-repro", o.write_repro,
+                 "With --against: write the operators that compute the first value that parts from "
+                 "values that agree: model.onnx, inputs.npz, got.npz and want.npz")
+      ->type_name("DIR");
   app.add_option("--save-steps", o.save_steps,
                  "Write every intermediate value as .npy, with an index.json")
       ->type_name("DIR");
@@ -176,6 +182,10 @@ Status CheckOptions(const RunOptions& o) {
     return UsageError(
         "--against cannot be combined with --steps, --carry, --state, --test-data, --explain-plan "
         "and options for other results");
+  if (!o.write_repro.empty() && o.against.empty())
+    return UsageError("--write-repro needs --against");
+  if (!o.write_repro.empty() && o.format == "html")
+    return UsageError("--write-repro cannot be combined with --format html");
   if (o.format == "html" && o.against.empty()) return UsageError("--format html needs --against");
   if (o.explain_plan && (prints || !o.output.empty() || !o.save_steps.empty() ||
                          !o.test_data.empty() || !o.trace.empty()))

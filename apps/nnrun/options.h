@@ -43,6 +43,7 @@ struct RunOptions {
   std::optional<double> rtol;
   std::string save_steps;
   std::string against;
+  std::string write_repro;
   bool digest = false;
   bool explain_plan = false;
   std::string trace;
@@ -138,6 +139,8 @@ Result<bool> RunTestData(const ReadModel& read, const ModelImporter& import,
 
 // Appends every computed value to the outputs. Returns the number of outputs added.
 size_t ExposeSteps(Graph& graph);
+// The name of a value that ExposeSteps() adds, unless another one has it.
+std::string SavedName(const Value& value);
 // Writes the inputs and outputs of a graph after ExposeSteps() to a folder: .npy files and
 // index.json.
 Status SaveSteps(const std::string& directory, const Graph& graph, size_t own_outputs,

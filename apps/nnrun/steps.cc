@@ -42,6 +42,10 @@ Json Describe(const Port& port, const Tensor& tensor, std::string_view kind) {
 
 }  // namespace
 
+std::string SavedName(const Value& value) {
+  return value.name().empty() ? fmt::format("value_{}", value.id()) : std::string(value.name());
+}
+
 size_t ExposeSteps(Graph& graph) {
   std::set<std::string> names;
   for (const Port& p : graph.outputs()) names.insert(p.name);
@@ -49,8 +53,7 @@ size_t ExposeSteps(Graph& graph) {
   for (const Node& node : graph.nodes())
     for (Value* v : node.outputs()) {
       if (graph.IsOutput(v) || v->dtype() == DType::kUnknown) continue;
-      const std::string base =
-          v->name().empty() ? fmt::format("value_{}", v->id()) : std::string(v->name());
+      const std::string base = SavedName(*v);
       std::string name = base;
       for (int i = 1; !names.insert(name).second; ++i) name = fmt::format("{}_{}", base, i);
       added.push_back({std::move(name), v});

@@ -106,14 +106,6 @@ bool IsInside(const Value* v) {
              v->uses(), [&](const Use& use) { return use.node->source().index == source.index; });
 }
 
-std::vector<const Value*> ComputedValues(const Graph& graph) {
-  std::vector<const Value*> out;
-  for (const Node& node : graph.nodes())
-    for (const Value* v : node.outputs())
-      if (!v->type().quantized() || !IsInside(v)) out.push_back(v);
-  return out;
-}
-
 // TensorFlow Lite's converter joins the names of all operators that became one; the first is that
 // of the result.
 std::string FirstName(std::string_view name) {
@@ -123,7 +115,7 @@ std::string FirstName(std::string_view name) {
 class Pairing {
  public:
   Pairing(const Graph& a, const Graph& b)
-      : a_(a), b_(b), left_(ComputedValues(a)), right_(ComputedValues(b)) {}
+      : a_(a), b_(b), left_(ComparedValues(a)), right_(ComparedValues(b)) {}
 
   void Pair(const Value* a, const Value* b, PairedBy by) {
     if (to_b_.contains(a)) return;
@@ -246,8 +238,6 @@ std::string_view PairedByName(PairedBy by) {
   switch (by) {
     case PairedBy::kInterface:
       return "interface";
-    case PairedBy::kRecord:
-      return "record";
     case PairedBy::kComputation:
       return "computation";
     case PairedBy::kName:
@@ -261,7 +251,15 @@ std::string_view PairedByName(PairedBy by) {
 }
 
 bool IsCertain(PairedBy by) {
-  return by == PairedBy::kInterface || by == PairedBy::kRecord || by == PairedBy::kComputation;
+  return by == PairedBy::kInterface || by == PairedBy::kComputation;
+}
+
+std::vector<const Value*> ComparedValues(const Graph& graph) {
+  std::vector<const Value*> out;
+  for (const Node& node : graph.nodes())
+    for (const Value* v : node.outputs())
+      if (!v->type().quantized() || !IsInside(v)) out.push_back(v);
+  return out;
 }
 
 Status ComputeAlike(Graph& a, Graph& b) {
@@ -275,22 +273,11 @@ Status ComputeAlike(Graph& a, Graph& b) {
 }
 
 std::vector<ValuePair> PairValues(const Graph& a, const Graph& b, std::span<const PortPair> inputs,
-                                  std::span<const PortPair> outputs, const PairRecord& record,
-                                  const MakeFindName& names) {
+                                  std::span<const PortPair> outputs, const MakeFindName& names) {
   Pairing pairing(a, b);
   for (const PortPair& p : outputs) {
     const Value *x = a.outputs()[p.a].value, *y = b.outputs()[p.b].value;
     if (x->def() != nullptr) pairing.Pair(x, y, PairedBy::kInterface);
-  }
-  if (!record.empty()) {
-    std::unordered_map<std::string_view, const Value*> left, right;
-    for (const Value* v : ComputedValues(a)) left[v->name()] = v;
-    for (const Value* v : ComputedValues(b)) right[v->name()] = v;
-    for (const auto& [x, y] : record) {
-      const auto i = left.find(x), k = right.find(y);
-      if (i != left.end() && k != right.end())
-        pairing.ByName(i->second, k->second, PairedBy::kRecord);
-    }
   }
   // Equal inputs have equal keys; those of one model alone have keys of their own.
   std::vector<uint64_t> keys_a(a.inputs().size()), keys_b(b.inputs().size());

@@ -17,14 +17,13 @@ namespace nn::against {
 // Why two values are a pair.
 enum class PairedBy : uint8_t {
   kInterface,    // outputs of the models
-  kRecord,       // the record of a conversion
   kComputation,  // the same operators compute both from the inputs
   kName,
   kConstants,  // an operator with the same constants computes both
   kOrder,      // the same operators surround both
 };
 
-// "interface", "record", ...
+// "interface", "computation", ...
 std::string_view PairedByName(PairedBy by);
 
 // Whether a difference of the pair alone shows that the models part: not if the pair may be an
@@ -49,19 +48,18 @@ struct PortPair {
 using FindName = std::function<std::optional<size_t>(std::string_view name)>;
 using MakeFindName = std::function<FindName(const std::vector<std::string>& names)>;
 
-// What is known of the pairs in advance: names in `a`, names in `b`.
-using PairRecord = std::vector<std::pair<std::string, std::string>>;
-
 // If one of the graphs has operators on quantized types, operators between dequantize and quantize
 // become such operators in both, because results inside of these are not limited to the range of a
 // quantized type.
 Status ComputeAlike(Graph& a, Graph& b);
 
-// The pairs of values that nodes compute, in the order of `a`. No value of `a` is in two pairs, and
-// a value of `b` only if two outputs of `a` are paired with it. Quantized values inside an operator
-// of the file, such as the sums before its activation, are in none.
+// The values that are compared: those that nodes compute, in order, except quantized ones inside an
+// operator of the file, such as the sums before its activation.
+std::vector<const Value*> ComparedValues(const Graph& graph);
+
+// The pairs of ComparedValues(), in the order of `a`. No value of `a` is in two pairs, and a value
+// of `b` only if two outputs of `a` are paired with it.
 std::vector<ValuePair> PairValues(const Graph& a, const Graph& b, std::span<const PortPair> inputs,
-                                  std::span<const PortPair> outputs, const PairRecord& record,
-                                  const MakeFindName& names);
+                                  std::span<const PortPair> outputs, const MakeFindName& names);
 
 }  // namespace nn::against

@@ -24,18 +24,17 @@ against::FindName ExactNames(const std::vector<std::string>& names) {
   };
 }
 
-std::vector<ValuePair> PairsOf(const Graph& a, const Graph& b,
-                               const against::PairRecord& record = {}) {
+std::vector<ValuePair> PairsOf(const Graph& a, const Graph& b) {
   std::vector<against::PortPair> inputs, outputs;
   for (size_t i = 0; i < a.inputs().size(); ++i) inputs.push_back({i, i});
   for (size_t i = 0; i < a.outputs().size(); ++i) outputs.push_back({i, i});
-  return against::PairValues(a, b, inputs, outputs, record, ExactNames);
+  return against::PairValues(a, b, inputs, outputs, ExactNames);
 }
 
 // "a=b computation", one line a pair.
-std::string PairText(const Graph& a, const Graph& b, const against::PairRecord& record = {}) {
+std::string PairText(const Graph& a, const Graph& b) {
   std::string out;
-  for (const ValuePair& p : PairsOf(a, b, record))
+  for (const ValuePair& p : PairsOf(a, b))
     out += against::NameOf(*p.a) + "=" + against::NameOf(*p.b) + " " +
            std::string(against::PairedByName(p.by)) + "\n";
   return out;
@@ -86,8 +85,6 @@ TEST_CASE("pairs: names, equal constants, order") {
     out "y" = %z
   })");
   CHECK(PairText(a, b) == "h=h name\np=q constants\ne=f order\ny=z interface\n");
-  CHECK(PairText(a, b, {{"s", "s1"}, {"none", "h"}}) ==
-        "s=s1 record\nh=h name\np=q constants\ne=f order\ny=z interface\n");
   // A name of a value with other elements is a coincidence.
   const Graph c = Parse(R"(graph {
     in %x: f32[4, 20]
@@ -141,7 +138,8 @@ TEST_CASE("drift: the first value that parts, and those behind it") {
   CHECK(Parting(DriftsOf(a, Parse(Chain("2.5", "exp")), 0.3)) == "");
 }
 
-TEST_CASE("drift: values of equal names with nothing in common are no pair if what follows agrees") {
+TEST_CASE(
+    "drift: values of equal names with nothing in common are no pair if what follows agrees") {
   // "b" is another value in the second graph.
   const Graph a = Parse(R"(graph { in %x: f32[8]
     %a = exp(%x)  %b = neg(%a)  %c = abs(%b)  %d = tanh(%c)  out "d" = %d })");

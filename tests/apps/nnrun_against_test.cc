@@ -1,11 +1,16 @@
 // nnrun --against: where two models part.
 #include <doctest/doctest.h>
 
+#include <filesystem>
 #include <string>
+#include <vector>
 
 #include "apps/program.h"
+#include "base/file.h"
 #include "base/json.h"
+#include "formats/onnx/tensor_file.h"
 #include "support/files.h"
+#include "tensorio/npz.h"
 
 namespace nn::test::nnrun_against_test {
 namespace {
@@ -17,6 +22,11 @@ std::string Model(const std::string& scale) {
          scale +
          "]  %conv = conv(%x, %w) \"c\"  %relu = relu(%conv)  %scaled = mul(%relu, %s)"
          "  %out = tanh(%scaled)  out \"y\" = %out }";
+}
+
+void WriteTensorPb(const std::string& path, const std::vector<float>& values) {
+  const Tensor t = Tensor::Of({static_cast<int64_t>(values.size())}, values);
+  REQUIRE(WriteFile(path, *onnx::TensorProtoImage(t, "")).has_value());
 }
 
 Json JsonOf(const std::string& arguments, int code) {
@@ -85,6 +95,120 @@ TEST_CASE("nnrun --against: a quantized model against the float model that it ap
   const std::string both = dir / "q.onnx --against " + dir / "f.onnx";
   CHECK(JsonOf(both + " --rtol 0.02", 0)["passed"] == true);
   CHECK(RunProgram("nnrun " + both).code == 1);
+}
+
+TEST_CASE("nnrun --write-repro: the operator at which two models part") {
+  const TempDir dir;
+  WriteModel(dir / "a.tflite", Model("2"));
+  WriteModel(dir / "b.onnx", Model("2.5"));
+  const std::string both = dir / "a.tflite --against " + dir / "b.onnx --write-repro " + dir / "r";
+  CHECK(JsonOf(both, 1)["repro"] == Json{{"folder", dir / "r"}, {"operators", 1}});
+  CHECK(Listing(dir / "r") == "got.npz\ninputs.npz\nmodel.onnx\nwant.npz\n");
+  const std::string run =
+      "nnrun " + dir / "r/model.onnx --inputs " + dir / "r/inputs.npz --expect " + dir / "r/";
+  CHECK(RunProgram(run + "got.npz").code == 0);
+  const ProgramResult want = RunProgram(run + "want.npz");
+  CHECK(want.code == 1);
+  CHECK(Contains(want.out, "outputs differ"));
+  // The same from recorded values.
+  REQUIRE(RunProgram("nnrun " + dir / "b.onnx --save-steps " + dir / "steps").code == 0);
+  const std::string steps =
+      dir / "a.tflite --against " + dir / "steps --write-repro " + dir / "again";
+  CHECK(JsonOf(steps, 1)["repro"]["operators"] == 1);
+  CHECK(ReadText(dir / "again/want.npz") == ReadText(dir / "r/want.npz"));
+  // Nothing parts, nothing is written.
+  CHECK(RunProgram("nnrun " + dir / "a.tflite --against " + dir / "a.tflite --write-repro " +
+                   dir / "none")
+            .code == 0);
+  CHECK_FALSE(Exists(dir / "none"));
+  CHECK(RunProgram("nnrun " + dir / "a.tflite --write-repro " + dir / "none").code == 2);
+}
+
+TEST_CASE("nnrun --write-repro: quantized values become real numbers") {
+  const TempDir dir;
+  const auto model = [](const std::string& op) {
+    return "graph { in %x: f32[4]  %q = quantize(%x): i8[4]{scale=0.01, zp=0}  %d = dequantize(%q)"
+           "  %r = " +
+           op +
+           "(%d)  %z = quantize(%r): i8[4]{scale=0.01, zp=0}"
+           "  %y = dequantize(%z)  out \"y\" = %y }";
+  };
+  WriteModel(dir / "a.tflite", model("relu"));
+  WriteModel(dir / "b.tflite", model("abs"));
+  const std::string both = dir / "a.tflite --against " + dir / "b.tflite --input x=[-1,-0.5,0.5,1]";
+  const ProgramResult r = RunProgram("nnrun " + both + " --write-repro " + dir / "r");
+  CHECK(r.code == 1);
+  CHECK(Contains(r.out, "model.onnx (1 operator), inputs.npz, got.npz, want.npz"));
+  const std::string run =
+      "nnrun " + dir / "r/model.onnx --inputs " + dir / "r/inputs.npz --expect ";
+  CHECK(RunProgram(run + dir / "r/got.npz").code == 0);
+  CHECK(RunProgram(run + dir / "r/want.npz").code == 1);
+}
+
+TEST_CASE("nnrun --against: the values that --save-steps wrote") {
+  const TempDir dir;
+  WriteModel(dir / "m.onnx", Model("2"));
+  WriteModel(dir / "n.tflite", Model("2.5"));
+  REQUIRE(RunProgram("nnrun " + dir / "m.onnx --seed 7 --save-steps " + dir / "steps").code == 0);
+  // The inputs are recorded, too.
+  const Json same = JsonOf(dir / "m.onnx --against " + dir / "steps", 0);
+  CHECK(same["values"].size() == 4);
+  CHECK(same["unmatched"] == 0);
+  for (const Json& v : same["values"]) CHECK(v["identical"] == true);
+  CHECK(same["values"][0]["against"]["operator"] == "operator 0 (Conv)");
+  const Json other = JsonOf(dir / "n.tflite --against " + dir / "steps", 1);
+  CHECK(other["first"] == "scaled");
+  // Other inputs than the recorded ones.
+  CHECK(JsonOf(dir / "m.onnx --input x=1 --against " + dir / "steps", 1)["first"] == "conv");
+}
+
+TEST_CASE("nnrun --against: values by name in an archive, and a test set") {
+  const TempDir dir;
+  WriteModel(dir / "m.onnx",
+             "graph { in %x: f32[2]  %a = exp(%x)  %b = neg(%a)  %c = abs(%b)"
+             "  out \"y\" = %c }");
+  const auto archive = [&](const std::string& name, float a, const std::string& output) {
+    const std::vector<NamedTensor> arrays = {{"x", Tensor::Of<float>({2}, {0, 0})},
+                                             {"a", Tensor::Of<float>({2}, {a, 1})},
+                                             {"more", Tensor::Of<float>({2}, {1, 1})},
+                                             {output, Tensor::Of<float>({2, 1}, {1, 1})}};
+    REQUIRE(WriteNpz(dir / name, arrays).has_value());
+  };
+  archive("good.npz", 1, "y");
+  const Json good = JsonOf(dir / "m.onnx --against " + dir / "good.npz", 0);
+  CHECK(good["values"].size() == 2);
+  CHECK(good["values"][1]["paired_by"] == "interface");
+  CHECK(good["unmatched"] == 1);
+  archive("bad.npz", 1.5, "out_0");
+  const ProgramResult bad = RunProgram("nnrun " + dir / "m.onnx --against " + dir / "bad.npz");
+  CHECK(bad.code == 1);
+  CHECK(Contains(bad.out, "first difference: value \"a\", Exp 0, recorded as \"a\""));
+  CHECK(Contains(bad.out, "1 recorded values have no counterpart"));
+
+  std::filesystem::create_directory(dir / "set");
+  WriteTensorPb(dir / "set/input_0.pb", {0, 0});
+  WriteTensorPb(dir / "set/output_0.pb", {1, 1});
+  CHECK(JsonOf(dir / "m.onnx --against " + dir / "set", 0)["values"].size() == 1);
+  WriteTensorPb(dir / "set/output_0.pb", {1, 2});
+  CHECK(JsonOf(dir / "m.onnx --against " + dir / "set", 1)["first"] == "y");
+
+  // Damaged records.
+  const auto error = [&](const std::string& path) {
+    const ProgramResult r = RunProgram("nnrun " + dir / "m.onnx --against " + path);
+    CHECK(r.code == 2);
+    return r.err;
+  };
+  std::filesystem::create_directory(dir / "steps");
+  WriteText(dir / "steps/index.json", "{}");
+  CHECK(Contains(error(dir / "steps"), "it has no \"values\""));
+  WriteText(dir / "steps/index.json", R"({"values": [{"name": "a"}]})");
+  CHECK(Contains(error(dir / "steps"), "no \"file\""));
+  WriteText(dir / "steps/index.json", R"({"values": [{"name": "a", "file": "../a.npy"}]})");
+  CHECK(Contains(error(dir / "steps"), "\"../a.npy\" is not a file in the folder"));
+  WriteText(dir / "steps/index.json", R"({"values": [{"name": "a", "file": "a.npy"}]})");
+  CHECK(Contains(error(dir / "steps"), "a.npy"));
+  REQUIRE(WriteNpz(dir / "none.npz", std::vector<NamedTensor>{{"z", Tensor::Ints({1})}}));
+  CHECK(Contains(error(dir / "none.npz"), "nothing can be compared"));
 }
 
 TEST_CASE("nnrun --against: what cannot be compared") {
