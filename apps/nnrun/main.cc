@@ -124,6 +124,11 @@ void AddResultOptions(CommandLine& command, RunOptions& o) {
                  "With --against: write the operators that compute the first value that parts from "
                  "values that agree: model.onnx, inputs.npz, got.npz and want.npz")
       ->type_name("DIR");
+  app.add_option("--search-dtype", o.search_dtype,
+                 "Find the operators that must stay f32 so that the outputs are within --atol and "
+                 "--rtol of those of the model if all others compute in this type")
+      ->check(CLI::IsMember({"f16", "bf16"}))
+      ->type_name("TYPE");
   app.add_option("--save-steps", o.save_steps,
                  "Write every intermediate value as .npy, with an index.json")
       ->type_name("DIR");
@@ -176,12 +181,16 @@ Status CheckOptions(const RunOptions& o) {
     return UsageError(
         "--trace - cannot be combined with --output -, --digest, --bench or --expect: both write "
         "to standard output");
-  if (!o.against.empty() &&
-      (prints || !o.output.empty() || !o.save_steps.empty() || !o.test_data.empty() ||
-       !o.trace.empty() || o.explain_plan || o.keeps_states()))
+  const bool compares = !o.against.empty() || !o.search_dtype.empty();
+  if (compares && (prints || !o.output.empty() || !o.save_steps.empty() || !o.test_data.empty() ||
+                   !o.trace.empty() || o.explain_plan || o.keeps_states()))
     return UsageError(
-        "--against cannot be combined with --steps, --carry, --state, --test-data, --explain-plan "
-        "and options for other results");
+        "--against and --search-dtype cannot be combined with --steps, --carry, --state, "
+        "--test-data, --explain-plan and options for other results");
+  if (!o.against.empty() && !o.search_dtype.empty())
+    return UsageError("--against cannot be combined with --search-dtype");
+  if (!o.search_dtype.empty() && !o.rtol)
+    return UsageError("--search-dtype needs --rtol, the tolerance that the outputs must hold");
   if (!o.write_repro.empty() && o.against.empty())
     return UsageError("--write-repro needs --against");
   if (!o.write_repro.empty() && o.format == "html")
@@ -328,6 +337,8 @@ Result<int> Run(const RunOptions& o) {
       if (!o.output.empty()) NN_RETURN_IF_ERROR(WriteOutputs(o.output, outputs, outputs.size()));
     } else if (!o.against.empty()) {
       NN_ASSIGN(passed, RunAgainst(std::move(imported.graph), read, o, report));
+    } else if (!o.search_dtype.empty()) {
+      NN_RETURN_IF_ERROR(ReportDtypeSearch(std::move(imported.graph), read, o, report));
     } else if (o.explain_plan) {
       NN_RETURN_IF_ERROR(ExplainPlan(imported.graph, read, o, report));
     } else {

@@ -44,6 +44,7 @@ struct RunOptions {
   std::string save_steps;
   std::string against;
   std::string write_repro;
+  std::string search_dtype;
   bool digest = false;
   bool explain_plan = false;
   std::string trace;
@@ -145,6 +146,12 @@ std::string SavedName(const Value& value);
 // index.json.
 Status SaveSteps(const std::string& directory, const Graph& graph, size_t own_outputs,
                  std::span<const Tensor> inputs, std::span<const Tensor> outputs);
+
+// Reports the operators that must stay f32 so that the outputs are within the tolerance if the
+// others compute in options.search_dtype. Requires options.rtol. `graph` and `read` are as for
+// GivenInputs().
+Status ReportDtypeSearch(Graph graph, const ReadModel& read, const RunOptions& options,
+                         RunReport& report);
 
 // Reports the plan (Program::Explain).
 void DescribePlan(const Program& program, const RunOptions& options, RunReport& report);

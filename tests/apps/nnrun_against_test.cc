@@ -211,6 +211,28 @@ TEST_CASE("nnrun --against: values by name in an archive, and a test set") {
   CHECK(Contains(error(dir / "none.npz"), "nothing can be compared"));
 }
 
+TEST_CASE("nnrun --search-dtype: which operators must stay f32") {
+  const TempDir dir;
+  WriteModel(dir / "m.onnx",
+             "graph { in %x: f32[8]  const %large: f32[1] = [100000]  %a = sigmoid(%x)"
+             "  %b = mul(%a, %large)  %c = div(%b, %large)  %d = tanh(%c)  out \"y\" = %d }");
+  const std::string m = "nnrun " + dir / "m.onnx --search-dtype ";
+  const ProgramResult text = RunProgram(m + "f16 --rtol 0.01");
+  CHECK(text.code == 0);
+  CHECK(text.out.starts_with("2 of 4 operators must stay f32 if the others are f16 ("));
+  CHECK(Contains(text.out, "  Mul 1     b\n  Div 2     c\n"));
+  CHECK(Contains(text.out, "  y  within tolerance"));
+  const ProgramResult json = RunProgram(m + "bf16 --rtol 0.02 --format json");
+  CHECK(json.code == 0);
+  const Json found = Json::parse(json.out)["search_dtype"];
+  CHECK(found["stay"].empty());
+  CHECK(found["operators"] == 4);
+  CHECK(found["outputs"][0]["agrees"] == true);
+  CHECK(Contains(RunProgram(m + "f16").err, "--search-dtype needs --rtol"));
+  CHECK(RunProgram(m + "f32 --rtol 1").code == 2);
+  CHECK(RunProgram(m + "f16 --rtol 1 --against " + dir / "m.onnx").code == 2);
+}
+
 TEST_CASE("nnrun --against: what cannot be compared") {
   const TempDir dir;
   WriteModel(dir / "a.onnx", Model("2"));
@@ -229,7 +251,7 @@ TEST_CASE("nnrun --against: what cannot be compared") {
                  "input \"x\" is f32[1, 3, 8, 8] in "));
   CHECK(Contains(error(dir / "a.onnx --against " + dir / "none.onnx"), "none.onnx"));
   CHECK(Contains(error(dir / "a.onnx --digest --against " + dir / "a.onnx"),
-                 "--against cannot be combined"));
+                 "--against and --search-dtype cannot be combined"));
   CHECK(Contains(error(dir / "a.onnx --format html"), "--format html needs --against"));
 }
 
