@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "ops/math/dft.h"
@@ -22,18 +23,22 @@ struct FourierRows {
   int64_t y_outer = 0, y_inner = 0, y_step = 0, y_parts = 2, kept = 0;
 
   // Reads transform `row` as sequence `lane`. Each element is multiplied by that of the window, if
-  // there is one.
+  // there is one. A part that is NaN makes the other one NaN, as a product by a root of unity does,
+  // so that all results are NaN whatever products are left out.
   template <typename T>
   void Read(const T* x, const T* window, int64_t row, const FourierArrays& to, size_t lane) const {
     const T* from = x + row / inner * x_outer + row % inner * x_inner;
     double* re = to.x_re + lane;
     double* im = to.x_im + lane;
     for (int64_t i = 0; i < given; ++i, from += x_step, re += to.width, im += to.width) {
+      const bool is_real = x_parts == 1 || (is_half && (i == 0 || 2 * i == n));
       *re = static_cast<double>(from[0]);
-      *im = x_parts == 2 ? static_cast<double>(from[1]) : 0.0;
-      if (window == nullptr) continue;
-      *re = *re * static_cast<double>(window[i]);
-      *im = *im * static_cast<double>(window[i]);
+      *im = is_real ? 0.0 : static_cast<double>(from[1]);
+      if (window != nullptr) {
+        *re = *re * static_cast<double>(window[i]);
+        *im = *im * static_cast<double>(window[i]);
+      }
+      if (*re != *re || *im != *im) *re = *im = std::numeric_limits<double>::quiet_NaN();
     }
     for (int64_t i = given; i < n; ++i, re += to.width, im += to.width) *re = *im = 0;
     if (is_half) Mirror(to, lane);
@@ -53,8 +58,6 @@ struct FourierRows {
  private:
   void Mirror(const FourierArrays& to, size_t lane) const {
     const auto at = [&](int64_t i) { return static_cast<size_t>(i) * to.width + lane; };
-    to.x_im[at(0)] = 0;
-    if (n % 2 == 0) to.x_im[at(n / 2)] = 0;
     for (int64_t i = n / 2 + 1; i < n; ++i) {
       to.x_re[at(i)] = to.x_re[at(n - i)];
       to.x_im[at(i)] = -to.x_im[at(n - i)];
