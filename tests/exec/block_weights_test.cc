@@ -67,6 +67,19 @@ TEST_CASE("block weights: other uses of the numbers") {
   // A batch of products with matrices of their own.
   Run("graph { in %a: f32[3, 2, 130]  const %q: i4[3, 130, 140]{scale=0.5} = seeded(3)  "
       "%b = dequantize(%q)  %y = matmul(%a, %b)  out \"y\" = %y }");
+  // Transposed, which keeps the integers if there are many.
+  for (const char* quant : {"scale=0.5", "axis=0", "axis=1"}) {
+    std::string full = quant;
+    if (full != "scale=0.5") {
+      full += ", scale=[1";
+      for (int i = 1; i < 520; ++i) full += fmt::format(", {}", 1 + i % 5);
+      full += "]";
+    }
+    const uint64_t most = full[5] == '1' ? 520 * 528 * 4 : 520 * 528 / 2 + 528 * 4 + 16;
+    CHECK(Run("graph { in %a: f32[2, 520]  const %q: i4[520, 520]{" + full +
+              "} = seeded(3)  %f = dequantize(%q)  %b = transpose(%f) {perm = [1, 0]}  "
+              "%y = matmul(%a, %b)  out \"y\" = %y }") <= most);
+  }
   // Reshaped after the dequantization, as blockwise weights of TensorFlow Lite are.
   std::string scales = "1";
   for (int i = 1; i < 140 * 4; ++i) scales += fmt::format(", {}", 1 + i % 5);

@@ -68,6 +68,9 @@ TEST_CASE("block weights: blocks along several axes") {
     for (size_t c = 0; c < 150; ++c)
       REQUIRE(got[r * 150 + c] ==
               static_cast<float>(integers[r * 150 + c] + 2) * scales[r / 3 * 10 + c / 16]);
+  const std::vector<float> transposed = Computed(Transposed(*weights), 1000);
+  for (size_t r = 0; r < 130; ++r)
+    for (size_t c = 0; c < 150; ++c) REQUIRE(transposed[c * 130 + r] == got[r * 150 + c]);
 }
 
 TEST_CASE("block weights: few, wide or far integers are computed by operators") {

@@ -14,7 +14,7 @@ std::optional<BlockWeights> WithColumns(const BlockWeights& w, size_t columns) {
   const auto old = static_cast<size_t>(w.columns);
   const size_t joined = columns / old;
   if (joined == 0 || columns % old != 0 || w.row_block.size() % joined != 0 ||
-      w.row_step != w.columns)
+      w.row_step != w.columns || w.column_step != 1)
     return std::nullopt;
   for (size_t r = 0; r < w.row_block.size(); ++r)
     if (w.row_block[r] - w.row_block[r / joined * joined] !=

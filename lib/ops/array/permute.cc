@@ -8,6 +8,7 @@
 #include "base/checked_math.h"
 #include "base/file.h"
 #include "ops/array/shape.h"
+#include "ops/quant/block_weights.h"
 
 namespace nn {
 namespace {
@@ -166,6 +167,11 @@ Result<Tensor> RearrangeConstant(const Tensor& tensor, const AxisMap& map) {
   if (!whole_bytes || tensor.byte_size() < kDeferredPermutationBytes ||
       map.KeepsOrder(ToDims(tensor.dims())))
     return RearrangeTensor(tensor, map);
+  size_t offset = 0;
+  if (const auto* weights = tensor.blob().SourceAs<BlockWeights>(offset);
+      weights != nullptr && offset == 0 && tensor.rank() == 2 && map.IsPermutation() &&
+      tensor.dims() == std::vector{weights->rows, weights->columns})
+    return TensorOf(Transposed(*weights), map.Apply(tensor.dims()));
   return Tensor::Make(
       tensor.dtype(), map.Apply(tensor.dims()),
       Blob::Deferred(tensor.byte_size(), std::make_unique<PermutedBytes>(tensor, map)));

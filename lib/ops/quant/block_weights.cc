@@ -25,6 +25,14 @@ void BlockWeights::Compute(size_t offset, std::span<std::byte> to) const {
   }
 }
 
+BlockWeights Transposed(const BlockWeights& weights) {
+  BlockWeights out = weights;
+  std::swap(out.rows, out.columns);
+  std::swap(out.row_step, out.column_step);
+  std::swap(out.row_block, out.column_block);
+  return out;
+}
+
 Result<Tensor> TensorOf(BlockWeights weights, std::vector<int64_t> dims) {
   const size_t bytes = static_cast<size_t>(weights.rows * weights.columns) * sizeof(float);
   if (bytes >= kDeferredWeightsBytes)

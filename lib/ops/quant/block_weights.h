@@ -22,7 +22,7 @@ class BlockWeights : public DeferredBytes {
   int bits = 4;
   int flip = 0;  // q is the stored integer xor this
   int64_t rows = 0, columns = 0;
-  int64_t row_step = 0;  // integers from one row to the next
+  int64_t row_step = 0, column_step = 1;  // integers from one row, or column, to the next
   std::vector<float> scales;
   std::vector<float> zeros;  // one for each scale, or for all
   // The scale of an element is the one at row_block[row] + column_block[column].
@@ -30,13 +30,16 @@ class BlockWeights : public DeferredBytes {
 
   float zero(size_t block) const { return zeros[zeros.size() == 1 ? 0 : block]; }
   int Integer(int64_t row, int64_t column) const {
-    const int64_t bit = (row * row_step + column) * bits;
+    const int64_t bit = (row * row_step + column * column_step) * bits;
     const auto byte = std::to_integer<int>(integers.data()[bit / 8]);
     return ((byte >> (bit % 8)) & ((1 << bits) - 1)) ^ flip;
   }
   // `offset` and the size are multiples of the size of a float.
   void Compute(size_t offset, std::span<std::byte> to) const override;
 };
+
+// The same numbers with rows as columns.
+BlockWeights Transposed(const BlockWeights& weights);
 
 // Smaller tensors are computed at once.
 inline constexpr size_t kDeferredWeightsBytes = size_t{1} << 16;
