@@ -3,6 +3,31 @@
 set(NN_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/nnsuite)
 
 install(TARGETS ${NN_APPS})
+
+# Manual pages and shell completion, printed by the programs. A build for another machine needs
+# CMAKE_CROSSCOMPILING_EMULATOR for them.
+if(NOT CMAKE_CROSSCOMPILING OR CMAKE_CROSSCOMPILING_EMULATOR)
+  set(pages)
+  foreach(app IN LISTS NN_APPS)
+    set(folder ${PROJECT_BINARY_DIR}/share)
+    file(MAKE_DIRECTORY ${folder})
+    add_custom_command(
+      OUTPUT ${folder}/${app}.1 ${folder}/${app}.bash ${folder}/_${app} ${folder}/${app}.fish
+      COMMAND ${app} --man-page > ${folder}/${app}.1
+      COMMAND ${app} --completion bash > ${folder}/${app}.bash
+      COMMAND ${app} --completion zsh > ${folder}/_${app}
+      COMMAND ${app} --completion fish > ${folder}/${app}.fish
+      DEPENDS ${app} VERBATIM)
+    list(APPEND pages ${folder}/${app}.1)
+    install(FILES ${folder}/${app}.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+    install(FILES ${folder}/${app}.bash RENAME ${app}
+            DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+    install(FILES ${folder}/_${app} DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+    install(FILES ${folder}/${app}.fish
+            DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+  endforeach()
+  add_custom_target(pages ALL DEPENDS ${pages})
+endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/nnsuite DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 
 # nnsuite::nnsuite is the shared library. Users who link the static one need the libraries that it

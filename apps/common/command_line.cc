@@ -16,6 +16,7 @@
 #include <optional>
 #include <system_error>
 
+#include "apps/common/completion.h"
 #include "apps/common/model.h"
 #include "apps/common/port_arrays.h"
 #include "base/file.h"
@@ -38,12 +39,33 @@ CommandLine::CommandLine(const char* name, const char* description)
                   "Color messages and text; auto: on terminals, unless NO_COLOR is set")
       ->check(CLI::IsMember({"auto", "always", "never"}))
       ->capture_default_str();
+  AddGenerated();
   app_.footer(
       "The file name \"-\" means standard input or output.\nExit codes: 0 success; 1 the model "
       "fails the check; 2 usage, file or parse error;\n3 the model uses unsupported features; 4 a "
       "resource limit was exceeded.");
   app_.get_formatter()->column_width(32);
   AddLimits();
+}
+
+void CommandLine::AddGenerated() {
+  // Like --help, these options end the parsing before required arguments are missed.
+  const auto shells = CompletionShells();
+  app_.add_option_function<std::string>(
+          "--completion",
+          [this](const std::string& shell) {
+            generated_ = CompletionScript(app_, shell);
+            throw CLI::Success();
+          },
+          "Print a script that completes the options of this program in the shell")
+      ->check(CLI::IsMember(std::vector<std::string>(shells.begin(), shells.end())));
+  app_.add_flag_callback(
+      "--man-page",
+      [this] {
+        generated_ = ManPage(app_, Version(), NN_HOMEPAGE);
+        throw CLI::Success();
+      },
+      "Print the manual page of this program");
 }
 
 bool CommandLine::UsesColor(int descriptor) const {
@@ -178,6 +200,8 @@ Result<int> CommandLine::Parse(int argc, char** argv) {
     NN_RETURN_IF_ERROR(WriteFile("-", app_.help()));
   } catch (const CLI::CallForVersion&) {
     NN_RETURN_IF_ERROR(WriteFile("-", app_.version() + "\n"));
+  } catch (const CLI::Success&) {
+    NN_RETURN_IF_ERROR(WriteFile("-", generated_));
   } catch (const CLI::ParseError& e) {
     return UsageError("{}; see \"{} --help\" for the options", e.what(), name_);
   }

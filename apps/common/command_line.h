@@ -56,6 +56,7 @@ class CommandLine {
 
  private:
   Result<int> Parse(int argc, char** argv);
+  void AddGenerated();
   void AddLimits();
   Status LimitMemory() const;
   void StartLog() const;
@@ -66,6 +67,7 @@ class CommandLine {
   int verbosity_ = 0;
   bool quiet_ = false;
   std::string color_ = "auto";
+  std::string generated_;  // by --completion or --man-page
   ReadLimits limits_;
   CLI::Option_group* limit_group_ = nullptr;
   std::optional<uint64_t> max_memory_;
