@@ -114,8 +114,7 @@ std::string FirstName(std::string_view name) {
 
 class Pairing {
  public:
-  Pairing(const Graph& a, const Graph& b)
-      : a_(a), b_(b), left_(ComparedValues(a)), right_(ComparedValues(b)) {}
+  Pairing(const Graph& a, const Graph& b) : left_(ComparedValues(a)), right_(ComparedValues(b)) {}
 
   void Pair(const Value* a, const Value* b, PairedBy by) {
     if (to_b_.contains(a)) return;
@@ -225,8 +224,6 @@ class Pairing {
     return left == right;
   }
 
-  const Graph& a_;
-  const Graph& b_;
   std::vector<const Value*> left_, right_;
   std::unordered_map<const Value*, ValuePair> to_b_;
   std::unordered_map<const Value*, const Value*> to_a_;
