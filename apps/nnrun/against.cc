@@ -28,6 +28,9 @@ Status Compare(Stepper& model, against::Reference& reference, const RunOptions& 
   out.values = against::ComparedValues(model.graph()).size();
   NN_ASSIGN(out.drifts, against::CompareValues(model, reference, o));
   out.peak_bytes = model.peak_bytes();
+  for (const Port& p : model.graph().outputs())
+    if (std::ranges::find(out.drifts, p.value, &against::ValueDrift::value) == out.drifts.end())
+      out.outputs.push_back(p.name);
   return {};
 }
 

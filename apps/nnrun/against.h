@@ -63,8 +63,9 @@ struct AgainstSummary {
   std::string model, other;
   size_t values = 0;  // that the model computes
   std::vector<against::ValueDrift> drifts;
-  size_t recorded = 0;      // values without a counterpart in the model
-  uint64_t peak_bytes = 0;  // of the values that existed at the same time, in both models
+  std::vector<std::string> outputs;  // without a counterpart
+  size_t recorded = 0;               // values without a counterpart in the model
+  uint64_t peak_bytes = 0;           // of the values that existed at the same time, in both models
 
   // The first value that parts; null if there is none.
   const against::ValueDrift* first() const;

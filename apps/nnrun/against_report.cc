@@ -6,6 +6,7 @@
 #include "apps/common/table.h"
 #include "apps/nnrun/against.h"
 #include "base/text.h"
+#include "passes/ports.h"
 
 namespace nn::app {
 namespace {
@@ -99,6 +100,8 @@ std::vector<std::string> Lines(const AgainstSummary& summary) {
   std::vector<std::string> lines = {fmt::format("{} against {}: {} of {} values compared, {} agree",
                                                 summary.model, summary.other, summary.drifts.size(),
                                                 summary.values, agree)};
+  if (!summary.outputs.empty())
+    lines.push_back("outputs without a counterpart: " + NameList(summary.outputs));
   if (summary.recorded > 0)
     lines.push_back(fmt::format("{} recorded values have no counterpart", summary.recorded));
   const ValueDrift* first = summary.first();
@@ -159,6 +162,7 @@ void DescribeAgainst(const AgainstSummary& summary, const RunOptions& options, R
           {"passed", first == nullptr},
           {"first", first == nullptr ? Json(nullptr) : Json(first->name)},
           {"computed", summary.values},
+          {"outputs_without_counterpart", summary.outputs},
           {"unmatched", summary.recorded},
           {"peak_bytes", summary.peak_bytes},
           {"values", Json::array()}};

@@ -127,7 +127,7 @@ std::string NameOf(const Value& value) {
 
 std::string OperatorOf(const Value& value) {
   const Node* const node = value.def();
-  if (node == nullptr) return "";
+  if (node == nullptr) return value.is_constant() ? "constant" : "input";
   const Source& source = node->source();
   if (source.op.empty()) return std::string(node->op_name());
   return source.index < 0 ? std::string(source.op.view())

@@ -74,7 +74,7 @@ Result<Tensor> RealNumbers(const Tensor& tensor, const Type& type);
 double LargestStep(const Type& type);
 // "%12" for a value without a name.
 std::string NameOf(const Value& value);
-// "Conv 3" for the operator of the file, else that of the graph; empty for an input or a constant.
+// "Conv 3" for the operator of the file, else that of the graph; "input" or "constant" without one.
 std::string OperatorOf(const Value& value);
 
 }  // namespace nn::against

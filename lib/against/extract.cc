@@ -102,7 +102,7 @@ Result<Graph> Extract(const Graph& graph, const std::vector<const Value*>& start
     }
     NN_RETURN_IF_ERROR(InferNode(*copy));
   }
-  out.AddOutput(names.Next(*value), copies.at(value));
+  out.AddOutput(names.Next(*value), copy_of(value));
   return out;
 }
 

@@ -94,8 +94,9 @@ class Keys {
   ValueTable<uint64_t> computed_, constants_;
 };
 
+// Whether no operator computes the value, but at most moves its elements.
 bool IsMoved(const Value* v) {
-  return v->def()->op().movement != Movement::kNone;
+  return v->def() == nullptr || v->def()->op().movement != Movement::kNone;
 }
 
 // Whether the value exists only inside an operator of the file.
@@ -256,6 +257,9 @@ std::vector<const Value*> ComparedValues(const Graph& graph) {
   for (const Node& node : graph.nodes())
     for (const Value* v : node.outputs())
       if (!v->type().quantized() || !IsInside(v)) out.push_back(v);
+  for (const Port& p : graph.outputs())
+    if (p.value->def() == nullptr && std::ranges::find(out, p.value) == out.end())
+      out.push_back(p.value);
   return out;
 }
 
@@ -274,7 +278,7 @@ std::vector<ValuePair> PairValues(const Graph& a, const Graph& b, std::span<cons
   Pairing pairing(a, b);
   for (const PortPair& p : outputs) {
     const Value *x = a.outputs()[p.a].value, *y = b.outputs()[p.b].value;
-    if (x->def() != nullptr) pairing.Pair(x, y, PairedBy::kInterface);
+    pairing.Pair(x, y, PairedBy::kInterface);
   }
   // Equal inputs have equal keys; those of one model alone have keys of their own.
   std::vector<uint64_t> keys_a(a.inputs().size()), keys_b(b.inputs().size());

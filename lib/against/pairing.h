@@ -54,7 +54,8 @@ using MakeFindName = std::function<FindName(const std::vector<std::string>& name
 Status ComputeAlike(Graph& a, Graph& b);
 
 // The values that are compared: those that nodes compute, in order, except quantized ones inside an
-// operator of the file, such as the sums before its activation.
+// operator of the file, such as the sums before its activation; then outputs that are constants or
+// inputs.
 std::vector<const Value*> ComparedValues(const Graph& graph);
 
 // The pairs of ComparedValues(), in the order of `a`. No value of `a` is in two pairs, and a value

@@ -52,6 +52,19 @@ TEST_CASE("extract: from the last values that are known") {
   CHECK(against::StartsOf(d, [](const Value*) { return false; }).size() == 2);
 }
 
+TEST_CASE("extract: a constant, and an input") {
+  const Graph graph =
+      Parse("graph { in %x: f32[2]  const %k: f32[2] = [1, 2]  out \"k\" = %k  out \"x\" = %x }");
+  const Value* const k = graph.outputs()[0].value;
+  const Value* const x = graph.outputs()[1].value;
+  const auto none = [](const Value*) { return false; };
+  CHECK(against::StartsOf(k, none).empty());
+  CHECK(against::Extract(graph, {}, {}, k)->outputs()[0].value->is_constant());
+  REQUIRE(against::StartsOf(x, none) == std::vector<const Value*>{x});
+  const auto part = against::Extract(graph, {x}, {Tensor::Of<float>({2}, {1, 2})}, x);
+  CHECK(part->outputs()[0].value->is_input());
+}
+
 TEST_CASE("extract: names are unique") {
   Graph graph = Parse(R"(graph { in %x: f32[2]  %a = neg(%x)  %b = exp(%a)  %c = add(%a, %b)
     out "c" = %c })");

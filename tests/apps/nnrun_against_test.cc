@@ -233,6 +233,25 @@ TEST_CASE("nnrun --search-dtype: which operators must stay f32") {
   CHECK(RunProgram(m + "f16 --rtol 1 --against " + dir / "m.onnx").code == 2);
 }
 
+TEST_CASE("nnrun --against: outputs that nothing computes, and those of one model") {
+  const TempDir dir;
+  const auto model = [](const std::string& k, const std::string& more) {
+    return "graph { in %x: f32[2]  const %k: f32[2] = [" + k + "]  %y = neg(%x)  out \"k\" = %k" +
+           "  out \"y\" = %y" + more + " }";
+  };
+  WriteModel(dir / "a.onnx", model("1, 2", "  %z = exp(%x)  out \"z\" = %z"));
+  WriteModel(dir / "b.onnx", model("1, 3", ""));
+  const ProgramResult r = RunProgram("nnrun " + dir / "a.onnx --against " + dir / "b.onnx");
+  CHECK(r.code == 1);
+  CHECK(Contains(r.out, "2 of 3 values compared, 1 agree"));
+  CHECK(Contains(r.out, "outputs without a counterpart: \"z\""));
+  CHECK(Contains(r.out, "first difference: value \"k_1\", constant, "));
+  CHECK(RunProgram("nnrun " + dir / "a.onnx --against " + dir / "a.onnx").code == 0);
+  const std::string repro =
+      dir / "a.onnx --against " + dir / "b.onnx --write-repro " + dir / "repro";
+  CHECK(JsonOf(repro, 1)["repro"]["folder"] == dir / "repro");
+}
+
 TEST_CASE("nnrun --against: what cannot be compared") {
   const TempDir dir;
   WriteModel(dir / "a.onnx", Model("2"));
