@@ -59,6 +59,13 @@ Json OptionsJson(const ConvertArguments& o) {
   if (o.shapes.batch) options["batch"] = *o.shapes.batch;
   if (o.opset != 0) options["opset"] = o.opset;
   if (o.fold_batch_norm) options["fold_batch_norm"] = true;
+  if (o.simplify) options["simplify"] = true;
+  if (o.fp16) options["fp16"] = true;
+  if (o.bf16) options["bf16"] = true;
+  if (o.weights_only) options["weights_only"] = true;
+  if (o.half_interface) options["half_interface"] = true;
+  if (!o.keep_float32.empty()) options["keep_float32"] = o.keep_float32;
+  if (o.allow_rounding) options["allow_rounding"] = true;
   if (o.fuse) options["fuse"] = true;
   if (o.unroll) options["unroll"] = *o.unroll;
   if (o.dequantize) options["dequantize"] = true;

@@ -36,6 +36,26 @@ void AddFolderOptions(CLI::App& app, ConvertArguments& o) {
       "converted with the same options are skipped.");
 }
 
+void AddHalfOptions(CommandLine& command, ConvertArguments& o) {
+  CLI::App& app = command.options();
+  CLI::Option* const fp16 = app.add_flag(
+      "--fp16", o.fp16,
+      "Compute in float16 what the model computes in float32, except operators that have no "
+      "float16 form in OUT, or whose numbers are out of range in the verification. Inputs and "
+      "outputs stay. The report shows the difference from the model");
+  app.add_flag("--bf16", o.bf16, "The same in bfloat16")->excludes(fp16);
+  app.add_flag("--weights-only", o.weights_only,
+               "With --fp16, --bf16: store the weights in 16 bits, and compute in float32");
+  app.add_flag("--half-interface", o.half_interface, "With --fp16, --bf16: also inputs and outputs")
+      ->excludes("--weights-only");
+  command
+      .AddRepeated("--keep-float32", o.keep_float32,
+                   "With --fp16, --bf16: operators that stay in float32, with their weights: a "
+                   "name, the name of an output, or a type such as Softmax; * and ? match any "
+                   "characters; repeatable")
+      ->type_name("PATTERN");
+}
+
 void AddOptions(CommandLine& command, ConvertArguments& o) {
   CLI::App& app = command.options();
   app.add_option("IN", o.input, "Model file, or a folder: all models below it are converted");
@@ -77,6 +97,15 @@ void AddOptions(CommandLine& command, ConvertArguments& o) {
                "Fuse functions that exporters decompose (GELU, layer normalization, ...) into one "
                "operator wherever the format has it: faster, but rounds differently. By default, "
                "only if the format lacks an operator of the decomposition");
+  CLI::Option* const simplify = app.add_flag(
+      "--simplify", o.simplify,
+      "Remove what is computed in vain: fold constants and shapes, drop dead and duplicate "
+      "operators and identities, join transposes, reshapes, casts and slices. If OUT has the "
+      "format of IN, its version, metadata and interface stay. Fails if an output changes a bit");
+  app.add_flag("--allow-rounding", o.allow_rounding,
+               "With --simplify: also --fold-batch-norm and --fuse; outputs may differ within the "
+               "tolerance")
+      ->needs(simplify);
   app.add_option(
          "--unroll", o.unroll,
          "Recurrent layers that the format cannot hold: write up to N time steps one by one "
@@ -91,6 +120,7 @@ void AddOptions(CommandLine& command, ConvertArguments& o) {
                "Compute in float32 what the model computes in float16, bfloat16 or float64: "
                "constants, inputs and outputs become float32; the report shows the difference from "
                "the model");
+  AddHalfOptions(command, o);
   app.add_flag(
       "--states", o.states,
       "TensorFlow Lite: the states of layers become inputs and outputs of OUT, as resource "
@@ -220,6 +250,11 @@ Result<int> Run(const ConvertArguments& o) {
     return kExitDone;
   }
   if (o.input.empty()) return UsageError("IN is required; \"nnconvert --help\" lists the options");
+  const bool has_half_option = o.weights_only || o.half_interface || !o.keep_float32.empty();
+  if (has_half_option && !o.fp16 && !o.bf16)
+    return UsageError("{} requires --fp16 or --bf16", o.weights_only     ? "--weights-only"
+                                                      : o.half_interface ? "--half-interface"
+                                                                         : "--keep-float32");
   if (o.output.empty() && !(o.dry_run && !o.to.empty()))
     return UsageError("OUT is required, unless --dry-run and --to are given");
   NN_ASSIGN(ReportFile file, ReportFile::At(o.report));

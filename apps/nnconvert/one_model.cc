@@ -1,5 +1,8 @@
 #include "apps/nnconvert/one_model.h"
 
+#include <fnmatch.h>
+
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -109,9 +112,12 @@ std::string_view GraphChange(const ConvertArguments& o) {
          : o.opset != 0                 ? "--opset"
          : o.fold_batch_norm            ? "--fold-batch-norm"
          : o.fuse                       ? "--fuse"
+         : o.simplify                   ? "--simplify"
          : o.unroll                     ? "--unroll"
          : o.dequantize                 ? "--dequantize"
          : o.float32                    ? "--float32"
+         : o.fp16                       ? "--fp16"
+         : o.bf16                       ? "--bf16"
          : o.states                     ? "--states"
          : o.rewrite                    ? "--rewrite"
                                         : "";
@@ -183,6 +189,28 @@ Result<std::map<size_t, Tensor>> FixedInputs(const ConvertArguments& a, const Gr
   return out;
 }
 
+// The patterns of --keep-float32.
+bool IsKept(const std::vector<std::string>& patterns, const Node& node) {
+  const auto matches = [&](const std::string& name) {
+    return !name.empty() && std::ranges::any_of(patterns, [&](const std::string& pattern) {
+      return fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
+    });
+  };
+  return matches(std::string(node.name())) || matches(std::string(node.source_op())) ||
+         std::ranges::any_of(node.outputs(),
+                             [&](const Value* v) { return matches(std::string(v->name())); });
+}
+
+HalfOptions HalfOf(const ConvertArguments& a) {
+  HalfOptions half;
+  half.type = a.bf16 ? DType::kBF16 : DType::kF16;
+  half.weights_only = a.weights_only;
+  half.interface = a.half_interface;
+  if (!a.keep_float32.empty())
+    half.keeps = [&a](const Node& node) { return IsKept(a.keep_float32, node); };
+  return half;
+}
+
 ConvertOptions OptionsOf(const ConvertArguments& a, const Format& source, ShownProgress& shown) {
   ConvertOptions o;
   o.input = a.input;
@@ -195,9 +223,14 @@ ConvertOptions OptionsOf(const ConvertArguments& a, const Format& source, ShownP
   o.prepare = [&a](Graph& graph) { return Prepare(graph, a); };
   o.fold_batch_norm = a.fold_batch_norm;
   o.fuse = a.fuse;
+  o.simplify = a.simplify;
+  o.copy_unless_fewer = GraphChange(a) == "--simplify" && NameChange(a).empty() &&
+                        a.external_data.file.empty() && !a.external_data.embed && !a.infer_shapes;
+  o.allow_rounding = a.allow_rounding;
   o.unroll = a.unroll;
   o.dequantize = a.dequantize;
   o.float32 = a.float32;
+  if (a.fp16 || a.bf16) o.half = HalfOf(a);
   o.states = a.states;
   o.dry_run = a.dry_run;
   if (a.messages) o.other_name = SayOtherName;
@@ -240,6 +273,7 @@ Status Convert(const ConvertArguments& a, ReadModel read, const Format& format,
             report.copy ? Copy(a, read, options) : ConvertModel(std::move(read), format, options));
   const Conversion& c = report.conversion;
   report.written = c.written.has_value();
+  report.copy = report.copy || c.copied;
   if (c.written) report.bytes = c.written->bytes;
   return {};
 }

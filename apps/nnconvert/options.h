@@ -34,8 +34,16 @@ struct ConvertArguments {
   bool fold_batch_norm = false;
   std::optional<int64_t> unroll = std::nullopt;
   bool fuse = false;
+  bool simplify = false;
+  bool allow_rounding = false;
   bool dequantize = false;
   bool float32 = false;
+  bool fp16 = false;
+  bool bf16 = false;
+  // With either of them:
+  bool weights_only = false;
+  bool half_interface = false;
+  std::vector<std::string> keep_float32;  // patterns
   bool states = false;
   bool rewrite = false;
   ExternalData external_data;

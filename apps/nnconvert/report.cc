@@ -97,6 +97,9 @@ std::string DetailText(const ConvertReport& r) {
   if (!c.unsupported.empty())
     out += fmt::format("{}:\n{}", UnsupportedCount(c.unsupported),
                        UnsupportedTable(c.unsupported, /*titled=*/false).Text(2));
+  if (c.copied)
+    return out + fmt::format("copied unchanged: no form with less than {} operator{} was found\n",
+                             c.operators->before, Plural(c.operators->before));
   if (r.copy)
     return out + (r.renamed ? "renamed: nothing else was changed, converted or run\n"
                   : r.typed ? "copied with the inferred types: nothing was converted or run\n"
@@ -267,7 +270,7 @@ std::string QuantizedDriftSummary(const QuantizedDrift& d) {
   return d.failure.empty()
              ? fmt::format("{}, {} run{}:",
                            d.quantized ? "float model against quantized model"
-                                       : "float32 model against the model of the file",
+                                       : "changed model against the model of the file",
                            d.runs, d.runs == 1 ? "" : "s")
              : fmt::format("not compared with the {}: {}",
                            d.quantized ? "quantized model" : "model of the file",
@@ -352,6 +355,22 @@ std::vector<std::string> Remarks(const Conversion& c) {
   if (!c.rest_unchecked.empty())
     out.push_back("the remaining operators could not be checked: " + c.rest_unchecked);
   if (!c.remedy.empty()) out.push_back(c.remedy);
+  if (c.half) {
+    const HalfSummary& h = *c.half;
+    out.push_back(fmt::format("in 16 bits: {} constants, {} operators", h.weights, h.operators));
+    if (h.kept + h.unaccepted + h.out_of_range > 0)
+      out.push_back(fmt::format(
+          "in float32: {} operators by name or range, {} without a form in 16 bits, {} constants "
+          "out of range",
+          h.kept, h.unaccepted, h.out_of_range));
+    if (!c.out_of_range.empty())
+      out.push_back(fmt::format("{} operator{} out of range in the verification, first {}",
+                                c.out_of_range.size(), Plural(c.out_of_range.size()),
+                                EscapeControls(c.out_of_range.front())));
+  }
+  if (c.operators)
+    out.push_back(fmt::format("simplified from {} to {} operator{}", c.operators->before,
+                              c.operators->after, c.operators->after == 1 ? "" : "s"));
   if (c.batch_norms_folded > 0)
     out.push_back(fmt::format("{} batch normalization{} folded into convolutions",
                               c.batch_norms_folded, c.batch_norms_folded == 1 ? "" : "s"));

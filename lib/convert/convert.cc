@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -14,6 +15,7 @@
 #include "base/file.h"
 #include "convert/layer_steps.h"
 #include "convert/remedy.h"
+#include "convert/shrink.h"
 #include "convert/written_check.h"
 #include "ops/control/region.h"
 #include "ops/math/random.h"
@@ -21,6 +23,7 @@
 #include "passes/passes.h"
 #include "passes/ports.h"
 #include "passes/qdq.h"
+#include "passes/simplify.h"
 #include "passes/weights.h"
 
 namespace nn {
@@ -43,36 +46,11 @@ int64_t CountOf(const Graph& graph, std::string_view op) {
                        [&](const Node& node) { return node.Is(op); });
 }
 
-// Whether the format writes the node as one operator, which may depend on the operator set.
-bool IsOneOperator(const Node& node, const Format& format, int64_t opset) {
-  Graph graph;
-  std::vector<Value*> inputs;
-  for (const Value* v : node.inputs()) {
-    if (v == nullptr)
-      inputs.push_back(nullptr);
-    else if (v->is_constant())
-      inputs.push_back(graph.AddConstant(v->constant(), v->name(), v->type().quant));
-    else
-      inputs.push_back(graph.AddInput(fmt::format("in{}", inputs.size()), v->type()));
-  }
-  const auto copy = graph.Append(node.op_name(), inputs, node.attrs(), node.outputs().size());
-  if (!copy) return false;
-  graph.AddOutput("out", (*copy)->output());
-  InterfaceAxes axes;
-  const auto unsupported = Legalize(graph, *format.target, &axes);
-  if (!unsupported || !unsupported->empty()) return false;
-  const std::string path = "node" + std::string(format.extensions[0]);
-  const auto image = format.write(graph, ExportOptions{.path = path, .opset = opset});
-  if (!image) return false;
-  const auto written = ImportImage(*image, path, format);
-  return written && CountOf(*written, node.op_name()) > 0;
-}
-
 // Legalizes the graph for the format and collects the unsupported nodes, those of the import first.
 Status Fit(Graph& graph, const Format& format, const ConvertOptions& o, InterfaceAxes& axes,
            Conversion& out) {
   RewriteCounts rewrites;
-  if (o.fuse) {
+  if (o.fuse || o.allow_rounding) {
     NN_RETURN_IF_ERROR(FoldConstants(graph));
     const auto is_one = [&](const Node& node) {
       return IsOneOperator(node, format, o.output.opset);
@@ -81,7 +59,15 @@ Status Fit(Graph& graph, const Format& format, const ConvertOptions& o, Interfac
   }
   if (format.lower != nullptr) NN_RETURN_IF_ERROR(format.lower(graph, o.output, &rewrites));
   if (o.unroll) NN_RETURN_IF_ERROR(UnrollLayers(graph, *format.target, *o.unroll, rewrites));
-  Status fit = FitTo(*format.target, graph, axes, out.unsupported, &rewrites);
+  bool is_legal = false;
+  if (o.simplify) {
+    NN_ASSIGN(is_legal, SimplifyFor(*format.target, graph, axes, rewrites));
+  }
+  Status fit;
+  if (!is_legal) fit = FitTo(*format.target, graph, axes, out.unsupported, &rewrites);
+  // Legalization may have added what is redundant.
+  if (o.simplify && !is_legal && fit && out.unsupported.empty())
+    NN_RETURN_IF_ERROR(RemoveRedundant(graph, &rewrites));
   for (const auto& [rewrite, count] : rewrites)
     out.rewrites.push_back({std::string(rewrite.first), std::string(rewrite.second), count});
   if (fit) return {};
@@ -157,6 +143,12 @@ Result<bool> DequantizeSource(Graph& graph, Conversion& out) {
   return true;
 }
 
+// The operators that a file lists, subgraphs included; 0 if it has no list.
+uint64_t OperatorsOf(const ReadModel& read) {
+  const auto summary = read.format->summarize(*read.model);
+  return summary ? summary->operators.size() : 0;
+}
+
 // Frees a model that only ErrorOfSource() needs, if that can read it again.
 void Release(ReadModel& read, const std::string& path) {
   std::error_code error;
@@ -195,6 +187,21 @@ Result<bool> IsSound(const StagedModel& staged, const SourceError& source_error,
   NN_RETURN_IF_ERROR(check.Finish());
   if (!verification && !is_imported) NN_RETURN_IF_ERROR(import_converted());
   NN_ASSIGN(out.verification, std::move(verification));
+  // Numbers that overflow in spite of OutOfRange().
+  const auto is_finite = [](const QuantizedOutputDrift& d) {
+    return std::isfinite(d.max_absolute);
+  };
+  if (o.half && out.verification->quantized &&
+      !std::ranges::all_of(out.verification->quantized->outputs, is_finite))
+    return UnsupportedError(
+        "an output is infinite or not a number in {} where the model's is not; keep operators in "
+        "float32 (--keep-float32), use --bf16, or --weights-only",
+        DTypeName(o.half->type));
+  if (o.simplify && !o.allow_rounding)
+    out.verification->passed =
+        out.verification->passed &&
+        std::ranges::all_of(out.verification->outputs,
+                            [](const OutputDrift& d) { return d.worst.identical; });
   return out.verification->passed;
 }
 
@@ -274,11 +281,33 @@ Result<ImportedModel> ImportForConversion(const ReadModel& read, const ConvertOp
 }
 
 Result<Conversion> ConvertModel(ReadModel read, const Format& format, const ConvertOptions& o) {
+  ConvertOptions framed = o;
+  const bool keeps_version = o.simplify || o.half;
+  const bool is_same = read.format == &format;
+  if (is_same && format.frame != nullptr && (keeps_version || o.output.opset != 0)) {
+    auto frame = format.frame(*read.model);
+    if (!frame) return InInput(frame.error(), o);
+    framed.output.frame = std::move(frame->model);
+    if (o.output.opset == 0) framed.output.opset = frame->opset;
+  }
   auto imported = ImportForConversion(read, o);
   if (!imported) return InInput(imported.error(), o);
-  Release(read, o.input);
-  return ConvertGraph(
-      *std::move(imported), [&] { return ErrorOfSource(read, o); }, format, o);
+  const uint64_t operators = o.simplify ? OperatorsOf(read) : 0;
+  const bool may_copy = is_same && o.simplify && o.copy_unless_fewer && !o.dry_run;
+  if (may_copy)
+    framed.most_operators = operators == 0 ? 0 : operators - 1;
+  else
+    Release(read, o.input);
+  const SourceError source_error = [&] { return ErrorOfSource(read, o); };
+  NN_ASSIGN(Conversion done, ConvertGraph(*std::move(imported), source_error, format, framed));
+  if (may_copy && !done.written && done.unsupported.empty() && !done.verification) {
+    NN_ASSIGN(done, CopyModel(read, o));
+    done.operators = OperatorCount{operators, operators};
+    done.copied = true;
+  } else if (done.operators) {
+    done.operators->before = operators;
+  }
+  return done;
 }
 
 Result<Conversion> ConvertGraph(ImportedModel imported, const SourceError& source_error,
@@ -307,6 +336,10 @@ Result<Conversion> ConvertGraph(ImportedModel imported, const SourceError& sourc
     if (runs && !quantized && out.hybrids == 0) quantized = source.Clone();
     NN_RETURN_IF_ERROR(ComputeInFloat32(source));
   }
+  if (!has_regions && o.half) {
+    if (runs && !quantized) quantized = source.Clone();
+    NN_RETURN_IF_ERROR(HalveSource(source, format, o, out));
+  }
   if (o.unroll) NN_RETURN_IF_ERROR(BindLayerSteps(source, *format.target, *o.unroll));
   const SourceSummary summary(source);
   // Only the verification runs the source, and remedies are tried on it.
@@ -320,7 +353,7 @@ Result<Conversion> ConvertGraph(ImportedModel imported, const SourceError& sourc
   // Shape annotations of the source file are not written.
   NN_RETURN_IF_ERROR(ForgetDeclaredShapes(fitted));
   InterfaceAxes axes;
-  if (o.fold_batch_norm) {
+  if (o.fold_batch_norm || o.allow_rounding) {
     NN_ASSIGN(out.batch_norms_folded, FoldBatchNorms(fitted));
   }
   NN_RETURN_IF_ERROR(Fit(fitted, format, o, axes, out));
@@ -328,6 +361,10 @@ Result<Conversion> ConvertGraph(ImportedModel imported, const SourceError& sourc
     out.remedy = RemedyOf(source, format, out.unsupported.size(), of_import, o);
     return out;
   }
+  if (o.half && std::ranges::none_of(fitted.values(),
+                                     [&](const Value& v) { return v.dtype() == o.half->type; }))
+    return UnsupportedError("{} models cannot be written with {} numbers yet", format.label,
+                            DTypeName(o.half->type));
   out.converted = InterfaceOf(fitted);
   out.moved_ports = MovedPorts(summary, fitted, axes);
   out.shifted_ports = ShiftedPorts(summary, fitted, axes);
@@ -336,7 +373,12 @@ Result<Conversion> ConvertGraph(ImportedModel imported, const SourceError& sourc
   out.batch_norms_lowered = std::max<int64_t>(
       0, summary.batch_norms - out.batch_norms_folded - CountOf(fitted, "batch_norm"));
   const auto make = [&](const ExportOptions& options) { return format.write(fitted, options); };
-  const auto is_sound = [&](const StagedModel& staged) {
+  const auto is_sound = [&](const StagedModel& staged) -> Result<bool> {
+    if (o.simplify) {
+      NN_ASSIGN(const ReadModel written, staged.Read());
+      out.operators = OperatorCount{0, OperatorsOf(written)};
+      if (o.most_operators && out.operators->after > *o.most_operators) return false;
+    }
     const bool last = !staged.needs_names();  // no further attempt
     if (last) fitted = Graph();
     if (last)

@@ -27,6 +27,7 @@
 #include "formats/given_inputs.h"
 #include "ir/graph.h"
 #include "nnsuite/convert.h"
+#include "passes/half.h"
 #include "passes/legalize.h"
 
 namespace nn {
@@ -52,6 +53,16 @@ struct ConvertOptions {
   // Fuses idioms (passes/idioms.h) wherever the target has the operator; without it, only where the
   // target lacks an operator of the idiom.
   bool fuse = false;
+  // Removes redundant operators (passes/simplify.h); each output must keep its bits. Within a
+  // format, its version stays.
+  bool simplify = false;
+  // With `simplify`, within a format: a model that would not have fewer operators is copied
+  // instead. For callers whose other options change nothing.
+  bool copy_unless_fewer = false;
+  std::optional<uint64_t> most_operators = std::nullopt;  // set by ConvertModel for that
+  // With `simplify`: also what rounds differently, `fold_batch_norm` and `fuse`; outputs may differ
+  // within the tolerance.
+  bool allow_rounding = false;
   // Turns a quantized model into a float one (Dequantize() in passes/qdq.h) after `prepare`. The
   // written model is verified against the float model, and that is compared with the quantized one
   // (Verification::quantized).
@@ -59,6 +70,11 @@ struct ConvertOptions {
   // Computes in float32 what the model computes in f16, bf16 or f64 (passes/float32.h). Compared as
   // with `dequantize`.
   bool float32 = false;
+  // Stores weights, and computes, in 16 bits (passes/half.h). Operators whose numbers are out of
+  // range in a run of the verification stay in float32. Within a format, its version stays. The
+  // written model is verified against the changed graph, and that is compared with the model as
+  // with `dequantize`. Formats that compute in float32 only take `weights_only`.
+  std::optional<HalfOptions> half = std::nullopt;
   // Recurrent layers that the format lacks are written step by step if they have at most this many
   // steps, 1 to kMaxUnroll, and a number of steps that the inputs leave open is set to it
   // (convert/layer_steps.h). Nullopt: up to kMaxUnrolledSteps, and open numbers stay.
@@ -89,6 +105,11 @@ struct StateNames {
   std::string name, input, output;
 };
 
+// Operators of a file.
+struct OperatorCount {
+  uint64_t before = 0, after = 0;
+};
+
 struct Conversion {
   // The model as its file declares it.
   Interface source;
@@ -105,8 +126,13 @@ struct Conversion {
   int64_t random_nodes = 0;        // of the source: other implementations draw different numbers
   std::vector<MovedPort> moved_ports;
   std::vector<ShiftedPort> shifted_ports;
-  std::vector<TransposeNode> transposes;     // of the written graph
-  std::vector<AppliedRewrite> rewrites;      // by operator
+  std::vector<TransposeNode> transposes;  // of the written graph
+  std::vector<AppliedRewrite> rewrites;   // by operator
+  // Of the source and of the written model, if it is simplified and written.
+  std::optional<OperatorCount> operators;
+  std::optional<HalfSummary> half;
+  std::vector<std::string> out_of_range;     // operators that stay in float32 for that reason
+  bool copied = false;                       // for ConvertOptions::copy_unless_fewer
   int batch_norms_folded = 0;                // into convolutions
   int64_t batch_norms_lowered = 0;           // to product and sum
   std::optional<Verification> verification;  // nullopt: not verified

@@ -97,7 +97,9 @@ Status QuantizedModel::TryRun(const std::vector<Tensor>& inputs, const std::vect
   NN_ASSIGN(const std::vector<Tensor> want, program_->Run(stored));
   for (size_t i = 0; i < outputs.size(); ++i) {
     NN_ASSIGN(const Tensor real, RealTensor(want[i], output_types_[i]));
-    const Comparison c = Compare(real, outputs[i], {});
+    const Type plain(outputs[i].dtype(), {});
+    NN_ASSIGN(const Tensor got, RealTensor(outputs[i], plain));
+    const Comparison c = Compare(real, got, {});
     if (!c.mismatch.empty()) return InternalError("{}", c.mismatch);
     QuantizedOutputDrift& drift = drift_.outputs[i];
     drift.max_absolute = std::max(drift.max_absolute, c.max_absolute);

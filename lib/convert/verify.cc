@@ -182,7 +182,11 @@ Result<Tensor> InputOf(const SourceRuns& source, const PlannedRun& run, size_t i
   auto t = SeededInput(name, type, i, run.seed, Narrowed(source.domains[i], type, run.narrowing));
   const Type& takes = source.input_types[i];
   const bool is_other = type.quantized() ? !takes.quantized() : type.dtype != takes.dtype;
-  return t && is_other ? RealTensor(*t, type) : t;
+  if (!t || !is_other) return t;
+  NN_ASSIGN(const Tensor real, RealTensor(*t, type));
+  return IsFloat(real.dtype()) && IsFloat(takes.dtype) && !takes.quantized()
+             ? StoredTensor(real, Type(takes.dtype, {}))
+             : real;
 }
 
 Result<std::vector<Tensor>> InputsOf(const SourceRuns& source, const PlannedRun& run,
@@ -443,7 +447,30 @@ Status RunConverted(SourceRuns& source, Graph converted, const InterfaceAxes& ax
   return {};
 }
 
+// Prepares the source and plans its runs.
+Result<std::vector<SourceRuns>> PlanRuns(Graph source, const std::vector<VerifyInputs>& given,
+                                         const VerifyOptions& options) {
+  return given.empty() ? PlanGenerated(std::move(source), options)
+                       : PlanGiven(std::move(source), given, options);
+}
+
 }  // namespace
+
+Result<std::vector<std::vector<Tensor>>> RunForVerification(Graph source,
+                                                            const VerifyOptions& options) {
+  if (options.prepare) NN_RETURN_IF_ERROR(options.prepare(source));
+  std::vector<VerifyInputs> given;
+  if (options.data) {
+    NN_ASSIGN(given, options.data(source));
+  }
+  NN_ASSIGN(std::vector<SourceRuns> shapes, PlanRuns(std::move(source), given, options));
+  std::vector<std::vector<Tensor>> out;
+  for (SourceRuns& runs : shapes) {
+    while (runs.outputs.size() < runs.runs.size()) NN_RETURN_IF_ERROR(RunSource(runs, options));
+    for (std::vector<Tensor>& outputs : runs.outputs) out.push_back(std::move(outputs));
+  }
+  return out;
+}
 
 Result<Verification> VerifyConversion(Graph source,
                                       const std::function<Result<Graph>()>& import_converted,
@@ -460,9 +487,7 @@ Result<Verification> VerifyConversion(Graph source,
     NN_ASSIGN(converted, import_converted());
     NN_ASSIGN(out.qdq_as_integers, ComputeAlike(source, *converted));
   }
-  NN_ASSIGN(std::vector<SourceRuns> shapes, given.empty()
-                                                ? PlanGenerated(std::move(source), options)
-                                                : PlanGiven(std::move(source), given, options));
+  NN_ASSIGN(std::vector<SourceRuns> shapes, PlanRuns(std::move(source), given, options));
   std::optional<QuantizedModel> original;
   if (quantized) original.emplace(*std::move(quantized));
   for (SourceRuns& source : shapes)

@@ -91,4 +91,8 @@ Result<Verification> VerifyConversion(Graph source,
                                       const InterfaceAxes& axes, const VerifyOptions& options,
                                       std::optional<Graph> quantized = std::nullopt);
 
+// The outputs of `source` in each run of such a verification.
+Result<std::vector<std::vector<Tensor>>> RunForVerification(Graph source,
+                                                            const VerifyOptions& options);
+
 }  // namespace nn

@@ -75,12 +75,22 @@ struct ImportedModel {
   std::vector<ModelState> states = {};  // that are ports, as StatePorts requires
 };
 
+// What a file states besides its operators and constants, such as its metadata.
+struct ModelFrame {
+  // The model without operators and constants.
+  std::shared_ptr<const NativeModel> model;
+  int64_t opset = 0;  // its ONNX operator set version
+};
+
 struct ExportOptions {
   std::string path;   // of the output; selects a form of the format
   int64_t opset = 0;  // ONNX operator set version; 0: the format's default
   std::string producer_version = {};
   ExternalData external_data = {};
   bool value_info = false;  // ONNX: states the types of all values
+  // Of the source, if the format does not change (Format::frame): the written model has its
+  // metadata, producer and declarations of inputs and outputs. Null: those of a new model.
+  std::shared_ptr<const NativeModel> frame = nullptr;
 };
 
 struct SideFile {
@@ -214,6 +224,10 @@ struct Format {
   // Decomposes operators that a newer version of the format has, but not the one to write. Adds the
   // decompositions to `rewrites` unless it is null. Null: the version does not matter.
   Status (*lower)(Graph& graph, const ExportOptions& options, RewriteCounts* rewrites) = nullptr;
+  // The frame of a model, which shares no memory with it. kUnsupported, with the part's name, for
+  // parts that an imported graph cannot keep. Null: `write` restores what the format has from the
+  // metadata of the graph.
+  Result<ModelFrame> (*frame)(const NativeModel& model) = nullptr;
   // Requires a graph that Legalize() made legal for `target`.
   Result<FileImage> (*write)(const Graph& graph, const ExportOptions& options) = nullptr;
   bool external_data = false;  // write and save support ExportOptions::external_data

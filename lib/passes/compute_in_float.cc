@@ -1,3 +1,5 @@
+#include "passes/compute_in.h"
+
 #include <vector>
 
 #include "ir/op_def.h"
@@ -21,10 +23,11 @@ Result<Value*> CastBefore(Graph& graph, Value* v, DType dtype, Node& before) {
 
 }  // namespace
 
-Result<bool> ComputeIn(DType dtype, Graph& graph, Node& node, bool (*is_changed)(const Value*),
-                       bool (*accepts)(const Node&)) {
+Result<Node*> ComputeNodeIn(DType dtype, Graph& graph, Node& node,
+                            const std::function<bool(const Value*)>& is_changed,
+                            const std::function<bool(const Node&)>& accepts) {
   if (node.op().converts || node.op().is_check || node.op().is_opaque || !node.regions().empty())
-    return false;
+    return nullptr;
   std::vector<Value*> inputs;
   std::vector<Node*> casts;
   for (Value* v : node.inputs()) {
@@ -34,7 +37,7 @@ Result<bool> ComputeIn(DType dtype, Graph& graph, Node& node, bool (*is_changed)
     }
     inputs.push_back(v);
   }
-  if (casts.empty()) return false;
+  if (casts.empty()) return nullptr;
   Node* const wide =
       graph.AddNode(node.op(), std::move(inputs), node.attrs(), node.outputs().size(), &node);
   wide->set_arithmetic(node.arithmetic());
@@ -45,10 +48,10 @@ Result<bool> ComputeIn(DType dtype, Graph& graph, Node& node, bool (*is_changed)
     const Value* y = node.output(i);
     fits = wide->output(i)->dtype() == (is_changed(y) ? dtype : y->dtype());
   }
-  if (!fits || (accepts != nullptr && !accepts(*wide))) {
+  if (!fits || (accepts && !accepts(*wide))) {
     graph.Erase(wide);
     for (Node* const cast : casts) graph.Erase(cast);
-    return false;
+    return nullptr;
   }
   std::vector<Value*> results;
   for (size_t i = 0; i < node.outputs().size(); ++i) {
@@ -59,7 +62,14 @@ Result<bool> ComputeIn(DType dtype, Graph& graph, Node& node, bool (*is_changed)
     results.push_back(y);
   }
   graph.Replace(&node, results);
-  return true;
+  return wide;
+}
+
+Result<bool> ComputeIn(DType dtype, Graph& graph, Node& node, bool (*is_changed)(const Value*),
+                       bool (*accepts)(const Node&)) {
+  return ComputeNodeIn(dtype, graph, node, is_changed, accepts).map([](const Node* n) {
+    return n != nullptr;
+  });
 }
 
 Result<bool> ComputeInFloat(Graph& graph, Node& node) {

@@ -131,7 +131,7 @@ Result<std::string_view> Fuse(Graph& graph, const Rule& rule, Value* y, const Id
 
 Result<std::map<std::string_view, uint64_t>> FuseIdioms(Graph& graph, const IdiomOptions& options) {
   std::map<std::string_view, uint64_t> counts;
-  NN_RETURN_IF_ERROR(FuseRecurrentLayers(graph, options, counts));
+  if (!options.moves_only) NN_RETURN_IF_ERROR(FuseRecurrentLayers(graph, options, counts));
   std::vector<const Node*> keys;
   for (const Node& node : graph.nodes())
     if (AllRules().contains(node.op_name()) && (!options.is_wanted || options.is_wanted(node)))
@@ -145,6 +145,7 @@ Result<std::map<std::string_view, uint64_t>> FuseIdioms(Graph& graph, const Idio
     std::string_view op;
     for (auto y = results.rbegin(); y != results.rend() && op.empty(); ++y)
       for (const Rule& rule : rules) {
+        if (options.moves_only && !rule.idiom->moves_only) continue;
         NN_ASSIGN(op, Fuse(graph, rule, *y, options, fused_nodes));
         if (op.empty()) continue;
         ++counts[op];

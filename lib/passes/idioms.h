@@ -21,6 +21,8 @@ struct IdiomOptions {
   std::function<bool(const Node&)> is_wanted;
   // Whether the operator may replace the idiom. Null: always.
   std::function<bool(const Node&)> takes;
+  // Only idioms that move elements, which keep all bits.
+  bool moves_only = false;
 };
 
 // Their name in RewriteCounts (passes/legalize.h).

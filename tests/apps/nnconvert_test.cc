@@ -299,7 +299,7 @@ TEST_CASE("nnconvert: --float32 converts models of 16-bit floats") {
     CHECK(r.code == 0);
     CHECK(Contains(r.out, "input \"x\" has another type: f16 -> f32\n"));
     CHECK(Contains(r.out, "output \"y\" has another type: f16 -> f32\n"));
-    CHECK(Contains(r.out, "float32 model against the model of the file, 3 runs:\n"));
+    CHECK(Contains(r.out, "changed model against the model of the file, 3 runs:\n"));
   }
   const Json json =
       Json::parse(Convert("--float32 --format json " + dir / "in.onnx " + dir / "out.onnx").out);

@@ -1,6 +1,6 @@
 // The test models of the ONNX project, if installed (Debian: libonnx-testdata). Each is a folder
 // with model.onnx and test_data_set_K/{input,output}_K.pb. Every model is run unchanged, and again
-// after it has been written and read back.
+// after it has been written and read back, in each operator set that can express it.
 #include <doctest/doctest.h>
 #include <fmt/core.h>
 
@@ -44,17 +44,28 @@ bool IsRandomGraph(const Graph& graph) {
   return std::ranges::any_of(graph.nodes(), IsRandom);
 }
 
+// Whether and how a model is written before it runs.
+struct Writing {
+  bool written = false;
+  int64_t opset = 0;  // 0: the default
+};
+
 // The graph after it has been written as ONNX and read again.
-Result<Graph> WrittenAndRead(const Graph& source) {
+Result<Graph> WrittenAndRead(const Graph& source, int64_t opset) {
   const Format& onnx = *FindFormat("onnx");
   Graph graph = source.Clone();
+  ExportOptions options;
+  options.opset = opset;
+  NN_RETURN_IF_ERROR(onnx.lower(graph, options, nullptr));
   NN_ASSIGN(const auto unsupported, Legalize(graph, *onnx.target));
   if (!unsupported.empty()) return UnsupportedError("{}", unsupported.front().reason);
-  NN_ASSIGN(const FileImage image, onnx.write(graph, ExportOptions{}));
+  NN_ASSIGN(const FileImage image, onnx.write(graph, options));
   std::vector<std::byte> bytes;
   for (const Blob& part : image.parts)
     bytes.insert(bytes.end(), part.data(), part.data() + part.size());
   NN_ASSIGN(const auto model, onnx.read(Blob::CopyOf(bytes), "model.onnx", ReadLimits{}));
+  NN_ASSIGN(const ModelFrame frame, onnx.frame(*model));
+  if (opset != 0 && frame.opset != opset) return ModelError("has operator set {}", frame.opset);
   NN_ASSIGN(ImportedModel imported, onnx.import(*model));
   if (!imported.unsupported.empty()) return ModelError("{}", imported.unsupported.front().reason);
   return std::move(imported.graph);
@@ -80,14 +91,14 @@ struct Counts {
   }
 };
 
-// Runs the model of a test set, or with `written` what is read after it has been written.
+// Runs the model of a test set, or what is read after it has been written.
 Status RunSet(const ModelImporter& import, const PortKinds& kinds, const fs::path& folder,
-              bool written, bool& random) {
+              const Writing& writing, bool& random) {
   NN_ASSIGN(const TestSet set, FindTestSet(folder, kinds));
   NN_ASSIGN(ModelForSet model, ImportForSet(set, kinds, import));
   Graph& graph = model.graph;
-  if (written) {
-    NN_ASSIGN(graph, WrittenAndRead(graph));
+  if (writing.written) {
+    NN_ASSIGN(graph, WrittenAndRead(graph, writing.opset));
   }
   NN_ASSIGN(const auto given, ReadInputs(model));
   std::vector<Tensor> inputs;
@@ -119,18 +130,18 @@ Status RunSet(const ModelImporter& import, const PortKinds& kinds, const fs::pat
 }
 
 // No format holds loops that a run decides about: they are imported with the inputs that decide.
-Status RunSets(const fs::path& directory, bool written, bool& random) {
+Status RunSets(const fs::path& directory, const Writing& writing, bool& random) {
   const std::string path = directory / "model.onnx";
   NN_ASSIGN(const ReadModel read, ReadModelFile(path));
   const ModelImporter import = [&](const InputSettings& settings) -> Result<ImportedModel> {
     NN_ASSIGN(ImportedModel imported, ImportModel(read, path, settings));
-    if (written && !settings.constants && !WhyOpen(imported.graph).empty())
+    if (writing.written && !settings.constants && !WhyOpen(imported.graph).empty())
       return UnsupportedError("{}", WhyOpen(imported.graph));
     return imported;
   };
   const PortKinds kinds = PortKindsOf(read);
   for (const std::string& set : Folders(directory))
-    NN_RETURN_IF_ERROR(RunSet(import, kinds, directory / set, written, random));
+    NN_RETURN_IF_ERROR(RunSet(import, kinds, directory / set, writing, random));
   return {};
 }
 
@@ -157,11 +168,11 @@ TEST_CASE("onnx: the project's own test models") {
     for (const std::string& name : Folders(root / row.folder)) {
       const fs::path directory = root / row.folder / name;
       bool random = false;
-      const Status status = RunSets(directory, false, random);
+      const Status status = RunSets(directory, {}, random);
       run.Add(name, status);
       if (!status) continue;
       run.random += random;
-      written.Add(name + ", written", RunSets(directory, true, random));
+      written.Add(name + ", written", RunSets(directory, {true}, random));
     }
     MESSAGE(std::string(row.folder)
             << ": " << run.Text() << "; written and read: " << written.Text());
@@ -170,6 +181,43 @@ TEST_CASE("onnx: the project's own test models") {
     CHECK(written.failed == 0);
     CHECK(written.passed >= row.written);
   }
+}
+
+TEST_CASE("onnx: the node tests in every operator set") {
+  // Of the models that pass unchanged, those that pass in each operator set; the others are
+  // refused.
+  struct Row {
+    int64_t opset;
+    int passed;
+  };
+  const char* variable = std::getenv("NN_ONNX_TESTDATA");
+  const fs::path root = variable != nullptr ? variable : "/usr/share/libonnx-testdata/data";
+  if (!fs::exists(root)) {
+    Skip(root.string() + " is not there (Debian: libonnx-testdata)");
+    return;
+  }
+  std::vector<fs::path> models;
+  for (const std::string& name : Folders(root / "node")) {
+    bool random = false;
+    if (RunSets(root / "node" / name, {}, random)) models.push_back(root / "node" / name);
+  }
+  std::string text;
+  for (int64_t opset = 7; opset <= 26; ++opset) {
+    const Row row{opset, 0};
+    Counts counts;
+    for (const fs::path& model : models) {
+      bool random = false;
+      const Status status = RunSets(model, {true, row.opset}, random);
+      if (!status && std::getenv("NN_REFUSALS"))
+        fmt::print("REFUSED {} {}: {}\n", row.opset, model.filename().string(),
+                   status.error().message());
+      counts.Add(fmt::format("{}, operator set {}", model.filename().string(), row.opset), status);
+    }
+    text += fmt::format("\n{}: {}", row.opset, counts.Text());
+    CHECK(counts.failed == 0);
+    CHECK(counts.passed >= row.passed);
+  }
+  MESSAGE("operator sets: " << text);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include "formats/common/interface.h"
 #include "formats/onnx/external.h"
+#include "formats/onnx/frame.h"
 #include "formats/onnx/lstm_steps.h"
 #include "formats/onnx/ml.h"
 #include "formats/onnx/requantize.h"
@@ -380,8 +381,8 @@ Result<FileImage> Write(const Graph& graph, const ExportOptions& options) {
   NN_RETURN_IF_ERROR(
       CheckInterface(graph, {.label = "ONNX", .distinct_names = true, .ranks = true}));
   if (options.opset != 0 && (options.opset < kOldestOpset || options.opset > kNewestOpset))
-    return UnsupportedError("operator set {} is unsupported; expected {} to {}", options.opset,
-                            kOldestOpset, kNewestOpset);
+    return UnsupportedError("operator set {} cannot be written; --opset accepts {} to {}",
+                            options.opset, kOldestOpset, kNewestOpset);
   NN_ASSIGN(const int64_t opset,
             ChooseOpset(graph, options.opset == 0 ? kDefaultOpset : options.opset,
                         options.opset == 0 ? kNewestOpset : options.opset));
@@ -434,6 +435,7 @@ Result<FileImage> Write(const Graph& graph, const ExportOptions& options) {
     identity->add_input(ctx.NameOf(p->value));
     identity->add_output(p->name);
   }
+  if (options.frame != nullptr) ApplyFrame(*options.frame, graph, model.proto);
   return Assemble(model, options);
 }
 

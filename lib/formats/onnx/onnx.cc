@@ -1,6 +1,7 @@
 #include "formats/onnx/onnx.h"
 
 #include "formats/onnx/export.h"
+#include "formats/onnx/frame.h"
 #include "formats/onnx/import.h"
 #include "formats/onnx/infer.h"
 #include "formats/onnx/native.h"
@@ -60,6 +61,7 @@ const Format& OnnxFormat() {
       .check_types = CheckTypes,
       .values = Values,
       .lower = Lower,
+      .frame = FrameOf,
       .write = Write,
       .external_data = true,
       .target = &OnnxTarget(),

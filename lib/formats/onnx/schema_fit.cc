@@ -11,9 +11,10 @@
 #include "base/per_thread.h"
 #include "formats/common/node_memo.h"
 #include "formats/onnx/export.h"
+#include "formats/onnx/lowerings.h"
 #include "formats/onnx/schema.h"
 #include "ir/op_def.h"
-#include "passes/expand.h"
+#include "passes/passes.h"
 
 namespace nn::onnx {
 namespace {
@@ -133,16 +134,13 @@ SchemaFit FitToSchemas(const Node& node, int64_t least, int64_t most) {
 
 namespace {
 
-// Decompositions that not every target wants.
-constexpr Rewrite kLowerings[] = {{"layer_norm", "moments", ExpandNorm}};
-
 // Decomposes a node that needs a newer operator set. The name of the rewrite; empty if there is
 // nothing to do.
 Result<std::string_view> LowerNode(Graph& graph, Node& node, int64_t opset) {
   if (FitToSchemas(node, opset, opset).opset != 0 || OnnxTarget().why_illegal(node))
     return std::string_view();
-  for (const Rewrite& r : kLowerings) {
-    if (!node.Is(r.op)) continue;
+  for (const Rewrite& r : Lowerings()) {
+    if (!r.op.empty() && !node.Is(r.op)) continue;
     NN_ASSIGN(const bool lowered, r.apply(graph, node));
     if (lowered) return r.name;
   }
@@ -159,6 +157,8 @@ Result<std::string_view> LowerNode(Graph& graph, Node& node, int64_t opset) {
 Status Lower(Graph& graph, const ExportOptions& options, RewriteCounts* rewrites) {
   // Write() refuses others.
   if (options.opset < kOldestOpset || options.opset > kNewestOpset) return {};
+  // Older sets have attributes where newer ones have inputs.
+  NN_RETURN_IF_ERROR(FoldConstants(graph));
   return RewriteNodes(
              graph, OnnxTarget().name,
              [&](Node& node) { return LowerNode(graph, node, options.opset); }, rewrites)

@@ -34,6 +34,17 @@ constexpr FeatureSupport kFeatures[] = {
      .exported = false},
 };
 
+// An imported graph is one subgraph, with the signature that names its inputs and outputs.
+Result<ModelFrame> FrameOf(const NativeModel& native) {
+  const auto& model = static_cast<const Model&>(native);
+  const auto* const signatures = model.root->signature_defs();
+  if (signatures != nullptr && signatures->size() > 1)
+    return UnsupportedError(
+        "the model has {} signatures; a rewritten one would have only the first",
+        signatures->size());
+  return ModelFrame{};
+}
+
 }  // namespace
 
 const Format& TfliteFormat() {
@@ -45,6 +56,7 @@ const Format& TfliteFormat() {
       .read = Read,
       .import = Import,
       .import_with = ImportWith,
+      .frame = FrameOf,
       .write = Write,
       .target = &TfliteTarget(),
       .summarize = Summarize,

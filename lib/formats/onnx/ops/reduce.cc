@@ -104,7 +104,9 @@ Status WriteReduction(ExportContext& ctx, const Node& node, std::string_view op,
 const char* GlobalPool(const Node& node) {
   const auto& a = node.attrs<ReduceAttrs>();
   const Type& x = node.input(0)->type();
-  if (!a.keep_dims || a.axes.empty() || !IsFloat(x.dtype) || x.dtype == DType::kBF16)
+  // A reduction of an ONNX file stays one: its axes may be other than those of an image.
+  if (!a.keep_dims || a.axes.empty() || !IsFloat(x.dtype) || x.dtype == DType::kBF16 ||
+      node.source_op().starts_with("Reduce"))
     return nullptr;
   for (size_t i = 0; i < a.axes.size(); ++i)
     if (a.axes[i] != static_cast<int64_t>(i) + 2) return nullptr;

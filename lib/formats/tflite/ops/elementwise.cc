@@ -391,11 +391,14 @@ Status WriteDequantize(ExportContext& ctx, const Node& node) {
 }
 
 std::optional<std::string> WhyNotDequantize(const Node& node) {
-  if (!node.input(0)->type().quantized()) return "its input is not quantized";
+  const Type& x = node.input(0)->type();
+  const bool is_half_weight = x.dtype == DType::kF16 && node.input(0)->is_constant();
+  if (!x.quantized() && !is_half_weight) return "its input is not quantized";
   if (node.output()->dtype() != DType::kF32)
     return fmt::format("DEQUANTIZE produces f32, not {}", DTypeName(node.output()->dtype()));
-  if (const DType from = node.input(0)->dtype(); from == DType::kI32 || from == DType::kI64)
-    return fmt::format("DEQUANTIZE does not accept {}", DTypeName(from));
+  if (x.dtype == DType::kI32 || x.dtype == DType::kI64 || x.dtype == DType::kU16 ||
+      x.dtype == DType::kU32 || x.dtype == DType::kU64)
+    return fmt::format("DEQUANTIZE does not accept {}", DTypeName(x.dtype));
   return std::nullopt;
 }
 
@@ -467,7 +470,7 @@ constexpr ExportRow kElementwiseExports[] = {
     {.op = "select", .any_type = true},
     {.op = "cast", .write = WriteCast, .why_not = WhyNotCast, .any_type = true},
     {.op = "quantize", .write = WriteQuantize, .why_not = WhyNotQuantize},
-    {.op = "dequantize", .write = WriteDequantize, .why_not = WhyNotDequantize},
+    {.op = "dequantize", .write = WriteDequantize, .why_not = WhyNotDequantize, .any_type = true},
 };
 
 }  // namespace

@@ -1,0 +1,18 @@
+// Finds the operators whose numbers exceed a floating-point type.
+#pragma once
+
+#include <vector>
+
+#include "base/status.h"
+#include "convert/verify.h"
+#include "ir/dtype.h"
+#include "ir/graph.h"
+
+namespace nn {
+
+// For each node, in order: whether a float32 operand or result of it was out of the range of the
+// type (LargestHalf() in passes/half.h) in the runs of a verification. Errors are those of the
+// runs.
+Result<std::vector<bool>> OutOfRange(const Graph& graph, DType type, const VerifyOptions& options);
+
+}  // namespace nn

@@ -1,0 +1,112 @@
+#include "convert/shrink.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "convert/half_range.h"
+#include "ir/op_def.h"
+#include "passes/half.h"
+#include "passes/interface_axes.h"
+#include "passes/passes.h"
+#include "passes/qdq.h"
+#include "passes/simplify.h"
+
+namespace nn {
+
+bool IsOneOperator(const Node& node, const Format& format, int64_t opset) {
+  Graph graph;
+  std::vector<Value*> inputs;
+  for (const Value* v : node.inputs()) {
+    if (v == nullptr)
+      inputs.push_back(nullptr);
+    else if (v->is_constant())
+      inputs.push_back(graph.AddConstant(v->constant(), v->name(), v->type().quant));
+    else
+      inputs.push_back(graph.AddInput(fmt::format("in{}", inputs.size()), v->type()));
+  }
+  const auto copy = graph.Append(node.op_name(), inputs, node.attrs(), node.outputs().size());
+  if (!copy) return false;
+  graph.AddOutput("out", (*copy)->output());
+  InterfaceAxes axes;
+  const auto unsupported = Legalize(graph, *format.target, &axes);
+  if (!unsupported || !unsupported->empty()) return false;
+  const std::string path = "node" + std::string(format.extensions[0]);
+  const auto image = format.write(graph, ExportOptions{.path = path, .opset = opset});
+  if (!image) return false;
+  const auto written = ImportImage(*image, path, format);
+  return written &&
+         std::ranges::any_of(written->nodes(), [&](const Node& n) { return n.Is(node.op_name()); });
+}
+
+namespace {
+
+// Whether the target can express all nodes as they are.
+bool IsLegal(const Graph& graph, const Target& target) {
+  const auto is_unranked = [](const Value* v) { return v != nullptr && !v->type().ranked(); };
+  return std::ranges::all_of(graph.nodes(), [&](const Node& node) {
+    if (node.op().is_opaque || (node.op().decided_by_runs && !target.takes_regions)) return false;
+    if (!target.takes_unranked && (std::ranges::any_of(node.inputs(), is_unranked) ||
+                                   std::ranges::any_of(node.outputs(), is_unranked)))
+      return false;
+    return !target.why_illegal(node);
+  });
+}
+
+// Moves transposes where that leaves fewer nodes, all of them legal.
+Status JoinAxes(Graph& graph, const Target& target, RewriteCounts& rewrites) {
+  Graph moved = graph.Clone();
+  NN_RETURN_IF_ERROR(ChangeAxes(moved).map([](bool) {}));
+  RewriteCounts counts;
+  NN_RETURN_IF_ERROR(Simplify(moved, &counts));
+  if (moved.nodes().size() >= graph.nodes().size() || !IsLegal(moved, target)) return {};
+  graph = std::move(moved);
+  for (const auto& [rewrite, count] : counts) rewrites[rewrite] += count;
+  return {};
+}
+
+}  // namespace
+
+Result<bool> SimplifyFor(const Target& target, Graph& graph, InterfaceAxes& axes,
+                         RewriteCounts& rewrites) {
+  NN_RETURN_IF_ERROR(Simplify(graph, &rewrites));
+  if (IsQuantized(graph) || !IsLegal(graph, target)) return false;
+  NN_RETURN_IF_ERROR(JoinAxes(graph, target, rewrites));
+  axes = IdentityInterface(graph);
+  return true;
+}
+
+Status HalveSource(Graph& graph, const Format& format, const ConvertOptions& o, Conversion& out) {
+  if (IsQuantized(graph))
+    return UsageError("the model is quantized; --dequantize makes it a float model");
+  HalfOptions options = *o.half;
+  const std::string_view name = DTypeName(options.type);
+  if (!options.accepts)
+    options.accepts = [&](const Node& node) { return IsOneOperator(node, format, o.output.opset); };
+  std::set<const Node*> kept;
+  if (o.verify && !options.weights_only) {
+    NN_ASSIGN(const std::vector<bool> outside, OutOfRange(graph, options.type, o.verification));
+    size_t i = 0;
+    for (const Node& node : graph.nodes())
+      if (outside[i++]) {
+        kept.insert(&node);
+        out.out_of_range.push_back(node.Describe());
+      }
+  }
+  const auto by_option = options.keeps;
+  options.keeps = [&](const Node& node) {
+    return kept.contains(&node) || (by_option && by_option(node));
+  };
+  NN_ASSIGN(out.half, ComputeInHalf(graph, options));
+  if (out.half->weights == 0 && out.half->operators == 0)
+    return UsageError("the model has no float32 {} that could be {}",
+                      options.weights_only ? "weights" : "operators", name);
+  return {};
+}
+
+}  // namespace nn

@@ -1,0 +1,26 @@
+// Changes that make a graph smaller before it is written: simplification, and numbers of 16 bits.
+#pragma once
+
+#include <cstdint>
+
+#include "base/status.h"
+#include "convert/convert.h"
+#include "formats/format.h"
+#include "ir/graph.h"
+#include "passes/legalize.h"
+
+namespace nn {
+
+// Whether the format writes the node as one operator, which may depend on the operator set.
+bool IsOneOperator(const Node& node, const Format& format, int64_t opset);
+
+// Simplifies the graph. True if it is legal, so that it needs no legalization, which may move
+// transposes to more nodes that move fewer elements.
+Result<bool> SimplifyFor(const Target& target, Graph& graph, InterfaceAxes& axes,
+                         RewriteCounts& rewrites);
+
+// Applies ConvertOptions::half. kUsage for a quantized model, and if nothing can be changed.
+Status HalveSource(Graph& graph, const Format& format, const ConvertOptions& options,
+                   Conversion& out);
+
+}  // namespace nn

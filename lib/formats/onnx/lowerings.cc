@@ -1,0 +1,184 @@
+#include "formats/onnx/lowerings.h"
+
+#include <numeric>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "ir/op_def.h"
+#include "ops/array/gather.h"
+#include "ops/array/pad.h"
+#include "ops/array/shape.h"
+#include "ops/array/slice.h"
+#include "ops/nn/softmax.h"
+#include "ops/recurrent/recurrent.h"
+#include "ops/support/types.h"
+#include "passes/expand.h"
+
+namespace nn::onnx {
+namespace {
+
+// Up to operator set 12, softmax and its relatives work on all axes from `axis` on.
+template <typename A>
+Result<bool> AlongLastAxis(Graph& graph, Node& node) {
+  const Type& x = node.input(0)->type();
+  if (!x.ranked() || x.rank() == 0) return false;
+  NN_ASSIGN(const int axis, NormalizeAxis(node.attrs<A>().axis, x.rank()));
+  if (axis == x.rank() - 1) return false;
+  std::vector<int64_t> perm(static_cast<size_t>(x.rank()));
+  std::iota(perm.begin(), perm.end(), 0);
+  std::swap(perm[static_cast<size_t>(axis)], perm.back());
+  return RearrangeAround(graph, node, AxisMap::Permutation(perm));
+}
+
+// a >= b -> not(a < b), which floats may not be: NaN is neither.
+Result<bool> WithoutOrEqual(Graph& graph, Node& node) {
+  const std::string_view strict = node.Is("greater_equal") ? "greater" : "less";
+  const std::string_view opposite = node.Is("greater_equal") ? "less" : "greater";
+  Value* const a = node.input(0);
+  Value* const b = node.input(1);
+  Expansion e(graph, node);
+  if (IsInteger(a->dtype())) {
+    NN_ASSIGN(Value* const other, e.Add(opposite, {a, b}));
+    NN_ASSIGN(Value* const y, e.Add("not", {other}));
+    return e.Replace(y);
+  }
+  NN_ASSIGN(Value* const beyond, e.Add(strict, {a, b}));
+  NN_ASSIGN(Value* const same, e.Add("equal", {a, b}));
+  NN_ASSIGN(Value* const y, e.Add("or", {beyond, same}));
+  return e.Replace(y);
+}
+
+// maximum and minimum of integers -> a selection by a comparison.
+Result<bool> SelectExtreme(Graph& graph, Node& node) {
+  Value* const a = node.input(0);
+  Value* const b = node.input(1);
+  if (!IsInteger(a->dtype()) || a->type().quantized()) return false;
+  Expansion e(graph, node);
+  NN_ASSIGN(Value* const takes_a, e.Add(node.Is("maximum") ? "greater" : "less", {a, b}));
+  NN_ASSIGN(Value* const y, e.Add("select", {takes_a, a, b}));
+  return e.Replace(y);
+}
+
+bool IsNarrowInteger(const Value* v) {
+  return IsInteger(v->dtype()) && DTypeBits(v->dtype()) < 32 && !v->type().quantized();
+}
+
+// Integers of 8 and 16 bits -> of 32 bits, between casts.
+Result<bool> WidenIntegers(Graph& graph, Node& node) {
+  if (!node.op().wraps_integers && !node.Is("div")) return false;
+  return ComputeIn(DType::kI32, graph, node, IsNarrowInteger, nullptr);
+}
+
+// A slice with steps -> a gather along each axis that has one.
+Result<bool> GatherSteps(Graph& graph, Node& node) {
+  const auto& a = node.attrs<SliceAttrs>();
+  const Type& x = node.input(0)->type();
+  if (node.input(1) != nullptr || !x.ranked()) return false;
+  Expansion e(graph, node);
+  Value* y = node.input(0);
+  for (size_t i = 0; i < a.starts.size(); ++i) {
+    NN_ASSIGN(const int axis,
+              NormalizeAxis(a.axes.empty() ? static_cast<int64_t>(i) : a.axes[i], x.rank()));
+    if (!x.dim(axis).is_const()) return false;
+    const int64_t step = a.steps.empty() ? 1 : a.steps[i];
+    NN_ASSIGN(const SliceRange r, RangeOf(a.starts[i], a.ends[i], step, x.dim(axis).value()));
+    std::vector<int64_t> indices;
+    for (int64_t k = 0; k < r.count; ++k) indices.push_back(r.start + k * r.step);
+    NN_ASSIGN(y, e.Add("gather", {y, e.Constant(Tensor::Ints(indices))}, GatherAttrs{axis, 0}));
+  }
+  return e.Replace(y);
+}
+
+// Only a pad with elements of the input becomes gathers.
+Result<bool> GatherPadding(Graph& graph, Node& node) {
+  return node.attrs<PadAttrs>().mode != PadMode::kConstant ? ExpandPad(graph, node)
+                                                           : Result<bool>(false);
+}
+
+// The first two axes of a value, or of its copy, exchanged.
+Result<Value*> Exchanged(Expansion& e, Value* v) {
+  if (v == nullptr) return v;
+  return e.Add("transpose", {v}, TransposeAttrs{{1, 0, 2}});
+}
+
+// A recurrent layer with the batch first -> with the time first.
+Result<bool> TimeFirst(Graph& graph, Node& node) {
+  const auto first = node.attrs().Get("batch_first");
+  if (!first || !std::get<bool>(*first)) return false;
+  Expansion e(graph, node);
+  std::vector<Value*> inputs(node.inputs().begin(), node.inputs().end());
+  using In = RecurrentInputs;
+  for (const size_t i : {In::kX, In::kInitialH, In::kInitialC}) {
+    if (i >= inputs.size()) continue;
+    NN_ASSIGN(inputs[i], Exchanged(e, inputs[i]));
+  }
+  NN_ASSIGN(Attrs attrs, node.attrs().With("batch_first", false));
+  NN_ASSIGN(Node* const layer,
+            e.AddNode(node.op_name(), std::move(inputs), std::move(attrs), node.outputs().size()));
+  for (size_t i = 1; i < node.outputs().size(); ++i) {
+    NN_ASSIGN(Value* const state, Exchanged(e, layer->output(i)));
+    e.ReplaceOutput(i, state);
+  }
+  NN_ASSIGN(Value* const y, e.Add("transpose", {layer->output()}, TransposeAttrs{{2, 0, 1, 3}}));
+  return e.Replace(y);
+}
+
+}  // namespace
+
+std::span<const Rewrite> Lowerings() {
+  static constexpr Rewrite kLowerings[] = {
+      {"layer_norm", "moments", ExpandNorm},
+      {"softmax", "last axis", AlongLastAxis<SoftmaxAttrs>},
+      {"log_softmax", "last axis", AlongLastAxis<AlongAxisAttrs>},
+      {"hardmax", "last axis", AlongLastAxis<AlongAxisAttrs>},
+      {"greater_equal", "strict comparison", WithoutOrEqual},
+      {"less_equal", "strict comparison", WithoutOrEqual},
+      {"maximum", "selection", SelectExtreme},
+      {"minimum", "selection", SelectExtreme},
+      {"lstm", "time first", TimeFirst},
+      {"gru", "time first", TimeFirst},
+      {"rnn", "time first", TimeFirst},
+      {"slice", "gathers", GatherSteps},
+      {"arg_max", "first index", ExpandLastIndex},
+      {"arg_min", "first index", ExpandLastIndex},
+      {"gather_elements", "gather", ExpandGatherElements},
+      {"scatter_elements", "scatter_nd", ExpandScatterElements},
+      {"gather_nd", "indices of batches", ExpandGatherBatches},
+      {"trilu", "selection", ExpandTrilu},
+      {"one_hot", "selection", ExpandOneHot},
+      {"eye_like", "constant", ExpandEyeLike},
+      {"compress", "gather", ExpandCompress},
+      {"top_k", "largest elements of the last axis", ExpandTopK},
+      {"unique", "groups", ExpandUnique},
+      {"pad", "gathers", GatherPadding},
+      {"resize", "gathers", ExpandResize},
+      {"grid_sample", "gathers", ExpandGridSample},
+      {"roi_align", "gathers", ExpandRoiAlign},
+      {"max_pool", "gathers", ExpandMaxPoolIndices},
+      {"max_pool", "gathers", ExpandDilatedPool},
+      {"average_pool", "gathers", ExpandDilatedPool},
+      {"dft", "products", ExpandDft},
+      {"stft", "products", ExpandStft},
+      {"det", "elimination", ExpandDet},
+      {"matmul_integer", "exact products", ExpandIntegerProduct},
+      {"conv_integer", "exact products", ExpandIntegerProduct},
+      {"dynamic_quantize", "definition", ExpandDynamicQuantize},
+      {"pow", "float exponent", ExpandIntegerExponent},
+      {"fmod", "mod", ExpandFmod},
+      {"acosh", "elementary functions", ExpandFunction},
+      {"asinh", "elementary functions", ExpandFunction},
+      {"atanh", "elementary functions", ExpandFunction},
+      {"cosh", "elementary functions", ExpandFunction},
+      {"sinh", "elementary functions", ExpandFunction},
+      {"shrink", "selection", ExpandShrink},
+      {"thresholded_relu", "selection", ExpandThresholdedRelu},
+      {"is_inf", "comparison", ExpandIsInf},
+      {"is_nan", "comparison", ExpandIsNan},
+      {"bernoulli", "uniform numbers", ExpandBernoulli},
+      {"", "wider integers", WidenIntegers},
+  };
+  return kLowerings;
+}
+
+}  // namespace nn::onnx
