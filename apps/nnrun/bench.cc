@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <chrono>
+#include <map>
 
 #include "apps/common/progress.h"
 #include "apps/common/table.h"
@@ -30,7 +31,44 @@ double RatePerSecond(double count, double ms) {
   return ms > 0 ? count / ms * 1e3 : 0;
 }
 
-// Mean milliseconds of each step.
+// The steps of one kind: "conv+relu".
+struct StepSum {
+  uint64_t steps = 0;
+  double ms = 0;
+  double multiply_adds = 0;
+  double bytes = 0;
+};
+
+// The sums by kind, the longest first.
+void AddSums(const std::map<std::string, StepSum>& sums, double total, RunReport& report) {
+  std::vector<std::pair<std::string, StepSum>> sorted(sums.begin(), sums.end());
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const auto& a, const auto& b) { return a.second.ms > b.second.ms; });
+  Table table({{"steps", Align::kRight},
+               {"ms", Align::kRight},
+               {"%", Align::kRight},
+               {"GMAC/s", Align::kRight},
+               {"GB/s", Align::kRight},
+               {"operators"}});
+  Json list = Json::array();
+  for (const auto& [kind, s] : sorted) {
+    table.Add({std::to_string(s.steps), fmt::format("{:.4f}", s.ms),
+               fmt::format("{:.1f}", total > 0 ? 100 * s.ms / total : 0),
+               s.multiply_adds == 0
+                   ? ""
+                   : fmt::format("{:.1f}", RatePerSecond(s.multiply_adds, s.ms) / 1e9),
+               fmt::format("{:.1f}", RatePerSecond(s.bytes, s.ms) / 1e9), Escape(kind)});
+    list.push_back({{"operators", kind},
+                    {"steps", s.steps},
+                    {"ms", s.ms},
+                    {"multiply_adds", s.multiply_adds},
+                    {"bytes", s.bytes}});
+  }
+  report.text += table.empty() ? "" : "\nby kind of step\n" + table.Text();
+  report.json["step_kinds"] = std::move(list);
+}
+
+// Mean milliseconds of each step, and of those of one kind.
 void AddProfile(const Program& program, const std::vector<double>& step_ms, RunReport& report) {
   double total = 0;
   for (const double ms : step_ms) total += ms;
@@ -41,8 +79,14 @@ void AddProfile(const Program& program, const std::vector<double>& step_ms, RunR
                {"GB/s", Align::kRight},
                {"operators"}});
   Json steps = Json::array();
+  std::map<std::string, StepSum> sums;
   for (size_t i = 0; i < step_ms.size(); ++i) {
     const StepInfo& info = program.steps()[i];
+    StepSum& sum = sums[info.kind];
+    ++sum.steps;
+    sum.ms += step_ms[i];
+    sum.multiply_adds += static_cast<double>(info.multiply_adds);
+    sum.bytes += static_cast<double>(info.bytes);
     const double macs = RatePerSecond(static_cast<double>(info.multiply_adds), step_ms[i]);
     const double bytes = RatePerSecond(static_cast<double>(info.bytes), step_ms[i]);
     table.Add({std::to_string(i), fmt::format("{:.4f}", step_ms[i]),
@@ -51,6 +95,8 @@ void AddProfile(const Program& program, const std::vector<double>& step_ms, RunR
                fmt::format("{:.1f}", bytes / 1e9),
                Escape(info.label) + (info.reference ? " (reference)" : "")});
     steps.push_back({{"operators", info.label},
+                     {"kind", info.kind},
+                     {"sources", info.sources},
                      {"ms", step_ms[i]},
                      {"multiply_adds", info.multiply_adds},
                      {"bytes", info.bytes},
@@ -59,6 +105,7 @@ void AddProfile(const Program& program, const std::vector<double>& step_ms, RunR
   if (step_ms.empty()) report.text += "no profile: the reference backend runs without a plan\n";
   report.text += table.empty() ? "" : table.Text();
   report.json["steps"] = std::move(steps);
+  AddSums(sums, total, report);
 }
 
 }  // namespace

@@ -25,7 +25,9 @@ using nnsuite::ProgramOptions;
 
 // One step of a plan and its cost.
 struct StepInfo {
-  std::string label;  // "conv+add+relu features.0"
+  std::string label;             // "conv+add+relu features.0"
+  std::string kind;              // "conv+add+relu", also for auxiliary steps of these operators
+  std::vector<int64_t> sources;  // Node::source of the operators, each once; the main one first
   int64_t multiply_adds = 0;
   uint64_t bytes = 0;         // read and written, weights included
   bool reference = false;     // scalar reference evaluation: no kernel supports the node

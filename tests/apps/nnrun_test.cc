@@ -309,6 +309,17 @@ TEST_CASE("nnrun: --bench") {
   bool conv = false;
   for (const Json& step : json["steps"]) conv |= step["multiply_adds"] == 6912;
   CHECK(conv);
+  // The sums by kind are those of the steps.
+  double all = 0, sums = 0;
+  uint64_t count = 0;
+  for (const Json& step : json["steps"]) all += step["ms"].get<double>();
+  for (const Json& kind : json["step_kinds"]) {
+    sums += kind["ms"].get<double>();
+    count += kind["steps"].get<uint64_t>();
+  }
+  CHECK(sums == doctest::Approx(all));
+  CHECK(count == json["steps"].size());
+  CHECK(json["steps"].back()["sources"] == Json::parse("[1]"));
   CHECK(!RunJson(dir / "m.onnx --bench --runs 1").contains("steps"));
   const ProgramResult text = Run(dir / "m.onnx --bench --runs 1 --profile");
   CHECK(text.out.starts_with("latency: median "));

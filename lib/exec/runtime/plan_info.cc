@@ -185,6 +185,13 @@ std::string_view StorageName(Storage storage) {
 StepInfo DescribeStep(const Step& step) {
   StepInfo info;
   info.label = step.label;
+  for (const Node* node : step.nodes) {
+    info.kind.append(info.kind.empty() ? "" : "+").append(node->op_name());
+    const int64_t source = node->source().index;
+    if (source >= 0 && std::count(info.sources.begin(), info.sources.end(), source) == 0)
+      info.sources.push_back(source);
+  }
+  if (info.kind.empty()) info.kind = step.label;
   info.multiply_adds = step.multiply_adds;
   info.bytes = step.bytes;
   info.reference = step.reference;
