@@ -69,7 +69,7 @@ Status AddParts(const InspectOptions& options, Inspection& out) {
     NN_ASSIGN(out.digests, inspect::DigestsOf(out.model));
   }
   if (options.tensors) {
-    NN_ASSIGN(out.tensors, inspect::ListTensors(out.model, options.stats));
+    NN_ASSIGN(out.tensors, inspect::ListTensors(out.model, options.stats || options.histogram));
   }
   if (options.values) {
     NN_ASSIGN(out.values, inspect::ValuesOf(out.model));

@@ -25,7 +25,7 @@ Json OperandsJson(const std::vector<inspect::Operand>& operands) {
   return list;
 }
 
-std::string NodeText(const inspect::NodeDetails& node) {
+std::string NodeText(const inspect::NodeDetails& node, bool histograms) {
   std::string out = fmt::format("\n#{} {}{}{}\n", node.index, Escape(node.op->op),
                                 node.op->name.empty() ? "" : " ", Escape(node.op->name));
   if (!node.op->scope.empty()) out += fmt::format("  in {}\n", Escape(node.op->scope));
@@ -34,24 +34,26 @@ std::string NodeText(const inspect::NodeDetails& node) {
     attributes.Add({Escape(name), EscapeControls(value)});
   if (!attributes.empty()) out += "\nAttributes\n" + attributes.Text(2);
   out += OperandsText("Inputs", node.inputs) + OperandsText("Outputs", node.outputs);
-  Table constants({{""}, {""}, {""}, {""}, {""}});
+  Table constants({{""}, {""}, {""}, {""}, {""}, {""}, {""}});
   for (const inspect::TensorRow& r : node.constants)
     constants.Add({Escape(r.entry.name), r.entry.type + inspect::ShapeText(r.entry.shape),
                    HumanBytes(r.entry.bytes), Escape(StoredText(r.entry)),
-                   r.statistics ? StatisticsText(*r.statistics) : EscapeControls(r.problem)});
+                   EscapeControls(inspect::QuantizationText(r)),
+                   r.statistics ? StatisticsText(*r.statistics) : EscapeControls(r.problem),
+                   histograms && r.statistics ? HistogramText(*r.statistics) : ""});
   if (!constants.empty()) out += "\nConstants\n" + constants.Text(2);
   return out;
 }
 
 }  // namespace
 
-std::string NodesText(const std::vector<inspect::NodeDetails>& nodes) {
+std::string NodesText(const std::vector<inspect::NodeDetails>& nodes, bool histograms) {
   std::string out;
-  for (const inspect::NodeDetails& n : nodes) out += NodeText(n);
+  for (const inspect::NodeDetails& n : nodes) out += NodeText(n, histograms);
   return out;
 }
 
-Json NodesJson(const std::vector<inspect::NodeDetails>& nodes) {
+Json NodesJson(const std::vector<inspect::NodeDetails>& nodes, bool histograms) {
   Json list = Json::array();
   for (const inspect::NodeDetails& n : nodes) {
     Json attributes = Json::array();
@@ -62,7 +64,7 @@ Json NodesJson(const std::vector<inspect::NodeDetails>& nodes) {
     json["attributes"] = std::move(attributes);
     json["inputs"] = OperandsJson(n.inputs);
     json["outputs"] = OperandsJson(n.outputs);
-    json["constants"] = TensorsJson(n.constants);
+    json["constants"] = TensorsJson(n.constants, histograms);
     list.push_back(std::move(json));
   }
   return list;

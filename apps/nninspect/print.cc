@@ -181,9 +181,9 @@ std::string InspectionText(const Inspection& i, const InspectOptions& options) {
   std::string out = fmt::format("{}: {}, {}\n", i.model.path, s.format, EscapeControls(s.version));
   if (!options.parts() || options.nodes) out += SummaryText(i);
   if (options.table()) out += NodeTable(i);
-  if (i.node) out += NodesText(*i.node);
+  if (i.node) out += NodesText(*i.node, options.histogram);
   if (i.tree) out += TreeText(*i.tree);
-  if (i.tensors) out += TensorsText(s, *i.tensors);
+  if (i.tensors) out += TensorsText(s, *i.tensors, options.histogram);
   if (i.values) out += ValuesText(*i.values);
   if (i.cost) out += CostText(*i.cost);
   if (i.digests) out += HashText(*i.digests);
@@ -230,9 +230,9 @@ Json InspectionJson(const Inspection& i, const InspectOptions& options) {
                            {"complete", multiply_adds && i.overview.uncounted == 0},
                            {"notes", i.notes}};
   if (options.table()) json["nodes"] = TableJson(i);
-  if (i.node) json["node"] = NodesJson(*i.node);
+  if (i.node) json["node"] = NodesJson(*i.node, options.histogram);
   if (i.tree) json["tree"] = TreeJson(*i.tree);
-  if (i.tensors) json["tensors"] = TensorsJson(*i.tensors);
+  if (i.tensors) json["tensors"] = TensorsJson(*i.tensors, options.histogram);
   if (i.values) json["values"] = ValuesJson(*i.values);
   if (i.cost) json["cost"] = CostJson(*i.cost);
   if (i.digests)

@@ -33,21 +33,24 @@ std::string DiffText(const inspect::LoadedModel& a, const inspect::LoadedModel& 
 Json DiffJson(const inspect::LoadedModel& a, const inspect::LoadedModel& b,
               const inspect::ModelDiff& diff);
 
-std::string NodesText(const std::vector<inspect::NodeDetails>& nodes);
-Json NodesJson(const std::vector<inspect::NodeDetails>& nodes);
+std::string NodesText(const std::vector<inspect::NodeDetails>& nodes, bool histograms);
+Json NodesJson(const std::vector<inspect::NodeDetails>& nodes, bool histograms);
 
 std::string TreeText(const inspect::TreeBranch& tree);
 Json TreeJson(const inspect::TreeBranch& tree);
 
-std::string TensorsText(const ModelSummary& summary, const std::vector<inspect::TensorRow>& rows);
+std::string TensorsText(const ModelSummary& summary, const std::vector<inspect::TensorRow>& rows,
+                        bool histograms);
 std::string TensorsCsv(const ModelSummary& summary, const std::vector<inspect::TensorRow>& rows);
-Json TensorsJson(const std::vector<inspect::TensorRow>& rows);
+Json TensorsJson(const std::vector<inspect::TensorRow>& rows, bool histograms);
 // "inline", "inline, buffer 12", "w.bin at 4096".
 std::string StoredText(const TensorEntry& entry);
 
 // "min -0.5, max 0.5, mean 0.01, deviation 0.1, 3 zeros, values 0, 1".
 std::string StatisticsText(const inspect::TensorStatistics& statistics);
-Json StatisticsJson(const inspect::TensorStatistics& statistics);
+Json StatisticsJson(const inspect::TensorStatistics& statistics, bool histogram = false);
+// A bar for each part, "▁▃█▂"; parts without elements are blank.
+std::string HistogramText(const inspect::TensorStatistics& statistics);
 
 std::string ValuesText(const std::vector<ValueEntry>& values);
 std::string ValuesCsv(const std::vector<ValueEntry>& values);

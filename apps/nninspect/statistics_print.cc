@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <cmath>
+#include <string_view>
 
 #include "apps/nninspect/print.h"
 #include "base/text.h"
@@ -38,7 +40,20 @@ std::string StatisticsText(const inspect::TensorStatistics& s) {
   return out;
 }
 
-Json StatisticsJson(const inspect::TensorStatistics& s) {
+std::string HistogramText(const inspect::TensorStatistics& s) {
+  constexpr std::string_view kBars[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+  if (!s.histogram) return {};
+  const auto& counts = s.histogram->counts;
+  const auto most = static_cast<double>(*std::max_element(counts.begin(), counts.end()));
+  std::string out = "|";
+  for (const uint64_t n : counts) {
+    const auto bar = static_cast<size_t>(static_cast<double>(n) / most * 8);
+    out += n == 0 ? " " : kBars[std::min<size_t>(bar, 7)];
+  }
+  return out + "|";
+}
+
+Json StatisticsJson(const inspect::TensorStatistics& s, bool histogram) {
   Json json = {{"count", s.count}, {"zeros", s.zeros}, {"nans", s.nans}};
   json["infinities"] = s.infinities;
   json["min"] = s.min;
@@ -50,6 +65,9 @@ Json StatisticsJson(const inspect::TensorStatistics& s) {
     json["distinct"] = Json::array();
     for (const Json& v : *s.distinct) json["distinct"].push_back(Plain(v));
   }
+  if (histogram && s.histogram)
+    json["histogram"] = {
+        {"low", s.histogram->low}, {"high", s.histogram->high}, {"counts", s.histogram->counts}};
   return json;
 }
 

@@ -26,7 +26,21 @@ std::string DistinctText(const inspect::TensorStatistics& s) {
   return out;
 }
 
-Json TensorJson(const inspect::TensorRow& r) {
+Json QuantizationJson(const StoredQuantization& q) {
+  Json json = Json::object();
+  if (!q.table.empty()) json["table"] = q.table;
+  if (q.table.empty()) {
+    json["scales"] = q.scales;
+    json["zero_points"] = q.zero_points;
+    if (q.zero_points.empty() && q.biases.empty()) json["zero_points"] = {0};
+    if (!q.biases.empty()) json["biases"] = q.biases;
+    json["axis"] = q.axis < 0 ? Json(nullptr) : Json(q.axis);
+    if (q.block > 0) json["block"] = q.block;
+  }
+  return json;
+}
+
+Json TensorJson(const inspect::TensorRow& r, bool histogram) {
   const TensorEntry& e = r.entry;
   Json json = {{"name", e.name}, {"scope", e.scope}, {"type", e.type}, {"shape", e.shape}};
   json["bytes"] = e.bytes;
@@ -34,7 +48,9 @@ Json TensorJson(const inspect::TensorRow& r) {
   json["location"] = e.location;
   json["used_by"] = e.users;
   json["is_attribute"] = e.is_attribute;
-  if (r.statistics) json["statistics"] = StatisticsJson(*r.statistics);
+  if (r.quantization) json["quantization"] = QuantizationJson(*r.quantization);
+  if (!r.quantization_problem.empty()) json["quantization_problem"] = r.quantization_problem;
+  if (r.statistics) json["statistics"] = StatisticsJson(*r.statistics, histogram);
   if (!r.problem.empty()) json["problem"] = r.problem;
   return json;
 }
@@ -46,7 +62,8 @@ std::string StoredText(const TensorEntry& e) {
   return e.location.empty() ? "inline" : "inline, " + e.location;
 }
 
-std::string TensorsText(const ModelSummary& summary, const std::vector<inspect::TensorRow>& rows) {
+std::string TensorsText(const ModelSummary& summary, const std::vector<inspect::TensorRow>& rows,
+                        bool histograms) {
   constexpr size_t kShownUsers = 3;
   Table table({{"name"},
                {"scope"},
@@ -54,15 +71,19 @@ std::string TensorsText(const ModelSummary& summary, const std::vector<inspect::
                {"shape"},
                {"bytes", Align::kRight},
                {"stored"},
+               {"quantization"},
                {"used by"},
-               {"statistics"}});
+               {"statistics"},
+               {"histogram"}});
   uint64_t total = 0;
   for (const inspect::TensorRow& r : rows) {
     const TensorEntry& e = r.entry;
     total = CheckedAdd(total, e.bytes).value_or(UINT64_MAX);
     table.Add({Escape(e.name), Escape(e.scope), e.type, inspect::ShapeText(e.shape),
-               WithThousands(e.bytes), Escape(StoredText(e)), UsersText(summary, e, kShownUsers),
-               r.statistics ? StatisticsText(*r.statistics) : EscapeControls(r.problem)});
+               WithThousands(e.bytes), Escape(StoredText(e)),
+               EscapeControls(inspect::QuantizationText(r)), UsersText(summary, e, kShownUsers),
+               r.statistics ? StatisticsText(*r.statistics) : EscapeControls(r.problem),
+               histograms && r.statistics ? HistogramText(*r.statistics) : ""});
   }
   return fmt::format("\nConstant tensors: {} ({})\n{}", WithThousands(rows.size()),
                      HumanBytes(total), table.empty() ? "" : table.Text(2));
@@ -71,7 +92,7 @@ std::string TensorsText(const ModelSummary& summary, const std::vector<inspect::
 std::string TensorsCsv(const ModelSummary& summary, const std::vector<inspect::TensorRow>& rows) {
   std::string out = CsvLine({"name", "scope", "type", "shape", "bytes", "storage", "location",
                              "used_by", "count", "min", "max", "mean", "standard_deviation",
-                             "zeros", "nans", "infinities", "distinct", "problem"});
+                             "zeros", "nans", "infinities", "distinct", "problem", "quantization"});
   const auto number = [](const std::optional<double>& v) {
     return v ? fmt::format("{}", *v) : std::string();
   };
@@ -95,14 +116,15 @@ std::string TensorsCsv(const ModelSummary& summary, const std::vector<inspect::T
                     std::to_string(s->infinities), DistinctText(*s), ""});
     else
       cells.insert(cells.end(), {"", "", "", "", "", "", "", "", "", r.problem});
+    cells.push_back(inspect::QuantizationText(r));
     out += CsvLine(cells);
   }
   return out;
 }
 
-Json TensorsJson(const std::vector<inspect::TensorRow>& rows) {
+Json TensorsJson(const std::vector<inspect::TensorRow>& rows, bool histograms) {
   Json list = Json::array();
-  for (const inspect::TensorRow& r : rows) list.push_back(TensorJson(r));
+  for (const inspect::TensorRow& r : rows) list.push_back(TensorJson(r, histograms));
   return list;
 }
 

@@ -114,6 +114,18 @@ struct FileImage {
   uint64_t size() const;  // bytes of the file, or of all files in the folder
 };
 
+// How the elements that a tensor stores represent real numbers: scale * (stored - zero point) +
+// bias, or table[stored].
+struct StoredQuantization {
+  std::vector<float> scales;         // one; or one for each index of `axis`, or for each block
+  std::vector<int64_t> zero_points;  // empty: zero; else one, or as many as scales
+  std::vector<float> biases;         // the same
+  std::vector<float> table;          // without scales
+  int64_t axis = -1;                 // of several scales; -1: unknown
+  int64_t block = 0;                 // consecutive elements with one scale; 0: no blocks
+  bool operator==(const StoredQuantization&) const = default;
+};
+
 // A constant tensor in a file: an initializer, a buffer, the weights of a layer, or a tensor
 // attribute of an operator.
 struct TensorEntry {
@@ -130,6 +142,9 @@ struct TensorEntry {
   // Reads the contents: dense, and as real numbers if the format stores them packed. No contents
   // are read before this call. The model must outlive the entry.
   std::function<Result<Tensor>()> read;
+  // Null if the file does not say that the tensor is quantized. Reads the scales if they are
+  // tensors of their own; kUnsupported if a run computes them.
+  std::function<Result<StoredQuantization>()> quantization = nullptr;
 };
 
 // The names of a model's inputs and outputs, in the order of the imported graph's.
@@ -237,6 +252,8 @@ struct Format {
   Result<ModelSummary> (*summarize_in_full)(const NativeModel& model) = nullptr;
   // All constant tensors in file order. Errors in a tensor are returned by TensorEntry::read.
   Result<std::vector<TensorEntry>> (*tensors)(const NativeModel& model) = nullptr;
+  // The lists of operators of main graphs, as paths in locations of findings: "graph.node".
+  std::vector<std::string_view> operator_lists;
   // The operators of the format's schema, in its order; for ONNX those of all standard domains, by
   // name.
   std::vector<OperatorSupport> (*operators)() = nullptr;

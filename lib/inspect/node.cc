@@ -38,7 +38,8 @@ class Describer {
     if (const auto it = constants_.find(index); it != constants_.end()) {
       for (const size_t t : it->second) {
         const TensorEntry& entry = tensors_[t];
-        out.constants.push_back({entry, {}, {}});
+        out.constants.push_back({entry, {}, {}, {}, {}});
+        AddQuantization(out.constants.back());
         AddStatistics(out.constants.back());
         if (!entry.is_attribute)
           constants.insert_or_assign(entry.name, entry.type + ShapeText(entry.shape));

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <set>
 #include <type_traits>
+#include <utility>
 
 #include "base/half.h"
 
@@ -28,6 +29,33 @@ Json Number(T v) {
   else
     return v;
 }
+
+// Counts numbers between `low` and `high`.
+class Counter {
+ public:
+  Counter(double low, double high, bool integers) {
+    out_.low = low;
+    out_.high = high;
+    // Halves, because the difference of two large numbers may be infinite.
+    half_ = high * 0.5 - low * 0.5;
+    const bool one_each = integers && high - low < double{Histogram::kBins};
+    out_.counts.resize(one_each ? static_cast<size_t>(high - low) + 1 : Histogram::kBins);
+    if (half_ <= 0) out_.counts.resize(1);
+    // With a part for each integer, the last one is not the upper end of a part.
+    parts_ = static_cast<double>(one_each ? out_.counts.size() - 1 : out_.counts.size());
+  }
+
+  void Add(double v) {
+    const double part = half_ > 0 ? (v * 0.5 - out_.low * 0.5) / half_ * parts_ : 0;
+    ++out_.counts[std::min(static_cast<size_t>(part), out_.counts.size() - 1)];
+  }
+  Histogram Take() { return std::move(out_); }
+
+ private:
+  Histogram out_;
+  double half_;
+  double parts_;
+};
 
 // `at(i)` gives element i as T.
 template <typename T, typename Fn>
@@ -61,10 +89,14 @@ TensorStatistics Collect(uint64_t count, Fn at) {
   s.max = Number(high);
   s.mean = sum / static_cast<double>(finite);
   double squares = 0;
+  Counter counter(static_cast<double>(low), static_cast<double>(high), std::is_integral_v<T>);
   for (uint64_t i = 0; i < count; ++i) {
     const auto v = static_cast<double>(at(i));
-    if (std::isfinite(v)) squares += (v - *s.mean) * (v - *s.mean);
+    if (!std::isfinite(v)) continue;
+    squares += (v - *s.mean) * (v - *s.mean);
+    counter.Add(v);
   }
+  s.histogram = counter.Take();
   s.deviation = std::sqrt(squares / static_cast<double>(finite));
   return s;
 }

@@ -76,6 +76,75 @@ TEST_CASE("statistics: counts, extremes and moments of finite elements") {
   CHECK(!inspect::StatisticsOf(Tensor::Of<float>({9}, many)).distinct.has_value());
 }
 
+TEST_CASE("statistics: histograms") {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const auto histogram = [](const Tensor& t) {
+    const auto h = inspect::StatisticsOf(t).histogram;
+    REQUIRE(h.has_value());
+    return *h;
+  };
+  const auto reals = histogram(Tensor::Of<float>({6}, {0, 0.5, 1, 31.9F, 32, nan}));
+  CHECK(reals.low == 0);
+  CHECK(reals.high == 32);
+  REQUIRE(reals.counts.size() == inspect::Histogram::kBins);
+  CHECK(reals.counts[0] == 2);
+  CHECK(reals.counts[1] == 1);
+  CHECK(reals.counts[31] == 2);
+  // A part for each of few integers.
+  const auto integers = histogram(Tensor::Of<int8_t>({5}, {-2, 0, 0, 1, -2}));
+  CHECK(integers.counts == std::vector<uint64_t>{2, 0, 2, 1});
+  CHECK(histogram(Tensor::Of<int8_t>({2}, {-128, 127})).counts.size() == 32);
+  CHECK(histogram(Tensor::Of<float>({2}, {3, 3})).counts == std::vector<uint64_t>{2});
+  // Extremes whose difference is not a number of their type.
+  const double most = std::numeric_limits<double>::max();
+  const auto wide = histogram(Tensor::Of<double>({3}, {-most, 0, most}));
+  CHECK(wide.counts[0] == 1);
+  CHECK(wide.counts[16] == 1);
+  CHECK(wide.counts[31] == 1);
+  CHECK(histogram(Tensor::Of<int64_t>({2}, {INT64_MIN, INT64_MAX})).counts.back() == 1);
+  CHECK(!inspect::StatisticsOf(Tensor::Of<float>({1}, {nan})).histogram.has_value());
+  CHECK(app::HistogramText(inspect::StatisticsOf(Tensor::Of<int8_t>({5}, {-2, 0, 0, 1, -2}))) ==
+        "|█ █▅|");
+}
+
+TEST_CASE("nninspect --tensors and --node: quantization, and --histogram") {
+  const TempDir dir;
+  WriteText(dir / "m.txtpb", R"(ir_version: 8 opset_import { version: 13 }
+graph {
+  name: "g"
+  node { name: "d" op_type: "DequantizeLinear" input: "w" input: "s" input: "z" output: "wd"
+         attribute { name: "axis" i: 0 type: INT } }
+  node { op_type: "Add" input: "x" input: "wd" output: "y" }
+  initializer { name: "w" data_type: 3 dims: 2 dims: 2 int32_data: [-3, 4, 4, 0] }
+  initializer { name: "s" data_type: 1 dims: 2 float_data: [0.5, 0.25] }
+  initializer { name: "z" data_type: 3 dims: 2 int32_data: [0, 7] }
+  input { name: "x" type { tensor_type { elem_type: 1 shape { dim { dim_value: 2 } dim { dim_value: 2 } } } } }
+  output { name: "y" type { tensor_type { elem_type: 1 } } }
+})");
+  CHECK(Contains(RunProgram("nninspect --tensors " + dir / "m.txtpb").out,
+                 "  2 scales 0.25 to 0.5 along axis 0, 2 zero points 0 to 7  "));
+  const std::string node = RunProgram("nninspect --node d --histogram " + dir / "m.txtpb").out;
+  CHECK(
+      Contains(node, "  2 scales 0.25 to 0.5 along axis 0, 2 zero points 0 to 7  min -3, max 4, "));
+  CHECK(Contains(node, "  |▅  ▅   █|\n"));
+  const Json json = Inspect("--tensors --histogram " + dir / "m.txtpb")["tensors"][0];
+  CHECK(json["quantization"] ==
+        Json::parse(R"({"scales": [0.5, 0.25], "zero_points": [0, 7], "axis": 0})"));
+  CHECK(json["statistics"]["histogram"]["counts"] == Json::parse("[1, 0, 0, 1, 0, 0, 0, 2]"));
+
+  WriteModel(dir / "q.tflite", R"(graph {
+    in %x: i8[1, 4]{scale=0.5, zp=3}
+    const %w: i8[3, 4]{scale=0.125, zp=0} = seeded(3)
+    const %b: i32[3]{scale=0.0625, zp=0} = seeded(4)
+    %y = matmul(%x, %w, %b) {transpose_b = true} : i8[1, 3]{scale=2, zp=1}
+    out "y" = %y
+  })");
+  const ProgramResult tflite = RunProgram("nninspect --tensors " + dir / "q.tflite");
+  CHECK_MESSAGE(Contains(tflite.out, "scale 0.125, zero point 0"), tflite.out);
+  CHECK(Contains(RunProgram("nninspect --histogram " + dir / "q.tflite").err,
+                 "--histogram needs --tensors or --node"));
+}
+
 TEST_CASE("csv: cells with commas, quotes and control characters") {
   CHECK(app::CsvLine({"a", "b,c", "d\"e", "", "f\ng"}) == "a,\"b,c\",\"d\"\"e\",,f\\ng\n");
 }
@@ -131,7 +200,7 @@ TEST_CASE("nninspect --op, --tensors and csv") {
                  "  w     FLOAT  [4, 3, 3, 3]    432  inline  #0 Conv\n"
                  "  v     FLOAT  [4, 4, 1, 1]     64  inline  #2 Conv\n"));
   CHECK(RunProgram("nninspect --format csv --tensors --stats " + dir / "m.onnx")
-            .out.ends_with("v,,FLOAT,4x4x1x1,64,inline,,#2 Conv,16,0.5,0.5,0.5,0,0,0,0,0.5,\n"));
+            .out.ends_with("v,,FLOAT,4x4x1x1,64,inline,,#2 Conv,16,0.5,0.5,0.5,0,0,0,0,0.5,,\n"));
   const Json rows = Inspect("--tensors " + dir / "m.onnx")["tensors"];
   CHECK(rows[0]["used_by"] == Json::parse("[0]"));
   CHECK(!rows[0].contains("statistics"));

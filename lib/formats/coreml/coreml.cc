@@ -46,6 +46,8 @@ const Format& CoremlFormat() {
       .summarize = Summarize,
       .summarize_in_full = SummarizeInFull,
       .tensors = Tensors,
+      .operator_lists = {"neuralNetwork.layers", "neuralNetworkClassifier.layers",
+                         "neuralNetworkRegressor.layers"},
       .operators = Operators,
       .features = kFeatures,
       .dump = Dump,

@@ -23,6 +23,21 @@ Result<Tensor> ReadFlat(const Fields& weights) {
   return rows.Reshaped({count});
 }
 
+Result<StoredQuantization> ReadQuantization(const Fields& weights) {
+  const Fields quantization = weights.Sub("quantization");
+  const Fields kind = quantization.Sub(quantization.OneOf("QuantizationType"));
+  StoredQuantization out;
+  if (quantization.OneOf("QuantizationType") == "lookupTableQuantization") {
+    out.table = kind.Floats("floatValue");
+    return out;
+  }
+  out.scales = kind.Floats("scale");
+  out.biases = kind.Floats("bias");
+  // Weights have no shape; scales are those of the rows.
+  if (out.scales.size() > 1) out.axis = 0;
+  return out;
+}
+
 DType DTypeOf(std::string_view mil_type) {
   constexpr std::pair<std::string_view, DType> kTypes[] = {
       {"FLOAT16", DType::kF16},   {"FLOAT32", DType::kF32}, {"FLOAT64", DType::kF64},
@@ -180,6 +195,8 @@ class TensorLister {
     e.users = {number};
     e.is_attribute = true;
     e.read = [weights] { return ReadFlat(weights); };
+    if (!weights.Sub("quantization").OneOf("QuantizationType").empty())
+      e.quantization = [weights] { return ReadQuantization(weights); };
     out_.push_back(std::move(e));
   }
 

@@ -39,6 +39,7 @@ const Format& NnapiFormat() {
       .summarize = Summarize,
       .summarize_in_full = Summarize,
       .tensors = Tensors,
+      .operator_lists = {"operations"},
       .operators = Operators,
       .features = kFeatures,
       .dump = Dump,

@@ -2,6 +2,7 @@
 
 #include "base/checked_math.h"
 #include "formats/nnapi/native.h"
+#include "formats/nnapi/operation.h"
 #include "ir/tensor.h"
 
 namespace nn::nnapi {
@@ -58,6 +59,13 @@ Result<std::vector<TensorEntry>> Tensors(const NativeModel& native) {
     e.location = LocationOf(o);
     e.users = std::move(users[i]);
     e.read = [&model, &o] { return ReadOperand(model, o); };
+    if (HasQuantization(o))
+      e.quantization = [&o]() -> Result<StoredQuantization> {
+        StoredQuantization q;
+        q.scales = {o.scale};
+        if (o.zero_point != 0) q.zero_points = {o.zero_point};
+        return q;
+      };
     out.push_back(std::move(e));
   }
   return out;

@@ -68,6 +68,7 @@ const Format& OnnxFormat() {
       .summarize = Summarize,
       .summarize_in_full = SummarizeInFull,
       .tensors = Tensors,
+      .operator_lists = {"graph.node"},
       .operators = Operators,
       .features = kFeatures,
       .dump = Dump,

@@ -7,6 +7,7 @@
 #include "base/name_map.h"
 #include "base/text.h"
 #include "formats/onnx/native.h"
+#include "formats/onnx/schema.h"
 #include "formats/onnx/tensor.h"
 
 namespace nn::onnx {
@@ -19,9 +20,11 @@ class TensorLister {
 
   std::vector<TensorEntry> Run() {
     const pb::GraphProto& g = model_.proto.graph();
+    sets_ = &model_.proto.opset_import();
     AddGraph(g, "");
     for (const pb::FunctionProto& f : model_.proto.functions()) {
       frames_.emplace_back();
+      sets_ = &f.opset_import();
       AddNodes(f.node(),
                "function " + (NormalDomain(f.domain()).empty() ? "" : f.domain() + ".") + f.name());
       frames_.pop_back();
@@ -58,6 +61,7 @@ class TensorLister {
   void AddNode(const pb::NodeProto& node, const std::string& scope, int index) {
     const size_t number = operators_++;
     for (const std::string& name : node.input()) Use(name, number);
+    AddQuantization(node);
     for (const std::string& name : node.output()) frames_.back()[name] = kNone;
     if (node.attribute().empty()) return;
     const bool constant = node.op_type() == "Constant" && node.output_size() == 1;
@@ -96,6 +100,79 @@ class TensorLister {
     }
   }
 
+  // The constant that a name refers to, or kNone.
+  size_t Find(const std::string& name) const {
+    for (auto frame = frames_.rbegin(); frame != frames_.rend(); ++frame)
+      if (const auto it = frame->find(name); it != frame->end()) return it->second;
+    return kNone;
+  }
+
+  // The scale of the input x of a standard operator is its input x_scale, and likewise its zero
+  // point.
+  void AddQuantization(const pb::NodeProto& node) {
+    const std::string domain(NormalDomain(node.domain()));
+    int64_t opset = OpsetVersion(*sets_, domain);
+    if (opset == 0 && domain.empty()) opset = OpsetVersion(model_.proto, domain);
+    const Schema* schema = FindSchema(domain, node.op_type(), opset);
+    if (schema == nullptr) return;
+    const auto input = [&](const std::string& name) {
+      for (size_t i = 0; i < schema->inputs.size(); ++i)
+        if (schema->inputs[i].name == name && static_cast<int>(i) < node.input_size())
+          return node.input(static_cast<int>(i));
+      return std::string();
+    };
+    for (const SchemaParameter& p : schema->inputs) {
+      const std::string scale = input(p.name + "_scale");
+      const size_t at = scale.empty() ? kNone : Find(input(p.name));
+      if (at == kNone || out_[at].quantization || IsFloat(DTypeOf(TypeAt(at)))) continue;
+      const std::string zero = input(p.name + "_zero_point");
+      out_[at].quantization = QuantizationOf(node, scale, zero, out_[at].shape);
+    }
+  }
+
+  // TensorProto.DataType of a constant.
+  int TypeAt(size_t at) const { return protos_[at]->data_type(); }
+
+  std::function<Result<StoredQuantization>()> QuantizationOf(
+      const pb::NodeProto& node, const std::string& scale, const std::string& zero,
+      const std::vector<int64_t>& shape) const {
+    const size_t s = Find(scale), z = zero.empty() ? kNone : Find(zero);
+    if (s == kNone || (z == kNone && !zero.empty()))
+      return []() -> Result<StoredQuantization> {
+        return UnsupportedError("the scale or zero point is computed by a run");
+      };
+    int64_t axis = protos_[s]->dims_size() == 0 ? -1 : DefaultAxis(node);
+    int64_t block = 0;
+    for (const auto& a : node.attribute()) {
+      if (a.name() == "axis" && axis >= 0) axis = a.i();
+      if (a.name() == "block_size") block = a.i();
+    }
+    if (axis < 0 && protos_[s]->dims_size() > 0) axis += static_cast<int64_t>(shape.size());
+    return [model = &model_, scales = protos_[s], points = z == kNone ? nullptr : protos_[z], axis,
+            block]() -> Result<StoredQuantization> {
+      StoredQuantization out;
+      NN_ASSIGN(const Tensor read, ReadTensor(*scales, *model));
+      if (!IsFloat(read.dtype())) return ModelError("the scale is {}", DTypeName(read.dtype()));
+      for (int64_t i = 0; i < read.elements(); ++i)
+        out.scales.push_back(static_cast<float>(read.GetDouble(i)));
+      out.axis = out.scales.size() > 1 ? axis : -1;
+      out.block = block;
+      if (points == nullptr) return out;
+      NN_ASSIGN(const Tensor zeros, ReadTensor(*points, *model));
+      // Zero points of the 8-bit floats are zero.
+      if (IsInteger(zeros.dtype())) out.zero_points = zeros.ToInts();
+      const auto is_zero = [](int64_t v) { return v == 0; };
+      if (std::all_of(out.zero_points.begin(), out.zero_points.end(), is_zero))
+        out.zero_points.clear();
+      return out;
+    };
+  }
+
+  // Of several scales: of a DequantizeLinear without `axis`, and of the operators that multiply.
+  static int64_t DefaultAxis(const pb::NodeProto& node) {
+    return node.op_type() == "DequantizeLinear" ? 1 : node.op_type() == "QLinearConv" ? 0 : -1;
+  }
+
   size_t AddTensor(const pb::TensorProto& t, const std::string& name, const std::string& scope) {
     TensorEntry e;
     e.name = name;
@@ -111,6 +188,7 @@ class TensorLister {
     Locate(t, e);
     e.read = [this_model = &model_, &t] { return ReadTensor(t, *this_model); };
     out_.push_back(std::move(e));
+    protos_.push_back(&t);
     return out_.size() - 1;
   }
 
@@ -139,6 +217,8 @@ class TensorLister {
   std::vector<Frame> frames_;
   size_t operators_ = 0;
   std::vector<TensorEntry> out_;
+  std::vector<const pb::TensorProto*> protos_;  // of the entries; of sparse ones, their values
+  const OperatorSets* sets_ = nullptr;          // of the model or function
 };
 
 }  // namespace

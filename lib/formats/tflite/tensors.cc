@@ -1,5 +1,6 @@
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <unordered_map>
 
 #include "formats/tflite/native.h"
@@ -7,6 +8,46 @@
 
 namespace nn::tflite {
 namespace {
+
+std::vector<float> FloatsOf(const Tensor& t) {
+  std::vector<float> out;
+  for (int64_t i = 0; i < t.elements(); ++i) out.push_back(static_cast<float>(t.GetDouble(i)));
+  return out;
+}
+
+Result<Tensor> ReadAt(const Model& model, const fb::SubGraph& g, int64_t index,
+                      std::string_view what) {
+  const fb::Tensor* t = At(g.tensors(), index);
+  if (t == nullptr) return ModelError("tensor {}, the {}, does not exist", index, what);
+  NN_ASSIGN(const bool known, HasContents(model, *t));
+  if (!known) return UnsupportedError("tensor {}, the {}, is computed by a run", index, what);
+  return ReadContents(model, *t);
+}
+
+Result<StoredQuantization> ReadQuantization(const Model& model, const fb::SubGraph& g,
+                                            const fb::Tensor& t) {
+  const fb::QuantizationParameters& p = *t.quantization();
+  StoredQuantization out;
+  out.axis = p.quantized_dimension();
+  if (const auto* blocks = p.details_as_BlockwiseQuantization()) {
+    NN_ASSIGN(const Tensor scales, ReadAt(model, g, blocks->scales(), "scales"));
+    if (!IsFloat(scales.dtype())) return ModelError("the scales are {}", DTypeName(scales.dtype()));
+    out.scales = FloatsOf(scales);
+    out.block = blocks->block_size();
+    if (blocks->zero_points() < 0) return out;
+    NN_ASSIGN(const Tensor points, ReadAt(model, g, blocks->zero_points(), "zero points"));
+    if (!IsInteger(points.dtype()))
+      return ModelError("the zero points are {}", DTypeName(points.dtype()));
+    out.zero_points = points.ToInts();
+    return out;
+  }
+  out.scales = ListOf<float>(p.scale());
+  out.zero_points = ListOf<int64_t>(p.zero_point());
+  if (out.scales.size() == 1) out.axis = -1;
+  const auto is_zero = [](int64_t v) { return v == 0; };
+  if (std::all_of(out.zero_points.begin(), out.zero_points.end(), is_zero)) out.zero_points.clear();
+  return out;
+}
 
 class TensorLister {
  public:
@@ -36,11 +77,12 @@ class TensorLister {
         if (list.empty() || list.back() != number) list.push_back(number);
       }
     for (int64_t i = 0; i < SizeOf(g.tensors()); ++i)
-      AddTensor(*At(g.tensors(), i), i, scope, std::move(users[static_cast<size_t>(i)]));
+      AddTensor(g, i, scope, std::move(users[static_cast<size_t>(i)]));
   }
 
-  void AddTensor(const fb::Tensor& t, int64_t index, const std::string& scope,
+  void AddTensor(const fb::SubGraph& g, int64_t index, const std::string& scope,
                  std::vector<size_t> users) {
+    const fb::Tensor& t = *At(g.tensors(), index);
     TensorEntry e;
     if (t.external_buffer() != 0) {
       e.external = true;
@@ -58,6 +100,12 @@ class TensorLister {
     e.shape = ListOf<int64_t>(t.shape());
     e.users = std::move(users);
     e.read = [model = &model_, tensor = &t] { return ReadContents(*model, *tensor); };
+    const fb::QuantizationParameters* q = t.quantization();
+    if (q != nullptr && (SizeOf(q->scale()) > 0 ||
+                         q->details_type() == fb::QuantizationDetails::BlockwiseQuantization))
+      e.quantization = [model = &model_, subgraph = &g, tensor = &t] {
+        return ReadQuantization(*model, *subgraph, *tensor);
+      };
     out_.push_back(std::move(e));
   }
 

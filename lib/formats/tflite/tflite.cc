@@ -62,6 +62,7 @@ const Format& TfliteFormat() {
       .summarize = Summarize,
       .summarize_in_full = SummarizeInFull,
       .tensors = Tensors,
+      .operator_lists = {"subgraphs[0].operators"},
       .operators = Operators,
       .features = kFeatures,
       .dump = Dump,
