@@ -11,6 +11,7 @@
 #include "inspect/diff_form.h"
 #include "inspect/match.h"
 #include "inspect/opaque_reader.h"
+#include "inspect/shape_text.h"
 #include "ir/op_def.h"
 
 namespace nn::inspect {
@@ -88,6 +89,7 @@ class Differ {
     ++out.matched;
     out.renamed += a.name() != b.name();
     OperatorDiff diff{RefOf(a), RefOf(b), {}};
+    out.pairs.emplace_back(diff.a.index, diff.b.index);
     if (a.op().is_opaque) {
       NN_RETURN_IF_ERROR(DiffOpaque(a, b, diff, out));
     } else {
@@ -101,8 +103,8 @@ class Differ {
       DiffInput(diff, i, a.input(i), b.input(i), out);
     for (size_t i = 0; i < std::max(a.outputs().size(), b.outputs().size()); ++i)
       AddField(fmt::format("output {}", i),
-               i < a.outputs().size() ? a.output(i)->type().ToString() : "",
-               i < b.outputs().size() ? b.output(i)->type().ToString() : "", diff.fields);
+               i < a.outputs().size() ? ComparableText(a.output(i)->type()) : "",
+               i < b.outputs().size() ? ComparableText(b.output(i)->type()) : "", diff.fields);
     if (!diff.fields.empty()) out.changed.push_back(std::move(diff));
     return {};
   }
@@ -140,7 +142,7 @@ class Differ {
   void DiffInput(OperatorDiff& diff, size_t i, const Value* a, const Value* b, ModelDiff& out) {
     const std::string what = fmt::format("input {}", i);
     if (a != nullptr && b != nullptr && a->is_constant() && b->is_constant()) {
-      const std::string type_a = a->type().ToString(), type_b = b->type().ToString();
+      const std::string type_a = ComparableText(a->type()), type_b = ComparableText(b->type());
       AddField(what, "constant " + type_a, "constant " + type_b, diff.fields);
       const Tensor &x = a->constant(), &y = b->constant();
       if (x.dtype() == y.dtype() && x.dims() == y.dims() && seen_.emplace(a, b).second)
@@ -168,7 +170,7 @@ class Differ {
 
   static std::string Origin(const Value* v, const Graph& graph) {
     if (v == nullptr) return "none";
-    if (v->is_constant()) return "constant " + v->type().ToString();
+    if (v->is_constant()) return "constant " + ComparableText(v->type());
     if (v->def() == nullptr) return fmt::format("model input {}", PortOf(v, graph));
     const OperatorRef r = RefOf(*v->def());
     return fmt::format("output {} of #{} {}{}{}", v->def_index(), r.index, r.op,

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/status.h"
@@ -56,7 +57,8 @@ struct ModelDiff {
   std::vector<OperatorRef> added;    // only in the second
   std::vector<OperatorDiff> changed;
   std::vector<WeightDiff> weights;
-  uint64_t matched = 0;   // operators with a counterpart
+  uint64_t matched = 0;                            // operators with a counterpart
+  std::vector<std::pair<int64_t, int64_t>> pairs;  // those, as OperatorRef::index
   uint64_t renamed = 0;   // of those, with a different name, which is ignored
   uint64_t compared = 0;  // constants whose contents were compared
   // The format that models of two formats are legalized for before the comparison; nullptr if the

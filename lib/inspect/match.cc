@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "inspect/shape_text.h"
 #include "ir/op_def.h"
 
 namespace nn::inspect {
@@ -29,7 +30,7 @@ std::unordered_map<const Node*, uint64_t> Hashes(const Graph& graph) {
   std::unordered_map<const Node*, uint64_t> out;
   const auto of_value = [&](const Value* v) -> uint64_t {
     if (v == nullptr) return 1;
-    if (v->is_constant()) return Mix(2, HashText(v->type().ToString()));
+    if (v->is_constant()) return Mix(2, HashText(ComparableText(v->type())));
     if (v->def() == nullptr) return Mix(3, inputs[v]);
     return Mix(out[v->def()], static_cast<uint64_t>(v->def_index()) + 4);
   };

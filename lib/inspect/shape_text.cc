@@ -1,6 +1,7 @@
 #include "inspect/shape_text.h"
 
 #include <algorithm>
+#include <memory>
 #include <set>
 
 #include "ir/op_def.h"
@@ -30,6 +31,21 @@ std::string ShapeText(const Type& type) {
 
 std::string ShapeText(const std::vector<int64_t>& shape) {
   return ListText(shape, [](int64_t d) { return std::to_string(d); });
+}
+
+std::string ComparableText(const Type& type) {
+  std::string out = std::string(DTypeName(type.dtype)) + ShapeText(type);
+  if (type.quant == nullptr) return out;
+  auto quant = std::make_shared<Quant>(*type.quant);
+  const auto& points = quant->zero_points;
+  if (std::all_of(points.begin(), points.end(), [](int64_t v) { return v == 0; }))
+    quant->zero_points.clear();
+  quant->min.clear();
+  quant->max.clear();
+  Type only(type.dtype, Dims());
+  only.quant = std::move(quant);
+  const std::string text = only.ToString();
+  return out + text.substr(text.find('{'));
 }
 
 }  // namespace nn::inspect

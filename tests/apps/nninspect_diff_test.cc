@@ -47,6 +47,33 @@ TEST_CASE("diff: equal operators, and renamed ones") {
                  "no differences: 3 operators, 1 renamed, 2 constants\n"));
 }
 
+TEST_CASE("diff: zero points of zero may be written or not") {
+  const TempDir dir;
+  const auto write = [&](const std::string& path, const std::string& point) {
+    WriteText(path, R"(ir_version: 8 opset_import { version: 13 }
+graph {
+  name: "g"
+  node { op_type: "QuantizeLinear" input: "x" input: "s" )" +
+                        point + R"( output: "q" }
+  node { op_type: "DequantizeLinear" input: "q" input: "s" )" +
+                        point + R"( output: "d" }
+  node { op_type: "DequantizeLinear" input: "w" input: "s" )" +
+                        point + R"( output: "wd" }
+  node { op_type: "Mul" input: "d" input: "wd" output: "y" }
+  initializer { name: "w" data_type: 2 dims: 4 int32_data: [3, 4, 5, 0] }
+  initializer { name: "s" data_type: 1 float_data: [0.5] }
+  initializer { name: "z" data_type: 2 int32_data: [0] }
+  input { name: "x" type { tensor_type { elem_type: 1 shape { dim { dim_value: 4 } } } } }
+  output { name: "y" type { tensor_type { elem_type: 1 shape { dim { dim_value: 4 } } } } }
+})");
+  };
+  write(dir / "a.txtpb", "input: \"z\"");
+  write(dir / "b.txtpb", "");
+  const Json diff = Diff(dir / "a.txtpb", dir / "b.txtpb");
+  CHECK(diff["equal"] == true);
+  CHECK(diff["operators"]["matched"] == 4);
+}
+
 TEST_CASE("diff: each kind of difference is reported, and nothing else") {
   const TempDir dir;
   WriteModel(dir / "a.onnx", kBase);
