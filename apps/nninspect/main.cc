@@ -2,8 +2,10 @@
 #include "apps/common/command_line.h"
 #include "apps/common/model.h"
 #include "apps/nninspect/inspection.h"
+#include "apps/nninspect/page_notes.h"
 #include "apps/nninspect/print.h"
 #include "inspect/diff.h"
+#include "inspect/page.h"
 #include "inspect/picture.h"
 
 namespace nn::app {
@@ -18,6 +20,9 @@ void AddViews(CLI::App& app, InspectOptions& o) {
   auto* tensors = app.add_flag("--tensors", o.tensors, "List every constant tensor");
   app.add_flag("--stats", o.stats, "With --tensors: read them and print statistics of their values")
       ->needs(tensors);
+  app.add_flag("--histogram", o.histogram,
+               "With --tensors and --node: read the constants and draw how their values are "
+               "distributed");
   app.add_flag("--values", o.values,
                "List every input, constant and result with its inferred type and shape");
   app.add_flag("--tree", o.tree, "Count operators and parameters by scope and subgraph");
@@ -36,10 +41,21 @@ void AddOptions(CommandLine& command, InspectOptions& o) {
   app.add_flag("--diff", o.diff, "Compare two models of any formats; exit code 1 if they differ")
       ->needs(other);
   AddViews(app, o);
-  app.add_option("--format", o.format, "Output format; csv is one table, dot and svg are pictures")
-      ->check(CLI::IsMember({"text", "json", "csv", "dot", "svg"}))
+  app.add_option("--format", o.format,
+                 "Output format; csv is one table, dot and svg are pictures, html is a page "
+                 "for a browser")
+      ->check(CLI::IsMember({"text", "json", "csv", "dot", "svg", "html"}))
       ->capture_default_str();
-  app.add_flag("--expand", o.expand, "With dot and svg: draw every repetition of repeated blocks");
+  app.add_flag("--expand", o.expand,
+               "With dot and svg: draw every repetition of repeated blocks; with svg, open all "
+               "groups");
+  app.add_option("--findings", o.findings,
+                 "With html: show the findings of this report of nnvalidate --format json")
+      ->type_name("FILE");
+  app.add_option(
+         "--times", o.times,
+         "With html: show the times of this report of nnrun --bench --profile --format json")
+      ->type_name("FILE");
   auto* dump = app.add_flag(
       "--dump", o.dump, "Print the whole model as JSON, which can be read in place of the model");
   AddWeightsOption(command, o.dump_options)->needs(dump);
@@ -50,17 +66,23 @@ void AddOptions(CommandLine& command, InspectOptions& o) {
 Status CheckUsage(const InspectOptions& o) {
   if (!o.diff && !o.other.empty())
     return UsageError("unexpected argument {}: a second model needs --diff", o.other);
-  if (o.diff && (o.table() || o.parts() || (o.format != "text" && o.format != "json")))
+  if (o.diff &&
+      (o.table() || o.parts() || (o.format != "text" && o.format != "json" && o.format != "html")))
     return UsageError(
-        "--diff supports --format text and json, and cannot be combined with other parts of a "
+        "--diff supports --format text, json and html, and cannot be combined with other parts of "
+        "a "
         "model");
   const int tables = o.table() + o.tensors + o.values + o.cost;
   if (o.format == "csv" && (tables != 1 || !o.node.empty() || o.tree || o.hash))
     return UsageError(
         "--format csv needs exactly one of --nodes, --op, --tensors, --values and --cost");
-  if (o.picture() && (o.table() || o.parts()))
+  if ((o.picture() || o.format == "html") && (o.table() || o.parts()))
     return UsageError("--format {} draws the model and cannot be combined with other parts of it",
                       o.format);
+  if ((!o.findings.empty() || !o.times.empty()) && (o.format != "html" || o.diff))
+    return UsageError("--findings and --times need --format html, without --diff");
+  if (o.histogram && ((!o.tensors && o.node.empty()) || o.format == "csv"))
+    return UsageError("--histogram needs --tensors or --node, and --format text or json");
   if (o.expand && !o.picture()) return UsageError("--expand needs --format svg or dot");
   if (o.hash && !o.shapes.empty())
     return UsageError("--hash cannot be combined with shapes: it describes the model as it is");
@@ -81,6 +103,11 @@ Result<int> Diff(const InspectOptions& o) {
   NN_ASSIGN(const inspect::LoadedModel a, inspect::Load(o.model, load));
   NN_ASSIGN(const inspect::LoadedModel b, inspect::Load(o.other, load));
   NN_ASSIGN(const inspect::ModelDiff diff, inspect::DiffModels(a, b));
+  if (o.format == "html") {
+    NN_ASSIGN(const std::string page, inspect::DiffPage(a, b, diff));
+    NN_RETURN_IF_ERROR(PrintText(o.output, page));
+    return diff.empty() ? kExitDone : kExitCheckFailed;
+  }
   NN_RETURN_IF_ERROR(PrintText(
       o.output, o.format == "json" ? JsonText(DiffJson(a, b, diff)) : DiffText(a, b, diff)));
   return diff.empty() ? kExitDone : kExitCheckFailed;
@@ -88,9 +115,20 @@ Result<int> Diff(const InspectOptions& o) {
 
 Result<int> Draw(const InspectOptions& o) {
   NN_ASSIGN(const inspect::LoadedModel model, inspect::Load(o.model, LoadOptionsOf(o)));
-  NN_ASSIGN(const inspect::Picture picture, inspect::DrawModel(model, o.expand));
+  const bool svg = o.format == "svg";
+  NN_ASSIGN(const inspect::Picture picture, inspect::DrawModel(model, svg || o.expand));
   NN_RETURN_IF_ERROR(PrintText(
-      o.output, o.format == "svg" ? inspect::PictureSvg(picture) : inspect::PictureDot(picture)));
+      o.output, svg ? inspect::PictureSvg(picture, o.expand) : inspect::PictureDot(picture)));
+  return kExitDone;
+}
+
+Result<int> WritePage(const InspectOptions& o) {
+  NN_ASSIGN(const inspect::LoadedModel model, inspect::Load(o.model, LoadOptionsOf(o)));
+  inspect::PageNotes notes;
+  if (!o.findings.empty()) NN_RETURN_IF_ERROR(ReadFindings(o.findings, model, notes));
+  if (!o.times.empty()) NN_RETURN_IF_ERROR(ReadTimes(o.times, model, notes));
+  NN_ASSIGN(const std::string page, inspect::ModelPage(model, notes));
+  NN_RETURN_IF_ERROR(PrintText(o.output, page));
   return kExitDone;
 }
 
@@ -104,6 +142,7 @@ Result<int> Run(const InspectOptions& o) {
   if (o.dump) return Dump(o);
   if (o.diff) return Diff(o);
   if (o.picture()) return Draw(o);
+  if (o.format == "html") return WritePage(o);
   NN_ASSIGN(const Inspection inspection, Inspect(o));
   NN_RETURN_IF_ERROR(PrintText(o.output, Text(o, inspection)));
   return kExitDone;

@@ -12,13 +12,14 @@ struct InspectOptions {
   ReadLimits limits;
   std::string other;  // --diff: the second model
   std::string output = "-";
-  std::string format = "text";  // json, csv, dot, svg
+  std::string format = "text";  // json, csv, dot, svg, html
   // Parts printed beside, or instead of, the summary.
   bool nodes = false;
   std::string op;    // --op: the table of operators, of this type only
   std::string node;  // --node: a name, or "#" and the number that --nodes shows
   bool tensors = false;
   bool stats = false;
+  bool histogram = false;
   bool values = false;
   bool tree = false;
   bool cost = false;
@@ -26,7 +27,9 @@ struct InspectOptions {
   bool dump = false;
   DumpOptions dump_options;
   bool diff = false;
-  bool expand = false;  // draw every repetition
+  bool expand = false;   // draw every repetition
+  std::string findings;  // reports of nnvalidate and nnrun for a page
+  std::string times;
   ShapeOptions shapes;
 
   bool table() const { return nodes || !op.empty(); }

@@ -78,7 +78,9 @@ Result<inspect::Picture> PictureOf(const Model& model, bool expand) {
 }  // namespace
 
 Result<std::string> DrawSvg(const Model& model, bool expand) {
-  return PictureOf(model, expand).map(inspect::PictureSvg);
+  return PictureOf(model, true).map([=](const inspect::Picture& p) {
+    return inspect::PictureSvg(p, expand);
+  });
 }
 
 Result<std::string> DrawDot(const Model& model, bool expand) {

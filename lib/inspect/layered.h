@@ -1,6 +1,7 @@
 // The graph in layers of a layout, between its steps.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <vector>
 
@@ -25,6 +26,9 @@ struct Layered {
 
 // Reorders the vertices of each layer to reduce crossings.
 void OrderLayers(Layered& g);
+
+// The columns of Arrangement::columns.
+std::array<std::vector<size_t>, 4> AlignVertices(const Layered& g);
 
 // Horizontal centers, starting at 0, at least the gaps apart.
 std::vector<double> PlaceVertices(const Layered& g, const LayoutOptions& options);

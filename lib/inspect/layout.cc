@@ -75,7 +75,7 @@ std::vector<size_t> Ranks(const Directed& d) {
 // The chain of dummies that the edges of one source share.
 class Router {
  public:
-  Router(Layered& g, const LayoutOptions& options) : g_(g), options_(options) {}
+  Router(Layered& g, size_t max_crossed) : g_(g), max_crossed_(max_crossed) {}
 
   // The vertices down to `to`, from where the line leaves shorter edges, or from `from`; empty
   // beyond the budget. Edges must be sorted by length.
@@ -84,7 +84,7 @@ class Router {
     std::vector<size_t>& chain = chains_[from];
     const size_t crossed = last - first, old = chain.size();
     if (crossed > old) {
-      if (used_ + crossed - old > options_.max_crossed_layers) return {};
+      if (used_ + crossed - old > max_crossed_) return {};
       used_ += crossed - old;
     }
     std::vector<size_t> route = {old == 0 ? from : chain[old - 1]};
@@ -113,7 +113,7 @@ class Router {
   }
 
   Layered& g_;
-  const LayoutOptions& options_;
+  size_t max_crossed_;
   std::unordered_map<size_t, std::vector<size_t>> chains_;
   std::unordered_set<uint64_t> joined_;
   size_t used_ = 0;
@@ -121,7 +121,7 @@ class Router {
 
 // Short edges first, so that only the longest ones are omitted.
 std::vector<std::vector<size_t>> RouteEdges(const std::vector<LayoutEdge>& edges, const Directed& d,
-                                            const LayoutOptions& options, Layered& g) {
+                                            size_t max_crossed_layers, Layered& g) {
   std::vector<size_t> by_length(edges.size());
   std::iota(by_length.begin(), by_length.end(), size_t{0});
   const auto upper = [&](size_t e) { return d.turned[e] ? edges[e].to : edges[e].from; };
@@ -130,7 +130,7 @@ std::vector<std::vector<size_t>> RouteEdges(const std::vector<LayoutEdge>& edges
   std::stable_sort(by_length.begin(), by_length.end(),
                    [&](size_t a, size_t b) { return length(a) < length(b); });
   std::vector<std::vector<size_t>> routes(edges.size());
-  Router router(g, options);
+  Router router(g, max_crossed_layers);
   for (const size_t e : by_length)
     if (edges[e].from != edges[e].to) routes[e] = router.Route(upper(e), lower(e));
   return routes;
@@ -169,31 +169,58 @@ std::vector<Point> PointsOf(const std::vector<size_t>& route, const Layered& g,
   for (size_t i = 0; i < route.size(); ++i) {
     const size_t v = route[i];
     const Band& band = bands[g.layer_of[v]];
-    const double half = g.dummy(v) ? 0 : boxes[v].height / 2;
-    if (i > 0) add(x[v], band.top);
-    if (!g.dummy(v)) add(x[v], band.center() + (i == 0 ? half : -half));
-    if (i + 1 < route.size()) add(x[v], band.bottom);
+    const LayoutBox box = g.dummy(v) ? LayoutBox() : boxes[v];
+    const double above = x[v] + box.into, below = x[v] + box.out_of;
+    if (i > 0) add(above, band.top);
+    if (!g.dummy(v))
+      add(i == 0 ? below : above, band.center() + (i == 0 ? box.height : -box.height) / 2);
+    if (i + 1 < route.size()) add(below, band.bottom);
   }
   return points;
 }
 
-}  // namespace
-
-Layout LayOut(const std::vector<LayoutBox>& boxes, const std::vector<LayoutEdge>& edges,
-              const LayoutOptions& options) {
-  const Directed d = Direct(boxes.size(), edges);
+// The boxes in ordered layers, without widths, and the routes of the edges.
+struct Ordered {
   Layered g;
-  g.boxes = boxes.size();
+  std::vector<std::vector<size_t>> routes;
+  std::vector<bool> turned;
+};
+
+Ordered Order(size_t boxes, const std::vector<LayoutEdge>& edges, size_t max_crossed_layers) {
+  Directed d = Direct(boxes, edges);
+  Ordered out;
+  Layered& g = out.g;
+  g.boxes = boxes;
   g.layer_of = Ranks(d);
-  g.above.resize(boxes.size());
-  g.below.resize(boxes.size());
-  for (const LayoutBox& b : boxes) g.widths.push_back(b.width);
-  const auto routes = RouteEdges(edges, d, options, g);
+  g.above.resize(boxes);
+  g.below.resize(boxes);
+  g.widths.resize(boxes);
+  out.routes = RouteEdges(edges, d, max_crossed_layers, g);
   for (size_t v = 0; v < g.size(); ++v) {
     if (g.layer_of[v] >= g.layers.size()) g.layers.resize(g.layer_of[v] + 1);
     g.layers[g.layer_of[v]].push_back(v);
   }
   OrderLayers(g);
+  out.turned = std::move(d.turned);
+  return out;
+}
+
+}  // namespace
+
+Arrangement Arrange(size_t boxes, const std::vector<LayoutEdge>& edges, size_t max_crossed_layers) {
+  Ordered ordered = Order(boxes, edges, max_crossed_layers);
+  Arrangement out;
+  out.columns = AlignVertices(ordered.g);
+  out.layers = std::move(ordered.g.layers);
+  out.routes = std::move(ordered.routes);
+  return out;
+}
+
+Layout LayOut(const std::vector<LayoutBox>& boxes, const std::vector<LayoutEdge>& edges,
+              const LayoutOptions& options) {
+  Ordered ordered = Order(boxes.size(), edges, options.max_crossed_layers);
+  Layered& g = ordered.g;
+  for (size_t v = 0; v < boxes.size(); ++v) g.widths[v] = boxes[v].width;
   const std::vector<double> x = PlaceVertices(g, options);
 
   Layout out;
@@ -204,8 +231,8 @@ Layout LayOut(const std::vector<LayoutBox>& boxes, const std::vector<LayoutEdge>
     out.width = std::max(out.width, x[v] + g.widths[v] / 2);
   }
   for (size_t e = 0; e < edges.size(); ++e) {
-    out.routes.push_back(PointsOf(routes[e], g, x, bands, boxes));
-    if (d.turned[e]) std::reverse(out.routes[e].begin(), out.routes[e].end());
+    out.routes.push_back(PointsOf(ordered.routes[e], g, x, bands, boxes));
+    if (ordered.turned[e]) std::reverse(out.routes[e].begin(), out.routes[e].end());
   }
   return out;
 }

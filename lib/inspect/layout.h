@@ -4,6 +4,7 @@
 // layers that edges cross, and deterministic.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <vector>
 
@@ -17,6 +18,9 @@ struct Point {
 struct LayoutBox {
   double width = 0;
   double height = 0;
+  // Where lines reach and leave the box, to the right of its center.
+  double into = 0;
+  double out_of = 0;
 };
 
 // Edges of one source share a line until they part.
@@ -42,8 +46,22 @@ struct Layout {
   double height = 0;
 };
 
+// What a layout decides without the sizes of the boxes, for programs that change them. Vertices are
+// the boxes by number and, from there on, the places where lines pass a layer.
+struct Arrangement {
+  std::vector<std::vector<size_t>> layers;  // vertices from left to right
+  // The columns of the four alignments: down from the left, from the right; up from the left, from
+  // the right. For each vertex, the first vertex of its column.
+  std::array<std::vector<size_t>, 4> columns;
+  // The vertices of each edge from top to bottom, as in Layout::routes. Those of edges that were
+  // reversed begin at `to`.
+  std::vector<std::vector<size_t>> routes;
+};
+
 // Edges that close a cycle are reversed for the layout. `from` and `to` must be less than the
 // number of boxes.
+Arrangement Arrange(size_t boxes, const std::vector<LayoutEdge>& edges,
+                    size_t max_crossed_layers = LayoutOptions().max_crossed_layers);
 Layout LayOut(const std::vector<LayoutBox>& boxes, const std::vector<LayoutEdge>& edges,
               const LayoutOptions& options = {});
 

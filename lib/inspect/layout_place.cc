@@ -139,14 +139,22 @@ Extent ExtentOf(const Layered& g, const std::vector<double>& x) {
 
 }  // namespace
 
-std::vector<double> PlaceVertices(const Layered& g, const LayoutOptions& options) {
+std::array<std::vector<size_t>, 4> AlignVertices(const Layered& g) {
   const auto conflicts = Conflicts(g);
-  std::array<std::vector<double>, 4> xs;  // down from the left, from the right; up the same
+  std::array<std::vector<size_t>, 4> columns;
   for (size_t k = 0; k < 4; ++k) {
-    Layers layers = g.layers;
+    Layers layers = k % 2 == 1 ? Mirrored(g.layers) : g.layers;
     if (k >= 2) std::reverse(layers.begin(), layers.end());
-    if (k % 2 == 1) layers = Mirrored(std::move(layers));
-    xs[k] = Pack(g, layers, Align(g, layers, k < 2 ? g.above : g.below, conflicts), options);
+    columns[k] = Align(g, layers, k < 2 ? g.above : g.below, conflicts);
+  }
+  return columns;
+}
+
+std::vector<double> PlaceVertices(const Layered& g, const LayoutOptions& options) {
+  const std::array<std::vector<size_t>, 4> columns = AlignVertices(g);
+  std::array<std::vector<double>, 4> xs;
+  for (size_t k = 0; k < 4; ++k) {
+    xs[k] = Pack(g, k % 2 == 1 ? Mirrored(g.layers) : g.layers, columns[k], options);
     if (k % 2 == 1)
       for (double& x : xs[k]) x = -x;
   }

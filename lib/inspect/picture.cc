@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "inspect/repeats.h"
 #include "inspect/shape_text.h"
+#include "inspect/tree.h"
 
 namespace nn::inspect {
 namespace {
@@ -246,9 +247,9 @@ class PanelDrawer {
     panel_.title = EscapeControls(Op(0).scope);
     FindResults();
     FindInputs();
-    if (!expand) FindRepetitions();
+    FindRepetitions();
     AddInputs();
-    AddOperators();
+    AddOperators(expand);
     AddOutputs();
     for (size_t i = 0; i < operators_.size(); ++i)
       if (drawn_[i]) AddLines(i);
@@ -287,9 +288,10 @@ class PanelDrawer {
     std::vector<Repeatable> list;
     for (const std::string& name : inputs_) {
       number.emplace(name, list.size());
-      list.push_back({.token = hash("input " + name), .inputs = {}, .outside = {}});
+      list.push_back({.token = hash("input " + name), .inputs = {}, .outside = {}, .shared = 0});
     }
     const size_t first = list.size();
+    std::vector<std::string> scopes, before;
     for (const auto& [name, i] : producer_) number.emplace(name, first + i);
     for (size_t i = 0; i < operators_.size(); ++i) {
       const OperatorSummary& op = Op(i);
@@ -297,13 +299,18 @@ class PanelDrawer {
       for (const auto& [name, value] : op.attributes)
         text.append(";").append(name).append("=").append(value);
       for (const std::string& name : op.outputs) text += ">" + lookup_.Label(name, main_);
-      Repeatable r{.token = hash(text), .inputs = {}, .outside = {}};
+      Repeatable r{.token = hash(text), .inputs = {}, .outside = {}, .shared = 0};
       for (const std::string& name : op.inputs) {
         const auto it = number.find(name);
         r.inputs.push_back(it == number.end() ? Repeatable::kOutside
                                               : static_cast<int64_t>(it->second));
         if (it == number.end()) r.outside.push_back(name.empty() ? 1 : 0);
       }
+      scopes = BranchesTo(op);
+      while (r.shared < std::min(scopes.size(), before.size()) &&
+             scopes[r.shared] == before[r.shared])
+        ++r.shared;
+      before.swap(scopes);
       list.push_back(std::move(r));
     }
     std::vector<bool> results(first, false);
@@ -312,11 +319,19 @@ class PanelDrawer {
     for (Repeat& r : repeats_) r.start -= first;
   }
 
+  // Without the panel's own.
+  static std::vector<std::string> ScopesOf(const OperatorSummary& op) {
+    std::vector<std::string> scopes = BranchesTo(op);
+    if (!op.scope.empty()) scopes.erase(scopes.begin());
+    for (std::string& s : scopes) s = EscapeControls(s);
+    return scopes;
+  }
+
   // The operators whose boxes represent each operator: the counterparts in the first repetition.
-  std::vector<size_t> Counterparts() const {
+  std::vector<size_t> Counterparts(const std::vector<Repeat>& repeats) const {
     std::vector<size_t> out(operators_.size());
     for (size_t i = 0; i < out.size(); ++i) out[i] = i;
-    for (const Repeat& r : repeats_)
+    for (const Repeat& r : repeats)
       for (size_t i = r.period; i < r.period * r.times; ++i)
         out[r.start + i] = r.start + i % r.period;
     return out;
@@ -343,10 +358,11 @@ class PanelDrawer {
     }
   }
 
-  void AddOperators() {
+  void AddOperators(bool expand) {
     drawn_.assign(operators_.size(), false);
     box_.assign(operators_.size(), 0);
-    const std::vector<size_t> counterparts = Counterparts();
+    const std::vector<Repeat> none;
+    const std::vector<size_t> counterparts = Counterparts(expand ? none : repeats_);
     for (size_t i = 0; i < operators_.size(); ++i) {
       const size_t shown = counterparts[i];
       drawn_[i] = shown == i;
@@ -354,11 +370,12 @@ class PanelDrawer {
       if (!drawn_[i]) continue;
       const OperatorSummary& op = Op(i);
       const std::string hint = fmt::format("#{} {}", operators_[i], EscapeControls(op.name));
-      panel_.boxes.push_back(
-          {lookup_.Kind(operators_[i]), Shorten(op.op), lookup_.Rows(operators_[i]), hint});
+      panel_.boxes.push_back({lookup_.Kind(operators_[i]), Shorten(op.op),
+                              lookup_.Rows(operators_[i]), hint, operators_[i], ScopesOf(op)});
     }
     for (const Repeat& r : repeats_)
-      panel_.repetitions.push_back({box_[r.start], box_[r.start + r.period - 1], r.times});
+      (expand ? panel_.expanded : panel_.repetitions)
+          .push_back({box_[r.start], box_[r.start + r.period - 1], r.times});
   }
 
   void AddOutputs() {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,9 +32,11 @@ enum class BoxKind : uint8_t {
 
 struct Box {
   BoxKind kind = BoxKind::kOther;
-  std::string title;              // the operator, or the name of an input or output
-  std::vector<std::string> rows;  // significant attributes and constants
-  std::string hint;               // "#12 /features/0/Conv"
+  std::string title;                     // the operator, or the name of an input or output
+  std::vector<std::string> rows;         // significant attributes and constants
+  std::string hint;                      // "#12 /features/0/Conv"
+  std::optional<size_t> op = {};         // index into ModelSummary::operators
+  std::vector<std::string> scopes = {};  // from the outermost one on, of an operator
 };
 
 // A value that flows from one box to another, by index.
@@ -57,6 +60,9 @@ struct Panel {
   std::vector<Box> boxes;
   std::vector<Line> lines;
   std::vector<Repetition> repetitions;
+  // The same if all repetitions are drawn: `first` and `last` are the boxes of the first one, and
+  // those of the others follow.
+  std::vector<Repetition> expanded;
 };
 
 struct Picture {
@@ -71,9 +77,11 @@ struct Picture {
 // those of TensorsOf.
 Result<Picture> DrawModel(const LoadedModel& model, bool expand);
 
-// A complete SVG document, laid out with LayOut (inspect/layout.h), or a graph for Graphviz. The
-// same bytes for equal pictures.
-std::string PictureSvg(const Picture& picture);
+// A complete SVG document of a picture with all repetitions, laid out in nested groups
+// (inspect/nested.h); groups that would make the picture too large are closed. With `expand`, all
+// groups are open, and all repetitions are drawn. The same bytes for equal pictures.
+std::string PictureSvg(const Picture& picture, bool expand);
+// A graph for Graphviz.
 std::string PictureDot(const Picture& picture);
 
 BoxKind KindOfCategory(Category category);

@@ -87,20 +87,26 @@ class Finder {
   }
 
   // The best cut of operators [start, start + length), which repeat with the period: as many
-  // repetitions as possible, starting where the fewest values are alive.
+  // repetitions as possible, starting where the outermost scopes and the fewest values are alive.
   void AddRun(size_t start, size_t length, size_t period) {
     Repeat best{start, period, 0};
     int64_t fewest = 0;
+    size_t outermost = 0;  // scopes that a cut divides
     int refused = 0;
     for (size_t phase = 0; phase < period && phase + 2 * period <= length; ++phase) {
       const Repeat r{start + phase, period, (length - phase) / period};
-      // A clean cut is worth one repetition.
+      // A cut between outer scopes is worth one repetition, and so is a clean cut.
+      size_t divided = 0;
+      for (size_t k = 1; k < r.times; ++k)
+        divided = std::max(divided, ops_[r.start + k * period].shared);
       const bool clean = alive_[r.start] <= 1;
       const bool was_clean = best.times > 0 && fewest <= 1;
       const bool better =
-          best.times == 0 || (clean && !was_clean) ||
-          (clean == was_clean &&
-           (r.times > best.times || (r.times == best.times && alive_[r.start] < fewest)));
+          best.times == 0 || divided < outermost ||
+          (divided == outermost &&
+           ((clean && !was_clean) ||
+            (clean == was_clean &&
+             (r.times > best.times || (r.times == best.times && alive_[r.start] < fewest)))));
       if (!better) continue;
       if (!Closed(r)) {
         if (++refused == kMaxRefused) break;
@@ -108,6 +114,7 @@ class Finder {
       }
       best = r;
       fewest = alive_[r.start];
+      outermost = divided;
     }
     if (best.times >= 2 && best.period * (best.times - 1) >= kMinSaved) found_.push_back(best);
   }

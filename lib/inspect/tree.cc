@@ -27,19 +27,6 @@ std::vector<std::string_view> ScopesIn(std::string_view name) {
   return scopes;
 }
 
-// The branches from the root to an operator.
-std::vector<std::string> PathOf(const OperatorSummary& op) {
-  std::vector<std::string> path;
-  if (!op.scope.empty()) path.push_back(op.scope);
-  // TensorFlow Lite operators have no names; the names of their results give the scope. For fused
-  // operators these are joined, in order.
-  std::string_view name = op.name;
-  if (name.empty() && !op.outputs.empty()) name = op.outputs[0];
-  name = name.substr(0, name.find(';'));
-  for (const std::string_view scope : ScopesIn(name)) path.emplace_back(scope);
-  return path;
-}
-
 // A branch with its branches by name, too.
 struct Growing {
   TreeBranch branch;  // without `branches`
@@ -72,12 +59,24 @@ TreeBranch Grown(Growing& tree) {
 
 }  // namespace
 
+std::vector<std::string> BranchesTo(const OperatorSummary& op) {
+  std::vector<std::string> path;
+  if (!op.scope.empty()) path.push_back(op.scope);
+  // TensorFlow Lite operators have no names; the names of their results give the scope. For fused
+  // operators these are joined, in order.
+  std::string_view name = op.name;
+  if (name.empty() && !op.outputs.empty()) name = op.outputs[0];
+  name = name.substr(0, name.find(';'));
+  for (const std::string_view scope : ScopesIn(name)) path.emplace_back(scope);
+  return path;
+}
+
 Result<TreeBranch> TreeOf(const LoadedModel& model) {
   NN_ASSIGN(const std::vector<TensorEntry> tensors, TensorsOf(model));
   Growing root;
   std::vector<std::vector<std::string>> paths;
   for (const OperatorSummary& op : model.summary.operators) {
-    paths.push_back(PathOf(op));
+    paths.push_back(BranchesTo(op));
     Along(root, paths.back(), [](TreeBranch& b) { ++b.operators; });
   }
   for (const TensorEntry& t : tensors) {

@@ -20,6 +20,9 @@ struct TreeBranch {
   std::vector<TreeBranch> branches;  // in file order
 };
 
+// The names of the branches from the root to an operator.
+std::vector<std::string> BranchesTo(const OperatorSummary& op);
+
 // The tree of the whole model, at most 33 levels below the root. The errors are those of TensorsOf.
 Result<TreeBranch> TreeOf(const LoadedModel& model);
 

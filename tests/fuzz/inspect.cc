@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "inspect/loaded.h"
+#include "inspect/page.h"
 #include "inspect/picture.h"
 
 namespace nn::test {
@@ -58,8 +59,14 @@ std::string Draw(const std::string& path) {
   if (!model) return Internal(model.error());
   const auto picture = inspect::DrawModel(*model, false);
   if (!picture) return Internal(picture.error());
-  std::string bad = ControlByteIn("svg", inspect::PictureSvg(*picture));
-  return bad.empty() ? ControlByteIn("dot", inspect::PictureDot(*picture)) : bad;
+  std::string bad = ControlByteIn("dot", inspect::PictureDot(*picture));
+  if (!bad.empty()) return bad;
+  const auto all = inspect::DrawModel(*model, true);
+  if (!all) return Internal(all.error());
+  bad = ControlByteIn("svg", inspect::PictureSvg(*all, false));
+  if (!bad.empty()) return bad;
+  const auto page = inspect::ModelPage(*model);
+  return page ? ControlByteIn("html", *page) : Internal(page.error());
 }
 
 }  // namespace

@@ -41,6 +41,18 @@ TEST_CASE("repeats: the successions that save most") {
   CHECK(RepeatsOf(Chain("xabcabcabcy"), 3).empty());
 }
 
+TEST_CASE("repeats: begin where scopes begin") {
+  std::vector<Repeatable> ops = Chain("xabcabcabcab");
+  CHECK(RepeatsOf(ops) == "1:3x3 ");
+  for (size_t i = 1; i < ops.size(); ++i) ops[i].shared = i % 3 == 2 ? 1 : 2;
+  CHECK(RepeatsOf(ops) == "2:3x3 ");
+  // At the price of one repetition.
+  ops.pop_back();
+  CHECK(RepeatsOf(ops) == "2:3x3 ");
+  ops.pop_back();
+  CHECK(RepeatsOf(ops) == "2:3x2 ");
+}
+
 TEST_CASE("repeats: what is taken from outside must be the same, from inside the counterpart") {
   // Blocks of two; the second operator also reads the block's input.
   const auto blocks = [](int64_t skip) {

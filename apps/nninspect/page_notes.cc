@@ -1,0 +1,99 @@
+#include "apps/nninspect/page_notes.h"
+
+#include <charconv>
+#include <filesystem>
+#include <string_view>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "base/json_parse.h"
+#include "base/text.h"
+
+namespace nn::app {
+namespace {
+
+// `use` may throw the exceptions of Json.
+template <typename Fn>
+Status ReadReport(const std::string& path, std::string_view what, Fn use) {
+  NN_ASSIGN(const Blob file, ReadFile(path));
+  std::string why;
+  try {
+    const auto json =
+        Json::parse(std::string_view(reinterpret_cast<const char*>(file.data()), file.size()));
+    return use(json);
+  } catch (const Json::exception& e) {
+    why = JsonErrorText(e.what());
+  }
+  return tl::unexpected(ParseError("{}: not a report of {}: {}", path, what, why));
+}
+
+// The operator of the main graph that the element of a finding is part of, by its number there.
+std::optional<size_t> NumberIn(std::string_view element, const Format& format) {
+  for (const std::string_view list : format.operator_lists) {
+    if (!element.starts_with(list) || element.substr(list.size()).substr(0, 1) != "[") continue;
+    const std::string_view rest = element.substr(list.size() + 1);
+    size_t number = 0;
+    const auto r = std::from_chars(rest.data(), rest.data() + rest.size(), number);
+    if (r.ec == std::errc() && r.ptr != rest.data() + rest.size() && *r.ptr == ']') return number;
+  }
+  return std::nullopt;
+}
+
+// Indices of the operators of the main graph.
+std::vector<size_t> MainOperatorsOf(const ModelSummary& summary) {
+  std::vector<size_t> main;
+  for (size_t i = 0; i < summary.operators.size(); ++i)
+    if (summary.operators[i].scope.empty()) main.push_back(i);
+  return main;
+}
+
+const Json* FileIn(const Json& files, const std::string& path) {
+  std::error_code error;
+  for (const Json& f : files)
+    if (f.at("path") == path || std::filesystem::equivalent(f.at("path"), path, error)) return &f;
+  return files.size() == 1 ? &files[0] : nullptr;
+}
+
+}  // namespace
+
+Status ReadFindings(const std::string& path, const inspect::LoadedModel& model,
+                    inspect::PageNotes& notes) {
+  return ReadReport(path, "nnvalidate --format json", [&](const Json& report) -> Status {
+    const Json* file = FileIn(report.at("files"), model.path);
+    if (file == nullptr)
+      return tl::unexpected(
+          UsageError("--findings {}: the report does not have {}", path, model.path));
+    const std::vector<size_t> main = MainOperatorsOf(model.summary);
+    for (const Json& f : file->at("findings")) {
+      inspect::PageNotes::Finding finding;
+      const Json& where = f.at("location");
+      const std::string element = where.value("element", "");
+      const auto number = NumberIn(element, *model.read.format);
+      if (number && *number < main.size()) finding.op = main[*number];
+      finding.severity = f.at("severity").get<std::string>();
+      finding.rule = f.at("rule").get<std::string>();
+      finding.message = f.at("message").get<std::string>();
+      finding.hint = f.value("hint", "");
+      notes.findings.push_back(std::move(finding));
+    }
+    return {};
+  });
+}
+
+Status ReadTimes(const std::string& path, const inspect::LoadedModel& model,
+                 inspect::PageNotes& notes) {
+  const std::vector<size_t> main = MainOperatorsOf(model.summary);
+  return ReadReport(path, "nnrun --bench --profile --format json", [&](const Json& report) {
+    for (const Json& step : report.at("steps")) {
+      const double ms = step.at("ms").get<double>();
+      const Json& sources = step.at("sources");
+      if (sources.empty() || sources[0].get<size_t>() >= main.size())
+        notes.other_time += ms;
+      else
+        notes.times.emplace_back(main[sources[0].get<size_t>()], ms);
+    }
+    return Status();
+  });
+}
+
+}  // namespace nn::app
