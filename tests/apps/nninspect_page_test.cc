@@ -237,6 +237,44 @@ result.fits = view.scene.h * view.scale <= view.canvas.clientHeight;
   CHECK(r["fits"] == true);
 }
 
+TEST_CASE("pages: two models side by side in a browser") {
+  const auto browser = FindBrowser();
+  if (!browser) return Skip("Chromium is not installed");
+  const TempDir dir;
+  WriteModel(dir / "a.onnx", ConvModel());
+  std::string other = ConvModel();
+  other.replace(other.find("seeded(2)"), 9, "seeded(3)");
+  other.replace(other.find("relu(%hidden)"), 13, "tanh(%hidden)");
+  WriteModel(dir / "b.tflite", other);
+  const std::string models = "--diff " + dir / "a.onnx" + " " + dir / "b.tflite";
+  const Json r = RunInBrowser(*browser, MakePage(dir, models, 1), Script(R"js(
+const [a, b] = page.views;
+result = {title: get('title').textContent, views: document.querySelectorAll('.view canvas').length};
+result.summary = get('details').textContent;
+result.links = [...get('details').querySelectorAll('li a')].map((link) => link.textContent);
+key(a.canvas, 'n');
+result.first = heading();
+result.text = get('details').textContent;
+result.other = b.selected && b.panel.boxes[b.selected.box][1];
+const box = a.rectOf(a.selected);
+page.select(a, null);
+result.marked = [pixel(a, box.x + box.w / 2, box.y), page.colors.changed];
+key(a.canvas, 'n');
+result.second = heading();
+)js"));
+  REQUIRE(r.is_object());
+  CHECK(r["title"] == "a.onnx  ↔  b.tflite");
+  CHECK(r["views"] == 2);
+  CHECK(Contains(r["summary"].get<std::string>(), "Operators that differ: "));
+  CHECK(r["links"][0] == "changed: #0 Conv conv1");
+  CHECK(r["links"][1] == "removed: #1 Relu relu1");
+  CHECK(r["first"] == "#0 Conv");
+  CHECK(Contains(r["text"].get<std::string>(), "4 of 4 elements differ"));
+  CHECK(r["other"] == "CONV_2D");
+  CHECK(r["marked"][0] == r["marked"][1]);
+  CHECK(r["second"] == "#1 Relu");
+}
+
 TEST_CASE("pages: 5,000 operators in a browser") {
   const auto browser = FindBrowser();
   if (!browser) return Skip("Chromium is not installed");

@@ -95,7 +95,8 @@ TEST_CASE("nested layouts: open groups, repetitions once and all") {
   std::vector<Group> groups = inspect::GroupsOf(panel);
   const NestedLayout once = LayOutStages(groups, false);
   CheckNested(once);
-  // Input, output, and a block of each stage; around each, the frames of stage, repetition and block.
+  // Input, output, and a block of each stage; around each, the frames of stage, repetition and
+  // block.
   CHECK(once.boxes.size() == 8);
   CHECK(once.frames.size() == 6);
   for (Group& g : groups) g.open = true;

@@ -29,7 +29,7 @@ function kindColors(model, kind, colors) {
 
 function heatColors(part, colors) {
   const p = Math.sqrt(part);
-  if (colors.dark) return [mix('#23282e', '#e0651a', p), mix('#55606d', '#ffa15c', p), '#f3f5f8'];
+  if (colors.dark) return [mix('#333b44', '#e0651a', p), mix('#6b7683', '#ffa15c', p), '#f3f5f8'];
   return [mix('#fbfaf8', '#e8590c', p), mix('#a9afb7', '#a33c00', p), p > 0.75 ? '#ffffff' : '#1c1c1c'];
 }
 
@@ -81,7 +81,6 @@ function drawView(view) {
   const frames = scene.frames.filter((f) => visible(f.x, f.y, f.x + f.w, f.y + f.h));
   for (const f of frames) drawFrame(view, f, colors);
   drawLines(view, colors, visible);
-  for (const f of frames) drawFrameTitle(view, f, colors);
   let most = 0;
   if (view.heat) {
     for (const b of scene.boxes)
@@ -90,6 +89,7 @@ function drawView(view) {
   }
   for (const b of scene.boxes)
     if (visible(b.x, b.y, b.x + b.w, b.y + b.h + 16)) drawBox(view, b, colors, most);
+  for (const f of frames) drawFrameTitle(view, f, colors);
   canvas.dataset.drawn = view.drawn;
 }
 
@@ -111,7 +111,7 @@ function drawFrame(view, f, colors) {
   c.setLineDash([]);
 }
 
-// Above the lines.
+// Above lines and boxes.
 function drawFrameTitle(view, f, colors) {
   const c = view.context;
   const title = f.group.title, sign = f.group.times ? (f.group.all ? '−' : '+') : '−';
