@@ -13,13 +13,18 @@
 //   convert   ToInt(V) (toward zero; any value unless |x| < 2^31) ToFloat(I) Bits(V) FromBits(I)
 //   masks     Lt Le Gt Ge Eq (false for NaN) IsNan EqI And Or Not Select(mask, yes, no) SelectI
 //             AnyTrue(mask): whether any lane is set
-//   memory    Gather(const float* table, I index)
+//   doubles   Doubles, the machine of the same lanes as float64 and int64, with a part of these
+//             operations (Shr fills with zeros), and Gather(const double* table, I index)
+//             Widen(V) Narrow(Doubles::V)
+//
+// Functions compute in double precision, with an error below 2^-41 of the result, and round once,
+// in Narrow(). Their largest error is 0.50001 ULP, over all float32 arguments, as measured by
+// tests/exec/ulp_test.cc; the result is not the correctly rounded one for fewer than one argument
+// in 100000. Polynomials are minimax fits by the Remez exchange; the comment next to each gives the
+// interval and the largest relative error of the approximated function.
 //
 // Each function is a pure function of its own lane: AnyTrue() may only skip work whose results no
-// lane would use. "Largest error" is over all float32 arguments, measured by tests/exec/ulp_test.cc
-// against double precision. Polynomials are minimax fits by the Remez exchange, with the
-// coefficients rounded to float32 one by one and the rest refitted; the comment next to each gives
-// the interval and the largest relative error of the approximated function.
+// lane would use.
 #if defined(NN_OPS_ELEMENTARY_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef NN_OPS_ELEMENTARY_INL_H_
 #undef NN_OPS_ELEMENTARY_INL_H_

@@ -6,8 +6,10 @@
 #define NN_OPS_ELEMENTARY_ERF_INL_H_
 #endif
 
+#include <iterator>
+
 #include "numeric/elementary_exp-inl.h"
-#include "numeric/elementary_pair-inl.h"
+#include "numeric/elementary_polynomial-inl.h"
 #include "numeric/target-inl.h"
 
 NN_BEFORE_NAMESPACE
@@ -17,91 +19,81 @@ namespace NN_TARGET_NAMESPACE {
 template <class M>
 struct ErfFunctions {
   using V = typename M::V;
-  using I = typename M::I;
-  using Mask = typename M::Mask;
-  using P = Pair<M>;
+  using W = typename M::Doubles;
+  using R = typename W::V;
   using Exponential = ExpFunctions<M>;
 
-  // Largest error 1 ULP.
   static NN_INLINE V Erf(V x) {
-    const V a = M::Abs(x);
-    // erf(a) / a - 1 in a^2 on [0, 1], 2^-29.3.
-    const V u = M::Mul(a, a);
-    const V p = Polynomial<M>(u, 0x1.06eba8p-3f, -0x1.81273ep-2f, 0x1.ce2cf8p-4f, -0x1.b7f90cp-6f,
-                              0x1.5405a8p-8f, -0x1.a3f72cp-11f, 0x1.496a5cp-14f);
-    const V small = M::Fma(a, p, a);
-    // sqrt(1 - erf(a)) in a - 1.75 on [1, 3.93]; for erf 2^-29.3. Beyond, erf rounds to 1.
-    const V z = M::Sub(M::Min(M::Set(3.93f), a), M::Set(1.75f));
-    const V r = Polynomial<M>(z, 0x1.d8e066p-4f, -0x1.d41a16p-3f, 0x1.63cd9cp-3f, -0x1.7d0184p-5f,
-                              -0x1.da49a6p-7f, 0x1.9e3bfep-7f, -0x1.6686c4p-10f, -0x1.5a7472p-10f,
-                              0x1.d0707cp-12f, 0x1.66c9ccp-15f, -0x1.76947cp-15f, 0x1.b5e2fap-18f);
-    const V big = M::Fnma(r, r, M::Set(1.0f));
-    return M::CopySign(M::Select(M::Lt(a, M::Set(1.0f)), small, big), x);
+    // From 3.93 on the result rounds to 1.
+    const R a = M::Widen(M::Min(M::Set(3.93f), M::Abs(x)));
+    const auto big = W::Lt(W::Set(1.5), a);
+    const auto c = [&](size_t i) {
+      return W::Select(big, W::Set(kErfBig[i]), W::Set(kErfSmall[i]));
+    };
+    const R u = W::Select(big, W::Sub(a, W::Set(2.5)), W::Mul(a, a));
+    const R p = PolynomialOf<W, std::size(kErfSmall)>(u, c);
+    const R square = W::Mul(p, p);
+    const R fourth = W::Mul(square, square);
+    const R above = W::Fma(W::Sub(W::Set(0), fourth), fourth, W::Set(1));
+    return M::CopySign(M::Narrow(W::Select(big, above, W::Mul(a, p))), x);
   }
 
-  // x times the standard normal distribution function, x / 2 (1 + erf(x / sqrt(2))). Largest error
-  // 2 ULP.
+  // x times the standard normal distribution function, x / 2 (1 + erf(x / sqrt(2))).
   static NN_INLINE V GeluErf(V x) {
     // From 15 on the tail times x rounds to 0.
-    const V a = M::Min(M::Set(15.0f), M::Abs(x));
-    const V tail = NormalTailTimes(a);
-    const V big = M::Select(M::Lt(x, M::Set(0.0f)), M::Neg(tail), M::Sub(x, tail));
-    // (distribution(x) - 1 / 2) / x in x^2 on [0, 1/2]; for the distribution 2^-28.6.
-    const V p = Polynomial<M>(M::Mul(a, a), 0x1.988452p-2f, -0x1.105748p-4f, 0x1.466906p-7f,
-                              -0x1.2662d4p-10f);
-    const V small = M::Mul(x, M::Fma(x, p, M::Set(0.5f)));
-    return M::Select(M::Lt(a, M::Set(0.5f)), small, big);
+    const R tail = NormalTailTimes(M::Widen(M::Min(M::Set(15.0f), M::Abs(x))));
+    const R r = M::Widen(x);
+    const auto negative = W::Lt(r, W::Set(0));
+    return M::Narrow(W::Sub(W::Select(negative, W::Set(0), r), tail));
   }
 
-  // x / 2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) = x sigmoid(2w). Largest error 2 ULP.
+  // x / 2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) = x sigmoid(2w).
   static NN_INLINE V GeluTanh(V x) {
-    // 2w = x (c + d x^2), clamped where the sigmoid times x rounds to 0.
-    const V a = M::Min(M::Set(11.0f), M::Abs(x));
-    const P u = P::Product(a, a);
-    const V d = M::Set(0x1.2444f2p-4f);
-    P v = P::Product(u.hi, d);
-    v.lo = M::Fma(u.lo, d, M::Fma(u.hi, M::Set(0x1.49b16ap-29f), v.lo));
-    P sum = P::Sum(M::Set(0x1.988454p+0f), v.hi);
-    sum.lo = M::Add(sum.lo, M::Add(v.lo, M::Set(-0x1.857936p-25f)));
-    const P w = P::Times(sum, a);
-    const V limit = M::Set(Exponential::kTail);
-    const Mask in = M::Lt(w.hi, limit);
-    return Exponential::TimesLogistic(
-        x, Exponential::Split(P{M::Min(limit, w.hi), M::Select(in, w.lo, M::Set(0.0f))}));
+    // 2w = x (c + d x^2). Below -11 the result rounds to -0; above 11 it is x.
+    const V c = M::Max(M::Set(-11.0f), x);
+    const R r = M::Widen(M::Min(M::Set(11.0f), c));
+    const R s = W::Fma(W::Mul(r, r), W::Set(0x1.2444f2a4d8b4bp-4), W::Set(0x1.9884533d43651p+0));
+    return M::Narrow(Exponential::Logistic(M::Widen(c), W::Mul(r, s)));
   }
 
-  // x sigmoid(1.702 x). Largest error 2 ULP.
+  // x sigmoid(1.702 x).
   static NN_INLINE V GeluSigmoid(V x) {
-    const V a = M::Min(M::Set(64.0f), M::Abs(x));
-    return Exponential::TimesLogistic(
-        x, Exponential::Split(P::Times({M::Set(0x1.b3b646p+0f), M::Set(-0x1.78d4fep-26f)}, a)));
+    // Below -64 the result rounds to -0; above 64 it is x.
+    const V c = M::Max(M::Set(-64.0f), x);
+    const R r = M::Widen(M::Min(M::Set(64.0f), c));
+    return M::Narrow(Exponential::Logistic(M::Widen(c), W::Mul(r, W::Set(1.702))));
   }
 
  private:
-  // a times the upper tail of the normal distribution, for a in [0.5, 15].
-  static NN_INLINE V NormalTailTimes(V a) {
-    const V one = M::Set(1.0f);
-    // y = 1 / (a + 4) and v = (a - 4) / (a + 4) = 1 - 8 y.
-    const P d = P::Sum(M::Set(4.0f), a);
-    const V r = M::Div(one, d.hi);
-    const P y = {r, M::Mul(r, M::Fnma(r, d.lo, M::Fnma(r, d.hi, one)))};
-    const V eight = M::Set(8.0f);
-    const V v = M::Fnma(eight, y.lo, M::Fnma(eight, y.hi, one));
-    // (a + 4) e^(a^2 / 2) times the tail, in v on [0.5, 14.5], 2^-28.0.
-    const V rest = Polynomial<M>(v, -0x1.373e3ap-1f, 0x1.8c6dbep-2f, -0x1.7dff7ap-3f,
-                                 0x1.eec57cp-5f, -0x1.edbd60p-8f, -0x1.c85afep-9f, 0x1.a42b2cp-10f,
-                                 0x1.1db490p-13f, -0x1.766b40p-13f);
-    const V first = M::Set(0x1.82b4bcp-1f);
-    const V s = M::Fma(rest, v, first);
-    const V s_low = M::Add(M::Fma(rest, v, M::Sub(first, s)), M::Set(-0x1.9579b2p-27f));
-    const P w = P::Times({s, s_low}, a);
-    P z = P::Times(w, y.hi);
-    z.lo = M::Fma(w.hi, y.lo, z.lo);
-    // e^(-a^2 / 2) = 2^n (1 + t), n in [-163, 0].
-    const auto e = Exponential::Split(P::Product(a, M::Mul(a, M::Set(-0.5f))));
-    const V scale = M::FromBits(M::AddI(e.Pow2Bits(), M::SetI(40 << 23)));  // 2^(n + 40)
-    const V product = M::Add(z.hi, M::Fma(z.hi, e.t, M::Fma(z.lo, e.t, z.lo)));
-    return M::Mul(M::Mul(product, scale), M::Set(0x1p-40f));
+  // erf(a) / a in a^2 on [0, 1.5], 2^-48.4.
+  static constexpr double kErfSmall[] = {
+      0x1.20dd750429b61p+0,  -0x1.812746b035ccbp-2,  0x1.ce2f219f8b6aep-4,  -0x1.b82ce2f62b034p-6,
+      0x1.565bcac603d4bp-8,  -0x1.c02d7bed2c294p-11, 0x1.f99fb08168326p-14, -0x1.f4ad8736885e8p-17,
+      0x1.b8d8e479e1e56p-20, -0x1.5a179c720cbbap-23, 0x1.d73b10cf93c9fp-27, -0x1.f361308faa13bp-31,
+      0x1.2bf7a1bbfeba9p-35};
+  // (1 - erf(a))^(1/8) in a - 2.5 on [1.5, 3.93]; for erf(a) 2^-48.7.
+  static constexpr double kErfBig[] = {
+      0x1.81ea833518aaap-2,   -0x1.0235ef894a6cap-2,  0x1.46cbc213cf9d7p-5,  0x1.55a101665a272p-7,
+      -0x1.ea063ccba9221p-9,  -0x1.9dda7cd56ca35p-14, 0x1.6a7d1d6b7f419p-13, -0x1.c7f79372ed3ddp-17,
+      -0x1.0f1e98e8212c4p-18, 0x1.54b0caeddca7fp-21,  0x1.fca8ba7f0444bp-25, -0x1.ec9d79eb6a3f2p-27,
+      -0x1.763be25c812c4p-30};
+
+  // a times the upper tail of the normal distribution, for a in [0, 15].
+  static NN_INLINE R NormalTailTimes(R a) {
+    // v = (a - 4) / (a + 4)
+    const R four = W::Set(4);
+    const R inverse = W::Div(W::Set(1), W::Add(a, four));
+    const R v = W::Mul(W::Sub(a, four), inverse);
+    // (a + 4) e^(a^2 / 2) times the tail, in v on [-1, 11 / 19], 2^-42.5.
+    const R p =
+        Polynomial<W>(v, {0x1.82b4bb8c951c5p-1, -0x1.373e3a893ed66p-1, 0x1.8c6dbf2c8c2e9p-2,
+                          -0x1.7dff2bfc149b7p-3, 0x1.eec4ccc448bb8p-5, -0x1.ee2769384d0a8p-8,
+                          -0x1.c81797dfc27f7p-9, 0x1.ab833df2dbd0cp-10, 0x1.17df85bbffcecp-13,
+                          -0x1.e4ab4be938bbep-13, -0x1.39de6d173de6ap-19, 0x1.252e93faf853ep-15,
+                          0x1.9e3f6714227c9p-20, -0x1.584d934173cacp-18, -0x1.332fe919b9fd9p-20,
+                          0x1.0b72308904762p-24});
+    const R power = Exponential::ExpOf(W::Mul(W::Mul(a, a), W::Set(-0.5)));
+    return W::Mul(W::Mul(p, power), W::Mul(a, inverse));
   }
 };
 

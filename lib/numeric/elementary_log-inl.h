@@ -6,8 +6,10 @@
 #define NN_OPS_ELEMENTARY_LOG_INL_H_
 #endif
 
+#include <cstdint>
+
 #include "numeric/elementary_exp-inl.h"
-#include "numeric/elementary_pair-inl.h"
+#include "numeric/elementary_polynomial-inl.h"
 #include "numeric/target-inl.h"
 
 NN_BEFORE_NAMESPACE
@@ -17,108 +19,104 @@ namespace NN_TARGET_NAMESPACE {
 template <class M>
 struct LogFunctions {
   using V = typename M::V;
-  using I = typename M::I;
-  using Mask = typename M::Mask;
-  using P = Pair<M>;
+  using W = typename M::Doubles;
+  using R = typename W::V;
 
-  // log(x). Largest error 1 ULP.
-  static NN_INLINE V Log(V x) {
-    const Mask subnormal = M::Lt(x, M::Set(0x1p-126f));
-    const V scaled = M::Select(subnormal, M::Mul(x, M::Set(0x1p25f)), x);
-    const V e = M::Select(subnormal, M::Set(-25.0f), M::Set(0.0f));
-    V y = LogOfNormal(scaled, e, M::Set(0.0f));
-    y = M::Select(M::Lt(x, Infinity<M>()), y, x);  // infinity and NaN
-    y = M::Select(M::Eq(x, M::Set(0.0f)), M::Neg(Infinity<M>()), y);
-    return M::Select(M::Lt(x, M::Set(0.0f)), QuietNan<M>(), y);
-  }
+  // log(x).
+  static NN_INLINE V Log(V x) { return Limited(0.0f, x, M::Narrow(LogOf(Split(M::Widen(x))))); }
 
-  // log(1 + x). Largest error 1.1 ULP.
+  // log(1 + x).
   static NN_INLINE V Log1p(V x) {
-    const P u = P::Sum(M::Set(1.0f), x);
-    V y = LogOfNormal(u.hi, M::Set(0.0f), M::Div(u.lo, u.hi));
-    y = M::Select(M::Lt(M::Abs(x), M::Set(0x1p-25f)), x, y);
-    y = M::Select(M::Lt(x, Infinity<M>()), y, x);
-    y = M::Select(M::Eq(x, M::Set(-1.0f)), M::Neg(Infinity<M>()), y);
-    return M::Select(M::Lt(x, M::Set(-1.0f)), QuietNan<M>(), y);
+    const V y = Limited(-1.0f, x, M::Narrow(Log1pOf(M::Widen(x))));
+    return M::Select(M::Eq(x, M::Set(0.0f)), x, y);
   }
 
-  // log(1 + e^x). Largest error 2 ULP.
+  // log(1 + e^x).
   static NN_INLINE V Softplus(V x) {
-    const V e = ExpFunctions<M>::Exp(M::Neg(M::Abs(x)));
-    return M::Add(M::Max(M::Set(0.0f), x), Log1p(e));
+    using E = ExpFunctions<M>;
+    const V c = M::Max(M::Set(-E::kTail), M::Neg(M::Abs(x)));
+    const R tail = Log1pOf(E::ExpOf(M::Widen(c)));
+    return M::Narrow(W::Add(M::Widen(M::Max(M::Set(0.0f), x)), tail));
   }
 
-  // Inverse of Sinh. Largest error 1.2 ULP.
+  // Inverse of Sinh.
   static NN_INLINE V Asinh(V x) {
     const V a = M::Abs(x);
-    const Mask big = M::Gt(a, M::Set(kBig));
-    // log(a + sqrt(1 + a^2)), the root with its rounding error.
-    const P square = P::Product(a, a);
-    const P sum = P::Sum(M::Set(1.0f), square.hi);
-    const P z = {sum.hi, M::Add(sum.lo, square.lo)};
-    V y = LogOfSum(z, a, big);
-    y = M::Select(M::Lt(a, M::Set(0x1p-13f)), a, y);
+    const R r = M::Widen(a);
+    const R one = W::Set(1);
+    const R square = W::Mul(r, r);
+    const R root = W::Sqrt(W::Add(square, one));
+    const V y = M::Narrow(Log1pOf(W::Add(r, W::Div(square, W::Add(root, one)))));
     return M::CopySign(M::Select(M::Lt(a, Infinity<M>()), y, a), x);
   }
 
-  // Inverse of Cosh. Largest error 1.2 ULP.
+  // Inverse of Cosh.
   static NN_INLINE V Acosh(V x) {
-    const Mask big = M::Gt(x, M::Set(kBig));
-    const P square = P::Product(x, x);
-    const P sum = P::Sum(square.hi, M::Set(-1.0f));
-    const P z = P::Sum(sum.hi, M::Add(sum.lo, square.lo));
-    V y = LogOfSum(z, x, big);
-    y = M::Select(M::Lt(x, Infinity<M>()), y, x);
+    const R r = W::Sub(M::Widen(x), W::Set(1));
+    const R root = W::Sqrt(W::Mul(r, W::Add(r, W::Set(2))));
+    const V y = M::Select(M::Lt(x, Infinity<M>()), M::Narrow(Log1pOf(W::Add(r, root))), x);
     return M::Select(M::Lt(x, M::Set(1.0f)), QuietNan<M>(), y);
   }
 
-  // Inverse of Tanh. Largest error 1.2 ULP.
+  // Inverse of Tanh.
   static NN_INLINE V Atanh(V x) {
     const V one = M::Set(1.0f);
     const V a = M::Abs(x);
-    const P n = P::FastSum(one, a);
-    const P d = P::FastSum(one, M::Neg(a));
-    const V q = M::Div(n.hi, d.hi);
-    const V rest = M::Add(M::Fnma(q, d.hi, n.hi), M::Fnma(q, d.lo, n.lo));
-    // log(q + rest / d): the correction relative to q is rest / n.
-    const V y = M::Mul(M::Set(0.5f), LogOfNormal(q, M::Set(0.0f), M::Div(rest, n.hi)));
-    V magnitude = M::Select(M::Lt(a, M::Set(0x1p-13f)), a, y);
-    magnitude = M::Select(M::Eq(a, one), Infinity<M>(), magnitude);
-    magnitude = M::Select(M::Gt(a, one), QuietNan<M>(), magnitude);
-    return M::CopySign(magnitude, x);
+    const R r = M::Widen(a);
+    const R twice = Log1pOf(W::Div(W::Add(r, r), W::Sub(W::Set(1), r)));
+    const V y = M::Narrow(W::Mul(twice, W::Set(0.5)));
+    const V outside = M::Select(M::Eq(a, one), Infinity<M>(), QuietNan<M>());
+    return M::CopySign(M::Select(M::Lt(a, one), y, outside), x);
   }
 
- protected:
-  // From here on asinh and acosh are log(2x) to all bits.
-  static constexpr float kBig = 4096.0f;
+  // ---- Building blocks
 
-  // log(x 2^e (1 + d)) for a normal x > 0, |e| < 128 and |d| up to about 2^-24.
-  static NN_INLINE V LogOfNormal(V x, V e, V d) {
-    // x = 2^k (1 + f) with 1 + f in [sqrt(1/2), sqrt(2)).
-    const I bits = M::Bits(x);
-    const I k = M::template Shr<23>(M::SubI(bits, M::SetI(0x3F3504F3)));
-    const V f = M::Sub(M::FromBits(M::SubI(bits, M::template Shl<23>(k))), M::Set(1.0f));
-    e = M::Add(e, M::ToFloat(k));
-    // (log(1 + f) - f + f^2 / 2) / f^3 on [sqrt(1/2) - 1, sqrt(2) - 1]; for log(1 + f) 2^-27.3.
-    const V p = Polynomial<M>(f, 0x1.555554p-2f, -0x1.000226p-2f, 0x1.99a00ep-3f, -0x1.547264p-3f,
-                              0x1.22da56p-3f, -0x1.0d8552p-3f, 0x1.0559f2p-3f, -0x1.38b086p-4f);
-    const V tail = M::Mul(M::Mul(f, f), M::Fma(f, p, M::Set(-0.5f)));
-    // The first part of log(2) has 15 bits: its product with e is exact.
-    const P head = P::FastSum(M::Mul(e, M::Set(0x1.62e400p-1f)), f);
-    const V low = M::Add(M::Fma(e, M::Set(0x1.7f7d1cp-20f), tail), M::Add(head.lo, d));
-    return M::Add(head.hi, low);
+  // 2^exponent (1 + rest) with 1 + rest in [sqrt(1/2), sqrt(2)).
+  struct Parts {
+    R exponent;
+    R rest;
+  };
+
+  // Of a normal, finite x > 0.
+  static NN_INLINE Parts Split(R x) {
+    constexpr int64_t kRoot = 0x3FE6A09E667F3BCD;
+    const auto bits = W::AddI(W::Bits(x), W::SetI((int64_t{1023} << 52) - kRoot));
+    const auto fraction = W::AndI(bits, W::SetI(0xFFFFFFFFFFFFF));
+    const R m = W::FromBits(W::AddI(fraction, W::SetI(kRoot)));
+    // The biased exponent as a number.
+    const auto k = W::OrI(W::template Shr<52>(bits), W::Bits(W::Set(0x1p52)));
+    return {W::Sub(W::FromBits(k), W::Set(0x1p52 + 1023)), W::Sub(m, W::Set(1))};
   }
 
-  // log(x + sqrt(z)) for 0 <= x <= sqrt(z) (1 + 2^-20) or the reverse; log(2x) where `big`.
-  static NN_INLINE V LogOfSum(P z, V x, Mask big) {
-    const V s = M::Sqrt(z.hi);
-    const V guard = M::Max(M::Set(0x1p-40f), s);
-    const V error = M::Div(M::Add(M::Fnma(s, s, z.hi), z.lo), M::Add(guard, guard));
-    const P u = P::Sum(s, x);
-    const V low = M::Div(M::Add(u.lo, error), u.hi);
-    const V zero = M::Set(0.0f);
-    return LogOfNormal(M::Select(big, x, u.hi), M::Select(big, M::Set(1.0f), zero),
-                       M::Select(big, zero, low));
+  // log(1 + f) for 1 + f in [sqrt(1/2), sqrt(2)), to a small part of its size.
+  static NN_INLINE R LogOfRest(R f) {
+    // 2 atanh(s)
+    const R s = W::Div(f, W::Add(f, W::Set(2)));
+    const R u = W::Mul(s, s);
+    // (2 atanh(s) / s - 2) / s^2 in s^2 on [0, 0.0294]; for the logarithm 2^-52.2.
+    const R p =
+        Polynomial<W>(u, {0x1.5555555553961p-1, 0x1.999999a294ba9p-2, 0x1.24924176c0e3fp-2,
+                          0x1.c72278af549c5p-3, 0x1.732c103d37afdp-3, 0x1.58789483fdcfap-3});
+    return W::Fma(W::Mul(s, u), p, W::Add(s, s));
+  }
+
+  // log(1 + x) for x > -1, to a small part of its size.
+  static NN_INLINE R Log1pOf(R x) {
+    Parts l = Split(W::Add(x, W::Set(1)));
+    l.rest = W::Select(W::Eq(l.exponent, W::Set(0)), x, l.rest);
+    return LogOf(l);
+  }
+
+ private:
+  static NN_INLINE R LogOf(Parts l) {
+    return W::Fma(l.exponent, W::Set(0x1.62e42fefa39efp-1), LogOfRest(l.rest));
+  }
+
+  // y, the result for x, except at the lowest argument, below it, and for infinity and NaN.
+  static NN_INLINE V Limited(float lowest, V x, V y) {
+    y = M::Select(M::Lt(x, Infinity<M>()), y, x);
+    y = M::Select(M::Eq(x, M::Set(lowest)), M::Neg(Infinity<M>()), y);
+    return M::Select(M::Lt(x, M::Set(lowest)), QuietNan<M>(), y);
   }
 };
 

@@ -219,7 +219,7 @@ struct EluFn {
   }
 };
 
-// p: alpha, gamma. Three roundings: largest error seen 2.14 ULP.
+// p: alpha, gamma. Three roundings: largest error seen 1.88 ULP.
 template <class M>
 struct SeluFn {
   NN_UNARY(x, p) {

@@ -1,4 +1,4 @@
-// The scalar machine for elementary-inl.h and functions-inl.h: the operations of one SIMD lane.
+// The scalar machines for elementary-inl.h and functions-inl.h: the operations of one SIMD lane.
 #pragma once
 
 #include <bit>
@@ -8,6 +8,55 @@
 #include "base/arith.h"
 
 namespace nn {
+
+// The operations on doubles.
+struct ScalarDoubles {
+  using V = double;
+  using I = int64_t;
+  using Mask = bool;
+
+  static V Set(double v) { return v; }
+  static I SetI(int64_t v) { return v; }
+
+  static V Add(V a, V b) { return a + b; }
+  static V Sub(V a, V b) { return a - b; }
+  static V Mul(V a, V b) { return a * b; }
+  static V Div(V a, V b) { return a / b; }
+  static V Fma(V a, V b, V c) { return nn::Fma(a, b, c); }
+  static V Abs(V a) { return std::fabs(a); }
+  static V Sqrt(V a) { return std::sqrt(a); }
+  static V Max(V a, V b) { return a > b ? a : b; }
+  static V Min(V a, V b) { return a < b ? a : b; }
+
+  static I AddI(I a, I b) { return Wrap(Unsigned(a) + Unsigned(b)); }
+  static I SubI(I a, I b) { return Wrap(Unsigned(a) - Unsigned(b)); }
+  static I AndI(I a, I b) { return a & b; }
+  static I OrI(I a, I b) { return a | b; }
+  static I XorI(I a, I b) { return a ^ b; }
+  template <int k>
+  static I Shl(I a) {
+    return Wrap(Unsigned(a) << k);
+  }
+  template <int k>
+  static I Shr(I a) {
+    return Wrap(Unsigned(a) >> k);
+  }
+  static I Bits(V a) { return std::bit_cast<I>(a); }
+  static V FromBits(I a) { return std::bit_cast<V>(a); }
+
+  static Mask Lt(V a, V b) { return a < b; }
+  static Mask Eq(V a, V b) { return a == b; }
+  static Mask EqI(I a, I b) { return a == b; }
+  static V Select(Mask m, V yes, V no) { return m ? yes : no; }
+  static I SelectI(Mask m, I yes, I no) { return m ? yes : no; }
+  static bool AnyTrue(Mask m) { return m; }
+
+  static V Gather(const double* table, I index) { return table[index]; }
+
+ private:
+  static uint64_t Unsigned(I a) { return static_cast<uint64_t>(a); }
+  static I Wrap(uint64_t a) { return static_cast<I>(a); }
+};
 
 struct ScalarMachine {
   using V = float;
@@ -68,7 +117,9 @@ struct ScalarMachine {
   static I SelectI(Mask m, I yes, I no) { return m ? yes : no; }
   static bool AnyTrue(Mask m) { return m; }
 
-  static V Gather(const float* table, I index) { return table[index]; }
+  using Doubles = ScalarDoubles;
+  static double Widen(V a) { return static_cast<double>(a); }
+  static V Narrow(double a) { return static_cast<V>(a); }
 
  private:
   static uint32_t Unsigned(I a) { return static_cast<uint32_t>(a); }

@@ -41,18 +41,18 @@ struct GraphRow {
 };
 
 const GraphRow kGraphRows[] = {
-    {"attention", "sha256:c5fd259f4671bd579c956343e371327613cd98bb76146aaecf411ee9da632dae"},
+    {"attention", "sha256:74bded2eabfb142d9d164b5113eaf0b67a4f293ff835d0a6ceab0e53216cdf17"},
     {"cache", "sha256:ac0e5dd23753e80ad45c317629d80fae2ee2dc3f6031702b5cc1ba904a614435"},
-    {"characters", "sha256:4fe6c6b780ef0fffce106b6ab07e45fcd720430ad78c6a5887ca9ac35d2e947d"},
+    {"characters", "sha256:7f52469604f8348d575d3c6b8b795fb9b2cc91a103812758c471fef400108dc6"},
     {"decoder",
      "sha256:cb23121f90abfc31eb0abeb4f644fbbb9ca4d00bb15beb6688cb3de9bce625aa",
      {{"tokens", 3}, {"past", 5}}},
     {"mobile", "sha256:ada4dabb99394370e62ab2acddbd6053ee7890abd7a4672bcfc0439ca41722e8"},
-    {"shuffle", "sha256:7b6121a3da809d865d79884d536d9101e2f1bbc3d18ec6465adb2138cca5650c"},
+    {"shuffle", "sha256:204d75560a39e161089543eac2511132a617f5d85f7a657aa2e790cfc37fff11"},
     {"ssd", "sha256:32dc504e593ed82fc14d00615a31c0078353f307f11654095a2969c9f77ee348"},
-    {"tagger", "sha256:9049982e09b255fbb6240b89ef5133ca88f3825d1e3b873f43721c14184c54cd"},
-    {"unet", "sha256:cb224985f063bc1d1617f8f3437be44853111615753d9a63c694d9282843061a"},
-    {"wave", "sha256:01de74a2edd58cf38ef65b48db175d9215041dd1b5583211bdf7a8b132f53ead"},
+    {"tagger", "sha256:6a76421787196fd31621cea4e0dda5095ad22b057a40d4b242e164dfbe9466ad"},
+    {"unet", "sha256:471b54f9ef5ac3d9166b5f9365fa97eb5a30c726422ad7bf1b310d15eecd2eb5"},
+    {"wave", "sha256:1b8e017aa64c505ca558cd4cf4d12e3aedec37fcdbf2adfabd9aebde53c40acd"},
     {"yolo", "sha256:e3e50678216ed84a1d4764ee5c6fe68471e26c2a7ef13f18bc57a23b47f8a23b"},
 };
 

@@ -12,6 +12,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "exec/kernels/doubles-inl.h"
 #include "hwy/highway.h"
 #include "numeric/scalar.h"
 
@@ -257,6 +258,14 @@ struct SimdMachine {
 
   static HWY_INLINE V Gather(const float* table, I index) {
     return hn::GatherIndex(D(), table, index);
+  }
+
+  using Doubles = DoublesOf<D>;
+  static HWY_INLINE typename Doubles::V Widen(V a) {
+    return Doubles::Widen(a);
+  }
+  static HWY_INLINE V Narrow(typename Doubles::V a) {
+    return Doubles::Narrow(a);
   }
 
 #if !HWY_NATIVE_FMA
