@@ -40,18 +40,23 @@ void UnpackSegment(const uint8_t* lines, size_t begin, size_t end, const float* 
     };
     const auto line_of = [&](size_t k)
                              HWY_ATTR { return lines + k / kSteps * kPanelWidth + v * kLanes; };
-    for (size_t k = begin; k < end;) {
+    size_t k = begin;
+    const auto put_one = [&]() HWY_ATTR {
       const auto q = hn::PromoteTo(di, hn::LoadU(d8, line_of(k)));
-      if (k % kSteps == 0 && k + kSteps <= end) {
+      put(hn::ShiftRightSame(q, static_cast<int>(k % kSteps * kBits)));
+      ++k;
+    };
+    while (k < end && k % kSteps != 0) put_one();
+    constexpr size_t kLines = 8 / kSteps;  // at a time
+    for (; k + kLines * kSteps <= end; k += kLines * kSteps)
+      ForEachNumber<kLines>([&](auto line) HWY_ATTR {
+        constexpr size_t kAt = decltype(line)::value;
+        const auto q = hn::PromoteTo(di, hn::LoadU(d8, line_of(k + kAt * kSteps)));
         ForEachNumber<kSteps>([&](auto step) HWY_ATTR {
           put(hn::ShiftRight<static_cast<int>(decltype(step)::value * kBits)>(q));
         });
-        k += kSteps;
-      } else {
-        put(hn::ShiftRightSame(q, static_cast<int>(k % kSteps * kBits)));
-        ++k;
-      }
-    }
+      });
+    while (k < end) put_one();
   }
 }
 
