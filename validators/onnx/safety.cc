@@ -272,7 +272,8 @@ std::string WhyUnsized(const ValueType& type, const std::set<std::string>& known
     if (!d.is_valid()) return "a dimension exceeds all limits";
     d.CollectSymbols(symbols);
   }
-  return std::includes(known.begin(), known.end(), symbols.begin(), symbols.end())
+  return std::all_of(symbols.begin(), symbols.end(),
+                     [&](const std::string& symbol) { return known.contains(symbol); })
              ? ""
              : "its shape does not follow from the shapes of the inputs";
 }
