@@ -1,8 +1,11 @@
 // Text from a file cannot control the terminal: no program prints escape sequences, line ends or
 // invalid UTF-8 unescaped, whichever string of a model contains them.
 #include <doctest/doctest.h>
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <cstdlib>
 #include <set>
 #include <string>
 #include <vector>
@@ -166,7 +169,43 @@ TEST_CASE("terminal: the strings of other formats' models") {
   }
 }
 
-TEST_CASE("terminal: --color, NO_COLOR") {
+// What a program prints as messages to a terminal; `environment` precedes the command.
+std::string OnTerminal(const std::string& environment, const std::string& command) {
+  const int terminal = posix_openpt(O_RDWR | O_NOCTTY);
+  REQUIRE(terminal >= 0);
+  REQUIRE(grantpt(terminal) == 0);
+  REQUIRE(unlockpt(terminal) == 0);
+  const std::string name = ptsname(terminal);
+  const int other = open(name.c_str(), O_RDWR | O_NOCTTY);  // keeps the text until it is read
+  REQUIRE(other >= 0);
+  const std::string line = fmt::format("{} '{}'/{} 2>'{}'", environment, NN_BIN_DIR, command, name);
+  CHECK(std::system(line.c_str()) != -1);
+  std::string text(4096, '\0');
+  const auto size = read(terminal, text.data(), text.size());
+  close(other);
+  close(terminal);
+  REQUIRE(size > 0);
+  text.resize(static_cast<size_t>(size));
+  return text;
+}
+
+TEST_CASE("terminal: messages are colored on a terminal, unless NO_COLOR is set") {
+  for (const char* program : {"nnvalidate", "nninspect", "nnrun", "nnconvert"}) {
+    CAPTURE(program);
+    const auto colored = [&](const char* environment, const std::string& option) {
+      const std::string text = OnTerminal(environment, program + option);
+      CHECK(Contains(text, "error"));
+      return Contains(text, "\x1b[");
+    };
+    CHECK(colored("NO_COLOR= TERM=xterm", ""));
+    CHECK(!colored("NO_COLOR=1 TERM=xterm", ""));
+    CHECK(!colored("NO_COLOR= TERM=dumb", ""));
+    CHECK(colored("NO_COLOR=1 TERM=xterm", " --color always"));
+    CHECK(!colored("NO_COLOR= TERM=xterm", " --color never"));
+  }
+}
+
+TEST_CASE("terminal: --color in pipes") {
   const TempDir dir;
   WriteText(dir / "m.onnx", "hello");
   for (const char* program : {"nnvalidate --jobs x", "nninspect", "nnrun", "nnconvert"}) {
