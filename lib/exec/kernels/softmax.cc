@@ -20,8 +20,8 @@ using V = SlotVec;
 using M = SimdMachine<D>;
 constexpr size_t kLanes = kSlotLanes;
 
-// exp(x). The exponential of numbers below -104 is 0 by way of a denormal product, which takes many
-// times as long: masked scores are -infinity or as small.
+// exp(x). The exponential of numbers below -104 is 0 by way of a conversion that underflows, which
+// some processors take many times as long for: masked scores are -infinity or as small.
 HWY_INLINE V Exponential(V x) {
   const auto is_zero = hn::Lt(x, hn::Set(D(), -104.0f));
   return hn::IfThenZeroElse(is_zero, Elementary<M>::Exp(hn::IfThenZeroElse(is_zero, x)));
