@@ -377,7 +377,9 @@ const Target& OnnxTarget() {
   return target;
 }
 
-Result<FileImage> Write(const Graph& graph, const ExportOptions& options) {
+namespace {
+
+Result<FileImage> WriteGraph(const Graph& graph, const ExportOptions& options) {
   NN_RETURN_IF_ERROR(
       CheckInterface(graph, {.label = "ONNX", .distinct_names = true, .ranks = true}));
   if (options.opset != 0 && (options.opset < kOldestOpset || options.opset > kNewestOpset))
@@ -437,6 +439,16 @@ Result<FileImage> Write(const Graph& graph, const ExportOptions& options) {
   }
   if (options.frame != nullptr) ApplyFrame(*options.frame, graph, model.proto);
   return Assemble(model, options);
+}
+
+}  // namespace
+
+Result<FileImage> Write(const Graph& graph, const ExportOptions& options) {
+  if (options.opset == 0) return WriteGraph(graph, options);
+  // Legalization does not know the operator set, so it may have undone what Lower() did.
+  Graph lowered = graph.Clone();
+  NN_RETURN_IF_ERROR(Lower(lowered, options, nullptr));
+  return WriteGraph(lowered, options);
 }
 
 }  // namespace nn::onnx

@@ -10,6 +10,7 @@
 #include "ops/array/pad.h"
 #include "ops/array/shape.h"
 #include "ops/array/slice.h"
+#include "ops/math/elementwise.h"
 #include "ops/nn/softmax.h"
 #include "ops/recurrent/recurrent.h"
 #include "ops/support/types.h"
@@ -46,6 +47,66 @@ Result<bool> WithoutOrEqual(Graph& graph, Node& node) {
   NN_ASSIGN(Value* const beyond, e.Add(strict, {a, b}));
   NN_ASSIGN(Value* const same, e.Add("equal", {a, b}));
   NN_ASSIGN(Value* const y, e.Add("or", {beyond, same}));
+  return e.Replace(y);
+}
+
+// Whether the values are equal, as comparisons by size: floats are not if one of them is NaN.
+Result<bool> WithoutEqual(Graph& graph, Node& node) {
+  Value* const a = node.input(0);
+  Value* const b = node.input(1);
+  if (!(IsFloat(a->dtype()) || IsInteger(a->dtype())) || a->type().quantized()) return false;
+  Expansion e(graph, node);
+  NN_ASSIGN(Value* const less, e.Add("less", {a, b}));
+  NN_ASSIGN(Value* const greater, e.Add("greater", {a, b}));
+  NN_ASSIGN(Value * differ, e.Add("or", {less, greater}));
+  if (IsFloat(a->dtype()))
+    for (Value* const v : {a, b}) {
+      NN_ASSIGN(Value* const nan, e.Add("is_nan", {v}));
+      NN_ASSIGN(differ, e.Add("or", {differ, nan}));
+    }
+  if (node.Is("not_equal")) return e.Replace(differ);
+  NN_ASSIGN(Value* const y, e.Add("not", {differ}));
+  return e.Replace(y);
+}
+
+// round of float32, halves to even: floor, and 1 if the rest is more than a half, or a half above
+// an odd number. Zeros become +0.
+Result<bool> RoundByFloor(Graph& graph, Node& node) {
+  if (!IsPlainF32(node)) return false;
+  Value* const x = node.input(0);
+  Expansion e(graph, node);
+  NN_ASSIGN(Value* const half, e.Number(DType::kF32, 0.5));
+  NN_ASSIGN(Value* const zero, e.Number(DType::kF32, 0));
+  NN_ASSIGN(Value* const floor, e.Add("floor", {x}));
+  NN_ASSIGN(Value* const rest, e.Add("sub", {x, floor}));
+  NN_ASSIGN(Value* const halved, e.Add("mul", {floor, half}));
+  NN_ASSIGN(Value* const whole, e.Add("floor", {halved}));
+  NN_ASSIGN(Value* const remainder, e.Add("sub", {halved, whole}));
+  NN_ASSIGN(Value* const is_odd, e.Add("greater", {remainder, zero}));
+  NN_ASSIGN(Value* const above, e.Add("greater", {rest, half}));
+  NN_ASSIGN(Value* const below, e.Add("less", {rest, half}));
+  NN_ASSIGN(Value* const not_below, e.Add("not", {below}));
+  NN_ASSIGN(Value* const odd_half, e.Add("and", {not_below, is_odd}));
+  NN_ASSIGN(Value* const is_up, e.Add("or", {above, odd_half}));
+  NN_ASSIGN(Value* const up, e.Add("cast", {is_up}, CastAttrs{.to = DType::kF32}));
+  NN_ASSIGN(Value* const y, e.Add("add", {floor, up}));
+  return e.Replace(y);
+}
+
+// A reversal -> a gather along each axis.
+Result<bool> GatherReversed(Graph& graph, Node& node) {
+  const Type& x = node.input(0)->type();
+  if (!x.ranked()) return false;
+  NN_ASSIGN(const std::vector<int> axes, NormalizeAxes(node.attrs<ReverseAttrs>().axes, x.rank()));
+  for (const int axis : axes)
+    if (!x.dim(axis).is_const()) return false;
+  Expansion e(graph, node);
+  Value* y = node.input(0);
+  for (const int axis : axes) {
+    std::vector<int64_t> indices(static_cast<size_t>(x.dim(axis).value()));
+    std::iota(indices.rbegin(), indices.rend(), 0);
+    NN_ASSIGN(y, e.Add("gather", {y, e.Constant(Tensor::Ints(indices))}, GatherAttrs{axis, 0}));
+  }
   return e.Replace(y);
 }
 
@@ -134,6 +195,10 @@ std::span<const Rewrite> Lowerings() {
       {"hardmax", "last axis", AlongLastAxis<AlongAxisAttrs>},
       {"greater_equal", "strict comparison", WithoutOrEqual},
       {"less_equal", "strict comparison", WithoutOrEqual},
+      {"equal", "comparison by size", WithoutEqual},
+      {"not_equal", "comparison by size", WithoutEqual},
+      {"round", "floor", RoundByFloor},
+      {"reverse", "gathers", GatherReversed},
       {"maximum", "selection", SelectExtreme},
       {"minimum", "selection", SelectExtreme},
       {"lstm", "time first", TimeFirst},
@@ -174,7 +239,6 @@ std::span<const Rewrite> Lowerings() {
       {"shrink", "selection", ExpandShrink},
       {"thresholded_relu", "selection", ExpandThresholdedRelu},
       {"is_inf", "comparison", ExpandIsInf},
-      {"is_nan", "comparison", ExpandIsNan},
       {"bernoulli", "uniform numbers", ExpandBernoulli},
       {"", "wider integers", WidenIntegers},
   };

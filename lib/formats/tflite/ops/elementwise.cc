@@ -396,8 +396,7 @@ std::optional<std::string> WhyNotDequantize(const Node& node) {
   if (!x.quantized() && !is_half_weight) return "its input is not quantized";
   if (node.output()->dtype() != DType::kF32)
     return fmt::format("DEQUANTIZE produces f32, not {}", DTypeName(node.output()->dtype()));
-  if (x.dtype == DType::kI32 || x.dtype == DType::kI64 || x.dtype == DType::kU16 ||
-      x.dtype == DType::kU32 || x.dtype == DType::kU64)
+  if (!is_half_weight && (IsFloat(x.dtype) || (DTypeBits(x.dtype) > 8 && x.dtype != DType::kI16)))
     return fmt::format("DEQUANTIZE does not accept {}", DTypeName(x.dtype));
   return std::nullopt;
 }
