@@ -98,7 +98,7 @@ std::string DetailText(const ConvertReport& r) {
     out += fmt::format("{}:\n{}", UnsupportedCount(c.unsupported),
                        UnsupportedTable(c.unsupported, /*titled=*/false).Text(2));
   if (c.copied)
-    return out + fmt::format("copied unchanged: no form with less than {} operator{} was found\n",
+    return out + fmt::format("copied unchanged: no form with fewer than {} operator{} was found\n",
                              c.operators->before, Plural(c.operators->before));
   if (r.copy)
     return out + (r.renamed ? "renamed: nothing else was changed, converted or run\n"

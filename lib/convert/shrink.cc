@@ -104,8 +104,8 @@ Status HalveSource(Graph& graph, const Format& format, const ConvertOptions& o, 
   };
   NN_ASSIGN(out.half, ComputeInHalf(graph, options));
   if (out.half->weights == 0 && out.half->operators == 0)
-    return UsageError("the model has no float32 {} that could be {}",
-                      options.weights_only ? "weights" : "operators", name);
+    return UnsupportedError("the model has no float32 {} that could be {}",
+                            options.weights_only ? "weights" : "operators", name);
   return {};
 }
 

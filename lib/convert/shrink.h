@@ -19,7 +19,8 @@ bool IsOneOperator(const Node& node, const Format& format, int64_t opset);
 Result<bool> SimplifyFor(const Target& target, Graph& graph, InterfaceAxes& axes,
                          RewriteCounts& rewrites);
 
-// Applies ConvertOptions::half. kUsage for a quantized model, and if nothing can be changed.
+// Applies ConvertOptions::half. kUsage for a quantized model, kUnsupported if nothing can be
+// changed.
 Status HalveSource(Graph& graph, const Format& format, const ConvertOptions& options,
                    Conversion& out);
 

@@ -104,7 +104,7 @@ TEST_CASE("nnconvert --simplify: a model that is simple already is copied") {
   WriteModel(dir / "m.textproto", ConvModel());
   const ProgramResult r = Convert("--simplify " + dir / "m.textproto " + dir / "s.textproto");
   REQUIRE_MESSAGE(r.code == 0, r.err);
-  CHECK(Contains(r.out, "copied unchanged: no form with less than 2 operators was found"));
+  CHECK(Contains(r.out, "copied unchanged: no form with fewer than 2 operators was found"));
   CHECK(Operators(dir / "s.textproto") == Operators(dir / "m.textproto"));
 }
 
