@@ -220,7 +220,7 @@ Result<Tensor> ReadImage(const Blob& file, const PortType& input, const ImageOpt
   if (color.empty())
     color = channels == 1 ? "gray" : input.colors == ImageColors::kBgr ? "bgr" : "rgb";
   if ((color == "gray") != (channels == 1))
-    return UsageError("--color {}: the input has {} channels", color, channels);
+    return UsageError("--image-color {}: the input has {} channels", color, channels);
   NN_ASSIGN(const Picture picture, Decode(file));
   NN_ASSIGN(const ImageSize size, TargetSize(type, axes, picture.size, options.size));
   NN_ASSIGN(const Tensor image, Resized(picture.rgb, picture.size, size, options.fit == "crop"));

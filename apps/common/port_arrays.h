@@ -27,7 +27,7 @@ struct ArrayOptions {
 struct ImageOptions {
   std::string size;             // --image-size: "224" or "HEIGHTxWIDTH"; empty: that of the input
   std::string fit = "stretch";  // --image-fit: or "crop"
-  std::string color;            // --color: "rgb", "bgr" or "gray"; empty: by the input
+  std::string color;            // --image-color: "rgb", "bgr" or "gray"; empty: by the input
   std::string layout;           // --layout: "nchw" or "nhwc"; empty: by the input
   std::optional<double> scale;
   std::vector<double> mean, std;  // one number, or one for each channel

@@ -25,7 +25,8 @@ void AddImageOptions(CommandLine& command, ImageOptions& o) {
                  "How a picture gets the size: stretch it, or crop what covers the size")
       ->check(CLI::IsMember({"stretch", "crop"}))
       ->capture_default_str();
-  app.add_option("--color", o.color, "Order of the colors; by default that of the input, or RGB")
+  app.add_option("--image-color", o.color,
+                 "Order of the colors; by default that of the input, or RGB")
       ->check(CLI::IsMember({"rgb", "bgr", "gray"}));
   app.add_option("--layout", o.layout, "Where the channels are if the shape does not tell")
       ->check(CLI::IsMember({"nchw", "nhwc"}));

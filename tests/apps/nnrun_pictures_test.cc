@@ -64,7 +64,7 @@ TEST_CASE("pictures: layouts, colors and numbers") {
   const std::string first = dir / "first.onnx" + picture;
   CheckNear(ValuesOf(first, dir), {1, 0.4, 0, 0.4, 0.2, 0.4});
   CheckNear(ValuesOf(dir / "last.onnx" + picture, dir), {1, 0, 0.2, 0.4, 0.4, 0.4});
-  CheckNear(ValuesOf(first + " --color bgr", dir), {0.2, 0.4, 0, 0.4, 1, 0.4});
+  CheckNear(ValuesOf(first + " --image-color bgr", dir), {0.2, 0.4, 0, 0.4, 1, 0.4});
   // 0.299 * 255 + 0.114 * 51 is 82.059.
   CheckNear(ValuesOf(dir / "gray.onnx" + picture + " --scale 1", dir), {82, 102});
   CheckNear(ValuesOf(first + " --mean 0.5,0,0.1 --std 0.5,1,2", dir),
@@ -141,7 +141,8 @@ TEST_CASE("pictures: errors") {
            Row{dir / "good" + given + " --image-size 4x", "\"4x\" is not a size"},
            Row{dir / "good" + given + " --mean 1,2", "--mean: 2 numbers for 3 channels"},
            Row{dir / "good" + given + " --std 0", "--std: 0 is no deviation"},
-           Row{dir / "good" + given + " --color gray", "--color gray: the input has 3 channels"},
+           Row{dir / "good" + given + " --image-color gray",
+               "--image-color gray: the input has 3 channels"},
        }) {
     CAPTURE(row.arguments);
     const ProgramResult r = Run(row.arguments);

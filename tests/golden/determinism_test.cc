@@ -42,18 +42,18 @@ struct GraphRow {
 
 const GraphRow kGraphRows[] = {
     {"attention", "sha256:74bded2eabfb142d9d164b5113eaf0b67a4f293ff835d0a6ceab0e53216cdf17"},
-    {"cache", "sha256:ac0e5dd23753e80ad45c317629d80fae2ee2dc3f6031702b5cc1ba904a614435"},
+    {"cache", "sha256:1ff2abee1e8a4ff514c15bc342833dbcab2c23426c7b66c1a7d4f24a32519d43"},
     {"characters", "sha256:7f52469604f8348d575d3c6b8b795fb9b2cc91a103812758c471fef400108dc6"},
     {"decoder",
-     "sha256:cb23121f90abfc31eb0abeb4f644fbbb9ca4d00bb15beb6688cb3de9bce625aa",
+     "sha256:8a70b6c12f3611ad80315ffaeeddef9e60bae8e35ebac2c15402de778913f1a9",
      {{"tokens", 3}, {"past", 5}}},
     {"mobile", "sha256:ada4dabb99394370e62ab2acddbd6053ee7890abd7a4672bcfc0439ca41722e8"},
     {"shuffle", "sha256:204d75560a39e161089543eac2511132a617f5d85f7a657aa2e790cfc37fff11"},
-    {"ssd", "sha256:32dc504e593ed82fc14d00615a31c0078353f307f11654095a2969c9f77ee348"},
+    {"ssd", "sha256:ec2991382471729c6776ca4ec101a51a08e4fb20a3368a6d151764477d131c01"},
     {"tagger", "sha256:6a76421787196fd31621cea4e0dda5095ad22b057a40d4b242e164dfbe9466ad"},
     {"unet", "sha256:471b54f9ef5ac3d9166b5f9365fa97eb5a30c726422ad7bf1b310d15eecd2eb5"},
     {"wave", "sha256:1b8e017aa64c505ca558cd4cf4d12e3aedec37fcdbf2adfabd9aebde53c40acd"},
-    {"yolo", "sha256:e3e50678216ed84a1d4764ee5c6fe68471e26c2a7ef13f18bc57a23b47f8a23b"},
+    {"yolo", "sha256:e6fd513116bd32c5af5891b4517a36441185ca4f7609f9db2b9e4a51d8b8808c"},
 };
 
 using Digests = std::vector<std::string>;
