@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "exec/runtime/kernel_runner.h"
 #include "exec/runtime/limits.h"
 #include "ir/eval.h"
 #include "ir/op_def.h"
@@ -12,50 +13,6 @@
 #include "passes/qdq.h"
 
 namespace nn {
-namespace {
-
-// Operations on elements from which planning a node takes less time than its scalar evaluation.
-constexpr uint64_t kWorthPlanning = 16384;
-
-// A graph of the node alone, whose inputs have the shapes of the operands; nullopt if the shapes of
-// its results depend on contents.
-Result<std::optional<Graph>> GraphOf(const Node& node, const std::vector<const Tensor*>& operands) {
-  Graph graph;
-  std::vector<Value*> inputs;
-  for (size_t i = 0; i < operands.size(); ++i) {
-    const Value* v = node.input(i);
-    if (v == nullptr)
-      inputs.push_back(nullptr);
-    else if (v->is_constant())
-      inputs.push_back(graph.AddConstant(v->constant(), {}, v->type().quant));
-    else
-      inputs.push_back(
-          graph.AddInput(fmt::format("in_{}", i),
-                         Type(operands[i]->dtype(), ToDims(operands[i]->dims()), v->type().quant)));
-  }
-  Node* const copy =
-      graph.AddNode(node.op(), std::move(inputs), node.attrs(), node.outputs().size());
-  copy->set_arithmetic(node.arithmetic());
-  copy->set_name(node.name());
-  copy->set_source(node.source());
-  for (size_t i = 0; i < node.outputs().size(); ++i) {
-    // Element type and quantization may be declared rather than inferred.
-    Type declared = node.output(i)->type();
-    declared.dims.reset();
-    copy->output(i)->set_type(std::move(declared));
-  }
-  NN_RETURN_IF_ERROR(InferNode(*copy));
-  for (size_t i = 0; i < node.outputs().size(); ++i) {
-    const Type& type = copy->output(i)->type();
-    if (!Compatible(node.output(i)->type(), type))
-      return ContradictionError(node, i, node.output(i)->type(), type);
-    graph.AddOutput(fmt::format("out_{}", i), copy->output(i));
-  }
-  if (!ShapesAreKnown(graph)) return std::optional<Graph>();
-  return std::optional(std::move(graph));
-}
-
-}  // namespace
 
 Stepper::Stepper(Graph graph, const ProgramOptions& options)
     : graph_(std::move(graph)),
@@ -63,7 +20,8 @@ Stepper::Stepper(Graph graph, const ProgramOptions& options)
       uses_(graph_),
       tensors_(graph_),
       done_(graph_),
-      work_(options.limits.max_work) {
+      work_(options.limits.max_work),
+      pool_(std::make_unique<ThreadPool>(options.threads)) {
   for (const Value& v : graph_.values()) uses_[&v] = v.uses().size();
 }
 
@@ -131,32 +89,19 @@ Status Stepper::Compute(const Value* value) {
 
 Result<std::vector<Tensor>> Stepper::Evaluate(const Node& node,
                                               const std::vector<const Tensor*>& operands) {
-  const bool plans = options_.backend == Backend::kSimd && !IsChecked(node) &&
-                     node.regions().empty() && WorkOf(node).value_or(0) >= kWorthPlanning;
-  if (plans) {
-    NN_ASSIGN(std::optional<Graph> alone, GraphOf(node, operands));
-    if (alone) {
-      ProgramOptions o = options_;
-      o.limits.max_memory -= std::min(alive_, o.limits.max_memory);
-      o.limits.max_work = work_;
-      std::vector<Tensor> inputs;
-      for (size_t i = 0; i < operands.size(); ++i)
-        if (operands[i] != nullptr && !node.input(i)->is_constant()) inputs.push_back(*operands[i]);
-      auto program = Program::Compile(*std::move(alone), o);
-      if (!program) return tl::unexpected(program.error().In(node.Describe()));
-      if (work_ != RunLimits::kAnyWork) work_ -= std::min(work_, WorkOf(node).value_or(0));
-      auto results = program->Run(inputs);
-      if (!results) return tl::unexpected(results.error().In(node.Describe()));
-      return results;
-    }
-  }
   RunLimits limits = options_.limits;
   limits.max_work = work_;
   EvalBudget budget = BudgetOf(limits);
   budget.bytes -= std::min(alive_, budget.bytes);
-  auto results = EvalNode(node, operands, &budget);
+  std::optional<Result<std::vector<Tensor>>> results;
+  if (options_.backend == Backend::kSimd) {
+    // The node is not run again.
+    KernelCache once(options_);
+    results = KernelRunner(once, *pool_).RunNode(node, operands, budget);
+  }
+  if (!results) results = EvalNode(node, operands, &budget);
   if (work_ != RunLimits::kAnyWork) work_ = budget.work * RunLimits::kReferenceWork;
-  return results;
+  return *std::move(results);
 }
 
 Status Stepper::RunNode(const Node& node) {

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "base/status.h"
+#include "base/thread_pool.h"
 #include "exec/program.h"
 #include "ir/graph.h"
 #include "ir/tensor.h"
@@ -54,6 +56,7 @@ class Stepper {
   uint64_t alive_ = 0;
   uint64_t peak_ = 0;
   uint64_t work_ = 0;  // that remains
+  std::unique_ptr<ThreadPool> pool_;
 };
 
 }  // namespace nn
