@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "against/drift.h"
+#include "ir/copy.h"
 #include "ir/op_def.h"
 
 namespace nn::against {
@@ -86,20 +87,8 @@ Result<Graph> Extract(const Graph& graph, const std::vector<const Value*>& start
     if (!nodes.contains(&node)) continue;
     std::vector<Value*> inputs;
     for (const Value* v : node.inputs()) inputs.push_back(copy_of(v));
-    Node* const copy =
-        out.AddNode(node.op(), std::move(inputs), node.attrs(), node.outputs().size());
-    copy->set_arithmetic(node.arithmetic());
-    copy->set_name(node.name());
-    copy->set_source(node.source());
-    for (const auto& region : node.regions()) copy->AddRegion(region->Clone());
-    for (size_t i = 0; i < node.outputs().size(); ++i) {
-      // Element type and quantization may be declared rather than inferred.
-      Type declared = node.output(i)->type();
-      declared.dims.reset();
-      copy->output(i)->set_type(std::move(declared));
-      copy->output(i)->set_name(node.output(i)->name());
-      copies[node.output(i)] = copy->output(i);
-    }
+    Node* const copy = AddOpenCopy(out, node, std::move(inputs));
+    for (size_t i = 0; i < node.outputs().size(); ++i) copies[node.output(i)] = copy->output(i);
     NN_RETURN_IF_ERROR(InferNode(*copy));
   }
   out.AddOutput(names.Next(*value), copy_of(value));

@@ -20,4 +20,14 @@ Node* AddCopy(Graph& graph, const Node& node, std::vector<Value*> inputs) {
   return copy;
 }
 
+Node* AddOpenCopy(Graph& graph, const Node& node, std::vector<Value*> inputs) {
+  Node* const copy = AddCopy(graph, node, std::move(inputs));
+  for (Value* v : copy->outputs()) {
+    Type type = v->type();
+    type.dims.reset();
+    v->set_type(std::move(type));
+  }
+  return copy;
+}
+
 }  // namespace nn

@@ -11,4 +11,8 @@ namespace nn {
 // have the types and names of those of the node.
 Node* AddCopy(Graph& graph, const Node& node, std::vector<Value*> inputs);
 
+// The same, but the shapes of its outputs are open, so that inference finds those for the inputs;
+// their element types and quantization may be declared rather than inferred, and stay.
+Node* AddOpenCopy(Graph& graph, const Node& node, std::vector<Value*> inputs);
+
 }  // namespace nn

@@ -6,6 +6,7 @@
 
 #include "base/checked_math.h"
 #include "base/text.h"
+#include "ir/copy.h"
 #include "ir/op_def.h"
 #include "ir/value_table.h"
 
@@ -74,17 +75,7 @@ Result<std::vector<Type>> TypesFor(const Node& node, const std::vector<const Ten
     values.push_back(inputs[i] == nullptr
                          ? nullptr
                          : scratch.AddConstant(*inputs[i], {}, node.input(i)->type().quant));
-  Node* copy = scratch.AddNode(node.op(), std::move(values), node.attrs(), node.outputs().size());
-  copy->set_arithmetic(node.arithmetic());
-  copy->set_name(node.name());
-  copy->set_source(node.source());
-  for (const auto& region : node.regions()) copy->AddRegion(region->Clone());
-  for (size_t i = 0; i < node.outputs().size(); ++i) {
-    // Element type and quantization may be declared rather than inferred.
-    Type declared = node.output(i)->type();
-    declared.dims.reset();
-    copy->output(i)->set_type(declared);
-  }
+  Node* const copy = AddOpenCopy(scratch, node, std::move(values));
   NN_RETURN_IF_ERROR(InferNode(*copy));
   if (budget != nullptr) NN_RETURN_IF_ERROR(TakeFrom(*budget, *copy));
   std::vector<Type> types;

@@ -45,12 +45,7 @@ std::optional<Graph> GraphOf(const Node& node, std::span<const Tensor* const> in
     else
       operands.push_back(graph.AddInput("", TypeOf(*inputs[i], v->type())));
   }
-  Node* const copy = AddCopy(graph, node, std::move(operands));
-  for (size_t i = 0; i < node.outputs().size(); ++i) {
-    Type declared = node.output(i)->type();
-    declared.dims.reset();
-    copy->output(i)->set_type(std::move(declared));
-  }
+  Node* const copy = AddOpenCopy(graph, node, std::move(operands));
   if (!InferNode(*copy)) return std::nullopt;
   for (size_t i = 0; i < node.outputs().size(); ++i) {
     if (!Compatible(node.output(i)->type(), copy->output(i)->type())) return std::nullopt;
