@@ -17,8 +17,12 @@ namespace {
 
 // Elements of a node's inputs from which on planning it pays.
 constexpr uint64_t kManyElements = 4096;
-// Plans of one program. Sizes that differ in every run would fill the memory.
-constexpr size_t kMaxEntries = 4096;
+// Plans of one program, and their weights. Sizes that differ in every run would fill the memory.
+constexpr size_t kMaxSlots = 4096;
+constexpr uint64_t kMaxPackedBytes = uint64_t{256} << 20;
+// Operations for each element of a constant from which on planning pays at once.
+constexpr uint64_t kManyUses = 16;
+constexpr uint64_t kMostWork = uint64_t{1} << 48;  // of a node, so that sums do not overflow
 
 Type TypeOf(const Tensor& t, const Type& declared) {
   return Type(t.dtype(), ToDims(t.dims()), declared.quant);
@@ -65,6 +69,14 @@ std::optional<Graph> GraphOf(const Graph& region, std::span<const Tensor* const>
   return graph;
 }
 
+bool UsesConstantsMuch(const Graph& graph) {
+  uint64_t elements = 0, work = 0;
+  for (const Value& v : graph.values())
+    if (v.is_constant()) elements += static_cast<uint64_t>(v.constant().elements());
+  for (const Node& node : graph.nodes()) work += std::min(WorkOf(node).value_or(0), kMostWork);
+  return work / kManyUses >= elements;
+}
+
 }  // namespace
 
 KernelCache::Key KernelCache::KeyOf(const void* what, std::span<const Tensor* const> inputs) {
@@ -79,15 +91,25 @@ KernelCache::Key KernelCache::KeyOf(const void* what, std::span<const Tensor* co
 
 template <typename Make>
 KernelCache::Entry KernelCache::Find(Key key, const Make& make) {
+  bool is_new = true;
   {
     const std::lock_guard lock(mutex_);
-    if (const auto it = entries_.find(key); it != entries_.end()) return it->second;
+    if (const auto it = slots_.find(key); it != slots_.end()) {
+      if (it->second.is_final) return it->second.plan;
+      is_new = false;
+    }
   }
   std::optional<Graph> graph = make();
-  Entry entry = graph ? Plan(*std::move(graph)) : nullptr;
+  Slot slot{nullptr, !graph || !is_new || UsesConstantsMuch(*graph)};
+  if (graph && slot.is_final) slot.plan = Plan(*std::move(graph));
+  const uint64_t packed = slot.plan == nullptr ? 0 : slot.plan->plan.packed_bytes;
   const std::lock_guard lock(mutex_);
-  if (entries_.size() >= kMaxEntries) entries_.clear();
-  return entries_.try_emplace(std::move(key), std::move(entry)).first->second;
+  if (slots_.size() >= kMaxSlots || packed_bytes_ + packed > kMaxPackedBytes) {
+    slots_.clear();
+    packed_bytes_ = 0;
+  }
+  packed_bytes_ += packed;
+  return slots_.insert_or_assign(std::move(key), std::move(slot)).first->second.plan;
 }
 
 KernelCache::Entry KernelCache::OfNode(const Node& node, std::span<const Tensor* const> inputs) {

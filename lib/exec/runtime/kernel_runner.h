@@ -4,6 +4,10 @@
 // Planning everything before the run is impossible where shapes are open, and planning the rest of
 // a graph again whenever a size becomes known costs a plan of the whole graph for each of them. So
 // each node has a plan of its own, and each region with known shapes one as a whole.
+//
+// Planning orders the weights anew, which takes as long as a product with a few rows. What uses its
+// weights that little is planned when it meets the same shapes again: the sizes of a loop that
+// collects something never come back.
 #pragma once
 
 #include <cstddef>
@@ -42,9 +46,15 @@ class KernelCache {
   Entry Find(Key key, const Make& make);
   Entry Plan(Graph graph) const;
 
+  struct Slot {
+    Entry plan;
+    bool is_final = false;  // the plan, or that there is none
+  };
+
   ProgramOptions options_;
   std::mutex mutex_;
-  std::map<Key, Entry> entries_;
+  std::map<Key, Slot> slots_;
+  uint64_t packed_bytes_ = 0;  // of the plans in the slots
 };
 
 // Runs nodes and regions of one run with the kernels of a cache.
