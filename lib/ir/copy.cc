@@ -23,9 +23,10 @@ Node* AddCopy(Graph& graph, const Node& node, std::vector<Value*> inputs) {
 Node* AddOpenCopy(Graph& graph, const Node& node, std::vector<Value*> inputs) {
   Node* const copy = AddCopy(graph, node, std::move(inputs));
   for (Value* v : copy->outputs()) {
-    Type type = v->type();
-    type.dims.reset();
-    v->set_type(std::move(type));
+    Type open;
+    open.dtype = v->dtype();
+    open.quant = v->type().quant;
+    v->set_type(std::move(open));
   }
   return copy;
 }
