@@ -28,7 +28,6 @@ void UnpackSegment(const uint8_t* lines, size_t begin, size_t end, const float* 
   const hn::Rebind<int32_t, D> di;
   const hn::Rebind<uint8_t, D> d8;
   const auto mask = hn::Set(di, (1 << kBits) - 1);
-  NN_UNROLL
   for (size_t v = 0; v < kPanelWidth / kLanes; ++v) {
     const V s = hn::LoadU(d, scale + v * kLanes);
     const V z = hn::LoadU(d, zero + v * kLanes);
