@@ -112,7 +112,7 @@ void PoisonMemoryFromEnvironment() {
 
 void Poison(std::span<std::byte> memory) {
   const uint32_t pattern = g_poison.load(std::memory_order_relaxed);
-  if (pattern == 0) return;
+  if (pattern == 0 || memory.empty()) return;
   size_t at = 0;
   for (; at + sizeof(pattern) <= memory.size(); at += sizeof(pattern))
     std::memcpy(memory.data() + at, &pattern, sizeof(pattern));

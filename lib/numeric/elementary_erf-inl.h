@@ -44,7 +44,8 @@ struct ErfFunctions {
     const R tail = NormalTailTimes(M::Widen(M::Min(M::Set(15.0f), M::Abs(x))));
     const R r = M::Widen(x);
     const auto negative = W::Lt(r, W::Set(0));
-    return M::Narrow(W::Sub(W::Select(negative, W::Set(0), r), tail));
+    // The sign is that of x, also of a 0, for which compilers disagree about the difference.
+    return M::CopySign(M::Narrow(W::Sub(W::Select(negative, W::Set(0), r), tail)), x);
   }
 
   // x / 2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) = x sigmoid(2w).
