@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 #include <flatbuffers/flexbuffers.h>
 
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -227,6 +228,53 @@ TEST_CASE("tflite unpooling: positions in each image") {
   REQUIRE_MESSAGE(graph.has_value(), graph.error().message());
   const auto out = RunEverywhere(*graph, InputsOf(*graph, {{5, 7, 1, 2}, {0, 3, 2, 1}}));
   CHECK(out[0].ToDoubles() == std::vector<double>{5, 0, 0, 7, 0, 2, 1, 0});
+}
+
+// ---- Convolution2DTransposeBias
+
+// Padding, strides of width and height.
+std::vector<uint8_t> TransposeOptions(std::array<int32_t, 3> numbers) {
+  std::vector<uint8_t> options(sizeof(numbers));
+  std::memcpy(options.data(), numbers.data(), options.size());
+  return options;
+}
+
+TEST_CASE("tflite transposed convolution with a bias") {
+  const auto import = [](const std::vector<uint8_t>& options, int width) {
+    return ImportFile(FileOfCustom("Convolution2DTransposeBias", options,
+                                   {{{1, 1, 2, 1}}, {{1, 1, 3, 1}, {1, 2, 3}}, {{1}, {0.5}}},
+                                   {{{1, 1, width, 1}}}));
+  };
+  const auto valid = import(TransposeOptions({2, 2, 1}), 5);
+  REQUIRE_MESSAGE(valid.has_value(), valid.error().message());
+  CHECK(RunEverywhere(*valid, InputsOf(*valid, {{1, 10}}))[0].ToDoubles() ==
+        std::vector<double>{1.5, 2.5, 13.5, 20.5, 30.5});
+  const auto same = import(TransposeOptions({1, 2, 1}), 4);
+  REQUIRE_MESSAGE(same.has_value(), same.error().message());
+  CHECK(RunEverywhere(*same, InputsOf(*same, {{1, 10}}))[0].ToDoubles() ==
+        std::vector<double>{1.5, 2.5, 13.5, 20.5});
+  // One element is cropped on each side.
+  const auto narrow = import(TransposeOptions({1, 1, 1}), 2);
+  REQUIRE_MESSAGE(narrow.has_value(), narrow.error().message());
+  CHECK(RunEverywhere(*narrow, InputsOf(*narrow, {{1, 10}}))[0].ToDoubles() ==
+        std::vector<double>{12.5, 23.5});
+  CHECK(!import(TransposeOptions({0, 1, 1}), 4).has_value());
+  CHECK(!import(TransposeOptions({2, 0, 1}), 4).has_value());
+  CHECK(!import({1, 0}, 4).has_value());
+}
+
+// ---- RFFT2D, a custom operator before it was built in
+
+TEST_CASE("tflite real transform: the custom operator") {
+  const auto graph =
+      ImportFile(FileOfCustom("RFFT2D", {}, {{{2, 2}}, {{2}, {}, fb::TensorType::INT32}},
+                              {{{2, 2}, {}, fb::TensorType::COMPLEX64}}));
+  REQUIRE_MESSAGE(graph.has_value(), graph.error().message());
+  const auto out = RunEverywhere(*graph, InputsOf(*graph, {{1, 2, 4, 8}, {2, 2}}));
+  REQUIRE(out[0].byte_size() == 4 * 2 * sizeof(float));
+  std::array<float, 8> parts{};
+  std::memcpy(parts.data(), out[0].blob().data(), sizeof(parts));
+  CHECK(parts == std::array<float, 8>{15, 0, -5, 0, -9, 0, 3, 0});
 }
 
 }  // namespace

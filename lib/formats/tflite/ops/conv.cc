@@ -1,6 +1,9 @@
 #include <algorithm>
+#include <array>
+#include <cstring>
 
 #include "formats/tflite/family.h"
+#include "formats/tflite/native.h"
 #include "formats/tflite/signature.h"
 #include "ops/array/permute.h"
 #include "ops/array/shape.h"
@@ -237,6 +240,39 @@ Status ImportConv3dTranspose(ImportContext& ctx) {
                         shape);
 }
 
+// Source: mediapipe/util/tflite/operations/transpose_conv_bias.cc. SAME crops an axis of the result
+// by filter - (n - 1) % stride - 1 elements, half of them in front.
+Status ImportTransposeConvBias(ImportContext& ctx) {
+  constexpr int32_t kSame = 1, kValid = 2;
+  std::array<int32_t, 3> options{};  // padding, strides of width and height
+  NN_ASSIGN(const Blob bytes, CustomOptions(ctx.model(), ctx.op()));
+  if (bytes.size() < sizeof(options)) return ModelError("the options have {} bytes", bytes.size());
+  std::memcpy(options.data(), bytes.data(), sizeof(options));
+  if (options[0] != kSame && options[0] != kValid)
+    return ModelError("unknown padding {}", options[0]);
+  NN_ASSIGN(std::vector<Value*> operands, Operands(ctx, 0, 1, 2));
+  NN_RETURN_IF_ERROR(RequireRanks(operands, 4));
+  for (const Value* v : operands)
+    if (v->dtype() != DType::kF32) return ModelError("an operand is {}", v->type().ToString());
+  ConvTransposeAttrs a;
+  a.layout = Layout::kNxc;
+  a.filter_layout = FilterLayout::kOxi;
+  a.strides = {options[2], options[1]};
+  a.pads.assign(4, 0);
+  for (size_t i = 0; i < 2; ++i) {
+    if (a.strides[i] < 1) return ModelError("a stride is {}; it must be positive", a.strides[i]);
+    if (options[0] == kValid) continue;
+    const Dim &n = operands[0]->type().dim(static_cast<int>(i) + 1),
+              &filter = operands[1]->type().dim(static_cast<int>(i) + 1);
+    if (!n.is_const() || !filter.is_const() || n.value() < 1)
+      return UnsupportedError("the padding SAME of a size of {} is unsupported", n.ToString());
+    const int64_t total = std::max<int64_t>(0, filter.value() - (n.value() - 1) % a.strides[i] - 1);
+    a.pads[i] = total / 2;
+    a.pads[2 + i] = total - total / 2;
+  }
+  return ctx.Emit("conv_transpose", std::move(operands), std::move(a));
+}
+
 }  // namespace
 
 // ==== To TensorFlow Lite =========================================================================
@@ -442,6 +478,7 @@ constexpr ImportRow kConvImports[] = {
     {.op = Op::CONV_3D, .import = ImportConv3d},
     {.op = Op::TRANSPOSE_CONV, .import = ImportTransposeConv},
     {.op = Op::CONV_3D_TRANSPOSE, .import = ImportConv3dTranspose},
+    {.op = Op::CUSTOM, .import = ImportTransposeConvBias, .custom = "Convolution2DTransposeBias"},
 };
 
 constexpr ExportRow kConvExports[] = {

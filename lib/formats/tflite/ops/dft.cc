@@ -74,6 +74,7 @@ constexpr ImportRow kDftImports[] = {
     {.op = Op::IMAG, .import = ImportPart<1>},
     {.op = Op::COMPLEX_ABS, .import = ImportComplexAbs},
     {.op = Op::RFFT2D, .import = ImportRfft2d},
+    {.op = Op::CUSTOM, .import = ImportRfft2d, .custom = "RFFT2D"},  // before it was built in
 };
 
 }  // namespace
