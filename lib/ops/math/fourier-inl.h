@@ -141,22 +141,25 @@ class FourierStep {
   void Odd() const {
     constexpr size_t kMost = FourierTransform::kLargestPrime / 2;
     const size_t r = g_.stage->radix, half = r / 2;
-    std::array<C, kMost> t, d;
+    // Numbers, because constructors of arrays of vectors are not compiled for the target.
+    std::array<double, kMost * M::kLanes> t_re, t_im, d_re, d_im;
     const C a0 = In(0);
     C sum = a0;
-    for (size_t k = 1; k <= half; ++k) {
-      const C a = In(k), b = In(r - k);
-      t[k - 1] = a + b;
-      d[k - 1] = a - b;
-      sum = sum + t[k - 1];
+    for (size_t k = 0; k < half; ++k) {
+      const C a = In(k + 1), b = In(r - k - 1);
+      const C t = a + b;
+      t.Store(&t_re[k * M::kLanes], &t_im[k * M::kLanes]);
+      (a - b).Store(&d_re[k * M::kLanes], &d_im[k * M::kLanes]);
+      sum = sum + t;
     }
     Out(0, sum);
     for (size_t j = 1; j <= half; ++j) {
-      C u = a0 + t[0] * Cosine(j);
-      C v = d[0] * Sine(j);
-      for (size_t k = 2; k <= half; ++k) {
-        u = u + t[k - 1] * Cosine(j * k % r);
-        v = v + d[k - 1] * Sine(j * k % r);
+      C u = a0 + C::Load(t_re.data(), t_im.data()) * Cosine(j);
+      C v = C::Load(d_re.data(), d_im.data()) * Sine(j);
+      for (size_t k = 1; k < half; ++k) {
+        const size_t at = k * M::kLanes;
+        u = u + C::Load(&t_re[at], &t_im[at]) * Cosine(j * (k + 1) % r);
+        v = v + C::Load(&d_re[at], &d_im[at]) * Sine(j * (k + 1) % r);
       }
       Out(j, u.PlusI(v));
       Out(r - j, u.MinusI(v));
