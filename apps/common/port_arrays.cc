@@ -28,12 +28,6 @@ bool IsFolder(const std::string& path) {
   return fs::is_directory(path, error);
 }
 
-bool IsTensorFile(const fs::path& path) {
-  for (const char* extension : {".npy", ".pb", ".bin", ".raw"})
-    if (path.extension() == extension) return true;
-  return false;
-}
-
 Result<std::vector<fs::path>> EntriesOf(const fs::path& folder) {
   std::vector<fs::path> entries;
   std::error_code error;
@@ -87,7 +81,7 @@ class InputSets {
     NN_ASSIGN(const std::vector<fs::path> entries, EntriesOf(folder));
     const auto read = [&](PortArrays& arrays) -> Status {
       for (const fs::path& path : entries)
-        if (IsTensorFile(path)) NN_RETURN_IF_ERROR(ReadNamed(path, arrays));
+        if (IsTensorPath(path.string())) NN_RETURN_IF_ERROR(ReadNamed(path, arrays));
       return {};
     };
     NN_ASSIGN(PortArrays arrays, ReadSet(folder, read));

@@ -1,7 +1,4 @@
-#include <algorithm>
-#include <array>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "apps/common/image_input.h"
@@ -35,15 +32,10 @@ Result<Tensor> ReadLiteral(const std::string& text, const Type& type) {
   return tensor;
 }
 
-bool HasTensorExtension(std::string_view path) {
-  return std::ranges::any_of(std::array{".npy", ".pb", ".bin", ".raw"},
-                             [&](const char* extension) { return path.ends_with(extension); });
-}
-
 Result<Tensor> ReadValue(const std::string& value, const PortType& port,
                          const ImageOptions& images) {
   if (LooksLikeLiteral(value)) return ReadLiteral(value, port.type);
-  if (!HasTensorExtension(value)) {
+  if (!IsTensorPath(value)) {
     NN_ASSIGN(const Blob file, ReadFile(value));
     if (IsImageFile(file)) {
       auto image = ReadImage(file, port, images);

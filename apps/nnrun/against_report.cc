@@ -5,6 +5,7 @@
 #include "apps/common/document.h"
 #include "apps/common/table.h"
 #include "apps/nnrun/against.h"
+#include "apps/nnrun/expectation.h"
 #include "base/text.h"
 #include "passes/ports.h"
 
@@ -128,14 +129,7 @@ Json DriftJson(const ValueDrift& d) {
     if (d.axes && !d.axes->IsIdentity()) out["axes"] = d.axes->from();
     out["agrees"] = c.agrees;
     out["identical"] = c.identical;
-    out["elements"] = c.elements;
-    out["outside"] = c.outside;
-    out["max_absolute"] = c.max_absolute;
-    out["max_relative"] = c.max_relative;
-    out["mean_absolute"] = c.mean_absolute;
-    out["snr_db"] = std::isinf(c.snr_db) ? Json(nullptr) : Json(c.snr_db);
-    out["cosine"] = c.cosine;
-    if (c.worst) out["worst"] = {{"index", *c.worst}, {"got", c.got_text}, {"want", c.want_text}};
+    AddNumbers(c, out);
   }
   if (!NotFiniteText(d).empty()) {
     out["not_finite"] = NotFiniteJson(d.here);

@@ -22,6 +22,17 @@ PortFinder FinderOf(const Graph& graph, std::span<const NamedTensor> outputs) {
 
 }  // namespace
 
+void AddNumbers(const Comparison& c, Json& entry) {
+  entry["elements"] = c.elements;
+  entry["outside"] = c.outside;
+  entry["max_absolute"] = c.max_absolute;
+  entry["max_relative"] = c.max_relative;
+  entry["mean_absolute"] = c.mean_absolute;
+  entry["snr_db"] = std::isinf(c.snr_db) ? Json(nullptr) : Json(c.snr_db);
+  entry["cosine"] = c.cosine;
+  if (c.worst) entry["worst"] = {{"index", *c.worst}, {"got", c.got_text}, {"want", c.want_text}};
+}
+
 void Expectation::Check(const std::string& name, const Tensor& want, const Tensor& got,
                         const Tolerance& tolerance) {
   const Comparison c = Compare(want, got, tolerance);
@@ -35,14 +46,7 @@ void Expectation::Check(const std::string& name, const Tensor& want, const Tenso
   if (!c.mismatch.empty()) {
     entry["mismatch"] = c.mismatch;
   } else {
-    entry["elements"] = c.elements;
-    entry["outside"] = c.outside;
-    entry["max_absolute"] = c.max_absolute;
-    entry["max_relative"] = c.max_relative;
-    entry["mean_absolute"] = c.mean_absolute;
-    entry["snr_db"] = std::isinf(c.snr_db) ? Json(nullptr) : Json(c.snr_db);
-    entry["cosine"] = c.cosine;
-    if (c.worst) entry["worst"] = {{"index", *c.worst}, {"got", c.got_text}, {"want", c.want_text}};
+    AddNumbers(c, entry);
   }
   json_.push_back(std::move(entry));
 }

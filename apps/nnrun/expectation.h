@@ -9,6 +9,9 @@
 
 namespace nn::app {
 
+// Adds the numbers of a comparison without a mismatch.
+void AddNumbers(const Comparison& comparison, Json& entry);
+
 class Expectation {
  public:
   // Compares one output.

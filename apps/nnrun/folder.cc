@@ -98,6 +98,7 @@ Result<std::vector<NamedTensor>> RunFolder(const Graph& graph, const ReadModel& 
   each.inputs_file.clear();
   NN_ASSIGN(const PortArrays fixed, ReadGiven(graph, each));
   const std::vector<PortType> ports = InputTypes(graph, *read.format);
+  const std::vector<Domain> domains = InputDomains(graph);
   Programs programs(o);
   std::vector<std::string> names;
   std::vector<std::vector<Tensor>> results(graph.outputs().size());
@@ -113,7 +114,6 @@ Result<std::vector<NamedTensor>> RunFolder(const Graph& graph, const ReadModel& 
         one.inputs.push_back(fmt::format("{}={}", ports[open].name, path.string()));
       }
       Graph bound = graph.Clone();
-      const std::vector<Domain> domains = InputDomains(bound);
       NN_ASSIGN(PortArrays given, GivenInputs(bound, read, one));
       NN_ASSIGN(const std::vector<Tensor> inputs,
                 CompleteInputs(bound, domains, std::move(given), one));

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <string_view>
 #include <system_error>
 
 #include "apps/common/port_arrays.h"
@@ -23,10 +22,6 @@ Status BindBatchToOne(Graph& graph) {
     names += (names.empty() ? "" : ", ") + Quote(symbol);
   if (!names.empty()) spdlog::info("{} is set to 1; use --batch to change it", names);
   return BindOpenBatch(graph);
-}
-
-bool IsTensorPath(std::string_view path) {
-  return path.ends_with(".npy") || path.ends_with(".pb");
 }
 
 // The array of a file without names.
@@ -52,7 +47,7 @@ Status RequireAll(const std::vector<PortType>& ports, const PortArrays& given) {
 Status ReadArrays(const RunOptions& options, const std::vector<PortType>& ports,
                   const PortFinder& finder, PortArrays& given) {
   if (!options.inputs_file.empty()) {
-    if (IsTensorPath(options.inputs_file))
+    if (IsTypedTensorPath(options.inputs_file))
       NN_RETURN_IF_ERROR(ReadOnlyInput(options.inputs_file, ports, given));
     else
       NN_RETURN_IF_ERROR(ReadPortArrays(options.inputs_file, ports, finder, options.limits, given));

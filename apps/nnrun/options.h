@@ -105,6 +105,9 @@ Result<SequenceResult> RunSequence(ImportedModel model, const ReadModel& read,
 Result<std::vector<NamedTensor>> RunFolder(const Graph& graph, const ReadModel& read,
                                            const RunOptions& options, RunReport& report);
 
+// An element of a tensor; complex numbers are text.
+Json ValueJson(const Tensor& t, int64_t i);
+
 // The results under the outputs' names.
 std::vector<NamedTensor> NameOutputs(const Graph& graph, std::vector<Tensor> outputs);
 

@@ -50,15 +50,6 @@ std::string FirstValues(const Tensor& t) {
   return t.elements() > n ? out + ", ..." : out;
 }
 
-Json ValueJson(const Tensor& t, int64_t i) {
-  if (t.dtype() == DType::kString) return t.strings()[static_cast<size_t>(i)];
-  if (t.dtype() == DType::kBool) return t.GetInt(i) != 0;
-  if (t.dtype() == DType::kU64) return static_cast<uint64_t>(t.GetInt(i));
-  if (IsInteger(t.dtype())) return t.GetInt(i);
-  if (IsComplex(t.dtype())) return ElementText(t, i);
-  return t.GetDouble(i);
-}
-
 // What the integers of a quantized output stand for.
 Result<Tensor> RealNumbers(const Graph& graph, const NamedTensor& output) {
   const auto port = std::ranges::find(graph.outputs(), output.name, &Port::name);
@@ -88,6 +79,15 @@ Result<std::vector<std::string>> ReadLabels(const std::string& path) {
 }
 
 }  // namespace
+
+Json ValueJson(const Tensor& t, int64_t i) {
+  if (t.dtype() == DType::kString) return t.strings()[static_cast<size_t>(i)];
+  if (t.dtype() == DType::kBool) return t.GetInt(i) != 0;
+  if (t.dtype() == DType::kU64) return static_cast<uint64_t>(t.GetInt(i));
+  if (IsInteger(t.dtype())) return t.GetInt(i);
+  if (IsComplex(t.dtype())) return ElementText(t, i);
+  return t.GetDouble(i);
+}
 
 std::vector<NamedTensor> NameOutputs(const Graph& graph, std::vector<Tensor> outputs) {
   std::vector<NamedTensor> named;

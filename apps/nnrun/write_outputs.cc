@@ -23,18 +23,10 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kExtensions[] = {".npz", ".safetensors", ".json", ".npy", ".pb"};
 
-bool IsOneOutput(std::string_view path) {
-  return path.ends_with(".npy") || path.ends_with(".pb");
-}
-
-// Numbers as JSON has them; NaN, infinities and complex numbers as text.
+// NaN and infinities, which JSON lacks, as text.
 Json ElementJson(const Tensor& t, int64_t i) {
-  if (t.dtype() == DType::kString) return t.strings()[static_cast<size_t>(i)];
-  if (t.dtype() == DType::kBool) return t.GetInt(i) != 0;
-  if (t.dtype() == DType::kU64) return static_cast<uint64_t>(t.GetInt(i));
-  if (IsInteger(t.dtype())) return t.GetInt(i);
-  if (IsComplex(t.dtype()) || !std::isfinite(t.GetDouble(i))) return ElementText(t, i);
-  return t.GetDouble(i);
+  if (IsFloat(t.dtype()) && !std::isfinite(t.GetDouble(i))) return ElementText(t, i);
+  return ValueJson(t, i);
 }
 
 Json OutputJson(const NamedTensor& output) {
@@ -96,7 +88,7 @@ Status CheckOutputPath(const RunOptions& o) {
 Status WriteOutputs(const std::string& path, std::span<const NamedTensor> outputs, size_t count) {
   if (path.ends_with(".safetensors")) return WriteSafetensorsOf(path, outputs, count);
   if (path.ends_with(".json")) return WriteJson(path, outputs);
-  if (!IsOneOutput(path)) return WriteTensorArchive(path, outputs);
+  if (!IsTypedTensorPath(path)) return WriteTensorArchive(path, outputs);
   if (count != 1)
     return UsageError(
         "--output {}: the file holds one array, but the model has {} outputs; use "

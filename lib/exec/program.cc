@@ -27,9 +27,13 @@ struct Program::Impl {
   ProgramOptions options;
   bool planned = false;
   std::vector<Type> input_types;
-  // If shapes are open: the part before them, if any, with its plan, and what runs after it.
-  std::optional<PlannedGraph> known;
-  std::optional<Graph> open;             // nullopt: the whole graph
+  // If shapes are open: the part before them, with its plan, and what runs after it. Nullopt:
+  // nothing is before them.
+  struct Parts {
+    PlannedGraph known;
+    Graph open;
+  };
+  std::optional<Parts> parts;
   std::unique_ptr<KernelCache> kernels;  // null: all is left to the reference evaluation
   // The states that no run uses.
   std::mutex mutex;
@@ -84,13 +88,11 @@ Status Program::Impl::BuildOpen() {
   if (kernels == nullptr) return {};
   std::optional<SplitGraph> split = SplitAtOpenShapes(whole.graph);
   if (!split) return {};
-  known.emplace();
-  known->graph = std::move(split->known);
-  NN_ASSIGN(const bool built, known->Build(options.fuse, options.limits));
-  if (built)
-    open = std::move(split->open);
-  else
-    known.reset();
+  parts.emplace();
+  parts->known.graph = std::move(split->known);
+  parts->open = std::move(split->open);
+  NN_ASSIGN(const bool built, parts->known.Build(options.fuse, options.limits));
+  if (!built) parts.reset();
   return {};
 }
 
@@ -103,7 +105,7 @@ std::unique_ptr<RunState> Program::Impl::TakeState() {
       return state;
     }
   }
-  const Plan& plan = known ? known->plan : whole.plan;
+  const Plan& plan = parts ? parts->known.plan : whole.plan;
   return std::make_unique<RunState>(plan.arena_bytes, kernels == nullptr ? 1 : options.threads);
 }
 
@@ -125,9 +127,9 @@ Result<std::vector<Tensor>> Program::Impl::RunOpen(std::span<const Tensor> input
   std::optional<KernelRunner> runner;
   if (kernels != nullptr) runner.emplace(*kernels, state.pool);
   NodeRunner* const nodes = runner ? &*runner : nullptr;
-  if (known) {
+  if (parts) {
     NN_ASSIGN(std::vector<Tensor> results,
-              known->Run(inputs, state.arena.data(), state.error, state.pool, nodes, {}));
+              parts->known.Run(inputs, state.arena.data(), state.error, state.pool, nodes, {}));
     std::ranges::move(results, std::back_inserter(given));
   }
   std::vector<const Tensor*> pointers;
@@ -140,7 +142,7 @@ Result<std::vector<Tensor>> Program::Impl::RunOpen(std::span<const Tensor> input
   budget.bytes -= std::min(bytes, budget.bytes);
   budget.runner = nodes;
   NN_ASSIGN(std::vector<Tensor> outputs,
-            EvalGraph(open ? *open : whole.graph, pointers, budget, false));
+            EvalGraph(parts ? parts->open : whole.graph, pointers, budget, false));
   for (Tensor& t : outputs) {
     if (!HasNan(t.dtype())) continue;
     NN_ASSIGN(TensorBuilder b, TensorBuilder::Create(t.dtype(), t.dims()));

@@ -45,6 +45,14 @@ Result<TensorList> ReadListFile(const std::string& path, ListReader read) {
 
 }  // namespace
 
+bool IsTypedTensorPath(std::string_view path) {
+  return path.ends_with(".npy") || path.ends_with(".pb");
+}
+
+bool IsTensorPath(std::string_view path) {
+  return IsTypedTensorPath(path) || path.ends_with(".bin") || path.ends_with(".raw");
+}
+
 Result<TensorList> ReadSequenceFile(const std::string& path) {
   return ReadListFile(path, onnx::ReadSequenceProto);
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "base/status.h"
 #include "formats/common/tensor_list.h"
@@ -10,6 +11,11 @@
 #include "tensorio/named_tensor.h"
 
 namespace nn {
+
+// Whether the extension is one of a file with one tensor: .npy, .pb, .bin or .raw.
+bool IsTensorPath(std::string_view path);
+// Of these, whether the file states the type and the shape of the tensor: .npy or .pb.
+bool IsTypedTensorPath(std::string_view path);
 
 // The tensor in a file: .npy (identified by its first bytes), an ONNX TensorProto (.pb), or the raw
 // bytes of the elements in the layout of Tensor (.bin, .raw) with the shape of `type`. Integer
