@@ -27,6 +27,8 @@ namespace nn {
 class DumpNode;
 class DumpWriter;
 struct KnownInputs;
+struct NativeEdit;
+struct NativeFlow;
 
 // A model in the terms of its own format, safe to read even if it is invalid. Each format derives
 // its own type.
@@ -278,6 +280,15 @@ struct Format {
   // where they cannot be changed.
   Result<FileImage> (*rename)(const NativeModel& model, const PortNames& names,
                               const ExportOptions& options) = nullptr;
+  // What the operators of the main graph read and write (formats/common/native_edit.h), unknown
+  // ones included. kModel if the file refers to what it does not have. Null: no native edits.
+  Result<NativeFlow> (*flow)(const NativeModel& model) = nullptr;
+  // The model with the edit, which refers to its flow. Operators, subgraphs, functions and
+  // constants that nothing uses any more are dropped, and so are declared types of dropped values;
+  // everything else stays. Weights are shared with the model, not copied. kUnsupported, with the
+  // reason, for what the format has no place for, such as the type of an input or a metadata entry.
+  Result<std::unique_ptr<NativeModel>> (*edit)(const NativeModel& model,
+                                               const NativeEdit& edit) = nullptr;
 };
 
 // All formats.
