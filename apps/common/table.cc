@@ -10,6 +10,10 @@ void Table::Add(std::initializer_list<std::string_view> cells) {
   for (const std::string_view cell : cells) ends_.push_back(cells_.append(cell).size());
 }
 
+void Table::AddRow(const std::vector<std::string>& cells) {
+  for (const std::string& cell : cells) ends_.push_back(cells_.append(cell).size());
+}
+
 std::string_view Table::Cell(size_t row, size_t column) const {
   const size_t i = row * columns_.size() + column;
   const size_t begin = i == 0 ? 0 : ends_[i - 1];

@@ -21,6 +21,7 @@ class Table {
 
   // One cell per column, without line breaks or control characters (see Escape).
   void Add(std::initializer_list<std::string_view> cells);
+  void AddRow(const std::vector<std::string>& cells);
   bool empty() const { return ends_.empty(); }
 
   const std::vector<Column>& columns() const { return columns_; }

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "apps/common/model_list.h"
 #include "apps/common/progress.h"
 #include "apps/nnconvert/folder_plan.h"
 #include "apps/nnconvert/folder_state.h"
@@ -44,8 +45,9 @@ std::string_view OptionOfOneModel(const ConvertArguments& o) {
 
 Status CheckFolderUsage(const ConvertArguments& o) {
   if (const std::string_view option = OptionOfOneModel(o); !option.empty())
-    return UsageError("{}: is a folder of models, but {} is for one model", o.input, option);
-  if (o.to.empty()) return UsageError("{}: is a folder of models, which requires --to", o.input);
+    return UsageError("{}: stands for several models, but {} is for one model", o.input, option);
+  if (o.to.empty())
+    return UsageError("{}: stands for several models, which requires --to", o.input);
   std::error_code error;
   if (!o.output.empty() && fs::exists(o.output, error) && !fs::is_directory(o.output, error))
     return UsageError("{}: is not a folder, but {} is one", o.output, o.input);
@@ -58,6 +60,7 @@ Json OptionsJson(const ConvertArguments& o) {
   if (!o.shapes.input_shapes.empty()) options["input_shape"] = o.shapes.input_shapes;
   if (o.shapes.batch) options["batch"] = *o.shapes.batch;
   if (o.opset != 0) options["opset"] = o.opset;
+  AddEdits(o, options);
   if (o.fold_batch_norm) options["fold_batch_norm"] = true;
   if (o.simplify) options["simplify"] = true;
   if (o.fp16) options["fp16"] = true;
@@ -233,6 +236,7 @@ class FolderRun {
 }  // namespace
 
 bool IsFolderOfModels(const std::string& path) {
+  if (IsPattern(path)) return true;
   std::error_code error;
   return path != "-" && fs::is_directory(path, error) && !IsModel(path) &&
          KnownNonModelFolder(path).empty();

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "apps/common/model_list.h"
 #include "base/text.h"
 
 namespace nn::app {
@@ -98,14 +99,20 @@ Status CheckCollisions(const std::map<std::string, std::string>& inputs_of_outpu
 
 Result<FolderPlan> PlanFolder(const std::string& input, const std::string& output,
                               const Format& format) {
-  const fs::path source = Canonical(input);
+  const fs::path source = Canonical(FolderOfModels(input));
   const fs::path target = Canonical(output);
   if (!output.empty() && IsWithin(target, source))
     return UsageError("{}: the output folder must not be the folder of the models or lie in it",
                       output);
-  Scan scan(input);
-  NN_RETURN_IF_ERROR(scan.AddFolder(""));
-  FolderPlan plan = std::move(scan.plan);
+  FolderPlan plan;
+  if (IsPattern(input)) {
+    NN_ASSIGN(const std::vector<ModelFile> models, ExpandModels({input}));
+    for (const ModelFile& m : models) plan.models.push_back({m.name, m.path, {}});
+  } else {
+    Scan scan(input);
+    NN_RETURN_IF_ERROR(scan.AddFolder(""));
+    plan = std::move(scan.plan);
+  }
   if (plan.models.empty()) return UsageError("{}: the folder has no model files", input);
   std::ranges::sort(plan.models, {}, &PlannedModel::name);
   std::map<std::string, std::string> inputs;  // by output

@@ -5,6 +5,8 @@
 #include <system_error>
 
 #include "apps/common/command_line.h"
+#include "apps/nnconvert/c_source.h"
+#include "apps/nnconvert/edit.h"
 #include "apps/nnconvert/folder.h"
 #include "apps/nnconvert/one_model.h"
 #include "apps/nnconvert/options.h"
@@ -58,11 +60,16 @@ void AddHalfOptions(CommandLine& command, ConvertArguments& o) {
 
 void AddOptions(CommandLine& command, ConvertArguments& o) {
   CLI::App& app = command.options();
-  app.add_option("IN", o.input, "Model file, or a folder: all models below it are converted");
+  app.add_option(
+      "IN", o.input,
+      "Model file; a folder, or a pattern such as \"models/**/*.onnx\": all these models are "
+      "converted");
   app.add_option("OUT", o.output,
                  "File to write; its extension determines the format. If that is the format of IN, "
                  "the model is copied, unless an option changes more than names. .json: a dump, "
-                 "which can be read in place of the model. If IN is a folder: the folder to write");
+                 "which can be read in place of the model. .c, .cc, .cpp: an array with a header, "
+                 "for programs "
+                 "without files. If IN is a folder: the folder to write");
   app.add_option("--to", o.to,
                  "Format to write, if the extension does not determine it; json: a dump; all, with "
                  "--dry-run: every format")
@@ -121,6 +128,7 @@ void AddOptions(CommandLine& command, ConvertArguments& o) {
                "constants, inputs and outputs become float32; the report shows the difference from "
                "the model");
   AddHalfOptions(command, o);
+  AddEditOptions(command, o);
   app.add_flag(
       "--states", o.states,
       "TensorFlow Lite: the states of layers become inputs and outputs of OUT, as resource "
@@ -139,6 +147,13 @@ void AddOptions(CommandLine& command, ConvertArguments& o) {
                "ONNX, NNAPI: store the external tensors of IN in OUT")
       ->excludes("--external-data");
   AddWeightsOption(command, o.dump);
+  app.add_option("--c-name", o.c_source.name,
+                 "If OUT is a C or C++ file: the name of the array; by default, that of the file")
+      ->type_name("NAME");
+  app.add_option("--c-section", o.c_source.section, "The section of the array")->type_name("NAME");
+  app.add_option("--c-align", o.c_source.alignment, "The alignment of the array")
+      ->type_name("BYTES")
+      ->capture_default_str();
   app.add_flag("--infer-shapes", o.infer_shapes,
                "State the inferred types and shapes of all values in the ONNX file (value_info)");
   app.add_flag("--dry-run", o.dry_run,
@@ -206,11 +221,12 @@ Result<int> Deliver(const ConvertArguments& o, const Report& report, ReportFile&
 
 Status Convert(const ConvertArguments& o, ReportFile& file, ConvertReport& report) {
   const Format* format = nullptr;
-  if (!WantsDump(o)) {
+  if (!WantsDump(o) && !(IsCSourcePath(o.output) && o.to.empty())) {
     NN_ASSIGN(format, TargetFormat(o));
   }
   NN_RETURN_IF_ERROR(file.Open());
-  return ConvertOne(o, format, report);
+  return IsCSourcePath(o.output) ? ConvertToSource(o, format, report)
+                                 : ConvertOne(o, format, report);
 }
 
 Result<int> RunOne(const ConvertArguments& o, ReportFile& file) {

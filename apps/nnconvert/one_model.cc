@@ -16,6 +16,8 @@
 #include "apps/common/port_arrays.h"
 #include "apps/common/program.h"
 #include "apps/common/progress.h"
+#include "base/file.h"
+#include "base/staging.h"
 #include "base/text.h"
 #include "convert/convert.h"
 #include "passes/ports.h"
@@ -232,6 +234,7 @@ ConvertOptions OptionsOf(const ConvertArguments& a, const Format& source, ShownP
   o.float32 = a.float32;
   if (a.fp16 || a.bf16) o.half = HalfOf(a);
   o.states = a.states;
+  o.edited = HasEdits(a);
   o.dry_run = a.dry_run;
   if (a.messages) o.other_name = SayOtherName;
   o.verify = a.verify;
@@ -255,6 +258,13 @@ ConvertOptions OptionsOf(const ConvertArguments& a, const Format& source, ShownP
     shown.Update("written", Progress::Unit::kBytes, done, total);
   };
   return o;
+}
+
+Result<EditReport> Edit(const ConvertArguments& o, ReadModel& read) {
+  ShownProgress shown(o.messages);
+  // The source, which `verification` may refer to.
+  const Format& format = *read.format;
+  return ApplyEdits(o, OptionsOf(o, format, shown).verification, read);
 }
 
 Result<Conversion> Copy(const ConvertArguments& a, const ReadModel& read,
@@ -344,6 +354,10 @@ Status ConvertOne(const ConvertArguments& o, const Format* format, ConvertReport
     NN_ASSIGN(report.input_files, DigestModel(o.input));
   }
   const SideFiles files = read.model->files;
+  if (HasEdits(o)) {
+    NN_ASSIGN(report.edit, Edit(o, read));
+    if (report.edit->verification && !report.edit->verification->passed) return {};
+  }
   const Status done =
       format == nullptr ? DumpModel(o, read, report) : Convert(o, std::move(read), *format, report);
   NN_RETURN_IF_ERROR(done);
@@ -352,8 +366,42 @@ Status ConvertOne(const ConvertArguments& o, const Format* format, ConvertReport
   return o.digests && report.written ? DigestWritten(o, report) : Status();
 }
 
+Status ConvertToSource(const ConvertArguments& o, const Format* format, ConvertReport& report) {
+  NN_RETURN_IF_ERROR(CheckCSource(o.c_source));
+  if (!o.external_data.file.empty())
+    return UsageError("--external-data: an array of C has the whole model");
+  if (format == nullptr) {
+    if (o.input == "-") return UsageError("--to is required with standard input");
+    NN_ASSIGN(const ReadModel read, ReadModelFile(o.input, o.limits));
+    format = read.format;
+  }
+  auto folder = StagingFolder::Create(ParentFolder(o.output));
+  if (!folder) return IoError("{}: {}", o.output, ErrnoText(folder.error()));
+  ConvertArguments model = o;
+  model.output = folder->path() + "/model" + std::string(format->extensions.front());
+  NN_RETURN_IF_ERROR(ConvertOne(model, format, report));
+  report.output = o.output;
+  report.output_format = "C source of " + report.output_format;
+  report.output_files.clear();
+  if (!report.written) return {};
+  report.written = false;
+  if (report.conversion.written && !report.conversion.written->side_files.empty())
+    return UnsupportedError(
+        "the model has data in other files, and an array of C has the whole model; --embed-data "
+        "moves them into it");
+  NN_ASSIGN(const Blob file, ReadFile(model.output, o.limits.max_file_bytes));
+  NN_ASSIGN(const ReadModel read, ReadModelBytes(file, model.output, o.limits));
+  NN_ASSIGN(report.c_header, WriteCSource(read, file, o.output, o.c_source));
+  report.written = true;
+  return {};
+}
+
 Result<TargetsReport> DryRunForAll(const ConvertArguments& o) {
   NN_ASSIGN(ReadModel read, ReadModelFile(o.input, o.limits));
+  std::optional<EditReport> edit;
+  if (HasEdits(o)) {
+    NN_ASSIGN(edit, Edit(o, read));
+  }
   ShownProgress shown(o.messages);
   const ConvertOptions options = OptionsOf(o, *read.format, shown);
   NN_ASSIGN(const ImportedModel imported, ImportForConversion(read, options));
@@ -362,6 +410,7 @@ Result<TargetsReport> DryRunForAll(const ConvertArguments& o) {
   source.input_format = read.format->label;
   source.output = "-";
   source.dry_run = true;
+  source.edit = std::move(edit);
   if (o.digests) {
     NN_ASSIGN(source.input_files, DigestModel(o.input));
     NN_RETURN_IF_ERROR(AddBeside(o.input, read.model->files.Names(), source.input_files));

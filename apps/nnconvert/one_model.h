@@ -19,6 +19,11 @@ Result<const Format*> TargetFormat(const ConvertArguments& arguments);
 // report as far as the conversion got, but not ConvertReport::error. May be called concurrently.
 Status ConvertOne(const ConvertArguments& arguments, const Format* format, ConvertReport& report);
 
+// The same for an output that is a C or C++ file (apps/nnconvert/c_source.h), with the model that
+// is written to `format`; nullptr: that of the source.
+Status ConvertToSource(const ConvertArguments& arguments, const Format* format,
+                       ConvertReport& report);
+
 // Tries the conversion to each format without writing anything.
 Result<TargetsReport> DryRunForAll(const ConvertArguments& arguments);
 

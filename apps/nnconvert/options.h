@@ -9,7 +9,9 @@
 
 #include "apps/common/model.h"
 #include "apps/common/port_arrays.h"
+#include "apps/nnconvert/c_source.h"
 #include "convert/verify.h"
+#include "edit/plan.h"
 #include "exec/run_limits.h"
 #include "formats/format.h"
 
@@ -31,6 +33,9 @@ struct ConvertArguments {
   int64_t opset = 0;
   std::vector<std::string> rename_inputs;  // "OLD=NEW"
   std::vector<std::string> rename_outputs;
+  edit::EditOptions edits;  // without the texts of `strip`
+  std::string strip;        // "names,docs"
+  std::string patch;        // a file; "": none
   bool fold_batch_norm = false;
   std::optional<int64_t> unroll = std::nullopt;
   bool fuse = false;
@@ -49,6 +54,7 @@ struct ConvertArguments {
   ExternalData external_data;
   bool infer_shapes = false;
   DumpOptions dump;
+  CSourceOptions c_source;
   bool dry_run = false;
   bool quiet = false;  // no report of success, unless in JSON
   bool support = false;

@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "apps/common/many.h"
+#include "apps/common/model_list.h"
 #include "apps/common/program.h"
 #include "apps/common/tolerance.h"
 #include "base/text.h"
@@ -87,6 +89,17 @@ std::string QuantizedDriftText(const Verification& v) {
                      : "";
 }
 
+// The edited model has the bits of the source, or the table shows where not.
+std::string EditVerificationText(const Verification& v) {
+  std::string text = VerificationSummary(v);
+  return v.passed ? "edit " + text + ": bit-identical\n"
+                  : "edit " + text + "\n" + DriftTable(v).Text(2) + "no file was written\n";
+}
+
+std::string EditedText(const ConvertReport& r) {
+  return r.written ? "edited: all else was copied, not converted\n" : "";
+}
+
 // The lines after the first one of a report.
 std::string DetailText(const ConvertReport& r) {
   const Conversion& c = r.conversion;
@@ -94,16 +107,21 @@ std::string DetailText(const ConvertReport& r) {
   if (c.written)
     for (const auto& [name, bytes] : c.written->side_files)
       out += fmt::format("and {}, {}\n", Escape(name), HumanBytes(bytes));
+  if (!r.c_header.empty()) out += fmt::format("and {}\n", Escape(r.c_header));
   if (!c.unsupported.empty())
     out += fmt::format("{}:\n{}", UnsupportedCount(c.unsupported),
                        UnsupportedTable(c.unsupported, /*titled=*/false).Text(2));
+  if (r.edit)
+    for (const std::string& text : EditTexts(*r.edit)) out += text + "\n";
+  if (r.edit && r.edit->verification) out += EditVerificationText(*r.edit->verification);
   if (c.copied)
     return out + fmt::format("copied unchanged: no form with fewer than {} operator{} was found\n",
                              c.operators->before, Plural(c.operators->before));
   if (r.copy)
-    return out + (r.renamed ? "renamed: nothing else was changed, converted or run\n"
-                  : r.typed ? "copied with the inferred types: nothing was converted or run\n"
-                            : "copied unchanged: nothing was converted, checked or run\n");
+    return out + (r.edit      ? EditedText(r)
+                  : r.renamed ? "renamed: nothing else was changed, converted or run\n"
+                  : r.typed   ? "copied with the inferred types: nothing was converted or run\n"
+                              : "copied unchanged: nothing was converted, checked or run\n");
   if (r.dry_run && c.unsupported.empty() && c.rest_unchecked.empty())
     out += "every operator can be converted\n";
   for (const std::string& text : DequantizedTexts(c)) out += text + "\n";
@@ -121,13 +139,9 @@ std::string DetailText(const ConvertReport& r) {
   return out;
 }
 
-int WorstCode(const std::vector<ConvertReport>& reports) {
-  const std::array worst_first = {ExitCode(ErrorCode::kIo), ExitCode(ErrorCode::kLimit),
-                                  kExitCheckFailed, ExitCode(ErrorCode::kUnsupported), kExitDone};
-  const auto rank = [&](int code) { return std::ranges::find(worst_first, code); };
+int WorstOf(const std::vector<ConvertReport>& reports) {
   int worst = kExitDone;
-  for (const ConvertReport& r : reports)
-    if (const int code = ReportCode(r); rank(code) < rank(worst)) worst = code;
+  for (const ConvertReport& r : reports) worst = WorstCode(worst, ReportCode(r));
   return worst;
 }
 
@@ -148,15 +162,24 @@ Outcome OutcomeOf(const ConvertReport& r) {
   if (r.error)
     return r.error->code() == ErrorCode::kUnsupported ? Outcome::kUnsupported : Outcome::kError;
   if (!c.unsupported.empty()) return Outcome::kUnsupported;
-  if (c.verification && !c.verification->passed) return Outcome::kRefuted;
+  if (const Verification* v = VerificationOf(r); v != nullptr && !v->passed)
+    return Outcome::kRefuted;
   if (r.dry_run) return Outcome::kConvertible;
-  if (r.copy) return Outcome::kCopied;
+  if (r.copy) return r.edit ? Outcome::kEdited : Outcome::kCopied;
   return c.verification ? Outcome::kConverted : Outcome::kUnverified;
+}
+
+const Verification* VerificationOf(const ConvertReport& r) {
+  const auto& converted = r.conversion.verification;
+  const Verification* const edited =
+      r.edit && r.edit->verification ? &*r.edit->verification : nullptr;
+  if (edited != nullptr && (!edited->passed || !converted)) return edited;
+  return converted ? &*converted : nullptr;
 }
 
 std::string_view OutcomeName(Outcome outcome) {
   constexpr std::array<std::string_view, kOutcomes> kNames = {
-      "converted", "unverified",  "copied",  "convertible",
+      "converted", "unverified",  "copied",  "edited", "convertible",
       "unchanged", "unsupported", "refuted", "error"};
   return kNames[static_cast<size_t>(outcome)];
 }
@@ -172,6 +195,8 @@ std::string OutcomeText(const ConvertReport& r) {
       return r.renamed ? "renamed"
              : r.typed ? "copied with the inferred types"
                        : "copied unchanged";
+    case Outcome::kEdited:
+      return r.edit->verification ? "edited and verified" : "edited, not verified";
     case Outcome::kConvertible:
       return r.copy ? "the format of the model" : "every operator can be converted";
     case Outcome::kUnchanged:
@@ -180,7 +205,7 @@ std::string OutcomeText(const ConvertReport& r) {
       return r.error ? "cannot be converted: " + r.error->message()
                      : UnsupportedCount(c.unsupported) + ": " + OperatorCounts(c.unsupported);
     case Outcome::kRefuted:
-      return "verification failed: different output " + RefutedOutputs(*c.verification);
+      return "verification failed: different output " + RefutedOutputs(*VerificationOf(r));
     case Outcome::kError:
       break;
   }
@@ -201,11 +226,11 @@ int ReportCode(const ConvertReport& r) {
 }
 
 int ReportCode(const TargetsReport& report) {
-  return WorstCode(report.targets);
+  return WorstOf(report.targets);
 }
 
 int ReportCode(const FolderReport& report) {
-  return WorstCode(report.models);
+  return WorstOf(report.models);
 }
 
 std::string OperatorCounts(const std::vector<UnsupportedNode>& unsupported) {
@@ -383,7 +408,9 @@ std::vector<std::string> Remarks(const Conversion& c) {
 }
 
 std::string NameInFolder(const FolderReport& folder, const ConvertReport& model) {
-  return std::filesystem::path(model.input).lexically_relative(folder.input).generic_string();
+  return std::filesystem::path(model.input)
+      .lexically_relative(FolderOfModels(folder.input))
+      .generic_string();
 }
 
 Table ModelsTable(const FolderReport& report) {

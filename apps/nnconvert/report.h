@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "apps/common/document.h"
+#include "apps/nnconvert/edit.h"
 #include "base/json.h"
 #include "base/status.h"
 #include "convert/convert.h"
@@ -23,8 +24,10 @@ struct ConvertReport {
   // Empty if they were not asked for, and for standard input and output.
   std::vector<FileDigest> input_files, output_files;
   bool dry_run = false;
-  bool copy = false;       // copied without import
-  bool renamed = false;    // copied with other names for inputs or outputs
+  bool copy = false;     // copied without import
+  std::string c_header;  // the file beside a C source; "": the output is the model itself
+  bool renamed = false;  // copied with other names for inputs or outputs
+  std::optional<EditReport> edit;
   bool typed = false;      // copied with the inferred types of all values
   bool unchanged = false;  // skipped: the output of an earlier run is up to date
   bool written = false;
@@ -53,13 +56,14 @@ enum class Outcome : uint8_t {
   kConverted,   // and verified
   kUnverified,  // converted, but not verified
   kCopied,
+  kEdited,       // and copied
   kConvertible,  // a dry run that found nothing unsupported
   kUnchanged,
   kUnsupported,
   kRefuted,
   kError,
 };
-inline constexpr size_t kOutcomes = 8;
+inline constexpr size_t kOutcomes = 9;
 Outcome OutcomeOf(const ConvertReport& report);
 // "converted", "unsupported": as in JSON.
 std::string_view OutcomeName(Outcome outcome);
@@ -107,6 +111,8 @@ std::string MovedPortText(const MovedPort& port);
 std::string ShiftedPortText(const ShiftedPort& port);
 // Sentences about batch normalizations, operators that were not checked, and what would help.
 std::vector<std::string> Remarks(const Conversion& conversion);
+// The verification that failed; else that of the conversion, or of the edit, if there is one.
+const Verification* VerificationOf(const ConvertReport& report);
 // A row for each model: path below the folder, result, size.
 Table ModelsTable(const FolderReport& report);
 // "5 models: 2 converted, 3 unsupported; 1 other file skipped".

@@ -96,6 +96,14 @@ void AddVerification(const Conversion& c, int level, Document& document) {
 void AddConversion(const ConvertReport& r, int level, Document& document) {
   const Conversion& c = r.conversion;
   document.AddParagraph("Result: " + OutcomeText(r));
+  if (r.edit) {
+    for (const std::string& text : EditTexts(*r.edit)) document.AddParagraph(text);
+    if (r.edit->verification) {
+      document.AddHeading(level, "Verification of the edit");
+      document.AddParagraph(VerificationSummary(*r.edit->verification));
+      document.AddTable(DriftTable(*r.edit->verification));
+    }
+  }
   for (const std::string& remark : Remarks(c)) document.AddParagraph(remark);
   AddUnsupported(c, level, document);
   AddInterface(c, level, document);

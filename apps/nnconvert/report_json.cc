@@ -160,6 +160,11 @@ void AddConversion(const ConvertReport& r, Json& json) {
   json["copy"] = r.copy;
   json["renamed"] = r.renamed;
   json["written"] = r.written;
+  if (r.edit) {
+    json["edit"] = EditJson(*r.edit);
+    json["edit"]["verification"] =
+        r.edit->verification ? VerificationJson(*r.edit->verification) : Json(nullptr);
+  }
   if (!c.source.outputs.empty()) {
     json["interface"] = {{"source", InterfaceJson(c.source)}};
     if (!c.converted.outputs.empty()) json["interface"]["converted"] = InterfaceJson(c.converted);

@@ -79,6 +79,7 @@ Status AddParts(const InspectOptions& options, Inspection& out) {
   }
   if (options.cost) {
     NN_ASSIGN(out.cost, inspect::CostOf(out.model));
+    if (const auto micro = out.model.read.format->micro) out.micro = micro(*out.model.read.model);
   }
   return {};
 }

@@ -8,6 +8,7 @@
 
 #include "apps/nninspect/options.h"
 #include "base/status.h"
+#include "formats/common/micro.h"
 #include "inspect/cost.h"
 #include "inspect/digests.h"
 #include "inspect/loaded.h"
@@ -31,6 +32,8 @@ struct Inspection {
   std::optional<std::vector<ValueEntry>> values;
   std::optional<inspect::TreeBranch> tree;
   std::optional<inspect::ModelCost> cost;
+  // With `cost`, of formats that microcontrollers run.
+  std::optional<Result<MicroModel>> micro;
   std::optional<GraphDigests> digests;
 };
 

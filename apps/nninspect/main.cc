@@ -2,6 +2,7 @@
 #include "apps/common/command_line.h"
 #include "apps/common/model.h"
 #include "apps/nninspect/inspection.h"
+#include "apps/nninspect/many.h"
 #include "apps/nninspect/page_notes.h"
 #include "apps/nninspect/print.h"
 #include "inspect/diff.h"
@@ -28,7 +29,8 @@ void AddViews(CLI::App& app, InspectOptions& o) {
   app.add_flag("--tree", o.tree, "Count operators and parameters by scope and subgraph");
   app.add_flag("--cost", o.cost,
                "Multiply-adds, parameters and bytes per operator; peak memory of activations (in "
-               "file order, nothing in place)");
+               "file order, nothing in place); TensorFlow Lite: arena and operators of a "
+               "microcontroller");
   app.add_flag("--hash", o.hash,
                "Digests of structure and weights; they ignore names, the order of operators, and "
                "parts that no output depends on");
@@ -36,7 +38,10 @@ void AddViews(CLI::App& app, InspectOptions& o) {
 
 void AddOptions(CommandLine& command, InspectOptions& o) {
   CLI::App& app = command.options();
-  app.add_option("MODEL", o.model, "Model file")->required();
+  app.add_option("MODEL", o.model,
+                 "Model file; a folder, or a pattern such as \"models/**/*.onnx\": a table of all "
+                 "these models")
+      ->required();
   auto* other = app.add_option("OTHER", o.other, "With --diff: the model to compare with");
   app.add_flag("--diff", o.diff, "Compare two models of any formats; exit code 1 if they differ")
       ->needs(other);
@@ -61,6 +66,7 @@ void AddOptions(CommandLine& command, InspectOptions& o) {
   AddWeightsOption(command, o.dump_options)->needs(dump);
   app.add_option("-o,--output", o.output, "Write to a file")->type_name("FILE");
   AddShapeOptions(command, o.shapes);
+  AddJobsOption(command, o.many);
 }
 
 Status CheckUsage(const InspectOptions& o) {
@@ -139,6 +145,9 @@ std::string Text(const InspectOptions& o, const Inspection& inspection) {
 
 Result<int> Run(const InspectOptions& o) {
   NN_RETURN_IF_ERROR(CheckUsage(o));
+  if (StandsForModels(o.model)) return InspectMany(o);
+  if (o.many.jobs)
+    return UsageError("--jobs is for folders and patterns, but {} is one model", o.model);
   if (o.dump) return Dump(o);
   if (o.diff) return Diff(o);
   if (o.picture()) return Draw(o);

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "apps/common/many.h"
 #include "apps/common/model.h"
 
 namespace nn::app {
@@ -31,6 +32,7 @@ struct InspectOptions {
   std::string findings;  // reports of nnvalidate and nnrun for a page
   std::string times;
   ShapeOptions shapes;
+  ManyOptions many;
 
   bool table() const { return nodes || !op.empty(); }
   bool picture() const { return format == "dot" || format == "svg"; }

@@ -186,6 +186,7 @@ std::string InspectionText(const Inspection& i, const InspectOptions& options) {
   if (i.tensors) out += TensorsText(s, *i.tensors, options.histogram);
   if (i.values) out += ValuesText(*i.values);
   if (i.cost) out += CostText(*i.cost);
+  if (i.micro) out += MicroText(*i.micro);
   if (i.digests) out += HashText(*i.digests);
   return out;
 }
@@ -235,6 +236,7 @@ Json InspectionJson(const Inspection& i, const InspectOptions& options) {
   if (i.tensors) json["tensors"] = TensorsJson(*i.tensors, options.histogram);
   if (i.values) json["values"] = ValuesJson(*i.values);
   if (i.cost) json["cost"] = CostJson(*i.cost);
+  if (i.micro) json["cost"]["micro"] = MicroJson(*i.micro);
   if (i.digests)
     json["hash"] = {{"structure", i.digests->structure}, {"weights", i.digests->weights}};
   return json;

@@ -59,5 +59,7 @@ Json ValuesJson(const std::vector<ValueEntry>& values);
 std::string CostText(const inspect::ModelCost& cost);
 std::string CostCsv(const inspect::ModelCost& cost);
 Json CostJson(const inspect::ModelCost& cost);
+std::string MicroText(const Result<MicroModel>& micro);
+Json MicroJson(const Result<MicroModel>& micro);
 
 }  // namespace nn::app

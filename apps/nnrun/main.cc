@@ -6,6 +6,7 @@
 
 #include "apps/common/command_line.h"
 #include "apps/nnrun/against.h"
+#include "apps/nnrun/many.h"
 #include "apps/nnrun/options.h"
 #include "base/file.h"
 #include "base/text.h"
@@ -45,7 +46,10 @@ void AddImageOptions(CommandLine& command, ImageOptions& o) {
 
 void AddInputOptions(CommandLine& command, RunOptions& o) {
   CLI::App& app = command.options();
-  app.add_option("MODEL", o.model, "Model file");
+  app.add_option(
+      "MODEL", o.model,
+      "Model file; a folder, or a pattern such as \"models/**/*.onnx\": all these models, "
+      "with --output naming a folder");
   app.add_option(
          "--inputs", o.inputs_file,
          "All inputs by name, or in_0, in_1, ... by position: .npz or .safetensors; of a model "
@@ -133,6 +137,9 @@ void AddResultOptions(CommandLine& command, RunOptions& o) {
   app.add_option("--save-steps", o.save_steps,
                  "Write every intermediate value as .npy, with an index.json")
       ->type_name("DIR");
+  app.add_flag("--resume", o.resume,
+               "Folders and patterns: skip models whose file of outputs exists");
+  AddJobsOption(command, o.many);
   app.add_flag("--digest", o.digest, "Print the SHA-256 of the outputs' names, types and contents");
   app.add_flag("--explain-plan", o.explain_plan,
                "Run nothing; print the steps of a run: operands and their memory, work, packed "
@@ -298,15 +305,8 @@ bool PrintsReport(const RunOptions& o) {
   return o.output != "-" && o.trace != "-";
 }
 
-Result<int> Run(const RunOptions& o) {
-  if (o.list_targets) {
-    std::string text;
-    for (const std::string& name : SimdTargets()) text += name + "\n";
-    NN_RETURN_IF_ERROR(WriteFile("-", text));
-    return kExitDone;
-  }
-  NN_RETURN_IF_ERROR(CheckOptions(o));
-  NN_RETURN_IF_ERROR(UseSimdTarget(o.target));
+// Runs the model as the options say; false if a check failed.
+Result<bool> RunToReport(const RunOptions& o, RunReport& report) {
   NN_ASSIGN(ReadModel read, ReadModelFile(o.model, o.limits));
   NN_ASSIGN(const InputSettings stated, SettingsOf(o.shapes));
   const auto import = [&](const InputSettings& known) -> Result<ImportedModel> {
@@ -321,9 +321,6 @@ Result<int> Run(const RunOptions& o) {
     NN_RETURN_IF_ERROR(BindShapes(imported.graph, o.shapes));
     return imported;
   };
-  RunReport report;
-  report.json["version"] = 1;
-  report.json["model"] = o.model;
   bool passed = true;
   if (!o.test_data.empty()) {
     NN_ASSIGN(passed, RunTestData(read, import, o, report));
@@ -346,6 +343,29 @@ Result<int> Run(const RunOptions& o) {
       NN_ASSIGN(passed, RunModel(std::move(imported.graph), std::move(read), o, report));
     }
   }
+  return passed;
+}
+
+Result<int> Run(const RunOptions& o) {
+  if (o.list_targets) {
+    std::string text;
+    for (const std::string& name : SimdTargets()) text += name + "\n";
+    NN_RETURN_IF_ERROR(WriteFile("-", text));
+    return kExitDone;
+  }
+  if (StandsForModels(o.model)) {
+    NN_RETURN_IF_ERROR(UseSimdTarget(o.target));
+    return RunManyModels(o, RunToReport);
+  }
+  if (o.many.jobs || o.resume)
+    return UsageError("{} is for folders and patterns, but {} is one model",
+                      o.resume ? "--resume" : "--jobs", o.model);
+  NN_RETURN_IF_ERROR(CheckOptions(o));
+  NN_RETURN_IF_ERROR(UseSimdTarget(o.target));
+  RunReport report;
+  report.json["version"] = 1;
+  report.json["model"] = o.model;
+  NN_ASSIGN(const bool passed, RunToReport(o, report));
   if (PrintsReport(o))
     NN_RETURN_IF_ERROR(PrintText("-", o.format == "json" ? JsonText(report.json) : report.text));
   return passed ? kExitDone : kExitCheckFailed;

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "apps/common/many.h"
 #include "apps/common/model.h"
 #include "apps/common/port_arrays.h"
 #include "base/json.h"
@@ -46,6 +47,8 @@ struct RunOptions {
   std::string write_repro;
   std::string search_dtype;
   bool digest = false;
+  bool resume = false;  // several models: only those without a file of outputs
+  ManyOptions many;
   bool explain_plan = false;
   std::string trace;
   std::string format = "text";

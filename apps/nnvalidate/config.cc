@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "apps/nnvalidate/files.h"
+#include "apps/common/model_list.h"
 #include "base/file.h"
 #include "base/text.h"
 

@@ -7,11 +7,11 @@
 #include <mutex>
 
 #include "apps/common/command_line.h"
+#include "apps/common/model_list.h"
 #include "apps/common/progress.h"
 #include "apps/nnvalidate/assertions.h"
 #include "apps/nnvalidate/baseline.h"
 #include "apps/nnvalidate/config.h"
-#include "apps/nnvalidate/files.h"
 #include "apps/nnvalidate/outputs.h"
 #include "apps/nnvalidate/rules_text.h"
 #include "apps/nnvalidate/targets.h"

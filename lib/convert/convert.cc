@@ -294,10 +294,8 @@ Result<Conversion> ConvertModel(ReadModel read, const Format& format, const Conv
   if (!imported) return InInput(imported.error(), o);
   const uint64_t operators = o.simplify ? OperatorsOf(read) : 0;
   const bool may_copy = is_same && o.simplify && o.copy_unless_fewer && !o.dry_run;
-  if (may_copy)
-    framed.most_operators = operators == 0 ? 0 : operators - 1;
-  else
-    Release(read, o.input);
+  if (may_copy) framed.most_operators = operators == 0 ? 0 : operators - 1;
+  if (!may_copy && !o.edited) Release(read, o.input);
   const SourceError source_error = [&] { return ErrorOfSource(read, o); };
   NN_ASSIGN(Conversion done, ConvertGraph(*std::move(imported), source_error, format, framed));
   if (may_copy && !done.written && done.unsupported.empty() && !done.verification) {
@@ -406,6 +404,7 @@ Result<Conversion> CopyModel(const ReadModel& read, const ConvertOptions& o) {
   };
   const auto is_sound = [&](const StagedModel& staged) -> Result<bool> {
     if (o.output.value_info) NN_RETURN_IF_ERROR(CheckTyped(read, staged, o));
+    if (o.edited) NN_RETURN_IF_ERROR(ReadCopy(read, staged, o));
     return true;
   };
   return PlaceCopy(make, is_sound, o);

@@ -82,6 +82,8 @@ struct ConvertOptions {
   // The states of layers become inputs and outputs, like resource variables; without it, each run
   // of the written model begins with their initial values.
   bool states = false;
+  // The source is a changed model, which the file at `input` does not have.
+  bool edited = false;
   bool dry_run = false;  // exports the model, but writes, validates and runs nothing
   bool verify = true;    // whether to run both models
   VerifyOptions verification;
@@ -167,7 +169,8 @@ Result<Conversion> ConvertGraph(ImportedModel source, const SourceError& source_
 
 // Copies a model that was read from `options.input`: writes it in its own format, without importing
 // or verifying it (Format::save). With ExportOptions::value_info, the copy is read and checked
-// again. Of the options, only `output`, `dry_run` and `other_name` apply,
+// again, as is a copy of an edited model. Of the options, only `output`, `edited`, `limits`,
+// `dry_run` and `other_name` apply,
 // and of the result, only `written`.
 Result<Conversion> CopyModel(const ReadModel& model, const ConvertOptions& options);
 

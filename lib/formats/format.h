@@ -27,6 +27,7 @@ namespace nn {
 class DumpNode;
 class DumpWriter;
 struct KnownInputs;
+struct MicroModel;
 struct NativeEdit;
 struct NativeFlow;
 
@@ -289,6 +290,9 @@ struct Format {
   // reason, for what the format has no place for, such as the type of an input or a metadata entry.
   Result<std::unique_ptr<NativeModel>> (*edit)(const NativeModel& model,
                                                const NativeEdit& edit) = nullptr;
+  // What an interpreter for microcontrollers needs (formats/common/micro.h). kUnsupported for models
+  // that it cannot plan. Null: there is none for the format.
+  Result<MicroModel> (*micro)(const NativeModel& model) = nullptr;
 };
 
 // All formats.
@@ -320,6 +324,13 @@ Result<ReadModel> ReadModelBytes(const Blob& file, const std::string& path,
 // (schemas/dump.schema.json): a copy, without import. The text is streamed, so memory use does not
 // grow with the model.
 Status WriteDump(const ReadModel& model, const std::string& path, const DumpOptions& options = {});
+
+// The model whose dump is that of `model` after an RFC 6902 patch, a JSON array of operations on
+// paths such as "/model/graph/node/3/name". Tensor data do not pass through the text: in the
+// patched document they are {"stored": NAME, ...}. `path` is that of the model. kUsage for a patch
+// that is none or does not apply; kParse, with the location, for a result that is no model.
+Result<ReadModel> PatchModel(const ReadModel& model, std::string_view patch,
+                             const std::string& path, const ReadLimits& limits = {});
 
 // Whether a path names a dump: ".json", unless part of a format's extension.
 bool IsDumpPath(std::string_view path);

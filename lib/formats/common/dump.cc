@@ -424,9 +424,8 @@ Result<std::optional<ReadSideFile>> ReadStored(const DumpNode& root, const std::
 
 }  // namespace
 
-Result<ReadModel> ReadDump(const Blob& text, const std::string& path, const ReadLimits& limits) {
-  NN_ASSIGN(DumpDocument document,
-            DumpDocument::Parse({reinterpret_cast<const char*>(text.data()), text.size()}, limits));
+Result<ReadModel> RestoreDump(const DumpDocument& document, const std::string& path,
+                              const ReadLimits& limits) {
   const DumpNode root = document.root();
   const auto version_node = root.Find(std::string(kVersionKey));
   if (!version_node) return root.Bad("the member \"{}\" is missing", kVersionKey);
@@ -448,10 +447,17 @@ Result<ReadModel> ReadDump(const Blob& text, const std::string& path, const Read
     const bool ours = key == kVersionKey || key == "format" || key == "model" || key == kWeightsKey;
     return ours ? Status() : Status(member.Bad("unknown member"));
   }));
-  NN_ASSIGN(const auto stored, ReadStored(root, path, limits, document));
   NN_ASSIGN(auto model, format->restore(*model_node, path, limits));
-  if (stored) model->files.Count(stored->name, stored->bytes);
   return ReadModel{format, std::move(model), true};
+}
+
+Result<ReadModel> ReadDump(const Blob& text, const std::string& path, const ReadLimits& limits) {
+  NN_ASSIGN(DumpDocument document,
+            DumpDocument::Parse({reinterpret_cast<const char*>(text.data()), text.size()}, limits));
+  NN_ASSIGN(const auto stored, ReadStored(document.root(), path, limits, document));
+  NN_ASSIGN(ReadModel read, RestoreDump(document, path, limits));
+  if (stored) read.model->files.Count(stored->name, stored->bytes);
+  return read;
 }
 
 }  // namespace nn

@@ -128,6 +128,10 @@ Result<std::string> WriteDumpFiles(const ReadModel& model, const std::string& pa
 // Whether the text begins like a dump.
 bool IsDump(std::span<const std::byte> bytes);
 
+// The model in a document, whose tensors are set.
+Result<ReadModel> RestoreDump(const DumpDocument& document, const std::string& path,
+                              const ReadLimits& limits);
+
 // The model in a dump.
 Result<ReadModel> ReadDump(const Blob& text, const std::string& path, const ReadLimits& limits);
 

@@ -1,5 +1,6 @@
 #include "formats/onnx/onnx.h"
 
+#include "formats/onnx/edit.h"
 #include "formats/onnx/export.h"
 #include "formats/onnx/frame.h"
 #include "formats/onnx/import.h"
@@ -76,6 +77,8 @@ const Format& OnnxFormat() {
       .save = Save,
       .port_names = NamesOfPorts,
       .rename = Rename,
+      .flow = FlowOf,
+      .edit = Edit,
   };
   return format;
 }

@@ -3,54 +3,10 @@
 #include <unordered_map>
 
 #include "formats/onnx/infer.h"
-#include "formats/onnx/tensor.h"
+#include "formats/onnx/value_type.h"
 
 namespace nn::onnx {
 namespace {
-
-// Whether ONNX can state the type.
-bool IsComplete(const ValueType& type) {
-  switch (type.kind) {
-    case ValueType::Kind::kUnknown:
-      return false;
-    case ValueType::Kind::kTensor:
-    case ValueType::Kind::kSparse:
-      return type.tensor.dtype != DType::kUnknown;
-    case ValueType::Kind::kSequence:
-    case ValueType::Kind::kOptional:
-      return IsComplete(type.inner());
-    case ValueType::Kind::kMap:
-      return type.tensor.dtype != DType::kUnknown && IsComplete(type.inner());
-    case ValueType::Kind::kOpaque:
-      return false;
-  }
-  return false;
-}
-
-void WriteValueType(const ValueType& type, pb::TypeProto* out) {
-  switch (type.kind) {
-    case ValueType::Kind::kTensor:
-      return WriteType(type.tensor, out);
-    case ValueType::Kind::kSparse: {
-      pb::TypeProto dense;
-      WriteType(type.tensor, &dense);
-      auto* sparse = out->mutable_sparse_tensor_type();
-      sparse->set_elem_type(dense.tensor_type().elem_type());
-      if (dense.tensor_type().has_shape()) *sparse->mutable_shape() = dense.tensor_type().shape();
-      return;
-    }
-    case ValueType::Kind::kSequence:
-      return WriteValueType(type.inner(), out->mutable_sequence_type()->mutable_elem_type());
-    case ValueType::Kind::kOptional:
-      return WriteValueType(type.inner(), out->mutable_optional_type()->mutable_elem_type());
-    case ValueType::Kind::kMap:
-      out->mutable_map_type()->set_key_type(DataTypeOf(type.tensor.dtype));
-      return WriteValueType(type.inner(), out->mutable_map_type()->mutable_value_type());
-    case ValueType::Kind::kUnknown:
-    case ValueType::Kind::kOpaque:
-      return;
-  }
-}
 
 bool HasShape(const pb::TypeProto& type) {
   return type.has_tensor_type() ? type.tensor_type().has_shape() : type.value_case() != 0;

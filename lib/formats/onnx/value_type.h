@@ -29,4 +29,9 @@ Result<ValueType> Union(const ValueType& a, const ValueType& b,
 // The type without shapes, at all depths.
 ValueType WithoutShape(const ValueType& type);
 
+// Whether ONNX can state the type.
+bool IsComplete(const ValueType& type);
+// States a complete type; generated symbols stay out.
+void WriteValueType(const ValueType& type, pb::TypeProto* out);
+
 }  // namespace nn::onnx

@@ -2,6 +2,7 @@
 
 #include "formats/tflite/export.h"
 #include "formats/tflite/import.h"
+#include "formats/tflite/micro.h"
 #include "formats/tflite/native.h"
 
 namespace nn::tflite {
@@ -70,6 +71,7 @@ const Format& TfliteFormat() {
       .save = Save,
       .port_names = NamesOfPorts,
       .rename = Rename,
+      .micro = MicroModelOf,
   };
   return format;
 }

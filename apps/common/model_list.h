@@ -1,4 +1,4 @@
-// Expands nnvalidate's arguments to model files.
+// Expands arguments to model files.
 #pragma once
 
 #include <string>
@@ -16,8 +16,19 @@ namespace nn::app {
 struct ModelFile {
   std::string path;
   bool named = false;  // an argument itself, which configurations do not exclude
+  std::string name;    // below the folder, or below the parts of a pattern without wildcards
 };
 Result<std::vector<ModelFile>> ExpandModels(const std::vector<std::string>& arguments);
+
+// The folder that the names of models are relative to: the argument, or the part of a pattern
+// before the first wildcard.
+std::string FolderOfModels(const std::string& argument);
+
+// Whether the argument is a pattern: it has wildcards, and there is no file of that name.
+bool IsPattern(const std::string& argument);
+
+// Whether the argument is expanded: a folder that is no model itself, or a pattern.
+bool StandsForModels(const std::string& argument);
 
 // Whether a pattern matches a path or a folder of it. Both are relative to the same folder. "**"
 // matches any number of folders. A pattern without "/" matches a name at any depth.

@@ -1,4 +1,4 @@
-#include "apps/nnvalidate/files.h"
+#include "apps/common/model_list.h"
 
 #include <fnmatch.h>
 
@@ -23,7 +23,7 @@ bool IsHidden(const fs::path& path) {
 }
 
 // The readable entries of a folder that are not hidden.
-std::vector<fs::directory_entry> EntriesOf(const fs::path& folder) {
+std::vector<fs::directory_entry> ShownEntriesOf(const fs::path& folder) {
   std::error_code error;
   std::vector<fs::directory_entry> out;
   for (auto it = fs::directory_iterator(folder.empty() ? "." : folder, error);
@@ -39,7 +39,7 @@ bool IsFolderToSearch(const fs::directory_entry& entry) {
 }
 
 void AddFolder(const fs::path& folder, std::set<std::string>& out) {
-  for (const fs::directory_entry& entry : EntriesOf(folder)) {
+  for (const fs::directory_entry& entry : ShownEntriesOf(folder)) {
     std::error_code error;
     const std::string path = (folder / entry.path().filename()).string();
     if (IsFolderToSearch(entry))
@@ -69,11 +69,11 @@ void Match(const fs::path& at, std::span<const std::string> parts, std::set<std:
   if (!HasWildcard(part)) return Match(at / part, rest, out);
   if (part == kAnyFolders) {
     Match(at, rest, out);
-    for (const fs::directory_entry& entry : EntriesOf(at))
+    for (const fs::directory_entry& entry : ShownEntriesOf(at))
       if (IsFolderToSearch(entry)) Match(at / entry.path().filename(), parts, out);
     return;
   }
-  for (const fs::directory_entry& entry : EntriesOf(at)) {
+  for (const fs::directory_entry& entry : ShownEntriesOf(at)) {
     const std::string name = entry.path().filename().string();
     if (fnmatch(part.c_str(), name.c_str(), 0) == 0) Match(at / name, rest, out);
   }
@@ -84,6 +84,21 @@ std::vector<std::string> PartsOf(const fs::path& path) {
   for (const fs::path& part : path.relative_path())
     if (!part.empty()) parts.push_back(part.string());
   return parts;
+}
+
+// The folder before the first part of a pattern with a wildcard.
+fs::path PlainPartOf(const fs::path& pattern) {
+  fs::path out = pattern.root_path();
+  for (const fs::path& part : pattern.relative_path()) {
+    if (HasWildcard(part.string())) break;
+    out /= part;
+  }
+  return out;
+}
+
+bool IsFolderOfFiles(const std::string& path) {
+  std::error_code error;
+  return fs::is_directory(path, error) && FormatOfPath(path) == nullptr;
 }
 
 std::set<std::string> MatchesOf(const std::string& pattern) {
@@ -107,6 +122,21 @@ bool MatchesNames(std::span<const std::string> parts, std::span<const std::strin
 
 }  // namespace
 
+std::string FolderOfModels(const std::string& argument) {
+  if (!IsPattern(argument)) return argument;
+  const std::string folder = PlainPartOf(argument).string();
+  return folder.empty() ? "." : folder;
+}
+
+bool IsPattern(const std::string& argument) {
+  std::error_code error;
+  return HasWildcard(argument) && !fs::exists(argument, error);
+}
+
+bool StandsForModels(const std::string& argument) {
+  return argument != "-" && (IsFolderOfFiles(argument) || IsPattern(argument));
+}
+
 bool MatchesPath(const std::string& pattern, const std::string& path) {
   std::vector<std::string> parts = PartsOf(pattern);
   if (parts.size() == 1 && pattern.find('/') == std::string::npos)
@@ -122,8 +152,7 @@ Result<std::vector<ModelFile>> ExpandModels(const std::vector<std::string>& argu
     std::error_code error;
     const bool there = argument == "-" || fs::exists(argument, error);
     std::set<std::string> found = {argument};
-    const bool is_folder =
-        there && fs::is_directory(argument, error) && FormatOfPath(argument) == nullptr;
+    const bool is_folder = there && IsFolderOfFiles(argument);
     if (is_folder) {
       found.clear();
       AddFolder(argument, found);
@@ -132,9 +161,13 @@ Result<std::vector<ModelFile>> ExpandModels(const std::vector<std::string>& argu
       found = MatchesOf(argument);
       if (found.empty()) return UsageError("{}: no file matches the pattern", Quote(argument));
     }
+    const fs::path base = is_folder ? fs::path(argument) : PlainPartOf(argument);
+    const bool named = !is_folder && (there || !HasWildcard(argument));
     for (const std::string& path : found)
       if (seen.insert(path).second)
-        out.push_back({path, !is_folder && (there || !HasWildcard(argument))});
+        out.push_back({path, named,
+                       named ? fs::path(path).filename().string()
+                             : fs::path(path).lexically_relative(base).generic_string()});
   }
   return out;
 }

@@ -1,0 +1,183 @@
+#include "apps/nnconvert/edit.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <utility>
+
+#include "base/file.h"
+#include "base/text.h"
+
+namespace nn::app {
+namespace {
+
+// Limit on the size of a patch, which is read whole.
+constexpr uint64_t kMaxPatchBytes = uint64_t{256} << 20;
+
+Status SetStrip(const std::string& text, NativeEdit::Strip& strip) {
+  size_t begin = 0;
+  while (begin <= text.size()) {
+    const size_t end = std::min(text.find(',', begin), text.size());
+    const std::string_view part = std::string_view(text).substr(begin, end - begin);
+    const bool all = part == "all";
+    if (!all && part != "docs" && part != "names" && part != "metadata")
+      return UsageError("--strip {}: expected all, or docs, names and metadata with commas between",
+                        Quote(text));
+    strip.docs = strip.docs || all || part == "docs";
+    strip.names = strip.names || all || part == "names";
+    strip.metadata = strip.metadata || all || part == "metadata";
+    begin = end + 1;
+  }
+  return {};
+}
+
+Result<edit::EditOptions> OptionsOf(const ConvertArguments& o) {
+  edit::EditOptions options = o.edits;
+  if (!o.strip.empty()) NN_RETURN_IF_ERROR(SetStrip(o.strip, options.strip));
+  return options;
+}
+
+std::string QuotedList(const std::vector<std::string>& names) {
+  constexpr size_t kShown = 8;
+  std::vector<std::string> quoted;
+  for (size_t i = 0; i < names.size() && i < kShown; ++i) quoted.push_back(Quote(names[i]));
+  if (names.size() > kShown) quoted.push_back(fmt::format("{} more", names.size() - kShown));
+  return fmt::format("{}", fmt::join(quoted, ", "));
+}
+
+bool MayChangeValues(const edit::EditOptions& o) {
+  return o.changes_structure() || !o.renames.empty() || o.strip.names;
+}
+
+}  // namespace
+
+void AddEditOptions(CommandLine& command, ConvertArguments& o) {
+  CLI::App& app = command.options();
+  const std::string group = "Edits";
+  const auto add = [&](const char* name, std::vector<std::string>& values, const char* text,
+                       const char* type) {
+    command.AddRepeated(name, values, text)->type_name(type)->group(group);
+  };
+  app.add_option("--compose-json", o.patch,
+                 "Apply an RFC 6902 patch to the dump form of the model, whose paths nnconvert IN "
+                 "OUT.json shows")
+      ->type_name("FILE")
+      ->group(group);
+  app.add_option("--extract", o.edits.extract,
+                 "Keep only what computes TO from FROM: names of values, or names or types of "
+                 "operators, with commas between; * and ? match any characters. Without FROM, from "
+                 "the inputs; without TO, to the outputs")
+      ->type_name("FROM..TO")
+      ->group(group);
+  add("--cut-before", o.edits.cut_before,
+      "Make values, or what operators read, inputs, and drop what computed them; repeatable",
+      "PATTERN");
+  add("--cut-after", o.edits.cut_after,
+      "Make values, or what operators write, outputs, and drop what depends on them; repeatable",
+      "PATTERN");
+  add("--remove-output", o.edits.remove_outputs,
+      "Drop outputs, and what only they need; repeatable", "PATTERN");
+  add("--add-output", o.edits.add_outputs,
+      "Make values, or what operators write, outputs, too; repeatable", "PATTERN");
+  add("--rename", o.edits.renames,
+      "Rename values of the main graph; each * of NEW stands for what that of VALUE matches; "
+      "repeatable",
+      "VALUE=NEW");
+  add("--set-metadata", o.edits.metadata,
+      "Set an entry of the metadata, which nninspect lists; without a text, remove it; repeatable",
+      "KEY=TEXT");
+  app.add_option("--strip", o.strip,
+                 "Remove docs, names (of operators, and of values that are no inputs or outputs), "
+                 "metadata, or all of them; a list with commas")
+      ->type_name("WHAT")
+      ->group(group);
+}
+
+bool HasEdits(const ConvertArguments& o) {
+  return !o.patch.empty() || !o.strip.empty() || o.edits.any();
+}
+
+void AddEdits(const ConvertArguments& o, Json& options) {
+  const auto add = [&](const char* name, const auto& value) {
+    if (!value.empty()) options[name] = value;
+  };
+  add("compose_json", o.patch);
+  add("extract", o.edits.extract);
+  add("cut_before", o.edits.cut_before);
+  add("cut_after", o.edits.cut_after);
+  add("remove_output", o.edits.remove_outputs);
+  add("add_output", o.edits.add_outputs);
+  add("rename", o.edits.renames);
+  add("set_metadata", o.edits.metadata);
+  add("strip", o.strip);
+}
+
+Result<EditReport> ApplyEdits(const ConvertArguments& o, const VerifyOptions& verification,
+                              ReadModel& read) {
+  EditReport report;
+  NN_ASSIGN(const edit::EditOptions options, OptionsOf(o));
+  if (!o.patch.empty()) {
+    NN_ASSIGN(const Blob patch, ReadFile(o.patch, kMaxPatchBytes));
+    auto patched = PatchModel(read, {reinterpret_cast<const char*>(patch.data()), patch.size()},
+                              o.input, o.limits);
+    if (!patched) return tl::unexpected(patched.error().In(o.patch));
+    read = *std::move(patched);
+    report.patched = true;
+  }
+  if (!options.any()) return report;
+  auto edited = edit::EditModel(read, o.input, options);
+  if (!edited) return tl::unexpected(edited.error().In(o.input));
+  report.summary = edited->summary;
+  if (o.verify && !o.dry_run && MayChangeValues(options)) {
+    auto verified = edit::VerifyEdit(read, *edited, verification);
+    const bool is_flaw = !verified && (verified.error().code() == ErrorCode::kInternal ||
+                                       verified.error().code() == ErrorCode::kIo);
+    if (is_flaw) return tl::unexpected(verified.error());
+    if (verified)
+      report.verification = *std::move(verified);
+    else
+      report.unverified = verified.error().message();
+  }
+  read = std::move(edited->model);
+  return report;
+}
+
+std::vector<std::string> EditTexts(const EditReport& r) {
+  std::vector<std::string> out;
+  if (r.patched) out.emplace_back("patched: what the patch changes is not verified");
+  if (!r.summary) return out;
+  const edit::EditSummary& s = *r.summary;
+  if (s.operators_after != s.operators_before)
+    out.push_back(fmt::format("{} of {} operators kept", s.operators_after, s.operators_before));
+  const auto add = [&](std::string_view what, const std::vector<std::string>& names) {
+    if (!names.empty())
+      out.push_back(fmt::format("{}{}: {}", what, names.size() == 1 ? "" : "s", QuotedList(names)));
+  };
+  add("new input", s.new_inputs);
+  add("dropped input", s.dropped_inputs);
+  add("new output", s.new_outputs);
+  add("dropped output", s.dropped_outputs);
+  std::vector<std::string> renamed;
+  for (const auto& [from, to] : s.renamed) renamed.push_back(from + " -> " + to);
+  add("renamed value", renamed);
+  if (!r.unverified.empty()) out.push_back("the edit is not verified: " + r.unverified);
+  return out;
+}
+
+Json EditJson(const EditReport& r) {
+  Json json = {{"patched", r.patched}};
+  if (r.summary) {
+    const edit::EditSummary& s = *r.summary;
+    json["operators"] = {{"before", s.operators_before}, {"after", s.operators_after}};
+    json["new_inputs"] = s.new_inputs;
+    json["dropped_inputs"] = s.dropped_inputs;
+    json["new_outputs"] = s.new_outputs;
+    json["dropped_outputs"] = s.dropped_outputs;
+    Json& renamed = json["renamed"] = Json::array();
+    for (const auto& [from, to] : s.renamed) renamed.push_back({{"from", from}, {"to", to}});
+  }
+  if (!r.unverified.empty()) json["unverified"] = r.unverified;
+  return json;
+}
+
+}  // namespace nn::app

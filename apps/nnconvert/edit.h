@@ -1,0 +1,41 @@
+// Edits of the model before it is copied, dumped or converted.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "apps/common/command_line.h"
+#include "apps/nnconvert/options.h"
+#include "base/json.h"
+#include "base/status.h"
+#include "convert/verify.h"
+#include "edit/edit.h"
+#include "formats/format.h"
+
+namespace nn::app {
+
+struct EditReport {
+  bool patched = false;
+  std::optional<edit::EditSummary> summary;  // nullopt if there was only a patch
+  std::optional<Verification> verification;
+  std::string unverified;  // why there is none
+};
+
+void AddEditOptions(CommandLine& command, ConvertArguments& o);
+
+bool HasEdits(const ConvertArguments& o);
+// The options, for the state of a folder.
+void AddEdits(const ConvertArguments& o, Json& options);
+
+// Edits the model, and verifies the edit unless it changes only texts.
+Result<EditReport> ApplyEdits(const ConvertArguments& o, const VerifyOptions& verification,
+                              ReadModel& read);
+
+// Sentences of the report.
+std::vector<std::string> EditTexts(const EditReport& edit);
+// Without the verification.
+Json EditJson(const EditReport& edit);
+
+}  // namespace nn::app

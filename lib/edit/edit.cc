@@ -1,0 +1,94 @@
+#include "edit/edit.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <optional>
+
+#include "convert/written.h"
+#include "inspect/loaded.h"
+#include "inspect/values.h"
+
+namespace nn::edit {
+namespace {
+
+// The types of the values of the main graph, found when the first one is asked for.
+class ValueTypes {
+ public:
+  ValueTypes(const ReadModel& read, const std::string& path) : read_(read), path_(path) {}
+
+  Result<ValueType> Of(const std::string& name) {
+    if (!types_) NN_RETURN_IF_ERROR(Find());
+    const auto it = types_->find(name);
+    return it == types_->end() ? ValueType() : it->second;
+  }
+
+ private:
+  Status Find() {
+    NN_ASSIGN(const inspect::LoadedModel loaded,
+              inspect::LoadFrom(read_, path_, {.graph = read_.format->values == nullptr}));
+    NN_ASSIGN(std::vector<ValueEntry> values, inspect::ValuesOf(loaded));
+    types_.emplace();
+    for (ValueEntry& v : values)
+      if (v.scope.empty()) types_->emplace(std::move(v.name), std::move(v.type));
+    return {};
+  }
+
+  const ReadModel& read_;
+  const std::string& path_;
+  std::optional<std::map<std::string, ValueType, std::less<>>> types_;
+};
+
+void Compare(const NativeFlow& flow, const std::vector<size_t>& before,
+             const std::vector<NativeEdit::Port>& after, std::vector<std::string>& added,
+             std::vector<std::string>& dropped) {
+  for (const NativeEdit::Port& port : after)
+    if (std::ranges::find(before, port.value) == before.end())
+      added.push_back(flow.values[port.value].name);
+  for (const size_t v : before)
+    if (std::ranges::find(after, v, &NativeEdit::Port::value) == after.end())
+      dropped.push_back(flow.values[v].name);
+}
+
+EditSummary SummaryOf(const NativeFlow& flow, const NativeEdit& edit) {
+  EditSummary s;
+  s.operators_before = flow.operators.size();
+  s.operators_after = static_cast<size_t>(std::ranges::count(edit.keeps, true));
+  Compare(flow, flow.inputs, edit.inputs, s.new_inputs, s.dropped_inputs);
+  Compare(flow, flow.outputs, edit.outputs, s.new_outputs, s.dropped_outputs);
+  for (const auto& [value, name] : edit.names)
+    s.renamed.emplace_back(flow.values[value].name, name);
+  return s;
+}
+
+Status CheckRules(const ReadModel& source, const ReadModel& edited) {
+  const auto flaw = FirstError(edited);
+  if (!flaw || FirstError(source)) return {};
+  return UnsupportedError("edited like this, the model violates rule {}: {}", flaw->rule,
+                          flaw->message);
+}
+
+}  // namespace
+
+Result<EditedModel> EditModel(const ReadModel& source, const std::string& path,
+                              const EditOptions& options) {
+  const Format& format = *source.format;
+  if (format.flow == nullptr || format.edit == nullptr)
+    return UnsupportedError("{} models cannot be edited in their own format", format.label);
+  NN_ASSIGN(const NativeFlow flow, format.flow(*source.model));
+  ValueTypes types(source, path);
+  NN_ASSIGN(const NativeEdit edit,
+            PlanEdit(flow, options, [&](const std::string& name) { return types.Of(name); }));
+  NN_ASSIGN(std::unique_ptr<NativeModel> model, format.edit(*source.model, edit));
+  EditedModel out;
+  out.model = {source.format, std::move(model), source.from_dump};
+  out.summary = SummaryOf(flow, edit);
+  for (const NativeEdit::Port& port : edit.inputs)
+    out.inputs.emplace_back(flow.values[port.value].name, port.type);
+  for (const NativeEdit::Port& port : edit.outputs)
+    out.outputs.emplace_back(flow.values[port.value].name, port.type);
+  NN_RETURN_IF_ERROR(CheckRules(source, out.model));
+  return out;
+}
+
+}  // namespace nn::edit

@@ -1,0 +1,127 @@
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+#include "edit/edit.h"
+#include "formats/given_inputs.h"
+#include "ir/copy.h"
+#include "passes/ports.h"
+
+namespace nn::edit {
+namespace {
+
+// The inputs and outputs of the edited model that are no inputs of the source, each once.
+std::vector<NativeEdit::Port> PortsIn(const NativeFlow& flow, const EditedModel& edited) {
+  std::vector<NativeEdit::Port> out;
+  for (const auto* ports : {&edited.inputs, &edited.outputs})
+    for (const auto& [name, type] : *ports) {
+      const auto it = std::ranges::find(flow.values, name, &NativeFlow::Value::name);
+      const auto value = static_cast<size_t>(it - flow.values.begin());
+      if (std::ranges::find(flow.inputs, value) == flow.inputs.end() &&
+          std::ranges::find(out, value, &NativeEdit::Port::value) == out.end())
+        out.push_back({value, type});
+    }
+  return out;
+}
+
+Result<ReadModel> Apply(const ReadModel& source, const NativeEdit& edit) {
+  NN_ASSIGN(std::unique_ptr<NativeModel> model, source.format->edit(*source.model, edit));
+  return ReadModel{source.format, std::move(model), source.from_dump};
+}
+
+// The source with these values as further outputs; all else stays.
+Result<ReadModel> WithOutputs(const ReadModel& source, const NativeFlow& flow,
+                              const std::vector<NativeEdit::Port>& values) {
+  NativeEdit edit;
+  edit.keeps.assign(flow.operators.size(), true);
+  for (const size_t v : flow.inputs) edit.inputs.push_back({v});
+  for (const size_t v : flow.outputs) edit.outputs.push_back({v});
+  for (const NativeEdit::Port& port : values)
+    if (std::ranges::find(flow.outputs, port.value) == flow.outputs.end())
+      edit.outputs.push_back(port);
+  return Apply(source, edit);
+}
+
+Result<Graph> Import(const Result<ReadModel>& read) {
+  if (!read) return tl::unexpected(read.error());
+  NN_ASSIGN(Graph graph, ImportGraph(*read, "", InputSettings{.states = StatePorts::kResources}));
+  NamePorts(graph);
+  return graph;
+}
+
+// A graph without outputs, and what its ports would be.
+struct Copy {
+  Graph graph;
+  std::map<std::string, Value*, std::less<>> ports;
+
+  Result<Value*> Find(const std::string& name) const {
+    const auto it = ports.find(name);
+    if (it == ports.end()) return UnsupportedError("{} is no tensor that a run has", Quote(name));
+    return it->second;
+  }
+};
+
+Result<Copy> CopyOf(const Graph& graph) {
+  Copy out;
+  std::vector<Value*> inputs;
+  for (const Port& port : graph.inputs()) {
+    inputs.push_back(out.graph.AddInput(port.name, port.value->type()));
+    out.ports.emplace(port.name, inputs.back());
+  }
+  NN_ASSIGN(const std::vector<Value*> outputs, AddCopies(out.graph, graph, inputs));
+  for (size_t i = 0; i < outputs.size(); ++i)
+    out.ports.emplace(graph.outputs()[i].name, outputs[i]);
+  return out;
+}
+
+}  // namespace
+
+Result<Verification> VerifyEdit(const ReadModel& source, const EditedModel& edited,
+                                const VerifyOptions& options) {
+  NN_ASSIGN(const NativeFlow flow, source.format->flow(*source.model));
+  const std::vector<NativeEdit::Port> ports = PortsIn(flow, edited);
+  Result<Graph> source_graph = Import(WithOutputs(source, flow, ports));
+  // Parts of the source that cannot run may not matter.
+  if (!source_graph) source_graph = Import(Apply(source, PlanComputation(flow, ports)));
+  if (!source_graph) return tl::unexpected(source_graph.error());
+  NN_ASSIGN(const Graph part, Import(edited.model));
+  if (part.inputs().size() != edited.inputs.size() ||
+      part.outputs().size() != edited.outputs.size())
+    return UnsupportedError("an input or output is no tensor");
+  NN_ASSIGN(Copy whole, CopyOf(*source_graph));
+  NN_ASSIGN(Copy joined, CopyOf(*source_graph));
+  // The part behind the whole, which computes its inputs.
+  std::vector<Value*> inputs;
+  for (const auto& [name, type] : edited.inputs) {
+    NN_ASSIGN(Value* const value, joined.Find(name));
+    inputs.push_back(value);
+  }
+  NN_ASSIGN(const std::vector<Value*> outputs, AddCopies(joined.graph, part, inputs));
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    NN_ASSIGN(Value* const expected, whole.Find(edited.outputs[i].first));
+    whole.graph.AddOutput(part.outputs()[i].name, expected);
+    joined.graph.AddOutput(part.outputs()[i].name, outputs[i]);
+  }
+  const auto identities = [](const std::vector<Port>& ports) {
+    std::vector<AxisMap> maps;
+    for (const Port& port : ports) {
+      const auto& dims = port.value->type().dims;
+      maps.push_back(AxisMap::Identity(dims ? static_cast<int>(dims->size()) : 0));
+    }
+    return maps;
+  };
+  const InterfaceAxes axes = {identities(whole.graph.inputs()), identities(whole.graph.outputs()),
+                              std::vector<int64_t>(whole.graph.inputs().size()),
+                              std::vector<int64_t>(whole.graph.outputs().size())};
+  const auto import_joined = [&]() -> Result<Graph> { return std::move(joined.graph); };
+  NN_ASSIGN(Verification v, VerifyConversion(std::move(whole.graph), import_joined, axes, options));
+  v.passed = v.passed &&
+             std::ranges::all_of(v.outputs, [](const OutputDrift& d) { return d.worst.identical; });
+  return v;
+}
+
+}  // namespace nn::edit
