@@ -46,9 +46,9 @@ Result<ReadModel> WithOutputs(const ReadModel& source, const NativeFlow& flow,
   return Apply(source, edit);
 }
 
-Result<Graph> Import(const Result<ReadModel>& read) {
+Result<Graph> Import(const Result<ReadModel>& read, const std::string& what) {
   if (!read) return tl::unexpected(read.error());
-  NN_ASSIGN(Graph graph, ImportGraph(*read, "", InputSettings{.states = StatePorts::kResources}));
+  NN_ASSIGN(Graph graph, ImportGraph(*read, what, InputSettings{.states = StatePorts::kResources}));
   NamePorts(graph);
   return graph;
 }
@@ -84,11 +84,12 @@ Result<Verification> VerifyEdit(const ReadModel& source, const EditedModel& edit
                                 const VerifyOptions& options) {
   NN_ASSIGN(const NativeFlow flow, source.format->flow(*source.model));
   const std::vector<NativeEdit::Port> ports = PortsIn(flow, edited);
-  Result<Graph> source_graph = Import(WithOutputs(source, flow, ports));
+  Result<Graph> source_graph = Import(WithOutputs(source, flow, ports), "the source");
   // Parts of the source that cannot run may not matter.
-  if (!source_graph) source_graph = Import(Apply(source, PlanComputation(flow, ports)));
+  if (!source_graph)
+    source_graph = Import(Apply(source, PlanComputation(flow, ports)), "the source");
   if (!source_graph) return tl::unexpected(source_graph.error());
-  NN_ASSIGN(const Graph part, Import(edited.model));
+  NN_ASSIGN(const Graph part, Import(edited.model, "the edited model"));
   if (part.inputs().size() != edited.inputs.size() ||
       part.outputs().size() != edited.outputs.size())
     return UnsupportedError("an input or output is no tensor");
