@@ -463,7 +463,7 @@ TEST_CASE("rename: TensorFlow Lite, names in a file above 2 GiB") {
   WriteText(dir / "m.tflite", file.substr(0, begin));
   fs::resize_file(dir / "m.tflite", begin + kLarge + 8);
   const ReadModel read = ReadOrFail(dir / "m.tflite");
-  const auto& mapped = static_cast<const tflite::Model&>(*read.model).file();
+  const auto& mapped = static_cast<const tflite::Model&>(*read.model).flatbuffer.parts()[0];
   const auto image = Renamed(read, {{"a much longer name"}, {"b"}}, ExportOptions{"n.tflite"});
   REQUIRE_MESSAGE(image.has_value(), image.error().message());
   // Everything after the inserted names is one view of the old file.
@@ -489,7 +489,7 @@ TEST_CASE("rename: TensorFlow Lite, weights are not copied") {
     out "y" = %y
   })");
   const ReadModel read = ReadOrFail(dir / "m.tflite");
-  const auto& file = static_cast<const tflite::Model&>(*read.model).file();
+  const auto& file = static_cast<const tflite::Model&>(*read.model).flatbuffer.parts()[0];
   const auto image = Renamed(read, {{"image"}, {"y"}}, ExportOptions{dir / "n.tflite"});
   REQUIRE(image.has_value());
   uint64_t copied = 0;

@@ -63,17 +63,6 @@ class FbDumper {
     return fields;
   }
 
-  Status CheckFields(const fb::Table& table, const reflection::Object& type) {
-    const auto& fields = FieldsOf(type);
-    const auto end = fb::ReadScalar<fb::voffset_t>(table.GetVTable());
-    for (fb::voffset_t at = fb::FieldIndexToOffset(static_cast<fb::voffset_t>(fields.size()));
-         at < end; at = static_cast<fb::voffset_t>(at + sizeof(fb::voffset_t)))
-      if (table.GetOptionalFieldOffset(at) != 0)
-        return UnsupportedError("{} has a field {} that is not in this program's schema",
-                                ShortName(type.name()), (at - 4) / 2);
-    return {};
-  }
-
   Status WriteTable(const fb::Table& table, const reflection::Object& type) {
     if (!table.VerifyTableStart(verifier_)) return Damaged(ShortName(type.name()));
     NN_RETURN_IF_ERROR(CheckFields(table, type));
@@ -118,12 +107,7 @@ class FbDumper {
       case reflection::Obj:
         return WriteTable(*reinterpret_cast<const fb::Table*>(pointer), TableOf(type, schema_));
       case reflection::Union: {
-        const reflection::Field* type_field = TypeFieldOf(field, owner);
-        const auto number = table.GetField<uint8_t>(type_field->offset(), 0);
-        const auto* member = MemberOf(*EnumOf(*type_field, schema_), number, schema_);
-        if (member == nullptr)
-          return UnsupportedError("{} of {} has type {}, which is not in this program's schema",
-                                  View(field.name()), ShortName(owner.name()), number);
+        NN_ASSIGN(const auto* const member, UnionMember(table, field, owner, schema_));
         return WriteTable(*reinterpret_cast<const fb::Table*>(pointer), *member);
       }
       default:

@@ -27,6 +27,9 @@ struct OutsideVector {
 uint64_t ReferencePosition(const flatbuffers::DetachedBuffer& file, const void* table,
                            flatbuffers::voffset_t field);
 
+// The end of the vectors behind a flatbuffer of `size` bytes.
+uint64_t EndOfOutside(uint64_t size, std::span<const OutsideVector> vectors, size_t alignment);
+
 // The parts of the file: the flatbuffer, whose references are set, and the vectors, each with its
 // elements at a multiple of `alignment`. Requires that the file remains below 2 GiB.
 std::vector<Blob> PlaceOutside(flatbuffers::DetachedBuffer file,

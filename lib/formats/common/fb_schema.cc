@@ -62,6 +62,29 @@ bool IsByteString(const reflection::Type& type) {
   return type.element() == reflection::UByte && type.index() < 0;
 }
 
+Status CheckFields(const fb::Table& table, const reflection::Object& type) {
+  const auto end = fb::ReadScalar<fb::voffset_t>(table.GetVTable());
+  for (fb::voffset_t at = fb::FieldIndexToOffset(static_cast<fb::voffset_t>(type.fields()->size()));
+       at < end; at = static_cast<fb::voffset_t>(at + sizeof(fb::voffset_t)))
+    if (table.GetOptionalFieldOffset(at) != 0)
+      return UnsupportedError("{} has a field {} that is not in this program's schema",
+                              ShortName(type.name()), (at - 4) / 2);
+  return {};
+}
+
+Result<const reflection::Object*> UnionMember(const fb::Table& table,
+                                              const reflection::Field& field,
+                                              const reflection::Object& owner,
+                                              const reflection::Schema& schema) {
+  const reflection::Field* type_field = TypeFieldOf(field, owner);
+  const auto number = table.GetField<uint8_t>(type_field->offset(), 0);
+  const auto* member = MemberOf(*EnumOf(*type_field, schema), number, schema);
+  if (member == nullptr)
+    return UnsupportedError("{} of {} has type {}, which is not in this program's schema",
+                            View(field.name()), ShortName(owner.name()), number);
+  return member;
+}
+
 Status Unsupported(const reflection::Field& field) {
   return UnsupportedError("the schema type of {} is unsupported", Quote(View(field.name())));
 }

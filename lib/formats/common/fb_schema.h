@@ -51,6 +51,15 @@ const reflection::Field* TypeFieldOf(const reflection::Field& field,
 
 bool IsByteString(const reflection::Type& type);
 
+// kUnsupported, with the number, for a field of the table that is not in the schema.
+Status CheckFields(const fb::Table& table, const reflection::Object& type);
+
+// The table of a union in `field` of a table. kUnsupported if it is not in the schema.
+Result<const reflection::Object*> UnionMember(const fb::Table& table,
+                                              const reflection::Field& field,
+                                              const reflection::Object& owner,
+                                              const reflection::Schema& schema);
+
 // The error about a field whose type dumps do not support.
 Status Unsupported(const reflection::Field& field);
 

@@ -27,10 +27,14 @@ class Pages {
   explicit operator bool() const { return address_ != MAP_FAILED; }
   std::byte* data() { return static_cast<std::byte*>(address_); }
 
+  // Makes whole pages writable; false if there is no memory for them.
+  bool Open(uint64_t begin, uint64_t end) {
+    return mprotect(data() + begin, end - begin, PROT_READ | PROT_WRITE) == 0;
+  }
   // Copies whole pages; false if there is no memory for them.
   bool Fill(std::span<const std::byte> from, uint64_t begin, uint64_t end) {
     if (begin >= end) return true;
-    if (mprotect(data() + begin, end - begin, PROT_READ | PROT_WRITE) != 0) return false;
+    if (!Open(begin, end)) return false;
     std::memcpy(data() + begin, from.data() + begin, std::min<uint64_t>(end, from.size()) - begin);
     return true;
   }
@@ -41,6 +45,10 @@ class Pages {
   size_t size_;
 };
 
+uint64_t PageSize() {
+  return static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
 tl::unexpected<Error> NoMemory(size_t size) {
   return LimitError("not enough memory for the structure of a flatbuffer of {}", HumanBytes(size));
 }
@@ -49,9 +57,10 @@ tl::unexpected<Error> NoMemory(size_t size) {
 
 Result<StableFlatbuffer> StableFlatbuffer::Make(const Blob& file, std::vector<ByteRange> payloads) {
   StableFlatbuffer out;
-  out.file_ = out.structure_ = file;
+  out.parts_ = {file};
+  out.structure_ = file;
   if (!IsMapped(file)) return out;
-  const auto page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  const uint64_t page = PageSize();
   const auto pages = std::make_shared<Pages>(file.size());
   const auto no_memory = [&] { return NoMemory(file.size()); };
   if (!*pages) return no_memory();
@@ -70,6 +79,50 @@ Result<StableFlatbuffer> StableFlatbuffer::Make(const Blob& file, std::vector<By
   if (!pages->Fill(file.bytes(), done, all) || !pages->Finish()) return no_memory();
   out.structure_ = Blob({pages->data(), file.size()}, pages);
   return out;
+}
+
+Result<StableFlatbuffer> StableFlatbuffer::Join(std::vector<Part> parts) {
+  StableFlatbuffer out;
+  const uint64_t page = PageSize();
+  uint64_t size = 0;
+  for (const Part& part : parts) size += part.bytes.size();
+  const auto pages = std::make_shared<Pages>(size);
+  if (!*pages) return NoMemory(size);
+  uint64_t at = 0;
+  for (Part& part : parts) {
+    const uint64_t end = at + part.bytes.size();
+    if (!part.is_payload || part.bytes.size() < kLargePayload) {
+      if (!pages->Open(at / page * page, RoundUp(end, page))) return NoMemory(size);
+      std::ranges::copy(part.bytes.bytes(), pages->data() + at);
+    }
+    at = end;
+    out.parts_.push_back(std::move(part.bytes));
+  }
+  if (!pages->Finish()) return NoMemory(size);
+  out.structure_ = Blob({pages->data(), size}, pages);
+  return out;
+}
+
+std::vector<Blob> StableFlatbuffer::Pieces(uint64_t begin, uint64_t size) const {
+  std::vector<Blob> pieces;
+  const uint64_t end = begin + size;
+  uint64_t at = 0;
+  for (const Blob& part : parts_) {
+    const uint64_t from = std::max(begin, at), to = std::min(end, at + part.size());
+    if (from < to) pieces.push_back(part.Slice(from - at, to - from));
+    at += part.size();
+  }
+  return pieces;
+}
+
+Blob StableFlatbuffer::Slice(uint64_t begin, uint64_t size) const {
+  const std::vector<Blob> pieces = Pieces(begin, size);
+  if (pieces.empty()) return {};
+  if (pieces.size() == 1) return pieces.front();
+  Buffer joined(size);
+  std::byte* to = joined.data();
+  for (const Blob& piece : pieces) to = std::ranges::copy(piece.bytes(), to).out;
+  return Blob(std::move(joined));
 }
 
 Result<Blob> JoinSparse(std::span<const Blob> parts) {

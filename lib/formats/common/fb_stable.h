@@ -30,8 +30,20 @@ class StableFlatbuffer {
   // file in private memory is not copied.
   static Result<StableFlatbuffer> Make(const Blob& file, std::vector<ByteRange> payloads);
 
+  // A piece of a file that is written from memory.
+  struct Part {
+    Blob bytes;
+    bool is_payload = false;  // no structure
+  };
+  // The same for parts that are one file together. Large payloads remain views.
+  static Result<StableFlatbuffer> Join(std::vector<Part> parts);
+
   // The whole file, with its payloads.
-  const Blob& file() const { return file_; }
+  const std::vector<Blob>& parts() const { return parts_; }
+  uint64_t size() const { return structure_.size(); }
+  // A range of the file; a copy if it is in several parts.
+  Blob Slice(uint64_t begin, uint64_t size) const;
+  std::vector<Blob> Pieces(uint64_t begin, uint64_t size) const;
   // The same size, with zeros in pages that contain only a large payload.
   const Blob& structure() const { return structure_; }
 
@@ -41,16 +53,15 @@ class StableFlatbuffer {
   // The bytes of a range of structure(); large ranges are views of the file, because their pages
   // may be zeroed.
   Blob View(const void* begin, size_t size) const {
-    const Blob& from = size < kLargePayload ? structure_ : file_;
-    return from.Slice(static_cast<size_t>(static_cast<const std::byte*>(begin) - structure_.data()),
-                      size);
+    const auto at = static_cast<size_t>(static_cast<const std::byte*>(begin) - structure_.data());
+    return size < kLargePayload ? structure_.Slice(at, size) : Slice(at, size);
   }
   Blob View(const flatbuffers::Vector<uint8_t>& bytes) const {
     return View(bytes.data(), bytes.size());
   }
 
  private:
-  Blob file_;
+  std::vector<Blob> parts_;
   Blob structure_;
 };
 

@@ -67,12 +67,13 @@ Result<std::optional<Archive>> FindArchive(std::span<const std::byte> file) {
   return archive;
 }
 
-Result<std::vector<std::pair<uint64_t, uint32_t>>> Archive::Moved(uint64_t distance) const {
+Result<std::vector<std::pair<uint64_t, uint32_t>>> Archive::Moved(int64_t distance) const {
   std::vector<std::pair<uint64_t, uint32_t>> fields;
   for (const auto& [position, offset] : offsets_) {
-    if (distance >= kZip64 - offset)
+    const int64_t moved = offset + distance;
+    if (moved >= kZip64)
       return UnsupportedError("the archive at the end of the file would end beyond 4 GiB");
-    fields.emplace_back(position, offset + static_cast<uint32_t>(distance));
+    fields.emplace_back(position, static_cast<uint32_t>(moved));
   }
   return fields;
 }

@@ -20,8 +20,8 @@ class Archive {
 
   // The fields of 32 bits, by position, with their values if the archive moves by `distance`.
   // Offsets count from the start of the file or of the archive; the latter stay. kUnsupported if
-  // the archive would end beyond 4 GiB.
-  Result<std::vector<std::pair<uint64_t, uint32_t>>> Moved(uint64_t distance) const;
+  // the archive would end beyond 4 GiB. Requires that its beginning stays in the file.
+  Result<std::vector<std::pair<uint64_t, uint32_t>>> Moved(int64_t distance) const;
 
  private:
   friend Result<std::optional<Archive>> FindArchive(std::span<const std::byte> file);

@@ -40,8 +40,8 @@ std::optional<Blob> OuterData(const Model& model, const flatbuffers::Table& tabl
   if (fields == nullptr) return std::nullopt;
   const auto offset = table.GetField<uint64_t>(fields->offset, 0);
   const auto size = table.GetField<uint64_t>(fields->size, 0);
-  if (offset <= 1 || !InRange(offset, size, model.file().size())) return std::nullopt;
-  return model.file().Slice(offset, size);
+  if (offset <= 1 || !InRange(offset, size, model.flatbuffer.size())) return std::nullopt;
+  return model.flatbuffer.Slice(offset, size);
 }
 
 // The name and type of a buffer, from the first tensor that uses it, if all agree on the type.
@@ -116,7 +116,7 @@ Result<std::unique_ptr<NativeModel>> Restore(const DumpNode& dump, const std::st
 Result<FileImage> Save(const NativeModel& model, const ExportOptions&) {
   const auto& m = static_cast<const Model&>(model);
   FileImage image;
-  image.parts = {m.file()};
+  image.parts = m.flatbuffer.parts();
   std::set<std::string_view> seen;
   const auto* groups = m.root->external_buffer_groups();
   for (int64_t i = 0; i < SizeOf(groups); ++i) {

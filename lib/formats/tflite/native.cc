@@ -18,10 +18,10 @@ constexpr uint64_t kMaxFlatbuffer = FLATBUFFERS_MAX_BUFFER_SIZE - 1;
 
 // `offset` 0 and 1 mean no data.
 Result<Blob> Appended(const Model& model, uint64_t offset, uint64_t size, std::string_view what) {
-  if (!InRange(offset, size, model.file().size()))
+  if (!InRange(offset, size, model.flatbuffer.size()))
     return ModelError("{}: {} bytes at {} are outside the file of {} bytes", what, size, offset,
-                      model.file().size());
-  return model.file().Slice(offset, size);
+                      model.flatbuffer.size());
+  return model.flatbuffer.Slice(offset, size);
 }
 
 // The data of buffers, in the flatbuffer and after it.
@@ -63,16 +63,25 @@ Likeness LikenessOf(std::span<const std::byte> bytes) {
 
 Result<std::unique_ptr<NativeModel>> Read(const Blob& file, const std::string& path,
                                           const ReadLimits& limits) {
-  auto model = std::make_unique<Model>();
   const Blob aligned = file.IsAligned(kBufferAlignment) ? file : Blob::Copy(file.bytes());
-  NN_ASSIGN(model->flatbuffer, StableFlatbuffer::Make(aligned, Payloads(aligned.bytes())));
-  model->files =
-      SideFiles(std::filesystem::path(path).parent_path(), limits.max_file_bytes, file.size());
+  NN_ASSIGN(StableFlatbuffer flatbuffer,
+            StableFlatbuffer::Make(aligned, Payloads(aligned.bytes())));
+  return Verified(
+      std::move(flatbuffer),
+      SideFiles(std::filesystem::path(path).parent_path(), limits.max_file_bytes, file.size()),
+      limits);
+}
+
+Result<std::unique_ptr<Model>> Verified(StableFlatbuffer flatbuffer, const SideFiles& files,
+                                        const ReadLimits& limits) {
+  auto model = std::make_unique<Model>();
+  model->flatbuffer = std::move(flatbuffer);
+  model->files = files;
   const auto bytes = model->flatbuffer.structure().bytes();
   NN_RETURN_IF_ERROR(VerifyFlatbuffer(bytes.first(std::min<size_t>(bytes.size(), kMaxFlatbuffer)),
                                       "tflite.fbs", VerifyModel, limits));
   model->root = fb::GetModel(bytes.data());
-  return std::unique_ptr<NativeModel>(std::move(model));
+  return model;
 }
 
 std::string_view Text(const flatbuffers::String* text) {

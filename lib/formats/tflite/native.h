@@ -14,6 +14,7 @@
 
 #include "base/blob.h"
 #include "formats/common/fb_stable.h"
+#include "formats/common/native_edit.h"
 #include "formats/format.h"
 #include "tflite/tflite_generated.h"
 
@@ -22,13 +23,15 @@ namespace nn::tflite {
 struct Model : NativeModel {
   StableFlatbuffer flatbuffer;      // begins at a multiple of 16 bytes
   const fb::Model* root = nullptr;  // in flatbuffer.structure()
-
-  const Blob& file() const { return flatbuffer.file(); }
 };
 
 // Reads and verifies a model. kParse if the flatbuffer is damaged, kLimit beyond the limits.
 Result<std::unique_ptr<NativeModel>> Read(const Blob& file, const std::string& path,
                                           const ReadLimits& limits);
+
+// A model whose files are those of `files`, from a file in memory.
+Result<std::unique_ptr<Model>> Verified(StableFlatbuffer flatbuffer, const SideFiles& files,
+                                        const ReadLimits& limits);
 
 // Format::likeness.
 Likeness LikenessOf(std::span<const std::byte> bytes);
@@ -56,6 +59,10 @@ Result<FileImage> Save(const NativeModel& model, const ExportOptions& options);
 Result<PortNames> NamesOfPorts(const NativeModel& model);
 Result<FileImage> Rename(const NativeModel& model, const PortNames& names,
                          const ExportOptions& options);
+
+// Format::flow and edit.
+Result<NativeFlow> FlowOf(const NativeModel& model);
+Result<std::unique_ptr<NativeModel>> Edit(const NativeModel& model, const NativeEdit& edit);
 
 // Element i of a vector that may be absent; null if out of range.
 template <typename T>

@@ -61,7 +61,7 @@ class Patcher {
     if (!moved_.empty()) added = RoundUp(added, AlignmentOfMoved());
     for (const auto& [position, offset] : moved_) Put<uint64_t>(position, offset + added);
     if (archive_) {
-      NN_ASSIGN(const auto fields, archive_->Moved(added));
+      NN_ASSIGN(const auto fields, archive_->Moved(static_cast<int64_t>(added)));
       for (const auto& [position, value] : fields) Put<uint32_t>(position, value);
     }
     for (const auto& [position, string] : references_) {
@@ -76,12 +76,15 @@ class Patcher {
     return {};
   }
 
-  // `file`, which is the model's or its structure, with the changed fields and the strings.
-  Result<std::vector<Blob>> Join(const Blob& file) const {
+  // The file, or only its structure, with the changed fields and the strings.
+  Result<std::vector<Blob>> Join(bool only_structure) const {
+    const StableFlatbuffer& file = model_.flatbuffer;
     std::vector<Blob> parts;
     uint64_t at = 0;
     const auto copy_to = [&](uint64_t end) {
-      if (end > at) parts.push_back(file.Slice(at, end - at));
+      if (end > at && only_structure) parts.push_back(file.structure().Slice(at, end - at));
+      if (end > at && !only_structure)
+        std::ranges::move(file.Pieces(at, end - at), std::back_inserter(parts));
       at = end;
     };
     const auto insert = [&] {
@@ -213,8 +216,8 @@ Status RenameInSignatures(const Model& model, const TensorNames& changes, Patche
 }
 
 // A damaged file may use the bytes of a reference for something else as well.
-Status CheckRenamed(const Patcher& patcher, const Model& model, const PortNames& names) {
-  NN_ASSIGN(const auto parts, patcher.Join(model.flatbuffer.structure()));
+Status CheckRenamed(const Patcher& patcher, const PortNames& names) {
+  NN_ASSIGN(const auto parts, patcher.Join(true));
   NN_ASSIGN(const Blob structure, JoinSparse(parts));
   ReadLimits limits;
   limits.max_items = std::numeric_limits<decltype(limits.max_items)>::max();
@@ -275,9 +278,9 @@ Result<FileImage> Rename(const NativeModel& native, const PortNames& names,
   }
   NN_RETURN_IF_ERROR(RenameInSignatures(model, changes, patcher));
   NN_RETURN_IF_ERROR(patcher.Finish());
-  NN_RETURN_IF_ERROR(CheckRenamed(patcher, model, names));
+  NN_RETURN_IF_ERROR(CheckRenamed(patcher, names));
   FileImage image;
-  NN_ASSIGN(image.parts, patcher.Join(model.file()));
+  NN_ASSIGN(image.parts, patcher.Join(false));
   image.side_files = std::move(copy.side_files);
   return image;
 }

@@ -71,6 +71,8 @@ const Format& TfliteFormat() {
       .save = Save,
       .port_names = NamesOfPorts,
       .rename = Rename,
+      .flow = FlowOf,
+      .edit = Edit,
       .micro = MicroModelOf,
   };
   return format;

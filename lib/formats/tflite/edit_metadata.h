@@ -1,0 +1,28 @@
+// Changes of a model's metadata (NativeEdit::metadata).
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/blob.h"
+#include "base/status.h"
+#include "formats/common/native_edit.h"
+#include "formats/tflite/native.h"
+
+namespace nn::tflite {
+
+// Entries of the metadata to write, and which ones of the source stay as they are.
+struct MetadataEdit {
+  std::vector<bool> keeps;                 // by entry
+  std::map<std::string, Blob> texts;       // by name: those of entries that get another text
+  std::optional<std::string> description;  // "": none
+};
+
+// Entries are named as in ModelSummary::metadata; "description" is that of the model. kUnsupported
+// for entries that are not text, and for signatures. `drops_operators`: those that refer to
+// operators by index are dropped.
+Result<MetadataEdit> EditMetadata(const Model& model, const NativeEdit& edit, bool drops_operators);
+
+}  // namespace nn::tflite

@@ -1,0 +1,56 @@
+// Native edits (Format::flow, Format::edit) in tests.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "formats/common/native_edit.h"
+#include "formats/format.h"
+#include "ir/graph.h"
+#include "ir/tensor.h"
+
+namespace nn::test {
+
+NativeFlow FlowOrFail(const ReadModel& read);
+// The position of a value; a failed REQUIRE if there is none.
+size_t ValueAt(const NativeFlow& flow, const std::string& name);
+
+// Everything stays.
+NativeEdit IdentityOf(const NativeFlow& flow);
+// The operators that the outputs need, back to the inputs. `types`: of the inputs.
+NativeEdit PieceOf(const NativeFlow& flow, const std::vector<std::string>& inputs,
+                   const std::vector<std::string>& outputs,
+                   const std::map<std::string, Type>& types = {});
+
+ReadModel EditOrFail(const ReadModel& read, const NativeEdit& edit);
+// The message of the error of an edit; a failed REQUIRE if there is none.
+std::string EditError(const ReadModel& read, const NativeEdit& edit);
+
+PortNames PortsOf(const ReadModel& read);
+
+// "/subgraphs/0/name: a -> b": the fields that differ; a failed REQUIRE if the models cannot be
+// compared.
+std::vector<std::string> DifferencesOf(const ReadModel& a, const ReadModel& b);
+
+// The rules that the model breaks.
+std::vector<std::string> BrokenRules(const ReadModel& read);
+
+Tensor TensorOf(DType dtype, const std::vector<int64_t>& dims, const std::vector<double>& values);
+
+struct ModelRun {
+  std::map<std::string, Tensor> inputs, outputs;  // by name
+};
+// Runs the model; inputs that `values` does not have are seeded.
+Result<ModelRun> RunModel(const ReadModel& read, const std::map<std::string, Tensor>& values = {});
+
+// Cuts the model in two between its operators, at up to `most` places: the outputs of the second
+// part on those of the first are those of the model, and neither breaks a rule that the model does
+// not. Returns the number of places; cuts that the format refuses do not count.
+int CheckCuts(const ReadModel& read, size_t most = 6);
+
+// Runs CheckCuts, and the identity, for all models of a format in the repository. Returns the
+// number of cuts.
+int CheckCutsOfAll(std::string_view format);
+
+}  // namespace nn::test
