@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -46,11 +47,13 @@ Result<ModelRun> RunModel(const ReadModel& read, const std::map<std::string, Ten
 
 // Cuts the model in two between its operators, at up to `most` places: the outputs of the second
 // part on those of the first are those of the model, and neither breaks a rule that the model does
-// not. Returns the number of places; cuts that the format refuses do not count.
-int CheckCuts(const ReadModel& read, size_t most = 6);
+// not break, besides those in `known`. Returns the number of places; cuts that the format refuses
+// do not count.
+int CheckCuts(const ReadModel& read, const std::set<std::string>& known = {}, size_t most = 6);
 
-// Runs CheckCuts, and the identity, for all models of a format in the repository. Returns the
-// number of cuts.
-int CheckCutsOfAll(std::string_view format);
+// Runs CheckCuts, and the identity, for all models and graphs in the repository that the format can
+// have. `known` is by file. Returns the number of cuts.
+int CheckCutsOfAll(std::string_view format,
+                   const std::map<std::string, std::set<std::string>>& known = {});
 
 }  // namespace nn::test

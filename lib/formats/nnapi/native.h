@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/blob.h"
+#include "formats/common/native_edit.h"
 #include "formats/format.h"
 #include "formats/nnapi/codes.h"
 #include "formats/nnapi/memory.h"
@@ -117,5 +118,9 @@ Result<FileImage> Save(const NativeModel& model, const ExportOptions& options);
 Result<PortNames> NamesOfPorts(const NativeModel& model);
 Result<FileImage> Rename(const NativeModel& model, const PortNames& names,
                          const ExportOptions& options);
+
+// Format::flow and edit.
+Result<NativeFlow> FlowOf(const NativeModel& model);
+Result<std::unique_ptr<NativeModel>> ApplyEdit(const NativeModel& model, const NativeEdit& edit);
 
 }  // namespace nn::nnapi

@@ -47,6 +47,8 @@ const Format& NnapiFormat() {
       .save = Save,
       .port_names = NamesOfPorts,
       .rename = Rename,
+      .flow = FlowOf,
+      .edit = ApplyEdit,
   };
   return format;
 }
