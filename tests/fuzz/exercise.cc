@@ -10,6 +10,7 @@
 #include "convert/written.h"
 #include "formats/common/dump.h"
 #include "formats/common/dump_writer.h"
+#include "formats/common/native_edit.h"
 #include "formats/format.h"
 #include "fuzz/run_model.h"
 #include "ir/verify.h"
@@ -69,6 +70,25 @@ std::string CheckRename(const ReadModel& model, const std::string& path) {
   return {};
 }
 
+// The edit that keeps everything.
+std::string CheckEdit(const ReadModel& model) {
+  if (model.format->flow == nullptr) return {};
+  const auto flow = model.format->flow(*model.model);
+  if (!flow) return Internal(flow.error());
+  NativeEdit edit;
+  edit.keeps.assign(flow->operators.size(), true);
+  for (const size_t v : flow->inputs) edit.inputs.push_back({v});
+  for (const size_t v : flow->outputs) edit.outputs.push_back({v});
+  auto same = model.format->edit(*model.model, edit);
+  if (!same) return Internal(same.error());
+  const auto names = model.format->port_names(*model.model);
+  const auto kept = model.format->port_names(**same);
+  if (names && (!kept || *kept != *names)) return "an edited model has other names";
+  edit.strip = {.docs = true, .names = true, .metadata = true};
+  const auto stripped = model.format->edit(*model.model, edit);
+  return stripped ? std::string() : Internal(stripped.error());
+}
+
 std::string CheckCopies(const ReadModel& model, const std::string& path, const std::string& dump) {
   auto restored = ReadModelBytes(BlobOf(dump), "m.json", Limits());
   if (!restored) {
@@ -88,7 +108,8 @@ std::string CheckCopies(const ReadModel& model, const std::string& path, const s
     return "a saved model is not read: " + again.error().message();
   }
   if (DumpOf(*again) != dump) return "a saved model is dumped otherwise";
-  return CheckRename(model, own);
+  if (std::string broken = CheckRename(model, own); !broken.empty()) return broken;
+  return CheckEdit(model);
 }
 
 // Converts as nnconvert does. True if a sound file was written.

@@ -12,10 +12,10 @@ namespace nn::test {
 
 // Operations in addition to reading, validating, summarizing and importing.
 struct ExerciseOptions {
-  bool copy = false;                    // dumped and restored, saved, renamed and read again
-  bool convert = false;                 // written in every format, and read again
-  bool verify = false;                  // with convert: source and result are run and compared
-  bool run = false;                     // RunModelEverywhere()
+  bool copy = false;     // dumped and restored, saved, renamed, edited and read again
+  bool convert = false;  // written in every format, and read again
+  bool verify = false;   // with convert: source and result are run and compared
+  bool run = false;      // RunModelEverywhere()
   std::span<const Tensor> inputs = {};  // of the run, if they fit
 };
 
@@ -25,6 +25,7 @@ struct ExerciseOptions {
 //   - a model that was dumped is restored from its dump, and dumped again the same;
 //   - a model that was saved is read again, and dumped the same;
 //   - a model with other names for its inputs and outputs is read again, and has them;
+//   - a model that an edit leaves as it is has the same names;
 //   - an imported graph passes the verifier;
 //   - a written file can be read and imported, and passes the rules of its format;
 //   - the guarantees of RunModelEverywhere().

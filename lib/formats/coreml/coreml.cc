@@ -55,6 +55,8 @@ const Format& CoremlFormat() {
       .save = Save,
       .port_names = NamesOfPorts,
       .rename = Rename,
+      .flow = FlowOf,
+      .edit = ApplyEdit,
   };
   return format;
 }

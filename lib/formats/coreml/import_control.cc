@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "formats/common/regions.h"
 #include "formats/coreml/importer.h"
+#include "formats/coreml/network_parts.h"
 #include "ops/control/loop.h"
 
 namespace nn::coreml {
@@ -16,17 +17,8 @@ namespace {
 // Adds the blobs that a layer and the networks in it write.
 void AddWritten(const Fields& layer, std::set<std::string>& out) {
   for (std::string& name : layer.Texts("output")) out.insert(std::move(name));
-  const std::string_view kind = layer.OneOf("layer");
-  const auto add = [&](std::string_view network) {
-    for (const Fields& inner : layer.Sub(kind).Sub(network).List("layers")) AddWritten(inner, out);
-  };
-  if (kind == "branch") {
-    add("ifBranch");
-    add("elseBranch");
-  } else if (kind == "loop") {
-    add("conditionNetwork");
-    add("bodyNetwork");
-  }
+  for (const Fields& network : NestedNetworks(layer))
+    for (const Fields& inner : network.List("layers")) AddWritten(inner, out);
 }
 
 }  // namespace

@@ -80,21 +80,13 @@ Status Importer::ReadInput(const Fields& feature, size_t position) {
   return {};
 }
 
-std::string Importer::ScoresBlob() const {
-  std::string name = network_.Text("labelProbabilityLayerName");
-  if (!name.empty()) return name;
-  const auto layers = network_.List("layers");
-  const auto outputs = layers.empty() ? std::vector<std::string>() : layers.back().Texts("output");
-  return outputs.empty() ? std::string() : outputs[0];
-}
-
 Status Importer::ReadOutput(const Fields& feature) {
   const std::string name = feature.Text("name");
   std::string blob = name;
   if (IsClassifier()) {
     if (name == description_.Text("predictedFeatureName") && !scope_.contains(name)) return {};
     if (name == description_.Text("predictedProbabilitiesName") || !scope_.contains(name)) {
-      blob = ScoresBlob();
+      blob = ScoresBlob(network_);
       graph_.metadata[std::string(kScoresKey)] = name;
     }
   }

@@ -59,8 +59,6 @@ class Importer {
   // Facts about a feature that its value does not have.
   void ReadFeatureMetadata(const Fields& feature);
   Status ReadInput(const Fields& feature, size_t position);
-  // The blob with the scores of a classifier: the named one, or the output of the last layer.
-  std::string ScoresBlob() const;
   Status ReadOutput(const Fields& feature);
 
   // A fact that is known at import, or bool[], which a run decides.

@@ -109,6 +109,14 @@ Result<std::unique_ptr<NativeModel>> ReadFolder(const std::string& path, const R
   return std::unique_ptr<NativeModel>(*std::move(model));
 }
 
+std::string ScoresBlob(const Fields& network) {
+  std::string name = network.Text("labelProbabilityLayerName");
+  if (!name.empty()) return name;
+  const auto layers = network.List("layers");
+  const auto outputs = layers.empty() ? std::vector<std::string>() : layers.back().Texts("output");
+  return outputs.empty() ? std::string() : outputs[0];
+}
+
 std::string KindOf(const Fields& layer) {
   const std::string_view kind = layer.OneOf("layer");
   if (kind == "activation")

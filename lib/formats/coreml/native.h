@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/blob.h"
+#include "formats/common/native_edit.h"
 #include "formats/coreml/fields.h"
 #include "formats/coreml/package.h"
 #include "formats/format.h"
@@ -67,6 +68,13 @@ Result<FileImage> Save(const NativeModel& model, const ExportOptions& options);
 Result<PortNames> NamesOfPorts(const NativeModel& model);
 Result<FileImage> Rename(const NativeModel& model, const PortNames& names,
                          const ExportOptions& options);
+
+// Format::flow and edit. A model that is not a network is one operator.
+Result<NativeFlow> FlowOf(const NativeModel& model);
+Result<std::unique_ptr<NativeModel>> ApplyEdit(const NativeModel& model, const NativeEdit& edit);
+
+// The blob with the scores of a classifier: the named one, or the output of the last layer.
+std::string ScoresBlob(const Fields& network);
 
 // The name of a layer's kind in the schema: "convolution", "activation.ReLU", "unary.SQRT"; "" if
 // the layer has none.

@@ -11,14 +11,14 @@
 #include "coreml_model.pb.h"
 #include "formats/coreml/interface.h"
 #include "formats/coreml/native.h"
+#include "formats/coreml/network_parts.h"
+#include "formats/coreml/rename.h"
 #include "formats/coreml/summary.h"
 
 namespace nn::coreml {
 namespace {
 
 using google::protobuf::FieldDescriptor;
-using FeatureNames = std::map<std::string, std::string, std::less<>>;
-
 // A string field with the name of a feature, a blob or a value.
 struct NameField {
   std::string_view message;
@@ -171,24 +171,21 @@ class FeatureRenamer {
   const std::set<std::string, std::less<>> targets_;
 };
 
-std::vector<std::string> FeatureNamesOf(const Fields& owner, std::string_view list) {
+std::vector<std::string> FeatureNamesOf(const std::vector<Fields>& features) {
   std::vector<std::string> names;
-  for (const Fields& feature : owner.List(list)) names.push_back(feature.Text("name"));
+  for (const Fields& feature : features) names.push_back(feature.Text("name"));
   return names;
 }
 
 }  // namespace
 
+Status RenameFeatures(Model& model, FeatureNames names) {
+  return FeatureRenamer(std::move(names)).Run(*model.proto);
+}
+
 Result<PortNames> NamesOfPorts(const NativeModel& native) {
-  const auto& model = static_cast<const Model&>(native);
-  const Fields description = model.root().Sub("description");
-  PortNames names{FeatureNamesOf(description, "input"), FeatureNamesOf(description, "output")};
-  if (!names.inputs.empty() || !names.outputs.empty()) return names;
-  const std::string main = description.Text("defaultFunctionName");
-  for (const Fields& function : description.List("functions"))
-    if (function.Text("name") == main)
-      return PortNames{FeatureNamesOf(function, "input"), FeatureNamesOf(function, "output")};
-  return names;
+  const Features ports = PortsOf(static_cast<const Model&>(native));
+  return PortNames{FeatureNamesOf(ports.inputs), FeatureNamesOf(ports.outputs)};
 }
 
 Result<FileImage> Rename(const NativeModel& native, const PortNames& names,
@@ -203,7 +200,7 @@ Result<FileImage> Rename(const NativeModel& native, const PortNames& names,
   *renamed.proto = *model.proto;
   renamed.payloads = model.payloads;
   renamed.folder = model.folder;
-  NN_RETURN_IF_ERROR(FeatureRenamer(std::move(changes)).Run(*renamed.proto));
+  NN_RETURN_IF_ERROR(RenameFeatures(renamed, std::move(changes)));
   return Save(renamed, options);
 }
 

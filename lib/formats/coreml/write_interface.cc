@@ -47,25 +47,6 @@ void WriteImage(const Type& type, std::string_view color, Writer image) {
   WriteRange(range.Sub("widthRange"), type.dim(3));
 }
 
-// Outputs with dynamic sizes have no declared shape.
-Status WriteArray(const Type& type, bool input, Writer array) {
-  const std::string_view name = ArrayTypeName(type.dtype);
-  if (name.empty() || type.quantized())
-    return UnsupportedError("Core ML has no arrays of {}", type.ToString());
-  if (!type.ranked() || type.rank() < 1 || type.rank() > kMaxRank)
-    return UnsupportedError("{}: arrays must have 1 to {} axes", type.ToString(), kMaxRank);
-  array.Enum("dataType", name);
-  const bool fixed = AllConst(*type.dims);
-  if (!fixed && !input) return {};
-  std::vector<int64_t> shape;
-  for (const Dim& d : *type.dims) shape.push_back(DefaultSize(d));
-  array.Ints("shape", shape);
-  if (fixed) return {};
-  Writer range = array.Sub("shapeRange");
-  for (const Dim& d : *type.dims) WriteRange(range.Add("sizeRanges"), d);
-  return {};
-}
-
 // The color space of a port that is written as an image; empty for others.
 std::string ColorOf(const Graph& graph, const Port& port) {
   const Type& type = port.value->type();
@@ -108,8 +89,7 @@ void WriteMetadata(const Graph& graph, const ExportOptions& options, Writer meta
       metadata, "nn.producer",
       options.producer_version.empty() ? "nnconvert" : "nnconvert " + options.producer_version);
   for (const Port& p : graph.inputs())
-    if (p.value->type().ranked() && !AllConst(*p.value->type().dims))
-      AddUserDefined(metadata, std::string(kDimsKey) + p.name, ToString(*p.value->type().dims));
+    if (p.value->type().ranked()) WriteDims(p.name, *p.value->type().dims, metadata);
   constexpr std::string_view kOwn = "coreml.";
   constexpr std::string_view kNotUsers[] = {kImageKey, kDescriptionKey, kLabelsKey, kScoresKey,
                                             kLabelKey};
@@ -125,6 +105,28 @@ bool HasStrings(const Classes& classes) {
 }
 
 }  // namespace
+
+Status WriteArray(const Type& type, bool input, Writer array) {
+  const std::string_view name = ArrayTypeName(type.dtype);
+  if (name.empty() || type.quantized())
+    return UnsupportedError("Core ML has no arrays of {}", type.ToString());
+  if (!type.ranked() || type.rank() < 1 || type.rank() > kMaxRank)
+    return UnsupportedError("{}: arrays must have 1 to {} axes", type.ToString(), kMaxRank);
+  array.Enum("dataType", name);
+  const bool fixed = AllConst(*type.dims);
+  if (!fixed && !input) return {};
+  std::vector<int64_t> shape;
+  for (const Dim& d : *type.dims) shape.push_back(DefaultSize(d));
+  array.Ints("shape", shape);
+  if (fixed) return {};
+  Writer range = array.Sub("shapeRange");
+  for (const Dim& d : *type.dims) WriteRange(range.Add("sizeRanges"), d);
+  return {};
+}
+
+void WriteDims(const std::string& input, const Dims& dims, Writer metadata) {
+  if (!AllConst(dims)) AddUserDefined(metadata, std::string(kDimsKey) + input, ToString(dims));
+}
 
 std::string_view NetworkKind(const Graph& graph) {
   return ClassesOf(graph) ? "neuralNetworkClassifier" : "neuralNetwork";

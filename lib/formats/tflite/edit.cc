@@ -419,7 +419,7 @@ class ModelEditor : private FbCopier {
 
 }  // namespace
 
-Result<std::unique_ptr<NativeModel>> Edit(const NativeModel& native, const NativeEdit& edit) {
+Result<std::unique_ptr<NativeModel>> ApplyEdit(const NativeModel& native, const NativeEdit& edit) {
   const auto& model = static_cast<const Model&>(native);
   NN_ASSIGN(const NativeFlow flow, FlowOf(native));
   NN_ASSIGN(PortNames names, NamesOfPorts(native));

@@ -62,7 +62,7 @@ Result<FileImage> Rename(const NativeModel& model, const PortNames& names,
 
 // Format::flow and edit.
 Result<NativeFlow> FlowOf(const NativeModel& model);
-Result<std::unique_ptr<NativeModel>> Edit(const NativeModel& model, const NativeEdit& edit);
+Result<std::unique_ptr<NativeModel>> ApplyEdit(const NativeModel& model, const NativeEdit& edit);
 
 // Element i of a vector that may be absent; null if out of range.
 template <typename T>

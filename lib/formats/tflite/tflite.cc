@@ -72,7 +72,7 @@ const Format& TfliteFormat() {
       .port_names = NamesOfPorts,
       .rename = Rename,
       .flow = FlowOf,
-      .edit = Edit,
+      .edit = ApplyEdit,
       .micro = MicroModelOf,
   };
   return format;
