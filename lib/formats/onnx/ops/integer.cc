@@ -1,6 +1,7 @@
 // Products of 8-bit integers: MatMulInteger and ConvInteger, and the operators that contain one:
 // QLinearMatMul, QLinearConv, and QGemm, MatMulIntegerToFloat and DynamicQuantizeMatMul of
 // com.microsoft.
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -241,11 +242,10 @@ Status ImportDynamicQuantizeMatMul(ImportContext& ctx) {
 
 namespace {
 
-// The operator, and an Add of the bias, which has one number for each index of `axis` from the end.
-Result<pb::NodeProto*> WriteProduct(ExportContext& ctx, const Node& node, std::string_view op,
-                                    int axis) {
-  std::vector<std::string> inputs;
-  for (size_t i = 0; i < 4; ++i) inputs.push_back(ctx.NameOf(node.input(i)));
+// The operator with the names of its operands, and an Add of the bias, which has one number for
+// each index of `axis` from the end.
+pb::NodeProto* WriteProduct(ExportContext& ctx, const Node& node, std::string_view op,
+                            std::vector<std::string> inputs, int axis) {
   const std::string y = ctx.NameOf(node.output());
   const Value* bias = node.input(4);
   if (bias == nullptr) return ctx.AddNode(node, op, std::move(inputs), {y});
@@ -263,13 +263,41 @@ Result<pb::NodeProto*> WriteProduct(ExportContext& ctx, const Node& node, std::s
   return out;
 }
 
+// The zero points of operand `of` of a matrix product, as MatMulInteger takes them: one number, a
+// vector for a matrix, or the dimensions of the operand with 1 for `summed`, which counts from the
+// end.
+Result<std::string> MatrixZerosName(ExportContext& ctx, const Value* zero, const Value* of,
+                                    size_t summed) {
+  std::string name = ctx.NameOf(zero);
+  if (zero == nullptr ||
+      std::ranges::all_of(*zero->type().dims, [](const Dim& d) { return d == 1; }))
+    return name;
+  Dims dims = *of->type().dims;
+  dims[dims.size() - summed] = 1;
+  const Dims& own = *zero->type().dims;
+  if (own == dims || (own.size() == 1 && dims.size() <= 2)) return name;
+  NN_ASSIGN(std::string shape, ctx.AddDims(dims, "shape"));
+  name = ctx.AddValue("Expand", {std::move(name), std::move(shape)}, "zero_points");
+  ctx.SetType(name, zero->dtype());
+  return name;
+}
+
 Status WriteMatmulInteger(ExportContext& ctx, const Node& node) {
-  return WriteProduct(ctx, node, "MatMulInteger", 0).map([](pb::NodeProto*) {});
+  const Value* const a = node.input(0);
+  const Value* const b = node.input(1);
+  NN_ASSIGN(std::string a_zero, MatrixZerosName(ctx, node.input(2), a, 1));
+  NN_ASSIGN(std::string b_zero,
+            MatrixZerosName(ctx, node.input(3), b, b->type().rank() == 1 ? 1 : 2));
+  WriteProduct(ctx, node, "MatMulInteger",
+               {ctx.NameOf(a), ctx.NameOf(b), std::move(a_zero), std::move(b_zero)}, 0);
+  return {};
 }
 
 Status WriteConvInteger(ExportContext& ctx, const Node& node) {
-  NN_ASSIGN(pb::NodeProto* const out,
-            WriteProduct(ctx, node, "ConvInteger", node.output()->type().rank() - 2));
+  std::vector<std::string> inputs;
+  for (size_t i = 0; i < 4; ++i) inputs.push_back(ctx.NameOf(node.input(i)));
+  pb::NodeProto* const out =
+      WriteProduct(ctx, node, "ConvInteger", std::move(inputs), node.output()->type().rank() - 2);
   const auto& a = node.attrs<ConvAttrs>();
   if (const auto filter = node.input(1)->type().const_dims())
     SetInts(out, "kernel_shape", {filter->begin() + 2, filter->end()});
