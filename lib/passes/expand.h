@@ -158,7 +158,6 @@ Result<bool> ExpandLpPool(Graph& graph, Node& node);
 Result<bool> ExpandLrn(Graph& graph, Node& node);
 
 // det of float32 matrices of constant size, up to 32 columns -> elimination with partial pivoting.
-// Rounds differently.
 Result<bool> ExpandDet(Graph& graph, Node& node);
 // dft, stft of float32 of constant length -> products with the matrix of the transform; frames of
 // stft by a convolution, or gathered if the window is computed. Rounds differently, and sums

@@ -31,17 +31,23 @@ class Elimination {
     NN_ASSIGN(zero_, e_.Number(DType::kF32, 0));
     NN_ASSIGN(one_, e_.Number(DType::kF32, 1));
     Value* product = nullptr;
+    Value* singular = nullptr;
     for (int64_t size = n; size > 0; --size) {
       Value* factor = matrix;
       if (size > 1) {
         NN_ASSIGN(std::tie(matrix, factor), Step(matrix, size));
       }
+      NN_ASSIGN(Value* const is_zero, e_.Add("equal", {factor, zero_}));
       if (product == nullptr) {
         product = factor;
+        singular = is_zero;
       } else {
         NN_ASSIGN(product, e_.Add("mul", {product, factor}));
+        NN_ASSIGN(singular, e_.Add("or", {singular, is_zero}));
       }
     }
+    // A pivot of 0 makes the determinant 0, whatever the other factors are.
+    NN_ASSIGN(product, e_.Add("select", {singular, zero_, product}));
     if (joined) return e_.Add("reshape", {product}, ReshapeAttrs{batch, false});
     return e_.Add("squeeze", {product}, AxesAttrs{{row_, row_ + 1}});
   }

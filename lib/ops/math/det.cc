@@ -5,7 +5,6 @@
 #include <span>
 #include <vector>
 
-#include "base/arith.h"
 #include "base/checked_math.h"
 #include "ir/op_def.h"
 #include "ops/support/composition.h"
@@ -47,7 +46,7 @@ size_t PivotRow(std::span<const T> matrix, size_t n, size_t first) {
   return best;
 }
 
-// Eliminates in place.
+// Eliminates in place. Products and differences round each, so that ExpandDet computes the same.
 template <typename T>
 T Determinant(std::span<T> matrix, size_t n) {
   T product = 1;
@@ -63,8 +62,8 @@ T Determinant(std::span<T> matrix, size_t n) {
     product = product * pivot;
     for (size_t i = k + 1; i < n; ++i) {
       T* const below = matrix.data() + i * n;
-      const T l = -(below[k] / pivot);
-      for (size_t j = k + 1; j < n; ++j) below[j] = Fma(l, top[j], below[j]);
+      const T quotient = below[k] / pivot;
+      for (size_t j = k + 1; j < n; ++j) below[j] -= quotient * top[j];
     }
   }
   return product;
