@@ -78,6 +78,16 @@ class TrainingParts {
     return add_.Add("add", {old, current});
   }
 
+  // A vector of zeros like `channels`.
+  Result<Value*> Zeros(Value* channels) const {
+    const Dim& n = channels->type().dim(0);
+    if (!n.is_const()) return add_.Add("sub", {channels, channels});
+    const auto size = static_cast<size_t>(n.value());
+    return graph_.AddConstant(dtype_ == DType::kF64
+                                  ? Tensor::Of({n.value()}, std::vector<double>(size))
+                                  : Tensor::Of({n.value()}, std::vector<float>(size)));
+  }
+
   const Composition& add() const { return add_; }
 
  private:
@@ -103,7 +113,9 @@ Result<bool> DecomposeBatchNormTraining(Graph& graph, Node& node) {
   NN_ASSIGN(Value* const d, add.Add("sub", {x, wide_mean}));
   NN_ASSIGN(Value* const squares, add.Add("mul", {d, d}));
   NN_ASSIGN(Value* const variance, parts.MeanOfChannels(squares, a.layout, false));
-  NN_ASSIGN(Value* const y, add.Add("batch_norm", {x, scale, bias, mean, variance},
+  // The differences, because x and the mean can be large beside a small deviation.
+  NN_ASSIGN(Value* const zeros, parts.Zeros(mean));
+  NN_ASSIGN(Value* const y, add.Add("batch_norm", {d, scale, bias, zeros, variance},
                                     BatchNormAttrs{a.epsilon, a.layout}));
   NN_ASSIGN(Value* const running_mean, parts.Running(node.input(3), mean, a.momentum));
   NN_ASSIGN(Value* const running_variance, parts.Running(node.input(4), variance, a.momentum));
