@@ -130,6 +130,11 @@ struct ResizeNumbers {
   std::vector<float> roi;
 };
 
+// Whether the results have the sizes that are given: any size keeps the aspect of a single axis,
+// also of an empty one.
+inline bool TakesSizes(const ResizeAttrs& attrs, size_t axes) {
+  return attrs.aspect == AspectPolicy::kStretch || axes == 1;
+}
 // The sizes of the spatial axes after resizing `input`. kModel if there is not one number per axis,
 // a scale is not positive, or a size is negative.
 Result<std::vector<int64_t>> ResizedSizes(const ResizeAttrs& attrs, const ResizeNumbers& numbers,

@@ -219,7 +219,7 @@ Status CheckNumbers(const ResizeAttrs& a, const ResizeNumbers& numbers, size_t a
 Result<std::vector<int64_t>> ResizedSizes(const ResizeAttrs& a, const ResizeNumbers& numbers,
                                           std::span<const int64_t> input) {
   NN_RETURN_IF_ERROR(CheckNumbers(a, numbers, input.size()));
-  if (!numbers.sizes.empty() && a.aspect == AspectPolicy::kStretch) return numbers.sizes;
+  if (!numbers.sizes.empty() && TakesSizes(a, input.size())) return numbers.sizes;
   std::vector<int64_t> out;
   for (size_t k = 0; k < input.size(); ++k) {
     // Products in float, as runtimes compute them, unless it cannot hold the size.
