@@ -70,12 +70,13 @@ Result<bool> FlattenMatmul(Graph& graph, Node& node) {
   const auto y = node.output()->type().const_dims();
   const Type& w = node.input(1)->type();
   if (!x || !y || x->size() < 3 || a.transpose_a || !w.ranked() || w.rank() != 2) return false;
+  if (node.output()->type().quantized() && node.output()->type().quant->per_axis()) return false;
   const auto rows = CheckedElements(std::span(x->begin(), x->end() - 1));
   if (!rows) return false;
   std::vector<Value*> inputs(node.inputs().begin(), node.inputs().end());
   NN_ASSIGN(inputs[0], Reshaped(graph, node, inputs[0], {*rows, x->back()}));
-  NN_ASSIGN(Value* const product, Expansion(graph, node).Add("matmul", std::move(inputs), a));
-  NN_ASSIGN(Value* const back, Reshaped(graph, node, product, *y));
+  NN_ASSIGN(Node* const product, AddLike(graph, node, "matmul", std::move(inputs), a));
+  NN_ASSIGN(Value* const back, Reshaped(graph, node, product->output(), *y));
   return Expansion(graph, node).Replace(back);
 }
 
