@@ -93,8 +93,7 @@ Dims SymbolicSizes(InferContext& ctx, const Dims& input, const std::optional<Res
   Dims out;
   for (size_t k = 0; k < input.size(); ++k) {
     std::optional<Dim> size;
-    if (sizes && sizes->size() == input.size() && TakesSizes(a, input.size()))
-      size = (*sizes)[k];
+    if (sizes && sizes->size() == input.size() && TakesSizes(a, input.size())) size = (*sizes)[k];
     if (floats && floats->scales.size() == input.size() && a.coordinates != Coordinates::kCrop)
       size = ScaledSize(input[k], floats->scales[k]);
     out.push_back(size ? *size : ctx.NewSymbol());
