@@ -46,7 +46,7 @@ size_t PivotRow(std::span<const T> matrix, size_t n, size_t first) {
   return best;
 }
 
-// Eliminates in place. Products and differences round each, so that ExpandDet computes the same.
+// Eliminates in place.
 template <typename T>
 T Determinant(std::span<T> matrix, size_t n) {
   T product = 1;

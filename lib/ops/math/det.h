@@ -2,8 +2,8 @@
 //
 // Elimination with partial pivoting. Column by column, the row of the largest absolute value, the
 // first of several and NaN above all others, is exchanged with the first row that is left. The
-// rows below become row + l * pivot row (fused), with l = -(element / pivot). The determinant is
-// the product of the pivots in order, starting at 1 and negated by each exchange; it is 0 as soon
-// as a pivot is. Computed in float32, or double for f64. The determinant of a matrix without
-// elements is 1.
+// rows below become row - l * pivot row, with l = element / pivot; products and differences round
+// each. The determinant is the product of the pivots in order, starting at 1 and negated by each
+// exchange; it is 0 if a pivot is. Computed in float32, or double for f64. The determinant of a
+// matrix without elements is 1.
 #pragma once
