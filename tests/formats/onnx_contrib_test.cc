@@ -156,6 +156,17 @@ TEST_CASE("FusedMatMul, FusedGemm, FusedConv") {
             "activation=Clip activation_params=[-4.0,3.5]",
             {x, w, {{1}, {1}}, {{1, 1, 1, 2}, {0, 1}}},
             {{3.5, -4}}},
+           // The filter is [O, X, Y, I]: the weights of the channels of a position are adjacent.
+           {"NhwcConv",
+            "kernel_shape=[1,2]",
+            {{{1, 1, 3, 2}, {1, 2, 3, 4, 5, 6}},
+             Constant(kF32, {1, 1, 2, 2}, {1, 10, 100, 1000}),
+             Constant(kF32, {1}, {0.5})},
+            {{4321.5, 6543.5}}},
+           {"NhwcConv",
+            "group=2 pads=[0,1,0,1] strides=[1,2]",
+            {{{1, 1, 3, 2}, {1, 2, 3, 4, 5, 6}}, {{2, 1, 3, 1}, {1, 10, 100, 1, 2, 3}}},
+            {{310, 16, 53, 16}}},
            {"NhwcFusedConv",
             "activation=Relu",
             {{{1, 1, 1, 2}, {1, 2}}, Constant(kF32, {1, 2, 1, 1}, {3, 4})},
@@ -271,6 +282,26 @@ TEST_CASE("normalizations of sums") {
             {centered, sum}},
        })
     Check(row);
+}
+
+// ---- Spectra
+
+TEST_CASE("Rfft and Irfft") {
+  const Operand line{{2, 4}, {1, 2, 3, 4, 0, 1, 0, -1}};
+  const Numbers half = {10, 0, -2, 2, -2, 0, 0, 0, 0, -2, 0, 0};
+  const Operand plane{{1, 2, 4}, {1, 2, 3, 4, 0, 1, 0, -1}};
+  const Numbers planes = {10, 0, -2, 0, -2, 0, 10, 0, -2, 4, -2, 0};
+  for (const Row& row : std::vector<Row>{
+           {"Rfft", "", {line}, {half}},
+           {"Rfft", "signal_ndim=1 onesided=1 normalized=0", {line}, {half}},
+           {"Rfft", "signal_ndim=2", {plane}, {planes}},
+           {"Irfft", "signal_ndim=1", {{{2, 3, 2}, half}}, {line.values}},
+           {"Irfft", "signal_ndim=2", {{{1, 2, 3, 2}, planes}}, {plane.values}},
+       })
+    Check(row);
+  CHECK(WhyNot({"Rfft", "onesided=0", {line}, {{0}}}) == "Rfft with onesided = 0");
+  CHECK(WhyNot({"Irfft", "signal_ndim=4", {{{2, 3, 2}, half}}, {{0}}}) ==
+        "signal_ndim is 4; must be 1 to 3");
 }
 
 }  // namespace

@@ -27,7 +27,7 @@ void SetPadding(pb::NodeProto* node, Padding padding, const std::vector<int64_t>
   if (!pads.empty()) SetInts(node, "pads", pads);
 }
 
-Status CheckKernelShape(const ImportContext& ctx, const Value* filter) {
+Status CheckKernelShape(const ImportContext& ctx, const Value* filter, size_t first) {
   const auto kernel = ctx.Ints("kernel_shape");
   const Type& type = filter->type();
   if (kernel.empty() || !type.ranked()) return {};
@@ -35,7 +35,7 @@ Status CheckKernelShape(const ImportContext& ctx, const Value* filter) {
     return ModelError("kernel_shape has {} entries, but the filter is {}", kernel.size(),
                       type.ToString());
   for (size_t i = 0; i < kernel.size(); ++i) {
-    const Dim& d = (*type.dims)[i + 2];
+    const Dim& d = (*type.dims)[i + first];
     if (d.is_const() && d.value() != kernel[i])
       return ModelError("kernel_shape[{}] is {}, but the filter is {}", i, kernel[i],
                         type.ToString());

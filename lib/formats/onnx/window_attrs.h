@@ -1,6 +1,7 @@
 // Attributes of sliding windows, shared by ONNX's convolutions and pools.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,9 +16,9 @@ namespace nn::onnx {
 // auto_pad.
 Result<Padding> ReadAutoPad(const ImportContext& ctx);
 
-// kModel if the attribute kernel_shape, which repeats the shape of a filter, does not agree with
-// it.
-Status CheckKernelShape(const ImportContext& ctx, const Value* filter);
+// kModel if the attribute kernel_shape, which repeats the spatial axes of a filter, from axis
+// `first` on, does not agree with it.
+Status CheckKernelShape(const ImportContext& ctx, const Value* filter, size_t first = 2);
 
 // strides, dilations, and padding from auto_pad or pads.
 template <typename A>

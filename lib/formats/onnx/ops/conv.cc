@@ -15,14 +15,16 @@ namespace nn::onnx {
 
 namespace {
 
-Result<Value*> AddConvolution(ImportContext& ctx, Layout layout) {
+Result<Value*> AddConvolution(ImportContext& ctx, Layout layout,
+                              FilterLayout filter_layout = FilterLayout::kOix) {
   NN_ASSIGN(Value* const x, ctx.Required(0));
   NN_ASSIGN(Value* const w, ctx.Required(1));
-  NN_RETURN_IF_ERROR(CheckKernelShape(ctx, w));
+  NN_RETURN_IF_ERROR(CheckKernelShape(ctx, w, filter_layout == FilterLayout::kOxi ? 1 : 2));
   ConvAttrs a;
   NN_RETURN_IF_ERROR(ReadWindow(ctx, a));
   a.groups = ctx.Int("group", 1);
   a.layout = layout;
+  a.filter_layout = filter_layout;
   std::vector<Value*> inputs = {x, w};
   if (Value* bias = ctx.input(2)) inputs.push_back(bias);
   return ctx.Add("conv", std::move(inputs), std::move(a));
@@ -30,6 +32,14 @@ Result<Value*> AddConvolution(ImportContext& ctx, Layout layout) {
 
 Status ImportConv(ImportContext& ctx) {
   NN_ASSIGN(Value* const y, AddConvolution(ctx, Layout::kNcx));
+  ctx.SetOutput(0, y);
+  return {};
+}
+
+// Of com.microsoft. The documentation gives the filter as OIX, but the kernels of ONNX Runtime read
+// OXI, and its optimizer writes it.
+Status ImportNhwcConv(ImportContext& ctx) {
+  NN_ASSIGN(Value* const y, AddConvolution(ctx, Layout::kNxc, FilterLayout::kOxi));
   ctx.SetOutput(0, y);
   return {};
 }
@@ -196,6 +206,7 @@ namespace {
 constexpr ImportRow kConvImports[] = {
     {.op = "Conv", .since = 1, .import = ImportConv},
     {.op = "FusedConv", .import = ImportFusedConv<Layout::kNcx>, .domain = kMicrosoft},
+    {.op = "NhwcConv", .import = ImportNhwcConv, .domain = kMicrosoft},
     {.op = "NhwcFusedConv", .import = ImportFusedConv<Layout::kNxc>, .domain = kMicrosoft},
     {.op = "ConvTranspose", .since = 1, .import = ImportConvTranspose<Padding::kSameUpper>},
     {.op = "ConvTranspose", .since = 11, .import = ImportConvTranspose<Padding::kSameLower>},

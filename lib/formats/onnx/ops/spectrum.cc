@@ -1,8 +1,10 @@
-// DFT, STFT and MelWeightMatrix.
+// DFT, STFT and MelWeightMatrix, and Rfft and Irfft of com.microsoft.
 #include <algorithm>
 #include <initializer_list>
+#include <string>
 
 #include "formats/onnx/family.h"
+#include "formats/onnx/linear_quant.h"
 #include "formats/onnx/tensor.h"
 #include "ops/array/shape.h"
 #include "ops/math/dft.h"
@@ -39,6 +41,41 @@ Status ImportStft(ImportContext& ctx) {
   }
   return ctx.Emit("stft", {signal, step, ctx.input(2), ctx.input(3)},
                   StftAttrs{ctx.Int("onesided", 1) != 0});
+}
+
+// The number of axes of a signal, the last ones of Rfft and Irfft.
+Result<int64_t> SignalAxes(const ImportContext& ctx) {
+  const std::string& op = ctx.node().op_type();
+  if (ctx.Int("normalized", 0) != 0) return UnsupportedError("{} with normalized = 1", op);
+  if (ctx.Int("onesided", 1) != 1) return UnsupportedError("{} with onesided = 0", op);
+  const int64_t axes = ctx.Int("signal_ndim", 1);
+  if (axes < 1 || axes > 3) return ModelError("signal_ndim is {}; must be 1 to 3", axes);
+  return axes;
+}
+
+// The half of the last axis is computed first, and the other axes of the signal from it.
+Status ImportRfft(ImportContext& ctx) {
+  NN_ASSIGN(const int64_t axes, SignalAxes(ctx));
+  NN_ASSIGN(Value * y, ctx.Required(0));
+  NN_ASSIGN(y, ctx.Add("expand_dims", {y}, AxesAttrs{{-1}}));
+  for (int64_t k = 0; k < axes; ++k) {
+    NN_ASSIGN(y, ctx.Add("dft", {y}, DftAttrs{.axis = -2 - k, .onesided = k == 0}));
+  }
+  ctx.SetOutput(0, y);
+  return {};
+}
+
+// The inverse, whose last axis has 2 (size - 1) elements. Each axis divides by its size.
+Status ImportIrfft(ImportContext& ctx) {
+  NN_ASSIGN(const int64_t axes, SignalAxes(ctx));
+  NN_ASSIGN(Value * y, ctx.Required(0));
+  for (int64_t k = axes; k-- > 0;) {
+    NN_ASSIGN(y,
+              ctx.Add("dft", {y}, DftAttrs{.axis = -2 - k, .inverse = true, .onesided = k == 0}));
+  }
+  NN_ASSIGN(y, ctx.Add("squeeze", {y}, AxesAttrs{{-1}}));
+  ctx.SetOutput(0, y);
+  return {};
 }
 
 Status ImportMelWeightMatrix(ImportContext& ctx) {
@@ -108,6 +145,8 @@ constexpr ImportRow kSpectrumImports[] = {
     {.op = "DFT", .since = 17, .import = ImportDft},
     {.op = "STFT", .since = 17, .import = ImportStft},
     {.op = "MelWeightMatrix", .since = 17, .import = ImportMelWeightMatrix},
+    {.op = "Rfft", .import = ImportRfft, .domain = kMicrosoft},
+    {.op = "Irfft", .import = ImportIrfft, .domain = kMicrosoft},
 };
 
 constexpr ExportRow kSpectrumExports[] = {
