@@ -21,7 +21,7 @@ std::string AttributesOf(std::string_view list) {
     list.remove_prefix(std::min(list.size(), one.size() + 1));
     const size_t equals = one.find('=');
     const std::string_view name = one.substr(0, equals), value = one.substr(equals + 1);
-    const bool is_text = value[0] >= 'A' && value[0] <= 'Z';
+    const bool is_text = std::isalpha(static_cast<unsigned char>(value[0])) != 0;
     const bool is_float = value.find('.') != std::string_view::npos;
     if (value[0] == '[') {
       out += fmt::format("attribute {{ name: \"{}\" type: {} {}: {} }} ", name,

@@ -304,5 +304,38 @@ TEST_CASE("Rfft and Irfft") {
         "signal_ndim is 4; must be 1 to 3");
 }
 
+// ---- Images
+
+TEST_CASE("CropAndResize") {
+  // Two images of one channel: y * 10 + x, and the same plus 100.
+  const Operand images{{2, 1, 2, 3}, {0, 1, 2, 10, 11, 12, 100, 101, 102, 110, 111, 112}};
+  const Operand boxes{{2, 4}, {0, 0, 1, 1, 0.5, 0.25, 0, 0.75}};
+  const Operand which = Constant(kI32, {2}, {1, 0});
+  const auto size = [](double h, double w) { return Constant(kI32, {2}, {h, w}); };
+  const Operand outside{{1, 4}, {0, -0.5, 1, 1.5}};
+  const Operand first = Constant(kI32, {1}, {0});
+  for (const Row& row : std::vector<Row>{
+           {"CropAndResize",
+            "",
+            {images, boxes, which, size(2, 3)},
+            {{100, 101, 102, 110, 111, 112, 5.5, 6, 6.5, 0.5, 1, 1.5}}},
+           // A single position is in the middle.
+           {"CropAndResize", "", {images, boxes, which, size(1, 2)}, {{105, 107, 3, 4}}},
+           {"CropAndResize",
+            "mode=nearest",
+            {images, boxes, which, size(2, 2)},
+            {{100, 102, 110, 112, 11, 12, 1, 2}}},
+           {"CropAndResize",
+            "mode=bilinear extrapolation_value=-7.0",
+            {images, outside, first, size(2, 5)},
+            {{-7, 0, 1, 2, -7, -7, 10, 11, 12, -7}}},
+       })
+    Check(row);
+  CHECK(WhyNot({"CropAndResize", "mode=cubic", {images, boxes, which, size(1, 1)}, {{0}}}) ==
+        "unknown mode \"cubic\"");
+  CHECK(WhyNot({"CropAndResize", "", {images, boxes, which, {{2}, {1, 1}, kI32}}, {{0}}}) ==
+        "CropAndResize whose crop_size is not constant");
+}
+
 }  // namespace
 }  // namespace nn::test::onnx_contrib_test
