@@ -168,5 +168,48 @@ TEST_CASE("GroupQueryAttention: rotation, and what is refused") {
     CHECK(WhyNot(row(attrs, kAbsent, {0})) == reason);
 }
 
+TEST_CASE("SparseAttention") {
+  // Blocks of 1: layout 0 sees all blocks before, layout 1 only the own one and block 0.
+  const Operand rows = Constant(kI32, {2, 5}, {0, 1, 3, 6, 10, 0, 1, 3, 5, 7});
+  const Operand columns =
+      Constant(kI32, {2, 10}, {0, 0, 1, 0, 1, 2, 0, 1, 2, 3, 0, 0, 1, 0, 2, 0, 3, 0, 0, 0});
+  const std::string_view attrs = "num_heads=2 kv_num_heads=1 sparse_block_size=1";
+  const Operand q{{1, 1, 2}, {0, 0}}, k{{1, 1, 1}, {1}}, v{{1, 1, 1}, {9}};
+  const Operand past_k{{1, 1, 4, 1}, {5, 6, 7, 8}}, past_v{{1, 1, 4, 1}, {3, 6, 100, 100}};
+  const auto row = [&](std::string_view with, const Operand& blocks) {
+    return Row{
+        "SparseAttention",
+        with,
+        {q, k, v, past_k, past_v, blocks, columns, Constant(kI32, {1}, {3}), {{1}, {3}, kI32}},
+        {{6, 6}, {5, 6, 1, 8}, {3, 6, 9, 100}}};
+  };
+  Check(row(attrs, rows));
+  // One block of 2 holds the keys 0 and 1, and the next one the new key.
+  Row blocks = row("num_heads=2 kv_num_heads=1 sparse_block_size=2",
+                   Constant(kI32, {2, 3}, {0, 1, 2, 0, 1, 3}));
+  blocks.inputs[6] = Constant(kI32, {2, 3}, {0, 1, 0, 0, 0, 1});
+  blocks.outputs[0] = {9, 6};
+  Check(blocks);
+  // A prompt: the past is ignored, and what is behind the keys stays.
+  Check({"SparseAttention",
+         attrs,
+         {{{1, 3, 4}, {0, 0, 1, 3, 0, 0, 2, 6, 0, 0, 3, 12}},
+          kAbsent,
+          kAbsent,
+          past_k,
+          past_v,
+          rows,
+          columns,
+          {{1}, {3}, kI32},
+          {{1}, {3}, kI32}},
+         {{3, 3, 4.5, 4.5, 7, 7.5}, {1, 2, 3, 8}, {3, 6, 12, 100}}});
+  CHECK(WhyNot(row("num_heads=3 kv_num_heads=1 sparse_block_size=1", rows)) ==
+        "2 elements are not divisible by num_heads = 3");
+  CHECK(WhyNot(row(attrs, {{2, 5}, {0, 1, 3, 6, 10, 0, 1, 3, 5, 7}, kI32})) ==
+        "SparseAttention whose blocks are not constant");
+  CHECK(WhyNot(row(attrs, Constant(kI32, {2, 5}, {0, 1, 1, 3, 6, 0, 1, 3, 5, 7}))) ==
+        "SparseAttention whose row 1 of block layout 0 is empty");
+}
+
 }  // namespace
 }  // namespace nn::test::onnx_contrib_attention_test
