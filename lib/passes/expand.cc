@@ -57,10 +57,13 @@ std::optional<std::string_view> WhyNotExpanded(const Node& node) {
       "the signal must be f32 and have elements and a constant length, the step and the size of "
       "the frames must "
       "be constant, and the matrix of the transform must have at most 2^24 elements";
+  constexpr std::string_view kMatrices =
+      "the matrices must be of f32 and have a constant size from 1 to 32";
   constexpr Conditions kConditions[] = {
       {"matmul_integer", kProduct},
       {"conv_integer", kProduct},
-      {"det", "the matrices must be of f32 and have a constant size from 1 to 32"},
+      {"det", kMatrices},
+      {"inverse", kMatrices},
       {"dft", kTransform},
       {"stft", kFrames},
       {"roi_align",

@@ -159,6 +159,8 @@ Result<bool> ExpandLrn(Graph& graph, Node& node);
 
 // det of float32 matrices of constant size, up to 32 columns -> elimination with partial pivoting.
 Result<bool> ExpandDet(Graph& graph, Node& node);
+// inverse of the same -> the same, of all rows.
+Result<bool> ExpandInverse(Graph& graph, Node& node);
 // dft, stft of float32 of constant length -> products with the matrix of the transform; frames of
 // stft by a convolution, or gathered if the window is computed. Rounds differently, and sums
 // that overflow or have infinities may be infinite or NaN where the definition's are not.

@@ -1,7 +1,10 @@
-// det in elementary operators.
+// det and inverse in elementary operators.
+#include <limits>
 #include <utility>
+#include <vector>
 
 #include "ir/op_def.h"
+#include "ops/array/concat.h"
 #include "ops/array/shape.h"
 #include "ops/array/slice.h"
 #include "ops/reduce/reduce.h"
@@ -14,7 +17,7 @@ namespace {
 // The largest matrices; each column takes twenty nodes.
 constexpr int64_t kMostColumns = 32;
 
-// Gaussian elimination with partial pivoting, in the steps of det's evaluation. All matrices of a
+// Gaussian elimination with partial pivoting, in the steps of the evaluations. All matrices of a
 // batch choose their pivots at once.
 class Elimination {
  public:
@@ -23,13 +26,7 @@ class Elimination {
   Result<Value*> Determinant(Value* matrix, int64_t n) {
     const Dims batch(matrix->type().dims->begin(), matrix->type().dims->end() - 2);
     const bool joined = batch.size() > 1;
-    if (joined) {
-      NN_ASSIGN(matrix,
-                e_.Add("reshape", {matrix}, ReshapeAttrs{{Product(batch), Dim(n), Dim(n)}, false}));
-    }
-    row_ = matrix->type().rank() - 2;
-    NN_ASSIGN(zero_, e_.Number(DType::kF32, 0));
-    NN_ASSIGN(one_, e_.Number(DType::kF32, 1));
+    NN_ASSIGN(matrix, Begin(matrix, n));
     Value* product = nullptr;
     Value* singular = nullptr;
     for (int64_t size = n; size > 0; --size) {
@@ -52,16 +49,62 @@ class Elimination {
     return e_.Add("squeeze", {product}, AxesAttrs{{row_, row_ + 1}});
   }
 
+  Result<Value*> Inverse(Value* matrix, int64_t n) {
+    const Dims dims = *matrix->type().dims;
+    NN_ASSIGN(matrix, Begin(matrix, n));
+    std::vector<float> identity(static_cast<size_t>(n * n));
+    for (int64_t i = 0; i < n; ++i) identity[static_cast<size_t>(i * (n + 1))] = 1;
+    Value* right = e_.Constant(Tensor::Of({n, n}, identity));
+    if (row_ > 0) {
+      // The shape of the batch, which may be known only to a run.
+      NN_ASSIGN(Value* const all, RowsWhere(n, [](int64_t) { return true; }));
+      NN_ASSIGN(right, e_.Add("select", {all, right, matrix}));
+    }
+    NN_ASSIGN(matrix, e_.Add("concat", {matrix, right}, ConcatAttrs{row_ + 1}));
+    Value* singular = nullptr;
+    for (int64_t k = 0; k < n; ++k) {
+      Value* is_zero = nullptr;
+      NN_ASSIGN(std::tie(matrix, is_zero), InverseStep(matrix, k, n));
+      if (singular != nullptr) {
+        NN_ASSIGN(is_zero, e_.Add("or", {singular, is_zero}));
+      }
+      singular = is_zero;
+    }
+    NN_ASSIGN(matrix, Part(matrix, row_ + 1, n, 2 * n));
+    NN_ASSIGN(Value* const nan, e_.Number(DType::kF32, std::numeric_limits<double>::quiet_NaN()));
+    NN_ASSIGN(matrix, e_.Add("select", {singular, nan, matrix}));
+    if (dims.size() <= 3) return matrix;
+    return e_.Add("reshape", {matrix}, ReshapeAttrs{dims, false});
+  }
+
   bool Replace(Value* y) { return e_.Replace(y); }
 
  private:
+  // The matrices of n rows with their batches in one axis.
+  Result<Value*> Begin(Value* matrix, int64_t n) {
+    const Dims batch(matrix->type().dims->begin(), matrix->type().dims->end() - 2);
+    if (batch.size() > 1) {
+      NN_ASSIGN(matrix,
+                e_.Add("reshape", {matrix}, ReshapeAttrs{{Product(batch), Dim(n), Dim(n)}, false}));
+    }
+    row_ = matrix->type().rank() - 2;
+    NN_ASSIGN(zero_, e_.Number(DType::kF32, 0));
+    NN_ASSIGN(one_, e_.Number(DType::kF32, 1));
+    return matrix;
+  }
+
   Result<Value*> Part(Value* v, int axis, int64_t begin, int64_t end) {
     return e_.Add("slice", {v}, SliceAttrs{{axis}, {begin}, {end}, {1}});
   }
 
-  // Which row of a matrix of `size` rows has the pivot of the first column.
-  Result<Value*> PivotRow(Value* column, int64_t size) {
+  // Which of `size` rows, from row `first` on, has the pivot of a column.
+  Result<Value*> PivotRow(Value* column, int64_t size, int64_t first = 0) {
     NN_ASSIGN(Value * index, e_.Add("abs", {column}));
+    if (first > 0) {
+      NN_ASSIGN(Value* const before, RowsWhere(size, [&](int64_t i) { return i < first; }));
+      NN_ASSIGN(Value* const none, e_.Number(DType::kF32, -1));
+      NN_ASSIGN(index, e_.Add("select", {before, none, index}));
+    }
     ArgAttrs along;
     along.axis = row_;
     along.output_type = DType::kI32;
@@ -100,23 +143,65 @@ class Elimination {
     return std::pair(rest, factor);
   }
 
+  // A constant column of booleans.
+  template <typename Fn>
+  Result<Value*> RowsWhere(int64_t size, Fn fn) {
+    NN_ASSIGN(TensorBuilder rows, TensorBuilder::Create(DType::kBool, {size, 1}));
+    for (int64_t i = 0; i < size; ++i) rows.SetInt(i, fn(i) ? 1 : 0);
+    return e_.Constant(rows.Finish());
+  }
+
+  // The rows after column k has become that of the identity, and whether its pivot was 0.
+  Result<std::pair<Value*, Value*>> InverseStep(Value* rows, int64_t k, int64_t n) {
+    const int column_axis = row_ + 1;
+    NN_ASSIGN(Value* const column, Part(rows, column_axis, k, k + 1));
+    NN_ASSIGN(Value* const is_pivot, PivotRow(column, n, k));
+    NN_ASSIGN(Value * top, e_.Add("select", {is_pivot, rows, zero_}));
+    NN_ASSIGN(top, e_.Add("reduce_sum", {top}, ReduceAttrs{{row_}, true}));
+    NN_ASSIGN(Value* const pivot, Part(top, column_axis, k, k + 1));
+    NN_ASSIGN(Value* const is_zero, e_.Add("equal", {pivot, zero_}));
+    NN_ASSIGN(Value* const first, Part(rows, row_, k, k + 1));
+    NN_ASSIGN(rows, e_.Add("select", {is_pivot, first, rows}));
+    NN_ASSIGN(top, e_.Add("div", {top, pivot}));
+    NN_ASSIGN(Value* const factors, Part(rows, column_axis, k, k + 1));
+    NN_ASSIGN(Value* const product, e_.Add("mul", {factors, top}));
+    NN_ASSIGN(rows, e_.Add("sub", {rows, product}));
+    NN_ASSIGN(Value* const is_top, RowsWhere(n, [&](int64_t i) { return i == k; }));
+    NN_ASSIGN(rows, e_.Add("select", {is_top, top, rows}));
+    return std::pair(rows, is_zero);
+  }
+
   Expansion e_;
   int row_ = 0;  // the axis of rows, before that of columns
   Value* zero_ = nullptr;
   Value* one_ = nullptr;
 };
 
+// The columns of the matrices; 0 if they are not expanded.
+int64_t ColumnsOf(const Node& node) {
+  const Type& x = node.input(0)->type();
+  const int rank = x.rank();
+  if (!IsPlainF32(node) || rank < 2) return 0;
+  const Dim& n = x.dim(rank - 1);
+  if (!n.is_const() || x.dim(rank - 2) != n || n.value() > kMostColumns) return 0;
+  return n.value();
+}
+
 }  // namespace
 
 Result<bool> ExpandDet(Graph& graph, Node& node) {
-  Value* const x = node.input(0);
-  const int rank = x->type().rank();
-  if (!IsPlainF32(node) || rank < 2) return false;
-  const Dim& n = x->type().dim(rank - 1);
-  if (!n.is_const() || x->type().dim(rank - 2) != n || n.value() < 1 || n.value() > kMostColumns)
-    return false;
+  const int64_t n = ColumnsOf(node);
+  if (n < 1) return false;
   Elimination elimination(graph, node);
-  NN_ASSIGN(Value* const y, elimination.Determinant(x, n.value()));
+  NN_ASSIGN(Value* const y, elimination.Determinant(node.input(0), n));
+  return elimination.Replace(y);
+}
+
+Result<bool> ExpandInverse(Graph& graph, Node& node) {
+  const int64_t n = ColumnsOf(node);
+  if (n < 1) return false;
+  Elimination elimination(graph, node);
+  NN_ASSIGN(Value* const y, elimination.Inverse(node.input(0), n));
   return elimination.Replace(y);
 }
 

@@ -284,6 +284,14 @@ TEST_CASE("normalizations of sums") {
     Check(row);
 }
 
+// ---- Matrices
+
+TEST_CASE("Inverse") {
+  Check({"Inverse", "", {{{1, 2, 2}, {0, 2, 4, 0}}}, {{0, 0.25, 0.5, 0}}});
+  CHECK(WhyNot({"Inverse", "", {{{1, 2, 3}, {0, 0, 0, 0, 0, 0}}}, {{0}}}) ==
+        "inverse: rows and columns: 2 and 3 differ");
+}
+
 // ---- Spectra
 
 TEST_CASE("Rfft and Irfft") {

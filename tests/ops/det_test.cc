@@ -45,5 +45,32 @@ TEST_CASE("det: operands that do not fit") {
   CHECK(Fails(OneOp("i32[2, 2]", "det(%x)"), "i32"));
 }
 
+TEST_CASE("inverse: by hand") {
+  for (const OpCase& c : {
+           OpCase{"one element", OneOp("f32[2, 1, 1]", "inverse(%x)"), {{4, -0.5}}, {{0.25, -2}}},
+           OpCase{"two rows",
+                  OneOp("f32[2, 2]", "inverse(%x)"),
+                  {{1, 2, 3, 4}},
+                  {{-2, 1, 1.5, -0.5}},
+                  1e-6},
+           OpCase{"a permutation",
+                  OneOp("f32[3, 3]", "inverse(%x)"),
+                  {{0, 2, 0, 0, 0, 4, 8, 0, 0}},
+                  {{0, 0, 0.125, 0.5, 0, 0, 0, 0.25, 0}}},
+           OpCase{"three rows",
+                  OneOp("f64[3, 3]", "inverse(%x)"),
+                  {{2, 0, 0, 1, 4, 0, -2, 4, 8}},
+                  {{0.5, 0, 0, -0.125, 0.25, 0, 0.1875, -0.125, 0.125}},
+                  1e-15},
+           OpCase{"a singular matrix beside a regular one",
+                  OneOp("f32[2, 2, 2]", "inverse(%x)"),
+                  {{1, 2, 2, 4, 2, 0, 0, 2}},
+                  {{kNan, kNan, kNan, kNan, 0.5, 0, 0, 0.5}}},
+           OpCase{"no rows", OneOp("f32[2, 0, 0]", "inverse(%x)"), {{}}, {{}}},
+           OpCase{"float16", OneOp("f16[1, 1]", "inverse(%x)"), {{3}}, {{0.333251953125}}},
+       })
+    CheckCase(c);
+}
+
 }  // namespace
 }  // namespace nn::test::det_test

@@ -22,6 +22,12 @@ std::vector<ExpansionRow> Rows() {
                   ExpandDet,
                   OnX("f32[4, 2, 2]", "det(%x)"),
                   {{0, 2, -3, 1, 1, 2, 2, 4, 1, -2, -1, 3, 1, std::nan(""), 2, INFINITY}}});
+  for (const char* type : {"f32[1, 1]", "f32[2, 2]", "f32[3, 5, 5]", "f32[2, 1, 9, 9]"})
+    rows.push_back({"inverses", ExpandInverse, OnX(type, "inverse(%x)"), {}});
+  rows.push_back({"special inverses",
+                  ExpandInverse,
+                  OnX("f32[4, 2, 2]", "inverse(%x)"),
+                  {{0, 2, -3, 1, 1, 2, 2, 4, 1, -2, -1, 3, 1, std::nan(""), 2, INFINITY}}});
   for (const char* op : {"dft(%x)", "dft(%x) {axis = 0, inverse = true}", "dft(%x) {axis = 2}"}) {
     rows.push_back({"real numbers", ExpandDft, OnX("f32[3, 8, 5, 1]", op), {}, 2e-6});
     rows.push_back({"complex numbers", ExpandDft, OnX("f32[3, 8, 5, 2]", op), {}, 2e-6});
@@ -166,6 +172,7 @@ TEST_CASE("expand: determinants, spectra and regions have the same results but f
 TEST_CASE("expand: unknown and large sizes of determinants, spectra and regions") {
   CheckNotExpanded(ExpandDet, OnX("f32[33, 33]", "det(%x)"));
   CheckNotExpanded(ExpandDet, OnX("f32[n, n]", "det(%x)"));
+  CheckNotExpanded(ExpandInverse, OnX("f32[33, 33]", "inverse(%x)"));
   CheckNotExpanded(ExpandDft, OnX("f32[2, n, 2]", "dft(%x)"));
   CheckNotExpanded(ExpandDft, OnX("f32[4096, 2]", "dft(%x) {axis = 0}"));
   CheckNotExpanded(ExpandRoiAlign,

@@ -124,6 +124,7 @@ const Target& CoremlTarget() {
       {"roi_align", "gathers", &ExpandRoiAlign},
       {"tree_ensemble", "gathers", &ExpandTreesAlongAxis},
       {"det", "elimination", &ExpandDet},
+      {"inverse", "elimination", &ExpandInverse},
       {"dft", "matrix product", &ExpandDft},
       {"stft", "matrix product", &ExpandStft},
       {"hardmax", "one_hot", &ExpandHardmax},

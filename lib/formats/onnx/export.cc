@@ -357,6 +357,7 @@ const Target& OnnxTarget() {
          return n.input(2) == nullptr ? TransposeMatmulOperands(g, n) : Result<bool>(false);
        }},
       {"atan2", "quotient", ExpandAtan2},
+      {"inverse", "elimination", ExpandInverse},
       {"reverse_sequence", "batch and time first", SequencesFirst},
       {"dequantize", "constant", DequantizeConstant},
       {"eye_like", "real numbers", EyeLikeOfReals},

@@ -131,6 +131,7 @@ constexpr Rewrite kRewrites[] = {
     {"unique", "sorted elements", ExpandUnique},
     {"roi_align", "gathers", ExpandRoiAlign},
     {"det", "elimination", ExpandDet},
+    {"inverse", "elimination", ExpandInverse},
     {"dft", "matrix product", ExpandDft},
     {"stft", "matrix product", ExpandStft},
     {"hardmax", "one_hot", ExpandHardmax},

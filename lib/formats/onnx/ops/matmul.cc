@@ -95,6 +95,11 @@ Result<Value*> BatchLast(ImportContext& ctx, Value* v, bool batch) {
   return ctx.Add("transpose", {v}, TransposeAttrs{std::move(perm)});
 }
 
+Status ImportInverse(ImportContext& ctx) {
+  NN_ASSIGN(Value* const x, ctx.Required(0));
+  return ctx.Emit("inverse", {x});
+}
+
 // FusedMatMul, and TransposeMatMul, which has no transposed batches.
 Status ImportFusedMatMul(ImportContext& ctx) {
   NN_ASSIGN(Value * a, ctx.Required(0));
@@ -173,6 +178,7 @@ constexpr ImportRow kMatmulImports[] = {
     {.op = "Gemm", .since = 1, .import = ImportGemm},
     {.op = "FusedGemm", .import = ImportFusedGemm, .domain = kMicrosoft},
     {.op = "FusedMatMul", .import = ImportFusedMatMul, .domain = kMicrosoft},
+    {.op = "Inverse", .import = ImportInverse, .domain = kMicrosoft},
     {.op = "TransposeMatMul", .import = ImportFusedMatMul, .domain = kMicrosoft},
 };
 
