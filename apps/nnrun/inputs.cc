@@ -15,6 +15,17 @@
 namespace nn::app {
 namespace {
 
+// Of positions.
+std::vector<std::string> InputPrefixes() {
+  return {"in", "arr"};
+}
+
+PortFinder FinderOf(const std::vector<PortType>& ports) {
+  std::vector<std::string> names;
+  for (const PortType& port : ports) names.push_back(port.name);
+  return PortFinder(names, InputPrefixes());
+}
+
 // Sets a symbolic batch to 1, and says so.
 Status BindBatchToOne(Graph& graph) {
   std::string names;
@@ -95,11 +106,49 @@ bool RunOptions::runs_folder() const {
   return std::filesystem::is_directory(inputs_file, error);
 }
 
+Result<ImportedModel> ImportForInputs(const ReadModel& read, const ModelImporter& import,
+                                      RunOptions& options) {
+  Result<ImportedModel> imported = import({});
+  if (imported || imported.error().code() != ErrorCode::kUnsupported || options.keeps_states() ||
+      options.runs_folder() || (options.inputs_file.empty() && options.inputs.empty()))
+    return imported;
+  std::map<size_t, PortType> fixed;
+  InputSettings settings;
+  settings.constants = [&](const Graph& graph) -> Result<std::map<size_t, Tensor>> {
+    std::vector<PortType> ports = InputTypes(graph, *read.format);
+    std::vector<std::string> names = NamesOf(graph.inputs());
+    NameUnnamed(names, "in");
+    for (size_t i = 0; i < ports.size(); ++i) ports[i].name = names[i];
+    PortArrays arrays(ports.size());
+    const auto reading = [&]() -> Status {
+      NN_RETURN_IF_ERROR(
+          ReadArrays(options, ports, PortFinder(graph.inputs(), InputPrefixes()), arrays));
+      return FitTypes(ports, options.arrays.CastingFor(*read.format), arrays);
+    };
+    if (auto done = reading(); !done)
+      return tl::unexpected(WithPorts(done.error(), "input", ports, arrays));
+    std::map<size_t, Tensor> deciding = DecidingArrays(arrays);
+    for (const auto& entry : deciding) fixed.emplace(entry.first, ports[entry.first]);
+    return deciding;
+  };
+  Result<ImportedModel> decided = import(settings);
+  if (decided) options.fixed = std::move(fixed);
+  // Mistakes in the inputs hide what they would decide.
+  return decided || decided.error().code() == ErrorCode::kUsage ? std::move(decided)
+                                                                : std::move(imported);
+}
+
 Result<PortArrays> ReadGiven(const Graph& graph, const RunOptions& options) {
-  const std::vector<PortType> ports = TypesOf(graph.inputs());
+  std::vector<PortType> ports = TypesOf(graph.inputs());
+  for (const auto& [i, port] : options.fixed)
+    ports.insert(ports.begin() + static_cast<ptrdiff_t>(i), port);
+  const PortFinder finder =
+      options.fixed.empty() ? PortFinder(graph.inputs(), InputPrefixes()) : FinderOf(ports);
   PortArrays given(ports.size());
-  const Status done = ReadArrays(options, ports, PortFinder(graph.inputs(), {"in", "arr"}), given);
+  const Status done = ReadArrays(options, ports, finder, given);
   if (!done) return tl::unexpected(WithPorts(done.error(), "input", ports, given));
+  for (auto it = options.fixed.rbegin(); it != options.fixed.rend(); ++it)
+    given.erase(given.begin() + static_cast<ptrdiff_t>(it->first));
   return given;
 }
 

@@ -306,7 +306,7 @@ bool PrintsReport(const RunOptions& o) {
 }
 
 // Runs the model as the options say; false if a check failed.
-Result<bool> RunToReport(const RunOptions& o, RunReport& report) {
+Result<bool> RunToReport(RunOptions o, RunReport& report) {
   NN_ASSIGN(ReadModel read, ReadModelFile(o.model, o.limits));
   NN_ASSIGN(const InputSettings stated, SettingsOf(o.shapes));
   const auto import = [&](const InputSettings& known) -> Result<ImportedModel> {
@@ -325,7 +325,7 @@ Result<bool> RunToReport(const RunOptions& o, RunReport& report) {
   if (!o.test_data.empty()) {
     NN_ASSIGN(passed, RunTestData(read, import, o, report));
   } else {
-    NN_ASSIGN(ImportedModel imported, import({}));
+    NN_ASSIGN(ImportedModel imported, ImportForInputs(read, import, o));
     // It is needed only to import it again.
     if (!TakesOtherRanks(*read.format)) read.model.reset();
     if (o.keeps_states()) {

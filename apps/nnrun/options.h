@@ -1,7 +1,9 @@
 // nnrun's arguments and the report of a run.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -32,6 +34,8 @@ struct RunOptions {
   ImageOptions images;
   ShapeOptions shapes;
   std::string test_data;
+  // Not an argument: the inputs that ImportForInputs() made constants, by position among all.
+  std::map<size_t, PortType> fixed;
   // States
   std::optional<int64_t> steps;
   std::string state;
@@ -75,6 +79,11 @@ struct RunReport {
   std::string text;
   Json json = Json::object();
 };
+
+// Imports the model. If it is not supported, the given inputs with few integers, which may decide
+// about shapes and branches, become constants, and `options.fixed` lists them.
+Result<ImportedModel> ImportForInputs(const ReadModel& read, const ModelImporter& import,
+                                      RunOptions& options);
 
 // The inputs from the command line, files and literals, in the types and shapes of the graph. Binds
 // the graph's shapes to theirs; a symbolic batch without a size becomes 1. `read` is the model of

@@ -66,16 +66,6 @@ Result<Arrays> ReadSources(const std::vector<TestSource>& sources, const std::ve
   return arrays;
 }
 
-// Inputs with few integers, which may decide about lengths and positions.
-std::map<size_t, Tensor> DecidingArrays(const Arrays& arrays) {
-  std::map<size_t, Tensor> out;
-  for (size_t i = 0; i < arrays.size(); ++i)
-    if (arrays[i] && arrays[i]->elements() <= kFewNumbers &&
-        (IsInteger(arrays[i]->dtype()) || arrays[i]->dtype() == DType::kBool))
-      out.emplace(i, *arrays[i]);
-  return out;
-}
-
 // The number of the graph's outputs, from position `at` on, that are the output `name` of the model
 // or its elements.
 size_t CountPorts(const std::vector<Port>& ports, size_t at, const std::string& name,
@@ -93,6 +83,15 @@ Result<TestSet> FindTestSet(const std::string& folder, const PortKinds& kinds) {
   NN_ASSIGN(set.inputs, FindSeries(folder, "input", kinds.inputs));
   NN_ASSIGN(set.outputs, FindSeries(folder, "output", kinds.outputs));
   return set;
+}
+
+std::map<size_t, Tensor> DecidingArrays(const Arrays& arrays) {
+  std::map<size_t, Tensor> out;
+  for (size_t i = 0; i < arrays.size(); ++i)
+    if (arrays[i] && arrays[i]->elements() <= kFewNumbers &&
+        (IsInteger(arrays[i]->dtype()) || arrays[i]->dtype() == DType::kBool))
+      out.emplace(i, *arrays[i]);
+  return out;
 }
 
 Result<ModelForSet> ImportForSet(const TestSet& set, const PortKinds& kinds,

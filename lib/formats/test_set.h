@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -44,6 +45,10 @@ struct ModelForSet {
 
 // Imports a model with what is known about its inputs.
 using ModelImporter = std::function<Result<ImportedModel>(const InputSettings&)>;
+
+// Those of arrays with few integers or booleans, which may decide about lengths and positions, by
+// position.
+std::map<size_t, Tensor> DecidingArrays(const std::vector<std::optional<Tensor>>& arrays);
 
 // Imports the model of a set with the lengths of its lists. If it is not supported then, inputs
 // with few integers, which may decide about lengths and positions, become constants.

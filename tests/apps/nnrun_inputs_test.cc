@@ -304,5 +304,37 @@ TEST_CASE("inputs: nnconvert --verify-inputs reads them alike") {
             .code == 0);
 }
 
+TEST_CASE("inputs: those that decide about lengths are known to the import") {
+  const TempDir dir;
+  WriteText(dir / "m.textproto", R"(ir_version: 8
+opset_import { version: 13 }
+graph { name: "g"
+  node { op_type: "SplitToSequence" input: "x" input: "n" output: "s" }
+  node { op_type: "SequenceAt" input: "s" input: "i" output: "y" }
+  input { name: "n" type { tensor_type { elem_type: 7 shape { } } } }
+  input { name: "x" type { tensor_type { elem_type: 1 shape { dim { dim_value: 6 } } } } }
+  input { name: "i" type { tensor_type { elem_type: 7 shape { } } } }
+  output { name: "y" type { tensor_type { elem_type: 1 } } }
+})");
+  const std::string model = dir / "m.textproto ";
+  const Tensor x = Tensor::Of<float>({6}, {0, 1, 2, 3, 4, 5});
+  WriteArrays(dir / "named.npz",
+              {{"x", x}, {"n", Tensor::Scalar<int64_t>(2)}, {"i", Tensor::Scalar<int32_t>(1)}});
+  WriteArrays(
+      dir / "placed.npz",
+      {{"in_0", Tensor::Scalar<int64_t>(4)}, {"in_1", x}, {"in_2", Tensor::Scalar<int64_t>(-1)}});
+  CHECK(Run(model).code == 3);
+  CHECK(FirstOf(model + "--inputs " + dir / "named.npz") == Json({2.0, 3.0}));
+  CHECK(FirstOf(model + "--inputs " + dir / "placed.npz") == Json({4.0, 5.0}));
+  CHECK(FirstOf(model + "--input n=3 --input i=0 --input x=[6,5,4,3,2,1]") ==
+        Json({6.0, 5.0, 4.0}));
+  // What is not given does not decide.
+  CHECK(Run(model + "--input i=0").code == 3);
+  WriteArrays(dir / "lacks.npz", {{"x", x}, {"n", Tensor::Scalar<int64_t>(2)}});
+  const ProgramResult lacks = Run(model + "--inputs " + dir / "lacks.npz");
+  CHECK(lacks.code == 2);
+  CHECK_MESSAGE(Contains(lacks.err, "--inputs does not have \"i\""), lacks.err);
+}
+
 }  // namespace
 }  // namespace nn::test::nnrun_inputs_test
