@@ -122,12 +122,27 @@ TEST_CASE("tflite signals: transforms of float32") {
   };
   refused(transform("SignalRfft", 5, 6), "the input has 5 elements; fft_length is 4");
   refused(transform("SignalIrfft", 5, 4), "the input has 5 elements; expected 6");
-  refused(FileOfCustom("SignalRfft", IntOptions({{"T", 7}, {"fft_length", 4}}), {Samples({4})},
-                       {Samples({6})}),
-          "a transform of i16[4] is unsupported; must be f32: those of integers are in fixed-point "
-          "numbers");
+  refused(FileOfCustom("SignalRfft", IntOptions({{"T", 9}, {"fft_length", 4}}),
+                       {{{4}, {}, fb::TensorType::INT8}}, {{{6}, {}, fb::TensorType::INT8}}),
+          "a transform of i8[4] is unsupported; must be f32, i16 or i32");
   refused(FileOfCustom("SignalRfft", IntOptions({{"fft_length", 5}}), {{{5}}}, {{{6}}}),
           "an odd fft_length, 5, is unsupported");
+}
+
+TEST_CASE("tflite signals: transforms of fixed-point numbers") {
+  for (const fb::TensorType type : {kInt16, fb::TensorType::INT32}) {
+    const auto transform = [&](const char* name, int32_t from, int32_t to) {
+      return FileOfCustom(name, IntOptions({{"T", 7}, {"fft_length", 4}}), {{{2, from}, {}, type}},
+                          {{{2, to}, {}, type}});
+    };
+    // Both directions divide by the length.
+    const std::vector<double> spectrum = {64, 0, 64, 0, 64, 0, 128, 0, 64, -64, 0, 0};
+    CHECK(OutputOf(transform("SignalRfft", 4, 6), {256, 0, 0, 0, 256, 256, 0, 0}) == spectrum);
+    CHECK(OutputOf(transform("SignalIrfft", 6, 4), spectrum) ==
+          std::vector<double>{64, 0, 0, 0, 64, 64, 0, 0});
+    CHECK(OutputOf(transform("SignalRfft", 1, 6), {256, -512}) ==
+          std::vector<double>{64, 0, 64, 0, 64, 0, -128, 0, -128, 0, -128, 0});
+  }
 }
 
 // ---- Filter banks. Numbers of the kernels' own tests, and at the limits of the integers.

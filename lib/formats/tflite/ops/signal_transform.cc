@@ -1,5 +1,4 @@
-// The transforms of tflite-micro's signal library, of float32. Those of integers, whose result
-// depends on where the kernel rounds its fixed-point numbers, are refused.
+// The transforms of tflite-micro's signal library, of float32 and of fixed-point numbers.
 //
 // Source: tflite-micro signal/micro/kernels/rfft.cc, irfft.cc.
 #include <utility>
@@ -10,6 +9,7 @@
 #include "ops/array/shape.h"
 #include "ops/math/dft.h"
 #include "ops/math/elementwise.h"
+#include "ops/math/fixed_dft.h"
 
 namespace nn::tflite {
 
@@ -20,6 +20,7 @@ namespace {
 constexpr int64_t kMostTransform = 1 << 20;  // elements
 
 struct Transform {
+  bool is_fixed = false;      // of fixed-point numbers
   Value* x = nullptr;         // f64[rows, size of the last axis]
   std::vector<int64_t> dims;  // of the input
   int64_t rows = 1;
@@ -33,11 +34,14 @@ Result<Transform> TransformOf(ImportContext& ctx) {
   NN_ASSIGN(t.length, options.Int("fft_length", 2, kMostTransform));
   if (t.length % 2 != 0) return UnsupportedError("an odd fft_length, {}, is unsupported", t.length);
   NN_ASSIGN(Value* const x, ctx.Ranked(0));
-  if (x->dtype() != DType::kF32)
-    return UnsupportedError(
-        "a transform of {} is unsupported; must be f32: those of integers are in fixed-point "
-        "numbers",
-        x->type().ToString());
+  t.is_fixed = x->dtype() == DType::kI16 || x->dtype() == DType::kI32;
+  if (x->dtype() != DType::kF32 && !t.is_fixed)
+    return UnsupportedError("a transform of {} is unsupported; must be f32, i16 or i32",
+                            x->type().ToString());
+  if (t.is_fixed) {
+    t.x = x;
+    return t;
+  }
   const auto dims = x->type().const_dims();
   if (!dims || dims->empty())
     return UnsupportedError("an input of type {} is unsupported", x->type().ToString());
@@ -61,6 +65,7 @@ Status EmitTransform(ImportContext& ctx, Transform t, Value* y, int64_t size) {
 
 Status ImportSignalRfft(ImportContext& ctx) {
   NN_ASSIGN(Transform t, TransformOf(ctx));
+  if (t.is_fixed) return ctx.Emit("fixed_dft", {t.x}, FixedDftAttrs{.length = t.length});
   const int64_t size = t.dims.back();
   if (size > t.length)
     return ModelError("the input has {} elements; fft_length is {}", size, t.length);
@@ -72,6 +77,8 @@ Status ImportSignalRfft(ImportContext& ctx) {
 
 Status ImportSignalIrfft(ImportContext& ctx) {
   NN_ASSIGN(Transform t, TransformOf(ctx));
+  if (t.is_fixed)
+    return ctx.Emit("fixed_dft", {t.x}, FixedDftAttrs{.length = t.length, .inverse = true});
   if (t.dims.back() != t.length + 2)
     return ModelError("the input has {} elements; expected {}", t.dims.back(), t.length + 2);
   NN_ASSIGN(Value * y,
