@@ -350,7 +350,7 @@ Result<NativeFlow> FlowOf(const NativeModel& model) {
   return FlowBuilder().Run(static_cast<const Model&>(model));
 }
 
-Result<std::unique_ptr<NativeModel>> Edit(const NativeModel& model, const NativeEdit& edit) {
+Result<std::unique_ptr<NativeModel>> ApplyEdit(const NativeModel& model, const NativeEdit& edit) {
   NN_ASSIGN(NativeFlow flow, FlowOf(model));
   return Editor(static_cast<const Model&>(model), std::move(flow), edit).Run();
 }

@@ -78,7 +78,7 @@ const Format& OnnxFormat() {
       .port_names = NamesOfPorts,
       .rename = Rename,
       .flow = FlowOf,
-      .edit = Edit,
+      .edit = ApplyEdit,
   };
   return format;
 }
