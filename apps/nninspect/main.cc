@@ -61,6 +61,10 @@ void AddOptions(CommandLine& command, InspectOptions& o) {
          "--times", o.times,
          "With html: show the times of this report of nnrun --bench --profile --format json")
       ->type_name("FILE");
+  app.add_option("--errors", o.errors,
+                 "With html: show the differences in this report of nnrun MODEL --against OTHER "
+                 "--format json")
+      ->type_name("FILE");
   auto* dump = app.add_flag(
       "--dump", o.dump, "Print the whole model as JSON, which can be read in place of the model");
   AddWeightsOption(command, o.dump_options)->needs(dump);
@@ -85,8 +89,9 @@ Status CheckUsage(const InspectOptions& o) {
   if ((o.picture() || o.format == "html") && (o.table() || o.parts()))
     return UsageError("--format {} draws the model and cannot be combined with other parts of it",
                       o.format);
-  if ((!o.findings.empty() || !o.times.empty()) && (o.format != "html" || o.diff))
-    return UsageError("--findings and --times need --format html, without --diff");
+  const bool has_notes = !o.findings.empty() || !o.times.empty() || !o.errors.empty();
+  if (has_notes && (o.format != "html" || o.diff))
+    return UsageError("--findings, --times and --errors need --format html, without --diff");
   if (o.histogram && ((!o.tensors && o.node.empty()) || o.format == "csv"))
     return UsageError("--histogram needs --tensors or --node, and --format text or json");
   if (o.expand && !o.picture()) return UsageError("--expand needs --format svg or dot");
@@ -133,6 +138,7 @@ Result<int> WritePage(const InspectOptions& o) {
   inspect::PageNotes notes;
   if (!o.findings.empty()) NN_RETURN_IF_ERROR(ReadFindings(o.findings, model, notes));
   if (!o.times.empty()) NN_RETURN_IF_ERROR(ReadTimes(o.times, model, notes));
+  if (!o.errors.empty()) NN_RETURN_IF_ERROR(ReadErrors(o.errors, model, notes));
   NN_ASSIGN(const std::string page, inspect::ModelPage(model, notes));
   NN_RETURN_IF_ERROR(PrintText(o.output, page));
   return kExitDone;

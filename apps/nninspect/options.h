@@ -31,6 +31,7 @@ struct InspectOptions {
   bool expand = false;   // draw every repetition
   std::string findings;  // reports of nnvalidate and nnrun for a page
   std::string times;
+  std::string errors;
   ShapeOptions shapes;
   ManyOptions many;
 

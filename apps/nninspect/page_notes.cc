@@ -1,8 +1,10 @@
 #include "apps/nninspect/page_notes.h"
 
 #include <charconv>
+#include <cmath>
 #include <filesystem>
 #include <string_view>
+#include <unordered_map>
 
 #include "base/file.h"
 #include "base/json.h"
@@ -54,6 +56,15 @@ const Json* FileIn(const Json& files, const std::string& path) {
   return files.size() == 1 ? &files[0] : nullptr;
 }
 
+// Noise over signal, of a value in a report of --against.
+double ErrorOf(const Json& value) {
+  if (value.contains("mismatch")) return 1;
+  if (value.at("identical").get<bool>()) return 0;
+  const Json& snr = value.at("snr_db");
+  if (snr.is_null()) return value.at("max_absolute").get<double>() == 0 ? 0 : 1;
+  return std::pow(10, -snr.get<double>() / 20);
+}
+
 }  // namespace
 
 Status ReadFindings(const std::string& path, const inspect::LoadedModel& model,
@@ -91,6 +102,20 @@ Status ReadTimes(const std::string& path, const inspect::LoadedModel& model,
         notes.other_time += ms;
       else
         notes.times.emplace_back(main[sources[0].get<size_t>()], ms);
+    }
+    return Status();
+  });
+}
+
+Status ReadErrors(const std::string& path, const inspect::LoadedModel& model,
+                  inspect::PageNotes& notes) {
+  std::unordered_map<std::string_view, size_t> writers;
+  for (const size_t op : MainOperatorsOf(model.summary))
+    for (const std::string& name : model.summary.operators[op].outputs) writers.emplace(name, op);
+  return ReadReport(path, "nnrun --against --format json", [&](const Json& report) {
+    for (const Json& value : report.at("against").at("values")) {
+      const auto writer = writers.find(value.at("name").get<std::string>());
+      if (writer != writers.end()) notes.errors.emplace_back(writer->second, ErrorOf(value));
     }
     return Status();
   });

@@ -19,4 +19,9 @@ Status ReadFindings(const std::string& path, const inspect::LoadedModel& model,
 Status ReadTimes(const std::string& path, const inspect::LoadedModel& model,
                  inspect::PageNotes& notes);
 
+// Adds the errors in a report of nnrun MODEL --against OTHER --format json, by the names of the
+// results. A result that cannot be compared counts as an error as large as the signal.
+Status ReadErrors(const std::string& path, const inspect::LoadedModel& model,
+                  inspect::PageNotes& notes);
+
 }  // namespace nn::app

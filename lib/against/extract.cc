@@ -4,13 +4,11 @@
 
 #include <set>
 #include <string>
-#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
 #include "against/drift.h"
 #include "ir/copy.h"
-#include "ir/op_def.h"
 
 namespace nn::against {
 namespace {
@@ -70,28 +68,15 @@ Result<Graph> Extract(const Graph& graph, const std::vector<const Value*>& start
                       const std::vector<Tensor>& tensors, const Value* value) {
   Graph out;
   UniqueNames names;
-  std::unordered_map<const Value*, Value*> copies;
+  NodeCopier copier(out);
   for (size_t i = 0; i < starts.size(); ++i)
-    copies[starts[i]] =
-        out.AddInput(names.Next(*starts[i]),
-                     Type(tensors[i].dtype(), ToDims(tensors[i].dims()), starts[i]->type().quant));
-  const auto copy_of = [&](const Value* v) -> Value* {
-    if (v == nullptr) return nullptr;
-    Value*& copy = copies[v];
-    if (copy == nullptr && v->is_constant())
-      copy = out.AddConstant(v->constant(), v->name(), v->type().quant);
-    return copy;
-  };
+    copier.Set(starts[i], out.AddInput(names.Next(*starts[i]),
+                                       Type(tensors[i].dtype(), ToDims(tensors[i].dims()),
+                                            starts[i]->type().quant)));
   const auto nodes = NodesBetween(starts, value);
-  for (const Node& node : graph.nodes()) {
-    if (!nodes.contains(&node)) continue;
-    std::vector<Value*> inputs;
-    for (const Value* v : node.inputs()) inputs.push_back(copy_of(v));
-    Node* const copy = AddOpenCopy(out, node, std::move(inputs));
-    for (size_t i = 0; i < node.outputs().size(); ++i) copies[node.output(i)] = copy->output(i);
-    NN_RETURN_IF_ERROR(InferNode(*copy));
-  }
-  out.AddOutput(names.Next(*value), copy_of(value));
+  for (const Node& node : graph.nodes())
+    if (nodes.contains(&node)) NN_RETURN_IF_ERROR(copier.AddInferred(node));
+  out.AddOutput(names.Next(*value), copier.Of(value));
   return out;
 }
 

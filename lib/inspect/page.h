@@ -25,7 +25,9 @@ struct PageNotes {
   };
   std::vector<Finding> findings;
   std::vector<std::pair<size_t, double>> times;  // milliseconds
-  double other_time = 0;                         // of steps that belong to no operator of the file
+  // Noise over signal of the operator's results, in amplitude: 0.01 is an SNR of 40 dB.
+  std::vector<std::pair<size_t, double>> errors;
+  double other_time = 0;  // of steps that belong to no operator of the file
 };
 
 // The limit on the operators of a page.

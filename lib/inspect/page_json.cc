@@ -173,6 +173,8 @@ Result<Json> PageModel(const LoadedModel& model, const PageNotes& notes) {
   AddCosts(model, operators);
   for (const auto& [op, ms] : notes.times)
     operators[op]["time"] = operators[op].value("time", 0.0) + ms;
+  for (const auto& [op, error] : notes.errors)
+    operators[op]["error"] = std::max(operators[op].value("error", 0.0), error);
   for (const PageNotes::Finding& f : notes.findings)
     findings.push_back({f.op ? Json(*f.op) : Json(nullptr), EscapeControls(f.severity),
                         EscapeControls(f.rule), EscapeControls(f.message), EscapeControls(f.hint)});

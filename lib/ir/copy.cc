@@ -1,6 +1,5 @@
 #include "ir/copy.h"
 
-#include <unordered_map>
 #include <utility>
 
 #include "ir/op_def.h"
@@ -32,26 +31,43 @@ Node* AddOpenCopy(Graph& graph, const Node& node, std::vector<Value*> inputs) {
   return copy;
 }
 
+Value* NodeCopier::Of(const Value* v) {
+  if (v == nullptr) return nullptr;
+  Value*& copy = copies_[v];
+  if (copy == nullptr && v->is_constant())
+    copy = to_.AddConstant(v->constant(), SharedString(v->name()), v->type().quant);
+  return copy;
+}
+
+std::vector<Value*> NodeCopier::OperandsOf(const Node& node) {
+  std::vector<Value*> operands;
+  for (const Value* v : node.inputs()) operands.push_back(Of(v));
+  return operands;
+}
+
+void NodeCopier::SetOutputs(const Node& node, const Node& copy) {
+  for (size_t i = 0; i < node.outputs().size(); ++i) Set(node.output(i), copy.output(i));
+}
+
+Node* NodeCopier::Add(const Node& node) {
+  Node* const copy = AddCopy(to_, node, OperandsOf(node));
+  SetOutputs(node, *copy);
+  return copy;
+}
+
+Status NodeCopier::AddInferred(const Node& node) {
+  Node* const copy = AddOpenCopy(to_, node, OperandsOf(node));
+  SetOutputs(node, *copy);
+  return InferNode(*copy);
+}
+
 Result<std::vector<Value*>> AddCopies(Graph& graph, const Graph& part,
                                       const std::vector<Value*>& inputs) {
-  std::unordered_map<const Value*, Value*> copies;
-  for (size_t i = 0; i < inputs.size(); ++i) copies[part.inputs()[i].value] = inputs[i];
-  const auto copy_of = [&](const Value* v) -> Value* {
-    if (v == nullptr) return nullptr;
-    Value*& copy = copies[v];
-    if (copy == nullptr && v->is_constant())
-      copy = graph.AddConstant(v->constant(), SharedString(v->name()), v->type().quant);
-    return copy;
-  };
-  for (const Node& node : part.nodes()) {
-    std::vector<Value*> operands;
-    for (const Value* v : node.inputs()) operands.push_back(copy_of(v));
-    Node* const copy = AddOpenCopy(graph, node, std::move(operands));
-    for (size_t i = 0; i < node.outputs().size(); ++i) copies[node.output(i)] = copy->output(i);
-    NN_RETURN_IF_ERROR(InferNode(*copy));
-  }
+  NodeCopier copier(graph);
+  for (size_t i = 0; i < inputs.size(); ++i) copier.Set(part.inputs()[i].value, inputs[i]);
+  for (const Node& node : part.nodes()) NN_RETURN_IF_ERROR(copier.AddInferred(node));
   std::vector<Value*> outputs;
-  for (const Port& port : part.outputs()) outputs.push_back(copy_of(port.value));
+  for (const Port& port : part.outputs()) outputs.push_back(copier.Of(port.value));
   return outputs;
 }
 

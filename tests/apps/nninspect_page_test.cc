@@ -95,6 +95,19 @@ TEST_CASE("pages: findings and times of the other programs") {
       dir, "--times " + dir / "times.json " + dir / "good.onnx")))["models"][0]["operators"];
   CHECK(operators[0]["time"].get<double>() > 0);
 
+  // Against itself with other weights of the convolution.
+  WriteModel(dir / "other.onnx", ConvModel());
+  const ProgramResult half =
+      RunProgram("nnconvert --bf16 --weights-only " + dir / "good.onnx " + dir / "other.onnx");
+  REQUIRE_MESSAGE(half.code == 0, half.err);
+  const ProgramResult against =
+      RunProgram("nnrun --format json " + dir / "good.onnx" + " --against " + dir / "other.onnx");
+  WriteText(dir / "errors.json", against.out);
+  const Json compared = DataOf(ReadText(MakePage(
+      dir, "--errors " + dir / "errors.json " + dir / "good.onnx")))["models"][0]["operators"];
+  CHECK(compared[0]["error"].get<double>() > 0);
+  CHECK(compared[0]["error"].get<double>() < 0.1);
+
   const auto error = [&](const std::string& arguments) {
     const ProgramResult r = RunProgram("nninspect --format html " + arguments);
     CHECK(r.code != 0);
@@ -106,7 +119,7 @@ TEST_CASE("pages: findings and times of the other programs") {
                  "not a report of nnvalidate --format json"));
   CHECK(Contains(error("--tensors " + dir / "m.onnx"), "cannot be combined"));
   const ProgramResult text = RunProgram("nninspect --times x " + dir / "m.onnx");
-  CHECK(Contains(text.err, "--findings and --times need --format html"));
+  CHECK(Contains(text.err, "--findings, --times and --errors need --format html"));
 }
 
 // Helpers of the scripts.

@@ -18,31 +18,20 @@ bool IsFixed(const Value* v) {
 // Copies of parts of a graph in another one.
 class Copier {
  public:
-  Copier(const Graph& from, Graph& to) : to_(to), copies_(from, nullptr) {
+  Copier(const Graph& from, Graph& to) : to_(to), copier_(to) {
     to_.name = from.name;
     for (const Port& p : from.inputs()) AddInput(p.name, p.value);
   }
 
   void AddInput(const std::string& name, const Value* v) {
-    copies_[v] = to_.AddInput(name, v->type());
+    copier_.Set(v, to_.AddInput(name, v->type()));
   }
-  void AddOutput(const std::string& name, const Value* v) { to_.AddOutput(name, CopyOf(v)); }
-  void AddNode(const Node& node) {
-    std::vector<Value*> inputs;
-    for (const Value* v : node.inputs()) inputs.push_back(v == nullptr ? nullptr : CopyOf(v));
-    const Node* const copy = AddCopy(to_, node, std::move(inputs));
-    for (size_t i = 0; i < node.outputs().size(); ++i) copies_[node.output(i)] = copy->output(i);
-  }
+  void AddOutput(const std::string& name, const Value* v) { to_.AddOutput(name, copier_.Of(v)); }
+  void AddNode(const Node& node) { copier_.Add(node); }
 
  private:
-  Value* CopyOf(const Value* v) {
-    if (copies_[v] == nullptr)
-      copies_[v] = to_.AddConstant(v->constant(), SharedString(v->name()), v->type().quant);
-    return copies_[v];
-  }
-
   Graph& to_;
-  ValueTable<Value*> copies_;
+  NodeCopier copier_;
 };
 
 }  // namespace

@@ -37,6 +37,7 @@ const kMetrics = [
   ['parameters', 'parameters', numberText],
   ['traffic', 'bytes read and written', bytesText],
   ['time', 'time', (v) => `${Number(v.toPrecision(3))} ms`],
+  ['error', 'error', (v) => v > 0 ? `SNR ${(-20 * Math.log10(v)).toFixed(1)} dB` : 'none'],
 ];
 
 function section(title, content) {

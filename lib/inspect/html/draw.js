@@ -33,14 +33,15 @@ function heatColors(part, colors) {
   return [mix('#fbfaf8', '#e8590c', p), mix('#a9afb7', '#a33c00', p), p > 0.75 ? '#ffffff' : '#1c1c1c'];
 }
 
-// Of boxes [first, end).
+// Of boxes [first, end): the sum, or the largest error.
 function costOf(view, metric, first, end) {
-  let sum = 0;
+  let all = 0;
   for (let b = first; b < end; ++b) {
     const op = view.panel.boxes[b][3];
-    if (op >= 0) sum += view.model.operators[op][metric] || 0;
+    const cost = op >= 0 ? view.model.operators[op][metric] || 0 : 0;
+    all = metric === 'error' ? Math.max(all, cost) : all + cost;
   }
-  return sum;
+  return all;
 }
 
 function groupCost(view, group) {
