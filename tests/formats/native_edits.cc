@@ -153,10 +153,12 @@ std::vector<std::string> DifferencesOf(const ReadModel& a, const ReadModel& b) {
   return out;
 }
 
-std::vector<std::string> BrokenRules(const ReadModel& read) {
+std::vector<std::string> BrokenRules(const ReadModel& read, const ReadModel* source) {
   std::set<std::string> rules;
   for (const Finding& f : Validate(*read.model, *read.format, {}))
     rules.insert(std::string(f.rule));
+  if (source != nullptr)
+    for (const std::string& rule : BrokenRules(*source)) rules.erase(rule);
   return {rules.begin(), rules.end()};
 }
 
@@ -207,13 +209,13 @@ void CheckRules(const ReadModel& part, const std::set<std::string>& present) {
     CHECK_MESSAGE(present.contains(std::string(f.rule)), f.rule, ": ", f.message);
 }
 
+}  // namespace
+
 bool SameBits(const Tensor& a, const Tensor& b) {
   return a.dtype() == b.dtype() && a.dims() == b.dims() &&
          (a.dtype() == DType::kString ? std::ranges::equal(a.strings(), b.strings())
                                       : std::ranges::equal(a.blob().bytes(), b.blob().bytes()));
 }
-
-}  // namespace
 
 int CheckCuts(const ReadModel& read, const std::set<std::string>& known, size_t most) {
   const NativeFlow flow = FlowOrFail(read);
@@ -278,7 +280,6 @@ std::optional<ReadModel> ModelOf(const std::string& path, const Format& format) 
   REQUIRE_MESSAGE(model.has_value(), model.error().message());
   return ReadModel{&format, *std::move(model)};
 }
-
 }  // namespace
 
 int CheckCutsOfAll(std::string_view name,

@@ -34,8 +34,8 @@ PortNames PortsOf(const ReadModel& read);
 // compared.
 std::vector<std::string> DifferencesOf(const ReadModel& a, const ReadModel& b);
 
-// The rules that the model breaks.
-std::vector<std::string> BrokenRules(const ReadModel& read);
+// The rules that the model breaks, except for those that `source` breaks.
+std::vector<std::string> BrokenRules(const ReadModel& read, const ReadModel* source = nullptr);
 
 Tensor TensorOf(DType dtype, const std::vector<int64_t>& dims, const std::vector<double>& values);
 
@@ -44,6 +44,8 @@ struct ModelRun {
 };
 // Runs the model; inputs that `values` does not have are seeded.
 Result<ModelRun> RunModel(const ReadModel& read, const std::map<std::string, Tensor>& values = {});
+
+bool SameBits(const Tensor& a, const Tensor& b);
 
 // Cuts the model in two between its operators, at up to `most` places: the outputs of the second
 // part on those of the first are those of the model, and neither breaks a rule that the model does
