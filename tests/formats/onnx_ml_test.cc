@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "formats/onnx_ml.h"
+#include "passes/passes.h"
 #include "support/files.h"
+#include "support/run_graph.h"
 
 namespace nn::test::onnx_ml_test {
 using namespace onnx_ml;  // NOLINT(google-build-using-namespace)
@@ -185,6 +187,73 @@ TEST_CASE("ONNX ml: LinearClassifier with one row of coefficients") {
   CHECK(Refused(
       {"LinearClassifier", row + Ints("classlabels_ints", {1, 2, 3}), {Rows(kF32, 3, 2)}, 2},
       "there are coefficients of 1 classes, but 3 labels"));
+}
+
+// The type of a map.
+std::string MapOf(int key, int value) {
+  return "type { map_type { key_type: " + std::to_string(key) +
+         " value_type { tensor_type { elem_type: " + std::to_string(value) + " } } } }";
+}
+
+// The inputs and the result for a map of these entries.
+void CheckMap(const Model& model, const Tensor& keys, const Tensor& values, const Tensor& want) {
+  CAPTURE(model.attributes);
+  auto graph = ImportText(model.text());
+  REQUIRE_MESSAGE(graph.has_value(), graph.error().message());
+  REQUIRE(graph->inputs().size() == 2);
+  CHECK(graph->inputs()[0].name == "x0.keys");
+  CHECK(graph->inputs()[1].name == "x0.values");
+  REQUIRE(BindSymbols(*graph, {{"x0.size", keys.elements()}}).has_value());
+  const std::vector<Tensor> outputs = RunEverywhere(*graph, {keys, values});
+  REQUIRE(outputs.size() == 1);
+  CHECK(outputs[0].dims() == want.dims());
+  CHECK(outputs[0].dtype() == want.dtype());
+  if (want.dtype() == DType::kString) {
+    CHECK(outputs[0].strings() == want.strings());
+  } else {
+    CHECK(outputs[0].ToDoubles() == want.ToDoubles());
+  }
+}
+
+constexpr int kString = 8;
+
+TEST_CASE("ONNX ml: DictVectorizer") {
+  const Tensor texts({3}, {"b", "a", "c"});
+  const Tensor ints = Tensor::Ints({7, -2, 9});
+  const std::string letters = Texts("string_vocabulary", {"a", "x", "b", "a"});
+  CheckMap({"DictVectorizer", letters, {MapOf(kString, kF32)}}, texts,
+           Tensor::Of<float>({3}, {1, 2, 3}), Tensor::Of<float>({1, 4}, {2, 0, 1, 2}));
+  CheckMap({"DictVectorizer", letters, {MapOf(kString, kI64)}}, texts, ints,
+           Tensor::Of<int64_t>({1, 4}, {-2, 0, 7, -2}));
+  const std::string numbers = Ints("int64_vocabulary", {9, 8, -2});
+  CheckMap({"DictVectorizer", numbers, {MapOf(kI64, kString)}}, ints, texts,
+           Tensor({1, 3}, {"c", "", "a"}));
+  CheckMap({"DictVectorizer", numbers, {MapOf(kI64, kF64)}}, ints,
+           Tensor::Of<double>({3}, {1, 2, 0.1}), Tensor::Of<double>({1, 3}, {0.1, 0, 2}));
+  CHECK(Refused({"DictVectorizer", letters, {MapOf(kI64, kF32)}},
+                "the keys are i64 and the vocabulary is str"));
+  CHECK(Refused({"DictVectorizer", "", {MapOf(kI64, kF32)}},
+                "exactly one of string_vocabulary and int64_vocabulary is required"));
+}
+
+TEST_CASE("ONNX ml: CastMap") {
+  const Tensor keys = Tensor::Ints({4, 0, 2});
+  const Tensor floats = Tensor::Of<float>({3}, {1.5, -2.75, 3});
+  const Model model = {"CastMap", "", {MapOf(kI64, kF32)}};
+  CheckMap(model, keys, floats, Tensor::Of<float>({1, 3}, {-2.75, 3, 1.5}));
+  CheckMap({"CastMap", Text("cast_to", "TO_INT64"), {MapOf(kI64, kF32)}}, keys, floats,
+           Tensor::Of<int64_t>({1, 3}, {-2, 3, 1}));
+  const std::string sparse = Text("map_form", "SPARSE") + Int("max_map", 4);
+  CheckMap({"CastMap", sparse, {MapOf(kI64, kF32)}}, keys, floats,
+           Tensor::Of<float>({1, 4}, {-2.75, 0, 3, 0}));
+  const Tensor texts({3}, {"1", "-2", "30"});
+  CheckMap({"CastMap", sparse + Text("cast_to", "TO_STRING"), {MapOf(kI64, kString)}}, keys, texts,
+           Tensor({1, 4}, {"-2", "0.f", "30", "0.f"}));
+  CheckMap({"CastMap", Text("cast_to", "TO_INT64"), {MapOf(kI64, kString)}}, keys, texts,
+           Tensor::Of<int64_t>({1, 3}, {-2, 30, 1}));
+  CHECK(Refused({"CastMap", Text("map_form", "SPARSE") + Int("max_map", 0), {MapOf(kI64, kF32)}},
+                "max_map is 0; must be 1 to 16777216"));
+  CHECK(Refused({"CastMap", "", {Rows(kF32, 1, 2)}}, "is not an input of the model"));
 }
 
 }  // namespace nn::test::onnx_ml_test

@@ -163,7 +163,7 @@ TEST_CASE("onnx sequences: what the graph cannot hold") {
         "become the inputs s[0], s[1] and so on");
   const std::string map = "type { map_type { key_type: 7 } }";
   CHECK(ErrorOfImport(Node("Identity", {"m"}, {"y"}) + Input("m", map) + Outputs({"y"})) ==
-        "graph input \"m\" is a map, which is unsupported");
+        "graph input \"m\" is a map whose values are not numbers or strings");
   // What an unsupported operator returns has no known length.
   CHECK(WhyNot(Node("Nonsense", {"x"}, {"s"}) + Node("SequenceAt", {"s", "zero"}, {"y"}) +
                Integer("zero", 0) + X({"2"}) + Outputs({"y"})) ==

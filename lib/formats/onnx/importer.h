@@ -92,6 +92,8 @@ class Importer {
   // An input that is a sequence or an optional; its elements follow the graph's inputs up to
   // `position`.
   Result<Value*> ReadListInput(const pb::ValueInfoProto& info, size_t& position);
+  // An input that is a map: the graph's inputs are vectors of its keys and of its values.
+  Result<Value*> ReadMapInput(const pb::ValueInfoProto& info, size_t& position);
   void AddOutput(const std::string& name, Value* value);
 
   Status ImportNodes(const Nodes& nodes, Scope& scope);

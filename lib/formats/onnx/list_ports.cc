@@ -1,5 +1,5 @@
-// Inputs and outputs of models that are sequences or optionals. The graph has an input or output
-// for each of their elements.
+// Inputs and outputs of models that are sequences, optionals or maps. The graph has an input or
+// output for each element of a sequence, and two for a map, of its keys and of its values.
 #include "formats/onnx/importer.h"
 #include "formats/onnx/tensor.h"
 #include "ir/op_def.h"
@@ -10,6 +10,9 @@ namespace {
 
 // Limit on the number of elements of an input.
 constexpr int64_t kMaxListInput = 65536;
+
+// What follows the name of a map.
+constexpr const char kMapKeys[] = ".keys", kMapValues[] = ".values";
 
 }  // namespace
 
@@ -55,7 +58,28 @@ PortKinds KindsOfPorts(const NativeModel& native) {
   return kinds;
 }
 
+Result<Value*> Importer::ReadMapInput(const pb::ValueInfoProto& info, size_t& position) {
+  const pb::TypeProto::Map& map = info.type().map_type();
+  const DType key = DTypeOf(map.key_type());
+  const DType value = DTypeOf(map.value_type().tensor_type().elem_type());
+  if (!map.value_type().has_tensor_type() || key == DType::kUnknown || value == DType::kUnknown)
+    return UnsupportedError("graph input {} is a map whose values are not numbers or strings",
+                            Quote(info.name()));
+  const Dim size = Dim::Symbol(info.name() + ".size");
+  std::vector<Value*> parts;
+  for (const auto& [name, dtype] : {std::pair(kMapKeys, key), std::pair(kMapValues, value)}) {
+    const Type vector = known_inputs_.WithSizes(Type(dtype, {size}));
+    NN_ASSIGN(parts.emplace_back(),
+              known_inputs_.AddInput(graph_, position++, info.name() + name, vector));
+  }
+  Node* const node = graph_.AddNode(*Ops().Find("sequence"), std::move(parts),
+                                    Attrs(SequenceAttrs{.is_map = true}), 1);
+  NN_RETURN_IF_ERROR(InferNode(*node));
+  return node->output();
+}
+
 Result<Value*> Importer::ReadListInput(const pb::ValueInfoProto& info, size_t& position) {
+  if (info.type().has_map_type()) return ReadMapInput(info, position);
   const PortKind kind = PortKindOf(info.type());
   if (kind == PortKind::kOther)
     return UnsupportedError("graph input {} is {}, which is unsupported", Quote(info.name()),
@@ -106,6 +130,11 @@ Result<Value*> Importer::ReadListInput(const pb::ValueInfoProto& info, size_t& p
 // An output for each element of a sequence; none for an optional without a value.
 void Importer::AddOutput(const std::string& name, Value* value) {
   if (IsEmptyOptional(value)) return;
+  if (IsMap(value)) {
+    graph_.AddOutput(name + kMapKeys, value->def()->input(0));
+    graph_.AddOutput(name + kMapValues, value->def()->input(1));
+    return;
+  }
   if (!IsSequence(value)) {
     graph_.AddOutput(name, value);
     return;

@@ -13,18 +13,25 @@ const Node* SequenceNode(const Value* value) {
 }  // namespace
 
 std::span<const AttrField> SequenceAttrs::Fields() {
-  static const AttrField fields[] = {Field<&SequenceAttrs::is_empty_optional>("is_empty_optional")};
+  static const AttrField fields[] = {Field<&SequenceAttrs::is_empty_optional>("is_empty_optional"),
+                                     Field<&SequenceAttrs::is_map>("is_map")};
   return fields;
 }
 
 bool IsSequence(const Value* value) {
   const Node* const node = SequenceNode(value);
-  return node != nullptr && !node->attrs<SequenceAttrs>().is_empty_optional;
+  return node != nullptr && !node->attrs<SequenceAttrs>().is_empty_optional &&
+         !node->attrs<SequenceAttrs>().is_map;
 }
 
 bool IsEmptyOptional(const Value* value) {
   const Node* const node = SequenceNode(value);
   return node != nullptr && node->attrs<SequenceAttrs>().is_empty_optional;
+}
+
+bool IsMap(const Value* value) {
+  const Node* const node = SequenceNode(value);
+  return node != nullptr && node->attrs<SequenceAttrs>().is_map;
 }
 
 void RegisterSequenceOp(OpRegistry& ops) {

@@ -1,5 +1,6 @@
-// Sequences and empty optionals of ONNX while a model is imported. The graph has tensors only: the
-// importer resolves every operator on sequences, whose lengths and positions no run may change.
+// Sequences, empty optionals and maps of ONNX while a model is imported. The graph has tensors
+// only: the importer resolves every operator on sequences, whose lengths and positions no run may
+// change.
 #pragma once
 
 #include <span>
@@ -12,11 +13,13 @@ namespace nn {
 // A "sequence" node has one operand for each element, and a result without a type.
 struct SequenceAttrs {
   bool is_empty_optional = false;  // it is an optional without an element
+  bool is_map = false;             // the operands are its keys and its values, vectors
   static std::span<const AttrField> Fields();
 };
 
-// Whether the value is a sequence, not an optional.
+// Whether the value is a sequence, not an optional or a map.
 bool IsSequence(const Value* value);
 bool IsEmptyOptional(const Value* value);
+bool IsMap(const Value* value);
 
 }  // namespace nn
