@@ -7,6 +7,7 @@
 #include "apps/common/command_line.h"
 #include "apps/nnconvert/c_source.h"
 #include "apps/nnconvert/edit.h"
+#include "apps/nnconvert/edits.h"
 #include "apps/nnconvert/folder.h"
 #include "apps/nnconvert/one_model.h"
 #include "apps/nnconvert/options.h"
@@ -75,6 +76,7 @@ void AddOptions(CommandLine& command, ConvertArguments& o) {
                  "--dry-run: every format")
       ->type_name("FORMAT");
   AddShapeOptions(command, o.shapes);
+  AddEditOptions(command, o);
   command
       .AddRepeated("--fix-input", o.fixed_inputs,
                    "Make an input a constant: NAME=VALUE, a literal such as 5 or [1, 2] or a "
@@ -271,6 +273,7 @@ Result<int> Run(const ConvertArguments& o) {
     return UsageError("{} requires --fp16 or --bf16", o.weights_only     ? "--weights-only"
                                                       : o.half_interface ? "--half-interface"
                                                                          : "--keep-float32");
+  NN_RETURN_IF_ERROR(CheckEditOptions(o));
   if (o.output.empty() && !(o.dry_run && !o.to.empty()))
     return UsageError("OUT is required, unless --dry-run and --to are given");
   NN_ASSIGN(ReportFile file, ReportFile::At(o.report));
@@ -297,6 +300,7 @@ int main(int argc, char** argv) {
     arguments.limits = command.limits();
     arguments.run_limits = command.run_limits();
     arguments.quiet = command.quiet();
+    nn::app::SeparateSymbolShapes(arguments);
     arguments.digests = arguments.format == "json" || !arguments.report.empty();
     return nn::app::Run(arguments);
   });

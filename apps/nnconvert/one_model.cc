@@ -16,6 +16,7 @@
 #include "apps/common/port_arrays.h"
 #include "apps/common/program.h"
 #include "apps/common/progress.h"
+#include "apps/nnconvert/edits.h"
 #include "base/file.h"
 #include "base/staging.h"
 #include "base/text.h"
@@ -95,7 +96,7 @@ Status ClipInputs(Graph& graph, const std::vector<std::string>& clipped) {
 
 // Applies the options that change the graph for every format.
 Status Prepare(Graph& graph, const ConvertArguments& o) {
-  NN_RETURN_IF_ERROR(BindShapes(graph, o.shapes));
+  if (EditOption(o).empty()) NN_RETURN_IF_ERROR(BindShapes(graph, o.shapes));
   NN_RETURN_IF_ERROR(ClipInputs(graph, o.clipped_inputs));
   NN_ASSIGN(PortNames names, NewNames(o, {NamesOf(graph.inputs()), NamesOf(graph.outputs())}));
   for (size_t i = 0; i < names.inputs.size(); ++i) graph.RenameInput(i, std::move(names.inputs[i]));
@@ -106,6 +107,7 @@ Status Prepare(Graph& graph, const ConvertArguments& o) {
 
 // The option that changes the graph; "" if none does.
 std::string_view GraphChange(const ConvertArguments& o) {
+  if (const std::string_view edit = EditOption(o); !edit.empty()) return edit;
   return !o.shapes.input_shapes.empty() ? "--input-shape"
          : o.shapes.batch               ? "--batch"
          : !o.shapes.lengths.empty()    ? "--length"
@@ -222,6 +224,7 @@ ConvertOptions OptionsOf(const ConvertArguments& a, const Format& source, ShownP
   if (auto settings = SettingsOf(a.shapes)) o.inputs = *std::move(settings);
   if (!a.fixed_inputs.empty())
     o.inputs.constants = [&a](const Graph& graph) { return FixedInputs(a, graph); };
+  if (!EditOption(a).empty()) o.edit = [&a](Graph& graph) { return ApplyEdits(a, graph); };
   o.prepare = [&a](Graph& graph) { return Prepare(graph, a); };
   o.fold_batch_norm = a.fold_batch_norm;
   o.fuse = a.fuse;

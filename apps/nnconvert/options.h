@@ -28,6 +28,12 @@ struct ConvertArguments {
   std::string to;
   std::string format = "text";
   ShapeOptions shapes;
+  std::vector<std::string> symbol_shapes;   // those of --input-shape with symbols
+  std::string set_batch;                    // a size or a symbol
+  std::vector<std::string> preprocess;      // "INPUT:SETTING,..."
+  std::vector<std::string> layouts;         // "NAME=nhwc", "NAME=nchw:nhwc"
+  std::string merge;                        // a file
+  std::vector<std::string> connections;     // "OUTPUT=INPUT"
   std::vector<std::string> fixed_inputs;    // "NAME=VALUE", or an archive
   std::vector<std::string> clipped_inputs;  // "NAME=MIN,MAX"
   int64_t opset = 0;

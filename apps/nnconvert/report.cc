@@ -21,6 +21,16 @@
 namespace nn::app {
 namespace {
 
+// That of the edits or of the conversion; null if none failed.
+const Verification* FailedVerification(const ConvertReport& r) {
+  const Conversion& c = r.conversion;
+  if (r.edit && r.edit->verification && !r.edit->verification->passed)
+    return &*r.edit->verification;
+  for (const auto* v : {&c.edit_verification, &c.verification})
+    if (*v && !(*v)->passed) return &**v;
+  return nullptr;
+}
+
 std::string_view Plural(size_t count) {
   return count == 1 ? "" : "s";
 }
@@ -64,7 +74,7 @@ std::string DecibelText(double snr) {
 std::string RefutedOutputs(const Verification& v) {
   std::vector<std::string> names;
   for (const OutputDrift& d : v.outputs)
-    if (!d.worst.agrees) names.push_back(Quote(d.name));
+    if (!d.worst.agrees || (!v.passed && !d.worst.identical)) names.push_back(Quote(d.name));
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
@@ -122,6 +132,10 @@ std::string DetailText(const ConvertReport& r) {
                   : r.renamed ? "renamed: nothing else was changed, converted or run\n"
                   : r.typed   ? "copied with the inferred types: nothing was converted or run\n"
                               : "copied unchanged: nothing was converted, checked or run\n");
+  for (const std::string& text : c.edits) out += text + "\n";
+  if (c.edit_verification)
+    out += EditSummary(*c.edit_verification) + "\n" + DriftTable(*c.edit_verification).Text(2);
+  if (c.edit_verification && !c.edit_verification->passed) return out + "no file was written\n";
   if (r.dry_run && c.unsupported.empty() && c.rest_unchecked.empty())
     out += "every operator can be converted\n";
   for (const std::string& text : DequantizedTexts(c)) out += text + "\n";
@@ -156,25 +170,20 @@ std::string SeedsText(const std::vector<uint64_t>& seeds) {
 
 }  // namespace
 
+std::string EditSummary(const Verification& v) {
+  return "edited model against the model of the file: " + VerificationSummary(v);
+}
+
 Outcome OutcomeOf(const ConvertReport& r) {
   const Conversion& c = r.conversion;
   if (r.unchanged) return Outcome::kUnchanged;
   if (r.error)
     return r.error->code() == ErrorCode::kUnsupported ? Outcome::kUnsupported : Outcome::kError;
   if (!c.unsupported.empty()) return Outcome::kUnsupported;
-  if (const Verification* v = VerificationOf(r); v != nullptr && !v->passed)
-    return Outcome::kRefuted;
+  if (FailedVerification(r) != nullptr) return Outcome::kRefuted;
   if (r.dry_run) return Outcome::kConvertible;
   if (r.copy) return r.edit ? Outcome::kEdited : Outcome::kCopied;
   return c.verification ? Outcome::kConverted : Outcome::kUnverified;
-}
-
-const Verification* VerificationOf(const ConvertReport& r) {
-  const auto& converted = r.conversion.verification;
-  const Verification* const edited =
-      r.edit && r.edit->verification ? &*r.edit->verification : nullptr;
-  if (edited != nullptr && (!edited->passed || !converted)) return edited;
-  return converted ? &*converted : nullptr;
 }
 
 std::string_view OutcomeName(Outcome outcome) {
@@ -205,7 +214,7 @@ std::string OutcomeText(const ConvertReport& r) {
       return r.error ? "cannot be converted: " + r.error->message()
                      : UnsupportedCount(c.unsupported) + ": " + OperatorCounts(c.unsupported);
     case Outcome::kRefuted:
-      return "verification failed: different output " + RefutedOutputs(*VerificationOf(r));
+      return "verification failed: different output " + RefutedOutputs(*FailedVerification(r));
     case Outcome::kError:
       break;
   }

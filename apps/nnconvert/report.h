@@ -97,6 +97,8 @@ std::string UnsupportedCount(const std::vector<UnsupportedNode>& unsupported);
 Table UnsupportedTable(const std::vector<UnsupportedNode>& unsupported, bool titled);
 // "verified by 3 runs (seeds 0, 1, 2)".
 std::string VerificationSummary(const Verification& verification);
+// The same for the edits of a model.
+std::string EditSummary(const Verification& verification);
 // The drift of each output.
 Table DriftTable(const Verification& verification);
 // How far the float model is from the quantized one.
@@ -111,8 +113,6 @@ std::string MovedPortText(const MovedPort& port);
 std::string ShiftedPortText(const ShiftedPort& port);
 // Sentences about batch normalizations, operators that were not checked, and what would help.
 std::vector<std::string> Remarks(const Conversion& conversion);
-// The verification that failed; else that of the conversion, or of the edit, if there is one.
-const Verification* VerificationOf(const ConvertReport& report);
 // A row for each model: path below the folder, result, size.
 Table ModelsTable(const FolderReport& report);
 // "5 models: 2 converted, 3 unsupported; 1 other file skipped".

@@ -92,6 +92,15 @@ void AddVerification(const Conversion& c, int level, Document& document) {
   document.AddTable(QuantizedDriftTable(*c.verification->quantized));
 }
 
+void AddEdits(const Conversion& c, int level, Document& document) {
+  if (c.edits.empty()) return;
+  document.AddHeading(level, "Edits");
+  for (const std::string& text : c.edits) document.AddParagraph(text);
+  if (!c.edit_verification) return;
+  document.AddParagraph(EditSummary(*c.edit_verification));
+  document.AddTable(DriftTable(*c.edit_verification));
+}
+
 // The sections have headings of the level.
 void AddConversion(const ConvertReport& r, int level, Document& document) {
   const Conversion& c = r.conversion;
@@ -105,6 +114,7 @@ void AddConversion(const ConvertReport& r, int level, Document& document) {
     }
   }
   for (const std::string& remark : Remarks(c)) document.AddParagraph(remark);
+  AddEdits(c, level, document);
   AddUnsupported(c, level, document);
   AddInterface(c, level, document);
   AddRewrites(c, level, document);

@@ -169,6 +169,10 @@ void AddConversion(const ConvertReport& r, Json& json) {
     json["interface"] = {{"source", InterfaceJson(c.source)}};
     if (!c.converted.outputs.empty()) json["interface"]["converted"] = InterfaceJson(c.converted);
   }
+  if (!c.edits.empty())
+    json["edits"] = {{"changes", c.edits},
+                     {"verification", c.edit_verification ? VerificationJson(*c.edit_verification)
+                                                          : Json(nullptr)}};
   json["unsupported"] = UnsupportedJson(c.unsupported);
   if (!c.dequantized_ports.empty()) {
     Json ports = Json::array();

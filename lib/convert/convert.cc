@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "base/file.h"
+#include "convert/edits.h"
 #include "convert/layer_steps.h"
 #include "convert/remedy.h"
 #include "convert/shrink.h"
@@ -141,6 +142,20 @@ Result<bool> DequantizeSource(Graph& graph, Conversion& out) {
   add("input", before.inputs, graph.inputs());
   add("output", before.outputs, graph.outputs());
   return true;
+}
+
+// Applies ConvertOptions::edit; false if the edited graph computes something else.
+Result<bool> EditSource(Graph& source, const ConvertOptions& o, Conversion& out) {
+  std::optional<Graph> before;
+  if (o.verify && !o.dry_run && out.unsupported.empty() && !IsDecidedByRuns(source))
+    before = source.Clone();
+  NN_ASSIGN(const std::vector<GraphEdit> edits, o.edit(source));
+  out.source = InterfaceOf(source);
+  for (const GraphEdit& edit : edits)
+    out.edits.insert(out.edits.end(), edit.notes.begin(), edit.notes.end());
+  if (!before || edits.empty()) return true;
+  NN_ASSIGN(out.edit_verification, VerifyEdits(edits, *std::move(before), source, o.verification));
+  return out.edit_verification->passed;
 }
 
 // The operators that a file lists, subgraphs included; 0 if it has no list.
@@ -282,7 +297,7 @@ Result<ImportedModel> ImportForConversion(const ReadModel& read, const ConvertOp
 
 Result<Conversion> ConvertModel(ReadModel read, const Format& format, const ConvertOptions& o) {
   ConvertOptions framed = o;
-  const bool keeps_version = o.simplify || o.half;
+  const bool keeps_version = o.simplify || o.half || o.edit;
   const bool is_same = read.format == &format;
   if (is_same && format.frame != nullptr && (keeps_version || o.output.opset != 0)) {
     auto frame = format.frame(*read.model);
@@ -319,9 +334,13 @@ Result<Conversion> ConvertGraph(ImportedModel imported, const SourceError& sourc
   Graph source = std::move(imported.graph);
   NamePorts(source);
   out.source = InterfaceOf(source);
+  const bool runs = o.verify && !o.dry_run;
+  if (o.edit) {
+    NN_ASSIGN(const bool is_sound, EditSource(source, o, out));
+    if (!is_sound) return out;
+  }
   out.random_nodes = std::count_if(source.nodes().begin(), source.nodes().end(), IsRandom);
   if (o.prepare) NN_RETURN_IF_ERROR(o.prepare(source));
-  const bool runs = o.verify && !o.dry_run;
   std::optional<Graph> quantized;
   // No format can hold regions: the operators are only listed, whatever their types.
   const bool has_regions = IsDecidedByRuns(source);

@@ -27,6 +27,7 @@
 #include "formats/given_inputs.h"
 #include "ir/graph.h"
 #include "nnsuite/convert.h"
+#include "passes/edits.h"
 #include "passes/half.h"
 #include "passes/legalize.h"
 
@@ -43,7 +44,11 @@ struct ConvertOptions {
   // control flow.
   InputSettings inputs;
   ExportOptions output;  // the path may be "-", standard output
-  // Changes the imported graph before it is legalized: binds shapes (passes/ports.h), renames
+  // Edits the imported graph before everything else (passes/edits.h). The edited graph is compared
+  // with the imported one; Conversion::source describes the edited one. Within a format, its
+  // version stays. Null: no edit.
+  std::function<Result<std::vector<GraphEdit>>(Graph&)> edit = nullptr;
+  // Changes the graph before it is legalized: binds shapes (passes/ports.h), renames
   // inputs and outputs, which all have names by then (NamePorts), applies passes. The written model
   // is compared with the changed graph. Null: no change.
   std::function<Status(Graph&)> prepare = nullptr;
@@ -113,8 +118,11 @@ struct OperatorCount {
 };
 
 struct Conversion {
-  // The model as its file declares it.
+  // The model as its file declares it, or after the edits.
   Interface source;
+  std::vector<std::string> edits;  // GraphEdit::notes
+  // Of the edits. If it did not pass, nothing is written.
+  std::optional<Verification> edit_verification;
   // The written model: as it was read back, if it was verified, else as it was to be written. Empty
   // if there are unsupported nodes.
   Interface converted;

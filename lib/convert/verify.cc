@@ -13,6 +13,7 @@
 #include "exec/program.h"
 #include "ops/array/shape.h"
 #include "passes/input_domains.h"
+#include "passes/interface_axes.h"
 #include "passes/passes.h"
 #include "passes/ports.h"
 #include "passes/qdq.h"
@@ -470,6 +471,28 @@ Result<std::vector<std::vector<Tensor>>> RunForVerification(Graph source,
     for (std::vector<Tensor>& outputs : runs.outputs) out.push_back(std::move(outputs));
   }
   return out;
+}
+
+Status VerifyFunction(Graph graph, const ModelFunction& function, const VerifyOptions& options,
+                      Verification& out) {
+  if (options.prepare) NN_RETURN_IF_ERROR(options.prepare(graph));
+  std::vector<VerifyInputs> given;
+  if (options.data) {
+    NN_ASSIGN(given, options.data(graph));
+  }
+  const InterfaceAxes axes = IdentityInterface(graph);
+  NN_ASSIGN(std::vector<SourceRuns> shapes, PlanRuns(std::move(graph), given, options));
+  out.outputs.resize(axes.outputs.size());
+  for (SourceRuns& runs : shapes)
+    for (size_t k = 0; k < runs.runs.size(); ++k) {
+      NN_RETURN_IF_ERROR(RunSource(runs, options));
+      NN_ASSIGN(std::vector<Tensor> inputs, InputsOf(runs, runs.runs[k], options));
+      NN_ASSIGN(const std::vector<Tensor> want, function(std::move(inputs)));
+      NN_RETURN_IF_ERROR(CompareRun(runs, want, runs.outputs[k], axes, options, out));
+      runs.outputs[k].clear();
+    }
+  Summarize(shapes, out);
+  return {};
 }
 
 Result<Verification> VerifyConversion(Graph source,

@@ -16,6 +16,7 @@
 #include "ir/graph.h"
 #include "ir/tensor.h"
 #include "nnsuite/convert.h"
+#include "passes/edits.h"
 #include "passes/legalize.h"
 #include "tensorio/compare.h"
 
@@ -90,6 +91,11 @@ Result<Verification> VerifyConversion(Graph source,
                                       const std::function<Result<Graph>()>& import_converted,
                                       const InterfaceAxes& axes, const VerifyOptions& options,
                                       std::optional<Graph> quantized = std::nullopt);
+
+// Compares the graph with a function of the same inputs that states what it should compute, and
+// adds the runs to `out`. Errors are those of VerifyConversion() and of the function.
+Status VerifyFunction(Graph graph, const ModelFunction& function, const VerifyOptions& options,
+                      Verification& out);
 
 // The outputs of `source` in each run of such a verification.
 Result<std::vector<std::vector<Tensor>>> RunForVerification(Graph source,

@@ -6,6 +6,7 @@
 #include "ir/op_def.h"
 #include "ir/verify.h"
 #include "passes/passes.h"
+#include "passes/symbols.h"
 
 namespace nn {
 
@@ -20,12 +21,12 @@ Status RunPass(std::string_view name, Graph& graph, const std::function<Status(G
   return {};
 }
 
-Status BindSymbols(Graph& graph, const std::map<std::string, int64_t>& symbols) {
+Status SubstituteSymbols(Graph& graph, const std::map<std::string, Dim>& symbols) {
   if (symbols.empty()) return {};
   const auto lookup = [&](std::string_view name) -> std::optional<Dim> {
     const auto it = symbols.find(std::string(name));
     if (it == symbols.end()) return std::nullopt;
-    return Dim(it->second);
+    return it->second;
   };
   const auto substitute = [&](const Dims& dims) {
     Dims out;
@@ -45,9 +46,14 @@ Status BindSymbols(Graph& graph, const std::map<std::string, int64_t>& symbols) 
       }
     }
     node.set_attrs(attrs);
-    for (const auto& region : node.regions()) NN_RETURN_IF_ERROR(BindSymbols(*region, symbols));
+    for (const auto& region : node.regions())
+      NN_RETURN_IF_ERROR(SubstituteSymbols(*region, symbols));
   }
   return InferGraph(graph);
+}
+
+Status BindSymbols(Graph& graph, const std::map<std::string, int64_t>& symbols) {
+  return SubstituteSymbols(graph, {symbols.begin(), symbols.end()});
 }
 
 Status BindInputShapes(Graph& graph, const std::map<std::string, std::vector<int64_t>>& shapes) {

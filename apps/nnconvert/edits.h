@@ -1,0 +1,30 @@
+// The options that edit the imported graph, in the order in which they apply: --merge,
+// --input-shape with symbols, --set-batch, --preprocess, --layout.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "apps/common/command_line.h"
+#include "apps/nnconvert/options.h"
+#include "base/status.h"
+#include "ir/graph.h"
+#include "passes/edits.h"
+
+namespace nn::app {
+
+void AddEditOptions(CommandLine& command, ConvertArguments& o);
+
+// Moves shapes with symbols from `o.shapes` to `o.symbol_shapes`.
+void SeparateSymbolShapes(ConvertArguments& o);
+
+// kUsage for options that lack another one.
+Status CheckEditOptions(const ConvertArguments& o);
+
+// The first option that edits the graph; "" if none does.
+std::string_view EditOption(const ConvertArguments& o);
+
+// Applies the options.
+Result<std::vector<GraphEdit>> ApplyEdits(const ConvertArguments& o, Graph& graph);
+
+}  // namespace nn::app

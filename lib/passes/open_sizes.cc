@@ -1,0 +1,448 @@
+#include "passes/open_sizes.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <limits>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+#include "ir/copy.h"
+#include "ir/op_def.h"
+#include "ops/array/tile.h"
+#include "passes/edits.h"
+#include "passes/passes.h"
+#include "passes/simplify.h"
+
+namespace nn {
+namespace {
+
+// The axes without those of size 1, which a reshape moves freely.
+void DropUnits(const Dims& old_in, const Dims& in, Dims& old_kept, Dims& kept) {
+  for (size_t i = 0; i < in.size(); ++i) {
+    if (in[i] == 1) continue;
+    old_kept.push_back(old_in[i]);
+    kept.push_back(in[i]);
+  }
+}
+
+// The sizes [begin, end) of `out`, whose product becomes `product`: one of them changes, of several
+// that may the smallest, and of those the first or the last.
+bool RefitGroup(Dims& out, size_t begin, size_t end, const Dim& product, bool last) {
+  std::optional<size_t> changed;
+  Dim size;
+  for (size_t k = begin; k < end; ++k) {
+    Dim rest(1);
+    for (size_t i = begin; i < end; ++i)
+      if (i != k) rest = rest * out[i];
+    const auto quotient = Dim::ExactDiv(product, rest);
+    if (!quotient) continue;
+    const bool is_smaller = changed && out[k].is_const() && out[*changed].is_const() &&
+                            out[k].value() < out[*changed].value() + (last ? 1 : 0);
+    if (changed && !is_smaller) continue;
+    changed = k;
+    size = *quotient;
+  }
+  if (!changed) return false;
+  out[*changed] = size;
+  return true;
+}
+
+class SizeOpener {
+ public:
+  SizeOpener(Graph& graph, const OpenedSizes& sizes) : graph_(graph), sizes_(sizes) {}
+
+  Result<OpenedNodes> Open(const std::map<size_t, Dims>& shapes) {
+    NN_RETURN_IF_ERROR(ForgetDeclaredShapes(graph_));
+    for (Node& node : graph_.nodes())
+      AbsorbInputs(node, [](const Value* v) { return v->is_constant(); });
+    for (const Value& v : graph_.values()) old_.emplace(&v, v.type());
+    for (const Node& node : graph_.nodes())
+      if (node.op().category == Category::kMovement && IdentityOf(node) != nullptr)
+        identities_.insert(&node);
+    for (const auto& [i, dims] : shapes) {
+      Value* const input = graph_.inputs()[i].value;
+      input->set_type(input->type().WithDims(dims));
+    }
+    for (auto it = graph_.nodes().begin(); it != graph_.nodes().end();) {
+      Node& node = *it++;
+      NN_RETURN_IF_ERROR(OpenNode(node));
+    }
+    NN_RETURN_IF_ERROR(InferGraph(graph_));
+    NN_RETURN_IF_ERROR(TryOtherSizes());
+    return std::move(opened_);
+  }
+
+ private:
+  using Symbols = std::set<std::string>;
+
+  // Inputs that `is_fixed` become attributes, which can be rewritten.
+  template <typename F>
+  void AbsorbInputs(Node& node, const F& is_fixed) {
+    if (node.op().absorb_inputs == nullptr) return;
+    for (size_t i = 1; i < node.inputs().size(); ++i)
+      if (node.input(i) != nullptr && !is_fixed(node.input(i))) return;
+    // An input that cannot be absorbed stays, and inference says why.
+    (void)node.op().absorb_inputs(graph_, node);
+  }
+
+  Symbols MentionedIn(const Dims& dims) const {
+    Symbols all, known;
+    for (const Dim& d : dims) d.CollectSymbols(all);
+    for (const auto& [name, size] : sizes_.old)
+      if (all.contains(name)) known.insert(name);
+    return known;
+  }
+  Symbols MentionedIn(const Value* v) const {
+    return v == nullptr || !v->type().ranked() ? Symbols() : MentionedIn(*v->type().dims);
+  }
+
+  // The new symbols in the shapes of the inputs.
+  Symbols OfInputs(const Node& node) const {
+    Symbols out;
+    for (const Value* v : node.inputs()) out.merge(MentionedIn(v));
+    return out;
+  }
+
+  bool DependsOnElements(const Node& node) const {
+    return std::ranges::any_of(node.inputs(), [&](const Value* v) {
+      return v != nullptr && v->elements() != nullptr && !MentionedIn(*v->elements()).empty();
+    });
+  }
+
+  const Type& OldType(const Value* v) const { return old_.at(v); }
+
+  Dim AtOldSizes(const Dim& d) const {
+    return d.Substitute([&](std::string_view name) -> std::optional<Dim> {
+      const auto it = sizes_.old.find(std::string(name));
+      return it == sizes_.old.end() ? std::nullopt : std::optional(Dim(it->second));
+    });
+  }
+
+  // Why the result is not that of the old sizes; empty if it is.
+  std::string Mismatch(const Value* v) const {
+    const Type& old = OldType(v);
+    const Type& now = v->type();
+    if (!old.ranked()) return "";
+    bool fits = now.ranked() && now.rank() == old.rank();
+    for (int i = 0; fits && i < old.rank(); ++i)
+      fits = !old.dim(i).is_const() || AtOldSizes(now.dim(i)) == old.dim(i);
+    return fits ? ""
+                : fmt::format("its result was {} and would become {}", old.ToString(),
+                              now.ToString());
+  }
+
+  // Infers the results of a node; says why they do not follow the sizes.
+  std::optional<std::string> WhyFixed(Node& node) const {
+    for (Value* v : node.outputs()) {
+      Type open;
+      open.dtype = OldType(v).dtype;
+      open.quant = OldType(v).quant;
+      v->set_type(std::move(open));
+    }
+    if (const Status done = InferNode(node); !done) return done.error().message();
+    for (const Value* v : node.outputs())
+      if (std::string why = Mismatch(v); !why.empty()) return why;
+    const Symbols lost = LostBatch(node);
+    if (lost.empty()) return WhyFailsAtOtherSizes(node);
+    return fmt::format("its result does not depend on {}", Quote(*lost.begin()));
+  }
+
+  // A node that takes one size only may show it only when symbols have numbers.
+  std::optional<std::string> WhyFailsAtOtherSizes(const Node& node) const {
+    Graph trial;
+    std::vector<Value*> inputs;
+    for (const Value* v : node.inputs()) {
+      if (v == nullptr) {
+        inputs.push_back(nullptr);
+      } else if (v->is_constant()) {
+        inputs.push_back(trial.AddConstant(v->constant(), {}, v->type().quant));
+      } else {
+        inputs.push_back(trial.AddInput("", v->type()));
+        if (v->elements() != nullptr) inputs.back()->set_elements(*v->elements());
+      }
+    }
+    AddOpenCopy(trial, node, std::move(inputs));
+    const Status done = BindSymbols(trial, OtherSizes());
+    return done ? std::nullopt : std::optional(done.error().message());
+  }
+
+  std::map<std::string, int64_t> OtherSizes() const {
+    std::map<std::string, int64_t> sizes;
+    for (const auto& [name, old] : sizes_.old) sizes[name] = 2 * old;
+    return sizes;
+  }
+
+  // The batches of the inputs that no result has.
+  Symbols LostBatch(const Node& node) const {
+    Symbols lost;
+    for (const std::string& name : OfInputs(node))
+      if (sizes_.batch.contains(name)) lost.insert(name);
+    for (const Value* v : node.outputs()) {
+      if (v->elements() != nullptr) return {};  // computed from shapes
+      for (const std::string& name : MentionedIn(v)) lost.erase(name);
+    }
+    return lost;
+  }
+
+  Status OpenNode(Node& node) {
+    const Symbols symbols = OfInputs(node);
+    if (symbols.empty() && !DependsOnElements(node)) return {};
+    if (!node.regions().empty())
+      return Refuse(node, symbols, "it has subgraphs, which are not rewritten");
+    if (identities_.contains(&node)) {
+      Value* const x = node.input(0);
+      if (!graph_.IsOutput(node.output()) || x->def() != nullptr) {
+        graph_.Replace(&node, x);
+        ++opened_.rewritten;
+        return {};
+      }
+    }
+    AbsorbInputs(node, [&](const Value* v) {
+      return v->is_constant() || (v->elements() != nullptr && MentionedIn(*v->elements()).empty());
+    });
+    if (RefitShape(node)) ++opened_.rewritten;
+    const auto why = WhyFixed(node);
+    if (!why) return {};
+    if (RewriteAttrs(node, symbols) || SpreadOperands(node, symbols)) {
+      ++opened_.rewritten;
+      return {};
+    }
+    // Sums over a batch, and products that contract it, are defined for all sizes.
+    if (const auto still = WhyFixed(node);
+        still && InferNode(node) && !LostBatch(node).empty() &&
+        std::ranges::all_of(node.outputs(), [&](const Value* v) { return Mismatch(v).empty(); }) &&
+        node.op().category != Category::kMovement && node.op().category != Category::kArithmetic) {
+      if (opened_.joint.empty()) opened_.joint = node.Describe();
+      return {};
+    }
+    return Refuse(node, symbols, *why);
+  }
+
+  tl::unexpected<Error> Refuse(const Node& node, const Symbols& symbols,
+                               const std::string& why) const {
+    std::string names;
+    for (const std::string& name : symbols)
+      names += fmt::format("{}{}", names.empty() ? "" : ", ", Quote(name));
+    return UnsupportedError("{} fixes the size {}: {}", node.Describe(),
+                            names.empty() ? "of an input" : names, why);
+  }
+
+  // A reshape to numbers gets the shape that treats the axes as before.
+  bool RefitShape(Node& node) {
+    if (node.op().movement != Movement::kInOrder || node.inputs().size() != 1) return false;
+    const Type& old_in = OldType(node.input(0));
+    const Type& old_out = OldType(node.output());
+    if (!old_in.ranked() || !old_out.ranked() || !node.input(0)->type().ranked()) return false;
+    for (const AttrField& field : node.attrs().info().fields) {
+      const AttrValue value = node.attrs().Get(field);
+      const auto* dims = std::get_if<Dims>(&value);
+      if (dims == nullptr || !MentionedIn(*dims).empty()) continue;
+      const auto fitted =
+          RefitDims(*old_in.dims, *old_out.dims, *node.input(0)->type().dims, inner_);
+      if (!fitted || *fitted == *old_out.dims) return false;
+      auto attrs = node.attrs().With(field.name, *fitted);
+      if (!attrs) return false;
+      node.set_attrs(*std::move(attrs));
+      return true;
+    }
+    return false;
+  }
+
+  // Tries symbols in place of their old sizes in shapes, and the end of the axis in place of its
+  // old size in lists, one at a time.
+  bool RewriteAttrs(Node& node, const Symbols& symbols) const {
+    const Attrs before = node.attrs();
+    const auto fits = [&](const AttrField& field, const AttrValue& value) {
+      auto attrs = before.With(field.name, value);
+      if (!attrs) return false;
+      node.set_attrs(*std::move(attrs));
+      if (!WhyFixed(node)) return true;
+      node.set_attrs(before);
+      return false;
+    };
+    for (const AttrField& field : before.info().fields) {
+      const AttrValue value = before.Get(field);
+      for (const std::string& name : symbols) {
+        const int64_t old = sizes_.old.at(name);
+        if (const auto* dims = std::get_if<Dims>(&value)) {
+          for (size_t i = 0; i < dims->size(); ++i) {
+            Dims changed = *dims;
+            changed[i] = Dim::Symbol(name);
+            if ((*dims)[i] == old && fits(field, changed)) return true;
+          }
+        } else if (const auto* list = std::get_if<std::vector<int64_t>>(&value)) {
+          for (size_t i = 0; i < list->size(); ++i) {
+            std::vector<int64_t> changed = *list;
+            changed[i] = std::numeric_limits<int64_t>::max();
+            if ((*list)[i] == old && fits(field, changed)) return true;
+          }
+        }
+      }
+    }
+    return false;
+  }
+
+  // The value with a new size along an axis where it has one part, or equal parts; null if it has
+  // not. Adds a node before `node`.
+  Value* Spread(Value* v, int axis, const std::string& name, Node& node) const {
+    const int64_t old = sizes_.old.at(name);
+    const auto dims = v->type().const_dims();
+    if (!dims || (*dims)[static_cast<size_t>(axis)] != old) return nullptr;
+    Value* part = v;
+    if (old != 1) {
+      if (!v->is_constant()) return nullptr;
+      auto first = FirstOfEqualParts(v->constant(), axis);
+      if (!first) return nullptr;
+      part = graph_.AddConstant(*std::move(first), SharedString(v->name()), v->type().quant);
+    }
+    Dims wanted = *v->type().dims;
+    wanted[static_cast<size_t>(axis)] = Dim::Symbol(name);
+    const auto spread = graph_.Append("expand", {part}, ExpandAttrs{wanted}, 1, &node);
+    return spread ? (*spread)->output() : nullptr;
+  }
+
+  static std::optional<Tensor> FirstOfEqualParts(const Tensor& t, int axis) {
+    const std::vector<int64_t> strides = Strides(t.dims());
+    const int64_t inner = strides[static_cast<size_t>(axis)];
+    const int64_t size = t.dim(axis);
+    if (size == 0 || DTypeBits(t.dtype()) % 8 != 0 || t.dtype() == DType::kString)
+      return std::nullopt;
+    const int64_t bytes = inner * DTypeBits(t.dtype()) / 8;
+    std::vector<int64_t> dims = t.dims();
+    dims[static_cast<size_t>(axis)] = 1;
+    auto out = TensorBuilder::Create(t.dtype(), std::move(dims));
+    if (!out) return std::nullopt;
+    const std::byte* const data = t.blob().data();
+    for (int64_t outer = 0; outer < t.elements() / (inner * size); ++outer) {
+      const std::byte* const first = data + outer * size * bytes;
+      for (int64_t i = 1; i < size; ++i)
+        if (!std::equal(first, first + bytes, first + i * bytes)) return std::nullopt;
+      out->Copy(outer * inner, t, outer * size * inner, inner);
+    }
+    return out->Finish();
+  }
+
+  // Tries operands that do not have the size with it, along one axis: each alone, then all.
+  bool SpreadOperands(Node& node, const Symbols& symbols) {
+    const std::vector<Value*> before(node.inputs().begin(), node.inputs().end());
+    const auto fits = [&](const std::vector<size_t>& operands, int axis, const std::string& name) {
+      std::vector<Value*> inputs = before;
+      bool any = false;
+      for (const size_t i : operands) {
+        Value* const v = before[i];
+        if (v == nullptr || !MentionedIn(v).empty() || !v->type().ranked() ||
+            v->type().rank() <= axis)
+          continue;
+        Value* const spread = Spread(v, axis, name, node);
+        if (spread == nullptr) continue;
+        old_.insert_or_assign(spread, v->type());
+        inputs[i] = spread;
+        any = true;
+      }
+      if (!any) return false;
+      graph_.SetInputs(&node, inputs);
+      if (!WhyFixed(node)) return true;
+      graph_.SetInputs(&node, before);
+      for (size_t i = 0; i < inputs.size(); ++i) {
+        if (inputs[i] == before[i]) continue;
+        old_.erase(inputs[i]);
+        graph_.Erase(inputs[i]->def());
+      }
+      return false;
+    };
+    std::vector<size_t> all;
+    int rank = 0;
+    for (size_t i = 0; i < before.size(); ++i) {
+      all.push_back(i);
+      if (before[i] != nullptr && before[i]->type().ranked())
+        rank = std::max(rank, before[i]->type().rank());
+    }
+    for (const std::string& name : symbols)
+      for (int axis = 0; axis < rank; ++axis) {
+        for (const size_t i : all)
+          if (fits({i}, axis, name)) return true;
+        if (fits(all, axis, name)) return true;
+      }
+    return false;
+  }
+
+  // What several nodes fix together.
+  Status TryOtherSizes() const {
+    Graph other = graph_.Clone();
+    if (const Status done = BindSymbols(other, OtherSizes()); !done)
+      return UnsupportedError("the model takes only its present sizes: {}", done.error().message());
+    return {};
+  }
+
+  Graph& graph_;
+  const OpenedSizes& sizes_;
+  std::unordered_map<const Value*, Type> old_;
+  std::set<const Node*> identities_;
+  std::vector<Dim> inner_;  // as for RefitDims()
+  OpenedNodes opened_;
+};
+
+}  // namespace
+
+std::optional<Dims> RefitDims(const Dims& old_in, const Dims& old_out, const Dims& in,
+                              std::vector<Dim>& inner) {
+  if (old_in == old_out) return in;
+  Dims old_kept, kept, out = old_out;
+  DropUnits(old_in, in, old_kept, kept);
+  size_t i = 0, o = 0;
+  while (i < kept.size() || o < out.size()) {
+    const size_t first_in = i, first_out = o;
+    Dim from(1), to(1);
+    if (i < kept.size()) from = old_kept[i++];
+    if (o < out.size()) to = old_out[o++];
+    while (!(from == to)) {
+      const bool extend_out =
+          o < out.size() && (i >= kept.size() || Dim::ExactDiv(from, to).has_value());
+      if (extend_out) {
+        to = to * old_out[o++];
+      } else if (i < kept.size() && Dim::ExactDiv(to, from)) {
+        from = from * old_kept[i++];
+      } else {
+        return std::nullopt;
+      }
+    }
+    Dim product(1), old_product(1);
+    bool is_same = true;
+    for (size_t k = first_in; k < i; ++k) {
+      product = product * kept[k];
+      old_product = old_product * old_kept[k];
+      is_same = is_same && kept[k] == old_kept[k];
+    }
+    if (is_same) continue;
+    // A new factor before axes that become one belongs to the axis before them: the axes behind a
+    // batch are those of a sample.
+    if (first_in < i && first_out > 0 && o == first_out + 1 && !(old_out[first_out] == 1)) {
+      const auto factor = Dim::ExactDiv(kept[first_in], old_kept[first_in]);
+      if (factor && product == old_product * *factor) {
+        out[first_out - 1] = out[first_out - 1] * *factor;
+        inner.push_back(out[first_out - 1]);
+        continue;
+      }
+    }
+    const bool is_inner = std::ranges::find(inner, kept[i - 1]) != inner.end();
+    const bool keeps_unit = i < kept.size() && old_kept[i] == 1;
+    while (is_inner && !keeps_unit && o < out.size() && old_out[o] == 1) ++o;
+    if (first_out == o) {  // axes of size 1 at the end
+      if (out.empty()) return std::nullopt;
+      out.back() = out.back() * product;
+    } else if (!RefitGroup(out, first_out, o, product, is_inner)) {
+      return std::nullopt;
+    }
+  }
+  return out;
+}
+
+Result<OpenedNodes> OpenInputSizes(Graph& graph, const std::map<size_t, Dims>& shapes,
+                                   const OpenedSizes& sizes) {
+  return SizeOpener(graph, sizes).Open(shapes);
+}
+
+}  // namespace nn
