@@ -170,7 +170,10 @@ Status SetOne(const std::string& setting, const std::string& option, Preprocessi
   return {};
 }
 
-Result<GraphEdit> Preprocess(const std::string& text, Graph& graph) {
+// The layouts of inputs, which are hard to tell behind preprocessing.
+using Layouts = std::vector<std::optional<Layout>>;
+
+Result<GraphEdit> Preprocess(const std::string& text, Graph& graph, Layouts& layouts) {
   const auto port = SplitPort(text, ':', graph, false);
   if (!port)
     return UsageError("--preprocess {}: expected INPUT:SETTING,..., where INPUT is one of {}",
@@ -178,6 +181,7 @@ Result<GraphEdit> Preprocess(const std::string& text, Graph& graph) {
   Preprocessing p;
   for (const std::string& setting : SettingsIn(port->rest))
     NN_RETURN_IF_ERROR(SetOne(setting, text, p));
+  if (p.layout) layouts[port->port] = p.layout;
   return PreprocessInput(graph, port->port, p);
 }
 
@@ -189,16 +193,17 @@ std::optional<Layout> LayoutNamed(std::string_view name) {
                           : std::nullopt;
 }
 
-Result<GraphEdit> SetPortLayout(const std::string& text, Graph& graph) {
+Result<GraphEdit> SetPortLayout(const std::string& text, const Layouts& layouts, Graph& graph) {
   const auto port = SplitPort(text, '=', graph, true);
   if (!port)
     return UsageError("--layout {}: expected NAME=nhwc or NAME=nchw, where NAME is one of {}, {}",
                       Quote(text), NameList(graph.inputs()), NameList(graph.outputs()));
   const std::vector<std::string> names = Split(port->rest, ':');
   const auto to = LayoutNamed(names.back());
-  const auto from = names.size() == 2 ? LayoutNamed(names.front()) : std::nullopt;
+  auto from = names.size() == 2 ? LayoutNamed(names.front()) : std::nullopt;
   if (names.size() > 2 || !to || (names.size() == 2 && !from))
     return UsageError("--layout {}: expected nhwc, nchw, or both as in nchw:nhwc", Quote(text));
+  if (!from && port->is_input) from = layouts[port->port];
   return ChangeLayout(graph, port->is_input, port->port, from, *to);
 }
 
@@ -321,8 +326,15 @@ Result<std::vector<GraphEdit>> ApplyEdits(const ConvertArguments& o, Graph& grap
     edits.push_back(*std::move(edit));
     return {};
   };
-  if (!o.merge.empty()) NN_RETURN_IF_ERROR(add(Merge(o, graph)));
-  // Sizes of the model are numbers before others open.
+  if (!o.merge.empty()) {
+    // Sizes of the model decide whether the other one fits.
+    ShapeOptions own;
+    for (const std::string& text : o.shapes.input_shapes)
+      if (SplitPort(text, ':', graph, false)) own.input_shapes.push_back(text);
+    NN_RETURN_IF_ERROR(BindShapes(graph, own));
+    NN_RETURN_IF_ERROR(add(Merge(o, graph)));
+  }
+  // Numbers are set before other sizes open.
   NN_RETURN_IF_ERROR(BindShapes(graph, o.shapes));
   if (!o.symbol_shapes.empty()) {
     NN_ASSIGN(const auto shapes, SymbolShapes(o));
@@ -335,8 +347,13 @@ Result<std::vector<GraphEdit>> ApplyEdits(const ConvertArguments& o, Graph& grap
                         Quote(o.set_batch));
     NN_RETURN_IF_ERROR(add(SetBatch(graph, *batch)));
   }
-  for (const std::string& text : o.preprocess) NN_RETURN_IF_ERROR(add(Preprocess(text, graph)));
-  for (const std::string& text : o.layouts) NN_RETURN_IF_ERROR(add(SetPortLayout(text, graph)));
+  Layouts layouts;
+  for (const Port& p : graph.inputs())
+    layouts.push_back(o.layouts.empty() ? std::nullopt : LayoutOf(*p.value));
+  for (const std::string& text : o.preprocess)
+    NN_RETURN_IF_ERROR(add(Preprocess(text, graph, layouts)));
+  for (const std::string& text : o.layouts)
+    NN_RETURN_IF_ERROR(add(SetPortLayout(text, layouts, graph)));
   return edits;
 }
 

@@ -37,6 +37,9 @@ std::string_view OptionOfOneModel(const ConvertArguments& o) {
          : !o.rename_outputs.empty()               ? "--rename-output"
          : !o.fixed_inputs.empty()                 ? "--fix-input"
          : !o.clipped_inputs.empty()               ? "--clip-input"
+         : !o.merge.empty()                        ? "--merge"
+         : !o.preprocess.empty()                   ? "--preprocess"
+         : !o.layouts.empty()                      ? "--layout"
          : !o.verify_inputs.empty()                ? "--verify-inputs"
          : !o.external_data.file.empty()           ? "--external-data"
          : o.dump.weights != DumpOptions().weights ? "--weights"
@@ -58,6 +61,8 @@ Status CheckFolderUsage(const ConvertArguments& o) {
 Json OptionsJson(const ConvertArguments& o) {
   Json options = {{"to", o.to}};
   if (!o.shapes.input_shapes.empty()) options["input_shape"] = o.shapes.input_shapes;
+  if (!o.symbol_shapes.empty()) options["symbol_shapes"] = o.symbol_shapes;
+  if (!o.set_batch.empty()) options["set_batch"] = o.set_batch;
   if (o.shapes.batch) options["batch"] = *o.shapes.batch;
   if (o.opset != 0) options["opset"] = o.opset;
   AddEdits(o, options);

@@ -115,6 +115,11 @@ class Merge {
       for (size_t k = 0; k < moved.size(); ++k)
         if (moved[k].is_const() && (*want.dims)[k].is_const() && !(moved[k] == (*want.dims)[k]))
           return differ("different sizes", "; --layout gives a port another order of axes");
+      for (size_t k = 0; k < moved.size(); ++k)
+        if (!moved[k].is_const() && !moved[k].symbol() && (*want.dims)[k].is_const())
+          return differ(fmt::format("the sizes differ unless {} is {}", moved[k].ToString(),
+                                    (*want.dims)[k].ToString()),
+                        "; set the shapes of the inputs with --input-shape");
       NN_RETURN_IF_ERROR(UniteSizes(moved, *want.dims));
     }
     feeds_.push_back(std::move(feed));

@@ -6,8 +6,11 @@
 #include "base/text.h"
 #include "ir/eval.h"
 #include "ir/op_def.h"
+#include "ops/array/gather.h"
+#include "ops/array/shape.h"
 #include "ops/array/slice.h"
 #include "ops/math/elementwise.h"
+#include "ops/math/matmul.h"
 #include "passes/edits.h"
 
 namespace nn {
@@ -114,7 +117,16 @@ Result<Plan> PlanOf(const Port& port, const Preprocessing& p) {
     plan.after = Type(DType::kU8, *type.dims);
   else if (type.quantized() && (p.has_numbers() || p.size))
     plan.after = Type(DType::kF32, *type.dims);
-  if (plan.raw && type.quantized() && (type.dtype == DType::kI8 || type.dtype == DType::kU8)) {
+  const bool is_byte = type.dtype == DType::kI8 || type.dtype == DType::kU8;
+  if (plan.raw && type.quantized() && is_byte && p.size) {
+    // The pixels as real numbers, which are resized.
+    plan.raw = false;
+    plan.p.scale = type.quant->scale();
+    plan.p.mean = {
+        static_cast<double>(type.quant->zero_point() + (type.dtype == DType::kI8 ? 128 : 0)) *
+        type.quant->scale()};
+  }
+  if (plan.raw && type.quantized() && is_byte) {
     const int64_t zero = type.quant->zero_point() + (type.dtype == DType::kI8 ? 128 : 0);
     plan.after.quant = Quant::PerTensor(type.quant->scale(), zero);
   } else if (plan.raw && type.quantized()) {
@@ -176,8 +188,25 @@ class Chain {
     }
     return Add(op, {}, {graph_.AddConstant(Tensor::Of<float>(std::move(dims), values))});
   }
+  // The matrix product with a constant on the left or right.
+  Status AddProduct(Tensor matrix, bool left) {
+    Value* const constant = graph_.AddConstant(std::move(matrix));
+    std::vector<Value*> inputs = {value_, constant};
+    if (left) std::swap(inputs[0], inputs[1]);
+    NN_ASSIGN(const Node* const node,
+              graph_.Append("matmul", std::move(inputs), MatmulAttrs{}, 1, before_));
+    value_ = node->output();
+    return {};
+  }
+  Status AddSelection(const ResizeAxis& axis, size_t at) {
+    const std::vector<int32_t> index(axis.index.begin(), axis.index.end());
+    return Add("gather", GatherAttrs{static_cast<int64_t>(at), 0},
+               {graph_.AddConstant(Tensor::Of<int32_t>({axis.size()}, index))});
+  }
   Status Quantize(const Type& to) {
-    Node* const node = graph_.AddNode(*Ops().Find("quantize"), {value_}, {}, 1, before_);
+    const OpDef& op = *Ops().Find("quantize");
+    Node* const node = graph_.AddNode(op, {value_}, Attrs(op.attrs), 1, before_);
+    if (value_->type().quantized()) node->set_arithmetic(Arithmetic::kTflite);
     Type type;
     type.dtype = to.dtype;
     type.quant = to.quant;
@@ -202,12 +231,51 @@ Status AddRaw(Chain& chain, const Plan& plan) {
   return chain.Cast(type.dtype);
 }
 
+// The weights of a resized axis: row i holds those of output element i. Zeros do not change a sum.
+Tensor AxisMatrix(const ResizeAxis& axis, int64_t input, bool transposed) {
+  const int64_t output = axis.size();
+  std::vector<int64_t> dims = {output, input};
+  if (transposed) std::swap(dims[0], dims[1]);
+  std::vector<float> weights(static_cast<size_t>(output * input));
+  for (int64_t i = 0; i < output; ++i)
+    for (int64_t t = 0; t < axis.taps; ++t) {
+      const auto tap = static_cast<size_t>(i * axis.taps + t);
+      const int64_t at = transposed ? axis.index[tap] * output + i : i * input + axis.index[tap];
+      weights[static_cast<size_t>(at)] += axis.weight[tap];
+    }
+  return Tensor::Of<float>(std::move(dims), weights);
+}
+
+// Resizes by products, or by selecting the nearest elements: with the sums of the resize operator
+// in every format. The formats' own operators differ in the last bits of positions and weights,
+// which rounding to whole numbers makes visible, and few have antialiasing.
+Status AddResize(Chain& chain, const Plan& plan) {
+  const ResizeAttrs attrs = plan.Resize();
+  const std::vector<int64_t> from = {plan.p.size->first, plan.p.size->second};
+  const std::vector<int64_t> to = {attrs.sizes[0].value(), attrs.sizes[1].value()};
+  NN_ASSIGN(const std::vector<ResizeAxis> axes,
+            ResizeAxes(attrs, Arithmetic::kDefault, {{}, to, {}}, from, to));
+  if (attrs.mode == ResizeMode::kNearest) {
+    for (size_t k = 0; k < 2; ++k)
+      if (!axes[k].IsIdentity(from[k]))
+        NN_RETURN_IF_ERROR(chain.AddSelection(axes[k], plan.axes->height + k));
+    return {};
+  }
+  const bool moves = attrs.layout == Layout::kNxc;
+  if (moves) NN_RETURN_IF_ERROR(chain.Add("transpose", TransposeAttrs{{0, 3, 1, 2}}));
+  if (!axes[1].IsIdentity(from[1]))
+    NN_RETURN_IF_ERROR(chain.AddProduct(AxisMatrix(axes[1], from[1], true), false));
+  if (!axes[0].IsIdentity(from[0]))
+    NN_RETURN_IF_ERROR(chain.AddProduct(AxisMatrix(axes[0], from[0], false), true));
+  return moves ? chain.Add("transpose", TransposeAttrs{{0, 2, 3, 1}}) : Status();
+}
+
 Status AddNodes(Chain& chain, const Plan& plan) {
   const Preprocessing& p = plan.p;
   const bool computes = p.has_numbers() || (p.bytes && !plan.raw);
-  if (computes || (p.size && !plan.after.quantized())) NN_RETURN_IF_ERROR(chain.Cast(DType::kF32));
-  if (p.size) NN_RETURN_IF_ERROR(chain.Add("resize", plan.Resize()));
-  if (plan.rounds() && !plan.after.quantized()) NN_RETURN_IF_ERROR(chain.Add("round"));
+  if (computes || p.size) NN_RETURN_IF_ERROR(chain.Cast(DType::kF32));
+  if (p.size) NN_RETURN_IF_ERROR(AddResize(chain, plan));
+  if (plan.rounds()) NN_RETURN_IF_ERROR(chain.Add("round"));
   if (p.reverse_colors)
     NN_RETURN_IF_ERROR(
         chain.Add("reverse", ReverseAttrs{{static_cast<int64_t>(plan.axes->channels)}}));

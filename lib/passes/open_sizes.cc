@@ -13,6 +13,7 @@
 #include "ir/op_def.h"
 #include "ops/array/tile.h"
 #include "passes/edits.h"
+#include "passes/known_values.h"
 #include "passes/passes.h"
 #include "passes/simplify.h"
 
@@ -182,7 +183,12 @@ class SizeOpener {
       if (sizes_.batch.contains(name)) lost.insert(name);
     for (const Value* v : node.outputs()) {
       if (v->elements() != nullptr) return {};  // computed from shapes
-      for (const std::string& name : MentionedIn(v)) lost.erase(name);
+      for (const std::string& name : MentionedIn(v)) {
+        const auto follows = [&](const Dim& d) {
+          return Dim::ExactDiv(d, Dim::Symbol(name)).has_value();
+        };
+        if (std::ranges::any_of(*v->type().dims, follows)) lost.erase(name);
+      }
     }
     return lost;
   }
@@ -226,8 +232,26 @@ class SizeOpener {
     std::string names;
     for (const std::string& name : symbols)
       names += fmt::format("{}{}", names.empty() ? "" : ", ", Quote(name));
-    return UnsupportedError("{} fixes the size {}: {}", node.Describe(),
-                            names.empty() ? "of an input" : names, why);
+    const auto operand = FixedOperand(node, symbols);
+    return UnsupportedError(
+        "{} fixes the size {}: {}; export the model with this size open, or open only those of "
+        "inputs that do not reach the operator (--input-shape)",
+        node.Describe(), names.empty() ? "of an input" : names, operand.value_or(why));
+  }
+
+  // An operand that has the old size and other elements in each part.
+  std::optional<std::string> FixedOperand(const Node& node, const Symbols& symbols) const {
+    for (size_t i = 0; i < node.inputs().size(); ++i) {
+      const Value* const v = node.input(i);
+      if (v == nullptr || !v->type().ranked() || !MentionedIn(v).empty()) continue;
+      for (const std::string& name : symbols)
+        for (const Dim& d : *v->type().dims)
+          if (const int64_t old = sizes_.old.at(name);
+              old != 1 && d == old && sizes_.batch.contains(name))
+            return fmt::format("operand {} is {}, with {} parts that differ", i,
+                               v->type().ToString(), old);
+    }
+    return std::nullopt;
   }
 
   // A reshape to numbers gets the shape that treats the axes as before.
@@ -287,14 +311,15 @@ class SizeOpener {
 
   // The value with a new size along an axis where it has one part, or equal parts; null if it has
   // not. Adds a node before `node`.
-  Value* Spread(Value* v, int axis, const std::string& name, Node& node) const {
+  Value* Spread(Value* v, int axis, const std::string& name, Node& node) {
     const int64_t old = sizes_.old.at(name);
     const auto dims = v->type().const_dims();
     if (!dims || (*dims)[static_cast<size_t>(axis)] != old) return nullptr;
     Value* part = v;
     if (old != 1) {
-      if (!v->is_constant()) return nullptr;
-      auto first = FirstOfEqualParts(v->constant(), axis);
+      const Tensor* const contents = v->is_constant() ? &v->constant() : known_.Of(v);
+      if (contents == nullptr) return nullptr;
+      auto first = FirstOfEqualParts(*contents, axis);
       if (!first) return nullptr;
       part = graph_.AddConstant(*std::move(first), SharedString(v->name()), v->type().quant);
     }
@@ -382,6 +407,7 @@ class SizeOpener {
   std::unordered_map<const Value*, Type> old_;
   std::set<const Node*> identities_;
   std::vector<Dim> inner_;  // as for RefitDims()
+  KnownValues known_;
   OpenedNodes opened_;
 };
 
