@@ -11,45 +11,16 @@
 #include "base/text.h"
 #include "ir/copy.h"
 #include "ir/op_def.h"
+#include "ops/array/shape.h"
 #include "ops/array/tile.h"
 #include "passes/edits.h"
 #include "passes/known_values.h"
 #include "passes/passes.h"
+#include "passes/refit_dims.h"
 #include "passes/simplify.h"
 
 namespace nn {
 namespace {
-
-// The axes without those of size 1, which a reshape moves freely.
-void DropUnits(const Dims& old_in, const Dims& in, Dims& old_kept, Dims& kept) {
-  for (size_t i = 0; i < in.size(); ++i) {
-    if (in[i] == 1) continue;
-    old_kept.push_back(old_in[i]);
-    kept.push_back(in[i]);
-  }
-}
-
-// The sizes [begin, end) of `out`, whose product becomes `product`: one of them changes, of several
-// that may the smallest, and of those the first or the last.
-bool RefitGroup(Dims& out, size_t begin, size_t end, const Dim& product, bool last) {
-  std::optional<size_t> changed;
-  Dim size;
-  for (size_t k = begin; k < end; ++k) {
-    Dim rest(1);
-    for (size_t i = begin; i < end; ++i)
-      if (i != k) rest = rest * out[i];
-    const auto quotient = Dim::ExactDiv(product, rest);
-    if (!quotient) continue;
-    const bool is_smaller = changed && out[k].is_const() && out[*changed].is_const() &&
-                            out[k].value() < out[*changed].value() + (last ? 1 : 0);
-    if (changed && !is_smaller) continue;
-    changed = k;
-    size = *quotient;
-  }
-  if (!changed) return false;
-  out[*changed] = size;
-  return true;
-}
 
 class SizeOpener {
  public:
@@ -254,16 +225,32 @@ class SizeOpener {
     return std::nullopt;
   }
 
+  // A reshape that moves an axis of size 1 is a transpose for other sizes.
+  void MoveUnitAxis(Node& node) {
+    const auto move = UnitMove(*OldType(node.input(0)).dims, *OldType(node.output()).dims,
+                               *node.input(0)->type().dims);
+    if (!move) return;
+    const Type before = RearrangeType(OldType(node.input(0)), *move);
+    TransposeAttrs attrs;
+    attrs.perm.assign(move->from().begin(), move->from().end());
+    const auto moved = graph_.Append("transpose", {node.input(0)}, std::move(attrs), 1, &node);
+    if (!moved) return;
+    old_.insert_or_assign((*moved)->output(), before);
+    graph_.SetInput(&node, 0, (*moved)->output());
+  }
+
   // A reshape to numbers gets the shape that treats the axes as before.
   bool RefitShape(Node& node) {
     if (node.op().movement != Movement::kInOrder || node.inputs().size() != 1) return false;
-    const Type& old_in = OldType(node.input(0));
     const Type& old_out = OldType(node.output());
-    if (!old_in.ranked() || !old_out.ranked() || !node.input(0)->type().ranked()) return false;
+    if (!OldType(node.input(0)).ranked() || !old_out.ranked() || !node.input(0)->type().ranked())
+      return false;
     for (const AttrField& field : node.attrs().info().fields) {
       const AttrValue value = node.attrs().Get(field);
       const auto* dims = std::get_if<Dims>(&value);
       if (dims == nullptr || !MentionedIn(*dims).empty()) continue;
+      MoveUnitAxis(node);
+      const Type& old_in = OldType(node.input(0));
       const auto fitted =
           RefitDims(*old_in.dims, *old_out.dims, *node.input(0)->type().dims, inner_);
       if (!fitted || *fitted == *old_out.dims) return false;
@@ -293,9 +280,11 @@ class SizeOpener {
         const int64_t old = sizes_.old.at(name);
         if (const auto* dims = std::get_if<Dims>(&value)) {
           for (size_t i = 0; i < dims->size(); ++i) {
+            const Dim& size = (*dims)[i];
+            if (!size.is_const() || old == 0 || size.value() % old != 0) continue;
             Dims changed = *dims;
-            changed[i] = Dim::Symbol(name);
-            if ((*dims)[i] == old && fits(field, changed)) return true;
+            changed[i] = Dim(size.value() / old) * Dim::Symbol(name);
+            if (size.value() > 0 && fits(field, changed)) return true;
           }
         } else if (const auto* list = std::get_if<std::vector<int64_t>>(&value)) {
           for (size_t i = 0; i < list->size(); ++i) {
@@ -314,7 +303,9 @@ class SizeOpener {
   Value* Spread(Value* v, int axis, const std::string& name, Node& node) {
     const int64_t old = sizes_.old.at(name);
     const auto dims = v->type().const_dims();
-    if (!dims || (*dims)[static_cast<size_t>(axis)] != old) return nullptr;
+    if (!dims) return nullptr;
+    const int64_t size = (*dims)[static_cast<size_t>(axis)];
+    if (size != old) return old == 1 && size > 1 ? Repeat(v, axis, name, node) : nullptr;
     Value* part = v;
     if (old != 1) {
       const Tensor* const contents = v->is_constant() ? &v->constant() : known_.Of(v);
@@ -327,6 +318,23 @@ class SizeOpener {
     wanted[static_cast<size_t>(axis)] = Dim::Symbol(name);
     const auto spread = graph_.Append("expand", {part}, ExpandAttrs{wanted}, 1, &node);
     return spread ? (*spread)->output() : nullptr;
+  }
+
+  // For an axis that others have merged with the new one, which comes first in it.
+  Value* Repeat(Value* v, int axis, const std::string& name, Node& node) {
+    const Dim merged = v->type().dim(axis) * Dim::Symbol(name);
+    const auto has_merged = [&](const Value* other) {
+      return other != nullptr && other->type().ranked() &&
+             std::ranges::count(*other->type().dims, merged) != 0;
+    };
+    if (std::ranges::find(inner_, merged) != inner_.end() ||
+        std::ranges::none_of(node.inputs(), has_merged))
+      return nullptr;
+    TileAttrs attrs;
+    attrs.repeats.assign(static_cast<size_t>(v->type().rank()), Dim(1));
+    attrs.repeats[static_cast<size_t>(axis)] = Dim::Symbol(name);
+    const auto repeated = graph_.Append("tile", {v}, std::move(attrs), 1, &node);
+    return repeated ? (*repeated)->output() : nullptr;
   }
 
   static std::optional<Tensor> FirstOfEqualParts(const Tensor& t, int axis) {
@@ -412,59 +420,6 @@ class SizeOpener {
 };
 
 }  // namespace
-
-std::optional<Dims> RefitDims(const Dims& old_in, const Dims& old_out, const Dims& in,
-                              std::vector<Dim>& inner) {
-  if (old_in == old_out) return in;
-  Dims old_kept, kept, out = old_out;
-  DropUnits(old_in, in, old_kept, kept);
-  size_t i = 0, o = 0;
-  while (i < kept.size() || o < out.size()) {
-    const size_t first_in = i, first_out = o;
-    Dim from(1), to(1);
-    if (i < kept.size()) from = old_kept[i++];
-    if (o < out.size()) to = old_out[o++];
-    while (!(from == to)) {
-      const bool extend_out =
-          o < out.size() && (i >= kept.size() || Dim::ExactDiv(from, to).has_value());
-      if (extend_out) {
-        to = to * old_out[o++];
-      } else if (i < kept.size() && Dim::ExactDiv(to, from)) {
-        from = from * old_kept[i++];
-      } else {
-        return std::nullopt;
-      }
-    }
-    Dim product(1), old_product(1);
-    bool is_same = true;
-    for (size_t k = first_in; k < i; ++k) {
-      product = product * kept[k];
-      old_product = old_product * old_kept[k];
-      is_same = is_same && kept[k] == old_kept[k];
-    }
-    if (is_same) continue;
-    // A new factor before axes that become one belongs to the axis before them: the axes behind a
-    // batch are those of a sample.
-    if (first_in < i && first_out > 0 && o == first_out + 1 && !(old_out[first_out] == 1)) {
-      const auto factor = Dim::ExactDiv(kept[first_in], old_kept[first_in]);
-      if (factor && product == old_product * *factor) {
-        out[first_out - 1] = out[first_out - 1] * *factor;
-        inner.push_back(out[first_out - 1]);
-        continue;
-      }
-    }
-    const bool is_inner = std::ranges::find(inner, kept[i - 1]) != inner.end();
-    const bool keeps_unit = i < kept.size() && old_kept[i] == 1;
-    while (is_inner && !keeps_unit && o < out.size() && old_out[o] == 1) ++o;
-    if (first_out == o) {  // axes of size 1 at the end
-      if (out.empty()) return std::nullopt;
-      out.back() = out.back() * product;
-    } else if (!RefitGroup(out, first_out, o, product, is_inner)) {
-      return std::nullopt;
-    }
-  }
-  return out;
-}
 
 Result<OpenedNodes> OpenInputSizes(Graph& graph, const std::map<size_t, Dims>& shapes,
                                    const OpenedSizes& sizes) {

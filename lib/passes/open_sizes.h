@@ -3,23 +3,14 @@
 
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <set>
 #include <string>
-#include <vector>
 
 #include "base/status.h"
 #include "ir/dim.h"
 #include "ir/graph.h"
 
 namespace nn {
-
-// The shape to which a reshape from `old_in` to `old_out` reshapes `in`, which has other sizes:
-// axes that it keeps, merges or splits do so as before. nullopt if that cannot be told. `inner` are
-// sizes of merged axes whose last factor is new, such as 197 N; others have it first. Adds those
-// that the reshape makes.
-std::optional<Dims> RefitDims(const Dims& old_in, const Dims& old_out, const Dims& in,
-                              std::vector<Dim>& inner);
 
 struct OpenedSizes {
   std::map<std::string, int64_t> old;  // of the new symbols

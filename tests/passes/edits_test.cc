@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "ir/eval.h"
-#include "passes/open_sizes.h"
 #include "passes/passes.h"
+#include "passes/refit_dims.h"
 #include "support/run_graph.h"
 
 namespace nn::test::edits_test {
@@ -147,6 +147,19 @@ TEST_CASE("edits: a fixed batch opens, and what holds it follows") {
                "f32[N, 2]"},
            Row{"a broadcast to the batch", "in %x: f32[2, 1, 3] %y = expand(%x) {dims = [2, 4, 3]}",
                "f32[N, 4, 3]"},
+           Row{"a moved axis of size 1 is a transpose",
+               "in %x: f32[1, 4, 2, 3] %a = reshape(%x) {dims = [4, 2, 1, 3]} const %k: f32[4, 1, "
+               "1, 1] = [1, 2, 3, 4] %b = mul(%a, %k) %y = transpose(%b) {perm = [2, 0, 1, 3]}",
+               "f32[N, 4, 2, 3]"},
+           Row{"a broadcast of merged axes",
+               "in %x: f32[1, 4, 1, 3] %a = reshape(%x) {dims = [4, 1, 3]} %b = expand(%a) "
+               "{dims = [4, 2, 3]} %y = reshape(%b) {dims = [1, 4, 2, 3]}",
+               "f32[N, 4, 2, 3]"},
+           Row{"a mask of merged axes",
+               "in %x: f32[1, 4, 2, 3] %a = reshape(%x) {dims = [4, 2, 3]} const %m: f32[4, 1, 3] "
+               "= "
+               "seeded(1, 1) %b = add(%a, %m) %y = reshape(%b) {dims = [1, 4, 2, 3]}",
+               "f32[N, 4, 2, 3]"},
            Row{"a shape that is computed",
                "in %x: f32[2, 3, 4] %s = shape_of(%x) const %i: i64[1] = [0] const %r: i64[1] = "
                "[12] %b = gather(%s, %i) %t = concat(%b, %r) {axis = 0} %y = reshape(%x, %t)",
