@@ -59,8 +59,9 @@ Status FitEach(const std::vector<PortType>& inputs, PortArrays& arrays, const Fi
 class InputSets {
  public:
   InputSets(const Graph& graph, const Format& format, const ArrayOptions& options,
-            const ReadLimits& limits)
-      : ports_(InputTypes(graph, format)),
+            const ReadLimits& limits, const std::function<Status(VerifyInputs)>& take)
+      : take_(take),
+        ports_(InputTypes(graph, format)),
         names_(graph.inputs(), {"in"}),
         files_(graph.inputs(), {"in", "input"}),
         casting_(options.CastingFor(format)),
@@ -73,8 +74,7 @@ class InputSets {
       return ReadPortArrays(path, ports_, names_, limits_, arrays);
     };
     NN_ASSIGN(PortArrays arrays, ReadSet(path, read));
-    sets_.push_back({path, std::move(arrays)});
-    return {};
+    return Take({path, std::move(arrays)});
   }
 
   Status AddFolder(const fs::path& folder) {
@@ -86,7 +86,7 @@ class InputSets {
     };
     NN_ASSIGN(PortArrays arrays, ReadSet(folder, read));
     if (std::ranges::any_of(arrays, [](const auto& t) { return t.has_value(); }))
-      sets_.push_back({folder, std::move(arrays)});
+      NN_RETURN_IF_ERROR(Take({folder, std::move(arrays)}));
     std::error_code error;
     for (const fs::path& path : entries) {
       if (fs::is_directory(path, error)) {
@@ -114,14 +114,18 @@ class InputSets {
       return {};
     };
     NN_ASSIGN(PortArrays arrays, ReadSet("", read));
-    sets_.push_back({std::move(label), std::move(arrays)});
+    NN_RETURN_IF_ERROR(Take({std::move(label), std::move(arrays)}));
     return count;
   }
 
-  size_t count() const { return sets_.size(); }
-  std::vector<VerifyInputs> Take() { return std::move(sets_); }
+  size_t count() const { return count_; }
 
  private:
+  Status Take(VerifyInputs set) {
+    ++count_;
+    return take_(std::move(set));
+  }
+
   // The arrays that `read` stores, as they fit the inputs. Errors name the file, unless it is "".
   template <typename ReadAll>
   Result<PortArrays> ReadSet(const std::string& file, const ReadAll& read) const {
@@ -165,13 +169,14 @@ class InputSets {
         "a single tensor needs the name of its input, or a model with one input"));
   }
 
+  const std::function<Status(VerifyInputs)>& take_;
   std::vector<PortType> ports_;
   PortFinder names_;
   PortFinder files_;
   Casting casting_;
   bool reshape_;
   ReadLimits limits_;
-  std::vector<VerifyInputs> sets_;
+  size_t count_ = 0;
 };
 
 }  // namespace
@@ -252,11 +257,10 @@ Error WithPorts(const Error& error, std::string_view kind, const std::vector<Por
   return Error(error.code(), error.message() + "\n" + text);
 }
 
-Result<std::vector<VerifyInputs>> ReadInputSets(const std::vector<std::string>& paths,
-                                                const Graph& graph, const Format& format,
-                                                const ArrayOptions& options,
-                                                const ReadLimits& limits) {
-  InputSets sets(graph, format, options, limits);
+Status ForEachInputSet(const std::vector<std::string>& paths, const Graph& graph,
+                       const Format& format, const ArrayOptions& options, const ReadLimits& limits,
+                       const std::function<Status(VerifyInputs)>& take) {
+  InputSets sets(graph, format, options, limits, take);
   for (size_t i = 0; i < paths.size();) {
     const std::string& path = paths[i];
     const size_t before = sets.count();
@@ -274,7 +278,20 @@ Result<std::vector<VerifyInputs>> ReadInputSets(const std::vector<std::string>& 
           path);
     i += used;
   }
-  return sets.Take();
+  return {};
+}
+
+Result<std::vector<VerifyInputs>> ReadInputSets(const std::vector<std::string>& paths,
+                                                const Graph& graph, const Format& format,
+                                                const ArrayOptions& options,
+                                                const ReadLimits& limits) {
+  std::vector<VerifyInputs> sets;
+  const auto take = [&](VerifyInputs set) -> Status {
+    sets.push_back(std::move(set));
+    return {};
+  };
+  NN_RETURN_IF_ERROR(ForEachInputSet(paths, graph, format, options, limits, take));
+  return sets;
 }
 
 }  // namespace nn::app

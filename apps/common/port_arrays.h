@@ -1,6 +1,7 @@
 // Arrays in files for the inputs or outputs of a graph.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -70,7 +71,7 @@ Status FitShapes(const std::vector<PortType>& inputs, bool reshape, PortArrays& 
 Error WithPorts(const Error& error, std::string_view kind, const std::vector<PortType>& ports,
                 const PortArrays& given);
 
-// Sets of inputs from files, in order. Each of `paths` is
+// Takes sets of inputs from files, in order. Each of `paths` is
 //   an .npz or .safetensors file   one set; ReadPortArrays()
 //   NAME=FILE                      one input; adjacent ones of different inputs are one set
 //   a tensor file                  the same for a model with one input (ReadTensorFile)
@@ -81,6 +82,11 @@ Error WithPorts(const Error& error, std::string_view kind, const std::vector<Por
 //                                  named output_K are ignored.
 // Names are those of PortFinder, by position in_K and, in folders, input_K. FitTypes() and
 // FitShapes() are applied. kUsage for files that match no input, and if a folder has no set.
+// Each set is in memory only until `take` returns.
+Status ForEachInputSet(const std::vector<std::string>& paths, const Graph& graph,
+                       const Format& format, const ArrayOptions& options, const ReadLimits& limits,
+                       const std::function<Status(VerifyInputs)>& take);
+// All of them.
 Result<std::vector<VerifyInputs>> ReadInputSets(const std::vector<std::string>& paths,
                                                 const Graph& graph, const Format& format,
                                                 const ArrayOptions& options,

@@ -29,6 +29,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
+bool TakesSampleFiles(const ConvertArguments& o) {
+  return !o.calibrate.empty() && !o.calibrate[0].starts_with("seeded:");
+}
+
 // The option that applies to one model only; "" if there is none.
 std::string_view OptionOfOneModel(const ConvertArguments& o) {
   return o.output == "-"                           ? "standard output"
@@ -41,6 +45,7 @@ std::string_view OptionOfOneModel(const ConvertArguments& o) {
          : !o.preprocess.empty()                   ? "--preprocess"
          : !o.layouts.empty()                      ? "--layout"
          : !o.verify_inputs.empty()                ? "--verify-inputs"
+         : TakesSampleFiles(o)                     ? "--calibrate with files"
          : !o.external_data.file.empty()           ? "--external-data"
          : o.dump.weights != DumpOptions().weights ? "--weights"
                                                    : "";
@@ -55,6 +60,18 @@ Status CheckFolderUsage(const ConvertArguments& o) {
   if (!o.output.empty() && fs::exists(o.output, error) && !fs::is_directory(o.output, error))
     return UsageError("{}: is not a folder, but {} is one", o.output, o.input);
   return {};
+}
+
+Json QuantizeJson(const ConvertArguments& o) {
+  return {{"form", o.quantize},
+          {"calibrate", o.calibrate},
+          {"method", o.calibrate_method},
+          {"symmetric", o.symmetric},
+          {"per_tensor", o.per_tensor},
+          {"bias_correction", o.bias_correction},
+          {"equalize", o.equalize},
+          {"integer_interface", o.integer_interface},
+          {"seed", o.seed}};
 }
 
 // The options that the written files, or their verification, depend on.
@@ -73,6 +90,7 @@ Json OptionsJson(const ConvertArguments& o) {
   if (o.weights_only) options["weights_only"] = true;
   if (o.half_interface) options["half_interface"] = true;
   if (!o.keep_float32.empty()) options["keep_float32"] = o.keep_float32;
+  if (!o.quantize.empty()) options["quantize"] = QuantizeJson(o);
   if (o.allow_rounding) options["allow_rounding"] = true;
   if (o.fuse) options["fuse"] = true;
   if (o.unroll) options["unroll"] = *o.unroll;

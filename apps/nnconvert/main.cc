@@ -11,6 +11,7 @@
 #include "apps/nnconvert/folder.h"
 #include "apps/nnconvert/one_model.h"
 #include "apps/nnconvert/options.h"
+#include "apps/nnconvert/quantize_options.h"
 #include "apps/nnconvert/report.h"
 #include "apps/nnconvert/report_file.h"
 #include "apps/nnconvert/support.h"
@@ -52,10 +53,11 @@ void AddHalfOptions(CommandLine& command, ConvertArguments& o) {
   app.add_flag("--half-interface", o.half_interface, "With --fp16, --bf16: also inputs and outputs")
       ->excludes("--weights-only");
   command
-      .AddRepeated("--keep-float32", o.keep_float32,
-                   "With --fp16, --bf16: operators that stay in float32, with their weights: a "
-                   "name, the name of an output, or a type such as Softmax; * and ? match any "
-                   "characters; repeatable")
+      .AddRepeated(
+          "--keep-float32", o.keep_float32,
+          "With --fp16, --bf16, --quantize: operators that stay in float32, with their weights: a "
+          "name, the name of an output, or a type such as Softmax; * and ? match any "
+          "characters; repeatable")
       ->type_name("PATTERN");
 }
 
@@ -130,6 +132,7 @@ void AddOptions(CommandLine& command, ConvertArguments& o) {
                "constants, inputs and outputs become float32; the report shows the difference from "
                "the model");
   AddHalfOptions(command, o);
+  AddQuantizeOptions(command, o);
   AddEditOptions(command, o);
   app.add_flag(
       "--states", o.states,
@@ -262,17 +265,24 @@ bool IsSamePath(const std::string& a, const std::string& b) {
   return std::filesystem::weakly_canonical(a, error) == std::filesystem::weakly_canonical(b, error);
 }
 
+Status CheckHalfUsage(const ConvertArguments& o) {
+  if (o.fp16 || o.bf16) return {};
+  if (o.weights_only || o.half_interface)
+    return UsageError("{} requires --fp16 or --bf16",
+                      o.weights_only ? "--weights-only" : "--half-interface");
+  if (!o.keep_float32.empty() && o.quantize.empty())
+    return UsageError("--keep-float32 requires --fp16, --bf16 or --quantize");
+  return {};
+}
+
 Result<int> Run(const ConvertArguments& o) {
   if (o.support) {
     NN_RETURN_IF_ERROR(WriteFile("-", SupportMarkdown()));
     return kExitDone;
   }
   if (o.input.empty()) return UsageError("IN is required; \"nnconvert --help\" lists the options");
-  const bool has_half_option = o.weights_only || o.half_interface || !o.keep_float32.empty();
-  if (has_half_option && !o.fp16 && !o.bf16)
-    return UsageError("{} requires --fp16 or --bf16", o.weights_only     ? "--weights-only"
-                                                      : o.half_interface ? "--half-interface"
-                                                                         : "--keep-float32");
+  NN_RETURN_IF_ERROR(CheckHalfUsage(o));
+  NN_RETURN_IF_ERROR(CheckQuantizeUsage(o));
   NN_RETURN_IF_ERROR(CheckEditOptions(o));
   if (o.output.empty() && !(o.dry_run && !o.to.empty()))
     return UsageError("OUT is required, unless --dry-run and --to are given");

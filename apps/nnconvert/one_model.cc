@@ -17,6 +17,7 @@
 #include "apps/common/program.h"
 #include "apps/common/progress.h"
 #include "apps/nnconvert/edits.h"
+#include "apps/nnconvert/quantize_options.h"
 #include "base/file.h"
 #include "base/staging.h"
 #include "base/text.h"
@@ -122,6 +123,7 @@ std::string_view GraphChange(const ConvertArguments& o) {
          : o.float32                    ? "--float32"
          : o.fp16                       ? "--fp16"
          : o.bf16                       ? "--bf16"
+         : !o.quantize.empty()          ? "--quantize"
          : o.states                     ? "--states"
          : o.rewrite                    ? "--rewrite"
                                         : "";
@@ -205,17 +207,23 @@ bool IsKept(const std::vector<std::string>& patterns, const Node& node) {
                              [&](const Value* v) { return matches(std::string(v->name())); });
 }
 
+std::function<bool(const Node&)> KeepsOf(const ConvertArguments& a) {
+  if (a.keep_float32.empty()) return nullptr;
+  return [&a](const Node& node) { return IsKept(a.keep_float32, node); };
+}
+
 HalfOptions HalfOf(const ConvertArguments& a) {
   HalfOptions half;
   half.type = a.bf16 ? DType::kBF16 : DType::kF16;
   half.weights_only = a.weights_only;
   half.interface = a.half_interface;
-  if (!a.keep_float32.empty())
-    half.keeps = [&a](const Node& node) { return IsKept(a.keep_float32, node); };
+  half.keeps = KeepsOf(a);
   return half;
 }
 
-ConvertOptions OptionsOf(const ConvertArguments& a, const Format& source, ShownProgress& shown) {
+// A null target is any format.
+ConvertOptions OptionsOf(const ConvertArguments& a, const Format& source, const Format* target,
+                         ShownProgress& shown) {
   ConvertOptions o;
   o.input = a.input;
   o.limits = a.limits;
@@ -236,6 +244,8 @@ ConvertOptions OptionsOf(const ConvertArguments& a, const Format& source, ShownP
   o.dequantize = a.dequantize;
   o.float32 = a.float32;
   if (a.fp16 || a.bf16) o.half = HalfOf(a);
+  if (!a.quantize.empty())
+    o.quantize = QuantizeSettingsOf(a, source, target == nullptr ? source : *target, KeepsOf(a));
   o.states = a.states;
   o.edited = HasEdits(a);
   o.dry_run = a.dry_run;
@@ -267,7 +277,7 @@ Result<EditReport> Edit(const ConvertArguments& o, ReadModel& read) {
   ShownProgress shown(o.messages);
   // The source, which `verification` may refer to.
   const Format& format = *read.format;
-  return ApplyEdits(o, OptionsOf(o, format, shown).verification, read);
+  return ApplyEdits(o, OptionsOf(o, format, nullptr, shown).verification, read);
 }
 
 Result<Conversion> Copy(const ConvertArguments& a, const ReadModel& read,
@@ -278,16 +288,39 @@ Result<Conversion> Copy(const ConvertArguments& a, const ReadModel& read,
   return RenameModel(read, renamed, options);
 }
 
+// The bytes of the model at `path` and of the files beside it; 0 if that is not known.
+uint64_t SizeOfFiles(const std::string& path, const std::vector<std::string>& beside) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  uint64_t bytes = 0;
+  const auto add = [&](const fs::path& file) {
+    const auto size = fs::file_size(file, error);
+    if (!error) bytes += size;
+  };
+  if (fs::is_directory(path, error)) {
+    for (fs::recursive_directory_iterator it(path, error), end; !error && it != end;
+         it.increment(error))
+      if (it->is_regular_file(error)) add(it->path());
+    return bytes;
+  }
+  if (!fs::is_regular_file(path, error)) return 0;
+  add(path);
+  for (const std::string& name : beside) add(fs::path(path).parent_path() / name);
+  return bytes;
+}
+
 Status Convert(const ConvertArguments& a, ReadModel read, const Format& format,
                ConvertReport& report) {
+  const uint64_t before = a.quantize.empty() ? 0 : SizeOfFiles(a.input, read.model->files.Names());
   ShownProgress shown(a.messages);
-  const ConvertOptions options = OptionsOf(a, *read.format, shown);
+  const ConvertOptions options = OptionsOf(a, *read.format, &format, shown);
   NN_ASSIGN(report.conversion,
             report.copy ? Copy(a, read, options) : ConvertModel(std::move(read), format, options));
   const Conversion& c = report.conversion;
   report.written = c.written.has_value();
   report.copy = report.copy || c.copied;
   if (c.written) report.bytes = c.written->bytes;
+  report.conversion.bytes_before = before;
   return {};
 }
 
@@ -406,7 +439,7 @@ Result<TargetsReport> DryRunForAll(const ConvertArguments& o) {
     NN_ASSIGN(edit, Edit(o, read));
   }
   ShownProgress shown(o.messages);
-  const ConvertOptions options = OptionsOf(o, *read.format, shown);
+  const ConvertOptions options = OptionsOf(o, *read.format, nullptr, shown);
   NN_ASSIGN(const ImportedModel imported, ImportForConversion(read, options));
   ConvertReport source;
   source.input = o.input;

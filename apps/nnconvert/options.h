@@ -54,7 +54,16 @@ struct ConvertArguments {
   // With either of them:
   bool weights_only = false;
   bool half_interface = false;
-  std::vector<std::string> keep_float32;  // patterns
+  std::vector<std::string> keep_float32;  // patterns; also with `quantize`
+  std::string quantize;                   // "int8", "weights-int8", "weights-int4:32"; "": not
+  // With it:
+  std::vector<std::string> calibrate;  // files and folders, or "seeded:N"
+  std::string calibrate_method = "minmax";
+  bool symmetric = false;
+  bool per_tensor = false;
+  bool bias_correction = false;
+  bool equalize = false;
+  bool integer_interface = false;
   bool states = false;
   bool rewrite = false;
   ExternalData external_data;

@@ -66,11 +66,6 @@ std::vector<NodeGroup> GroupsOf(const std::vector<UnsupportedNode>& unsupported)
   return groups;
 }
 
-// "infinite" where nothing differs.
-std::string DecibelText(double snr) {
-  return std::isinf(snr) ? (snr > 0 ? "inf" : "-inf") : fmt::format("{:.1f}", snr);
-}
-
 std::string RefutedOutputs(const Verification& v) {
   std::vector<std::string> names;
   for (const OutputDrift& d : v.outputs)
@@ -98,6 +93,9 @@ std::string QuantizedDriftText(const Verification& v) {
                                    QuantizedDriftTable(*v.quantized).Text(2))
                      : "";
 }
+
+// The rows of the printed report; the others are in the file of --report.
+constexpr size_t kWorstQuantizedValues = 8;
 
 // The edited model has the bits of the source, or the table shows where not.
 std::string EditVerificationText(const Verification& v) {
@@ -143,6 +141,8 @@ std::string DetailText(const ConvertReport& r) {
   for (const ShiftedPort& p : c.shifted_ports) out += ShiftedPortText(p) + "\n";
   for (const std::string& text : RetypedTexts(c)) out += text + "\n";
   for (const std::string& remark : Remarks(c)) out += remark + "\n";
+  for (const std::string& text : QuantizeTexts(r)) out += text + "\n";
+  if (c.quantize) out += QuantizedValuesTable(*c.quantize, kWorstQuantizedValues).Text(2);
   if (c.verification)
     out += VerificationSummary(*c.verification) + "\n" + DriftTable(*c.verification).Text(2) +
            QuantizedDriftText(*c.verification);

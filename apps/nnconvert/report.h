@@ -113,6 +113,13 @@ std::string MovedPortText(const MovedPort& port);
 std::string ShiftedPortText(const ShiftedPort& port);
 // Sentences about batch normalizations, operators that were not checked, and what would help.
 std::vector<std::string> Remarks(const Conversion& conversion);
+// What --quantize did, in sentences, and the SNR of each quantized value; `most`: of the values
+// with the lowest ones.
+std::vector<std::string> QuantizeTexts(const ConvertReport& report);
+Table QuantizedValuesTable(const QuantizeOutcome& outcome, size_t most);
+Json QuantizeJson(const ConvertReport& report);
+// "34.2", or "inf" where nothing differs.
+std::string DecibelText(double snr);
 // A row for each model: path below the folder, result, size.
 Table ModelsTable(const FolderReport& report);
 // "5 models: 2 converted, 3 unsupported; 1 other file skipped".

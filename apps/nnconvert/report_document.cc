@@ -101,6 +101,13 @@ void AddEdits(const Conversion& c, int level, Document& document) {
   document.AddTable(DriftTable(*c.edit_verification));
 }
 
+void AddQuantization(const ConvertReport& r, int level, Document& document) {
+  if (!r.conversion.quantize) return;
+  document.AddHeading(level, "Quantization");
+  for (const std::string& text : QuantizeTexts(r)) document.AddParagraph(text);
+  document.AddTable(QuantizedValuesTable(*r.conversion.quantize, SIZE_MAX));
+}
+
 // The sections have headings of the level.
 void AddConversion(const ConvertReport& r, int level, Document& document) {
   const Conversion& c = r.conversion;
@@ -119,6 +126,7 @@ void AddConversion(const ConvertReport& r, int level, Document& document) {
   AddInterface(c, level, document);
   AddRewrites(c, level, document);
   AddTransposes(c, level, document);
+  AddQuantization(r, level, document);
   AddVerification(c, level, document);
 }
 

@@ -191,6 +191,7 @@ void AddConversion(const ConvertReport& r, Json& json) {
   json["batch_norms"] = {{"folded", c.batch_norms_folded}, {"lowered", c.batch_norms_lowered}};
   if (c.operators)
     json["operators"] = {{"before", c.operators->before}, {"after", c.operators->after}};
+  if (c.quantize) json["quantization"] = QuantizeJson(r);
   if (!c.rest_unchecked.empty()) json["rest_unchecked"] = c.rest_unchecked;
   if (!c.remedy.empty()) json["remedy"] = c.remedy;
   if (r.error) json["error"] = r.error->message();

@@ -295,15 +295,25 @@ Result<ImportedModel> ImportForConversion(const ReadModel& read, const ConvertOp
   return ImportWith(read, inputs, o.dequantize);
 }
 
+namespace {
+
+// The first operator set of ONNX with scales along an axis, and with integers of 4 bits.
+int64_t LeastOpset(const ConvertOptions& o) {
+  if (!o.quantize) return 0;
+  return o.quantize->weights_only && o.quantize->options.type == DType::kI4 ? 21 : 13;
+}
+
+}  // namespace
+
 Result<Conversion> ConvertModel(ReadModel read, const Format& format, const ConvertOptions& o) {
   ConvertOptions framed = o;
-  const bool keeps_version = o.simplify || o.half || o.edit;
+  const bool keeps_version = o.simplify || o.half || o.quantize || o.edit;
   const bool is_same = read.format == &format;
   if (is_same && format.frame != nullptr && (keeps_version || o.output.opset != 0)) {
     auto frame = format.frame(*read.model);
     if (!frame) return InInput(frame.error(), o);
     framed.output.frame = std::move(frame->model);
-    if (o.output.opset == 0) framed.output.opset = frame->opset;
+    if (o.output.opset == 0) framed.output.opset = std::max(frame->opset, LeastOpset(o));
   }
   auto imported = ImportForConversion(read, o);
   if (!imported) return InInput(imported.error(), o);
@@ -357,6 +367,10 @@ Result<Conversion> ConvertGraph(ImportedModel imported, const SourceError& sourc
     if (runs && !quantized) quantized = source.Clone();
     NN_RETURN_IF_ERROR(HalveSource(source, format, o, out));
   }
+  if (!has_regions && o.quantize) {
+    if (runs && !quantized) quantized = source.Clone();
+    NN_ASSIGN(out.quantize, QuantizeSource(source, *o.quantize, o.verification, runs));
+  }
   if (o.unroll) NN_RETURN_IF_ERROR(BindLayerSteps(source, *format.target, *o.unroll));
   const SourceSummary summary(source);
   // Only the verification runs the source, and remedies are tried on it.
@@ -382,6 +396,9 @@ Result<Conversion> ConvertGraph(ImportedModel imported, const SourceError& sourc
                                      [&](const Value& v) { return v.dtype() == o.half->type; }))
     return UnsupportedError("{} models cannot be written with {} numbers yet", format.label,
                             DTypeName(o.half->type));
+  if (o.quantize && !IsQuantized(fitted))
+    return UnsupportedError("{} models cannot be written with quantized {} yet", format.label,
+                            o.quantize->weights_only ? "weights" : "operators");
   out.converted = InterfaceOf(fitted);
   out.moved_ports = MovedPorts(summary, fitted, axes);
   out.shifted_ports = ShiftedPorts(summary, fitted, axes);

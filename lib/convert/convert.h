@@ -21,6 +21,7 @@
 #include "base/status.h"
 #include "convert/interface.h"
 #include "convert/place_model.h"
+#include "convert/quantize_source.h"
 #include "convert/verify.h"
 #include "convert/written.h"
 #include "formats/format.h"
@@ -80,6 +81,9 @@ struct ConvertOptions {
   // written model is verified against the changed graph, and that is compared with the model as
   // with `dequantize`. Formats that compute in float32 only take `weights_only`.
   std::optional<HalfOptions> half = std::nullopt;
+  // Stores weights, or computes, with integers of 8 bits or less. Verified and compared as with
+  // `half`.
+  std::optional<QuantizeSettings> quantize = std::nullopt;
   // Recurrent layers that the format lacks are written step by step if they have at most this many
   // steps, 1 to kMaxUnroll, and a number of steps that the inputs leave open is set to it
   // (convert/layer_steps.h). Nullopt: up to kMaxUnrolledSteps, and open numbers stay.
@@ -141,7 +145,9 @@ struct Conversion {
   // Of the source and of the written model, if it is simplified and written.
   std::optional<OperatorCount> operators;
   std::optional<HalfSummary> half;
-  std::vector<std::string> out_of_range;     // operators that stay in float32 for that reason
+  std::vector<std::string> out_of_range;  // operators that stay in float32 for that reason
+  std::optional<QuantizeOutcome> quantize;
+  uint64_t bytes_before = 0;                 // of the files of the source, if it is quantized
   bool copied = false;                       // for ConvertOptions::copy_unless_fewer
   int batch_norms_folded = 0;                // into convolutions
   int64_t batch_norms_lowered = 0;           // to product and sum

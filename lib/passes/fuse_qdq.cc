@@ -1,11 +1,14 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <span>
+#include <vector>
 
 #include "ir/op_def.h"
 #include "ops/quant/tflite_elementwise.h"
 #include "passes/passes.h"
 #include "passes/qdq.h"
+#include "passes/qdq_fit.h"
 
 namespace nn {
 namespace {
@@ -65,11 +68,11 @@ bool IsActivation(const Type& t) {
 }
 
 // Whether the bias, if present, is i32 with the product of the scales and zero point 0.
-bool BiasFits(const Cluster& c) {
-  if (c.inputs.size() < 3 || c.inputs[2] == nullptr) return true;
-  const Type& b = c.inputs[2]->type();
-  const Quant& x = *c.inputs[0]->type().quant;
-  const Quant& w = *c.inputs[1]->type().quant;
+bool BiasFits(std::span<const Type* const> inputs) {
+  if (inputs.size() < 3 || inputs[2] == nullptr) return true;
+  const Type& b = *inputs[2];
+  const Quant& x = *inputs[0]->quant;
+  const Quant& w = *inputs[1]->quant;
   const size_t n = w.scales.size();
   const bool wide = b.dtype == DType::kI32;
   if (!wide || !b.quantized() || b.quant->scales.size() != n) return false;
@@ -82,51 +85,53 @@ bool BiasFits(const Cluster& c) {
   return true;
 }
 
-bool ProductFits(const Cluster& c, const Type& y) {
-  const Type& x = c.inputs[0]->type();
-  const Type& w = c.inputs[1]->type();
+bool ProductFits(std::span<const Type* const> inputs, const Type& y) {
+  const Type& x = *inputs[0];
+  const Type& w = *inputs[1];
   if (!IsActivation(x) || !IsActivation(y) || x.dtype != y.dtype || !w.quantized()) return false;
   // Filters are u8 for u8 inputs, else i8 with zero point 0.
-  if (x.dtype == DType::kU8) return w.dtype == DType::kU8 && !w.quant->per_axis() && BiasFits(c);
+  if (x.dtype == DType::kU8)
+    return w.dtype == DType::kU8 && !w.quant->per_axis() && BiasFits(inputs);
   const bool symmetric =
       std::ranges::all_of(w.quant->zero_points, [](int64_t v) { return v == 0; });
-  return w.dtype == DType::kI8 && symmetric && BiasFits(c);
+  return w.dtype == DType::kI8 && symmetric && BiasFits(inputs);
 }
 
-bool ElementwiseFits(const Node& node, const Cluster& c, const Type& y) {
-  if (c.inputs.size() == 1) return TfliteUnary(node, c.inputs[0]->type(), y).has_value();
-  if (!c.inputs[0]->type().quantized() || !c.inputs[1]->type().quantized()) return false;
-  return TfliteBinary(node, c.inputs[0]->type(), c.inputs[1]->type(), y).has_value();
+bool ElementwiseFits(const Node& node, std::span<const Type* const> inputs, const Type& y) {
+  if (inputs.size() == 1) return TfliteUnary(node, *inputs[0], y).has_value();
+  if (!inputs[0]->quantized() || !inputs[1]->quantized()) return false;
+  return TfliteBinary(node, *inputs[0], *inputs[1], y).has_value();
+}
+
+bool ResultFits(const Node& node, std::span<const Type* const> inputs, const Type& y) {
+  if (node.op().has_quantized_form != nullptr && !node.op().has_quantized_form(node, *inputs[0], y))
+    return false;
+  switch (node.op().quant_rule) {
+    case QuantRule::kNone:
+    case QuantRule::kStored:
+      return false;
+    case QuantRule::kProduct:
+      return ProductFits(inputs, y);
+    case QuantRule::kElementwise:
+      return ElementwiseFits(node, inputs, y);
+    case QuantRule::kSame:
+      return std::ranges::all_of(inputs, [&](const Type* x) {
+        return x == nullptr || !x->quantized() ||
+               (y.quantized() && x->dtype == y.dtype && x->quant->SameMapping(*y.quant));
+      });
+    case QuantRule::kFree:
+      return IsActivation(*inputs[0]) && (!y.quantized() || IsActivation(y));
+  }
+  return false;
 }
 
 bool Fits(const Node& node, const Cluster& c) {
-  for (size_t i = 0; i < c.quantizes.size(); ++i) {
-    const Type& y = (c.quantizes[i] != nullptr ? c.quantizes[i]->output() : node.output(i))->type();
-    if (node.op().has_quantized_form != nullptr &&
-        !node.op().has_quantized_form(node, c.inputs[0]->type(), y))
-      return false;
-    switch (node.op().quant_rule) {
-      case QuantRule::kNone:
-      case QuantRule::kStored:
-        return false;
-      case QuantRule::kProduct:
-        if (!ProductFits(c, y)) return false;
-        break;
-      case QuantRule::kElementwise:
-        if (!ElementwiseFits(node, c, y)) return false;
-        break;
-      case QuantRule::kSame:
-        for (const Value* x : c.inputs)
-          if (x != nullptr && x->type().quantized() &&
-              (!y.quantized() || x->dtype() != y.dtype || !x->type().quant->SameMapping(*y.quant)))
-            return false;
-        break;
-      case QuantRule::kFree:
-        if (!IsActivation(c.inputs[0]->type()) || (y.quantized() && !IsActivation(y))) return false;
-        break;
-    }
-  }
-  return true;
+  std::vector<const Type*> inputs, outputs;
+  for (const Value* v : c.inputs) inputs.push_back(v == nullptr ? nullptr : &v->type());
+  for (size_t i = 0; i < c.quantizes.size(); ++i)
+    outputs.push_back(
+        &(c.quantizes[i] != nullptr ? c.quantizes[i]->output() : node.output(i))->type());
+  return HasIntegerArithmetic(node, inputs, outputs);
 }
 
 // The arithmetic of a node on quantized types.
@@ -243,6 +248,12 @@ Status MoveMoves(Graph& graph) {
 }
 
 }  // namespace
+
+bool HasIntegerArithmetic(const Node& node, std::span<const Type* const> inputs,
+                          std::span<const Type* const> outputs) {
+  return !inputs.empty() && inputs[0] != nullptr &&
+         std::ranges::all_of(outputs, [&](const Type* y) { return ResultFits(node, inputs, *y); });
+}
 
 Status FuseQdq(Graph& graph) {
   NN_RETURN_IF_ERROR(MoveMoves(graph));

@@ -1,0 +1,146 @@
+#include "convert/quantize_source.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <numbers>
+#include <utility>
+
+#include "convert/quantized_drift.h"
+#include "numeric/doubles.h"
+#include "passes/passes.h"
+#include "passes/qdq.h"
+#include "passes/simplify.h"
+#include "passes/weights.h"
+
+namespace nn {
+namespace {
+
+// The sums of a signal-to-noise ratio.
+struct Energy {
+  double signal = 0, noise = 0;
+
+  void Add(const Tensor& want, const Tensor& got) {
+    for (int64_t i = 0; i < want.elements(); ++i) {
+      const double x = want.GetDouble(i);
+      const double error = got.GetDouble(i) - x;
+      if (!std::isfinite(error)) continue;
+      signal += x * x;
+      noise += error * error;
+    }
+  }
+  double Decibels() const {
+    if (noise == 0) return std::numeric_limits<double>::infinity();
+    return 10 / std::numbers::ln10 * (LogOfAny(signal) - LogOf(noise));
+  }
+};
+
+// The samples of the verification, one after another.
+CalibrationOptions SamplesOf(const VerifyOptions& runs) {
+  CalibrationOptions samples;
+  samples.samples = [&runs](const Graph& graph,
+                            const std::function<Status(VerifyInputs)>& sink) -> Status {
+    std::vector<VerifyInputs> sets;
+    if (runs.data) {
+      NN_ASSIGN(sets, runs.data(graph));
+    } else {
+      for (uint64_t i = 0; i < runs.runs; ++i) {
+        VerifyInputs& set = sets.emplace_back();
+        NN_ASSIGN(std::vector<Tensor> inputs, InputsOfRun(graph, {}, runs.seed + i, runs));
+        for (Tensor& t : inputs) set.tensors.push_back(std::move(t));
+      }
+    }
+    for (VerifyInputs& set : sets) NN_RETURN_IF_ERROR(sink(std::move(set)));
+    return {};
+  };
+  return samples;
+}
+
+// Runs both graphs on one sample after another; their values are those of `summary`.
+Status MeasureValues(const Graph& real, const Graph& quantized, const VerifyOptions& runs,
+                     QuantizeSummary& summary) {
+  std::map<int64_t, const Value*> of_real, of_quantized;
+  for (const Value& v : real.values()) of_real[v.id()] = &v;
+  for (const Value& v : quantized.values()) of_quantized[v.id()] = &v;
+  std::vector<QuantizedValue*> measured;
+  std::vector<const Value*> wanted, found;
+  for (QuantizedValue& v : summary.values) {
+    if (v.snr_db || !of_real.contains(v.real) || !of_quantized.contains(v.integers)) continue;
+    measured.push_back(&v);
+    wanted.push_back(of_real[v.real]);
+    found.push_back(of_quantized[v.integers]);
+  }
+  if (measured.empty()) return {};
+  std::vector<Energy> energies(measured.size());
+  const CalibrationOptions samples = SamplesOf(runs);
+  const auto each_sample = [&](VerifyInputs set) -> Status {
+    CalibrationOptions one;
+    one.samples = [&](const Graph&, const std::function<Status(VerifyInputs)>& sink) {
+      return sink(set);
+    };
+    std::vector<Tensor> want(measured.size());
+    const auto keep = [&](size_t i, const Tensor& t) -> Status {
+      want[i] = t;
+      return {};
+    };
+    NN_RETURN_IF_ERROR(ObserveSamples(real, wanted, one, runs, keep).map([](uint64_t) {}));
+    const auto compare = [&](size_t i, const Tensor& t) -> Status {
+      NN_ASSIGN(const Tensor got, RealTensor(t, found[i]->type()));
+      energies[i].Add(want[i], got);
+      want[i] = Tensor();
+      return {};
+    };
+    return ObserveSamples(quantized, found, one, runs, compare).map([](uint64_t) {});
+  };
+  NN_RETURN_IF_ERROR(samples.samples(real, each_sample));
+  for (size_t i = 0; i < measured.size(); ++i) measured[i]->snr_db = energies[i].Decibels();
+  return {};
+}
+
+// Quantizers see products with their batch normalizations and biases.
+Status PrepareForIntegers(Graph& graph) {
+  NN_RETURN_IF_ERROR(RunPass("dequantize constants", graph, DequantizeConstants));
+  NN_RETURN_IF_ERROR(Simplify(graph));
+  NN_RETURN_IF_ERROR(FoldBatchNorms(graph).map([](int) {}));
+  return Simplify(graph);
+}
+
+}  // namespace
+
+Result<QuantizeOutcome> QuantizeSource(Graph& graph, const QuantizeSettings& settings,
+                                       const VerifyOptions& runs, bool measure) {
+  if (IsQuantized(graph))
+    return UsageError("the model is quantized; --dequantize makes it a float model");
+  QuantizeOutcome out;
+  const QuantizeOptions& options = settings.options;
+  if (!settings.weights_only || settings.correct_biases || settings.equalize)
+    NN_RETURN_IF_ERROR(PrepareForIntegers(graph));
+  if (settings.equalize) {
+    NN_ASSIGN(out.equalized, EqualizeChannels(graph, options.keeps));
+  }
+  std::optional<Graph> real;
+  if (measure && !settings.weights_only) real = graph.Clone();
+  if (settings.correct_biases) {
+    NN_ASSIGN(out.corrected, CorrectBiases(graph, options, settings.calibration, runs));
+  }
+  if (settings.weights_only) {
+    NN_ASSIGN(out.summary, QuantizeWeights(graph, options));
+    if (out.summary.weights == 0)
+      return UnsupportedError("the model has no float32 weights of {} or more elements to quantize",
+                              kMinQuantizedWeight);
+    return out;
+  }
+  const auto values = ValuesToCalibrate(graph, options);
+  if (values.empty())
+    return UnsupportedError("the model has no operators with integer arithmetic to quantize");
+  NN_ASSIGN(const Calibration calibration,
+            Calibrate(graph, values, settings.calibration, runs, options.symmetric));
+  out.samples = calibration.samples;
+  NN_ASSIGN(out.summary, QuantizeInt8(graph, calibration.ranges, options));
+  if (real) NN_RETURN_IF_ERROR(MeasureValues(*real, graph, runs, out.summary));
+  if (settings.integer_interface) NN_RETURN_IF_ERROR(QuantizePorts(graph));
+  return out;
+}
+
+}  // namespace nn

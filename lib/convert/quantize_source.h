@@ -1,0 +1,42 @@
+// nnconvert --quantize: the settings, the change of the source graph, and what it does to values.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "convert/calibrate.h"
+#include "convert/verify.h"
+#include "formats/format.h"
+#include "ir/graph.h"
+#include "passes/quantize.h"
+
+namespace nn {
+
+struct QuantizeSettings {
+  // Only weights are stored as integers (QuantizeWeights() in passes/quantize.h); operators compute
+  // in float32. Otherwise QuantizeInt8(), which needs samples.
+  bool weights_only = false;
+  QuantizeOptions options;
+  CalibrationOptions calibration;
+  bool equalize = false;           // EqualizeChannels()
+  bool correct_biases = false;     // CorrectBiases()
+  bool integer_interface = false;  // QuantizePorts()
+};
+
+struct QuantizeOutcome {
+  QuantizeSummary summary;
+  uint64_t samples = 0;   // of the calibration
+  int64_t equalized = 0;  // pairs of products
+  int64_t corrected = 0;  // products with another bias
+};
+
+// Changes the graph; with `measure`, QuantizedValue::snr_db of every value is measured in the runs
+// of the verification. kUsage for a quantized model or without samples; kUnsupported if nothing can
+// be quantized.
+Result<QuantizeOutcome> QuantizeSource(Graph& graph, const QuantizeSettings& settings,
+                                       const VerifyOptions& runs, bool measure);
+
+}  // namespace nn

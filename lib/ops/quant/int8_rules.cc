@@ -1,0 +1,73 @@
+#include "ops/quant/int8_rules.h"
+
+#include <string_view>
+
+#include "ir/op_def.h"
+#include "ops/math/matmul.h"
+#include "ops/nn/conv.h"
+#include "ops/nn/conv_transpose.h"
+#include "ops/support/window.h"
+
+namespace nn {
+namespace {
+
+struct FixedResult {
+  std::string_view op;
+  float scale;
+  int64_t zero_point;
+};
+
+// Source: "TensorFlow Lite 8-bit quantization specification", int8 quantized operator
+// specifications: L2_NORMALIZATION, LOGISTIC, LOG_SOFTMAX, SOFTMAX, TANH.
+constexpr FixedResult kFixedResults[] = {
+    {"l2_normalization", 1.0f / 128, 0},
+    {"log_softmax", 16.0f / 256, 127},
+    {"sigmoid", 1.0f / 256, -128},
+    {"softmax", 1.0f / 256, -128},
+    {"tanh", 1.0f / 128, 0},
+};
+
+bool IsRanked(const Value* v) {
+  return v != nullptr && v->type().ranked();
+}
+
+template <typename A>
+ProductAxes ConvAxes(const Node& node) {
+  const A& a = node.attrs<A>();
+  const FilterAxes axes = AxesOf(a.filter_layout, node.input(1)->type().rank());
+  return {axes.output, axes.input, ChannelAxis(a.layout, node.input(0)->type().rank()),
+          ChannelAxis(a.layout, node.output()->type().rank()), a.groups};
+}
+
+}  // namespace
+
+std::shared_ptr<const Quant> FixedResultQuant(const Node& node) {
+  for (const FixedResult& row : kFixedResults)
+    if (node.Is(row.op)) return Quant::PerTensor(row.scale, row.zero_point);
+  return nullptr;
+}
+
+std::optional<ProductAxes> ProductAxesOf(const Node& node) {
+  if (node.op().quant_rule != QuantRule::kProduct || !IsRanked(node.input(0)) ||
+      !IsRanked(node.input(1)) || !IsRanked(node.output()))
+    return std::nullopt;
+  if (node.Is("conv")) return ConvAxes<ConvAttrs>(node);
+  if (node.Is("conv_transpose")) {
+    ProductAxes axes = ConvAxes<ConvTransposeAttrs>(node);
+    axes.per_channel = axes.groups == 1;  // the filter has the channels of one group only
+    return axes;
+  }
+  if (!node.Is("matmul")) return std::nullopt;
+  const auto& a = node.attrs<MatmulAttrs>();
+  const int rank_a = node.input(0)->type().rank();
+  const int rank_b = node.input(1)->type().rank();
+  if (rank_a < 2 || rank_b < 2) return std::nullopt;
+  return ProductAxes{a.transpose_b ? rank_b - 2 : rank_b - 1,
+                     a.transpose_b ? rank_b - 1 : rank_b - 2,
+                     a.transpose_a ? rank_a - 2 : rank_a - 1,
+                     node.output()->type().rank() - 1,
+                     1,
+                     rank_b == 2};
+}
+
+}  // namespace nn
