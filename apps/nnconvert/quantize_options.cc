@@ -31,17 +31,24 @@ std::pair<std::string_view, std::optional<std::string_view>> SplitAtColon(std::s
 struct QuantizeForm {
   bool weights_only = false;
   DType type = DType::kI8;
+  int table_bits = 0;
   int64_t block = 0;
 };
 Result<QuantizeForm> FormOf(const std::string& text) {
   const auto [name, rest] = SplitAtColon(text);
   QuantizeForm form;
   form.weights_only = name != "int8";
+  constexpr std::string_view kTable = "weights-lut";
+  if (name.starts_with(kTable) && !rest)
+    form.table_bits = NumberIn<int>(name.substr(kTable.size())).value_or(0);
   if (name == "weights-int4")
     form.type = DType::kI4;
-  else if (form.weights_only && name != "weights-int8")
-    return UsageError("--quantize {}: expected int8, weights-int8[:BLOCK] or weights-int4[:BLOCK]",
-                      Quote(text));
+  else if (form.weights_only && name != "weights-int8" &&
+           !(form.table_bits >= 1 && form.table_bits <= 8))
+    return UsageError(
+        "--quantize {}: expected int8, weights-int8[:BLOCK], weights-int4[:BLOCK] or weights-lutN "
+        "with N from 1 to 8",
+        Quote(text));
   if (!rest) return form;
   const auto block = NumberIn<int64_t>(*rest);
   constexpr int64_t kLeastBlock = 8;
@@ -117,9 +124,11 @@ void AddQuantizeOptions(CommandLine& command, ConvertArguments& o) {
              "Lite's specification says; ONNX models have QuantizeLinear and DequantizeLinear "
              "around them; needs --calibrate. weights-int8 and weights-int4: only weights are "
              "integers, with a scale for each output channel or block of BLOCK weights; operators "
-             "compute in float32. The report shows the signal-to-noise ratio (SNR) of every "
+             "compute in float32. weights-lutN: weights are one of 2^N numbers of a table (Core "
+             "ML). "
+             "The report shows the signal-to-noise ratio (SNR) of every "
              "quantized value")
-          ->type_name("int8|weights-int8[:BLOCK]|weights-int4[:BLOCK]")
+          ->type_name("FORM")
           ->excludes("--fp16")
           ->excludes("--bf16");
   command
@@ -165,8 +174,8 @@ Status CheckQuantizeUsage(const ConvertArguments& o) {
   if (form.weights_only && (o.symmetric || o.integer_interface))
     return UsageError("{} requires --quantize int8",
                       o.symmetric ? "--symmetric" : "--integer-interface");
-  if (form.block > 0 && o.per_tensor)
-    return UsageError("--per-tensor contradicts the blocks of --quantize {}", o.quantize);
+  if (o.per_tensor && (form.block > 0 || form.table_bits > 0))
+    return UsageError("--per-tensor does not apply to --quantize {}", o.quantize);
   return {};
 }
 
@@ -178,6 +187,7 @@ QuantizeSettings QuantizeSettingsOf(const ConvertArguments& o, const Format& sou
   s.weights_only = form.weights_only;
   s.options.type = form.type;
   s.options.block = form.block;
+  s.options.table_bits = form.table_bits;
   s.options.per_tensor = o.per_tensor;
   s.options.symmetric = o.symmetric;
   s.options.keeps = std::move(keeps);

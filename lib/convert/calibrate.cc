@@ -180,11 +180,32 @@ Result<Calibration> Calibrate(const Graph& graph, const std::vector<const Value*
 
 namespace {
 
-// The products whose bias can be corrected, with the axis of the channels of the result.
+// A product whose bias can be corrected.
 struct CorrectedProduct {
   Node* node;
-  int axis;
+  int axis;  // of the channels of the result
+  // The node and its input that has the bias: a constant, or nothing.
+  Node* adds;
+  size_t input;
 };
+
+// Formats have a bias for matrices; other products are followed by an addition.
+std::optional<CorrectedProduct> BiasAt(const Graph& graph, Node& node, int axis) {
+  const Value* const y = node.output();
+  if (node.input(2) != nullptr || node.op().category == Category::kConvolution ||
+      y->type().rank() == 2)
+    return CorrectedProduct{&node, axis, &node, 2};
+  if (y->uses().size() != 1 || graph.IsOutput(y)) return std::nullopt;
+  const Use use = y->uses()[0];
+  const size_t other = use.index == 0 ? 1 : 0;
+  const Value* const bias = use.node->input(other);
+  if (!use.node->Is("add") || bias == nullptr || !bias->is_constant() ||
+      bias->dtype() != DType::kF32 || bias->constant().rank() == 0 ||
+      axis + 1 != y->type().rank() || y->type().dim(axis) != bias->constant().elements() ||
+      bias->constant().dims().back() != bias->constant().elements())
+    return std::nullopt;
+  return CorrectedProduct{&node, axis, use.node, other};
+}
 
 std::vector<CorrectedProduct> ProductsToCorrect(Graph& graph, const QuantizeOptions& options) {
   std::vector<CorrectedProduct> out;
@@ -197,7 +218,7 @@ std::vector<CorrectedProduct> ProductsToCorrect(Graph& graph, const QuantizeOpti
         (bias != nullptr && !bias->is_constant()) || (options.keeps && options.keeps(node)) ||
         !node.output()->type().dim(axes->result).is_const())
       continue;
-    out.push_back({&node, axes->result});
+    if (auto product = BiasAt(graph, node, axes->result)) out.push_back(*product);
   }
   return out;
 }
@@ -255,17 +276,22 @@ Result<int64_t> CorrectBiases(Graph& graph, const QuantizeOptions& quantize,
   for (const Value* v : errors) graph.Erase(v->def());
   if (!observed) return tl::unexpected(observed.error());
   for (size_t k = 0; k < products.size(); ++k) {
-    Node& node = *products[k].node;
+    const CorrectedProduct& p = products[k];
     const ChannelSums& s = sums[k];
     if (s.count == 0) continue;
-    const Value* const old = node.input(2);
-    NN_ASSIGN(TensorBuilder b, TensorBuilder::Create(DType::kF32, {std::ssize(s.sums)}));
+    const Value* const old = p.adds->input(p.input);
+    NN_ASSIGN(
+        TensorBuilder b,
+        TensorBuilder::Create(DType::kF32, old == nullptr ? std::vector<int64_t>{std::ssize(s.sums)}
+                                                          : old->constant().dims()));
     for (int64_t c = 0; c < b.elements(); ++c)
       b.SetDouble(c, (old == nullptr ? 0 : old->constant().GetDouble(c)) -
                          s.sums[static_cast<size_t>(c)] / s.count);
-    Value* const bias =
+    std::vector<Value*> inputs(p.adds->inputs().begin(), p.adds->inputs().end());
+    inputs.resize(std::max(inputs.size(), p.input + 1));
+    inputs[p.input] =
         graph.AddConstant(b.Finish(), old == nullptr ? SharedString() : SharedString(old->name()));
-    graph.SetInputs(&node, {node.input(0), node.input(1), bias});
+    graph.SetInputs(p.adds, std::move(inputs));
   }
   return std::ssize(products);
 }

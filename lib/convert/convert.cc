@@ -158,6 +158,23 @@ Result<bool> EditSource(Graph& source, const ConvertOptions& o, Conversion& out)
   return out.edit_verification->passed;
 }
 
+// A format without quantized types may have another form of weights, which is smaller than the
+// float32 numbers of the graph.
+Status CheckPacked(const Graph& graph, const FileImage& image, const Format& format,
+                   const QuantizeSettings& s) {
+  uint64_t written = 0, numbers = 0;
+  for (const Blob& part : image.parts) written += part.size();
+  for (const SideFile& side : image.side_files) written += side.size();
+  for (const Value& v : graph.values())
+    if (v.is_constant()) numbers += v.constant().byte_size();
+  if (written < numbers) return {};
+  return UnsupportedError("{} models cannot be written with {}", format.label,
+                          s.options.table_bits > 0 ? "weights in lookup tables"
+                          : s.options.block > 0    ? "quantized blocks of weights"
+                          : s.weights_only         ? "quantized weights"
+                                                   : "quantized operators");
+}
+
 // The operators that a file lists, subgraphs included; 0 if it has no list.
 uint64_t OperatorsOf(const ReadModel& read) {
   const auto summary = read.format->summarize(*read.model);
@@ -396,9 +413,6 @@ Result<Conversion> ConvertGraph(ImportedModel imported, const SourceError& sourc
                                      [&](const Value& v) { return v.dtype() == o.half->type; }))
     return UnsupportedError("{} models cannot be written with {} numbers yet", format.label,
                             DTypeName(o.half->type));
-  if (o.quantize && !IsQuantized(fitted))
-    return UnsupportedError("{} models cannot be written with quantized {} yet", format.label,
-                            o.quantize->weights_only ? "weights" : "operators");
   out.converted = InterfaceOf(fitted);
   out.moved_ports = MovedPorts(summary, fitted, axes);
   out.shifted_ports = ShiftedPorts(summary, fitted, axes);
@@ -406,7 +420,13 @@ Result<Conversion> ConvertGraph(ImportedModel imported, const SourceError& sourc
   // Fused idioms may have added some.
   out.batch_norms_lowered = std::max<int64_t>(
       0, summary.batch_norms - out.batch_norms_folded - CountOf(fitted, "batch_norm"));
-  const auto make = [&](const ExportOptions& options) { return format.write(fitted, options); };
+  const bool packs_weights = o.quantize && !IsQuantized(fitted);
+  const auto make = [&](const ExportOptions& options) -> Result<FileImage> {
+    auto image = format.write(fitted, options);
+    if (image && packs_weights)
+      NN_RETURN_IF_ERROR(CheckPacked(fitted, *image, format, *o.quantize));
+    return image;
+  };
   const auto is_sound = [&](const StagedModel& staged) -> Result<bool> {
     if (o.simplify) {
       NN_ASSIGN(const ReadModel written, staged.Read());

@@ -5,10 +5,13 @@
 #include <limits>
 #include <map>
 #include <numbers>
+#include <set>
 #include <utility>
 
 #include "convert/quantized_drift.h"
+#include "ir/op_def.h"
 #include "numeric/doubles.h"
+#include "passes/idioms.h"
 #include "passes/passes.h"
 #include "passes/qdq.h"
 #include "passes/simplify.h"
@@ -98,12 +101,31 @@ Status MeasureValues(const Graph& real, const Graph& quantized, const VerifyOpti
   return {};
 }
 
-// Quantizers see products with their batch normalizations and biases.
+// Products have their batch normalizations and biases.
 Status PrepareForIntegers(Graph& graph) {
   NN_RETURN_IF_ERROR(RunPass("dequantize constants", graph, DequantizeConstants));
   NN_RETURN_IF_ERROR(Simplify(graph));
   NN_RETURN_IF_ERROR(FoldBatchNorms(graph).map([](int) {}));
   return Simplify(graph);
+}
+
+// The results, by Value::id(), of the operators that make up a normalization or an activation
+// together. Integers of these parts would span magnitudes.
+Result<std::set<int64_t>> PartsOfIdioms(const Graph& graph) {
+  Graph fused = graph.Clone();
+  IdiomOptions idioms;
+  idioms.takes = [](const Node& node) {
+    return node.op().category == Category::kNormalization ||
+           node.op().category == Category::kActivation;
+  };
+  NN_RETURN_IF_ERROR(FuseIdioms(fused, idioms).map([](const auto&) {}));
+  NN_RETURN_IF_ERROR(RemoveDeadCode(fused));
+  std::set<int64_t> parts;
+  for (const Node& node : graph.nodes())
+    for (const Value* v : node.outputs()) parts.insert(v->id());
+  for (const Node& node : fused.nodes())
+    for (const Value* v : node.outputs()) parts.erase(v->id());
+  return parts;
 }
 
 }  // namespace
@@ -113,7 +135,7 @@ Result<QuantizeOutcome> QuantizeSource(Graph& graph, const QuantizeSettings& set
   if (IsQuantized(graph))
     return UsageError("the model is quantized; --dequantize makes it a float model");
   QuantizeOutcome out;
-  const QuantizeOptions& options = settings.options;
+  QuantizeOptions options = settings.options;
   if (!settings.weights_only || settings.correct_biases || settings.equalize)
     NN_RETURN_IF_ERROR(PrepareForIntegers(graph));
   if (settings.equalize) {
@@ -131,6 +153,11 @@ Result<QuantizeOutcome> QuantizeSource(Graph& graph, const QuantizeSettings& set
                               kMinQuantizedWeight);
     return out;
   }
+  NN_ASSIGN(const std::set<int64_t> parts, PartsOfIdioms(graph));
+  options.is_part = [&parts](const Node& node) {
+    return std::ranges::any_of(node.outputs(),
+                               [&](const Value* v) { return parts.contains(v->id()); });
+  };
   const auto values = ValuesToCalibrate(graph, options);
   if (values.empty())
     return UnsupportedError("the model has no operators with integer arithmetic to quantize");

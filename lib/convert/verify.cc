@@ -56,7 +56,8 @@ struct SourceRuns {
   std::optional<Program> program;
   std::vector<std::string> input_names, output_names;
   std::vector<Type> input_types;  // with all dimensions known
-  std::vector<Domain> domains;    // of the inputs
+  std::vector<Type> output_types;
+  std::vector<Domain> domains;  // of the inputs
   // What is generated for each input: a quantized type is dequantized.
   std::vector<Type> generated_types;
   std::vector<bool> quantized;              // by output
@@ -74,6 +75,7 @@ SourceRuns DescribeSource(const Graph& graph) {
   }
   for (const Port& p : graph.outputs()) {
     runs.output_names.push_back(p.name);
+    runs.output_types.push_back(p.value->type());
     runs.quantized.push_back(p.value->type().quantized());
     runs.steps.push_back(runs.quantized.back() ? std::nullopt : StepOf(*p.value));
   }
@@ -185,6 +187,7 @@ Result<Tensor> InputOf(const SourceRuns& source, const PlannedRun& run, size_t i
   const bool is_other = type.quantized() ? !takes.quantized() : type.dtype != takes.dtype;
   if (!t || !is_other) return t;
   NN_ASSIGN(const Tensor real, RealTensor(*t, type));
+  if (takes.quantized()) return StoredTensor(real, takes);
   return IsFloat(real.dtype()) && IsFloat(takes.dtype) && !takes.quantized()
              ? StoredTensor(real, Type(takes.dtype, {}))
              : real;
@@ -351,6 +354,15 @@ Result<Program> CompileConverted(const SourceRuns& source, Graph graph, const In
   return program;
 }
 
+// Replaces integers of quantized types by the numbers that they represent.
+Status MakeReal(const std::vector<Type>& types, std::vector<Tensor>& tensors) {
+  for (size_t i = 0; i < tensors.size(); ++i)
+    if (types[i].quantized()) {
+      NN_ASSIGN(tensors[i], RealTensor(tensors[i], types[i]));
+    }
+  return {};
+}
+
 // Compares the runs of the source so far with the quantized model.
 Result<QuantizedDrift> CompareWithQuantized(const std::vector<SourceRuns>& shapes,
                                             QuantizedModel& quantized,
@@ -361,8 +373,11 @@ Result<QuantizedDrift> CompareWithQuantized(const std::vector<SourceRuns>& shape
   };
   for (const SourceRuns& source : shapes)
     for (size_t run = 0; run < source.outputs.size(); ++run) {
-      NN_ASSIGN(const std::vector<Tensor> inputs, InputsOf(source, source.runs[run], options));
-      quantized.CompareRun(inputs, source.outputs[run], compile);
+      NN_ASSIGN(std::vector<Tensor> inputs, InputsOf(source, source.runs[run], options));
+      std::vector<Tensor> outputs = source.outputs[run];
+      NN_RETURN_IF_ERROR(MakeReal(source.input_types, inputs));
+      NN_RETURN_IF_ERROR(MakeReal(source.output_types, outputs));
+      quantized.CompareRun(inputs, outputs, compile);
     }
   return quantized.drift();
 }
@@ -455,6 +470,25 @@ Result<std::vector<SourceRuns>> PlanRuns(Graph source, const std::vector<VerifyI
                        : PlanGiven(std::move(source), given, options);
 }
 
+// The sets of VerifyOptions::data. If the source takes integers in place of the numbers of the
+// model that it is compared with, the sets have the numbers.
+Result<std::vector<VerifyInputs>> GivenInputs(const Graph& source,
+                                              const std::optional<Graph>& original,
+                                              const VerifyOptions& options) {
+  if (!options.data) return std::vector<VerifyInputs>();
+  const auto is_quantized = [](const Port& p) { return p.value->type().quantized(); };
+  const bool converts = original && std::ranges::any_of(source.inputs(), is_quantized) &&
+                        std::ranges::none_of(original->inputs(), is_quantized);
+  NN_ASSIGN(std::vector<VerifyInputs> sets, options.data(converts ? *original : source));
+  for (VerifyInputs& set : sets)
+    for (size_t i = 0; converts && i < set.tensors.size(); ++i) {
+      const Type& type = source.inputs()[i].value->type();
+      if (!set.tensors[i] || !type.quantized()) continue;
+      NN_ASSIGN(set.tensors[i], StoredTensor(*set.tensors[i], type));
+    }
+  return sets;
+}
+
 }  // namespace
 
 Result<std::vector<std::vector<Tensor>>> RunForVerification(Graph source,
@@ -501,10 +535,7 @@ Result<Verification> VerifyConversion(Graph source,
                                       std::optional<Graph> quantized) {
   Verification out;
   if (options.prepare) NN_RETURN_IF_ERROR(options.prepare(source));
-  std::vector<VerifyInputs> given;
-  if (options.data) {
-    NN_ASSIGN(given, options.data(source));
-  }
+  NN_ASSIGN(const std::vector<VerifyInputs> given, GivenInputs(source, quantized, options));
   std::optional<Graph> converted;
   if (std::ranges::any_of(source.nodes(), IsQuantization)) {
     NN_ASSIGN(converted, import_converted());

@@ -27,10 +27,13 @@ struct QuantizeOptions {
   // Whether an operator stays in float32, with its weights. Null: none.
   std::function<bool(const Node&)> keeps = nullptr;
   // Of QuantizeInt8():
+  // Whether an operator is a part of a function that stays in float32. Null: none.
+  std::function<bool(const Node&)> is_part = nullptr;
   bool symmetric = false;                   // the zero points of activations are 0
   Rounding rounding = Rounding::kHalfEven;  // of activations
   // Of QuantizeWeights():
   DType type = DType::kI8;  // or kI4
+  int table_bits = 0;       // not 0: in place of integers, the nearest of 2^table_bits numbers
   int64_t block = 0;        // weights that share a scale, along the input channels; 0: all of them
 };
 
@@ -78,7 +81,7 @@ inline constexpr int64_t kMinQuantizedWeight = 256;
 // Stores float32 constants of at least two axes as integers with zero point 0; a dequantize node
 // yields the numbers. The scales are those of output channels, or for constants that are not
 // weights of a product, of the axis with the smallest error. With blocks, dequantize is followed by
-// a reshape.
+// a reshape. With QuantizeOptions::table_bits, constants stay in float32.
 Result<QuantizeSummary> QuantizeWeights(Graph& graph, const QuantizeOptions& options);
 
 // A constant as integers.
@@ -92,7 +95,8 @@ Result<std::vector<double>> LargestMagnitudes(const Tensor& tensor, int axis);
 // The nearest integers; numbers out of range saturate. Integers with zero point 0 do not use the
 // smallest one of the type.
 Result<QuantizedTensor> QuantizeConstant(const Tensor& tensor, const Type& type);
-// With zero point 0, and scales for which the largest magnitude has the largest integer.
+// With zero point 0, and scales for which the largest magnitude has the largest integer. Scales
+// have at most 16 significant bits, so that products with the integers are exact in float32.
 Result<QuantizedTensor> QuantizeSymmetric(const Tensor& tensor, int axis, DType type);
 // The numbers that the integers represent.
 Result<Tensor> RealsOf(const QuantizedTensor& tensor);

@@ -29,6 +29,14 @@ class ScaleOfElement {
   int64_t channels_ = 1, inner_ = 1;
 };
 
+// The smallest number of 16 significant bits that is not less.
+float ShortScale(double scale) {
+  int exponent = 0;
+  const double fraction = std::frexp(scale, &exponent);
+  constexpr double kSteps = 0x1p16;
+  return static_cast<float>(std::ldexp(std::ceil(fraction * kSteps) / kSteps, exponent));
+}
+
 }  // namespace
 
 std::shared_ptr<const Quant> Int8Quant(const ValueRange& range, bool symmetric) {
@@ -79,8 +87,8 @@ Result<QuantizedTensor> QuantizeSymmetric(const Tensor& tensor, int axis, DType 
   auto quant = std::make_shared<Quant>();
   quant->axis = std::max(axis, -1);
   for (const double x : largest) {
-    const auto scale = static_cast<float>(x / static_cast<double>(MaxInteger(type)));
-    quant->scales.push_back(scale >= 0x1p-126f ? scale : 1.0f);
+    const double scale = x / static_cast<double>(MaxInteger(type));
+    quant->scales.push_back(scale >= 0x1p-100 ? ShortScale(scale) : 1.0f);
   }
   return QuantizeConstant(tensor, Type(type, ToDims(tensor.dims()), std::move(quant)));
 }

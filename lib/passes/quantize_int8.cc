@@ -64,6 +64,10 @@ Node* OnlyUserOf(const Graph& graph, const Value* v) {
   return v->uses().size() == 1 && !graph.IsOutput(v) ? v->uses()[0].node : nullptr;
 }
 
+bool StaysReal(const Node& node, const QuantizeOptions& options) {
+  return (options.keeps && options.keeps(node)) || (options.is_part && options.is_part(node));
+}
+
 // Which operators become integer ones. The results of others are not quantized unless an integer
 // operator needs them.
 class Int8Choice {
@@ -72,7 +76,7 @@ class Int8Choice {
              const std::unordered_set<const Node*>& dropped) {
     for (const Node& node : graph.nodes()) {
       if (absorbed_.contains(&node) || dropped.contains(&node) || !MayBeInteger(node)) continue;
-      if (options.keeps && options.keeps(node)) continue;
+      if (StaysReal(node, options)) continue;
       if (node.op().quant_rule != QuantRule::kProduct && !HasIntegerOperand(node)) continue;
       chosen_.insert(&node);
       nodes_.push_back(&node);
@@ -109,7 +113,7 @@ class Int8Choice {
     const Value* end = v;
     for (const Node* user = OnlyUserOf(graph, end); user != nullptr && user->op().clamp != nullptr;
          user = OnlyUserOf(graph, end)) {
-      if (options.keeps && options.keeps(*user)) break;
+      if (StaysReal(*user, options)) break;
       absorbed_.insert(user);
       end = user->output();
     }
@@ -152,7 +156,7 @@ class Int8Types {
                         ? group.fixed
                         : Int8Quant(group.range, options_.symmetric || group.symmetric);
     for (const Node* node : choice.nodes())
-      if (!KeepsRange(*node)) unfit.push_back(node);
+      if (!KeepsRange(*node) || HidesOperand(*node, choice)) unfit.push_back(node);
     for (const Node* node : choice.nodes()) {
       NN_ASSIGN(const bool fits, Fits(*node, choice));
       if (!fits) unfit.push_back(node);
@@ -258,6 +262,20 @@ class Int8Types {
       const auto zero = static_cast<double>(group.fixed->zero_point());
       const ValueRange& own = ranges_.at(v->id());
       return own.min >= (-129 - zero) * scale && own.max <= (128 - zero) * scale;
+    });
+  }
+
+  // Whether an operand has fewer than these steps of the result: the sum of scores and a mask of
+  // large negative numbers.
+  bool HidesOperand(const Node& node, const Int8Choice& choice) const {
+    constexpr double kLeastSteps = 8;
+    if (!SharesUnit(node) || !IsReal(node.output())) return false;
+    const auto step =
+        static_cast<double>(groups_.at(Root(choice.StoredFor(node.output()))).quant->scale());
+    return std::ranges::any_of(node.inputs(), [&](const Value* v) {
+      if (!IsVariable(v)) return false;
+      const ValueRange& own = ranges_.at(v->id());
+      return own.min < own.max && own.max - own.min < kLeastSteps * step;
     });
   }
 

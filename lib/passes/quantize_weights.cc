@@ -1,4 +1,6 @@
 // QuantizeWeights: constants as integers behind dequantize.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <numeric>
 #include <utility>
@@ -6,6 +8,7 @@
 #include "ir/op_def.h"
 #include "ops/array/shape.h"
 #include "ops/quant/int8_rules.h"
+#include "passes/palette.h"
 #include "passes/passes.h"
 #include "passes/quantize.h"
 
@@ -66,6 +69,7 @@ class WeightQuantizer {
   Status Store(Value* v) {
     // Numbers without a nearest integer stay.
     if (!LargestMagnitudes(v->constant(), -1)) return {};
+    if (options_.table_bits > 0) return StoreByTable(v);
     int axis = -1;
     if (!options_.per_tensor || options_.block > 0) {
       NN_ASSIGN(axis, AxisOf(*v));
@@ -77,6 +81,17 @@ class WeightQuantizer {
     NN_ASSIGN(QuantizedTensor made, QuantizeSymmetric(v->constant(), axis, options_.type));
     NN_ASSIGN(Node* const real, Dequantized(*v, v->constant(), std::move(made)));
     graph_.ReplaceUses(v, real->output());
+    return {};
+  }
+
+  Status StoreByTable(Value* v) {
+    NN_ASSIGN(Tensor made, Palettized(v->constant(), options_.table_bits));
+    const double snr = SnrOf(v->constant(), made);
+    Value* const stored = graph_.AddConstant(std::move(made), SharedString(v->name()));
+    graph_.ReplaceUses(v, stored);
+    summary_.values.push_back({v->id(), stored->id(), std::string(v->name()), "constant",
+                               fmt::format("{}-bit table", options_.table_bits), snr});
+    ++summary_.weights;
     return {};
   }
 

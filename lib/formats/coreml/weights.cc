@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstring>
 #include <optional>
 #include <unordered_set>
@@ -187,28 +188,127 @@ void WriteWeights(Writer weights, const Tensor& tensor) {
   weights.Bytes("floatValue", tensor.blob());
 }
 
-void WriteLayerWeights(Writer weights, const Tensor& tensor) {
-  const auto count = static_cast<size_t>(tensor.elements());
-  const bool smaller = count + kTableSize * sizeof(float) < count * sizeof(float);
-  const auto table = smaller ? DistinctValues(tensor) : std::nullopt;
-  if (!table) {
-    WriteWeights(weights, tensor);
-    return;
-  }
-  Buffer indices(count);
-  const auto bytes = tensor.blob().bytes();
+namespace {
+
+// The indices or integers of weights, packed as BitReader reads them.
+Blob Packed(size_t count, int64_t bits, const auto& at) {
+  Buffer out(static_cast<size_t>(CeilDiv(static_cast<int64_t>(count) * bits, 8)));
+  std::ranges::fill(std::span(out.data(), out.size()), std::byte{0});
   for (size_t i = 0; i < count; ++i) {
-    const uint32_t bits = BitsAt(bytes, i * sizeof(float));
-    indices.data()[i] = static_cast<std::byte>(
-        std::distance(table->begin(), std::ranges::lower_bound(*table, bits)));
+    const uint32_t value = at(i);
+    for (int64_t k = 0; k < bits; ++k) {
+      const size_t bit = i * static_cast<size_t>(bits) + static_cast<size_t>(k);
+      if ((value >> (bits - 1 - k) & 1) != 0) out.data()[bit / 8] |= std::byte{0x80} >> (bit % 8);
+    }
   }
-  std::vector<float> values;
-  for (const uint32_t bits : *table) values.push_back(std::bit_cast<float>(bits));
-  values.resize(kTableSize, 0);
-  weights.Bytes("rawValue", Blob(std::move(indices)));
+  return Blob(std::move(out));
+}
+
+// The scales for which all weights of a row are integers of at most `most`, and the largest one is
+// `most`; empty if there are none. No scale has more than 16 significant bits, so that products
+// with integers of 8 bits, and their sums, are exact.
+std::vector<float> RowScales(const Tensor& f32, int64_t most) {
+  const int64_t rows = f32.rank() == 0 ? 0 : f32.dim(0);
+  if (rows == 0 || f32.elements() == 0) return {};
+  const auto bytes = f32.blob().bytes();
+  const auto row = static_cast<size_t>(f32.elements() / rows);
+  std::vector<float> scales;
+  for (size_t r = 0; r < static_cast<size_t>(rows); ++r) {
+    const auto at = [&](size_t i) {
+      return std::bit_cast<float>(BitsAt(bytes, (r * row + i) * sizeof(float)));
+    };
+    float largest = 0;
+    for (size_t i = 0; i < row; ++i) largest = std::max(largest, std::fabs(at(i)));
+    const float scale = largest == 0 ? 1.0f : largest / static_cast<float>(most);
+    if (!(scale >= 0x1p-100f && scale <= 0x1p100f) ||
+        (std::bit_cast<uint32_t>(scale) & 0xFF) != 0 ||
+        (largest != 0 && scale * static_cast<float>(most) != largest))
+      return {};
+    for (size_t i = 0; i < row; ++i) {
+      const float integer = at(i) / scale;
+      if (integer != std::nearbyint(integer) || integer * scale != at(i) ||
+          (at(i) == 0 && std::signbit(at(i))))
+        return {};
+    }
+    scales.push_back(scale);
+  }
+  return scales;
+}
+
+void WriteLinear(Writer weights, const Tensor& tensor, int64_t bits,
+                 const std::vector<float>& scales) {
+  const auto bytes = tensor.blob().bytes();
+  const auto count = static_cast<size_t>(tensor.elements());
+  const size_t row = count / scales.size();
+  const auto zero = static_cast<float>(int64_t{1} << (bits - 1));
+  const auto integer_at = [&](size_t i) {
+    const float x = std::bit_cast<float>(BitsAt(bytes, i * sizeof(float)));
+    return static_cast<uint32_t>(x / scales[i / row] + zero);
+  };
+  std::vector<float> biases;
+  for (const float scale : scales) biases.push_back(-zero * scale);
+  weights.Bytes("rawValue", Packed(count, bits, integer_at));
   Writer quantization = weights.Sub("quantization");
-  quantization.Int("numberOfBits", kMaxBits);
+  quantization.Int("numberOfBits", bits);
+  Writer linear = quantization.Sub("linearQuantization");
+  linear.Floats("scale", scales);
+  linear.Floats("bias", biases);
+}
+
+void WriteByTable(Writer weights, const Tensor& tensor, int64_t bits,
+                  const std::vector<uint32_t>& table) {
+  const auto bytes = tensor.blob().bytes();
+  const auto index_at = [&](size_t i) {
+    return static_cast<uint32_t>(std::distance(
+        table.begin(), std::ranges::lower_bound(table, BitsAt(bytes, i * sizeof(float)))));
+  };
+  std::vector<float> values;
+  for (const uint32_t value : table) values.push_back(std::bit_cast<float>(value));
+  values.resize(size_t{1} << bits, 0);
+  weights.Bytes("rawValue", Packed(static_cast<size_t>(tensor.elements()), bits, index_at));
+  Writer quantization = weights.Sub("quantization");
+  quantization.Int("numberOfBits", bits);
   quantization.Sub("lookupTableQuantization").Floats("floatValue", values);
+}
+
+// A form of weights with its size.
+struct PackedForm {
+  int64_t bits = 32;
+  size_t bytes = 0;
+  std::vector<float> scales;    // linear
+  std::vector<uint32_t> table;  // or by a table
+};
+
+PackedForm SmallestForm(const Tensor& tensor) {
+  const auto count = static_cast<size_t>(tensor.elements());
+  PackedForm best{32, count * sizeof(float), {}, {}};
+  const auto bytes_of = [&](int64_t bits, size_t floats) {
+    return (count * static_cast<size_t>(bits) + 7) / 8 + floats * sizeof(float);
+  };
+  if (count + kTableSize * sizeof(float) >= best.bytes) return best;
+  if (auto table = DistinctValues(tensor)) {
+    const auto bits = std::max<int64_t>(1, std::bit_width(std::max<size_t>(table->size(), 1) - 1));
+    best = {bits, bytes_of(bits, size_t{1} << bits), {}, *std::move(table)};
+  }
+  for (const int64_t bits : {4, 8}) {
+    const auto rows = static_cast<size_t>(tensor.rank() == 0 ? 1 : tensor.dim(0));
+    if (bytes_of(bits, 2 * rows) >= best.bytes) continue;
+    auto scales = RowScales(tensor, (int64_t{1} << (bits - 1)) - 1);
+    if (!scales.empty()) best = {bits, bytes_of(bits, 2 * rows), std::move(scales), {}};
+  }
+  return best;
+}
+
+}  // namespace
+
+void WriteLayerWeights(Writer weights, const Tensor& tensor) {
+  const PackedForm form = SmallestForm(tensor);
+  if (!form.scales.empty())
+    WriteLinear(weights, tensor, form.bits, form.scales);
+  else if (!form.table.empty())
+    WriteByTable(weights, tensor, form.bits, form.table);
+  else
+    WriteWeights(weights, tensor);
 }
 
 }  // namespace nn::coreml

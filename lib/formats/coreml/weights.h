@@ -25,11 +25,11 @@ Result<Tensor> ReadWeights(const Fields& weights, std::vector<int64_t> dims);
 // Stores an f32 tensor as 32-bit floats.
 void WriteWeights(Writer weights, const Tensor& tensor);
 
-// The same for the weights of a layer, which are often large: if they have at most 256 distinct
-// values, such as dequantized 8-bit integers with one scale, they are stored as 8-bit indices into
-// a lookup table of these values, provided that this is smaller. ReadWeights() gives the same bits
-// in either form. Linear quantization is not used: its sum of a product and a bias rounds twice, so
-// that it does not represent dequantized weights exactly.
+// The same for the weights of a layer, which are often large, in the smallest form that has the
+// same bits: as indices of 1 to 8 bits into a lookup table, if there are few distinct values, such
+// as dequantized 8-bit integers with one scale; as integers of 4 or 8 bits with a scale for each
+// row of the first axis, if all scales have at most 16 significant bits, so that Core ML's sum of a
+// product and a bias does not round (QuantizeWeights() in passes/quantize.h); or as 32-bit floats.
 void WriteLayerWeights(Writer weights, const Tensor& tensor);
 
 }  // namespace nn::coreml

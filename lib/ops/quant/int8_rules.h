@@ -15,6 +15,10 @@ namespace nn {
 // The quantization as i8 of the result, if the specification fixes it; null otherwise.
 std::shared_ptr<const Quant> FixedResultQuant(const Node& node);
 
+// Whether the operands and the result are numbers of one kind, such as a sum and its summands, so
+// that steps of a large one hide a small one.
+bool SharesUnit(const Node& node);
+
 // The channels of an operator with QuantRule::kProduct whose weights are operand 1.
 struct ProductAxes {
   int weights_output;  // the axis of output channels
