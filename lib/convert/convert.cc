@@ -159,7 +159,7 @@ Result<bool> EditSource(Graph& source, const ConvertOptions& o, Conversion& out)
 }
 
 // A format without quantized types may have another form of weights, which is smaller than the
-// float32 numbers of the graph.
+// float32 numbers of the graph; none has blocks.
 Status CheckPacked(const Graph& graph, const FileImage& image, const Format& format,
                    const QuantizeSettings& s) {
   uint64_t written = 0, numbers = 0;
@@ -167,7 +167,7 @@ Status CheckPacked(const Graph& graph, const FileImage& image, const Format& for
   for (const SideFile& side : image.side_files) written += side.size();
   for (const Value& v : graph.values())
     if (v.is_constant()) numbers += v.constant().byte_size();
-  if (written < numbers) return {};
+  if (s.options.block == 0 && written < numbers) return {};
   return UnsupportedError("{} models cannot be written with {}", format.label,
                           s.options.table_bits > 0 ? "weights in lookup tables"
                           : s.options.block > 0    ? "quantized blocks of weights"
