@@ -82,7 +82,7 @@ Json OptionsJson(const ConvertArguments& o) {
   if (!o.set_batch.empty()) options["set_batch"] = o.set_batch;
   if (o.shapes.batch) options["batch"] = *o.shapes.batch;
   if (o.opset != 0) options["opset"] = o.opset;
-  AddEdits(o, options);
+  AddNativeEdits(o, options);
   if (o.fold_batch_norm) options["fold_batch_norm"] = true;
   if (o.simplify) options["simplify"] = true;
   if (o.fp16) options["fp16"] = true;

@@ -6,9 +6,9 @@
 
 #include "apps/common/command_line.h"
 #include "apps/nnconvert/c_source.h"
-#include "apps/nnconvert/edit.h"
-#include "apps/nnconvert/edits.h"
 #include "apps/nnconvert/folder.h"
+#include "apps/nnconvert/graph_edits.h"
+#include "apps/nnconvert/native_edits.h"
 #include "apps/nnconvert/one_model.h"
 #include "apps/nnconvert/options.h"
 #include "apps/nnconvert/quantize_options.h"
@@ -78,7 +78,7 @@ void AddOptions(CommandLine& command, ConvertArguments& o) {
                  "--dry-run: every format")
       ->type_name("FORMAT");
   AddShapeOptions(command, o.shapes);
-  AddEditOptions(command, o);
+  AddGraphEditOptions(command, o);
   command
       .AddRepeated("--fix-input", o.fixed_inputs,
                    "Make an input a constant: NAME=VALUE, a literal such as 5 or [1, 2] or a "
@@ -133,7 +133,7 @@ void AddOptions(CommandLine& command, ConvertArguments& o) {
                "the model");
   AddHalfOptions(command, o);
   AddQuantizeOptions(command, o);
-  AddEditOptions(command, o);
+  AddNativeEditOptions(command, o);
   app.add_flag(
       "--states", o.states,
       "TensorFlow Lite: the states of layers become inputs and outputs of OUT, as resource "
@@ -283,7 +283,7 @@ Result<int> Run(const ConvertArguments& o) {
   if (o.input.empty()) return UsageError("IN is required; \"nnconvert --help\" lists the options");
   NN_RETURN_IF_ERROR(CheckHalfUsage(o));
   NN_RETURN_IF_ERROR(CheckQuantizeUsage(o));
-  NN_RETURN_IF_ERROR(CheckEditOptions(o));
+  NN_RETURN_IF_ERROR(CheckGraphEditOptions(o));
   if (o.output.empty() && !(o.dry_run && !o.to.empty()))
     return UsageError("OUT is required, unless --dry-run and --to are given");
   NN_ASSIGN(ReportFile file, ReportFile::At(o.report));

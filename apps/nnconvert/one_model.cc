@@ -16,7 +16,7 @@
 #include "apps/common/port_arrays.h"
 #include "apps/common/program.h"
 #include "apps/common/progress.h"
-#include "apps/nnconvert/edits.h"
+#include "apps/nnconvert/graph_edits.h"
 #include "apps/nnconvert/quantize_options.h"
 #include "base/file.h"
 #include "base/staging.h"
@@ -97,7 +97,7 @@ Status ClipInputs(Graph& graph, const std::vector<std::string>& clipped) {
 
 // Applies the options that change the graph for every format.
 Status Prepare(Graph& graph, const ConvertArguments& o) {
-  if (EditOption(o).empty()) NN_RETURN_IF_ERROR(BindShapes(graph, o.shapes));
+  if (GraphEditOption(o).empty()) NN_RETURN_IF_ERROR(BindShapes(graph, o.shapes));
   NN_RETURN_IF_ERROR(ClipInputs(graph, o.clipped_inputs));
   NN_ASSIGN(PortNames names, NewNames(o, {NamesOf(graph.inputs()), NamesOf(graph.outputs())}));
   for (size_t i = 0; i < names.inputs.size(); ++i) graph.RenameInput(i, std::move(names.inputs[i]));
@@ -108,7 +108,7 @@ Status Prepare(Graph& graph, const ConvertArguments& o) {
 
 // The option that changes the graph; "" if none does.
 std::string_view GraphChange(const ConvertArguments& o) {
-  if (const std::string_view edit = EditOption(o); !edit.empty()) return edit;
+  if (const std::string_view edit = GraphEditOption(o); !edit.empty()) return edit;
   return !o.shapes.input_shapes.empty() ? "--input-shape"
          : o.shapes.batch               ? "--batch"
          : !o.shapes.lengths.empty()    ? "--length"
@@ -232,7 +232,8 @@ ConvertOptions OptionsOf(const ConvertArguments& a, const Format& source, const 
   if (auto settings = SettingsOf(a.shapes)) o.inputs = *std::move(settings);
   if (!a.fixed_inputs.empty())
     o.inputs.constants = [&a](const Graph& graph) { return FixedInputs(a, graph); };
-  if (!EditOption(a).empty()) o.edit = [&a](Graph& graph) { return ApplyEdits(a, graph); };
+  if (!GraphEditOption(a).empty())
+    o.edit = [&a](Graph& graph) { return ApplyGraphEdits(a, graph); };
   o.prepare = [&a](Graph& graph) { return Prepare(graph, a); };
   o.fold_batch_norm = a.fold_batch_norm;
   o.fuse = a.fuse;
@@ -247,7 +248,7 @@ ConvertOptions OptionsOf(const ConvertArguments& a, const Format& source, const 
   if (!a.quantize.empty())
     o.quantize = QuantizeSettingsOf(a, source, target == nullptr ? source : *target, KeepsOf(a));
   o.states = a.states;
-  o.edited = HasEdits(a);
+  o.edited = HasNativeEdits(a);
   o.dry_run = a.dry_run;
   if (a.messages) o.other_name = SayOtherName;
   o.verify = a.verify;
@@ -273,11 +274,11 @@ ConvertOptions OptionsOf(const ConvertArguments& a, const Format& source, const 
   return o;
 }
 
-Result<EditReport> Edit(const ConvertArguments& o, ReadModel& read) {
+Result<NativeEditReport> ApplyNative(const ConvertArguments& o, ReadModel& read) {
   ShownProgress shown(o.messages);
   // The source, which `verification` may refer to.
   const Format& format = *read.format;
-  return ApplyEdits(o, OptionsOf(o, format, nullptr, shown).verification, read);
+  return ApplyNativeEdits(o, OptionsOf(o, format, nullptr, shown).verification, read);
 }
 
 Result<Conversion> Copy(const ConvertArguments& a, const ReadModel& read,
@@ -390,9 +391,9 @@ Status ConvertOne(const ConvertArguments& o, const Format* format, ConvertReport
     NN_ASSIGN(report.input_files, DigestModel(o.input));
   }
   const SideFiles files = read.model->files;
-  if (HasEdits(o)) {
-    NN_ASSIGN(report.edit, Edit(o, read));
-    if (report.edit->verification && !report.edit->verification->passed) return {};
+  if (HasNativeEdits(o)) {
+    NN_ASSIGN(report.native_edit, ApplyNative(o, read));
+    if (report.native_edit->verification && !report.native_edit->verification->passed) return {};
   }
   const Status done =
       format == nullptr ? DumpModel(o, read, report) : Convert(o, std::move(read), *format, report);
@@ -434,9 +435,9 @@ Status ConvertToSource(const ConvertArguments& o, const Format* format, ConvertR
 
 Result<TargetsReport> DryRunForAll(const ConvertArguments& o) {
   NN_ASSIGN(ReadModel read, ReadModelFile(o.input, o.limits));
-  std::optional<EditReport> edit;
-  if (HasEdits(o)) {
-    NN_ASSIGN(edit, Edit(o, read));
+  std::optional<NativeEditReport> edit;
+  if (HasNativeEdits(o)) {
+    NN_ASSIGN(edit, ApplyNative(o, read));
   }
   ShownProgress shown(o.messages);
   const ConvertOptions options = OptionsOf(o, *read.format, nullptr, shown);
@@ -446,7 +447,7 @@ Result<TargetsReport> DryRunForAll(const ConvertArguments& o) {
   source.input_format = read.format->label;
   source.output = "-";
   source.dry_run = true;
-  source.edit = std::move(edit);
+  source.native_edit = std::move(edit);
   if (o.digests) {
     NN_ASSIGN(source.input_files, DigestModel(o.input));
     NN_RETURN_IF_ERROR(AddBeside(o.input, read.model->files.Names(), source.input_files));

@@ -24,8 +24,8 @@ namespace {
 // That of the edits or of the conversion; null if none failed.
 const Verification* FailedVerification(const ConvertReport& r) {
   const Conversion& c = r.conversion;
-  if (r.edit && r.edit->verification && !r.edit->verification->passed)
-    return &*r.edit->verification;
+  if (r.native_edit && r.native_edit->verification && !r.native_edit->verification->passed)
+    return &*r.native_edit->verification;
   for (const auto* v : {&c.edit_verification, &c.verification})
     if (*v && !(*v)->passed) return &**v;
   return nullptr;
@@ -119,17 +119,18 @@ std::string DetailText(const ConvertReport& r) {
   if (!c.unsupported.empty())
     out += fmt::format("{}:\n{}", UnsupportedCount(c.unsupported),
                        UnsupportedTable(c.unsupported, /*titled=*/false).Text(2));
-  if (r.edit)
-    for (const std::string& text : EditTexts(*r.edit)) out += text + "\n";
-  if (r.edit && r.edit->verification) out += EditVerificationText(*r.edit->verification);
+  if (r.native_edit)
+    for (const std::string& text : NativeEditTexts(*r.native_edit)) out += text + "\n";
+  if (r.native_edit && r.native_edit->verification)
+    out += EditVerificationText(*r.native_edit->verification);
   if (c.copied)
     return out + fmt::format("copied unchanged: no form with fewer than {} operator{} was found\n",
                              c.operators->before, Plural(c.operators->before));
   if (r.copy)
-    return out + (r.edit      ? EditedText(r)
-                  : r.renamed ? "renamed: nothing else was changed, converted or run\n"
-                  : r.typed   ? "copied with the inferred types: nothing was converted or run\n"
-                              : "copied unchanged: nothing was converted, checked or run\n");
+    return out + (r.native_edit ? EditedText(r)
+                  : r.renamed   ? "renamed: nothing else was changed, converted or run\n"
+                  : r.typed     ? "copied with the inferred types: nothing was converted or run\n"
+                                : "copied unchanged: nothing was converted, checked or run\n");
   for (const std::string& text : c.edits) out += text + "\n";
   if (c.edit_verification)
     out += EditSummary(*c.edit_verification) + "\n" + DriftTable(*c.edit_verification).Text(2);
@@ -182,7 +183,7 @@ Outcome OutcomeOf(const ConvertReport& r) {
   if (!c.unsupported.empty()) return Outcome::kUnsupported;
   if (FailedVerification(r) != nullptr) return Outcome::kRefuted;
   if (r.dry_run) return Outcome::kConvertible;
-  if (r.copy) return r.edit ? Outcome::kEdited : Outcome::kCopied;
+  if (r.copy) return r.native_edit ? Outcome::kEdited : Outcome::kCopied;
   return c.verification ? Outcome::kConverted : Outcome::kUnverified;
 }
 
@@ -205,7 +206,7 @@ std::string OutcomeText(const ConvertReport& r) {
              : r.typed ? "copied with the inferred types"
                        : "copied unchanged";
     case Outcome::kEdited:
-      return r.edit->verification ? "edited and verified" : "edited, not verified";
+      return r.native_edit->verification ? "edited and verified" : "edited, not verified";
     case Outcome::kConvertible:
       return r.copy ? "the format of the model" : "every operator can be converted";
     case Outcome::kUnchanged:

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "apps/common/document.h"
-#include "apps/nnconvert/edit.h"
+#include "apps/nnconvert/native_edits.h"
 #include "base/json.h"
 #include "base/status.h"
 #include "convert/convert.h"
@@ -27,7 +27,7 @@ struct ConvertReport {
   bool copy = false;     // copied without import
   std::string c_header;  // the file beside a C source; "": the output is the model itself
   bool renamed = false;  // copied with other names for inputs or outputs
-  std::optional<EditReport> edit;
+  std::optional<NativeEditReport> native_edit;
   bool typed = false;      // copied with the inferred types of all values
   bool unchanged = false;  // skipped: the output of an earlier run is up to date
   bool written = false;

@@ -92,7 +92,7 @@ void AddVerification(const Conversion& c, int level, Document& document) {
   document.AddTable(QuantizedDriftTable(*c.verification->quantized));
 }
 
-void AddEdits(const Conversion& c, int level, Document& document) {
+void AddGraphEdits(const Conversion& c, int level, Document& document) {
   if (c.edits.empty()) return;
   document.AddHeading(level, "Edits");
   for (const std::string& text : c.edits) document.AddParagraph(text);
@@ -112,16 +112,16 @@ void AddQuantization(const ConvertReport& r, int level, Document& document) {
 void AddConversion(const ConvertReport& r, int level, Document& document) {
   const Conversion& c = r.conversion;
   document.AddParagraph("Result: " + OutcomeText(r));
-  if (r.edit) {
-    for (const std::string& text : EditTexts(*r.edit)) document.AddParagraph(text);
-    if (r.edit->verification) {
+  if (r.native_edit) {
+    for (const std::string& text : NativeEditTexts(*r.native_edit)) document.AddParagraph(text);
+    if (r.native_edit->verification) {
       document.AddHeading(level, "Verification of the edit");
-      document.AddParagraph(VerificationSummary(*r.edit->verification));
-      document.AddTable(DriftTable(*r.edit->verification));
+      document.AddParagraph(VerificationSummary(*r.native_edit->verification));
+      document.AddTable(DriftTable(*r.native_edit->verification));
     }
   }
   for (const std::string& remark : Remarks(c)) document.AddParagraph(remark);
-  AddEdits(c, level, document);
+  AddGraphEdits(c, level, document);
   AddUnsupported(c, level, document);
   AddInterface(c, level, document);
   AddRewrites(c, level, document);

@@ -160,19 +160,21 @@ void AddConversion(const ConvertReport& r, Json& json) {
   json["copy"] = r.copy;
   json["renamed"] = r.renamed;
   json["written"] = r.written;
-  if (r.edit) {
-    json["edit"] = EditJson(*r.edit);
-    json["edit"]["verification"] =
-        r.edit->verification ? VerificationJson(*r.edit->verification) : Json(nullptr);
+  if (r.native_edit) {
+    json["native_edits"] = NativeEditJson(*r.native_edit);
+    json["native_edits"]["verification"] = r.native_edit->verification
+                                               ? VerificationJson(*r.native_edit->verification)
+                                               : Json(nullptr);
   }
   if (!c.source.outputs.empty()) {
     json["interface"] = {{"source", InterfaceJson(c.source)}};
     if (!c.converted.outputs.empty()) json["interface"]["converted"] = InterfaceJson(c.converted);
   }
   if (!c.edits.empty())
-    json["edits"] = {{"changes", c.edits},
-                     {"verification", c.edit_verification ? VerificationJson(*c.edit_verification)
-                                                          : Json(nullptr)}};
+    json["graph_edits"] = {
+        {"changes", c.edits},
+        {"verification",
+         c.edit_verification ? VerificationJson(*c.edit_verification) : Json(nullptr)}};
   json["unsupported"] = UnsupportedJson(c.unsupported);
   if (!c.dequantized_ports.empty()) {
     Json ports = Json::array();

@@ -1,4 +1,4 @@
-#include "apps/nnconvert/edit.h"
+#include "apps/nnconvert/native_edits.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -32,7 +32,7 @@ Status SetStrip(const std::string& text, NativeEdit::Strip& strip) {
 }
 
 Result<edit::EditOptions> OptionsOf(const ConvertArguments& o) {
-  edit::EditOptions options = o.edits;
+  edit::EditOptions options = o.native_edits;
   if (!o.strip.empty()) NN_RETURN_IF_ERROR(SetStrip(o.strip, options.strip));
   return options;
 }
@@ -51,7 +51,7 @@ bool MayChangeValues(const edit::EditOptions& o) {
 
 }  // namespace
 
-void AddEditOptions(CommandLine& command, ConvertArguments& o) {
+void AddNativeEditOptions(CommandLine& command, ConvertArguments& o) {
   CLI::App& app = command.options();
   const std::string group = "Edits";
   const auto add = [&](const char* name, std::vector<std::string>& values, const char* text,
@@ -63,27 +63,27 @@ void AddEditOptions(CommandLine& command, ConvertArguments& o) {
                  "OUT.json shows")
       ->type_name("FILE")
       ->group(group);
-  app.add_option("--extract", o.edits.extract,
+  app.add_option("--extract", o.native_edits.extract,
                  "Keep only what computes TO from FROM: names of values, or names or types of "
                  "operators, with commas between; * and ? match any characters. Without FROM, from "
                  "the inputs; without TO, to the outputs")
       ->type_name("FROM..TO")
       ->group(group);
-  add("--cut-before", o.edits.cut_before,
+  add("--cut-before", o.native_edits.cut_before,
       "Make values, or what operators read, inputs, and drop what computed them; repeatable",
       "PATTERN");
-  add("--cut-after", o.edits.cut_after,
+  add("--cut-after", o.native_edits.cut_after,
       "Make values, or what operators write, outputs, and drop what depends on them; repeatable",
       "PATTERN");
-  add("--remove-output", o.edits.remove_outputs,
+  add("--remove-output", o.native_edits.remove_outputs,
       "Drop outputs, and what only they need; repeatable", "PATTERN");
-  add("--add-output", o.edits.add_outputs,
+  add("--add-output", o.native_edits.add_outputs,
       "Make values, or what operators write, outputs, too; repeatable", "PATTERN");
-  add("--rename", o.edits.renames,
+  add("--rename", o.native_edits.renames,
       "Rename values of the main graph; each * of NEW stands for what that of VALUE matches; "
       "repeatable",
       "VALUE=NEW");
-  add("--set-metadata", o.edits.metadata,
+  add("--set-metadata", o.native_edits.metadata,
       "Set an entry of the metadata, which nninspect lists; without a text, remove it; repeatable",
       "KEY=TEXT");
   app.add_option("--strip", o.strip,
@@ -93,28 +93,28 @@ void AddEditOptions(CommandLine& command, ConvertArguments& o) {
       ->group(group);
 }
 
-bool HasEdits(const ConvertArguments& o) {
-  return !o.patch.empty() || !o.strip.empty() || o.edits.any();
+bool HasNativeEdits(const ConvertArguments& o) {
+  return !o.patch.empty() || !o.strip.empty() || o.native_edits.any();
 }
 
-void AddEdits(const ConvertArguments& o, Json& options) {
+void AddNativeEdits(const ConvertArguments& o, Json& options) {
   const auto add = [&](const char* name, const auto& value) {
     if (!value.empty()) options[name] = value;
   };
   add("compose_json", o.patch);
-  add("extract", o.edits.extract);
-  add("cut_before", o.edits.cut_before);
-  add("cut_after", o.edits.cut_after);
-  add("remove_output", o.edits.remove_outputs);
-  add("add_output", o.edits.add_outputs);
-  add("rename", o.edits.renames);
-  add("set_metadata", o.edits.metadata);
+  add("extract", o.native_edits.extract);
+  add("cut_before", o.native_edits.cut_before);
+  add("cut_after", o.native_edits.cut_after);
+  add("remove_output", o.native_edits.remove_outputs);
+  add("add_output", o.native_edits.add_outputs);
+  add("rename", o.native_edits.renames);
+  add("set_metadata", o.native_edits.metadata);
   add("strip", o.strip);
 }
 
-Result<EditReport> ApplyEdits(const ConvertArguments& o, const VerifyOptions& verification,
-                              ReadModel& read) {
-  EditReport report;
+Result<NativeEditReport> ApplyNativeEdits(const ConvertArguments& o,
+                                          const VerifyOptions& verification, ReadModel& read) {
+  NativeEditReport report;
   NN_ASSIGN(const edit::EditOptions options, OptionsOf(o));
   if (!o.patch.empty()) {
     NN_ASSIGN(const Blob patch, ReadFile(o.patch, kMaxPatchBytes));
@@ -142,7 +142,7 @@ Result<EditReport> ApplyEdits(const ConvertArguments& o, const VerifyOptions& ve
   return report;
 }
 
-std::vector<std::string> EditTexts(const EditReport& r) {
+std::vector<std::string> NativeEditTexts(const NativeEditReport& r) {
   std::vector<std::string> out;
   if (r.patched) out.emplace_back("patched: what the patch changes is not verified");
   if (!r.summary) return out;
@@ -164,7 +164,7 @@ std::vector<std::string> EditTexts(const EditReport& r) {
   return out;
 }
 
-Json EditJson(const EditReport& r) {
+Json NativeEditJson(const NativeEditReport& r) {
   Json json = {{"patched", r.patched}};
   if (r.summary) {
     const edit::EditSummary& s = *r.summary;

@@ -13,18 +13,18 @@
 
 namespace nn::app {
 
-void AddEditOptions(CommandLine& command, ConvertArguments& o);
+void AddGraphEditOptions(CommandLine& command, ConvertArguments& o);
 
 // Moves shapes with symbols from `o.shapes` to `o.symbol_shapes`.
 void SeparateSymbolShapes(ConvertArguments& o);
 
 // kUsage for options that lack another one.
-Status CheckEditOptions(const ConvertArguments& o);
+Status CheckGraphEditOptions(const ConvertArguments& o);
 
 // The first option that edits the graph; "" if none does.
-std::string_view EditOption(const ConvertArguments& o);
+std::string_view GraphEditOption(const ConvertArguments& o);
 
 // Applies the options.
-Result<std::vector<GraphEdit>> ApplyEdits(const ConvertArguments& o, Graph& graph);
+Result<std::vector<GraphEdit>> ApplyGraphEdits(const ConvertArguments& o, Graph& graph);
 
 }  // namespace nn::app

@@ -16,26 +16,26 @@
 
 namespace nn::app {
 
-struct EditReport {
+struct NativeEditReport {
   bool patched = false;
   std::optional<edit::EditSummary> summary;  // nullopt if there was only a patch
   std::optional<Verification> verification;
   std::string unverified;  // why there is none
 };
 
-void AddEditOptions(CommandLine& command, ConvertArguments& o);
+void AddNativeEditOptions(CommandLine& command, ConvertArguments& o);
 
-bool HasEdits(const ConvertArguments& o);
+bool HasNativeEdits(const ConvertArguments& o);
 // The options, for the state of a folder.
-void AddEdits(const ConvertArguments& o, Json& options);
+void AddNativeEdits(const ConvertArguments& o, Json& options);
 
 // Edits the model, and verifies the edit unless it changes only texts.
-Result<EditReport> ApplyEdits(const ConvertArguments& o, const VerifyOptions& verification,
-                              ReadModel& read);
+Result<NativeEditReport> ApplyNativeEdits(const ConvertArguments& o,
+                                          const VerifyOptions& verification, ReadModel& read);
 
 // Sentences of the report.
-std::vector<std::string> EditTexts(const EditReport& edit);
+std::vector<std::string> NativeEditTexts(const NativeEditReport& edit);
 // Without the verification.
-Json EditJson(const EditReport& edit);
+Json NativeEditJson(const NativeEditReport& edit);
 
 }  // namespace nn::app

@@ -1,4 +1,4 @@
-#include "apps/nnconvert/edits.h"
+#include "apps/nnconvert/graph_edits.h"
 
 #include <algorithm>
 #include <cctype>
@@ -255,7 +255,7 @@ Result<GraphEdit> Merge(const ConvertArguments& o, Graph& graph) {
 
 }  // namespace
 
-void AddEditOptions(CommandLine& command, ConvertArguments& o) {
+void AddGraphEditOptions(CommandLine& command, ConvertArguments& o) {
   CLI::App& app = command.options();
   app.get_option("--input-shape")
       ->description(
@@ -301,7 +301,7 @@ void SeparateSymbolShapes(ConvertArguments& o) {
   std::erase_if(shapes, has_symbol);
 }
 
-Status CheckEditOptions(const ConvertArguments& o) {
+Status CheckGraphEditOptions(const ConvertArguments& o) {
   if (!o.connections.empty() && o.merge.empty()) return UsageError("--connect requires --merge");
   if (!o.set_batch.empty() && o.shapes.batch)
     return UsageError(
@@ -310,7 +310,7 @@ Status CheckEditOptions(const ConvertArguments& o) {
   return {};
 }
 
-std::string_view EditOption(const ConvertArguments& o) {
+std::string_view GraphEditOption(const ConvertArguments& o) {
   return !o.merge.empty()           ? "--merge"
          : !o.symbol_shapes.empty() ? "--input-shape"
          : !o.set_batch.empty()     ? "--set-batch"
@@ -319,7 +319,7 @@ std::string_view EditOption(const ConvertArguments& o) {
                                     : "";
 }
 
-Result<std::vector<GraphEdit>> ApplyEdits(const ConvertArguments& o, Graph& graph) {
+Result<std::vector<GraphEdit>> ApplyGraphEdits(const ConvertArguments& o, Graph& graph) {
   std::vector<GraphEdit> edits;
   const auto add = [&edits](Result<GraphEdit> edit) -> Status {
     if (!edit) return tl::unexpected(edit.error());

@@ -15,7 +15,7 @@
 #include "support/json_schema.h"
 #include "tensorio/npy.h"
 
-namespace nn::test::nnconvert_edits_test {
+namespace nn::test::nnconvert_graph_edits_test {
 namespace {
 
 ProgramResult Convert(const std::string& arguments) {
@@ -58,8 +58,8 @@ TEST_CASE("nnconvert --set-batch: a symbol or a size") {
   const Json report = Json::parse(ReadText(dir / "r.json"));
   const Json schema = Json::parse(ReadText(NN_SOURCE_DIR "/schemas/nnconvert-report.schema.json"));
   for (const std::string& error : SchemaErrors(schema, report)) FAIL_CHECK(error);
-  CHECK(report["edits"]["changes"].size() == 2);
-  CHECK(report["edits"]["verification"]["outputs"][0]["identical"] == true);
+  CHECK(report["graph_edits"]["changes"].size() == 2);
+  CHECK(report["graph_edits"]["verification"]["outputs"][0]["identical"] == true);
   // Back to a size, of a symbol and of a number.
   REQUIRE(Convert(dir / "n.onnx " + dir / "a.onnx --set-batch 4").code == 0);
   REQUIRE(Convert(dir / "m.onnx " + dir / "b.tflite --set-batch 4").code == 0);
@@ -229,4 +229,4 @@ TEST_CASE("nnconvert: edits of a dump are refused") {
 }
 
 }  // namespace
-}  // namespace nn::test::nnconvert_edits_test
+}  // namespace nn::test::nnconvert_graph_edits_test

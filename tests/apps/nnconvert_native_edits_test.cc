@@ -10,7 +10,7 @@
 #include "base/json.h"
 #include "support/files.h"
 
-namespace nn::test::nnconvert_edit_test {
+namespace nn::test::nnconvert_native_edits_test {
 namespace {
 
 // Two branches from a product; one through a function and an If that captures the other's value,
@@ -69,7 +69,7 @@ using Names = std::vector<std::string>;
 TEST_CASE("nnconvert --extract: a part between values, verified against the source") {
   const Edited e = Edit("--extract b..d");
   REQUIRE_MESSAGE(e.code == 0, e.err);
-  const Json& edit = e.report["edit"];
+  const Json& edit = e.report["native_edits"];
   CHECK(e.report["result"] == "edited");
   // "a" is captured by a branch, so what computes it is needed, too.
   CHECK(edit["operators"] == Json{{"before", 7}, {"after", 4}});
@@ -83,11 +83,11 @@ TEST_CASE("nnconvert --extract: a part between values, verified against the sour
 TEST_CASE("nnconvert --extract: operators stand for what they read and write") {
   const Edited e = Edit("--extract twice..twice");
   REQUIRE_MESSAGE(e.code == 0, e.err);
-  CHECK(e.report["edit"]["new_inputs"] == Names{"b"});
-  CHECK(e.report["edit"]["new_outputs"] == Names{"c"});
-  CHECK(e.report["edit"]["dropped_inputs"] == Names{"x", "limit"});
-  CHECK(e.report["edit"]["verification"]["passed"] == true);
-  CHECK(e.report["edit"]["verification"]["outputs"][0]["identical"] == true);
+  CHECK(e.report["native_edits"]["new_inputs"] == Names{"b"});
+  CHECK(e.report["native_edits"]["new_outputs"] == Names{"c"});
+  CHECK(e.report["native_edits"]["dropped_inputs"] == Names{"x", "limit"});
+  CHECK(e.report["native_edits"]["verification"]["passed"] == true);
+  CHECK(e.report["native_edits"]["verification"]["outputs"][0]["identical"] == true);
   CHECK(Contains(e.text, "dim_param: \"N\""));
   CHECK_FALSE(Contains(e.text, "float_data"));
 }
@@ -95,9 +95,9 @@ TEST_CASE("nnconvert --extract: operators stand for what they read and write") {
 TEST_CASE("nnconvert --remove-output, --cut-after: what nothing needs any more is dropped") {
   const Edited e = Edit("--remove-output o");
   REQUIRE_MESSAGE(e.code == 0, e.err);
-  CHECK(e.report["edit"]["operators"] == Json{{"before", 7}, {"after", 3}});
-  CHECK(e.report["edit"]["dropped_inputs"] == Names{"limit"});
-  CHECK(e.report["edit"]["verification"]["passed"] == true);
+  CHECK(e.report["native_edits"]["operators"] == Json{{"before", 7}, {"after", 3}});
+  CHECK(e.report["native_edits"]["dropped_inputs"] == Names{"limit"});
+  CHECK(e.report["native_edits"]["verification"]["passed"] == true);
   CHECK_FALSE(Contains(e.text, "functions"));
   CHECK_FALSE(Contains(e.text, "\"v\""));
   CHECK(Contains(e.out, "3 of 7 operators kept"));
@@ -105,23 +105,23 @@ TEST_CASE("nnconvert --remove-output, --cut-after: what nothing needs any more i
 
   const Edited cut = Edit("--cut-after b");
   REQUIRE_MESSAGE(cut.code == 0, cut.err);
-  CHECK(cut.report["edit"]["new_outputs"] == Names{"b"});
-  CHECK(cut.report["edit"]["dropped_outputs"] == Names{"o", "n"});
-  CHECK(cut.report["edit"]["operators"]["after"] == 2);
+  CHECK(cut.report["native_edits"]["new_outputs"] == Names{"b"});
+  CHECK(cut.report["native_edits"]["dropped_outputs"] == Names{"o", "n"});
+  CHECK(cut.report["native_edits"]["operators"]["after"] == 2);
 }
 
 TEST_CASE("nnconvert --add-output, --cut-before: unknown operators are carried") {
   const Edited e = Edit("--add-output 'c' --add-output act");
   REQUIRE_MESSAGE(e.code == 0, e.err);
-  CHECK(e.report["edit"]["new_outputs"] == Names{"c", "b"});
+  CHECK(e.report["native_edits"]["new_outputs"] == Names{"c", "b"});
   CHECK(Contains(e.text, "\"Odd\""));
-  CHECK(Contains(e.report["edit"]["unverified"].get<std::string>(), "Odd"));
+  CHECK(Contains(e.report["native_edits"]["unverified"].get<std::string>(), "Odd"));
   CHECK(Contains(e.out, "the edit is not verified: "));
 
   const Edited cut = Edit("--cut-before odd.Odd");
   REQUIRE_MESSAGE(cut.code == 0, cut.err);
-  CHECK(cut.report["edit"]["new_inputs"] == Names{"d"});
-  CHECK(cut.report["edit"]["dropped_inputs"] == Names{"limit"});
+  CHECK(cut.report["native_edits"]["new_inputs"] == Names{"d"});
+  CHECK(cut.report["native_edits"]["dropped_inputs"] == Names{"limit"});
 }
 
 TEST_CASE("nnconvert --rename: patterns, subgraphs, ports, and names that are taken") {
@@ -148,7 +148,7 @@ TEST_CASE("nnconvert --set-metadata, --strip: texts alone are not run") {
   CHECK(Contains(e.text, "value: \"you\""));
   CHECK(Contains(e.text, "value: \"1=2\""));
   CHECK_FALSE(Contains(e.text, "stale"));
-  CHECK(e.report["edit"]["verification"].is_null());
+  CHECK(e.report["native_edits"]["verification"].is_null());
 
   const Edited s = Edit("--strip all --remove-output o");
   REQUIRE_MESSAGE(s.code == 0, s.err);
@@ -157,7 +157,7 @@ TEST_CASE("nnconvert --set-metadata, --strip: texts alone are not run") {
     CHECK_FALSE(Contains(s.text, std::string(gone)));
   }
   CHECK(Contains(s.text, "\"x\""));
-  CHECK(s.report["edit"]["verification"]["passed"] == true);
+  CHECK(s.report["native_edits"]["verification"]["passed"] == true);
   CHECK(Edit("--strip all,weights").code == 2);
 }
 
@@ -210,4 +210,4 @@ TEST_CASE("nnconvert: edits that are not possible say why") {
 }
 
 }  // namespace
-}  // namespace nn::test::nnconvert_edit_test
+}  // namespace nn::test::nnconvert_native_edits_test
