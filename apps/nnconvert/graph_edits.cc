@@ -173,7 +173,8 @@ Status SetOne(const std::string& setting, const std::string& option, Preprocessi
 // The layouts of inputs, which are hard to tell behind preprocessing.
 using Layouts = std::vector<std::optional<Layout>>;
 
-Result<GraphEdit> Preprocess(const std::string& text, Graph& graph, Layouts& layouts) {
+Result<GraphEdit> Preprocess(const std::string& text, const Format& format, Graph& graph,
+                             Layouts& layouts) {
   const auto port = SplitPort(text, ':', graph, false);
   if (!port)
     return UsageError("--preprocess {}: expected INPUT:SETTING,..., where INPUT is one of {}",
@@ -181,6 +182,14 @@ Result<GraphEdit> Preprocess(const std::string& text, Graph& graph, Layouts& lay
   Preprocessing p;
   for (const std::string& setting : SettingsIn(port->rest))
     NN_RETURN_IF_ERROR(SetOne(setting, text, p));
+  // Inputs that the model declares as images take pixels, in the order of colors that it states.
+  if (const auto colors = format.image_colors != nullptr
+                              ? format.image_colors(graph, graph.inputs()[port->port].name)
+                              : std::nullopt;
+      colors && p.bytes) {
+    if (!p.scale) p.scale = 1;
+    p.reverse_colors = p.reverse_colors || *colors == ImageColors::kBgr;
+  }
   if (p.layout) layouts[port->port] = p.layout;
   return PreprocessInput(graph, port->port, p);
 }
@@ -319,7 +328,8 @@ std::string_view GraphEditOption(const ConvertArguments& o) {
                                     : "";
 }
 
-Result<std::vector<GraphEdit>> ApplyGraphEdits(const ConvertArguments& o, Graph& graph) {
+Result<std::vector<GraphEdit>> ApplyGraphEdits(const ConvertArguments& o, const Format& format,
+                                          Graph& graph) {
   std::vector<GraphEdit> edits;
   const auto add = [&edits](Result<GraphEdit> edit) -> Status {
     if (!edit) return tl::unexpected(edit.error());
@@ -351,7 +361,7 @@ Result<std::vector<GraphEdit>> ApplyGraphEdits(const ConvertArguments& o, Graph&
   for (const Port& p : graph.inputs())
     layouts.push_back(o.layouts.empty() ? std::nullopt : LayoutOf(*p.value));
   for (const std::string& text : o.preprocess)
-    NN_RETURN_IF_ERROR(add(Preprocess(text, graph, layouts)));
+    NN_RETURN_IF_ERROR(add(Preprocess(text, format, graph, layouts)));
   for (const std::string& text : o.layouts)
     NN_RETURN_IF_ERROR(add(SetPortLayout(text, layouts, graph)));
   return edits;

@@ -8,6 +8,7 @@
 #include "apps/common/command_line.h"
 #include "apps/nnconvert/options.h"
 #include "base/status.h"
+#include "formats/format.h"
 #include "ir/graph.h"
 #include "passes/edits.h"
 
@@ -24,7 +25,8 @@ Status CheckGraphEditOptions(const ConvertArguments& o);
 // The first option that edits the graph; "" if none does.
 std::string_view GraphEditOption(const ConvertArguments& o);
 
-// Applies the options.
-Result<std::vector<GraphEdit>> ApplyGraphEdits(const ConvertArguments& o, Graph& graph);
+// Applies the options to a model of the format.
+Result<std::vector<GraphEdit>> ApplyGraphEdits(const ConvertArguments& o, const Format& format,
+                                          Graph& graph);
 
 }  // namespace nn::app

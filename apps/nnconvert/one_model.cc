@@ -233,7 +233,7 @@ ConvertOptions OptionsOf(const ConvertArguments& a, const Format& source, const 
   if (!a.fixed_inputs.empty())
     o.inputs.constants = [&a](const Graph& graph) { return FixedInputs(a, graph); };
   if (!GraphEditOption(a).empty())
-    o.edit = [&a](Graph& graph) { return ApplyGraphEdits(a, graph); };
+    o.edit = [&a, &source](Graph& graph) { return ApplyGraphEdits(a, source, graph); };
   o.prepare = [&a](Graph& graph) { return Prepare(graph, a); };
   o.fold_batch_norm = a.fold_batch_norm;
   o.fuse = a.fuse;

@@ -91,12 +91,13 @@ class Merge {
  private:
   // Checks the types and unites the sizes.
   Status Connect(const Connection& c) {
-    const auto& [from, value] = graph_.outputs()[c.output];
-    const auto& [to, input] = other_.inputs()[c.input];
-    const Type &have = value->type(), &want = input->type();
+    const Port& from = graph_.outputs()[c.output];
+    const Port& to = other_.inputs()[c.input];
+    const Type &have = from.value->type(), &want = to.value->type();
     const auto differ = [&](std::string_view what, std::string_view help) {
-      return UsageError("--connect {}={}: output {} is {}, but input {} is {}: {}{}", from, to,
-                        Quote(from), have.ToString(), Quote(to), want.ToString(), what, help);
+      return UsageError("--connect {}={}: output {} is {}, but input {} is {}: {}{}", from.name,
+                        to.name, Quote(from.name), have.ToString(), Quote(to.name), want.ToString(),
+                        what, help);
     };
     if (have.dtype != want.dtype)
       return differ("different element types",

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -220,6 +221,44 @@ TEST_CASE("nnconvert --merge: models of two formats") {
     CHECK(Convert(both + std::string(connections)).code == 2);
   }
   CHECK(Convert(dir / "a.onnx " + dir / "m.onnx --connect s=u").code == 2);
+}
+
+TEST_CASE("nnconvert: edits within a format keep the rest") {
+  const TempDir dir;
+  WriteText(dir / "m.textproto", R"(
+    ir_version: 6 producer_name: "maker" domain: "org.example" opset_import { domain: "" version: 11 }
+    metadata_props { key: "author" value: "me" }
+    graph {
+      name: "g"
+      node { op_type: "Relu" name: "first" input: "x" output: "y" }
+      input { name: "x" doc_string: "an image" type { tensor_type { elem_type: 1 shape {
+              dim { dim_value: 1 } dim { dim_value: 3 } } } } }
+      output { name: "y" type { tensor_type { elem_type: 1 shape {
+               dim { dim_value: 1 } dim { dim_value: 3 } } } } }
+    })");
+  REQUIRE(Convert(dir / "m.textproto " + dir / "n.textproto --set-batch N").code == 0);
+  const std::string text = ReadText(dir / "n.textproto");
+  for (const std::string_view kept : {"ir_version: 6", "\"maker\"", "\"org.example\"",
+                                      "version: 11", "\"author\"", "name: \"first\"", "\"N\""}) {
+    CAPTURE(kept);
+    CHECK(Contains(text, kept));
+  }
+}
+
+TEST_CASE("nnconvert: edits with given inputs, and of a folder") {
+  const TempDir dir;
+  std::filesystem::create_directory(dir / "in");
+  WriteModel(dir / "in/m.onnx", kFixed);
+  REQUIRE(WriteTensorFile(dir / "x.npy",
+                          {"x", Tensor::Of<float>({2, 4, 4, 3}, std::vector<float>(96, 0.5F))})
+              .has_value());
+  const ProgramResult r =
+      Convert(dir / "in/m.onnx " +
+              dir / "n.onnx --set-batch N --layout x=nhwc --verify-inputs x=" + dir / "x.npy");
+  REQUIRE_MESSAGE(r.code == 0, r.err);
+  CHECK(Contains(r.out, "edited model against the model of the file: verified by 1 run (inputs "));
+  REQUIRE(Convert(dir / "in " + dir / "out --to tflite --set-batch N").code == 0);
+  CHECK(Convert(dir / "in " + dir / "out --to tflite --layout x=nhwc").code == 2);
 }
 
 TEST_CASE("nnconvert: edits of a dump are refused") {
