@@ -154,7 +154,7 @@ Result<bool> EditSource(Graph& source, const ConvertOptions& o, Conversion& out)
   for (const GraphEdit& edit : edits)
     out.edits.insert(out.edits.end(), edit.notes.begin(), edit.notes.end());
   if (!before || edits.empty()) return true;
-  NN_ASSIGN(out.edit_verification, VerifyEdits(edits, *std::move(before), source, o.verification));
+  NN_ASSIGN(out.edit_verification, VerifyEdits(edits, *before, source, o.verification));
   return out.edit_verification->passed;
 }
 

@@ -63,11 +63,8 @@ ModelFunction FunctionOf(Graph graph, const VerifyOptions& options) {
   };
 }
 
-Result<Verification> VerifyEdits(const std::vector<GraphEdit>& edits, Graph before,
+Result<Verification> VerifyEdits(const std::vector<GraphEdit>& edits, const Graph& before,
                                  const Graph& edited, const VerifyOptions& options) {
-  ModelFunction function = FunctionOf(std::move(before), options);
-  for (const GraphEdit& edit : edits)
-    if (edit.wrap) function = edit.wrap(std::move(function));
   // Given inputs have the sizes.
   const auto all_sizes =
       options.data ? std::vector<std::map<std::string, int64_t>>(1) : SizesOf(edits);
@@ -79,6 +76,9 @@ Result<Verification> VerifyEdits(const std::vector<GraphEdit>& edits, Graph befo
       NN_RETURN_IF_ERROR(BindSymbols(graph, sizes));
       return options.prepare ? options.prepare(graph) : Status();
     };
+    ModelFunction function = FunctionOf(before.Clone(), options);
+    for (const GraphEdit& edit : edits)
+      if (edit.wrap) function = edit.wrap(std::move(function));
     NN_RETURN_IF_ERROR(VerifyFunction(edited.Clone(), function, run, out));
     for (const auto& [name, size] : sizes) {
       const auto it = std::ranges::find(out.symbols, name, [](const auto& s) { return s.first; });

@@ -15,7 +15,7 @@ ModelFunction FunctionOf(Graph graph, const VerifyOptions& options);
 
 // Compares the edited graph with what the edits say that it computes from `before`. Edits that are
 // exact must keep all bits: Verification::passed is false otherwise.
-Result<Verification> VerifyEdits(const std::vector<GraphEdit>& edits, Graph before,
+Result<Verification> VerifyEdits(const std::vector<GraphEdit>& edits, const Graph& before,
                                  const Graph& edited, const VerifyOptions& options);
 
 }  // namespace nn

@@ -384,16 +384,20 @@ TEST_CASE("edits: preprocessing that an input cannot take") {
   numbers.mean = {1, 2};
   zero.std = {0};
   size.size = std::pair<int64_t, int64_t>(4, 4);
-  for (const auto& [graph, p] : {std::pair("in %x: f32[1, 4, 8, 8] %y = exp(%x)", colors),
-                                 std::pair("in %x: f32[1, 3, 8, 8] %y = exp(%x)", numbers),
-                                 std::pair("in %x: f32[1, 5, 8, 8] %y = exp(%x)", numbers),
-                                 std::pair("in %x: f32[1, 3, 8, 8] %y = exp(%x)", zero),
-                                 std::pair("in %x: f32[3, 8, 8] %y = exp(%x)", size),
-                                 std::pair("in %x: f32[1, 3, h, w] %y = exp(%x)", size),
-                                 std::pair("in %x: bool[1, 3, 8, 8] %y = not(%x)", zero)}) {
-    CAPTURE(graph);
-    Graph g = Parse(Body(graph));
-    const auto edit = PreprocessInput(g, 0, p);
+  struct Row {
+    std::string_view graph;
+    Preprocessing p;
+  };
+  for (const Row& row : {Row{"in %x: f32[1, 4, 8, 8] %y = exp(%x)", colors},
+                         Row{"in %x: f32[1, 3, 8, 8] %y = exp(%x)", numbers},
+                         Row{"in %x: f32[1, 5, 8, 8] %y = exp(%x)", numbers},
+                         Row{"in %x: f32[1, 3, 8, 8] %y = exp(%x)", zero},
+                         Row{"in %x: f32[3, 8, 8] %y = exp(%x)", size},
+                         Row{"in %x: f32[1, 3, h, w] %y = exp(%x)", size},
+                         Row{"in %x: bool[1, 3, 8, 8] %y = not(%x)", zero}}) {
+    CAPTURE(row.graph);
+    Graph g = Parse(Body(row.graph));
+    const auto edit = PreprocessInput(g, 0, row.p);
     REQUIRE(!edit.has_value());
     CHECK(edit.error().code() == ErrorCode::kUsage);
   }
