@@ -159,6 +159,27 @@ std::string ShapeChange(const std::string& name, const std::string& from, const 
   return fmt::format("input {}: {} -> {}", Quote(name), from, value->type().ToString());
 }
 
+// The new symbol that is one axis of every input with axes: of several the one that is a first
+// axis;
+// "" if there is none.
+std::string LikelyBatch(const Graph& graph, const OpenedSizes& sizes) {
+  std::vector<std::string> all, first;
+  for (const auto& [name, old] : sizes.old) {
+    const Dim symbol = Dim::Symbol(name);
+    bool is_everywhere = old > 0, is_first = false;
+    for (const Port& p : graph.inputs()) {
+      const Type& type = p.value->type();
+      if (!type.ranked() || type.rank() == 0) continue;
+      is_everywhere = is_everywhere && std::ranges::count(*type.dims, symbol) == 1;
+      is_first = is_first || type.dim(0) == symbol;
+    }
+    if (is_everywhere) all.push_back(name);
+    if (is_everywhere && is_first) first.push_back(name);
+  }
+  if (first.size() == 1) return first[0];
+  return all.size() == 1 ? all[0] : "";
+}
+
 // Opens the sizes; adds the runs that verify them.
 Status OpenSizes(Graph& graph, const SizeChanges& changes, GraphEdit& edit) {
   if (changes.sizes.old.empty()) return {};
@@ -173,12 +194,17 @@ Status OpenSizes(Graph& graph, const SizeChanges& changes, GraphEdit& edit) {
                     "of one sample",
                     done.joint));
   edit.sizes.push_back(changes.sizes.old);
-  if (changes.sizes.batch.size() != 1 || is_random || !done.joint.empty()) return {};
-  const std::string& symbol = *changes.sizes.batch.begin();
+  const bool is_stated = changes.sizes.batch.size() == 1;
+  const std::string symbol =
+      is_stated ? *changes.sizes.batch.begin() : LikelyBatch(graph, changes.sizes);
+  if (symbol.empty() || is_random || !done.joint.empty()) return {};
   const int64_t old = changes.sizes.old.at(symbol);
   std::map<std::string, int64_t> more = changes.sizes.old;
   more[symbol] = old == 1 ? 3 : 2 * old + 1;
-  edit.sizes.push_back(std::move(more));
+  if (is_stated)
+    edit.sizes.push_back(std::move(more));
+  else
+    edit.guessed_sizes = std::move(more);
   edit.wrap = [axes = AxesOfBatch(graph, symbol, old)](ModelFunction run) {
     return InParts(std::move(run), axes);
   };

@@ -32,6 +32,8 @@ struct GraphEdit {
   // Sizes of new symbols for which the edited model computes what the one before does, each for
   // some of the runs. Empty: there are no new symbols.
   std::vector<std::map<std::string, int64_t>> sizes = {};
+  // Further sizes, for which it does so if a symbol is a batch of independent samples; empty: none.
+  std::map<std::string, int64_t> guessed_sizes = {};
 };
 
 // Gives inputs other shapes, by name, which may have symbols. Equal symbols are equal sizes. A

@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -78,6 +79,34 @@ TEST_CASE("edits: nothing is written if the edited model computes something else
   const Conversion unchecked = Edited(dir / "m.onnx", dir / "o.onnx", Wrong, false);
   CHECK(!unchecked.edit_verification.has_value());
   CHECK(unchecked.written.has_value());
+}
+
+Conversion Shaped(const TempDir& dir, const char* graph,
+                  const std::map<std::string, Dims>& shapes) {
+  WriteModel(dir / "m.onnx", graph);
+  return Edited(dir / "m.onnx", dir / "o.onnx", [&](Graph& g) -> Result<std::vector<GraphEdit>> {
+    std::vector<GraphEdit> edits(1);
+    NN_ASSIGN(edits[0], SetInputShapes(g, shapes));
+    return edits;
+  });
+}
+
+TEST_CASE("edits: a symbol that may be a batch is run as one") {
+  const TempDir dir;
+  using Symbols = std::vector<std::pair<std::string, std::vector<int64_t>>>;
+  const Dim n = Dim::Symbol("N");
+  const Conversion alone =
+      Shaped(dir, "graph { in %x: f32[2, 4] %y = softmax(%x) {axis = 1} out \"y\" = %y }",
+             {{"x", {n, Dim(4)}}});
+  REQUIRE(alone.edit_verification.has_value());
+  CHECK(alone.edit_verification->symbols == Symbols{{"N", {2, 5}}});
+  // The elements of a sequence depend on each other.
+  const Conversion joint =
+      Shaped(dir, "graph { in %x: f32[2, 4] %y = softmax(%x) {axis = 0} out \"y\" = %y }",
+             {{"x", {n, Dim(4)}}});
+  REQUIRE(joint.edit_verification.has_value());
+  CHECK(joint.edit_verification->passed);
+  CHECK(joint.edit_verification->symbols == Symbols{{"N", {2}}});
 }
 
 }  // namespace

@@ -236,6 +236,7 @@ TEST_CASE("edits: shapes with symbols") {
   CHECK(Mentions(*edit, "input \"a\": f32[1, 3, 8, 8] -> f32[N, 3, h, w]"));
   REQUIRE(edit->sizes.size() == 1);
   CHECK(edit->sizes[0] == std::map<std::string, int64_t>{{"N", 1}, {"h", 8}, {"w", 8}});
+  CHECK(edit->guessed_sizes == std::map<std::string, int64_t>{{"N", 3}, {"h", 8}, {"w", 8}});
   // Equal symbols are equal sizes, and numbers must fit.
   for (const auto& [name, dims] :
        {std::pair("a", Parsed({"N", "N", "8", "8"})), std::pair("a", Parsed({"N", "3", "8"})),
