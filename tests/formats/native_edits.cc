@@ -250,10 +250,10 @@ int CheckCuts(const ReadModel& read, const std::set<std::string>& known, size_t 
     values.insert(between->outputs.begin(), between->outputs.end());
     const auto result = RunModel(tail, values);
     REQUIRE_MESSAGE(result.has_value(), result.error().message());
-    for (const auto& [name, expected] : whole->outputs) {
-      CAPTURE(name);
-      REQUIRE(result->outputs.contains(name));
-      CHECK(SameBits(result->outputs.at(name), expected));
+    for (const auto& output : whole->outputs) {
+      CAPTURE(output.first);
+      REQUIRE(result->outputs.contains(output.first));
+      CHECK(SameBits(result->outputs.at(output.first), output.second));
     }
   }
   return cuts;

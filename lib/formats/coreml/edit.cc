@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "base/text.h"
 #include "coreml_model.pb.h"
 #include "formats/coreml/edit_metadata.h"
 #include "formats/coreml/importer.h"
@@ -31,14 +32,26 @@ void KeepElements(Message& owner, const char* list, const Keeps& keeps) {
   for (int i = kept; i < count; ++i) reflection.RemoveLast(&owner, field);
 }
 
-bool HasPort(const std::vector<NativeEdit::Port>& ports, size_t value) {
-  return std::ranges::count(ports, value, &NativeEdit::Port::value) > 0;
+std::set<size_t> ValuesOf(const std::vector<NativeEdit::Port>& ports) {
+  std::set<size_t> values;
+  for (const auto& port : ports) values.insert(port.value);
+  return values;
 }
 
 class NetworkEditor {
  public:
   NetworkEditor(const Model& source, const NativeFlow& flow, const NativeEdit& edit, Model& model)
-      : source_(source), flow_(flow), edit_(edit), model_(model), ports_(PortsOf(source)) {}
+      : source_(source),
+        flow_(flow),
+        edit_(edit),
+        model_(model),
+        ports_(PortsOf(source)),
+        inputs_(ValuesOf(edit.inputs)) {
+    for (size_t i = 0; i < ports_.inputs.size(); ++i)
+      old_inputs_.try_emplace(flow.inputs[i], &ports_.inputs[i].message());
+    for (size_t i = 0; i < ports_.outputs.size(); ++i)
+      old_outputs_.try_emplace(flow.outputs[i], &ports_.outputs[i].message());
+  }
 
   Status Run() {
     NN_RETURN_IF_ERROR(CheckKind());
@@ -95,23 +108,21 @@ class NetworkEditor {
     if (edit_.inputs.empty() && source_.root().Int("specificationVersion") < kNoInputs)
       return UnsupportedError("networks without inputs need specification version {}", kNoInputs);
     for (const auto& port : edit_.outputs)
-      if (HasPort(edit_.inputs, port.value))
+      if (inputs_.contains(port.value))
         return UnsupportedError("{} would be an input and an output; a layer must write an output",
                                 Quote(NameOf(port.value)));
-    for (const auto& port : edit_.inputs) {
-      if (HasInput(port.value)) continue;
-      size_t writers = 0;
-      for (const auto& op : flow_.operators) writers += std::ranges::count(op.outputs, port.value);
-      if (writers > 1)
+    std::vector<size_t> writers(flow_.values.size());
+    for (const auto& op : flow_.operators)
+      for (const size_t v : op.outputs) ++writers[v];
+    for (const auto& port : edit_.inputs)
+      if (!HasInput(port.value) && writers[port.value] > 1)
         return UnsupportedError(
             "{} cannot be an input: {} layers write it, so it has several values",
-            Quote(NameOf(port.value)), writers);
-    }
+            Quote(NameOf(port.value)), writers[port.value]);
     return {};
   }
 
-  bool HasInput(size_t value) const { return std::ranges::count(flow_.inputs, value) > 0; }
-  bool HasOutput(size_t value) const { return std::ranges::count(flow_.outputs, value) > 0; }
+  bool HasInput(size_t value) const { return old_inputs_.contains(value); }
 
   // ---- Classifiers and regressors ---------------------------------------------------------------
 
@@ -228,13 +239,12 @@ class NetworkEditor {
   Status SetInputs() {
     pb::ModelDescription& description = *model_.proto->mutable_description();
     description.clear_input();
-    for (size_t i = 0; i < flow_.inputs.size(); ++i)
-      if (!HasPort(edit_.inputs, flow_.inputs[i])) DropDims(NameOf(flow_.inputs[i]));
+    DropDims();
     std::set<size_t> added;
     for (const auto& port : edit_.inputs) {
       if (!added.insert(port.value).second)
         return UnsupportedError("{} would be listed twice", Quote(NameOf(port.value)));
-      if (const Message* present = FeatureOf(flow_.inputs, ports_.inputs, port.value)) {
+      if (const Message* present = FeatureOf(old_inputs_, port.value)) {
         description.add_input()->CopyFrom(*present);
         continue;
       }
@@ -256,7 +266,7 @@ class NetworkEditor {
     for (const auto& port : edit_.outputs) {
       if (!added.insert(port.value).second)
         return UnsupportedError("{} would be listed twice", Quote(NameOf(port.value)));
-      const Message* present = FeatureOf(flow_.outputs, ports_.outputs, port.value);
+      const Message* present = FeatureOf(old_outputs_, port.value);
       if (present != nullptr && !(is_plain_ && IsPrediction(*present))) {
         description.add_output()->CopyFrom(*present);
         continue;
@@ -281,21 +291,23 @@ class NetworkEditor {
     return kind != "multiArrayType" && kind != "imageType";
   }
 
-  // The feature of a port of the source; null for a new one.
-  static const Message* FeatureOf(const std::vector<size_t>& values,
-                                  const std::vector<Fields>& features, size_t value) {
-    const auto it = std::ranges::find(values, value);
-    return it == values.end() ? nullptr
-                              : &features[static_cast<size_t>(it - values.begin())].message();
+  using OldFeatures = std::map<size_t, const Message*>;  // of the source, by value
+  // Null for a new port.
+  static const Message* FeatureOf(const OldFeatures& features, size_t value) {
+    const auto it = features.find(value);
+    return it == features.end() ? nullptr : it->second;
   }
 
-  void DropDims(const std::string& input) {
+  // What the metadata record about inputs that are none any more.
+  void DropDims() {
     auto& description = *model_.proto->mutable_description();
     if (!description.has_metadata()) return;
-    const std::string key = std::string(kDimsKey) + input;
+    std::set<std::string> keys;
+    for (const size_t v : flow_.inputs)
+      if (!inputs_.contains(v)) keys.insert(std::string(kDimsKey) + NameOf(v));
     auto& metadata = *description.mutable_metadata();
     KeepElements(metadata, "userDefined",
-                 [&](int i) { return metadata.userdefined(i).key() != key; });
+                 [&](int i) { return !keys.contains(metadata.userdefined(i).key()); });
   }
 
   // Without a name, an entry belongs to the only image.
@@ -305,13 +317,13 @@ class NetworkEditor {
     for (size_t i = 0; i < flow_.inputs.size(); ++i) {
       if (ports_.inputs[i].Sub("type").OneOf("Type") != "imageType") continue;
       had_image = true;
-      if (!HasPort(edit_.inputs, flow_.inputs[i])) continue;
+      if (!inputs_.contains(flow_.inputs[i])) continue;
       has_image = true;
       images.insert(NameOf(flow_.inputs[i]));
     }
     std::set<std::string> dropped;
     for (const size_t v : flow_.inputs)
-      if (!HasPort(edit_.inputs, v)) dropped.insert(NameOf(v));
+      if (!inputs_.contains(v)) dropped.insert(NameOf(v));
     const auto entries = source_.network().List("preprocessing");
     KeepElements(*network(), "preprocessing", [&](int i) {
       const std::string name = entries[static_cast<size_t>(i)].Text("featureName");
@@ -326,6 +338,8 @@ class NetworkEditor {
   const NativeEdit& edit_;
   Model& model_;
   const Features ports_;
+  const std::set<size_t> inputs_;
+  OldFeatures old_inputs_, old_outputs_;
   bool is_plain_ = false;  // the source was a classifier or regressor
 };
 
@@ -334,9 +348,11 @@ void AddNumbers(const NativeFlow& flow, const NativeEdit& edit, FeatureNames& na
   std::set<std::string, std::less<>> used;
   for (const auto& value : flow.values) used.insert(value.name);
   for (const auto& [from, to] : names) used.insert(to);
+  std::set<size_t> ports = ValuesOf(edit.inputs);
+  ports.merge(ValuesOf(edit.outputs));
   size_t next = 0;
   for (size_t v = 0; v < flow.values.size(); ++v) {
-    if (HasPort(edit.inputs, v) || HasPort(edit.outputs, v)) continue;
+    if (ports.contains(v)) continue;
     std::string number = std::to_string(next++);
     while (!used.insert(number).second) number = std::to_string(next++);
     names[flow.values[v].name] = number;

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "formats/common/unique_names.h"
 #include "formats/nnapi/native.h"
 #include "passes/ports.h"
 
@@ -64,15 +65,12 @@ class FlowReader {
   }
 
   void Name(size_t operand, const std::string& name) {
-    std::string& unique = flow_.values[operand].name;
-    if (!unique.empty()) return;
-    unique = name;
-    for (int k = 1; !used_.insert(unique).second; ++k) unique = fmt::format("{}_{}", name, k);
+    if (std::string& unique = flow_.values[operand].name; unique.empty()) unique = names_.Add(name);
   }
 
   const Model& model_;
   NativeFlow flow_;
-  std::set<std::string> used_;
+  UniqueNames names_;
 };
 
 std::vector<uint32_t> CountUses(const std::vector<Operation>& operations, size_t operands) {
@@ -89,7 +87,12 @@ bool IsConstantIn(const Operand& operand, const Memory& memory, const Model& mod
 class ModelEditor {
  public:
   ModelEditor(const Model& source, const NativeFlow& flow, const NativeEdit& edit, Model& model)
-      : source_(source), flow_(flow), edit_(edit), model_(model) {}
+      : source_(source),
+        flow_(flow),
+        edit_(edit),
+        model_(model),
+        was_input_(source.input_indexes.begin(), source.input_indexes.end()),
+        was_output_(source.output_indexes.begin(), source.output_indexes.end()) {}
 
   Status Run() {
     if (!edit_.metadata.empty())
@@ -117,44 +120,41 @@ class ModelEditor {
   // ---- Ports ------------------------------------------------------------------------------------
 
   Status SetPorts() {
-    std::vector<bool> is_written(source_.operands.size());
-    for (const Operation& operation : model_.operations)
-      for (const uint32_t i : operation.outputs) is_written[i] = true;
-    const auto set = [&](const std::vector<NativeEdit::Port>& ports,
+    std::set<uint32_t> inputs, outputs, written;
+    const auto set = [&](const std::vector<NativeEdit::Port>& ports, std::set<uint32_t>& seen,
                          std::vector<uint32_t>& out) -> Status {
       out.clear();
       for (const auto& port : ports) {
-        const auto index = static_cast<uint32_t>(port.value);
-        if (std::ranges::count(out, index) > 0)
+        out.push_back(static_cast<uint32_t>(port.value));
+        if (!seen.insert(out.back()).second)
           return UnsupportedError("{} would be listed twice", Quote(NameOf(port.value)));
-        out.push_back(index);
       }
       return {};
     };
-    NN_RETURN_IF_ERROR(set(edit_.inputs, model_.input_indexes));
-    NN_RETURN_IF_ERROR(set(edit_.outputs, model_.output_indexes));
-    for (const uint32_t i : model_.output_indexes) {
-      const bool was_output = std::ranges::count(source_.output_indexes, i) > 0;
-      const bool is_input = std::ranges::count(model_.input_indexes, i) > 0;
-      if (is_input ? !was_output || !WasInput(i) : !is_written[i] && !was_output)
+    NN_RETURN_IF_ERROR(set(edit_.inputs, inputs, model_.input_indexes));
+    NN_RETURN_IF_ERROR(set(edit_.outputs, outputs, model_.output_indexes));
+    for (const Operation& operation : model_.operations)
+      written.insert(operation.outputs.begin(), operation.outputs.end());
+    for (const uint32_t i : outputs)
+      if (inputs.contains(i) ? !WasPort(i) : !written.contains(i) && !was_output_.contains(i))
         return UnsupportedError("{} cannot be an output: an operation must write it",
                                 Quote(NameOf(i)));
-    }
-    DetachInputs();
+    DetachInputs(inputs);
     if (model_.input_indexes != source_.input_indexes ||
         model_.output_indexes != source_.output_indexes)
       model_.request.reset();  // its arguments are those of the source
     return {};
   }
 
-  bool WasInput(uint32_t i) const { return std::ranges::count(source_.input_indexes, i) > 0; }
+  // An input that is an output, too.
+  bool WasPort(uint32_t i) const { return was_input_.contains(i) && was_output_.contains(i); }
   const std::string& NameOf(size_t value) const { return flow_.values[value].name; }
 
   // An operation that still writes a new input writes an operand that nothing reads.
-  void DetachInputs() {
+  void DetachInputs(const std::set<uint32_t>& inputs) {
     for (Operation& operation : model_.operations)
       for (uint32_t& i : operation.outputs) {
-        if (WasInput(i) || std::ranges::count(model_.input_indexes, i) == 0) continue;
+        if (was_input_.contains(i) || !inputs.contains(i)) continue;
         Operand unused = source_.operands[i];
         unused.lifetime = LifeTime::kTemporaryVariable;
         unused.name.clear();
@@ -168,9 +168,8 @@ class ModelEditor {
 
   void SetLifetimes() {
     std::vector<bool> is_port(model_.operands.size());
-    const auto set = [&](const std::vector<uint32_t>& now, const std::vector<uint32_t>& before,
+    const auto set = [&](const std::vector<uint32_t>& now, const std::set<uint32_t>& present,
                          LifeTime lifetime) {
-      const std::set<uint32_t> present(before.begin(), before.end());
       for (const uint32_t i : now) {
         is_port[i] = true;
         if (present.contains(i)) continue;
@@ -178,8 +177,8 @@ class ModelEditor {
         model_.operands[i].location = {};
       }
     };
-    set(model_.input_indexes, source_.input_indexes, LifeTime::kModelInput);
-    set(model_.output_indexes, source_.output_indexes, LifeTime::kModelOutput);
+    set(model_.input_indexes, was_input_, LifeTime::kModelInput);
+    set(model_.output_indexes, was_output_, LifeTime::kModelOutput);
     for (const uint32_t i : source_.output_indexes)
       if (!is_port[i]) model_.operands[i].lifetime = LifeTime::kTemporaryVariable;
   }
@@ -203,17 +202,18 @@ class ModelEditor {
     for (const auto& [value, name] : edit_.names) model_.operands[value].name = name;
     const auto keep = [&](const std::vector<uint32_t>& now, const std::vector<uint32_t>& source,
                           const std::vector<std::string>& names, std::string_view prefix) {
+      std::map<uint32_t, std::string> wanted;
+      for (size_t k = 0; k < source.size(); ++k) wanted.try_emplace(source[k], names[k]);
       std::vector<std::string> found;
       for (const uint32_t i : now) found.push_back(model_.operands[i].name);
       NameUnnamed(found, prefix);
       for (size_t k = 0; k < now.size(); ++k) {
         std::string& name = model_.operands[now[k]].name;
-        const auto it = std::ranges::find(source, now[k]);
-        if (it == source.end()) {
+        const auto it = wanted.find(now[k]);
+        if (it == wanted.end()) {
           if (!edit_.names.contains(now[k])) name = NameOf(now[k]);
-        } else if (const std::string& wanted = names[static_cast<size_t>(it - source.begin())];
-                   name.empty() && found[k] != wanted) {
-          name = wanted;
+        } else if (name.empty() && found[k] != it->second) {
+          name = it->second;
         }
       }
     };
@@ -299,6 +299,7 @@ class ModelEditor {
   const NativeFlow& flow_;
   const NativeEdit& edit_;
   Model& model_;
+  const std::set<uint32_t> was_input_, was_output_;
   std::vector<std::pair<Operand*, uint32_t>> moved_;  // with their new offsets
 };
 

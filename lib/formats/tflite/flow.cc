@@ -6,6 +6,7 @@
 #include <set>
 
 #include "formats/common/fb_copy.h"
+#include "formats/common/unique_names.h"
 #include "formats/tflite/import.h"
 #include "formats/tflite/native.h"
 #include "formats/tflite/options.h"
@@ -26,6 +27,7 @@ class FlowReader {
       for (const size_t t : op.inputs) ++readers_[t];
       flow_.operators.push_back(std::move(op));
     }
+    FindEffects();
     for (int64_t i = 0; i < operators; ++i) {
       NativeFlow::Operator& op = flow_.operators[static_cast<size_t>(i)];
       op.has_effect = HasEffect(*At(main_.operators(), i)) || SharesState(op);
@@ -70,31 +72,52 @@ class FlowReader {
     return out;
   }
 
-  // Whether the operator, or one in its subgraphs, changes a resource. An operator without outputs
-  // can have no other purpose.
-  bool HasEffect(const fb::Operator& op) {
+  // Whether the operator itself changes a resource. One without outputs can have no other purpose.
+  bool HasOwnEffect(const fb::Operator& op) const {
     const auto* const code = At(model_.root->operator_codes(), op.opcode_index());
     const ImportRow* const row = code == nullptr ? nullptr : FindImport(*code);
-    if (SizeOf(op.outputs()) == 0 || (row != nullptr && row->has_effect)) return true;
-    bool found = false;
+    return SizeOf(op.outputs()) == 0 || (row != nullptr && row->has_effect);
+  }
+
+  static std::vector<int64_t> CalledBy(const fb::Operator& op) {
+    std::vector<int64_t> called;
     // Options of an unknown kind refer to nothing that is known.
     (void)ForEachReference(reinterpret_cast<const flatbuffers::Table&>(op),
                            FbTypeOf("Operator", Schema()), Schema(),
                            [&](std::string_view list, int64_t index) -> Status {
-                             found |= list == "subgraphs" && SubgraphHasEffect(index);
+                             if (list == "subgraphs") called.push_back(index);
                              return {};
                            });
-    return found;
+    return called;
   }
 
-  bool SubgraphHasEffect(int64_t index) {
-    const fb::SubGraph* const sub = At(model_.root->subgraphs(), index);
-    if (sub == nullptr || sub == &main_) return false;
-    // A subgraph that calls itself adds nothing.
-    if (const auto [it, added] = subgraphs_.try_emplace(index, false); !added) return it->second;
-    for (int64_t i = 0; i < SizeOf(sub->operators()); ++i)
-      if (HasEffect(*At(sub->operators(), i))) return subgraphs_[index] = true;
-    return false;
+  // Those in which an operator has an effect, and their callers.
+  void FindEffects() {
+    std::map<int64_t, std::vector<int64_t>> callers;
+    std::vector<int64_t> pending;
+    for (int64_t g = 1; g < SizeOf(model_.root->subgraphs()); ++g) {
+      const fb::SubGraph& graph = *At(model_.root->subgraphs(), g);
+      bool has_effect = false;
+      for (int64_t i = 0; i < SizeOf(graph.operators()); ++i) {
+        const fb::Operator& op = *At(graph.operators(), i);
+        has_effect |= HasOwnEffect(op);
+        for (const int64_t called : CalledBy(op)) callers[called].push_back(g);
+      }
+      if (has_effect) pending.push_back(g);
+    }
+    while (!pending.empty()) {
+      const int64_t g = pending.back();
+      pending.pop_back();
+      if (!effects_.insert(g).second) continue;
+      if (const auto it = callers.find(g); it != callers.end())
+        pending.insert(pending.end(), it->second.begin(), it->second.end());
+    }
+  }
+
+  bool HasEffect(const fb::Operator& op) const {
+    return HasOwnEffect(op) || std::ranges::any_of(CalledBy(op), [&](int64_t called) {
+             return effects_.contains(called);
+           });
   }
 
   // The operators that use a variable tensor may change it.
@@ -110,10 +133,11 @@ class FlowReader {
       for (const size_t t : op.outputs) is_written[t] = true;
     for (const size_t t : flow_.inputs) is_input[t] = true;
     flow_.values.resize(count);
-    std::set<std::string> used;
+    UniqueNames names;
     std::vector<bool> is_named(count);
     const auto name = [&](size_t t) {
-      if (!is_named[t]) flow_.values[t].name = PortName(TensorAt(t), static_cast<int64_t>(t), used);
+      if (!is_named[t])
+        flow_.values[t].name = names.Add(NameOfTensor(TensorAt(t), static_cast<int64_t>(t)));
       is_named[t] = true;
     };
     for (const auto* ports : {&flow_.inputs, &flow_.outputs})
@@ -130,8 +154,8 @@ class FlowReader {
   const Model& model_;
   const fb::SubGraph& main_;
   NativeFlow flow_;
-  std::vector<int> readers_;           // by tensor: how many operators
-  std::map<int64_t, bool> subgraphs_;  // whether they have effects
+  std::vector<int> readers_;   // by tensor: how many operators
+  std::set<int64_t> effects_;  // subgraphs
 };
 
 }  // namespace
