@@ -1,8 +1,10 @@
 // Format::edit of neural networks; of other models, names and metadata only.
 #include <fmt/core.h>
+#include <google/protobuf/unknown_field_set.h>
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "base/text.h"
@@ -150,6 +152,9 @@ class NetworkEditor {
     for (const char* field :
          {"layers", "preprocessing", "arrayInputShapeMapping", "imageInputShapeMapping"})
       CopyField(old, field, *plain);
+    plain->GetReflection()
+        ->MutableUnknownFields(plain.get())
+        ->MergeFrom(old.GetReflection()->GetUnknownFields(old));
     model_.proto->set_allocated_neuralnetwork(plain.release());
     auto& written = *model_.proto->mutable_description();
     written.clear_predictedfeaturename();
@@ -219,12 +224,24 @@ class NetworkEditor {
     return source_.network().Enum("arrayInputShapeMapping") == "RANK5_ARRAY_MAPPING";
   }
 
+  // Several blobs may be one value of the imported graph, which has one name.
+  Type ImportedType(const std::string& name) const {
+    if (!types_) {
+      types_.emplace();
+      const Shapes shapes;
+      Importer importer(source_, shapes);
+      if (const auto imported = importer.Run()) *types_ = importer.BlobTypes();
+    }
+    const auto it = types_->find(name);
+    return it == types_->end() ? Type() : it->second;
+  }
+
   // The type of a new port in the description. With rank 5 blobs, it lacks the sequence and batch
   // axes, which must be 1.
   Result<Type> PortType(const NativeEdit::Port& port) const {
     const std::string& name = NameOf(port.value);
-    const Type& type = port.type.tensor;
-    if (!port.type.is_tensor() || !type.ranked())
+    const Type type = port.type.is_tensor() ? port.type.tensor : ImportedType(name);
+    if (!type.ranked())
       return UnsupportedError("the type of the new input {} is unknown", Quote(name));
     if (!IsRank5()) return type;
     const Dims& dims = *type.dims;
@@ -275,8 +292,8 @@ class NetworkEditor {
       feature.Text("name", NameOf(port.value));
       Writer array = feature.Sub("type").Sub("multiArrayType");
       // Without a shape, the output has that of the blob.
-      const auto type = PortType(port);
-      if (!type) {
+      const auto type = port.type.is_known() ? PortType(port) : Result<Type>(Type());
+      if (!type || !type->ranked()) {
         array.Enum("dataType", "FLOAT32");
       } else if (const auto status = WriteArray(*type, false, array); !status) {
         return tl::unexpected(status.error().In("output " + Quote(NameOf(port.value))));
@@ -340,6 +357,7 @@ class NetworkEditor {
   const Features ports_;
   const std::set<size_t> inputs_;
   OldFeatures old_inputs_, old_outputs_;
+  mutable std::optional<std::map<std::string, Type>> types_;  // of blobs
   bool is_plain_ = false;  // the source was a classifier or regressor
 };
 

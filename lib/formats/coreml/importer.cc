@@ -34,6 +34,12 @@ Result<ImportedModel> Importer::Run() {
   return ImportedModel{std::move(graph_), std::move(unsupported_)};
 }
 
+std::map<std::string, Type> Importer::BlobTypes() const {
+  std::map<std::string, Type> types;
+  for (const auto& [name, value] : scope_) types.emplace(name, value->type());
+  return types;
+}
+
 void Importer::ReadMetadata() {
   const auto add = [&](std::string key, std::string value) {
     if (!value.empty()) graph_.metadata[std::move(key)] = std::move(value);

@@ -47,6 +47,8 @@ class Importer {
         user_defined_(description_.Sub("metadata")) {}
 
   Result<ImportedModel> Run();
+  // After Run(), while its result exists: the types of the blobs around branches and loops.
+  std::map<std::string, Type> BlobTypes() const;
 
  private:
   bool rank5() const { return network_.Enum("arrayInputShapeMapping") == "RANK5_ARRAY_MAPPING"; }
