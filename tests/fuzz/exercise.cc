@@ -4,6 +4,7 @@
 
 #include <new>
 #include <optional>
+#include <set>
 
 #include "base/text.h"
 #include "convert/verify.h"
@@ -86,7 +87,24 @@ std::string CheckEdit(const ReadModel& model) {
   if (names && (!kept || *kept != *names)) return "an edited model has other names";
   edit.strip = {.docs = true, .names = true, .metadata = true};
   const auto stripped = model.format->edit(*model.model, edit);
-  return stripped ? std::string() : Internal(stripped.error());
+  if (!stripped) return Internal(stripped.error());
+  // The second half of the operators, with what it reads and writes.
+  const size_t half = edit.keeps.size() / 2;
+  std::set<size_t> reads, writes;
+  for (size_t i = 0; i < edit.keeps.size(); ++i) {
+    edit.keeps[i] = i >= half;
+    if (i < half) continue;
+    reads.insert(flow->operators[i].inputs.begin(), flow->operators[i].inputs.end());
+    writes.insert(flow->operators[i].outputs.begin(), flow->operators[i].outputs.end());
+  }
+  edit.inputs.clear();
+  edit.outputs.clear();
+  const ValueType type = ValueType::Tensor(DType::kF32, Dims{Dim(2), Dim::Symbol("n")});
+  for (const size_t v : reads)
+    if (!flow->values[v].is_constant) edit.inputs.push_back({v, type});
+  for (const size_t v : writes) edit.outputs.push_back({v});
+  const auto piece = model.format->edit(*model.model, edit);
+  return piece ? std::string() : Internal(piece.error());
 }
 
 std::string CheckCopies(const ReadModel& model, const std::string& path, const std::string& dump) {

@@ -271,7 +271,7 @@ class NetworkEditor {
       feature.Text("name", NameOf(port.value));
       const auto status = WriteArray(type, true, feature.Sub("type").Sub("multiArrayType"));
       if (!status) return tl::unexpected(status.error().In("input " + Quote(NameOf(port.value))));
-      WriteDims(NameOf(port.value), *type.dims, writer.Sub("metadata"));
+      if (!ConstDims(*type.dims)) WriteDims(NameOf(port.value), *type.dims, writer.Sub("metadata"));
     }
     return {};
   }
