@@ -284,6 +284,16 @@ TEST_CASE("normalizations of sums") {
     Check(row);
 }
 
+// ---- Refused by name
+
+TEST_CASE("operators without a definition") {
+  CHECK(WhyNot({"QOrderedMatMul", "", {{{1}, {0}}}, {{0}}}) ==
+        "QOrderedMatMul: its layouts and its rounding are those of cuBLASLt on a GPU, which no "
+        "document defines");
+  CHECK(WhyNot({"NoSuch", "", {{{1}, {0}}}, {{0}}}) ==
+        "NoSuch (operator set com.microsoft, version 1) is unsupported");
+}
+
 // ---- Matrices
 
 TEST_CASE("Inverse") {

@@ -181,10 +181,18 @@ const VersionTable<ImportFn>& Imports() {
     VersionTable<ImportFn> t;
     for (const Family& family : Families())
       for (const ImportRow& row : family.imports)
-        t.Add(std::string(row.domain), row.op, row.since, row.import);
+        if (row.why_not.empty()) t.Add(std::string(row.domain), row.op, row.since, row.import);
     return t;
   }();
   return table;
+}
+
+// The reason of a row without a function; empty: there is none.
+std::string_view WhyNotImported(std::string_view domain, std::string_view op) {
+  for (const Family& family : Families())
+    for (const ImportRow& row : family.imports)
+      if (!row.why_not.empty() && row.op == op && row.domain == domain) return row.why_not;
+  return {};
 }
 
 }  // namespace
@@ -205,6 +213,8 @@ Status ImportOp(ImportContext& ctx, std::string_view domain) {
     NN_ASSIGN(const bool done, ImportOneToOne(ctx));
     if (done) return {};
   }
+  if (const std::string_view reason = WhyNotImported(domain, op); !reason.empty())
+    return UnsupportedError("{}: {}", op, reason);
   return UnsupportedError("{} (operator set {}, version {}) is unsupported", Escape(op),
                           domain.empty() ? "ai.onnx" : Escape(domain), ctx.opset());
 }

@@ -158,6 +158,8 @@ struct ImportRow {
   int64_t since = 1;  // the version of the domain's operator set
   ImportFn import = kOneToOne;
   std::string_view domain = "";  // NormalDomain()
+  // Instead of a function: why no version of the operator is imported.
+  std::string_view why_not = "";
 };
 
 // Whether this version of the node's operator is imported at all.
