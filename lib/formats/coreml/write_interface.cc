@@ -1,6 +1,7 @@
 #include "formats/coreml/write_interface.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "base/text.h"
 #include "formats/coreml/export.h"
@@ -54,12 +55,24 @@ std::string ColorOf(const Graph& graph, const Port& port) {
   return type.ranked() && IsImage(type, color) ? color : std::string();
 }
 
+// Whether the value is a constant with integers that the 32 bits of an array do not hold, although
+// float32 does.
+bool ExceedsArray(const Value* v) {
+  if (!v->is_constant() || v->dtype() != DType::kI64) return false;
+  return std::ranges::any_of(v->constant().ToInts(), [](int64_t number) {
+    return number < std::numeric_limits<int32_t>::min() ||
+           number > std::numeric_limits<int32_t>::max();
+  });
+}
+
 Status WriteFeature(const Graph& graph, const Port& port, bool input, Writer feature) {
   if (!IsUtf8(port.name)) return UnsupportedError("the name {} is not UTF-8", Quote(port.name));
   feature.Text("name", port.name);
   if (const std::string text = Metadata(graph, kDescriptionKey, port.name); !text.empty())
     feature.Text("shortDescription", text);
   const Type& type = port.value->type();
+  if (!input && ExceedsArray(port.value))
+    return UnsupportedError("output {} has integers of more than 32 bits", Quote(port.name));
   if (const std::string color = ColorOf(graph, port); !color.empty()) {
     WriteImage(type, color, feature.Sub("type").Sub("imageType"));
     return {};
