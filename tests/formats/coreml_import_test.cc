@@ -153,28 +153,51 @@ TEST_CASE("coreml: forms of weights") {
         }) == std::vector<double>{7, -5, 7});
 }
 
-TEST_CASE("coreml: layer weights of at most 256 values are 8-bit indices, bit for bit") {
+// The form in which weights are stored, which are read with the same bits.
+std::string LayerWeightForm(const Tensor& t) {
+  Model model;
+  Writer weights =
+      model.writer().Sub("neuralNetwork").Add("layers").Sub("convolution").Sub("weights");
+  coreml::WriteLayerWeights(weights, t);
+  const coreml::Fields fields(weights.message(), model.payloads);
+  const auto read = coreml::ReadWeights(fields, t.dims());
+  REQUIRE_MESSAGE(read.has_value(), read.error().message());
+  CHECK(read->Identical(t));
+  return coreml::WeightForm(fields);
+}
+
+TEST_CASE("coreml: layer weights of at most 256 values are indices, bit for bit") {
   const auto form = [](size_t distinct, int64_t rows) {
     std::vector<float> x;
     for (int64_t i = 0; i < rows * 50; ++i)
       x.push_back(0.007f * static_cast<float>(static_cast<size_t>(i) % distinct) - 0.9f);
     x[0] = -0.0f;
     x[1] = 0.0f;
-    const Tensor t = Tensor::Of({rows, 50}, x);
-    Model model;
-    Writer weights =
-        model.writer().Sub("neuralNetwork").Add("layers").Sub("convolution").Sub("weights");
-    coreml::WriteLayerWeights(weights, t);
-    const coreml::Fields fields(weights.message(), model.payloads);
-    const auto read = coreml::ReadWeights(fields, t.dims());
-    REQUIRE_MESSAGE(read.has_value(), read.error().message());
-    CHECK(read->Identical(t));
-    return coreml::WeightForm(fields);
+    return LayerWeightForm(Tensor::Of({rows, 50}, x));
   };
-  CHECK(form(1, 20) == "8-bit, lookup table");
+  CHECK(form(1, 20) == "2-bit, lookup table");  // with two zeros
+  CHECK(form(3, 20) == "3-bit, lookup table");
+  CHECK(form(14, 20) == "4-bit, lookup table");
   CHECK(form(254, 20) == "8-bit, lookup table");
-  CHECK(form(255, 20) == "float32");  // and two zeros
-  CHECK(form(3, 6) == "float32");     // smaller than a table
+  CHECK(form(255, 20) == "float32");
+  CHECK(form(100, 2) == "float32");  // smaller than a table
+}
+
+TEST_CASE("coreml: layer weights with a scale for each row are integers, bit for bit") {
+  const auto form = [](int64_t most, float scale) {
+    std::vector<float> x;
+    for (int64_t row = 0; row < 40; ++row)
+      for (int64_t i = 0; i < 64; ++i) {
+        const int64_t integer = i == 0 ? most : (i * 37 + row) % (2 * most + 1) - most;
+        x.push_back(static_cast<float>(integer) * scale * static_cast<float>(row + 1));
+      }
+    return LayerWeightForm(Tensor::Of({40, 64}, x));
+  };
+  CHECK(form(127, 0x1.3p-8f) == "8-bit, linear");
+  CHECK(form(7, 0x1.3p-8f) == "4-bit, linear");
+  // The sum of product and bias would round.
+  CHECK(form(127, 0.0123456f) == "float32");
+  CHECK(form(100, 0x1.3p-8f) == "float32");
 }
 
 TEST_CASE("coreml: labels of a classifier survive") {

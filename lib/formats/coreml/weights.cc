@@ -285,10 +285,10 @@ PackedForm SmallestForm(const Tensor& tensor) {
   const auto bytes_of = [&](int64_t bits, size_t floats) {
     return (count * static_cast<size_t>(bits) + 7) / 8 + floats * sizeof(float);
   };
-  if (count + kTableSize * sizeof(float) >= best.bytes) return best;
   if (auto table = DistinctValues(tensor)) {
     const auto bits = std::max<int64_t>(1, std::bit_width(std::max<size_t>(table->size(), 1) - 1));
-    best = {bits, bytes_of(bits, size_t{1} << bits), {}, *std::move(table)};
+    if (const size_t bytes = bytes_of(bits, size_t{1} << bits); bytes < best.bytes)
+      best = {bits, bytes, {}, *std::move(table)};
   }
   for (const int64_t bits : {4, 8}) {
     const auto rows = static_cast<size_t>(tensor.rank() == 0 ? 1 : tensor.dim(0));
