@@ -386,7 +386,8 @@ Result<Conversion> ConvertGraph(ImportedModel imported, const SourceError& sourc
   }
   if (!has_regions && o.quantize) {
     if (runs && !quantized) quantized = source.Clone();
-    NN_ASSIGN(out.quantize, QuantizeSource(source, *o.quantize, o.verification, runs));
+    NN_ASSIGN(out.quantize,
+              QuantizeSource(source, *format.target, *o.quantize, o.verification, runs));
   }
   if (o.unroll) NN_RETURN_IF_ERROR(BindLayerSteps(source, *format.target, *o.unroll));
   const SourceSummary summary(source);

@@ -101,11 +101,14 @@ Status MeasureValues(const Graph& real, const Graph& quantized, const VerifyOpti
   return {};
 }
 
-// Products have their batch normalizations and biases.
-Status PrepareForIntegers(Graph& graph) {
+// Products have their batch normalizations and biases. Idioms that the target fuses are one
+// operator before they are quantized: afterwards, steps of integers would enlarge the difference in
+// rounding.
+Status PrepareForIntegers(Graph& graph, const Target& target) {
   NN_RETURN_IF_ERROR(RunPass("dequantize constants", graph, DequantizeConstants));
   NN_RETURN_IF_ERROR(Simplify(graph));
   NN_RETURN_IF_ERROR(FoldBatchNorms(graph).map([](int) {}));
+  NN_RETURN_IF_ERROR(FuseIdiomsFor(target, graph, IdiomScope::kLacked, nullptr));
   return Simplify(graph);
 }
 
@@ -130,14 +133,15 @@ Result<std::set<int64_t>> PartsOfIdioms(const Graph& graph) {
 
 }  // namespace
 
-Result<QuantizeOutcome> QuantizeSource(Graph& graph, const QuantizeSettings& settings,
-                                       const VerifyOptions& runs, bool measure) {
+Result<QuantizeOutcome> QuantizeSource(Graph& graph, const Target& target,
+                                       const QuantizeSettings& settings, const VerifyOptions& runs,
+                                       bool measure) {
   if (IsQuantized(graph))
     return UsageError("the model is quantized; --dequantize makes it a float model");
   QuantizeOutcome out;
   QuantizeOptions options = settings.options;
   if (!settings.weights_only || settings.correct_biases || settings.equalize)
-    NN_RETURN_IF_ERROR(PrepareForIntegers(graph));
+    NN_RETURN_IF_ERROR(PrepareForIntegers(graph, target));
   if (settings.equalize) {
     NN_ASSIGN(out.equalized, EqualizeChannels(graph, options.keeps));
   }

@@ -9,8 +9,8 @@
 #include "base/status.h"
 #include "convert/calibrate.h"
 #include "convert/verify.h"
-#include "formats/format.h"
 #include "ir/graph.h"
+#include "passes/legalize.h"
 #include "passes/quantize.h"
 
 namespace nn {
@@ -33,10 +33,11 @@ struct QuantizeOutcome {
   int64_t corrected = 0;  // products with another bias
 };
 
-// Changes the graph; with `measure`, QuantizedValue::snr_db of every value is measured in the runs
-// of the verification. kUsage for a quantized model or without samples; kUnsupported if nothing can
-// be quantized.
-Result<QuantizeOutcome> QuantizeSource(Graph& graph, const QuantizeSettings& settings,
-                                       const VerifyOptions& runs, bool measure);
+// Changes the graph for a target; with `measure`, QuantizedValue::snr_db of every value is measured
+// in the runs of the verification. kUsage for a quantized model or without samples; kUnsupported if
+// nothing can be quantized.
+Result<QuantizeOutcome> QuantizeSource(Graph& graph, const Target& target,
+                                       const QuantizeSettings& settings, const VerifyOptions& runs,
+                                       bool measure);
 
 }  // namespace nn

@@ -7,6 +7,7 @@
 
 #include "convert/histogram.h"
 #include "convert/quantize_source.h"
+#include "formats/format.h"
 #include "support/run_graph.h"
 
 namespace nn::test::calibrate_test {
@@ -111,16 +112,17 @@ TEST_CASE("calibration: the mean of channels after a correction of biases") {
 TEST_CASE("calibration: the SNR of every value") {
   Graph g = Parse(R"(graph { in %x: f32[1, 16] const %w: f32[16, 8] = seeded(1)
     %y = matmul(%x, %w) %r = relu(%y) out "r" = %r })");
+  const Target& target = *FindFormat("tflite")->target;
   QuantizeSettings settings;
   settings.calibration = Seeded(4);
-  const auto done = QuantizeSource(g, settings, VerifyOptions(), true);
+  const auto done = QuantizeSource(g, target, settings, VerifyOptions(), true);
   REQUIRE(done);
   CHECK(done->summary.values.size() == 3);
   for (const QuantizedValue& v : done->summary.values) {
     REQUIRE(v.snr_db);
     CHECK(*v.snr_db > 30);
   }
-  CHECK(!QuantizeSource(g, settings, VerifyOptions(), true));  // it is quantized
+  CHECK(!QuantizeSource(g, target, settings, VerifyOptions(), true));  // it is quantized
 }
 
 }  // namespace
