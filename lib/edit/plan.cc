@@ -314,6 +314,16 @@ class Planner {
     return {};
   }
 
+  // The value of that name, or those that match, of the edited model.
+  Values RemainingOf(const std::string& pattern, const std::vector<bool>& has) const {
+    if (const auto it = index_.find(pattern); it != index_.end() && has[it->second])
+      return {it->second};
+    Values out;
+    for (size_t v = 0; v < has.size(); ++v)
+      if (has[v] && Matches(pattern, NameOf(v))) out.push_back(v);
+    return out;
+  }
+
   // Adds the names of one option. Names may contain "=", so the first one that splits the text into
   // a pattern that matches and a name counts.
   Status AddRenames(const std::string& text, const std::vector<bool>& has) {
@@ -322,13 +332,7 @@ class Planner {
       return UsageError("--rename {}: expected VALUE=NEW", Quote(text));
     for (; equals != std::string::npos; equals = text.find('=', equals + 1)) {
       const std::string pattern = text.substr(0, equals), to = text.substr(equals + 1);
-      Values found;
-      if (const auto it = index_.find(pattern); it != index_.end() && has[it->second])
-        found = {it->second};
-      for (size_t v = 0; found.empty() && v < has.size(); ++v)
-        if (has[v] && Matches(pattern, NameOf(v)))
-          for (; v < has.size(); ++v)
-            if (has[v] && Matches(pattern, NameOf(v))) found.push_back(v);
+      const Values found = RemainingOf(pattern, has);
       if (found.empty()) continue;
       return SetNames(text, pattern, to, found);
     }
