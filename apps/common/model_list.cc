@@ -10,6 +10,7 @@
 
 #include "base/text.h"
 #include "formats/format.h"
+#include "formats/recognize.h"
 
 namespace nn::app {
 namespace {
@@ -98,7 +99,8 @@ fs::path PlainPartOf(const fs::path& pattern) {
 
 bool IsFolderOfFiles(const std::string& path) {
   std::error_code error;
-  return fs::is_directory(path, error) && FormatOfPath(path) == nullptr;
+  return fs::is_directory(path, error) && FormatOfPath(path) == nullptr && !IsModel(path) &&
+         KnownNonModelFolder(path).empty();
 }
 
 std::set<std::string> MatchesOf(const std::string& pattern) {

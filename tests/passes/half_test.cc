@@ -107,6 +107,13 @@ TEST_CASE("half: weights alone") {
   CHECK(done->weights == 1);  // the bias is too small
   CHECK(done->operators == 0);
   CHECK(LargestDifference(Parse(kModel), g) < 1e-3);
+  Graph brain = Parse(kModel);
+  options.type = DType::kBF16;
+  REQUIRE(ComputeInHalf(brain, options));
+  REQUIRE(Verify(brain));
+  CHECK(brain.nodes().front().input(0)->dtype() == DType::kBF16);
+  CHECK(LargestDifference(Parse(kModel), brain) < 1e-2);
+  options.type = DType::kF16;
   Graph kept = Parse(kModel);
   options.keeps = [](const Node& node) { return node.Is("matmul"); };
   done = ComputeInHalf(kept, options);

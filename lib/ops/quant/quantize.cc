@@ -130,8 +130,8 @@ Status InferDequantize(InferContext& ctx) {
   if (to != DType::kF32 && to != DType::kF16 && to != DType::kBF16)
     return UnsupportedError("dequantize to {} is not supported", DTypeName(to));
   const Type& x = ctx.in(0);
-  // float16 weights are stored without quantization.
-  const bool plain = x.dtype == DType::kF16 && !x.quantized();
+  // Weights of 16 bits are stored without quantization.
+  const bool plain = (x.dtype == DType::kF16 || x.dtype == DType::kBF16) && !x.quantized();
   if (!plain && x.dtype != DType::kUnknown) {
     if (!x.quantized()) return ModelError("dequantize of {}, which is not quantized", x.ToString());
     NN_RETURN_IF_ERROR(CheckQuantizedType(x, CanDequantize(x.dtype)));
