@@ -27,6 +27,6 @@ std::string_view GraphEditOption(const ConvertArguments& o);
 
 // Applies the options to a model of the format.
 Result<std::vector<GraphEdit>> ApplyGraphEdits(const ConvertArguments& o, const Format& format,
-                                          Graph& graph);
+                                               Graph& graph);
 
 }  // namespace nn::app

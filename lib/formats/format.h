@@ -290,8 +290,8 @@ struct Format {
   // reason, for what the format has no place for, such as the type of an input or a metadata entry.
   Result<std::unique_ptr<NativeModel>> (*edit)(const NativeModel& model,
                                                const NativeEdit& edit) = nullptr;
-  // What an interpreter for microcontrollers needs (formats/common/micro.h). kUnsupported for models
-  // that it cannot plan. Null: there is none for the format.
+  // What an interpreter for microcontrollers needs (formats/common/micro.h). kUnsupported for
+  // models that it cannot plan. Null: there is none for the format.
   Result<MicroModel> (*micro)(const NativeModel& model) = nullptr;
 };
 
