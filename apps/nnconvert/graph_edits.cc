@@ -275,29 +275,34 @@ void AddGraphEditOptions(CommandLine& command, ConvertArguments& o) {
                  "Batch of all inputs: a size, or a symbol, which leaves it open. Also for models "
                  "that fix it: shapes, slices and constants that hold the old size follow; exit "
                  "code 3 with the name of an operator that cannot")
-      ->type_name("N|NAME");
+      ->type_name("N|NAME")
+      ->group(kEditGroup);
   command
       .AddRepeated("--preprocess", o.preprocess,
                    "Put preprocessing before an input: u8 (it becomes bytes), resize=HxW[:bilinear|"
                    "nearest] (it gets this size), bgr (from RGB), scale=, mean=, std=, bias= (one "
                    "number, or one for each channel): (pixel * scale - mean) / std + bias, with a "
                    "scale of 1/255 for u8; nchw or nhwc, if the layout is not clear; repeatable")
-      ->type_name("INPUT:SETTING,...");
+      ->type_name("INPUT:SETTING,...")
+      ->group(kEditGroup);
   command
       .AddRepeated("--layout", o.layouts,
                    "Give an input or output another layout by a transpose; the present one is that "
                    "of the operators around it, or stated, as in nchw:nhwc; repeatable")
-      ->type_name("NAME=nhwc|nchw");
+      ->type_name("NAME=nhwc|nchw")
+      ->group(kEditGroup);
   app.add_option("--merge", o.merge,
                  "Append this model: outputs of IN feed its inputs. Other inputs and outputs of "
                  "both stay")
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->group(kEditGroup);
   command
       .AddRepeated(
           "--connect", o.connections,
           "With --merge: an output of IN and the input that it feeds; repeatable; default: "
           "the only output and the only input")
-      ->type_name("OUTPUT=INPUT");
+      ->type_name("OUTPUT=INPUT")
+      ->group(kEditGroup);
 }
 
 void SeparateSymbolShapes(ConvertArguments& o) {
@@ -329,7 +334,7 @@ std::string_view GraphEditOption(const ConvertArguments& o) {
 }
 
 Result<std::vector<GraphEdit>> ApplyGraphEdits(const ConvertArguments& o, const Format& format,
-                                          Graph& graph) {
+                                               Graph& graph) {
   std::vector<GraphEdit> edits;
   const auto add = [&edits](Result<GraphEdit> edit) -> Status {
     if (!edit) return tl::unexpected(edit.error());

@@ -14,6 +14,9 @@
 
 namespace nn::app {
 
+// The group of the options of all edits.
+inline constexpr const char* kEditGroup = "Edits";
+
 void AddGraphEditOptions(CommandLine& command, ConvertArguments& o);
 
 // Moves shapes with symbols from `o.shapes` to `o.symbol_shapes`.

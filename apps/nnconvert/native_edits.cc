@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "apps/nnconvert/graph_edits.h"
 #include "base/file.h"
 #include "base/text.h"
 
@@ -53,22 +54,21 @@ bool MayChangeValues(const edit::EditOptions& o) {
 
 void AddNativeEditOptions(CommandLine& command, ConvertArguments& o) {
   CLI::App& app = command.options();
-  const std::string group = "Edits";
   const auto add = [&](const char* name, std::vector<std::string>& values, const char* text,
                        const char* type) {
-    command.AddRepeated(name, values, text)->type_name(type)->group(group);
+    command.AddRepeated(name, values, text)->type_name(type)->group(kEditGroup);
   };
   app.add_option("--compose-json", o.patch,
                  "Apply an RFC 6902 patch to the dump form of the model, whose paths nnconvert IN "
                  "OUT.json shows")
       ->type_name("FILE")
-      ->group(group);
+      ->group(kEditGroup);
   app.add_option("--extract", o.native_edits.extract,
                  "Keep only what computes TO from FROM: names of values, or names or types of "
                  "operators, with commas between; * and ? match any characters. Without FROM, from "
                  "the inputs; without TO, to the outputs")
       ->type_name("FROM..TO")
-      ->group(group);
+      ->group(kEditGroup);
   add("--cut-before", o.native_edits.cut_before,
       "Make values, or what operators read, inputs, and drop what computed them; repeatable",
       "PATTERN");
@@ -90,7 +90,7 @@ void AddNativeEditOptions(CommandLine& command, ConvertArguments& o) {
                  "Remove docs, names (of operators, and of values that are no inputs or outputs), "
                  "metadata, or all of them; a list with commas")
       ->type_name("WHAT")
-      ->group(group);
+      ->group(kEditGroup);
 }
 
 bool HasNativeEdits(const ConvertArguments& o) {
@@ -158,7 +158,7 @@ std::vector<std::string> NativeEditTexts(const NativeEditReport& r) {
   add("new output", s.new_outputs);
   add("dropped output", s.dropped_outputs);
   std::vector<std::string> renamed;
-  for (const auto& [from, to] : s.renamed) renamed.push_back(from + " -> " + to);
+  for (const auto& [from, to] : s.renamed) renamed.push_back(fmt::format("{} -> {}", from, to));
   add("renamed value", renamed);
   if (!r.unverified.empty()) out.push_back("the edit is not verified: " + r.unverified);
   return out;
