@@ -15,6 +15,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "base/thread_pool.h"
+#include "exec/runtime/limits.h"
 
 namespace nn::app {
 namespace {
@@ -101,6 +102,12 @@ size_t JobsOf(const ManyOptions& options, size_t models) {
   const uint64_t asked = options.jobs.value_or(1);
   return std::clamp<uint64_t>(asked == 0 ? AvailableProcessors() : asked, 1,
                               std::max<size_t>(models, 1));
+}
+
+void ShareAmong(size_t jobs, RunLimits& limits, size_t& threads) {
+  if (jobs <= 1) return;
+  limits.max_memory = (limits.max_memory == 0 ? FreeForRuns() : limits.max_memory) / jobs;
+  if (threads == 0) threads = std::max<size_t>(1, AvailableProcessors() / jobs);
 }
 
 ManyResult RunMany(const std::vector<ModelFile>& models, const ManyOptions& options,

@@ -12,6 +12,7 @@
 #include "apps/common/table.h"
 #include "base/json.h"
 #include "base/status.h"
+#include "exec/run_limits.h"
 
 namespace nn::app {
 
@@ -40,6 +41,10 @@ struct ManyTask {
 
 // The number of models at the same time.
 size_t JobsOf(const ManyOptions& options, size_t models);
+
+// The share of each of several runs at the same time: an equal part of the memory, and, if
+// `threads` is 0 (all processors), of these.
+void ShareAmong(size_t jobs, RunLimits& limits, size_t& threads);
 
 // Runs the task for all models; failures do not stop the others. The text has a row or line for
 // each model in their order, and, as a table, a summary. Returns the exit code: the worst in the

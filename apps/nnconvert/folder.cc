@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "apps/common/many.h"
 #include "apps/common/model_list.h"
 #include "apps/common/progress.h"
 #include "apps/nnconvert/folder_plan.h"
@@ -21,7 +22,6 @@
 #include "apps/nnconvert/one_model.h"
 #include "base/text.h"
 #include "base/thread_pool.h"
-#include "exec/runtime/limits.h"
 #include "formats/recognize.h"
 
 namespace nn::app {
@@ -164,15 +164,10 @@ class FolderRun {
   FolderRun(const ConvertArguments& o, const Format& format, const FolderPlan& plan,
             FolderState& state)
       : options_(o), format_(format), plan_(plan), state_(state), reports_(plan.models.size()) {
-    const uint64_t asked = o.jobs.value_or(1);
-    jobs_ = std::min<uint64_t>(asked == 0 ? AvailableProcessors() : asked, plan.models.size());
+    jobs_ = JobsOf({o.jobs}, plan.models.size());
     options_.messages = false;
     options_.digests = true;
-    if (jobs_ > 1) {
-      RunLimits& limits = options_.run_limits;
-      limits.max_memory = (limits.max_memory == 0 ? FreeForRuns() : limits.max_memory) / jobs_;
-      options_.threads = std::max<size_t>(1, AvailableProcessors() / jobs_);
-    }
+    ShareAmong(jobs_, options_.run_limits, options_.threads);
   }
 
   std::vector<ConvertReport> Run() {

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <map>
@@ -13,8 +12,6 @@
 
 #include "apps/common/many.h"
 #include "base/text.h"
-#include "base/thread_pool.h"
-#include "exec/runtime/limits.h"
 
 namespace nn::app {
 namespace {
@@ -63,11 +60,7 @@ class ModelRun {
   ModelRun(const RunOptions& o, const RunOne& run,
            const std::map<std::string, std::string>& outputs)
       : options_(o), run_(run), outputs_(outputs) {
-    const size_t jobs = JobsOf(o.many, outputs.size());
-    if (jobs == 1) return;
-    RunLimits& limits = options_.run_limits;
-    limits.max_memory = (limits.max_memory == 0 ? FreeForRuns() : limits.max_memory) / jobs;
-    if (options_.threads == 0) options_.threads = std::max<size_t>(1, AvailableProcessors() / jobs);
+    ShareAmong(JobsOf(o.many, outputs.size()), options_.run_limits, options_.threads);
   }
 
   Result<ManyRow> RowOf(const ModelFile& model) const {

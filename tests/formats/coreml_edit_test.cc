@@ -18,17 +18,8 @@ TEST_CASE("edit: Core ML, every model, cut in two") {
   CHECK(CheckCutsOfAll("coreml", {{"coreml_nonzero.json", {"COREML-LAYER-009"}}}) > 200);
 }
 
-ReadModel FromDump(const std::string& model) {
-  const std::string text = R"({"nn_dump": 1, "format": "coreml", "model": )" + model + "}";
-  auto read = ReadModelBytes(Blob::CopyOf(std::span<const char>(text)), "m.json");
-  REQUIRE_MESSAGE(read.has_value(), read.error().message());
-  return *std::move(read);
-}
-
-Json DumpOf(const ReadModel& read) {
-  const TempDir dir;
-  REQUIRE(WriteDump(read, dir / "d.json").has_value());
-  return Json::parse(ReadText(dir / "d.json"))["model"];
+ReadModel FromModel(const std::string& model) {
+  return FromDump(R"({"nn_dump": 1, "format": "coreml", "model": )" + model + "}");
 }
 
 ReadModel CorpusModel(const std::string& name) {
@@ -110,7 +101,7 @@ ValueType Array(std::vector<Dim> dims) {
 }
 
 TEST_CASE("edit: Core ML, a piece with new ports and names, and an unknown layer") {
-  const ReadModel read = FromDump(kModel);
+  const ReadModel read = FromModel(kModel);
   const NativeFlow flow = FlowOrFail(read);
   CHECK(flow.operators[2].type == "custom");
   CHECK(EditError(read, PieceOf(flow, {"c", "d"}, {"y"})) ==
@@ -135,7 +126,7 @@ TEST_CASE("edit: Core ML, a piece with new ports and names, and an unknown layer
 }
 
 TEST_CASE("edit: Core ML, an input that a remaining layer writes") {
-  const ReadModel read = FromDump(kModel);
+  const ReadModel read = FromModel(kModel);
   const NativeFlow flow = FlowOrFail(read);
   NativeEdit edit = PieceOf(flow, {"x"}, {"c"});
   edit.inputs.push_back({ValueAt(flow, "b"), Array({Dim(2), Dim(2)})});
@@ -156,7 +147,7 @@ TEST_CASE("edit: Core ML, an input that a remaining layer writes") {
 }
 
 TEST_CASE("edit: Core ML, metadata and strip") {
-  const ReadModel read = FromDump(kModel);
+  const ReadModel read = FromModel(kModel);
   const NativeFlow flow = FlowOrFail(read);
   NativeEdit edit = IdentityOf(flow);
   edit.metadata = {{"author", "us"}, {"license", "free"}, {"k", ""}, {"new", "entry"}};
@@ -231,7 +222,7 @@ TEST_CASE("edit: Core ML, a regressor without its number is a plain network") {
 // -----------------------------------------------------------------------------------------
 
 TEST_CASE("edit: Core ML, ports of networks whose blobs have rank 5") {
-  const ReadModel read = FromDump(R"({
+  const ReadModel read = FromModel(R"({
    "specificationVersion": 1,
    "description": {
     "input": [{"name": "x", "type": {"multiArrayType": {"shape": [2, 4, 3], "dataType": "FLOAT32"}}}],

@@ -74,6 +74,18 @@ NativeEdit PartOf(const NativeFlow& flow, size_t begin, size_t end,
 
 }  // namespace
 
+ReadModel FromDump(const std::string& text) {
+  auto read = ReadModelBytes(Blob::CopyOf(std::span<const char>(text)), "m.json");
+  REQUIRE_MESSAGE(read.has_value(), read.error().message());
+  return *std::move(read);
+}
+
+Json DumpOf(const ReadModel& read) {
+  const TempDir dir;
+  REQUIRE(WriteDump(read, dir / "d.json").has_value());
+  return Json::parse(ReadText(dir / "d.json"))["model"];
+}
+
 NativeFlow FlowOrFail(const ReadModel& read) {
   auto flow = read.format->flow(*read.model);
   REQUIRE_MESSAGE(flow.has_value(), flow.error().message());

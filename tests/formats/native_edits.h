@@ -6,12 +6,18 @@
 #include <string>
 #include <vector>
 
+#include "base/json.h"
 #include "formats/common/native_edit.h"
 #include "formats/format.h"
 #include "ir/graph.h"
 #include "ir/tensor.h"
 
 namespace nn::test {
+
+// The model of a dump; a failed REQUIRE if it is none.
+ReadModel FromDump(const std::string& text);
+// The member "model" of the dump of a model.
+Json DumpOf(const ReadModel& read);
 
 NativeFlow FlowOrFail(const ReadModel& read);
 // The position of a value; a failed REQUIRE if there is none.

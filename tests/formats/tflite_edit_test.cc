@@ -18,18 +18,6 @@ TEST_CASE("edit: TensorFlow Lite, every model, cut in two") {
   CHECK(CheckCutsOfAll("tflite") > 400);
 }
 
-ReadModel FromDump(const std::string& text) {
-  auto read = ReadModelBytes(Blob::CopyOf(std::span<const char>(text)), "m.json");
-  REQUIRE_MESSAGE(read.has_value(), read.error().message());
-  return *std::move(read);
-}
-
-Json DumpOf(const ReadModel& read) {
-  const TempDir dir;
-  REQUIRE(WriteDump(read, dir / "d.json").has_value());
-  return Json::parse(ReadText(dir / "d.json"))["model"];
-}
-
 std::string FileOfModel(const ReadModel& read) {
   const auto image = read.format->save(*read.model, {});
   REQUIRE_MESSAGE(image.has_value(), image.error().message());
