@@ -7,12 +7,10 @@
 #include <tuple>
 
 #include "base/text.h"
-#include "base/thread_pool.h"
 #include "convert/quantized_form.h"
 #include "convert/source_runs.h"
 #include "exec/program.h"
 #include "ops/array/shape.h"
-#include "passes/input_domains.h"
 #include "passes/interface_axes.h"
 #include "passes/passes.h"
 #include "passes/ports.h"
