@@ -118,7 +118,7 @@ Result<std::vector<Tensor>> Program::Impl::Run(std::span<const Tensor> inputs, R
                                                const RunRecord& record) const {
   if (!planned) return RunOpen(inputs, state);
   KernelRunner runner(*kernels, state.pool);
-  return whole.Run(inputs, state.arena.data(), state.error, state.pool, &runner, record);
+  return whole.Run(inputs, state.arena.data(), state.error, state.pool, &runner, nullptr, record);
 }
 
 Result<std::vector<Tensor>> Program::Impl::RunOpen(std::span<const Tensor> inputs,
@@ -128,8 +128,8 @@ Result<std::vector<Tensor>> Program::Impl::RunOpen(std::span<const Tensor> input
   if (kernels != nullptr) runner.emplace(*kernels, state.pool);
   NodeRunner* const nodes = runner ? &*runner : nullptr;
   if (parts) {
-    NN_ASSIGN(std::vector<Tensor> results,
-              parts->known.Run(inputs, state.arena.data(), state.error, state.pool, nodes, {}));
+    NN_ASSIGN(std::vector<Tensor> results, parts->known.Run(inputs, state.arena.data(), state.error,
+                                                            state.pool, nodes, nullptr, {}));
     std::ranges::move(results, std::back_inserter(given));
   }
   std::vector<const Tensor*> pointers;
@@ -147,7 +147,7 @@ Result<std::vector<Tensor>> Program::Impl::RunOpen(std::span<const Tensor> input
     if (!HasNan(t.dtype())) continue;
     NN_ASSIGN(TensorBuilder b, TensorBuilder::Create(t.dtype(), t.dims()));
     std::memcpy(b.data(), t.blob().data(), t.byte_size());
-    SetOneNanOf(b);
+    SetOneNanOf(b.dtype(), b.data(), static_cast<size_t>(b.elements()));
     t = b.Finish();
   }
   return outputs;

@@ -69,9 +69,8 @@ class ReferenceStep : public Step {
       tensors.emplace_back(v->dtype(), shape, std::move(blob));
       pointers.push_back(&tensors.back());
     }
-    EvalBudget left = budget;
-    if (!node->regions().empty()) left.runner = memory.runner();
-    const auto results = EvalNode(*node, pointers, &left);
+    const auto results =
+        node->regions().empty() ? Evaluate(pointers) : RunWithRegions(pointers, memory);
     if (!results) {
       memory.error().Report(0, [&] { return results.error(); });
       return;
@@ -79,6 +78,22 @@ class ReferenceStep : public Step {
     for (size_t i = 0; i < outputs.size(); ++i)
       CopyRows(node->output(i), (*results)[i].blob().data(), RowOf(node->output(i)),
                outputs[i].As<std::byte>(memory), outputs[i].row_stride);
+  }
+
+ private:
+  Result<std::vector<Tensor>> Evaluate(const std::vector<const Tensor*>& operands) const {
+    EvalBudget left = budget;
+    return EvalNode(*node, operands, &left);
+  }
+  Result<std::vector<Tensor>> RunWithRegions(const std::vector<const Tensor*>& operands,
+                                             const Memory& memory) const {
+    EvalBudget left = memory.budget() != nullptr ? *memory.budget() : budget;
+    left.runner = memory.runner();
+    std::optional<Result<std::vector<Tensor>>> results;
+    if (left.runner != nullptr) results = left.runner->RunNode(*node, operands, left);
+    if (!results) results = EvalNode(*node, operands, &left);
+    if (memory.budget() != nullptr) memory.budget()->Spend(left);
+    return *std::move(results);
   }
 };
 
@@ -265,7 +280,7 @@ Status BuildPlan(Graph& graph, bool fuse, const EvalBudget& budget, Plan& plan,
 
 Memory MemoryOf(const Plan& plan, std::span<std::byte* const> inputs,
                 std::span<std::byte* const> outputs, std::byte* arena, StepError& error,
-                NodeRunner* runner) {
+                NodeRunner* runner, EvalBudget* budget) {
   std::vector<std::byte*> buffers;
   buffers.reserve(plan.buffers.size());
   for (const BufferInfo& info : plan.buffers) {
@@ -285,7 +300,7 @@ Memory MemoryOf(const Plan& plan, std::span<std::byte* const> inputs,
         break;
     }
   }
-  return Memory(std::move(buffers), error, runner);
+  return Memory(std::move(buffers), error, runner, budget);
 }
 
 }  // namespace nn

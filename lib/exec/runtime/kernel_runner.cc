@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "exec/runtime/limits.h"
+#include "exec/runtime/loop_run.h"
 #include "exec/target.h"
 #include "ir/copy.h"
 #include "ir/op_def.h"
@@ -22,6 +23,7 @@ constexpr size_t kMaxSlots = 4096;
 constexpr uint64_t kMaxPackedBytes = uint64_t{256} << 20;
 // Operations for each element of a constant from which on planning pays at once.
 constexpr uint64_t kManyUses = 16;
+constexpr size_t kMaxInner = 64;                   // runners that are kept, of one run
 constexpr uint64_t kMostWork = uint64_t{1} << 48;  // of a node, so that sums do not overflow
 
 Type TypeOf(const Tensor& t, const Type& declared) {
@@ -58,9 +60,8 @@ std::optional<Graph> GraphOf(const Node& node, std::span<const Tensor* const> in
   return graph;
 }
 
-// The region for inputs of these types, unless it has regions of its own.
+// The region for inputs of these types.
 std::optional<Graph> GraphOf(const Graph& region, std::span<const Tensor* const> inputs) {
-  if (IsDecidedByRuns(region)) return std::nullopt;
   Graph graph = region.Clone();
   std::vector<Type> types;
   for (size_t i = 0; i < inputs.size(); ++i)
@@ -90,8 +91,8 @@ KernelCache::Key KernelCache::KeyOf(const void* what, std::span<const Tensor* co
 }
 
 template <typename Make>
-KernelCache::Entry KernelCache::Find(Key key, const Make& make) {
-  bool is_new = true;
+KernelCache::Entry KernelCache::Find(Key key, bool again, const Make& make) {
+  bool is_new = !again;
   {
     const std::lock_guard lock(mutex_);
     if (const auto it = slots_.find(key); it != slots_.end()) {
@@ -113,17 +114,25 @@ KernelCache::Entry KernelCache::Find(Key key, const Make& make) {
 }
 
 KernelCache::Entry KernelCache::OfNode(const Node& node, std::span<const Tensor* const> inputs) {
-  return Find(KeyOf(&node, inputs), [&] { return GraphOf(node, inputs); });
+  return Find(KeyOf(&node, inputs), false, [&] { return GraphOf(node, inputs); });
 }
 
 KernelCache::Entry KernelCache::OfRegion(const Graph& region,
                                          std::span<const Tensor* const> inputs) {
-  return Find(KeyOf(&region, inputs), [&] { return GraphOf(region, inputs); });
+  return Find(KeyOf(&region, inputs), false, [&] { return GraphOf(region, inputs); });
+}
+
+KernelCache::Entry KernelCache::OfLoop(const Node& loop, std::span<const Tensor* const> inputs) {
+  return Find(KeyOf(&loop, inputs), true, [&] {
+    std::optional<Graph> graph = GraphOf(*loop.regions()[0], inputs);
+    if (graph && !KeepsShapes(loop, *graph)) graph.reset();
+    return graph;
+  });
 }
 
 // What cannot be planned is left to the reference evaluation, which also says what is wrong.
 KernelCache::Entry KernelCache::Plan(Graph graph) const {
-  auto planned = std::make_shared<PlannedGraph>();
+  auto planned = std::make_shared<Planned>();
   planned->graph = std::move(graph);
   if (!ShapesAreKnown(planned->graph) || !RunPass("fold", planned->graph, FoldConstants) ||
       !Legalize(planned->graph, ExecTarget()))
@@ -136,11 +145,13 @@ KernelCache::Entry KernelCache::Plan(Graph graph) const {
   // Copies to outputs compute no node.
   const auto has_kernel = [](const auto& step) { return !step->reference && !step->nodes.empty(); };
   if (std::ranges::none_of(steps, has_kernel)) return nullptr;
+  if (IsDecidedByRuns(planned->graph)) planned->inner = std::make_unique<KernelCache>(options_);
   return planned;
 }
 
 std::optional<Result<std::vector<Tensor>>> KernelRunner::RunNode(
     const Node& node, std::span<const Tensor* const> inputs, EvalBudget& budget) {
+  if (node.Is("loop")) return RunLoopNode(node, inputs, budget);
   if (!node.regions().empty() || HasString(node)) return std::nullopt;
   uint64_t elements = 0;
   for (const Tensor* t : inputs)
@@ -151,7 +162,7 @@ std::optional<Result<std::vector<Tensor>>> KernelRunner::RunNode(
   std::vector<const Tensor*> given;
   for (size_t i = 0; i < inputs.size(); ++i)
     if (inputs[i] != nullptr && !node.input(i)->is_constant()) given.push_back(inputs[i]);
-  return Run(*planned, given, budget);
+  return Run(planned, given, budget);
 }
 
 std::optional<Result<std::vector<Tensor>>> KernelRunner::RunRegion(
@@ -167,12 +178,38 @@ std::optional<Result<std::vector<Tensor>>> KernelRunner::RunRegion(
     for (const Tensor* t : inputs) region_dims_.push_back(t->dims());
   }
   if (planned_region_ == nullptr) return std::nullopt;
-  return Run(*planned_region_, inputs, budget);
+  return Run(planned_region_, inputs, budget);
 }
 
-std::optional<Result<std::vector<Tensor>>> KernelRunner::Run(const PlannedGraph& planned,
+std::optional<Result<std::vector<Tensor>>> KernelRunner::RunLoopNode(
+    const Node& loop, std::span<const Tensor* const> inputs, EvalBudget& budget) {
+  const Tensor number = Tensor::Scalar<int64_t>(0);
+  std::vector<const Tensor*> of_region = {&number};
+  of_region.insert(of_region.end(), inputs.begin() + 2, inputs.end());
+  const KernelCache::Entry planned = cache_.OfLoop(loop, of_region);
+  if (planned == nullptr) return std::nullopt;
+  const LoopBody body{*planned, ArenaFor(*planned), error_, pool_, InnerOf(planned)};
+  return RunLoop(loop, inputs, body, budget);
+}
+
+std::byte* KernelRunner::ArenaFor(const PlannedGraph& planned) {
+  if (arena_.size() < planned.plan.arena_bytes) arena_ = Buffer(planned.plan.arena_bytes);
+  return arena_.data();
+}
+
+NodeRunner* KernelRunner::InnerOf(const KernelCache::Entry& planned) {
+  if (planned->inner == nullptr) return nullptr;
+  const auto it = std::ranges::find(inner_, planned, [](const auto& entry) { return entry.first; });
+  if (it != inner_.end()) return it->second.get();
+  if (inner_.size() >= kMaxInner) inner_.clear();
+  inner_.emplace_back(planned, std::make_unique<KernelRunner>(*planned->inner, pool_));
+  return inner_.back().second.get();
+}
+
+std::optional<Result<std::vector<Tensor>>> KernelRunner::Run(const KernelCache::Entry& entry,
                                                              std::span<const Tensor* const> inputs,
                                                              EvalBudget& budget) {
+  const PlannedGraph& planned = *entry;
   if (PlannedBytes(planned.graph, planned.plan) > budget.bytes) return std::nullopt;
   if (budget.work != std::numeric_limits<uint64_t>::max()) {
     const uint64_t work = PlannedWork(planned.plan) / RunLimits::kReferenceWork;
@@ -182,8 +219,7 @@ std::optional<Result<std::vector<Tensor>>> KernelRunner::Run(const PlannedGraph&
   std::vector<Tensor> given;
   given.reserve(inputs.size());
   for (const Tensor* t : inputs) given.push_back(*t);
-  if (arena_.size() < planned.plan.arena_bytes) arena_ = Buffer(planned.plan.arena_bytes);
-  return planned.Run(given, arena_.data(), error_, pool_, nullptr, {});
+  return planned.Run(given, ArenaFor(planned), error_, pool_, InnerOf(entry), &budget, {});
 }
 
 }  // namespace nn

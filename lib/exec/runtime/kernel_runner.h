@@ -31,19 +31,27 @@ class KernelCache {
   // The limits apply to each plan.
   explicit KernelCache(const ProgramOptions& options) : options_(options) {}
 
+  struct Planned : PlannedGraph {
+    // Of the loops and branches in the graph; null if there are none.
+    std::unique_ptr<KernelCache> inner;
+  };
   // A plan. Null: the reference evaluation runs it.
-  using Entry = std::shared_ptr<const PlannedGraph>;
+  using Entry = std::shared_ptr<const Planned>;
 
   // A node of the graph, or of one of its regions. `inputs`: null where the node has none.
   Entry OfNode(const Node& node, std::span<const Tensor* const> inputs);
   Entry OfRegion(const Graph& region, std::span<const Tensor* const> inputs);
+  // The region of a "loop" node if one plan runs all iterations (KeepsShapes). `inputs`: of the
+  // region.
+  Entry OfLoop(const Node& loop, std::span<const Tensor* const> inputs);
 
  private:
   // The node or region, and the dimensions of its inputs, each behind its rank.
   using Key = std::pair<const void*, std::vector<int64_t>>;
   static Key KeyOf(const void* what, std::span<const Tensor* const> inputs);
+  // `make` returns the graph to plan, or nullopt. `again`: the plan will be used more than once.
   template <typename Make>
-  Entry Find(Key key, const Make& make);
+  Entry Find(Key key, bool again, const Make& make);
   Entry Plan(Graph graph) const;
 
   struct Slot {
@@ -71,9 +79,15 @@ class KernelRunner : public NodeRunner {
                                                        EvalBudget& budget) override;
 
  private:
-  std::optional<Result<std::vector<Tensor>>> Run(const PlannedGraph& planned,
+  std::optional<Result<std::vector<Tensor>>> Run(const KernelCache::Entry& planned,
                                                  std::span<const Tensor* const> inputs,
                                                  EvalBudget& budget);
+  std::optional<Result<std::vector<Tensor>>> RunLoopNode(const Node& loop,
+                                                         std::span<const Tensor* const> inputs,
+                                                         EvalBudget& budget);
+  std::byte* ArenaFor(const PlannedGraph& planned);
+  // The runner for the regions in the plan's graph; null if there are none.
+  NodeRunner* InnerOf(const KernelCache::Entry& planned);
 
   KernelCache& cache_;
   ThreadPool& pool_;
@@ -83,6 +97,8 @@ class KernelRunner : public NodeRunner {
   const Graph* region_ = nullptr;
   std::vector<std::vector<int64_t>> region_dims_;
   KernelCache::Entry planned_region_;
+  // Runners of plans with loops or branches. Each has an arena of its own.
+  std::vector<std::pair<KernelCache::Entry, std::unique_ptr<KernelRunner>>> inner_;
 };
 
 }  // namespace nn

@@ -28,12 +28,11 @@ bool IsShort(const Step& step) {
 
 }  // namespace
 
-void SetOneNanOf(TensorBuilder& tensor) {
-  const auto n = static_cast<size_t>(tensor.elements());
-  if (tensor.dtype() == DType::kF32)
-    SetOneNanF32(reinterpret_cast<float*>(tensor.data()), n);
+void SetOneNanOf(DType dtype, std::byte* data, size_t n) {
+  if (dtype == DType::kF32)
+    SetOneNanF32(reinterpret_cast<float*>(data), n);
   else
-    SetOneNan(tensor.dtype(), tensor.data(), n);
+    SetOneNan(dtype, data, n);
 }
 
 Result<bool> PlannedGraph::Build(bool fuse, const RunLimits& limits) {
@@ -66,7 +65,8 @@ Status PlannedGraph::PlanSteps(bool fuse, const RunLimits& limits) {
 
 Result<std::vector<Tensor>> PlannedGraph::Run(std::span<const Tensor> inputs, std::byte* arena,
                                               StepError& error, ThreadPool& pool,
-                                              NodeRunner* runner, const RunRecord& record) const {
+                                              NodeRunner* runner, EvalBudget* budget,
+                                              const RunRecord& record) const {
   std::vector<Tensor> aligned;
   for (const Tensor& t : inputs) aligned.push_back(t.Aligned());
   std::vector<TensorBuilder> outputs;
@@ -79,7 +79,17 @@ Result<std::vector<Tensor>> PlannedGraph::Run(std::span<const Tensor> inputs, st
   for (const Tensor& t : aligned) in.push_back(const_cast<std::byte*>(t.blob().data()));
   for (TensorBuilder& b : outputs) out.push_back(b.data());
   Poison({arena, plan.arena_bytes});
-  const Memory memory = MemoryOf(plan, in, out, arena, error, runner);
+  NN_RETURN_IF_ERROR(RunSteps(MemoryOf(plan, in, out, arena, error, runner, budget), pool, record));
+  std::vector<Tensor> results;
+  for (TensorBuilder& b : outputs) {
+    SetOneNanOf(b.dtype(), b.data(), static_cast<size_t>(b.elements()));
+    results.push_back(b.Finish());
+  }
+  return results;
+}
+
+Status PlannedGraph::RunSteps(const Memory& memory, ThreadPool& pool,
+                              const RunRecord& record) const {
   std::optional<Tracer> tracer;
   if (record.trace != nullptr) tracer.emplace();
   if (record.step_milliseconds != nullptr) record.step_milliseconds->assign(plan.steps.size(), 0.0);
@@ -110,15 +120,10 @@ Result<std::vector<Tensor>> PlannedGraph::Run(std::span<const Tensor> inputs, st
           std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin)
               .count();
     // Later steps rely on the checks of earlier ones.
-    if (auto failure = error.Take()) return tl::unexpected(*std::move(failure));
+    if (auto failure = memory.error().Take()) return tl::unexpected(*std::move(failure));
   }
   if (tracer) *record.trace = tracer->Result();
-  std::vector<Tensor> results;
-  for (TensorBuilder& b : outputs) {
-    SetOneNanOf(b);
-    results.push_back(b.Finish());
-  }
-  return results;
+  return {};
 }
 
 }  // namespace nn

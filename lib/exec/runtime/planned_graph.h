@@ -35,16 +35,19 @@ struct PlannedGraph {
   Result<bool> Build(bool fuse, const RunLimits& limits);
 
   // Inputs in the graph's order, of its types. `arena` and `error` are for this run alone; the
-  // arena has plan.arena_bytes. `runner`: for nodes without a kernel; may be null.
+  // arena has plan.arena_bytes. `runner`: for nodes with regions; may be null. `budget`: see
+  // MemoryOf().
   Result<std::vector<Tensor>> Run(std::span<const Tensor> inputs, std::byte* arena,
                                   StepError& error, ThreadPool& pool, NodeRunner* runner,
-                                  const RunRecord& record) const;
+                                  EvalBudget* budget, const RunRecord& record) const;
+  // Runs the steps with a memory of MemoryOf().
+  Status RunSteps(const Memory& memory, ThreadPool& pool, const RunRecord& record) const;
 
  private:
   Status PlanSteps(bool fuse, const RunLimits& limits);
 };
 
-// Sets each NaN of an output to the one that outputs have.
-void SetOneNanOf(TensorBuilder& tensor);
+// Sets each NaN of `n` elements of an output to the one that outputs have.
+void SetOneNanOf(DType dtype, std::byte* data, size_t n);
 
 }  // namespace nn

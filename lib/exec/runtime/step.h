@@ -16,6 +16,7 @@ namespace nn {
 
 class Node;
 class NodeRunner;
+struct EvalBudget;
 
 using BufferId = uint32_t;
 
@@ -45,19 +46,23 @@ class StepError {
 // own, so several runs may use it at the same time.
 class Memory {
  public:
-  // `error` and `runner`, which may be null, must outlive this object.
-  Memory(std::vector<std::byte*> buffers, StepError& error, NodeRunner* runner)
-      : buffers_(std::move(buffers)), error_(&error), runner_(runner) {}
+  // `error`, and `runner` and `budget`, which may be null, must outlive this object.
+  Memory(std::vector<std::byte*> buffers, StepError& error, NodeRunner* runner, EvalBudget* budget)
+      : buffers_(std::move(buffers)), error_(&error), runner_(runner), budget_(budget) {}
 
   std::byte* data(BufferId id) const { return buffers_[id]; }
+  // For a buffer outside of the arena.
+  void set_data(BufferId id, std::byte* data) { buffers_[id] = data; }
   StepError& error() const { return *error_; }
-  // For regions. Only steps with nodes that have some may use it: they run alone.
+  // For regions. Only steps with nodes that have some may use them: they run alone.
   NodeRunner* runner() const { return runner_; }
+  EvalBudget* budget() const { return budget_; }
 
  private:
   std::vector<std::byte*> buffers_;
   StepError* error_;
   NodeRunner* runner_;
+  EvalBudget* budget_;
 };
 
 // The view of a value: a buffer, a byte offset, and the stride of its innermost rows in elements.

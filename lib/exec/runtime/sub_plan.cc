@@ -35,7 +35,7 @@ size_t SubPlan::arena_bytes() const {
 
 void SubPlan::Run(std::span<std::byte* const> inputs, std::byte* output, std::byte* arena,
                   StepError& error) const {
-  const Memory memory = MemoryOf(impl_->plan, inputs, {&output, 1}, arena, error, nullptr);
+  const Memory memory = MemoryOf(impl_->plan, inputs, {&output, 1}, arena, error, nullptr, nullptr);
   for (const auto& step : impl_->plan.steps) {
     const size_t grid = step->grid();
     for (size_t i = 0; i < grid; ++i) step->Run(memory, i);
