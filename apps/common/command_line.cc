@@ -77,6 +77,20 @@ bool CommandLine::UsesColor(int descriptor) const {
   return isatty(descriptor) == 1 && value("NO_COLOR").empty() && value("TERM") != "dumb";
 }
 
+Json CommandLine::GivenOptions() const {
+  Json given = Json::object();
+  const std::function<void(const CLI::App&)> add = [&](const CLI::App& app) {
+    for (const CLI::Option* option :
+         app.get_options([](const CLI::Option* o) { return o->nonpositional() && o->count() > 0; }))
+      given[option->get_name()] =
+          option->get_expected_max() == 0 ? Json(true) : Json(option->results());
+    for (const CLI::App* group : app.get_subcommands([](const CLI::App*) { return true; }))
+      add(*group);
+  };
+  add(app_);
+  return given;
+}
+
 void CommandLine::AddLimits() {
   // Nested models are walked recursively; this many levels fit an 8 MiB stack with ample margin.
   constexpr int kDeepest = 500;

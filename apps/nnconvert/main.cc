@@ -5,6 +5,7 @@
 #include <system_error>
 
 #include "apps/common/command_line.h"
+#include "apps/nnconvert/attest.h"
 #include "apps/nnconvert/c_source.h"
 #include "apps/nnconvert/folder.h"
 #include "apps/nnconvert/graph_edits.h"
@@ -204,6 +205,11 @@ void AddOptions(CommandLine& command, ConvertArguments& o) {
                  "operators, transposes, verification. The extension determines the form: .json, "
                  ".md or .html")
       ->type_name("FILE");
+  app.add_option("--attest", o.attest,
+                 "Also write how OUT was made, as an in-toto statement (SLSA provenance): digests "
+                 "of all files, version, options and verification. \"nnvalidate --attestation\" "
+                 "checks it; tools such as cosign sign it")
+      ->type_name("FILE");
   AddFolderOptions(app, o);
 }
 
@@ -239,7 +245,10 @@ Result<int> RunOne(const ConvertArguments& o, ReportFile& file) {
   report.input = o.input;
   report.output = o.output;
   const Status done = Convert(o, file, report);
-  if (done) return Deliver(o, report, file);
+  if (done) {
+    NN_RETURN_IF_ERROR(WriteAttestation(o, report));
+    return Deliver(o, report, file);
+  }
   report.error = done.error();
   // Usage and file errors say nothing about the model.
   if (ReportCode(report) != ExitCode(ErrorCode::kUsage)) NN_RETURN_IF_ERROR(file.Write(report));
@@ -284,11 +293,16 @@ Result<int> Run(const ConvertArguments& o) {
   NN_RETURN_IF_ERROR(CheckHalfUsage(o));
   NN_RETURN_IF_ERROR(CheckQuantizeUsage(o));
   NN_RETURN_IF_ERROR(CheckGraphEditOptions(o));
+  NN_RETURN_IF_ERROR(CheckAttest(o));
   if (o.output.empty() && !(o.dry_run && !o.to.empty()))
     return UsageError("OUT is required, unless --dry-run and --to are given");
   NN_ASSIGN(ReportFile file, ReportFile::At(o.report));
-  if (!o.report.empty() && (IsSamePath(o.report, o.input) || IsSamePath(o.report, o.output)))
-    return UsageError("--report {}: is the file of a model", o.report);
+  for (const std::string& path : {o.report, o.attest})
+    if (!path.empty() && (IsSamePath(path, o.input) || IsSamePath(path, o.output)))
+      return UsageError("{} {}: is the file of a model", path == o.report ? "--report" : "--attest",
+                        path);
+  if (IsFolderOfModels(o.input) && !o.attest.empty())
+    return UsageError("--attest is for one model, but {} stands for several", o.input);
   if (IsFolderOfModels(o.input)) return RunFolder(o, file);
   if (o.jobs || o.force)
     return UsageError("{} is for folders, but {} is one model", o.jobs ? "--jobs" : "--force",
@@ -311,7 +325,9 @@ int main(int argc, char** argv) {
     arguments.run_limits = command.run_limits();
     arguments.quiet = command.quiet();
     nn::app::SeparateSymbolShapes(arguments);
-    arguments.digests = arguments.format == "json" || !arguments.report.empty();
+    arguments.digests =
+        arguments.format == "json" || !arguments.report.empty() || !arguments.attest.empty();
+    arguments.given = command.GivenOptions();
     return nn::app::Run(arguments);
   });
 }

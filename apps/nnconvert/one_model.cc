@@ -16,6 +16,7 @@
 #include "apps/common/port_arrays.h"
 #include "apps/common/program.h"
 #include "apps/common/progress.h"
+#include "apps/nnconvert/attest.h"
 #include "apps/nnconvert/graph_edits.h"
 #include "apps/nnconvert/quantize_options.h"
 #include "base/file.h"
@@ -389,6 +390,7 @@ Status ConvertOne(const ConvertArguments& o, const Format* format, ConvertReport
   // The output may replace the model, but not the files beside it, which are known only afterwards.
   if (o.digests) {
     NN_ASSIGN(report.input_files, DigestModel(o.input));
+    HashSource(o, report);
   }
   const SideFiles files = read.model->files;
   if (HasNativeEdits(o)) {

@@ -10,6 +10,7 @@
 #include "apps/common/model.h"
 #include "apps/common/port_arrays.h"
 #include "apps/nnconvert/c_source.h"
+#include "base/json.h"
 #include "convert/verify.h"
 #include "edit/plan.h"
 #include "exec/run_limits.h"
@@ -74,11 +75,13 @@ struct ConvertArguments {
   bool quiet = false;  // no report of success, unless in JSON
   bool support = false;
   std::string report;  // a file; "": none
+  std::string attest;  // a file; "": none
   // For folders
   std::optional<uint64_t> jobs;
   bool force = false;
   // Not options: set by other parts of the program.
   bool digests = false;  // of all files
+  Json given;            // CommandLine::GivenOptions(), for `attest`
   bool messages = true;  // progress of the runs, names of side files
   size_t threads = 0;    // of a run; 0: one per processor
   // Verification

@@ -14,6 +14,7 @@
 #include "base/status.h"
 #include "convert/convert.h"
 #include "convert/model_files.h"
+#include "tensorio/graph_digest.h"
 
 namespace nn::app {
 
@@ -23,6 +24,7 @@ struct ConvertReport {
   std::string output, output_format;
   // Empty if they were not asked for, and for standard input and output.
   std::vector<FileDigest> input_files, output_files;
+  std::optional<GraphDigests> input_hash;  // for an attestation
   bool dry_run = false;
   bool copy = false;     // copied without import
   std::string c_header;  // the file beside a C source; "": the output is the model itself

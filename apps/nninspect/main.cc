@@ -1,6 +1,7 @@
 // nninspect: describes the contents of a model file.
 #include "apps/common/command_line.h"
 #include "apps/common/model.h"
+#include "apps/nninspect/bom.h"
 #include "apps/nninspect/inspection.h"
 #include "apps/nninspect/many.h"
 #include "apps/nninspect/page_notes.h"
@@ -48,8 +49,9 @@ void AddOptions(CommandLine& command, InspectOptions& o) {
   AddViews(app, o);
   app.add_option("--format", o.format,
                  "Output format; csv is one table, dot and svg are pictures, html is a page "
-                 "for a browser")
-      ->check(CLI::IsMember({"text", "json", "csv", "dot", "svg", "html"}))
+                 "for a browser, cyclonedx is a bill of materials with the files, operators, "
+                 "license and authors")
+      ->check(CLI::IsMember({"text", "json", "csv", "dot", "svg", "html", "cyclonedx"}))
       ->capture_default_str();
   app.add_flag("--expand", o.expand,
                "With dot and svg: draw every repetition of repeated blocks; with svg, open all "
@@ -86,6 +88,10 @@ Status CheckUsage(const InspectOptions& o) {
   if (o.format == "csv" && (tables != 1 || !o.node.empty() || o.tree || o.hash))
     return UsageError(
         "--format csv needs exactly one of --nodes, --op, --tensors, --values and --cost");
+  if (o.format == "cyclonedx" && (o.table() || o.parts() || !o.shapes.empty()))
+    return UsageError(
+        "--format cyclonedx describes the whole model as it is, and cannot be combined with shapes "
+        "and parts of it");
   if ((o.picture() || o.format == "html") && (o.table() || o.parts()))
     return UsageError("--format {} draws the model and cannot be combined with other parts of it",
                       o.format);
@@ -158,6 +164,11 @@ Result<int> Run(const InspectOptions& o) {
   if (o.diff) return Diff(o);
   if (o.picture()) return Draw(o);
   if (o.format == "html") return WritePage(o);
+  if (o.format == "cyclonedx") {
+    NN_ASSIGN(const Json bill, BillOfMaterials(o));
+    NN_RETURN_IF_ERROR(PrintText(o.output, JsonText(bill)));
+    return kExitDone;
+  }
   NN_ASSIGN(const Inspection inspection, Inspect(o));
   NN_RETURN_IF_ERROR(PrintText(o.output, Text(o, inspection)));
   return kExitDone;

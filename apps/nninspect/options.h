@@ -13,7 +13,7 @@ struct InspectOptions {
   ReadLimits limits;
   std::string other;  // --diff: the second model
   std::string output = "-";
-  std::string format = "text";  // json, csv, dot, svg, html
+  std::string format = "text";  // json, csv, dot, svg, html, cyclonedx
   // Parts printed beside, or instead of, the summary.
   bool nodes = false;
   std::string op;    // --op: the table of operators, of this type only

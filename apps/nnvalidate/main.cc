@@ -10,6 +10,7 @@
 #include "apps/common/model_list.h"
 #include "apps/common/progress.h"
 #include "apps/nnvalidate/assertions.h"
+#include "apps/nnvalidate/attestation.h"
 #include "apps/nnvalidate/baseline.h"
 #include "apps/nnvalidate/config.h"
 #include "apps/nnvalidate/outputs.h"
@@ -41,6 +42,7 @@ struct ValidateArguments {
   std::string write_baseline;
   std::vector<std::string> targets;
   Assertions assertions;
+  std::string attestation;  // a file; "": none
   size_t jobs = 0;
   bool list_rules = false;
   std::string explain;
@@ -111,6 +113,10 @@ void AddOptions(CommandLine& command, ValidateArguments& a) {
                    "nnapi-1.0; repeatable")
       ->type_name("FORMAT");
   AddAssertionOptions(command, a.assertions);
+  app.add_option("--attestation", a.attestation,
+                 "Also check that MODEL is what this in-toto statement attests, such as one of "
+                 "\"nnconvert --attest\"; signatures of an envelope are not checked")
+      ->type_name("FILE");
   app.add_option("-j,--jobs", a.jobs,
                  "Number of files to check in parallel; 0 for the number of processors")
       ->capture_default_str();
@@ -124,8 +130,8 @@ Error WithoutPrefix(const Error& error, std::string_view prefix) {
 
 // Checks one file. A file that is not a valid model is a finding; an error means that the file
 // could not be accessed.
-Status CheckFile(const FileOptions& options, bool fingerprints, const ReadLimits& limits,
-                 FileReport& file) {
+Status CheckFile(const FileOptions& options, const std::optional<Attestation>& attestation,
+                 bool fingerprints, const ReadLimits& limits, FileReport& file) {
   const auto read = ReadModelFile(file.path, limits);
   if (read) {
     file.format = read->format->label;
@@ -139,6 +145,11 @@ Status CheckFile(const FileOptions& options, bool fingerprints, const ReadLimits
       add(std::move(unsupported));
     }
     add(CheckAssertions(*read, file.path, options.assertions));
+    if (attestation) {
+      NN_ASSIGN(std::vector<Finding> differences,
+                CheckAttestation(*read, file.path, limits, *attestation));
+      add(std::move(differences));
+    }
     if (fingerprints) AddFingerprints(*read->model, *read->format, file.findings);
   } else if (const ErrorCode code = read.error().code();
              code == ErrorCode::kParse || code == ErrorCode::kModel) {
@@ -152,7 +163,8 @@ Status CheckFile(const FileOptions& options, bool fingerprints, const ReadLimits
 }
 
 // Checks the files of the report in parallel; returns the status of each.
-std::vector<Status> CheckFiles(const std::vector<FileOptions>& options, bool fingerprints,
+std::vector<Status> CheckFiles(const std::vector<FileOptions>& options,
+                               const std::optional<Attestation>& attestation, bool fingerprints,
                                const ReadLimits& limits, size_t jobs, Report& report) {
   std::vector<Status> results(report.files.size());
   Progress progress("files", report.files.size());
@@ -161,7 +173,7 @@ std::vector<Status> CheckFiles(const std::vector<FileOptions>& options, bool fin
   ThreadPool pool(std::clamp<size_t>(report.files.size(), 1, most));
   pool.ParallelFor(report.files.size(), [&](size_t i) {
     try {
-      results[i] = CheckFile(options[i], fingerprints, limits, report.files[i]);
+      results[i] = CheckFile(options[i], attestation, fingerprints, limits, report.files[i]);
     } catch (const std::bad_alloc&) {
       results[i] = LimitError("{}: out of memory (see max-memory)", report.files[i].path);
     } catch (const std::exception& e) {
@@ -282,13 +294,22 @@ Result<int> Run(const ValidateArguments& a, const CommandLine& command) {
   if (!a.baseline.empty()) {
     NN_ASSIGN(baseline, Baseline::Read(a.baseline));
   }
+  std::optional<Attestation> attestation;
+  if (!a.attestation.empty()) {
+    NN_ASSIGN(attestation, ReadAttestation(a.attestation));
+  }
   Report report;
   report.tool_version = Version();
   report.tool_uri = NN_HOMEPAGE;
   NN_ASSIGN(const std::vector<FileOptions> options, AddFiles(a.models, configs, report));
+  if (attestation) {
+    if (options.size() != 1)
+      return UsageError("--attestation is about one model, but there are {}", options.size());
+    for (const RuleInfo& rule : AttestationRules()) report.rules.push_back(rule);
+  }
   const bool fingerprints = baseline || !a.write_baseline.empty() || NeedsFingerprints(outputs);
-  const int code =
-      FailureOf(CheckFiles(options, fingerprints, command.limits(), a.jobs, report), report);
+  const int code = FailureOf(
+      CheckFiles(options, attestation, fingerprints, command.limits(), a.jobs, report), report);
   if (!a.write_baseline.empty() && code == kExitDone) {
     const Baseline known = Baseline::Of(report, a.write_baseline);
     NN_RETURN_IF_ERROR(known.Write());

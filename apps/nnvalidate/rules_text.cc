@@ -8,6 +8,7 @@
 
 #include "apps/common/table.h"
 #include "apps/nnvalidate/assertions.h"
+#include "apps/nnvalidate/attestation.h"
 #include "apps/nnvalidate/targets.h"
 #include "base/json.h"
 #include "base/text.h"
@@ -48,7 +49,7 @@ std::vector<std::string_view> ProfilesOf(const RuleInfo& rule) {
 Result<RuleInfo> FindAny(const std::string& text) {
   std::string id = text;
   for (char& c : id) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-  for (const auto& rules : {AllRules(), TargetRules(), AllAssertionRules()})
+  for (const auto& rules : {AllRules(), TargetRules(), AllAssertionRules(), AttestationRules()})
     for (const RuleInfo& rule : rules)
       if (rule.id == id) return rule;
   return UsageError("unknown rule {}; nnvalidate --list-rules --enable \"*\" lists all rules",

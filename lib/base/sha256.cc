@@ -4,6 +4,10 @@
 
 namespace nn {
 
+Sha256::Sha256() {
+  sha256_init(&context_);
+}
+
 void Sha256::Bytes(std::span<const std::byte> bytes) {
   sha256_update(&context_, bytes.size(), reinterpret_cast<const uint8_t*>(bytes.data()));
 }

@@ -14,7 +14,7 @@ namespace nn {
 
 class Sha256 {
  public:
-  Sha256() { sha256_init(&context_); }
+  Sha256();
 
   void Bytes(std::span<const std::byte> bytes);
   void Bytes(std::string_view text) { Bytes(std::as_bytes(std::span(text))); }

@@ -410,10 +410,7 @@ Result<Conversion> ConvertGraph(ImportedModel imported, const SourceError& sourc
     out.remedy = RemedyOf(source, format, out.unsupported.size(), of_import, o);
     return out;
   }
-  if (o.half && std::ranges::none_of(fitted.values(),
-                                     [&](const Value& v) { return v.dtype() == o.half->type; }))
-    return UnsupportedError("{} models cannot be written with {} numbers yet", format.label,
-                            DTypeName(o.half->type));
+  if (o.half) NN_RETURN_IF_ERROR(CheckHalved(fitted, format, *o.half));
   out.converted = InterfaceOf(fitted);
   out.moved_ports = MovedPorts(summary, fitted, axes);
   out.shifted_ports = ShiftedPorts(summary, fitted, axes);

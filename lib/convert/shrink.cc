@@ -88,6 +88,8 @@ Status HalveSource(Graph& graph, const Format& format, const ConvertOptions& o, 
   const std::string_view name = DTypeName(options.type);
   if (!options.accepts)
     options.accepts = [&](const Node& node) { return IsOneOperator(node, format, o.output.opset); };
+  // A small constant would keep the others of its operator in float32.
+  if (format.target->narrows_constants) options.least_elements = 1;
   std::set<const Node*> kept;
   if (o.verify && !options.weights_only) {
     NN_ASSIGN(const std::vector<bool> outside, OutOfRange(graph, options.type, o.verification));
@@ -107,6 +109,17 @@ Status HalveSource(Graph& graph, const Format& format, const ConvertOptions& o, 
     return UnsupportedError("the model has no float32 {} that could be {}",
                             options.weights_only ? "weights" : "operators", name);
   return {};
+}
+
+Status CheckHalved(const Graph& fitted, const Format& format, const HalfOptions& options) {
+  const auto is_half = [&](const Value& v) { return v.dtype() == options.type; };
+  if (std::ranges::any_of(fitted.values(), is_half)) return {};
+  // The writer stores the constants, which are float32 in the graph, in 16 bits.
+  const bool narrows = format.target->narrows_constants && options.type == DType::kF16;
+  if (narrows && options.weights_only) return {};
+  return UnsupportedError("{} models have no operators on {}{}", format.label,
+                          DTypeName(options.type),
+                          narrows ? "; --fp16 --weights-only stores their weights in it" : "");
 }
 
 }  // namespace nn

@@ -24,4 +24,8 @@ Result<bool> SimplifyFor(const Target& target, Graph& graph, InterfaceAxes& axes
 Status HalveSource(Graph& graph, const Format& format, const ConvertOptions& options,
                    Conversion& out);
 
+// kUnsupported if nothing in the legalized graph has the type, and the format's writer stores no
+// constants in it.
+Status CheckHalved(const Graph& fitted, const Format& format, const HalfOptions& options);
+
 }  // namespace nn

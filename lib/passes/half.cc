@@ -67,7 +67,7 @@ class Halver {
   Status StoreWeights() {
     std::vector<Value*> weights;
     for (Value& v : graph_.values())
-      if (IsWeight(v, kMinHalfWeight)) weights.push_back(&v);
+      if (IsWeight(v, options_.least_elements)) weights.push_back(&v);
     for (Value* v : weights) {
       NN_ASSIGN(Tensor half, HalfOf(v->constant(), options_.type));
       Value* const stored = graph_.AddConstant(std::move(half), v->name());

@@ -15,6 +15,9 @@ struct HalfOptions {
   DType type = DType::kF16;  // or kBF16
   // Only the constants are stored in the type; a dequantize node widens each of them.
   bool weights_only = false;
+  // Smaller constants stay in float32 if only weights change: by default, those whose node takes
+  // more bytes than it saves.
+  int64_t least_elements = 64;
   // Also the inputs and outputs of the graph.
   bool interface = false;
   // Whether an operator stays in float32, with its weights. Null: none.
@@ -30,10 +33,6 @@ struct HalfSummary {
   int64_t unaccepted = 0;    // that stay because of HalfOptions::accepts
   int64_t out_of_range = 0;  // constants with numbers that the type does not hold
 };
-
-// Smaller constants stay in float32 if only weights change: the node takes more bytes than it
-// saves.
-inline constexpr int64_t kMinHalfWeight = 64;
 
 // The largest magnitude that is rounded to a finite number of the type.
 double LargestHalf(DType type);

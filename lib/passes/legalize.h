@@ -66,6 +66,9 @@ struct Target {
   // verification converts, and adds what it changed to the counts unless they are null. Runs once
   // constants are folded and idioms are fused, and again after the rewrites.
   Status (*change_types)(Graph&, RewriteCounts*) = nullptr;
+  // Whether the writer stores float32 constants in 16 bits where no number changes by that, if all
+  // constants of an operator allow it.
+  bool narrows_constants = false;
   // For targets that have quantized u8, but not i8: quantized i8 becomes u8 (MakeUnsigned() in
   // passes/qdq.h), also that of inputs and outputs (see InterfaceAxes).
   bool shifts_interface = false;

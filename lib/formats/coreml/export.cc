@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "formats/common/interface.h"
 #include "formats/coreml/family.h"
+#include "formats/coreml/half_weights.h"
 #include "formats/coreml/layer_fit.h"
 #include "formats/coreml/native.h"
 #include "formats/coreml/weights.h"
@@ -176,6 +177,7 @@ Result<FileImage> Write(const Graph& graph, const ExportOptions& options) {
   WriteClassifier(graph, root, network);
   root.Int("specificationVersion",
            std::max({kLeastVersion, InterfaceVersion(graph), VersionOfLayers(network.message())}));
+  NN_RETURN_IF_ERROR(StoreHalfWeights(model.mutable_message(), model.payloads));
   NN_ASSIGN(auto parts, Serialize(model));
   if (IsPackagePath(options.path)) return PackageImage({}, std::move(parts));
   FileImage image;

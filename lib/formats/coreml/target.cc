@@ -176,7 +176,8 @@ const Target& CoremlTarget() {
                                 .rewrites = rewrites,
                                 .lacks_scalars = true,
                                 .prepare = AsReals,
-                                .change_types = WidenIntegers};
+                                .change_types = WidenIntegers,
+                                .narrows_constants = true};
   return target;
 }
 

@@ -1,0 +1,178 @@
+// How a model was made (nnconvert --attest, nnvalidate --attestation), and what it consists of
+// (nninspect --format cyclonedx).
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <span>
+#include <string>
+
+#include "apps/program.h"
+#include "base/base64.h"
+#include "base/json.h"
+#include "base/sha256.h"
+#include "support/files.h"
+#include "support/json_schema.h"
+
+namespace nn::test::provenance_test {
+namespace {
+
+std::string DigestOf(const std::string& path) {
+  Sha256 hash;
+  hash.Bytes(ReadText(path));
+  return hash.Finish().substr(7);
+}
+
+// A conversion of "m.textproto" to "m.tflite" in the folder, attested in "m.json".
+Json Attest(const TempDir& dir, const std::string& options = {}) {
+  WriteText(dir / "m.textproto", ConvModel());
+  const ProgramResult r =
+      RunProgram(fmt::format("nnconvert {} {} --attest {} {}", dir / "m.textproto",
+                             dir / "m.tflite", dir / "m.json", options));
+  REQUIRE_MESSAGE(r.code == 0, r.err);
+  return Json::parse(ReadText(dir / "m.json"));
+}
+
+ProgramResult Check(const TempDir& dir, const std::string& model = "m.tflite") {
+  return RunProgram(fmt::format("nnvalidate {} --attestation {}", dir / model, dir / "m.json"));
+}
+
+TEST_CASE("nnconvert --attest: digests, options and verification") {
+  const TempDir dir;
+  const Json statement = Attest(dir, "--seed 7 --float32");
+  const Json schema =
+      Json::parse(ReadText(NN_SOURCE_DIR "/schemas/nnconvert-attestation.schema.json"));
+  for (const std::string& error : SchemaErrors(schema, statement)) FAIL_CHECK(error);
+  CHECK(
+      statement["subject"] ==
+      Json::array({{{"name", "m.tflite"}, {"digest", {{"sha256", DigestOf(dir / "m.tflite")}}}}}));
+  const Json& build = statement["predicate"]["buildDefinition"];
+  CHECK(build["resolvedDependencies"][0]["digest"]["sha256"] == DigestOf(dir / "m.textproto"));
+  CHECK(build["externalParameters"]["options"] ==
+        Json{{"--float32", true}, {"--seed", Json::array({"7"})}});
+  const Json& details = statement["predicate"]["runDetails"];
+  CHECK(details["nnsuite_result"] == "converted");
+  CHECK(details["nnsuite_verification"]["passed"] == true);
+  CHECK(details["nnsuite_hashes"]["output"]["weights"].get<std::string>().starts_with("sha256:"));
+  // The same conversion gives the same bytes.
+  const std::string first = ReadText(dir / "m.json");
+  Attest(dir, "--seed 7 --float32");
+  CHECK(ReadText(dir / "m.json") == first);
+}
+
+TEST_CASE("nnconvert --attest: the source is that before the conversion") {
+  const TempDir dir;
+  WriteText(dir / "m.textproto", ConvModel());
+  REQUIRE(RunProgram("nnconvert " + dir / "m.textproto " + dir / "m.onnx").code == 0);
+  const std::string before = DigestOf(dir / "m.onnx");
+  REQUIRE(RunProgram(fmt::format("nnconvert {0} {0} --rename-input x=image --attest {1}",
+                                 dir / "m.onnx", dir / "m.json"))
+              .code == 0);
+  const Json statement = Json::parse(ReadText(dir / "m.json"));
+  CHECK(statement["predicate"]["buildDefinition"]["resolvedDependencies"][0]["digest"]["sha256"] ==
+        before);
+  CHECK(statement["subject"][0]["digest"]["sha256"] == DigestOf(dir / "m.onnx"));
+  CHECK(Check(dir, "m.onnx").code == 0);
+}
+
+TEST_CASE("nnconvert --attest: usage") {
+  const TempDir dir;
+  WriteText(dir / "m.textproto", ConvModel());
+  for (const char* options : {"m.tflite --dry-run --attest a.json", "- --to tflite --attest a.json",
+                              "m.tflite --attest m.tflite", "m.tflite --attest m.textproto"}) {
+    CAPTURE(options);
+    const ProgramResult r =
+        RunProgram(fmt::format("nnconvert {0}/m.textproto {0}/{1}", dir.path(), options));
+    CHECK(r.code == 2);
+  }
+}
+
+TEST_CASE("nnvalidate --attestation: the model, another one, and the same stored anew") {
+  const TempDir dir;
+  Attest(dir);
+  const ProgramResult good = Check(dir);
+  CHECK_MESSAGE(good.code == 0, good.out, good.err);
+  // Another name in the file: the bytes differ, structure and weights do not.
+  REQUIRE(RunProgram(fmt::format("nnconvert {} {} --rename-input x=image", dir / "m.tflite",
+                                 dir / "renamed.tflite"))
+              .code == 0);
+  const ProgramResult renamed = Check(dir, "renamed.tflite");
+  CHECK(renamed.code == 1);
+  CHECK(Contains(renamed.out, "ATTEST-SUBJECT"));
+  CHECK(!Contains(renamed.out, "ATTEST-HASH"));
+  WriteText(dir / "other.textproto", TwoOutputsModel());
+  const ProgramResult other = Check(dir, "other.textproto");
+  CHECK(other.code == 1);
+  CHECK(Contains(other.out, "ATTEST-HASH"));
+  CHECK(Contains(RunProgram("nnvalidate --explain ATTEST-HASH").out, "nninspect --hash"));
+}
+
+TEST_CASE("nnvalidate --attestation: a conversion without verification is a warning") {
+  const TempDir dir;
+  Attest(dir, "--no-verify");
+  const ProgramResult r = Check(dir);
+  CHECK(r.code == 0);
+  CHECK(Contains(r.out, "ATTEST-RESULT"));
+}
+
+TEST_CASE("nnvalidate --attestation: signed envelopes, and other files") {
+  const TempDir dir;
+  const Json statement = Attest(dir);
+  const std::string text = statement.dump();
+  const std::string payload = Base64(std::as_bytes(std::span(text)));
+  const Json envelope = {{"payloadType", "application/vnd.in-toto+json"},
+                         {"payload", payload},
+                         {"signatures", Json::array({{{"sig", "AA=="}}})}};
+  for (const Json& file : {envelope, Json{{"dsseEnvelope", envelope}}}) {
+    WriteText(dir / "m.json", file.dump());
+    const ProgramResult r = Check(dir);
+    CHECK_MESSAGE(r.code == 0, r.out, r.err);
+    CHECK(Contains(r.err, "signatures of the envelope are not checked"));
+  }
+  for (const std::string& file :
+       {std::string("{"), std::string("[]"), std::string(R"({"_type": "x", "subject": []})"),
+        std::string(R"({"payloadType": "text/plain", "payload": ""})"),
+        std::string(R"({"payloadType": "application/vnd.in-toto+json", "payload": "%"})"),
+        std::string(R"({"_type": "https://in-toto.io/Statement/v1", "subject": [3]})")}) {
+    CAPTURE(file);
+    WriteText(dir / "m.json", file);
+    CHECK(Check(dir).code == 2);
+  }
+}
+
+TEST_CASE("nninspect --format cyclonedx: the bill of materials of a model") {
+  const TempDir dir;
+  WriteText(dir / "m.textproto", ConvModel() +
+                                     R"(metadata_props { key: "license" value: "Apache-2.0" }
+                   metadata_props { key: "Author" value: "A. Turing" }
+                   metadata_props { key: "note" value: "n" })");
+  const ProgramResult r = RunProgram("nninspect --format cyclonedx " + dir / "m.textproto");
+  REQUIRE_MESSAGE(r.code == 0, r.err);
+  const Json bill = Json::parse(r.out);
+  CHECK(bill["bomFormat"] == "CycloneDX");
+  CHECK(bill["specVersion"] == "1.6");
+  const auto serial = bill["serialNumber"].get<std::string>();
+  CHECK(serial.size() == 45);
+  CHECK(serial.starts_with("urn:uuid:"));
+  const Json& model = bill["metadata"]["component"];
+  CHECK(model["type"] == "machine-learning-model");
+  CHECK(model["licenses"][0]["license"]["id"] == "Apache-2.0");
+  CHECK(model["authors"][0]["name"] == "A. Turing");
+  CHECK(model["hashes"][0]["content"] == DigestOf(dir / "m.textproto"));
+  const Json& parameters = model["modelCard"]["modelParameters"];
+  CHECK(parameters["inputs"][0]["format"] == "x: FLOAT[1, 3, 8, 8]");
+  const auto property = [&](const std::string& name) -> std::string {
+    for (const Json& p : model["modelCard"]["properties"])
+      if (p["name"] == "nnsuite:" + name) return p["value"];
+    return {};
+  };
+  CHECK(property("format") == "ONNX");
+  CHECK(property("operator:Conv") == "1");
+  CHECK(property("hash:structure").starts_with("sha256:"));
+  CHECK(property("metadata:note") == "n");
+  CHECK(bill["components"][0]["name"] == "m.textproto");
+  CHECK(bill["dependencies"][0]["dependsOn"][0] == bill["components"][0]["bom-ref"]);
+  CHECK(RunProgram("nninspect --format cyclonedx --nodes " + dir / "m.textproto").code == 2);
+}
+
+}  // namespace
+}  // namespace nn::test::provenance_test
