@@ -46,18 +46,6 @@ bool IsOneOperator(const Node& node, const Format& format, int64_t opset) {
 
 namespace {
 
-// Whether the target can express all nodes as they are.
-bool IsLegal(const Graph& graph, const Target& target) {
-  const auto is_unranked = [](const Value* v) { return v != nullptr && !v->type().ranked(); };
-  return std::ranges::all_of(graph.nodes(), [&](const Node& node) {
-    if (node.op().is_opaque || (node.op().decided_by_runs && !target.takes_regions)) return false;
-    if (!target.takes_unranked && (std::ranges::any_of(node.inputs(), is_unranked) ||
-                                   std::ranges::any_of(node.outputs(), is_unranked)))
-      return false;
-    return !target.why_illegal(node);
-  });
-}
-
 // Moves transposes where that leaves fewer nodes, all of them legal.
 Status JoinAxes(Graph& graph, const Target& target, RewriteCounts& rewrites) {
   Graph moved = graph.Clone();

@@ -9,7 +9,13 @@
 namespace nn {
 namespace {
 
+bool IsIntegerProduct(const Node& node) {
+  return (node.Is("matmul_integer") || node.Is("conv_integer")) && !IsChecked(node);
+}
+
 std::optional<std::string> WhyIllegal(const Node& node) {
+  // Not all of them can be, but the depth may be known later.
+  if (IsIntegerProduct(node)) return "the product is computed in float32";
   if (node.op().is_composition() && !IsChecked(node)) return "its decomposition is planned";
   const auto layout = node.attrs().Get("layout");
   // The reference evaluation supports any layout, and reports shapes as declared in the file.
@@ -52,8 +58,7 @@ bool TakesIdiom(const Node& /*node*/) {
 Status ComputeIntegersInFloat(Graph& graph) {
   std::vector<Node*> nodes;
   for (Node& node : graph.nodes())
-    if ((node.Is("matmul_integer") || node.Is("conv_integer")) && !IsChecked(node))
-      nodes.push_back(&node);
+    if (IsIntegerProduct(node)) nodes.push_back(&node);
   for (Node* node : nodes) NN_RETURN_IF_ERROR(ExpandIntegerProduct(graph, *node));
   return {};
 }

@@ -6,6 +6,7 @@
 #include <functional>
 #include <unordered_map>
 
+#include "ops/control/region.h"
 #include "passes/idioms.h"
 #include "passes/interface_axes.h"
 #include "passes/passes.h"
@@ -80,10 +81,12 @@ bool HasOperator(const Target& target, const Node& node) {
 // The name of the rewrite that was applied; empty if none was. It may have erased the node.
 Result<std::string_view> RewriteNode(Graph& graph, Node& node, const Target& target, bool late) {
   if (HasUnranked(node)) return std::string_view();
+  // Rewrites for all operators would change a node, but not its regions.
+  const bool by_name = !node.regions().empty();
   for (const auto rewrites :
        {target.rewrites, late ? target.late_rewrites : std::span<const Rewrite>()})
     for (const Rewrite& rewrite : rewrites) {
-      if (!rewrite.op.empty() && !node.Is(rewrite.op)) continue;
+      if (rewrite.op.empty() ? by_name : !node.Is(rewrite.op)) continue;
       auto changed = rewrite.apply(graph, node);
       if (!changed) return tl::unexpected(changed.error().In(rewrite.name));
       if (*changed) return rewrite.name;
@@ -113,20 +116,56 @@ Status RunRewrite(std::string_view name, Graph& graph, const std::function<Statu
   return status;
 }
 
-Status Improve(Graph& graph, const Target& target, bool has_interface, RewriteCounts* counts) {
-  const bool moves_interface = target.moves_interface && has_interface;
-  const bool shifts_interface = target.shifts_interface && has_interface;
-  const bool lacks_scalars = target.lacks_scalars && has_interface;
+// What Improve() may change about the inputs and outputs of a graph.
+enum class Ports : uint8_t {
+  kFixed,   // nothing
+  kRegion,  // nothing either, but the graph around the region has let scalars become vectors
+  kMoved,   // what the target asks for
+};
+
+// Changes types in a region, unless those of its inputs or outputs would change.
+Status ChangeTypesWithin(Graph& region, const Target& target, RewriteCounts* counts) {
+  Graph changed = region.Clone();
+  RewriteCounts applied;
+  NN_RETURN_IF_ERROR(target.change_types(changed, &applied));
+  const auto same_type = [](const Port& a, const Port& b) {
+    return a.value->dtype() == b.value->dtype();
+  };
+  if (!std::ranges::equal(region.inputs(), changed.inputs(), same_type) ||
+      !std::ranges::equal(region.outputs(), changed.outputs(), same_type))
+    return {};
+  region = std::move(changed);
+  if (counts != nullptr)
+    for (const auto& [rewrite, count] : applied) (*counts)[rewrite] += count;
+  return {};
+}
+
+Status ChangeTypes(Graph& graph, const Target& target, Ports ports, RewriteCounts* counts) {
+  if (target.change_types == nullptr || ports == Ports::kFixed) return {};
+  return RunPass("change types", graph, [&](Graph& g) {
+    return ports == Ports::kRegion ? ChangeTypesWithin(g, target, counts)
+                                   : target.change_types(g, counts);
+  });
+}
+
+Status Improve(Graph& graph, const Target& target, Ports ports, RewriteCounts* counts);
+
+Status ImproveRegions(Graph& graph, const Target& target, Ports ports, RewriteCounts* counts) {
+  if (!target.takes_regions) return {};
+  const Ports inside = ports == Ports::kFixed ? Ports::kFixed : Ports::kRegion;
+  return ForEachRegion(graph, [&](Graph& g) { return Improve(g, target, inside, counts); });
+}
+
+Status Improve(Graph& graph, const Target& target, Ports ports, RewriteCounts* counts) {
+  const bool moves_interface = target.moves_interface && ports == Ports::kMoved;
+  const bool shifts_interface = target.shifts_interface && ports == Ports::kMoved;
+  const bool lacks_scalars = target.lacks_scalars && ports != Ports::kFixed;
   if (target.prepare != nullptr) NN_RETURN_IF_ERROR(RunPass("prepare", graph, target.prepare));
   if (shifts_interface) NN_RETURN_IF_ERROR(RunPass("make unsigned", graph, MakeUnsigned));
   NN_RETURN_IF_ERROR(RunPass("fold", graph, FoldConstants));
   const auto fuse = [&](Graph& g) { return FuseIdiomsFor(target, g, IdiomScope::kLacked, counts); };
   NN_RETURN_IF_ERROR(RunPass("fuse idioms", graph, fuse));
-  const auto change_types = [&]() -> Status {
-    if (target.change_types == nullptr || !has_interface) return {};
-    return RunPass("change types", graph, [&](Graph& g) { return target.change_types(g, counts); });
-  };
-  NN_RETURN_IF_ERROR(change_types());
+  NN_RETURN_IF_ERROR(ChangeTypes(graph, target, ports, counts));
   AxesOptions options;
   options.allow = [&](const Node& node, Operand changed, const AxisMap& map,
                       const AxesChange& change) {
@@ -135,6 +174,7 @@ Status Improve(Graph& graph, const Target& target, bool has_interface, RewriteCo
   };
   bool rewritten = false, moved = false;
   if (lacks_scalars) NN_RETURN_IF_ERROR(RunRewrite("scalars", graph, ScalarsAsVectors));
+  NN_RETURN_IF_ERROR(ImproveRegions(graph, target, ports, counts));
   const auto rewrite = [&](Graph& g) -> Status {
     NN_ASSIGN(rewritten, RewriteAll(g, target, /*late=*/false, counts));
     return {};
@@ -147,7 +187,7 @@ Status Improve(Graph& graph, const Target& target, bool has_interface, RewriteCo
   for (int round = 0; round < 2; ++round) {
     NN_RETURN_IF_ERROR(RunRewrite("rewrite", graph, rewrite));
     if (rewritten || moved) NN_RETURN_IF_ERROR(RunPass("fold", graph, FoldConstants));
-    if (rewritten) NN_RETURN_IF_ERROR(change_types());
+    if (rewritten) NN_RETURN_IF_ERROR(ChangeTypes(graph, target, ports, counts));
     if (rewritten && lacks_scalars)
       NN_RETURN_IF_ERROR(RunRewrite("scalars", graph, ScalarsAsVectors));
     NN_RETURN_IF_ERROR(RunRewrite("change axes", graph, change_axes));
@@ -160,6 +200,9 @@ Status Improve(Graph& graph, const Target& target, bool has_interface, RewriteCo
 
 Status ApplyLateRewrites(Graph& graph, const Target& target, RewriteCounts* counts) {
   if (target.late_rewrites.empty()) return {};
+  if (target.takes_regions)
+    NN_RETURN_IF_ERROR(
+        ForEachRegion(graph, [&](Graph& g) { return ApplyLateRewrites(g, target, counts); }));
   const auto rewrite = [&](Graph& g) -> Status {
     return RewriteAll(g, target, /*late=*/true, counts).map([](bool) {});
   };
@@ -193,7 +236,30 @@ void EraseBegun(Graph& graph, std::list<Node>::iterator node, size_t count) {
   }
 }
 
+// Calls fn(node, reason, where) for the nodes that the target lacks, also those in regions.
+// `where`: the nodes around them, innermost first.
+template <typename Fn>
+void ForEachIllegal(const Graph& graph, const Target& target, const std::string& where,
+                    const Fn& fn) {
+  for (const Node& node : graph.nodes()) {
+    if (auto reason = WhyIllegal(target, node)) {
+      fn(node, *std::move(reason), where);
+      continue;
+    }
+    for (const auto& region : node.regions())
+      ForEachIllegal(*region, target, fmt::format(" in {}{}", node.Describe(), where), fn);
+  }
+}
+
 }  // namespace
+
+bool IsLegal(const Graph& graph, const Target& target) {
+  return std::ranges::all_of(graph.nodes(), [&](const Node& node) {
+    return !WhyIllegal(target, node) &&
+           std::ranges::all_of(node.regions(),
+                               [&](const auto& region) { return IsLegal(*region, target); });
+  });
+}
 
 Result<bool> RewriteNodes(Graph& graph, std::string_view target,
                           const std::function<Result<std::string_view>(Node&)>& rewrite,
@@ -247,7 +313,8 @@ Result<std::vector<UnsupportedNode>> Legalize(Graph& graph, const Target& target
   const ScalarPorts scalars(graph);
   const std::vector<int64_t> inputs = ZeroPointsOf(graph.inputs());
   const std::vector<int64_t> outputs = ZeroPointsOf(graph.outputs());
-  NN_RETURN_IF_ERROR(Improve(graph, target, interface != nullptr, rewrites));
+  NN_RETURN_IF_ERROR(
+      Improve(graph, target, interface != nullptr ? Ports::kMoved : Ports::kFixed, rewrites));
   if (interface != nullptr) {
     *interface = IdentityInterface(graph);
     if (target.shifts_interface) {
@@ -259,11 +326,12 @@ Result<std::vector<UnsupportedNode>> Legalize(Graph& graph, const Target& target
   }
   NN_RETURN_IF_ERROR(ApplyLateRewrites(graph, target, rewrites));
   std::vector<UnsupportedNode> unsupported;
-  for (const Node& node : graph.nodes())
-    if (auto reason = WhyIllegal(target, node);
-        reason && (target.takes_unranked || !FollowsUnranked(node)))
-      unsupported.push_back({node.Describe(), std::string(node.op_name()),
-                             std::string(node.source().op.view()), *std::move(reason)});
+  ForEachIllegal(graph, target, "",
+                 [&](const Node& node, std::string reason, const std::string& where) {
+                   if (!target.takes_unranked && FollowsUnranked(node)) return;
+                   unsupported.push_back({node.Describe() + where, std::string(node.op_name()),
+                                          std::string(node.source().op.view()), std::move(reason)});
+                 });
   return unsupported;
 }
 

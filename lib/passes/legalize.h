@@ -44,12 +44,13 @@ struct Target {
   // Whether the operator of an idiom (passes/idioms.h) may replace its parts. Null: if it is legal,
   // or would be in the other layout.
   bool (*takes_idiom)(const Node&) = nullptr;
-  // Whether it has branches and loops that a run decides about (OpDef::decided_by_runs).
+  // Whether it has branches and loops that a run decides about (OpDef::decided_by_runs). Their
+  // regions are legalized like graphs whose inputs and outputs keep their axes and types.
   bool takes_regions = false;
   // Whether why_illegal accepts nodes that have values of unknown rank; if not, such nodes are
   // illegal. Rewrites never see such nodes.
   bool takes_unranked = false;
-  // Tried in order on illegal nodes.
+  // Tried in order on illegal nodes. Those for any operator are not tried on nodes with regions.
   std::span<const Rewrite> rewrites = {};
   // Tried after those, once the order of axes is final: rewrites to nodes that transposes cannot
   // pass.
@@ -102,10 +103,14 @@ enum class IdiomScope : uint8_t {
 Status FuseIdiomsFor(const Target& target, Graph& graph, IdiomScope scope, RewriteCounts* counts,
                      const std::function<bool(const Node&)>& is_allowed = nullptr);
 
+// Whether the target has all nodes as they are, also those of regions.
+bool IsLegal(const Graph& graph, const Target& target);
+
 // Applies rewrites until no illegal node can be improved, cleans up transposes, and returns the
-// nodes that remain illegal, each with its reason. The graph is valid in any case. Inputs and
-// outputs keep their axes and integers unless the target changes them and `interface` is not null;
-// it receives the changes. Adds the applied rewrites to `rewrites` unless it is null.
+// nodes that remain illegal, each with its reason. Does the same in regions, if the target has
+// them. The graph is valid in any case. Inputs and outputs keep their axes and integers unless the
+// target changes them and `interface` is not null; it receives the changes. Adds the applied
+// rewrites to `rewrites` unless it is null.
 Result<std::vector<UnsupportedNode>> Legalize(Graph& graph, const Target& target,
                                               InterfaceAxes* interface = nullptr,
                                               RewriteCounts* rewrites = nullptr);

@@ -5,6 +5,7 @@
 
 #include "ir/op_def.h"
 #include "ops/array/shape.h"
+#include "ops/control/region.h"
 #include "passes/expand.h"
 
 namespace nn {
@@ -66,12 +67,13 @@ class Pass {
       if (vectors_.contains(v)) return true;
     for (const Value* v : node.outputs())
       if (IsScalar(v)) return true;
-    return false;
+    return !node.regions().empty();
   }
 
   Status Visit(Node& node) {
     if (node.op().is_opaque) return {};  // what it needs is not known
-    if (node.op().is_check || !node.regions().empty()) return KeepScalars(node);
+    if (!node.regions().empty()) return EnterRegions(node);
+    if (node.op().is_check) return KeepScalars(node);
     if (node.op().movement == Movement::kInOrder && node.input(0)->type().ranked() &&
         node.output()->type().ranked())
       return Reshape(node);
@@ -91,6 +93,35 @@ class Pass {
       }
       graph_.SetInput(&node, i, scalar);
     }
+    return {};
+  }
+
+  // All scalars that are inputs or outputs of regions become vectors, and so do the operands and
+  // results of the node.
+  Status EnterRegions(Node& node) {
+    NN_RETURN_IF_ERROR(ForEachRegion(node, [](Graph& region) -> Status {
+      NN_RETURN_IF_ERROR(Pass(region).Run());
+      for (size_t i = 0; i < region.outputs().size(); ++i) {
+        Value* const v = region.outputs()[i].value;
+        if (!IsScalar(v)) continue;
+        NN_ASSIGN(Node* const vector, region.Append("expand_dims", {v}, AxesAttrs{{0}}));
+        region.set_output(i, vector->output());
+      }
+      return {};
+    }));
+    for (size_t i = 0; i < node.inputs().size(); ++i) {
+      Value* v = node.input(i);
+      if (!IsScalar(v)) continue;
+      if (v->is_constant()) {
+        NN_ASSIGN(Tensor vector, v->constant().Reshaped({1}));
+        v = graph_.AddConstant(std::move(vector), SharedString(v->name()), v->type().quant);
+      } else {
+        NN_ASSIGN(v, Expansion(graph_, node).Add("expand_dims", {v}, AxesAttrs{{0}}));
+      }
+      graph_.SetInput(&node, i, v);
+    }
+    NN_ASSIGN(const bool changed, InferAgain(node));
+    if (!changed) return InternalError("{} has scalars in place of vectors", node.Describe());
     return {};
   }
 

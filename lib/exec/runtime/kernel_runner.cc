@@ -134,8 +134,10 @@ KernelCache::Entry KernelCache::OfLoop(const Node& loop, std::span<const Tensor*
 KernelCache::Entry KernelCache::Plan(Graph graph) const {
   auto planned = std::make_shared<Planned>();
   planned->graph = std::move(graph);
-  if (!ShapesAreKnown(planned->graph) || !RunPass("fold", planned->graph, FoldConstants) ||
-      !Legalize(planned->graph, ExecTarget()))
+  if (!ShapesAreKnown(planned->graph) || !RunPass("fold", planned->graph, FoldConstants))
+    return nullptr;
+  // The program is legalized, but for what depends on the shapes.
+  if (!IsLegal(planned->graph, ExecTarget()) && !Legalize(planned->graph, ExecTarget()))
     return nullptr;
   AdoptCheckedShapes(planned->graph);
   if (!ShapesAreKnown(planned->graph)) return nullptr;

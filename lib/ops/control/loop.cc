@@ -1,5 +1,6 @@
 #include "ops/control/loop.h"
 
+#include <algorithm>
 #include <limits>
 #include <vector>
 
@@ -15,10 +16,19 @@ Type ScalarOf(DType dtype) {
   return Type(dtype, Dims());
 }
 
+bool IsOneElement(const Type& type) {
+  return !type.ranked() || type.rank() == 0 || (type.rank() == 1 && type.dim(0) == 1);
+}
+
 Status CheckScalar(const InferContext& ctx, size_t i, DType dtype, std::string_view name) {
   const Type& type = ctx.in(i);
-  if (type.dtype == dtype && (!type.ranked() || type.rank() == 0)) return {};
+  if (type.dtype == dtype && IsOneElement(type)) return {};
   return ModelError("the {} is {}; expected {}", name, type.ToString(), ScalarOf(dtype).ToString());
+}
+
+bool NumberIsVector(const Graph& body) {
+  const Type& number = body.inputs()[0].value->type();
+  return number.ranked() && number.rank() == 1;
 }
 
 Status InferLoop(InferContext& ctx) {
@@ -27,12 +37,13 @@ Status InferLoop(InferContext& ctx) {
   if (ctx.node().regions().size() != 1) return ModelError("a loop has one region");
   Graph& body = *ctx.node().regions()[0];
   const auto carried = static_cast<size_t>(a.carried);
-  if (a.carried < 0 || kFirst + carried > ctx.input_count() ||
-      body.outputs().size() != 1 + ctx.output_count() || carried > ctx.output_count())
+  if (a.carried < 0 || kFirst + carried > std::max(ctx.input_count(), kFirst) ||
+      body.inputs().empty() || body.outputs().size() != 1 + ctx.output_count() ||
+      carried > ctx.output_count())
     return ModelError("the loop does not fit its region");
   if (ctx.has(0)) NN_RETURN_IF_ERROR(CheckScalar(ctx, 0, DType::kI64, "trip count"));
   if (ctx.has(1)) NN_RETURN_IF_ERROR(CheckScalar(ctx, 1, DType::kBool, "condition"));
-  std::vector<Type> types = {ScalarOf(DType::kI64)};
+  std::vector<Type> types = {Type(DType::kI64, NumberIsVector(body) ? Dims{1} : Dims())};
   for (size_t i = kFirst; i < ctx.input_count(); ++i) {
     if (!ctx.has(i)) return ModelError("a loop requires its values");
     types.push_back(ctx.in(i));
@@ -51,7 +62,7 @@ Status InferLoop(InferContext& ctx) {
     }
   }
   const Type& condition = body.outputs()[0].value->type();
-  if (condition.dtype != DType::kBool || (condition.ranked() && condition.rank() != 0))
+  if (condition.dtype != DType::kBool || !IsOneElement(condition))
     return ModelError("the condition of the body is {}", condition.ToString());
   for (size_t k = 0; k < carried; ++k) ctx.set_out(k, OutsideType(types[1 + k], ctx));
   for (size_t k = carried; k < ctx.output_count(); ++k) {
@@ -104,10 +115,14 @@ Status EvalLoop(EvalContext& ctx) {
   for (size_t k = 0; k < carried; ++k) values.push_back(ctx.in(2 + k));
   std::vector<std::vector<Tensor>> stacks(ctx.output_count() - carried);
   uint64_t stacked = 0;
+  const bool is_vector = NumberIsVector(body);
   EvalBudget& budget = ctx.budget();
   for (int64_t i = 0; go_on && i < trips; ++i) {
     NN_RETURN_IF_ERROR(budget.TakeIteration());
-    const Tensor number = Tensor::Scalar(i);
+    Tensor number = Tensor::Scalar(i);
+    if (is_vector) {
+      NN_ASSIGN(number, number.Reshaped({1}));
+    }
     std::vector<const Tensor*> inputs = {&number};
     for (const Tensor& t : values) inputs.push_back(&t);
     for (size_t k = 2 + carried; k < ctx.input_count(); ++k) inputs.push_back(&ctx.in(k));

@@ -14,7 +14,9 @@ namespace nn {
 //   for (i = 0; i < trips && condition; ++i)
 //     condition, carried..., element... = region(i, carried..., captured...)
 // trips: i64[], no limit if absent. condition: bool[], true if absent, also after each iteration.
-// Each stacked result has the elements of all iterations along a new first axis.
+// Each stacked result has the elements of all iterations along a new first axis. Here and in a
+// branch, vectors of one element may take the place of the scalars i64[] and bool[]. The number of
+// the iteration is one if the region's input is.
 struct LoopAttrs {
   int64_t carried = 0;
   std::string why;  // a run decides: "the trip count is computed ...", for messages

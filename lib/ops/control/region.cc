@@ -6,6 +6,8 @@
 #include <set>
 #include <string>
 
+#include "ops/control/loop.h"
+
 namespace nn {
 namespace {
 
@@ -32,6 +34,35 @@ Status InferAnew(Node& node) {
 bool IsDecidedByRuns(const Graph& graph) {
   return std::ranges::any_of(graph.nodes(),
                              [](const Node& node) { return node.op().decided_by_runs; });
+}
+
+RegionPorts::RegionPorts(const Node& node)
+    : is_loop_(node.attrs().Is<LoopAttrs>()),
+      carried_(is_loop_ ? static_cast<size_t>(node.attrs<LoopAttrs>().carried) : 0) {}
+
+std::optional<size_t> RegionPorts::OperandOf(size_t i) const {
+  if (is_loop_ && i == 0) return std::nullopt;
+  return i + 1;
+}
+
+std::optional<size_t> RegionPorts::InputFor(size_t operand) const {
+  if (operand < (is_loop_ ? first_carried() : 1)) return std::nullopt;
+  return operand - 1;
+}
+
+std::optional<size_t> RegionPorts::ResultOf(size_t i) const {
+  if (!is_loop_) return i;
+  return i == 0 ? std::nullopt : std::optional(i - 1);
+}
+
+Status ForEachRegion(const Node& node, const std::function<Status(Graph&)>& pass) {
+  for (const auto& region : node.regions()) NN_RETURN_IF_ERROR(pass(*region));
+  return {};
+}
+
+Status ForEachRegion(const Graph& graph, const std::function<Status(Graph&)>& pass) {
+  for (const Node& node : graph.nodes()) NN_RETURN_IF_ERROR(ForEachRegion(node, pass));
+  return {};
 }
 
 Status InferRegion(Graph& region, std::span<const Type> inputs) {
