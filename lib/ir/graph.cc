@@ -220,6 +220,35 @@ void Graph::set_output(size_t i, Value* value) {
   outputs_[i].value = value;
 }
 
+void Graph::RemoveInput(size_t i) {
+  values_.erase(inputs_[i].value->self_);
+  inputs_.erase(inputs_.begin() + static_cast<ptrdiff_t>(i));
+}
+
+void Graph::RemoveOutput(size_t i) {
+  const auto it = output_places_.find(outputs_[i].value);
+  std::erase(it->second, i);
+  if (it->second.empty()) {
+    outputs_[i].value->is_output_ = false;
+    output_places_.erase(it);
+  }
+  for (auto& [value, places] : output_places_)
+    for (size_t& place : places)
+      if (place > i) --place;
+  outputs_.erase(outputs_.begin() + static_cast<ptrdiff_t>(i));
+}
+
+void Graph::RemoveResult(Node* node, size_t i) {
+  std::vector<Value*> outputs(node->outputs_.begin(), node->outputs_.end());
+  values_.erase(outputs[i]->self_);
+  outputs.erase(outputs.begin() + static_cast<ptrdiff_t>(i));
+  node->outputs_.assign(outputs.size(), nullptr);
+  for (size_t k = 0; k < outputs.size(); ++k) {
+    node->outputs_[k] = outputs[k];
+    outputs[k]->def_index_ = static_cast<int>(k);
+  }
+}
+
 void Graph::ReplaceUses(Value* from, Value* to) {
   if (from == to) return;
   for (const Use& use : from->uses_.TakeAll()) {

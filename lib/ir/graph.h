@@ -211,6 +211,10 @@ class Graph {
                      std::shared_ptr<const Quant> quant = {});
   void AddOutput(std::string name, Value* value);
   void set_output(size_t i, Value* value);
+  // Requires that the input has no uses.
+  void RemoveInput(size_t i);
+  // The value stays.
+  void RemoveOutput(size_t i);
   void RenameInput(size_t i, std::string name) { inputs_[i].name = std::move(name); }
   void RenameOutput(size_t i, std::string name) { outputs_[i].name = std::move(name); }
 
@@ -230,6 +234,8 @@ class Graph {
   void SetInput(Node* node, size_t index, Value* value);
   void SetInputs(Node* node, std::vector<Value*> inputs);
   void SetOp(Node* node, const OpDef& op, Attrs attrs);
+  // Removes output i of a node, which has no uses.
+  void RemoveResult(Node* node, size_t i);
   // Turns the value into a constant and detaches it from its node or the graph inputs.
   void MakeConstant(Value* value, Tensor tensor);
   // Replaces all uses of `from`, graph outputs included, with `to`.
