@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <iterator>
 
 #include "ir/eval.h"
 #include "ir/op_def.h"
@@ -6,6 +7,7 @@
 #include "ops/array/shape.h"
 #include "passes/known_values.h"
 #include "passes/passes.h"
+#include "passes/regions.h"
 
 namespace nn {
 namespace {
@@ -43,8 +45,8 @@ bool PermutesConstant(const Node& node) {
          x->constant().byte_size() >= kDeferredPermutationBytes;
 }
 
-// `left`: remaining bytes of constants that may be created.
-Result<bool> FoldNode(Graph& graph, Node& node, uint64_t& left) {
+// `left`: remaining bytes of constants that may be created. `in_region`: a run may not reach it.
+Result<bool> FoldNode(Graph& graph, Node& node, uint64_t& left, bool in_region) {
   if (PermutesConstant(node)) {
     const auto map = AxisMapOf(node);
     if (!map) return InternalError("{} is not a permutation", node.Describe());
@@ -62,6 +64,7 @@ Result<bool> FoldNode(Graph& graph, Node& node, uint64_t& left) {
     // Unsupported nodes stay; consumers report them. Text may exceed the limit only now.
     const ErrorCode code = outputs.error().code();
     if (code == ErrorCode::kUnsupported || code == ErrorCode::kLimit) return false;
+    if (code == ErrorCode::kModel && in_region) return false;
     return tl::unexpected(outputs.error());
   }
   for (const Tensor& t : *outputs)
@@ -79,21 +82,44 @@ Status FoldElements(Graph& graph, Value* value) {
   return {};
 }
 
-}  // namespace
-
-Status FoldConstants(Graph& graph) {
-  uint64_t left = kMaxFoldedInAll;
-  for (Node& node : graph.nodes()) {
+Status FoldGraph(Graph& graph, uint64_t& left, bool in_region) {
+  const auto fold_region = [&](Graph& region) {
+    uint64_t left_after = left;
+    Status status = FoldGraph(region, left_after, /*in_region=*/true);
+    if (status) left = left_after;
+    return status;
+  };
+  for (auto it = graph.nodes().begin(); it != graph.nodes().end();) {
+    // What replaces a node is inserted before it.
+    const bool is_first = it == graph.nodes().begin();
+    const auto previous = is_first ? it : std::prev(it);
+    Node& node = *it;
     NN_RETURN_IF_ERROR(InferNode(node));
     if (node.op().absorb_inputs != nullptr) {
       NN_ASSIGN(const bool absorbed, node.op().absorb_inputs(graph, node));
       if (absorbed) NN_RETURN_IF_ERROR(InferNode(node));
     }
-    NN_ASSIGN(const bool folded, FoldNode(graph, node, left));
+    if (!node.regions().empty()) {
+      NN_ASSIGN(const bool replaced, FoldRegions(graph, node, fold_region));
+      if (replaced) {
+        it = is_first ? graph.nodes().begin() : std::next(previous);
+        continue;
+      }
+    }
+    ++it;
+    NN_ASSIGN(const bool folded, FoldNode(graph, node, left, in_region));
     if (folded) continue;
     for (size_t i = 0; i < node.outputs().size(); ++i)
       NN_RETURN_IF_ERROR(FoldElements(graph, node.output(i)));
   }
+  return {};
+}
+
+}  // namespace
+
+Status FoldConstants(Graph& graph) {
+  uint64_t left = kMaxFoldedInAll;
+  NN_RETURN_IF_ERROR(FoldGraph(graph, left, /*in_region=*/false));
   return RemoveDeadCode(graph);
 }
 
@@ -101,9 +127,11 @@ Status RemoveDeadCode(Graph& graph) {
   for (auto it = graph.nodes().end(); it != graph.nodes().begin();) {
     --it;
     const auto outputs = it->outputs();
-    if (it->op().is_check || std::any_of(outputs.begin(), outputs.end(),
-                                         [&](const Value* v) { return graph.HasUses(v); }))
+    if (it->op().is_check || HasCheck(*it) ||
+        std::ranges::any_of(outputs, [&](const Value* v) { return graph.HasUses(v); })) {
+      if (!it->regions().empty()) NN_RETURN_IF_ERROR(TrimRegions(graph, *it));
       continue;
+    }
     Node* dead = &*it;
     ++it;
     graph.Erase(dead);
