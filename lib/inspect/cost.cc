@@ -75,6 +75,16 @@ std::string OutputText(const Step& step) {
                      ShapeText(type));
 }
 
+uint64_t Parameters(const Graph& graph) {
+  uint64_t total = 0;
+  for (const Value& v : graph.values())
+    if (v.is_constant() && !v.uses().empty())
+      total = Saturating(total, static_cast<uint64_t>(v.constant().elements()));
+  for (const Node& node : graph.nodes())
+    for (const auto& region : node.regions()) total = Saturating(total, Parameters(*region));
+  return total;
+}
+
 OperatorCost RowOf(const Step& step) {
   const Node& first = *step.nodes.front();
   OperatorCost row;
@@ -88,6 +98,8 @@ OperatorCost RowOf(const Step& step) {
     row.multiply_adds = Sum(row.multiply_adds, own);
     if (!own && row.unknown.empty())
       row.unknown = node->op().is_opaque ? "not supported" : "its shapes are unknown";
+    for (const auto& region : node->regions())
+      row.parameters = Saturating(row.parameters, Parameters(*region));
   }
   row.bytes_read = row.bytes_written = 0;
   for (const Value* v : step.reads) {
@@ -125,16 +137,6 @@ void FindPeak(const Graph& graph, const std::vector<Step>& steps, ModelCost& out
       if (last[v] == kNever) release(v, i);
   }
   if (alive) out.peak_bytes = std::max(peak, *alive);
-}
-
-uint64_t Parameters(const Graph& graph) {
-  uint64_t total = 0;
-  for (const Value& v : graph.values())
-    if (v.is_constant() && !v.uses().empty())
-      total = Saturating(total, static_cast<uint64_t>(v.constant().elements()));
-  for (const Node& node : graph.nodes())
-    for (const auto& region : node.regions()) total = Saturating(total, Parameters(*region));
-  return total;
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "ir/op_def.h"
+#include "ops/control/region.h"
 #include "ops/math/elementwise.h"
 #include "passes/legalize.h"
 #include "passes/passes.h"
@@ -91,36 +92,75 @@ Status DequantizeOutputs(Graph& graph) {
   return {};
 }
 
+// The type of the numbers that a quantized value represents.
+void MakeReal(Value* v) {
+  Type type = v->type();
+  if (!type.quantized()) return;
+  type.dtype = DType::kF32;
+  type.quant = nullptr;
+  v->set_type(std::move(type));
+}
+
+// Float operators between quantize and dequantize, also in regions.
+Status UnfuseWithin(Graph& graph) {
+  NN_RETURN_IF_ERROR(IntegerProductsAsReals(graph));
+  NN_RETURN_IF_ERROR(UnfuseQdq(graph));
+  return ForEachRegion(graph, UnfuseWithin);
+}
+
+void AddRefused(const Graph& graph, const std::string& where, std::vector<UnsupportedNode>& out) {
+  for (const Node& node : graph.nodes()) {
+    for (const auto& region : node.regions())
+      AddRefused(*region, " in " + node.Describe() + where, out);
+    if (node.regions().empty() && OnQuantizedTypes(node))
+      out.push_back({node.Describe() + where, std::string(node.op_name()),
+                     std::string(node.source().op.view()), WhyNotReal(node)});
+  }
+}
+
+Status DequantizeWithin(Graph& graph);
+
+// The values of regions are real, and so are those around them.
+Status DequantizeRegions(Graph& graph, Node& node) {
+  for (size_t i = 0; i < node.inputs().size(); ++i) {
+    Value* const v = node.input(i);
+    if (v == nullptr || !v->is_constant() || !v->type().quantized()) continue;
+    NN_ASSIGN(Node* const real, graph.Append("dequantize", {v}, DequantizeAttrs{}, 1, &node));
+    graph.SetInput(&node, i, real->output());
+    NN_RETURN_IF_ERROR(DequantizeConstant(graph, *real));
+  }
+  NN_RETURN_IF_ERROR(ForEachRegion(node, DequantizeWithin));
+  std::ranges::for_each(node.outputs(), MakeReal);
+  return {};
+}
+
+Status DequantizeWithin(Graph& graph) {
+  for (const Port& p : graph.inputs()) MakeReal(p.value);
+  for (auto it = graph.nodes().begin(); it != graph.nodes().end();) {
+    Node& node = *it++;  // may be erased
+    if (!node.regions().empty()) NN_RETURN_IF_ERROR(DequantizeRegions(graph, node));
+    if (node.Is("quantize") || node.Is("dequantize")) NN_RETURN_IF_ERROR(RemoveNode(graph, node));
+  }
+  return DequantizeOutputs(graph);
+}
+
 }  // namespace
 
 Result<std::vector<UnsupportedNode>> Dequantize(Graph& graph) {
-  NN_RETURN_IF_ERROR(IntegerProductsAsReals(graph));
-  NN_RETURN_IF_ERROR(UnfuseQdq(graph));
+  NN_RETURN_IF_ERROR(UnfuseWithin(graph));
   NN_RETURN_IF_ERROR(RemoveDeadCode(graph));
   std::vector<UnsupportedNode> refused;
-  for (const Node& node : graph.nodes())
-    if (OnQuantizedTypes(node))
-      refused.push_back({node.Describe(), std::string(node.op_name()),
-                         std::string(node.source().op.view()), WhyNotReal(node)});
+  AddRefused(graph, "", refused);
   if (!refused.empty()) return refused;
-  for (const Port& p : graph.inputs()) {
-    Type type = p.value->type();
-    if (!type.quantized()) continue;
-    type.dtype = DType::kF32;
-    type.quant = nullptr;
-    p.value->set_type(std::move(type));
-  }
-  for (auto it = graph.nodes().begin(); it != graph.nodes().end();) {
-    Node& node = *it++;  // may be erased
-    if (node.Is("quantize") || node.Is("dequantize")) NN_RETURN_IF_ERROR(RemoveNode(graph, node));
-  }
-  NN_RETURN_IF_ERROR(DequantizeOutputs(graph));
+  NN_RETURN_IF_ERROR(DequantizeWithin(graph));
   NN_RETURN_IF_ERROR(RemoveDeadCode(graph));
   return refused;
 }
 
 bool IsQuantized(const Graph& graph) {
-  return std::ranges::any_of(graph.values(), [](const Value& v) { return v.type().quantized(); });
+  return std::ranges::any_of(graph.values(),
+                             [](const Value& v) { return v.type().quantized(); }) ||
+         AnyRegion(graph, IsQuantized);
 }
 
 }  // namespace nn

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "ir/op_def.h"
+#include "ops/control/region.h"
 
 namespace nn {
 namespace {
@@ -31,14 +32,9 @@ Status ChangeAttributes(Node& node) {
   return {};
 }
 
-}  // namespace
 
-bool HasOtherFloats(const Graph& graph) {
-  return std::ranges::any_of(graph.values(),
-                             [](const Value& v) { return IsOtherFloat(v.dtype()); });
-}
-
-Status ComputeInFloat32(Graph& graph) {
+// Changes all values and attributes, and those in regions.
+Status ChangeFloats(Graph& graph) {
   std::vector<Value*> others;
   for (Value& v : graph.values())
     if (IsOtherFloat(v.dtype()) && !v.type().quantized()) others.push_back(&v);
@@ -53,11 +49,21 @@ Status ComputeInFloat32(Graph& graph) {
     v->set_type(std::move(type));
   }
   graph.EraseDeadValues();
-  for (Node& node : graph.nodes()) {
-    NN_RETURN_IF_ERROR(ChangeAttributes(node));
-    NN_RETURN_IF_ERROR(InferNode(node));
-  }
-  return {};
+  for (Node& node : graph.nodes()) NN_RETURN_IF_ERROR(ChangeAttributes(node));
+  return ForEachRegion(graph, ChangeFloats);
+}
+
+}  // namespace
+
+bool HasOtherFloats(const Graph& graph) {
+  return std::ranges::any_of(graph.values(),
+                             [](const Value& v) { return IsOtherFloat(v.dtype()); }) ||
+         AnyRegion(graph, HasOtherFloats);
+}
+
+Status ComputeInFloat32(Graph& graph) {
+  NN_RETURN_IF_ERROR(ChangeFloats(graph));
+  return InferGraph(graph);
 }
 
 }  // namespace nn

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "ir/op_def.h"
+#include "ops/control/region.h"
 #include "ops/math/elementwise.h"
 #include "passes/compute_in.h"
 #include "passes/passes.h"
@@ -95,7 +96,8 @@ class Halver {
         continue;
       }
       const bool computes = std::ranges::any_of(node->inputs(), IsPlainFloat32);
-      if (!computes || node->op().converts || kept_.contains(node)) continue;
+      if (!computes || node->op().converts || !node->regions().empty() || kept_.contains(node))
+        continue;
       if (std::ranges::any_of(node->inputs(), [&](const Value* v) { return outside.contains(v); }))
         continue;
       std::vector<std::string> names;
@@ -180,7 +182,25 @@ double LargestHalf(DType type) {
 }
 
 Result<HalfSummary> ComputeInHalf(Graph& graph, const HalfOptions& options) {
-  return Halver(graph, options).Run();
+  HalfOptions inside = options;
+  inside.interface = false;
+  HalfSummary total;
+  NN_RETURN_IF_ERROR(ForEachRegion(graph, [&](Graph& region) -> Status {
+    NN_ASSIGN(const HalfSummary summary, ComputeInHalf(region, inside));
+    total.Add(summary);
+    return {};
+  }));
+  NN_ASSIGN(const HalfSummary summary, Halver(graph, options).Run());
+  total.Add(summary);
+  return total;
+}
+
+void HalfSummary::Add(const HalfSummary& other) {
+  weights += other.weights;
+  operators += other.operators;
+  kept += other.kept;
+  unaccepted += other.unaccepted;
+  out_of_range += other.out_of_range;
 }
 
 }  // namespace nn

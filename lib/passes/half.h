@@ -32,13 +32,16 @@ struct HalfSummary {
   int64_t kept = 0;          // that stay in float32 by HalfOptions::keeps
   int64_t unaccepted = 0;    // that stay because of HalfOptions::accepts
   int64_t out_of_range = 0;  // constants with numbers that the type does not hold
+
+  void Add(const HalfSummary& other);
 };
 
 // The largest magnitude that is rounded to a finite number of the type.
 double LargestHalf(DType type);
 
 // Makes float32 constants and, unless `weights_only`, operators those of the type, with casts
-// between them and what stays in float32. Numbers are rounded to nearest even.
+// between them and what stays in float32. Does the same in regions, whose inputs and outputs stay in
+// float32. Numbers are rounded to nearest even.
 Result<HalfSummary> ComputeInHalf(Graph& graph, const HalfOptions& options);
 
 }  // namespace nn

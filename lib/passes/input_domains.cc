@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "ir/op_def.h"
 #include "ir/seeded.h"
+#include "ops/control/region.h"
 #include "passes/ports.h"
 
 namespace nn {
@@ -48,6 +49,55 @@ void Demand(const Node& node, DomainFn demands, Restricted& domains) {
     Domain& all = domains[x];
     all = Intersection(all, d);
   }
+}
+
+std::vector<Domain> DomainsFor(const Graph& graph, const std::vector<Domain>& outputs);
+
+// The requirements of the regions of a node. Those on a result are taken for ones on each iteration.
+void DemandOfRegions(const Node& node, Restricted& domains) {
+  const RegionPorts ports(node);
+  for (const auto& region : node.regions()) {
+    std::vector<Domain> outputs(region->outputs().size());
+    for (size_t i = 0; i < outputs.size(); ++i)
+      if (const auto result = ports.ResultOf(i); result && !ports.IsStacked(*result))
+        if (const auto it = domains.find(node.output(*result)); it != domains.end())
+          outputs[i] = it->second;
+    const std::vector<Domain> inputs = DomainsFor(*region, outputs);
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      const auto operand = ports.OperandOf(i);
+      if (!operand || !inputs[i].restricted() || node.input(*operand)->is_constant()) continue;
+      Domain& all = domains[node.input(*operand)];
+      all = Intersection(all, inputs[i]);
+    }
+  }
+}
+
+// The requirements on the inputs of a graph with these requirements on its outputs.
+std::vector<Domain> DomainsFor(const Graph& graph, const std::vector<Domain>& outputs) {
+  std::unordered_map<const OpDef*, DomainFn> demands;
+  Restricted domains;
+  for (size_t i = 0; i < outputs.size(); ++i)
+    if (outputs[i].restricted()) {
+      Domain& all = domains[graph.outputs()[i].value];
+      all = Intersection(all, outputs[i]);
+    }
+  for (auto node = graph.nodes().rbegin(); node != graph.nodes().rend(); ++node) {
+    if (!node->regions().empty()) {
+      DemandOfRegions(*node, domains);
+      continue;
+    }
+    const auto [it, is_new] = demands.try_emplace(&node->op(), nullptr);
+    if (is_new)
+      if (const auto row = Domains().find(node->op_name()); row != Domains().end())
+        it->second = row->second;
+    Demand(*node, it->second, domains);
+  }
+  std::vector<Domain> out;
+  for (const Port& p : graph.inputs()) {
+    const auto it = domains.find(p.value);
+    out.push_back(it == domains.end() ? Domain() : it->second);
+  }
+  return out;
 }
 
 // The integers of a type that a domain allows.
@@ -137,21 +187,7 @@ void FillContents(const std::vector<double>& contents, TensorBuilder& out) {
 }  // namespace
 
 std::vector<Domain> InputDomains(const Graph& graph) {
-  std::unordered_map<const OpDef*, DomainFn> demands;
-  Restricted domains;
-  for (auto node = graph.nodes().rbegin(); node != graph.nodes().rend(); ++node) {
-    const auto [it, is_new] = demands.try_emplace(&node->op(), nullptr);
-    if (is_new)
-      if (const auto row = Domains().find(node->op_name()); row != Domains().end())
-        it->second = row->second;
-    Demand(*node, it->second, domains);
-  }
-  std::vector<Domain> out;
-  for (const Port& p : graph.inputs()) {
-    const auto it = domains.find(p.value);
-    out.push_back(it == domains.end() ? Domain() : it->second);
-  }
-  return out;
+  return DomainsFor(graph, {});
 }
 
 Result<Tensor> SeededInput(std::string_view name, const Type& type, size_t i, uint64_t seed,

@@ -67,8 +67,8 @@ std::vector<const Value*> ValuesToCalibrate(const Graph& graph, const QuantizeOp
 // one scale for each output channel and zero point 0; biases i32 with the products of the scales of
 // input and weights; operators that move, select or average elements have the scales of their
 // operands; softmax, sigmoid, tanh and others have fixed ones. Not quantized are operators whose
-// results span magnitudes (division, exponentials, roots), and those that only follow operators on
-// float32. FuseQdq() (passes/qdq.h) makes the rest operators on quantized types.
+// results span magnitudes (division, exponentials, roots), those that only follow operators on
+// float32, and those in regions, whose values no sample shows. FuseQdq() (passes/qdq.h) makes the rest operators on quantized types.
 Result<QuantizeSummary> QuantizeInt8(Graph& graph, const ValueRanges& ranges,
                                      const QuantizeOptions& options);
 
@@ -81,7 +81,7 @@ inline constexpr int64_t kMinQuantizedWeight = 256;
 // Stores float32 constants of at least two axes as integers with zero point 0; a dequantize node
 // yields the numbers. The scales are those of output channels, or for constants that are not
 // weights of a product, of the axis with the smallest error. With blocks, dequantize is followed by
-// a reshape. With QuantizeOptions::table_bits, constants stay in float32.
+// a reshape. Goes into regions. With QuantizeOptions::table_bits, constants stay in float32.
 Result<QuantizeSummary> QuantizeWeights(Graph& graph, const QuantizeOptions& options);
 
 // A constant as integers.

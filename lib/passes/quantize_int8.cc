@@ -347,7 +347,7 @@ class Int8Writer {
       : graph_(graph), choice_(choice), types_(types), options_(options) {}
 
   Result<QuantizeSummary> Run() {
-    Count();
+    Count(graph_);
     std::vector<Value*> values;
     std::unordered_set<const Value*> seen;
     const auto add = [&](const Value* v) {
@@ -367,8 +367,9 @@ class Int8Writer {
   }
 
  private:
-  void Count() {
-    for (const Node& node : graph_.nodes()) {
+  void Count(const Graph& graph) {
+    for (const Node& node : graph.nodes()) {
+      for (const auto& region : node.regions()) Count(*region);
       const bool is_integer = choice_.Has(&node) || choice_.IsAbsorbed(&node);
       const bool is_real =
           std::ranges::any_of(node.inputs(), IsReal) || std::ranges::any_of(node.outputs(), IsReal);

@@ -2,11 +2,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 #include <utility>
 
 #include "ir/op_def.h"
 #include "ops/array/shape.h"
+#include "ops/control/region.h"
 #include "ops/quant/int8_rules.h"
 #include "passes/palette.h"
 #include "passes/passes.h"
@@ -141,7 +143,18 @@ class WeightQuantizer {
 }  // namespace
 
 Result<QuantizeSummary> QuantizeWeights(Graph& graph, const QuantizeOptions& options) {
-  return WeightQuantizer(graph, options).Run();
+  std::vector<QuantizeSummary> of_regions;
+  NN_RETURN_IF_ERROR(ForEachRegion(graph, [&](Graph& region) -> Status {
+    NN_ASSIGN(of_regions.emplace_back(), QuantizeWeights(region, options));
+    return {};
+  }));
+  NN_ASSIGN(QuantizeSummary total, WeightQuantizer(graph, options).Run());
+  for (QuantizeSummary& s : of_regions) {
+    total.weights += s.weights;
+    total.kept += s.kept;
+    std::ranges::move(s.values, std::back_inserter(total.values));
+  }
+  return total;
 }
 
 }  // namespace nn

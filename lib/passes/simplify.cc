@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ir/op_def.h"
+#include "ops/control/region.h"
 #include "ops/math/random.h"
 #include "passes/idioms.h"
 #include "passes/passes.h"
@@ -127,6 +128,7 @@ Result<bool> ApplyRewrites(Graph& graph, std::span<const Rewrite> rewrites, Rewr
 }  // namespace
 
 Status RemoveRedundant(Graph& graph, RewriteCounts* counts) {
+  NN_RETURN_IF_ERROR(ForEachRegion(graph, [&](Graph& g) { return RemoveRedundant(g, counts); }));
   for (int round = 0; round < kMaxSimplifyRounds; ++round) {
     NN_ASSIGN(const bool merged, MergeDuplicates(graph, counts));
     NN_ASSIGN(const bool dropped, ApplyRewrites(graph, SimplifyRewrites().first(1), counts));
@@ -135,17 +137,28 @@ Status RemoveRedundant(Graph& graph, RewriteCounts* counts) {
   return RemoveDeadCode(graph);
 }
 
+namespace {
+
+Status JoinConversionsWithin(Graph& graph) {
+  NN_RETURN_IF_ERROR(ForEachRegion(graph, JoinConversionsWithin));
+  return ApplyRewrites(graph, SimplifyRewrites().first(2), nullptr).map([](bool) {});
+}
+
+}  // namespace
+
 Status JoinConversions(Graph& graph) {
   NN_RETURN_IF_ERROR(FoldConstants(graph));
-  NN_RETURN_IF_ERROR(ApplyRewrites(graph, SimplifyRewrites().first(2), nullptr).map([](bool) {}));
+  NN_RETURN_IF_ERROR(JoinConversionsWithin(graph));
   return RemoveRedundant(graph);
 }
 
 Status Simplify(Graph& graph, RewriteCounts* counts) {
   IdiomOptions idioms;
   idioms.moves_only = true;
+  NN_RETURN_IF_ERROR(FoldConstants(graph));
+  NN_RETURN_IF_ERROR(ForEachRegion(graph, [&](Graph& g) { return Simplify(g, counts); }));
   for (int round = 0; round < kMaxSimplifyRounds; ++round) {
-    NN_RETURN_IF_ERROR(FoldConstants(graph));
+    if (round != 0) NN_RETURN_IF_ERROR(FoldConstants(graph));
     NN_ASSIGN(const bool merged, MergeDuplicates(graph, counts));
     NN_ASSIGN(const bool rewritten, ApplyRewrites(graph, SimplifyRewrites(), counts));
     NN_ASSIGN(const auto fused, FuseIdioms(graph, idioms));

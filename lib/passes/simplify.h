@@ -12,6 +12,8 @@ namespace nn {
 // The name of what MergeDuplicates() did in RewriteCounts.
 inline constexpr std::string_view kDuplicateRewrite = "duplicate";
 
+// All of these also go into the regions of loops and branches.
+//
 // Folds constants, removes dead and duplicate nodes and constants, and applies SimplifyRewrites()
 // until nothing changes. All results keep their bits. Inputs and outputs keep their names and
 // types. Adds what it did to `counts` unless it is null.

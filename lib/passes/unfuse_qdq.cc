@@ -4,6 +4,7 @@
 
 #include "ir/eval.h"
 #include "ir/op_def.h"
+#include "ops/control/region.h"
 #include "ops/math/elementwise.h"
 #include "ops/quant/block_weights.h"
 #include "ops/quant/quantized.h"
@@ -136,6 +137,7 @@ Result<bool> DequantizeConstant(Graph& graph, Node& node) {
 }
 
 Status DequantizeConstants(Graph& graph) {
+  NN_RETURN_IF_ERROR(ForEachRegion(graph, DequantizeConstants));
   for (auto it = graph.nodes().begin(); it != graph.nodes().end();)
     NN_RETURN_IF_ERROR(DequantizeConstant(graph, *it++));
   return RemoveDeadCode(graph);

@@ -65,6 +65,13 @@ Status ForEachRegion(const Graph& graph, const std::function<Status(Graph&)>& pa
   return {};
 }
 
+bool AnyRegion(const Graph& graph, const std::function<bool(const Graph&)>& is_true) {
+  return std::ranges::any_of(graph.nodes(), [&](const Node& node) {
+    return std::ranges::any_of(node.regions(),
+                               [&](const auto& region) { return is_true(*region); });
+  });
+}
+
 Status InferRegion(Graph& region, std::span<const Type> inputs) {
   if (region.inputs().size() != inputs.size())
     return ModelError("the region has {} inputs instead of {}", region.inputs().size(),

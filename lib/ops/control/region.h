@@ -49,6 +49,9 @@ class RegionPorts {
 Status ForEachRegion(const Node& node, const std::function<Status(Graph&)>& pass);
 Status ForEachRegion(const Graph& graph, const std::function<Status(Graph&)>& pass);
 
+// Whether it is true for any of these regions.
+bool AnyRegion(const Graph& graph, const std::function<bool(const Graph&)>& is_true);
+
 // Infers a region anew for inputs of these types, whatever its values were before. Dimensions that
 // inference made up outside of the region get names of the region.
 Status InferRegion(Graph& region, std::span<const Type> inputs);
