@@ -17,46 +17,18 @@
 
 #include "ir/op_def.h"
 #include "ops/array/shape.h"
+#include "ops/control/region.h"
 #include "ops/support/types.h"
 #include "passes/passes.h"
+#include "passes/region_axes.h"
 
 namespace nn {
 namespace {
 
-// The cost of an axis node in addition to the elements that it moves.
-constexpr int64_t kNodeCost = 8;
-
-// The number of elements of a value; each symbol counts as 16.
-int64_t ElementsOf(const Value* v) {
-  if (!v->type().ranked()) return 1;
-  const Dim n = Product(*v->type().dims).Substitute([](std::string_view) { return Dim(16); });
-  return n.is_const() && n.value() > 0 ? n.value() : 1;
-}
-
-// The cost of the nodes that Rearrange() inserts to apply `map` to a value whose own axes were
-// changed by `before`. It must not be an underestimate, or steps could appear to improve forever.
-int64_t CostOf(const Value* source, const AxisMap& before, const AxisMap& map) {
-  // Moving unit axes copies no data but needs a node.
-  constexpr int64_t kFree = kNodeCost / 2;
-  if (source->is_constant() || map.IsIdentity()) return 0;
-  if (source->type().ranked()) {
-    const Dims dims = before.Apply(*source->type().dims);
-    if (map.KeepsOrder(dims) && KnownBeforeRun(map.Apply(dims))) return kFree;
-  }
-  int64_t cost = 0;
-  const AxisMap back = map.Inverse();
-  for (const AxisMap* m : {&map, &back})
-    if (std::count(m->from().begin(), m->from().end(), AxisMap::kNew) > 0) cost += kFree;
-  std::vector<int> kept = map.from();
-  std::erase(kept, AxisMap::kNew);
-  if (!std::is_sorted(kept.begin(), kept.end())) cost += kNodeCost + ElementsOf(source);
-  return cost;
-}
-
 // The same for the permutation of a whole input or output, which is moved out of the graph.
 int64_t CostAtInterface(const Value* source, const AxisMap& before, const AxisMap& map) {
-  const int64_t cost = CostOf(source, before, map);
-  return map.IsPermutation() ? std::min(cost, kNodeCost / 2) : cost;
+  const int64_t cost = AxesCost(source, before, map);
+  return map.IsPermutation() ? std::min(cost, kAxisNodeCost / 2) : cost;
 }
 
 struct OperandHash {
@@ -122,7 +94,7 @@ class Flood {
         if (IsAxisNode(u.node)) axis_nodes.insert(u.node);
       if (graph_.IsOutput(v))
         delta += options_.moves_interface ? CostAtInterface(v, map, map.Inverse())
-                                          : CostOf(v, map, map.Inverse());
+                                          : AxesCost(v, map, map.Inverse());
     }
     std::unordered_set<Value*> inputs;
     for (const auto& [v, map] : maps_)
@@ -133,7 +105,7 @@ class Flood {
         continue;
       }
       const AxisMap now = *AxisMapOf(*n);
-      const auto cost = IsMovedOutput(*n) ? CostAtInterface : CostOf;
+      const auto cost = IsMovedOutput(*n) ? CostAtInterface : AxesCost;
       delta -= cost(n->input(0), AxisMap::Identity(now.source_rank()), now);
       delta += cost(n->input(0), MapOfValue(n->input(0)), MergedMap(*n));
     }
@@ -153,7 +125,7 @@ class Flood {
         auto& maps = placed[v];
         if (std::find(maps.begin(), maps.end(), map) != maps.end()) continue;
         maps.push_back(map);
-        delta += CostOf(v, MapOfValue(v), map);
+        delta += AxesCost(v, MapOfValue(v), map);
       }
     }
     for (Value* v : inputs) delta += InputCost(v, true) - InputCost(v, false);
@@ -284,7 +256,7 @@ class Flood {
     if (base.IsIdentity() && all && maps.size() == 1)
       return CostAtInterface(input, identity, maps[0]);
     cost += CostAtInterface(input, identity, base);
-    for (const AxisMap& map : maps) cost += CostOf(input, base, map);
+    for (const AxisMap& map : maps) cost += AxesCost(input, base, map);
     return cost;
   }
 
@@ -463,7 +435,7 @@ class RejectedFloods {
 
 }  // namespace
 
-Result<bool> ChangeAxes(Graph& graph, const AxesOptions& options) {
+Result<bool> ChangeAxesOutside(Graph& graph, const AxesOptions& options) {
   // Work limit, per node, of all floods together; beyond it the rest is unchanged.
   constexpr uint64_t kMaxSteps = 1000;
   NN_RETURN_IF_ERROR(RemoveDeadCode(graph));
@@ -505,6 +477,26 @@ Result<bool> ChangeAxes(Graph& graph, const AxesOptions& options) {
   NN_RETURN_IF_ERROR(RemoveDeadCode(graph));
   NN_RETURN_IF_ERROR(InferGraph(graph));
   return true;
+}
+
+Result<bool> ChangeAxes(Graph& graph, const AxesOptions& options) {
+  AxesOptions inside = options;
+  inside.moves_interface = false;
+  bool ever = false;
+  NN_RETURN_IF_ERROR(ForEachRegion(graph, [&](Graph& region) {
+    return ChangeAxes(region, inside).map([&](bool changed) { ever = ever || changed; });
+  }));
+  // What crosses a border may be moved on, and the other way round.
+  constexpr int kMaxRounds = 2;
+  for (int round = 0; round < kMaxRounds; ++round) {
+    NN_ASSIGN(const bool crossed, ChangeAxesOfRegions(graph, inside));
+    ever = ever || crossed;
+    if (round != 0 && !crossed) break;
+    NN_ASSIGN(const bool moved, ChangeAxesOutside(graph, options));
+    ever = ever || moved;
+    if (!moved) break;
+  }
+  return ever;
 }
 
 }  // namespace nn

@@ -8,6 +8,7 @@
 #include "ops/array/gather.h"
 #include "ops/array/permute.h"
 #include "ops/array/shape.h"
+#include "ops/control/region.h"
 #include "ops/math/matmul.h"
 #include "ops/nn/conv.h"
 #include "ops/nn/norm.h"
@@ -83,6 +84,9 @@ Result<int> FoldBatchNorms(Graph& graph) {
     NN_ASSIGN(const bool folded, FoldBatchNorm(graph, node));
     count += folded ? 1 : 0;
   }
+  NN_RETURN_IF_ERROR(ForEachRegion(graph, [&](Graph& region) {
+    return FoldBatchNorms(region).map([&](int folded) { count += folded; });
+  }));
   return count;
 }
 

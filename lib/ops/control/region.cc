@@ -72,6 +72,15 @@ bool AnyRegion(const Graph& graph, const std::function<bool(const Graph&)>& is_t
   });
 }
 
+int64_t CountNodes(const Graph& graph, const std::function<bool(const Node&)>& is_true) {
+  int64_t count = 0;
+  for (const Node& node : graph.nodes()) {
+    count += is_true(node) ? 1 : 0;
+    for (const auto& region : node.regions()) count += CountNodes(*region, is_true);
+  }
+  return count;
+}
+
 Status InferRegion(Graph& region, std::span<const Type> inputs) {
   if (region.inputs().size() != inputs.size())
     return ModelError("the region has {} inputs instead of {}", region.inputs().size(),

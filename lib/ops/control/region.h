@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <span>
@@ -51,6 +52,9 @@ Status ForEachRegion(const Graph& graph, const std::function<Status(Graph&)>& pa
 
 // Whether it is true for any of these regions.
 bool AnyRegion(const Graph& graph, const std::function<bool(const Graph&)>& is_true);
+
+// The number of nodes for which it is true, also in regions at any depth.
+int64_t CountNodes(const Graph& graph, const std::function<bool(const Node&)>& is_true);
 
 // Infers a region anew for inputs of these types, whatever its values were before. Dimensions that
 // inference made up outside of the region get names of the region.
