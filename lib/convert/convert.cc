@@ -43,8 +43,7 @@ ExportOptions OutputOf(const ConvertOptions& o) {
 }
 
 int64_t CountOf(const Graph& graph, std::string_view op) {
-  return std::count_if(graph.nodes().begin(), graph.nodes().end(),
-                       [&](const Node& node) { return node.Is(op); });
+  return CountNodes(graph, [&](const Node& node) { return node.Is(op); });
 }
 
 // Legalizes the graph for the format and collects the unsupported nodes, those of the import first.
@@ -144,10 +143,17 @@ Result<bool> DequantizeSource(Graph& graph, Conversion& out) {
   return true;
 }
 
+// Whether the format cannot hold the branches and loops of the graph: its operators are only
+// listed, whatever their types.
+bool IsOnlyListed(const Graph& graph, const Format& format) {
+  return IsDecidedByRuns(graph) && !format.target->takes_regions;
+}
+
 // Applies ConvertOptions::edit; false if the edited graph computes something else.
-Result<bool> EditSource(Graph& source, const ConvertOptions& o, Conversion& out) {
+Result<bool> EditSource(Graph& source, const Format& format, const ConvertOptions& o,
+                        Conversion& out) {
   std::optional<Graph> before;
-  if (o.verify && !o.dry_run && out.unsupported.empty() && !IsDecidedByRuns(source))
+  if (o.verify && !o.dry_run && out.unsupported.empty() && !IsOnlyListed(source, format))
     before = source.Clone();
   NN_ASSIGN(const std::vector<GraphEdit> edits, o.edit(source));
   out.source = InterfaceOf(source);
@@ -162,11 +168,10 @@ Result<bool> EditSource(Graph& source, const ConvertOptions& o, Conversion& out)
 // float32 numbers of the graph; none has blocks.
 Status CheckPacked(const Graph& graph, const FileImage& image, const Format& format,
                    const QuantizeSettings& s) {
-  uint64_t written = 0, numbers = 0;
+  uint64_t written = 0;
   for (const Blob& part : image.parts) written += part.size();
   for (const SideFile& side : image.side_files) written += side.size();
-  for (const Value& v : graph.values())
-    if (v.is_constant()) numbers += v.constant().byte_size();
+  const uint64_t numbers = ConstantBytesOf(graph);
   if (s.options.block == 0 && written < numbers) return {};
   return UnsupportedError("{} models cannot be written with {}", format.label,
                           s.options.table_bits > 0 ? "weights in lookup tables"
@@ -363,28 +368,27 @@ Result<Conversion> ConvertGraph(ImportedModel imported, const SourceError& sourc
   out.source = InterfaceOf(source);
   const bool runs = o.verify && !o.dry_run;
   if (o.edit) {
-    NN_ASSIGN(const bool is_sound, EditSource(source, o, out));
+    NN_ASSIGN(const bool is_sound, EditSource(source, format, o, out));
     if (!is_sound) return out;
   }
-  out.random_nodes = std::count_if(source.nodes().begin(), source.nodes().end(), IsRandom);
+  out.random_nodes = CountNodes(source, IsRandom);
   if (o.prepare) NN_RETURN_IF_ERROR(o.prepare(source));
   std::optional<Graph> quantized;
-  // No format can hold regions: the operators are only listed, whatever their types.
-  const bool has_regions = IsDecidedByRuns(source);
-  if (!has_regions && o.dequantize && IsQuantized(source)) {
+  const bool only_listed = IsOnlyListed(source, format);
+  if (!only_listed && o.dequantize && IsQuantized(source)) {
     if (runs && out.hybrids == 0) quantized = source.Clone();
     NN_ASSIGN(const bool done, DequantizeSource(source, out));
     if (!done) return out;
   }
-  if (!has_regions && o.float32 && HasOtherFloats(source)) {
+  if (!only_listed && o.float32 && HasOtherFloats(source)) {
     if (runs && !quantized && out.hybrids == 0) quantized = source.Clone();
     NN_RETURN_IF_ERROR(ComputeInFloat32(source));
   }
-  if (!has_regions && o.half) {
+  if (!only_listed && o.half) {
     if (runs && !quantized) quantized = source.Clone();
     NN_RETURN_IF_ERROR(HalveSource(source, format, o, out));
   }
-  if (!has_regions && o.quantize) {
+  if (!only_listed && o.quantize) {
     if (runs && !quantized) quantized = source.Clone();
     NN_ASSIGN(out.quantize,
               QuantizeSource(source, *format.target, *o.quantize, o.verification, runs));

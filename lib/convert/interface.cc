@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "ops/array/shape.h"
+#include "ops/control/region.h"
 
 namespace nn {
 namespace {
@@ -76,6 +77,20 @@ std::vector<TransposeNode> TransposesOf(const Graph& graph) {
                    ReasonOf(graph, node)});
   }
   return out;
+}
+
+bool HasType(const Graph& graph, DType type) {
+  return std::ranges::any_of(graph.values(), [&](const Value& v) { return v.dtype() == type; }) ||
+         AnyRegion(graph, [&](const Graph& region) { return HasType(region, type); });
+}
+
+uint64_t ConstantBytesOf(const Graph& graph) {
+  uint64_t bytes = 0;
+  for (const Value& v : graph.values())
+    if (v.is_constant()) bytes += v.constant().byte_size();
+  for (const Node& node : graph.nodes())
+    for (const auto& region : node.regions()) bytes += ConstantBytesOf(*region);
+  return bytes;
 }
 
 }  // namespace nn

@@ -2,6 +2,7 @@
 // transposes. The functions may be called concurrently for one graph.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -33,5 +34,10 @@ struct TransposeNode {
 
 // The transposes of the graph, in its order.
 std::vector<TransposeNode> TransposesOf(const Graph& graph);
+
+// Whether a value has this element type, also in regions.
+bool HasType(const Graph& graph, DType type);
+// The bytes of all constants, also in regions.
+uint64_t ConstantBytesOf(const Graph& graph);
 
 }  // namespace nn

@@ -10,7 +10,9 @@
 #include <vector>
 
 #include "convert/half_range.h"
+#include "convert/interface.h"
 #include "ir/op_def.h"
+#include "ops/control/region.h"
 #include "passes/half.h"
 #include "passes/interface_axes.h"
 #include "passes/passes.h"
@@ -52,7 +54,8 @@ Status JoinAxes(Graph& graph, const Target& target, RewriteCounts& rewrites) {
   NN_RETURN_IF_ERROR(ChangeAxes(moved).map([](bool) {}));
   RewriteCounts counts;
   NN_RETURN_IF_ERROR(Simplify(moved, &counts));
-  if (moved.nodes().size() >= graph.nodes().size() || !IsLegal(moved, target)) return {};
+  const auto any = [](const Node&) { return true; };
+  if (CountNodes(moved, any) >= CountNodes(graph, any) || !IsLegal(moved, target)) return {};
   graph = std::move(moved);
   for (const auto& [rewrite, count] : counts) rewrites[rewrite] += count;
   return {};
@@ -100,8 +103,7 @@ Status HalveSource(Graph& graph, const Format& format, const ConvertOptions& o, 
 }
 
 Status CheckHalved(const Graph& fitted, const Format& format, const HalfOptions& options) {
-  const auto is_half = [&](const Value& v) { return v.dtype() == options.type; };
-  if (std::ranges::any_of(fitted.values(), is_half)) return {};
+  if (HasType(fitted, options.type)) return {};
   // The writer stores the constants, which are float32 in the graph, in 16 bits.
   const bool narrows = format.target->narrows_constants && options.type == DType::kF16;
   if (narrows && options.weights_only) return {};
