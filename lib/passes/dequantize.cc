@@ -158,8 +158,7 @@ Result<std::vector<UnsupportedNode>> Dequantize(Graph& graph) {
 }
 
 bool IsQuantized(const Graph& graph) {
-  return std::ranges::any_of(graph.values(),
-                             [](const Value& v) { return v.type().quantized(); }) ||
+  return std::ranges::any_of(graph.values(), [](const Value& v) { return v.type().quantized(); }) ||
          AnyRegion(graph, IsQuantized);
 }
 

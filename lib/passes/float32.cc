@@ -32,7 +32,6 @@ Status ChangeAttributes(Node& node) {
   return {};
 }
 
-
 // Changes all values and attributes, and those in regions.
 Status ChangeFloats(Graph& graph) {
   std::vector<Value*> others;

@@ -40,8 +40,8 @@ struct HalfSummary {
 double LargestHalf(DType type);
 
 // Makes float32 constants and, unless `weights_only`, operators those of the type, with casts
-// between them and what stays in float32. Does the same in regions, whose inputs and outputs stay in
-// float32. Numbers are rounded to nearest even.
+// between them and what stays in float32. Does the same in regions, whose inputs and outputs stay
+// in float32. Numbers are rounded to nearest even.
 Result<HalfSummary> ComputeInHalf(Graph& graph, const HalfOptions& options);
 
 }  // namespace nn

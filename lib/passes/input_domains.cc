@@ -53,7 +53,8 @@ void Demand(const Node& node, DomainFn demands, Restricted& domains) {
 
 std::vector<Domain> DomainsFor(const Graph& graph, const std::vector<Domain>& outputs);
 
-// The requirements of the regions of a node. Those on a result are taken for ones on each iteration.
+// The requirements of the regions of a node. Those on a result are taken for ones on each
+// iteration.
 void DemandOfRegions(const Node& node, Restricted& domains) {
   const RegionPorts ports(node);
   for (const auto& region : node.regions()) {

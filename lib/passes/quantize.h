@@ -68,7 +68,8 @@ std::vector<const Value*> ValuesToCalibrate(const Graph& graph, const QuantizeOp
 // input and weights; operators that move, select or average elements have the scales of their
 // operands; softmax, sigmoid, tanh and others have fixed ones. Not quantized are operators whose
 // results span magnitudes (division, exponentials, roots), those that only follow operators on
-// float32, and those in regions, whose values no sample shows. FuseQdq() (passes/qdq.h) makes the rest operators on quantized types.
+// float32, and those in regions, whose values no sample shows. FuseQdq() (passes/qdq.h) makes the
+// rest operators on quantized types.
 Result<QuantizeSummary> QuantizeInt8(Graph& graph, const ValueRanges& ranges,
                                      const QuantizeOptions& options);
 
