@@ -2,12 +2,14 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
 #include "exec/runtime/kernel_runner.h"
 #include "exec/runtime/split.h"
 #include "ir/seeded.h"
+#include "ops/nn/conv.h"
 #include "support/run_graph.h"
 
 namespace nn::test::open_shapes_test {
@@ -114,6 +116,27 @@ TEST_CASE("loop: an error in a body with kernels") {
   const std::vector<Tensor> good = {Tensor::Scalar<int64_t>(2), Seeded({3, 64})};
   RunEverywhere(graph, good);
   CheckSameError(graph, {Tensor::Scalar<int64_t>(3), good[1]});
+}
+
+TEST_CASE("loop: the body is legalized with the program") {
+  const Graph graph = Parse(R"(graph { in %n: i64[]  in %v: f32[1, 4, 6, 6]
+    %y = loop(%n, _, %v) {carried = 1, why = "it is a test"} regions {
+      graph { in %i: i64[]  in %v: f32[1, 4, 6, 6]  const %go: bool[] = [1]
+        const %k: f32[4, 4, 3, 3] = seeded(1, 0.2)
+        %c = conv(%v, %k) {padding = same_upper}  %w = relu(%c)
+        out "go" = %go  out "w" = %w } }
+    out "y" = %y })");
+  const auto program = Program::Compile(graph, {});
+  REQUIRE(program.has_value());
+  const auto& nodes = program->graph().nodes();
+  const auto loop = std::ranges::find_if(nodes, [](const Node& n) { return n.Is("loop"); });
+  REQUIRE(loop != nodes.end());
+  for (const Node& node : loop->regions()[0]->nodes()) {
+    CHECK(!node.Is("transpose"));
+    if (node.Is("conv")) CHECK(node.attrs<ConvAttrs>().layout == Layout::kNxc);
+  }
+  for (const int64_t n : {0, 1, 3})
+    RunEverywhere(graph, {Tensor::Scalar<int64_t>(n), Seeded({1, 4, 6, 6})});
 }
 
 TEST_CASE("branch: regions with kernels") {
