@@ -21,10 +21,12 @@ Status RunPass(std::string_view name, Graph& graph, const std::function<Status(G
 
 // Replaces values with known contents by constants: evaluates nodes on constants with the reference
 // evaluation, so results are bit-identical to a run; materializes shapes known to inference; turns
-// known inputs into attributes (OpDef::absorb_inputs). Does not create very large constants.
+// known inputs into attributes (OpDef::absorb_inputs). Does not create very large constants. Goes
+// into regions, and resolves loops and branches that constants decide (passes/regions.h).
 Status FoldConstants(Graph& graph);
 
-// Removes nodes and constants that no output depends on. Checks (OpDef::is_check) stay.
+// Removes nodes and constants that no output depends on, also in regions. Checks (OpDef::is_check)
+// stay.
 Status RemoveDeadCode(Graph& graph);
 
 // Replaces symbols with numbers, in regions as well. Unlisted symbols stay. Errors are those of
@@ -64,8 +66,9 @@ struct AxesOptions {
 };
 
 // Eliminates transposes and redundant unit axes: moves axis nodes through the graph wherever that
-// reduces the number of elements moved, until there is no improvement. Inputs and outputs keep
-// their shapes. Returns whether the graph changed.
+// reduces the number of elements moved, until there is no improvement. Goes into regions, and across
+// their borders (passes/region_axes.h). Inputs and outputs keep their shapes. Returns whether the
+// graph changed.
 Result<bool> ChangeAxes(Graph& graph, const AxesOptions& options = {});
 
 }  // namespace nn
