@@ -118,6 +118,13 @@ Result<bool> ExpandOneHot(Graph& graph, Node& node);
 // pad with elements of x -> a gather along each axis.
 Result<bool> ExpandPad(Graph& graph, Node& node);
 
+// loop with stacks, trip count constant and no condition -> with carried values of their size, in
+// which each iteration replaces one element.
+Result<bool> PlaceInStacks(Graph& graph, Node& node);
+// loop with stacks -> with carried values that are empty first and grow by one element in each
+// iteration, whose shape must be known.
+Result<bool> GrowStacks(Graph& graph, Node& node);
+
 // matmul_integer, conv_integer -> products of float32 and, unless all users convert the result to
 // float32, their sum in i32. All sums are exact: where float32 does not hold them, one or both
 // operands are split into multiples of 16 and the rest. False if the depth is not known, or so
