@@ -102,21 +102,36 @@ int64_t OpsetOfCopies(const Graph& graph, int64_t least) {
 Result<int64_t> ChooseOpset(const Graph& graph, int64_t least, int64_t most) {
   // An operator may need a newer set, where another one is deprecated; so all are checked again.
   for (int64_t opset = least;;) {
-    int64_t needed = std::max(opset, OpsetOfCopies(graph, opset));
+    int64_t needed = opset;
     std::string text;
-    for (const Node& node : graph.nodes()) {
-      const SchemaFit fit = FitToSchemas(node, opset, kNewestOpset);
-      if (fit.opset == 0 || fit.opset > most)
-        text += fit.opset == 0 ? fmt::format("\n  {}: {}", node.Describe(), fit.reason)
-                               : fmt::format("\n  {} needs {}", node.Describe(), fit.opset);
-      needed = std::max(needed, fit.opset);
-    }
+    const auto check = [&](const auto& self, const Graph& g) -> void {
+      needed = std::max(needed, OpsetOfCopies(g, opset));
+      for (const Node& node : g.nodes()) {
+        const SchemaFit fit = FitToSchemas(node, opset, kNewestOpset);
+        if (fit.opset == 0 || fit.opset > most)
+          text += fit.opset == 0 ? fmt::format("\n  {}: {}", node.Describe(), fit.reason)
+                                 : fmt::format("\n  {} needs {}", node.Describe(), fit.opset);
+        needed = std::max(needed, fit.opset);
+        for (const auto& region : node.regions()) self(self, *region);
+      }
+    };
+    check(check, graph);
     if (!text.empty() && least == most)
       return UnsupportedError("operator set {} is too low:{}", least, text);
     if (!text.empty()) return UnsupportedError("no operator set has all operators:{}", text);
     if (needed == opset) return opset;
     opset = needed;
   }
+}
+
+// The version of ai.onnx.ml that a graph and its regions need; 0 if none.
+int64_t MlOpsetOfGraph(const Graph& graph) {
+  int64_t version = 0;
+  for (const Node& node : graph.nodes()) {
+    version = std::max(version, MlOpsetOf(node));
+    for (const auto& region : node.regions()) version = std::max(version, MlOpsetOfGraph(*region));
+  }
+  return version;
 }
 
 }  // namespace
@@ -146,10 +161,26 @@ std::string ExportContext::NameOf(const Value* value) {
   if (value == nullptr) return {};
   const auto it = names_.find(value);
   if (it != names_.end()) return it->second;
+  if (value->is_constant()) return names_[value] = NameOfConstant(*value);
   std::string name = NewName(value->name());
   names_[value] = name;
   SetType(name, value->dtype());
-  if (value->is_constant()) AddInitializer(value->constant(), name);
+  return name;
+}
+
+std::string ExportContext::NameOfConstant(const Value& value) {
+  const Tensor& tensor = value.constant();
+  const bool shares = !trial_ && tensor.byte_size() >= kMinShared && !tensor.blob().is_deferred();
+  if (!shares) return AddTensor(tensor, value.name());
+  const bool in_region = graph_ != main_;
+  auto& initializers = shared_[tensor.blob().data()];
+  for (const SharedInitializer& i : initializers)
+    if (i.tensor->dtype() == tensor.dtype() && i.tensor->dims() == tensor.dims() &&
+        (in_region || i.of_region))
+      return i.name;
+  std::string name = NewName(value.name());
+  WriteTensor(tensor, name, main_->add_initializer(), payloads_);
+  initializers.push_back({&tensor, name, in_region});
   return name;
 }
 
@@ -372,6 +403,7 @@ const Target& OnnxTarget() {
   };
   static const Target target = {.name = "ONNX",
                                 .why_illegal = WhyIllegal,
+                                .takes_regions = true,
                                 .takes_unranked = true,
                                 .rewrites = rewrites,
                                 .prepare = Prepare};
@@ -396,8 +428,7 @@ Result<FileImage> WriteGraph(const Graph& graph, const ExportOptions& options) {
   auto* id = model.proto.add_opset_import();
   id->set_domain("");
   id->set_version(opset);
-  int64_t ml_opset = 0;
-  for (const Node& node : graph.nodes()) ml_opset = std::max(ml_opset, MlOpsetOf(node));
+  const int64_t ml_opset = MlOpsetOfGraph(graph);
   if (ml_opset != 0) {
     auto* ml = model.proto.add_opset_import();
     ml->set_domain(std::string(kMlDomain));
@@ -409,35 +440,8 @@ Result<FileImage> WriteGraph(const Graph& graph, const ExportOptions& options) {
 
   ExportContext ctx(g, model.payloads, opset, ml_opset);
   ctx.ReserveNames(graph.values().size());
-  for (const Port& p : graph.inputs()) {
-    ctx.Claim(p.value, p.name);
-    ctx.Define(p.value);
-    auto* info = g->add_input();
-    info->set_name(p.name);
-    WriteType(p.value->type(), info->mutable_type());
-  }
-  // An output whose value already has another name (an input, a constant, a second output) is
-  // written as a copy.
-  std::vector<const Port*> copies;
-  for (const Port& p : graph.outputs()) {
-    auto* info = g->add_output();
-    info->set_name(p.name);
-    WriteType(p.value->type(), info->mutable_type());
-    if (p.value->is_constant() || !ctx.Claim(p.value, p.name)) {
-      ctx.Reserve(p.name);
-      copies.push_back(&p);
-    }
-  }
-  for (const Node& node : graph.nodes()) {
-    if (auto s = WriteNode(ctx, node); !s) return tl::unexpected(s.error().In(node.Describe()));
-    for (const Value* v : node.outputs()) ctx.Define(v);
-  }
-  for (const Port* p : copies) {
-    pb::NodeProto* identity = g->add_node();
-    identity->set_op_type("Identity");
-    identity->add_input(ctx.NameOf(p->value));
-    identity->add_output(p->name);
-  }
+  for (const Port& p : graph.inputs()) ctx.AddInput(p.name, p.value);
+  NN_RETURN_IF_ERROR(ctx.WriteContents(graph, graph.outputs()));
   if (options.frame != nullptr) ApplyFrame(*options.frame, graph, model.proto);
   return Assemble(model, options);
 }

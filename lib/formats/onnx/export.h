@@ -4,6 +4,7 @@
 
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -29,6 +30,8 @@ class ExportContext {
   // A trial writes single nodes to see how they are encoded (schema_fit.h): constants have no
   // contents, and dimensions are not computed from other values.
   enum class Mode : uint8_t { kFile, kTrial };
+  // A value and its axis, by symbol.
+  using Symbols = std::map<std::string, std::pair<const Value*, int>, std::less<>>;
 
   // `opset` and `ml_opset` are those of ai.onnx and ai.onnx.ml.
   ExportContext(pb::GraphProto* graph, PayloadTable& payloads, int64_t opset, int64_t ml_opset,
@@ -37,7 +40,8 @@ class ExportContext {
         payloads_(payloads),
         opset_(opset),
         ml_opset_(ml_opset),
-        trial_(mode == Mode::kTrial) {}
+        trial_(mode == Mode::kTrial),
+        main_(graph) {}
 
   // Makes room for the names of `values` values.
   void ReserveNames(size_t values) {
@@ -95,11 +99,43 @@ class ExportContext {
   // Makes the value a source for the symbols in its type.
   void Define(const Value* value);
 
+  // An input or output of the graph that is being written.
+  void AddInput(const std::string& name, const Type& type);
+  void AddInput(const std::string& name, const Value* value);
+  void AddOutput(const std::string& name, const Type& type);
+  // Writes the outputs and nodes of `graph`. An output whose value already has another name (an
+  // input, a constant, a second output) is written as a copy.
+  Status WriteContents(const Graph& graph, std::span<const Port> outputs);
+
+  // While it exists, the context writes a subgraph, in which the names of values around it are
+  // visible.
+  class Subgraph {
+   public:
+    Subgraph(ExportContext& ctx, pb::GraphProto* graph);
+    ~Subgraph();
+    Subgraph(const Subgraph&) = delete;
+    Subgraph& operator=(const Subgraph&) = delete;
+
+   private:
+    ExportContext& ctx_;
+    pb::GraphProto* const graph_;
+    Symbols symbols_;
+    std::map<std::string, std::string> dims_;
+  };
+  // The value, an input of a region, is another name for a value around it.
+  void Capture(const Value* input, const Value* value) { names_[input] = NameOf(value); }
+  // Whether nodes are written without their subgraphs.
+  bool trial() const { return trial_; }
+
  private:
   Result<std::string> AddDim(const Dim& dim);
   Result<std::string> AddDimTree(const Dim::Tree& tree);
   void AddInitializer(const Tensor& tensor, const std::string& name);
-  pb::GraphProto* graph_;
+  // Large constants are initializers of the whole model, because regions have copies of those
+  // around them.
+  std::string NameOfConstant(const Value& value);
+  static constexpr uint64_t kMinShared = 256;  // bytes
+  pb::GraphProto* graph_;                      // which is being written
   PayloadTable& payloads_;
   int64_t opset_;
   int64_t ml_opset_;
@@ -107,8 +143,16 @@ class ExportContext {
   std::unordered_map<std::string, DType> types_;
   std::unordered_map<const Value*, std::string> names_;
   NameTable used_;
-  std::map<std::string, std::pair<const Value*, int>, std::less<>> symbols_;  // value and axis
+  Symbols symbols_;
   std::map<std::string, std::string> dims_;  // vectors of one element, by Dim::ToString
+  pb::GraphProto* const main_;
+  // Initializers of the model, by the address of their data.
+  struct SharedInitializer {
+    const Tensor* tensor;
+    std::string name;
+    bool of_region;
+  };
+  std::unordered_map<const void*, std::vector<SharedInitializer>> shared_;
 };
 
 // An attribute's axis of the value: not negative, because negative axes need operator set 11,

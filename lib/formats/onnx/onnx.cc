@@ -32,8 +32,8 @@ constexpr FeatureSupport kFeatures[] = {
      .note = "inlined on import"},
     {.name = "segments", .imported = false, .exported = false},
     {.name = "subgraphs (If, Loop, Scan)",
-     .exported = false,
-     .note = "inlined and unrolled on import if known then; else the results of If are selected"},
+     .note = "inlined and unrolled on import if known then, else the results of If are selected; "
+             "the others are written as If and Loop"},
     {.name = "sequences, optionals",
      .exported = false,
      .note = "of known lengths; an input or output becomes one for each element"},

@@ -159,6 +159,8 @@ Status Lower(Graph& graph, const ExportOptions& options, RewriteCounts* rewrites
   if (options.opset < kOldestOpset || options.opset > kNewestOpset) return {};
   // Older sets have attributes where newer ones have inputs.
   NN_RETURN_IF_ERROR(FoldConstants(graph));
+  for (Node& node : graph.nodes())
+    for (const auto& region : node.regions()) NN_RETURN_IF_ERROR(Lower(*region, options, rewrites));
   return RewriteNodes(
              graph, OnnxTarget().name,
              [&](Node& node) { return LowerNode(graph, node, options.opset); }, rewrites)

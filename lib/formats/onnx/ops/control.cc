@@ -1,0 +1,108 @@
+#include "formats/onnx/family.h"
+#include "ops/control/loop.h"
+#include "ops/control/region.h"
+
+// If, Loop and Scan are imported by import_control.cc.
+
+namespace nn::onnx {
+namespace {
+
+// The outputs of a region with new names.
+std::vector<Port> NamedOutputs(ExportContext& ctx, const Graph& region) {
+  std::vector<Port> ports;
+  for (const Port& p : region.outputs())
+    ports.push_back({ctx.NewName(p.name.empty() ? p.value->name() : p.name), p.value});
+  return ports;
+}
+
+// The inputs of a region from `first` on are the last operands of the node.
+void CaptureOperands(ExportContext& ctx, const Node& node, const Graph& region, size_t first) {
+  const size_t captured = region.inputs().size() - first;
+  const auto operands = node.inputs().last(captured);
+  for (size_t i = 0; i < captured; ++i) ctx.Capture(region.inputs()[first + i].value, operands[i]);
+}
+
+pb::GraphProto* AddGraph(pb::NodeProto* node, std::string_view name) {
+  pb::AttributeProto* const a = node->add_attribute();
+  a->set_name(std::string(name));
+  a->set_type(pb::AttributeProto::GRAPH);
+  a->mutable_g()->set_name(std::string(name));
+  return a->mutable_g();
+}
+
+std::vector<std::string> ResultNames(ExportContext& ctx, const Node& node) {
+  std::vector<std::string> names;
+  for (const Value* v : node.outputs()) names.push_back(ctx.NameOf(v));
+  return names;
+}
+
+Status WriteBranch(ExportContext& ctx, const Node& node) {
+  std::string condition = ctx.NameOf(node.input(0));
+  if (!node.input(0)->type().ranked())
+    condition = ctx.AddValue("Reshape", {condition, ctx.AddInts({}, "scalar")}, condition);
+  pb::NodeProto* const out =
+      ctx.AddNode(node, "If", {std::move(condition)}, ResultNames(ctx, node));
+  for (const size_t i : {0, 1}) {
+    pb::GraphProto* const g = AddGraph(out, i == 0 ? "then_branch" : "else_branch");
+    if (ctx.trial()) continue;
+    const Graph& region = *node.regions()[i];
+    CaptureOperands(ctx, node, region, 0);
+    const ExportContext::Subgraph subgraph(ctx, g);
+    NN_RETURN_IF_ERROR(ctx.WriteContents(region, NamedOutputs(ctx, region)));
+  }
+  return {};
+}
+
+// Without a condition, the body returns one that is true, because runtimes differ in whether they
+// read it.
+Status WriteLoop(ExportContext& ctx, const Node& node) {
+  const RegionPorts ports(node);
+  const size_t carried = ports.carried();
+  std::vector<std::string> inputs;
+  for (size_t i = 0; i < ports.first_carried() + carried; ++i)
+    inputs.push_back(ctx.NameOf(node.input(i)));
+  pb::NodeProto* const out = ctx.AddNode(node, "Loop", std::move(inputs), ResultNames(ctx, node));
+  while (out->input_size() < static_cast<int>(ports.first_carried())) out->add_input("");
+  pb::GraphProto* const g = AddGraph(out, "body");
+  if (ctx.trial()) return {};
+  const Graph& region = *node.regions()[0];
+  CaptureOperands(ctx, node, region, 1 + carried);
+  const ExportContext::Subgraph subgraph(ctx, g);
+  const Type flag(DType::kBool, Dims());
+  for (size_t i = 0; i < 1 + carried; ++i) {
+    const Port& p = region.inputs()[i];
+    ctx.AddInput(ctx.NewName(p.name.empty() ? p.value->name() : p.name), p.value);
+    if (i == 0) ctx.AddInput(ctx.NewName("condition"), flag);
+  }
+  std::vector<Port> outputs = NamedOutputs(ctx, region);
+  if (node.input(1) == nullptr) {
+    ctx.AddOutput(outputs[0].name, flag);
+    ctx.AddHelper("Identity", {ctx.AddTensor(Tensor::Scalar(true), "true")}, {outputs[0].name});
+    outputs.erase(outputs.begin());
+  }
+  return ctx.WriteContents(region, outputs);
+}
+
+std::optional<std::string> WhyNotLoop(const Node& node) {
+  if (node.input(0) == nullptr && node.input(1) == nullptr)
+    return "it has neither a trip count nor a condition";
+  return std::nullopt;
+}
+
+// Up to operator set 10, a loop needs a carried value.
+int64_t LoopOpset(const Node& node) {
+  return node.attrs<LoopAttrs>().carried == 0 ? 11 : 1;
+}
+
+constexpr ExportRow kControlExports[] = {
+    {.op = "branch", .write = WriteBranch},
+    {.op = "loop", .write = WriteLoop, .why_not = WhyNotLoop, .min_opset = LoopOpset},
+};
+
+}  // namespace
+
+Family ControlFamily() {
+  return {.exports = kControlExports};
+}
+
+}  // namespace nn::onnx
