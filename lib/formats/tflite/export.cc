@@ -69,6 +69,7 @@ ExportContext::ExportContext(const Graph& graph) {
 
 void ExportContext::FindActivations(const Graph& graph) {
   for (const Node& node : graph.nodes()) {
+    for (const auto& region : node.regions()) FindActivations(*region);
     const ExportRow* row = FindExport(node.op_name());
     if (row == nullptr || row->fuses == nullptr || !row->fuses(node)) continue;
     const Value* y = node.output();
@@ -123,8 +124,8 @@ void ExportContext::Claim(const Value* value, const std::string& name) {
 
 TensorIndex ExportContext::AddNamed(const Type& type, const std::string& name) {
   used_.Claim(name);
-  rows_.push_back({type, name});
-  return static_cast<TensorIndex>(rows_.size()) - 1;
+  part_.tensors.push_back({type, name});
+  return static_cast<TensorIndex>(part_.tensors.size()) - 1;
 }
 
 TensorIndex ExportContext::TensorOf(const Value* value) {
@@ -150,26 +151,35 @@ TensorIndex ExportContext::TensorAs(const Value* value, DType dtype) {
 
 void ExportContext::AddCast(TensorIndex from, TensorIndex to) {
   const auto type = [&](TensorIndex i) {
-    return TensorTypeOf(rows_[static_cast<size_t>(i)].type.dtype).value_or(fb::TensorType::INT32);
+    return TensorTypeOf(part_.tensors[static_cast<size_t>(i)].type.dtype)
+        .value_or(fb::TensorType::INT32);
   };
   AddOperator(fb::BuiltinOperator::CAST, {from}, {to},
               fb::CreateCastOptions(builder_, type(from), type(to)));
 }
 
 TensorIndex ExportContext::AddTensor(const Type& type, std::string_view name) {
-  rows_.push_back({type, NewName(name)});
-  return static_cast<TensorIndex>(rows_.size()) - 1;
+  part_.tensors.push_back({type, NewName(name)});
+  return static_cast<TensorIndex>(part_.tensors.size()) - 1;
 }
 
 TensorIndex ExportContext::AddVariable(const Type& type, std::string_view name) {
   const TensorIndex index = AddTensor(type, name);
-  rows_.back().variable = true;
+  part_.tensors.back().variable = true;
   return index;
 }
 
 uint32_t ExportContext::AddBuffer(Blob bytes) {
+  const auto next = static_cast<uint32_t>(buffers_.size());
+  // Regions have copies of the constants around them.
+  const bool in_region = !around_.empty();
+  if (!bytes.empty() && !bytes.is_deferred()) {
+    const auto [known, is_new] =
+        shared_.try_emplace({bytes.data(), bytes.size()}, SharedBuffer{next, in_region});
+    if (!is_new && (in_region || known->second.of_region)) return known->second.index;
+  }
   buffers_.push_back(std::move(bytes));
-  return static_cast<uint32_t>(buffers_.size()) - 1;
+  return next;
 }
 
 TensorIndex ExportContext::AddConstant(const Tensor& tensor, std::string_view hint,
@@ -180,13 +190,13 @@ TensorIndex ExportContext::AddConstant(const Tensor& tensor, std::string_view hi
   // Legal graphs have no strings above 2 GiB.
   if (tensor.dtype() == DType::kString)
     if (auto packed = PackStrings(tensor.strings())) bytes = *std::move(packed);
-  rows_.back().buffer = AddBuffer(std::move(bytes));
+  part_.tensors.back().buffer = AddBuffer(std::move(bytes));
   return index;
 }
 
 Result<TensorIndex> ExportContext::AddInts(const std::vector<int64_t>& numbers,
                                            std::string_view hint) {
-  if (const auto it = ints_.find(numbers); it != ints_.end()) return it->second;
+  if (const auto it = part_.ints.find(numbers); it != part_.ints.end()) return it->second;
   std::vector<int32_t> narrow;
   for (const int64_t n : numbers) {
     if (n < std::numeric_limits<int32_t>::min() || n > std::numeric_limits<int32_t>::max())
@@ -195,7 +205,7 @@ Result<TensorIndex> ExportContext::AddInts(const std::vector<int64_t>& numbers,
   }
   const TensorIndex index =
       AddConstant(Tensor::Of({static_cast<int64_t>(narrow.size())}, narrow), hint);
-  ints_[numbers] = index;
+  part_.ints[numbers] = index;
   return index;
 }
 
@@ -210,13 +220,13 @@ void ExportContext::AddOperatorOf(fb::BuiltinOperator op, std::vector<TensorInde
                                   flatbuffers::Offset<void> options, const VersionTraits& traits) {
   std::vector<Type> in, out;
   for (const TensorIndex i : inputs)
-    in.push_back(i == kNoTensor ? Type() : rows_[static_cast<size_t>(i)].type);
-  for (const TensorIndex i : outputs) out.push_back(rows_[static_cast<size_t>(i)].type);
+    in.push_back(i == kNoTensor ? Type() : part_.tensors[static_cast<size_t>(i)].type);
+  for (const TensorIndex i : outputs) out.push_back(part_.tensors[static_cast<size_t>(i)].type);
   const std::pair code(op, VersionOf(op, in, out, traits));
   auto it = std::find(codes_.begin(), codes_.end(), code);
   if (it == codes_.end()) it = codes_.insert(codes_.end(), code);
-  operators_.push_back({static_cast<uint32_t>(it - codes_.begin()), std::move(inputs),
-                        std::move(outputs), kind, options});
+  part_.operators.push_back({static_cast<uint32_t>(it - codes_.begin()), std::move(inputs),
+                             std::move(outputs), kind, options});
 }
 
 namespace {
@@ -273,7 +283,7 @@ Status ExportContext::CheckOperands(const OperatorRow& row) const {
     std::vector<const Type*> out;
     out.reserve(tensors.size());
     for (const TensorIndex i : tensors)
-      out.push_back(i == kNoTensor ? nullptr : &rows_[static_cast<size_t>(i)].type);
+      out.push_back(i == kNoTensor ? nullptr : &part_.tensors[static_cast<size_t>(i)].type);
     return out;
   };
   if (const auto reason =
@@ -313,14 +323,19 @@ bool NamesType(const Node& node, DType dtype) {
 }
 
 Status ExportContext::CheckOperators(size_t first) const {
-  for (size_t i = first; i < operators_.size(); ++i)
-    NN_RETURN_IF_ERROR(CheckOperands(operators_[i]));
+  for (size_t i = first; i < part_.operators.size(); ++i)
+    NN_RETURN_IF_ERROR(CheckOperands(part_.operators[i]));
   return {};
 }
 
 const ExportRow* FindExport(std::string_view op) {
   static const auto table = RowsBy(&ExportRow::op, &Family::exports, Families());
   return FindRow(table, op);
+}
+
+Status WriteNode(ExportContext& ctx, const Node& node) {
+  const ExportRow* row = FindExport(node.op_name());
+  return row == nullptr || row->write == nullptr ? WriteOneToOne(ctx, node) : row->write(ctx, node);
 }
 
 std::optional<std::string> WhyNotReal(const Node& node) {
@@ -355,68 +370,14 @@ std::optional<std::string> WhyNotWeights(const Node& node, std::initializer_list
                      DTypeName(w.dtype));
 }
 
-namespace {
-
-// The tensors of the outputs. If the value already has a tensor of another name (an input, a
-// constant, a second output), the output is a copy by RESHAPE.
-Result<std::vector<TensorIndex>> ClaimPorts(ExportContext& ctx, const Graph& graph,
-                                            std::vector<const Port*>& copies) {
-  for (const Port& p : graph.inputs()) {
-    ctx.Claim(p.value, p.name);
-    ctx.Define(p.value);
-  }
-  std::vector<TensorIndex> outputs;
-  for (const Port& p : graph.outputs()) {
-    if (p.value->is_constant() || ctx.HasTensor(p.value)) {
-      ctx.Reserve(p.name);
-      copies.push_back(&p);
-      outputs.push_back(kNoTensor);
-    } else {
-      ctx.Claim(p.value, p.name);
-      outputs.push_back(ctx.TensorOf(p.value));
-    }
-  }
-  return outputs;
-}
-
-Result<TensorIndex> WriteCopy(ExportContext& ctx, const Port& p) {
-  const Type& type = p.value->type();
-  if (!type.ranked())
-    return UnsupportedError("output {} has an unknown rank; set shapes with --input-shape",
-                            Quote(p.name));
-  NN_ASSIGN(const TensorIndex shape, ctx.AddDims(*type.dims, "shape"));
-  const TensorIndex y = ctx.AddNamed(type, p.name);
-  ctx.AddOperator(fb::BuiltinOperator::RESHAPE, {ctx.TensorOf(p.value), shape}, {y},
-                  fb::CreateReshapeOptions(ctx.builder()));
-  return y;
-}
-
-}  // namespace
-
 Result<FileImage> WriteWith(const Graph& graph, const ExportOptions& options,
                             uint64_t max_inline_bytes) {
   bool appended = false;
   uint64_t base = 0;
   while (true) {
     ExportContext ctx(graph);
-    std::vector<const Port*> copies;
-    NN_ASSIGN(std::vector<TensorIndex> outputs, ClaimPorts(ctx, graph, copies));
-    for (const Node& node : graph.nodes()) {
-      if (!ctx.IsFused(node)) {
-        const ExportRow* row = FindExport(node.op_name());
-        const size_t first = ctx.operator_count();
-        auto s = row == nullptr || row->write == nullptr ? WriteOneToOne(ctx, node)
-                                                         : row->write(ctx, node);
-        if (s) s = ctx.CheckOperators(first);
-        if (!s) return tl::unexpected(s.error().In(node.Describe()));
-      }
-      for (const Value* v : node.outputs()) ctx.Define(v);
-    }
-    size_t next = 0;
-    for (TensorIndex& y : outputs)
-      if (y == kNoTensor) {
-        NN_ASSIGN(y, WriteCopy(ctx, *copies[next++]));
-      }
+    std::vector<TensorIndex> outputs = ctx.ClaimPorts(graph, graph.inputs(), graph.outputs());
+    NN_RETURN_IF_ERROR(ctx.WriteContents(graph, graph.outputs(), outputs));
     uint64_t bytes = 0;
     for (const Blob& b : ctx.buffers()) bytes += b.size();
     if (!appended && bytes > max_inline_bytes) appended = true;
@@ -457,6 +418,8 @@ Result<FileImage> WriteWith(const Graph& graph, const ExportOptions& options,
 // Sizes are 32-bit integers, and so are their products.
 Status CheckSizes(const Graph& graph) {
   constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
+  for (const Node& node : graph.nodes())
+    for (const auto& region : node.regions()) NN_RETURN_IF_ERROR(CheckSizes(*region));
   for (const Value& v : graph.values()) {
     if (!v.type().ranked()) continue;
     std::vector<int64_t> sizes;

@@ -7,6 +7,7 @@
 
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -46,6 +47,10 @@ class ExportContext {
   std::vector<TensorIndex> ResultsOf(const Node& node);
   // Adds a tensor with a reserved name for a value, before other names are chosen.
   void Claim(const Value* value, const std::string& name);
+  // A name that is not in use.
+  std::string NewName(std::string_view hint);
+  // Makes a tensor of the subgraph that of a value.
+  void SetTensor(const Value* value, TensorIndex tensor) { tensors_[value] = tensor; }
   bool HasTensor(const Value* value) const { return tensors_.contains(value); }
   // Reserves a name, so that no value gets it.
   void Reserve(const std::string& name) { used_.Claim(name); }
@@ -89,12 +94,26 @@ class ExportContext {
 
   // Sets the intermediate tensors of the operator that was added last.
   void SetIntermediates(std::vector<TensorIndex> tensors) {
-    operators_.back().intermediates = std::move(tensors);
+    part_.operators.back().intermediates = std::move(tensors);
   }
 
   // kUnsupported if an operand of an operator from `first` on violates its signature.
   Status CheckOperators(size_t first) const;
-  size_t operator_count() const { return operators_.size(); }
+  size_t operator_count() const { return part_.operators.size(); }
+
+  // Adds tensors with the names of the ports, before other names are chosen, and returns those of
+  // the outputs: kNoTensor if the value already has a tensor of another name (an input, a constant,
+  // a second output).
+  std::vector<TensorIndex> ClaimPorts(const Graph& graph, std::span<const Port> inputs,
+                                      std::span<const Port> outputs);
+  // Adds the operators of the nodes, and copies for outputs without a tensor.
+  Status WriteContents(const Graph& graph, std::span<const Port> outputs,
+                       std::vector<TensorIndex>& tensors);
+
+  // Tensors and operators are added to a new subgraph between these two, in which no other tensors
+  // are visible. EndSubgraph() returns its index.
+  void BeginSubgraph(std::string_view name);
+  int32_t EndSubgraph(std::vector<TensorIndex> inputs, std::vector<TensorIndex> outputs);
 
   // The complete flatbuffer, except that PlaceOutside() adds the data of large buffers; if
   // `appended`, the data of all buffers come after it, starting at `base`, its size rounded up to
@@ -122,15 +141,25 @@ class ExportContext {
     flatbuffers::Offset<void> options;
     std::vector<TensorIndex> intermediates = {};
   };
+  // A subgraph. Tensors are known in it alone.
+  struct Part {
+    std::string name;
+    std::vector<TensorRow> tensors;
+    std::vector<OperatorRow> operators;
+    std::vector<TensorIndex> inputs, outputs;
+    std::map<std::vector<int64_t>, TensorIndex> ints;
+    std::map<std::string, std::pair<const Value*, int>, std::less<>> symbols;  // value and axis
+    std::map<std::string, TensorIndex> dims;  // scalars, by Dim::ToString
+  };
 
   Status CheckOperands(const OperatorRow& row) const;
-  std::string NewName(std::string_view hint);
   uint32_t AddBuffer(Blob bytes);
   void FindActivations(const Graph& graph);
   Result<TensorIndex> AddDim(const Dim& dim);
   Result<TensorIndex> AddDimTree(const Dim::Tree& tree);
   TensorIndex AddScalarI32(std::string_view hint);
 
+  flatbuffers::Offset<fb::SubGraph> WritePart(const Part& part);
   flatbuffers::Offset<fb::Tensor> WriteTensor(const TensorRow& row);
   flatbuffers::Offset<fb::Buffer> WriteBuffer(const Blob& bytes, uint64_t offset);
   flatbuffers::Offset<fb::SignatureDef> WriteSignature(const Graph& graph,
@@ -138,17 +167,20 @@ class ExportContext {
 
   flatbuffers::FlatBufferBuilder builder_;
   flatbuffers::Offset<flatbuffers::Vector<uint8_t>> no_data_;  // of buffers that are placed outside
-  std::vector<TensorRow> rows_;
-  std::vector<OperatorRow> operators_;
+  Part part_;                                                  // which is being written
+  std::vector<Part> around_;                                   // those around it, outermost first
+  std::vector<Part> parts_;                                    // subgraphs 1, 2, ...
   std::vector<std::pair<fb::BuiltinOperator, int32_t>> codes_;  // and version
   std::vector<Blob> buffers_;                                   // the first one is empty
   std::unordered_map<const Value*, TensorIndex> tensors_;
   NameTable used_;
-  std::map<std::vector<int64_t>, TensorIndex> ints_;
   std::unordered_map<const Node*, const Node*> activations_;  // by the node before
   std::unordered_set<const Node*> fused_;
-  std::map<std::string, std::pair<const Value*, int>, std::less<>> symbols_;  // value and axis
-  std::map<std::string, TensorIndex> dims_;  // scalars, by Dim::ToString
+  struct SharedBuffer {
+    uint32_t index;
+    bool of_region;
+  };
+  std::map<std::pair<const void*, size_t>, SharedBuffer> shared_;  // by address and size
 };
 
 struct ExportRow {
@@ -179,6 +211,9 @@ bool NamesType(const Node& node, DType dtype);
 
 // The row of an operator; null if there is none.
 const ExportRow* FindExport(std::string_view op);
+
+// Writes a node with its row, or one-to-one.
+Status WriteNode(ExportContext& ctx, const Node& node);
 
 const Target& TfliteTarget();
 Result<FileImage> Write(const Graph& graph, const ExportOptions& options);

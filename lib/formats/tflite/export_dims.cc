@@ -13,7 +13,7 @@ void ExportContext::Define(const Value* value) {
   if (!value->type().ranked()) return;
   for (int axis = 0; axis < value->type().rank(); ++axis)
     if (const auto symbol = value->type().dim(axis).symbol())
-      symbols_.emplace(*symbol, std::pair(value, axis));
+      part_.symbols.emplace(*symbol, std::pair(value, axis));
 }
 
 TensorIndex ExportContext::AddScalarI32(std::string_view hint) {
@@ -37,9 +37,9 @@ Result<TensorIndex> ExportContext::AddDims(const Dims& dims, std::string_view hi
 Result<TensorIndex> ExportContext::AddDim(const Dim& dim) {
   if (!dim.is_valid()) return ModelError("a dimension overflows");
   const std::string text = dim.ToString();
-  if (const auto it = dims_.find(text); it != dims_.end()) return it->second;
+  if (const auto it = part_.dims.find(text); it != part_.dims.end()) return it->second;
   NN_ASSIGN(const TensorIndex y, AddDimTree(dim.ToTree()));
-  dims_[text] = y;
+  part_.dims[text] = y;
   return y;
 }
 
@@ -47,8 +47,8 @@ Result<TensorIndex> ExportContext::AddDimTree(const Dim::Tree& tree) {
   using Kind = Dim::Tree::Kind;
   if (tree.kind == Kind::kConstant) return AddInt(tree.value, "size");
   if (tree.kind == Kind::kSymbol) {
-    const auto it = symbols_.find(tree.symbol);
-    if (it == symbols_.end())
+    const auto it = part_.symbols.find(tree.symbol);
+    if (it == part_.symbols.end())
       return UnsupportedError("dimension {} is not the size of any value", Quote(tree.symbol));
     const auto [value, axis] = it->second;
     const TensorIndex shape = AddTensor(Type(DType::kI32, {Dim(value->type().rank())}), "shape");

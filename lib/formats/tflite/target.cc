@@ -82,6 +82,8 @@ constexpr Rewrite kRewrites[] = {
     {"matmul_integer", "products of floats", ExpandIntegerProduct},
     {"conv_integer", "products of floats", ExpandIntegerProduct},
     {"dynamic_quantize", "definition", ExpandDynamicQuantize},
+    {"loop", "stacks of known length", PlaceInStacks},
+    {"loop", "stacks that grow", GrowStacks},
     {"max_pool", "gathered taps", ExpandMaxPoolIndices},
     {"max_unpool", "scatter_nd", ExpandMaxUnpool},
     {"transpose", "shuffle", ShuffleAsGather},
@@ -258,6 +260,7 @@ const Target& TfliteTarget() {
   static const Target target = {.name = "TensorFlow Lite",
                                 .why_illegal = WhyIllegal,
                                 .takes_idiom = TakesIdiom,
+                                .takes_regions = true,
                                 .rewrites = kRewrites,
                                 .prepare = FuseQuantized};
   return target;

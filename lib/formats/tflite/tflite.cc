@@ -23,8 +23,8 @@ constexpr FeatureSupport kFeatures[] = {
     {.name = "sparse tensors", .exported = false, .note = "imported as dense"},
     {.name = "signatures", .note = "of the first subgraph"},
     {.name = "subgraphs after the first",
-     .exported = false,
-     .note = "imported where operators call them; WHILE is unrolled if its trip count is known"},
+     .note = "imported where operators call them; WHILE is unrolled if its trip count is known; "
+             "written for IF and WHILE"},
     {.name = "variable tensors",
      .note = "as states of recurrent layers, which are zeros when a run begins, or inputs and "
              "outputs with --states"},

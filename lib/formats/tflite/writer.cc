@@ -126,13 +126,11 @@ flatbuffers::Offset<fb::SignatureDef> ExportContext::WriteSignature(
   return fb::CreateSignatureDef(builder_, in_offset, out_offset, key, 0);
 }
 
-flatbuffers::DetachedBuffer ExportContext::Finish(const Graph& graph, const ExportOptions& options,
-                                                  const std::vector<TensorIndex>& outputs,
-                                                  bool appended, uint64_t base) {
+flatbuffers::Offset<fb::SubGraph> ExportContext::WritePart(const Part& part) {
   std::vector<flatbuffers::Offset<fb::Tensor>> tensors;
-  for (const TensorRow& row : rows_) tensors.push_back(WriteTensor(row));
+  for (const TensorRow& row : part.tensors) tensors.push_back(WriteTensor(row));
   std::vector<flatbuffers::Offset<fb::Operator>> operators;
-  for (const OperatorRow& row : operators_) {
+  for (const OperatorRow& row : part.operators) {
     const auto in = builder_.CreateVector(row.inputs);
     const auto out = builder_.CreateVector(row.outputs);
     flatbuffers::Offset<flatbuffers::Vector<TensorIndex>> between;
@@ -140,12 +138,19 @@ flatbuffers::DetachedBuffer ExportContext::Finish(const Graph& graph, const Expo
     operators.push_back(fb::CreateOperator(builder_, row.code, in, out, row.kind, row.options, 0,
                                            fb::CustomOptionsFormat::FLEXBUFFERS, 0, between));
   }
-  std::vector<TensorIndex> inputs;
-  for (const Port& p : graph.inputs()) inputs.push_back(TensorOf(p.value));
-  const auto subgraph =
-      fb::CreateSubGraph(builder_, builder_.CreateVector(tensors), builder_.CreateVector(inputs),
-                         builder_.CreateVector(outputs), builder_.CreateVector(operators),
-                         builder_.CreateString(graph.name.empty() ? "main" : graph.name));
+  return fb::CreateSubGraph(builder_, builder_.CreateVector(tensors),
+                            builder_.CreateVector(part.inputs), builder_.CreateVector(part.outputs),
+                            builder_.CreateVector(operators), builder_.CreateString(part.name));
+}
+
+flatbuffers::DetachedBuffer ExportContext::Finish(const Graph& graph, const ExportOptions& options,
+                                                  const std::vector<TensorIndex>& outputs,
+                                                  bool appended, uint64_t base) {
+  part_.name = graph.name.empty() ? "main" : graph.name;
+  for (const Port& p : graph.inputs()) part_.inputs.push_back(TensorOf(p.value));
+  part_.outputs = outputs;
+  std::vector<flatbuffers::Offset<fb::SubGraph>> subgraphs = {WritePart(part_)};
+  for (const Part& part : parts_) subgraphs.push_back(WritePart(part));
   std::vector<flatbuffers::Offset<fb::OperatorCode>> codes;
   for (const auto& [op, version] : codes_) {
     const auto number = static_cast<int32_t>(op);
@@ -173,7 +178,7 @@ flatbuffers::DetachedBuffer ExportContext::Finish(const Graph& graph, const Expo
       graph, "description",
       options.producer_version.empty() ? "nnconvert" : "nnconvert " + options.producer_version));
   const auto codes_offset = builder_.CreateVector(codes);
-  const auto subgraphs_offset = builder_.CreateVector(&subgraph, 1);
+  const auto subgraphs_offset = builder_.CreateVector(subgraphs);
   const auto buffers_offset = builder_.CreateVector(buffers);
   const auto metadata_offset = builder_.CreateVector(metadata);
   const auto signatures_offset = builder_.CreateVector(&signature, 1);
