@@ -11,6 +11,7 @@
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "base/name_table.h"
@@ -23,12 +24,21 @@ namespace nn::coreml {
 
 class ExportContext {
  public:
-  explicit ExportContext(Writer network) : network_(network) {}
+  // A trial writes single nodes to see how they are encoded (layer_fit.h), without the networks in
+  // them.
+  enum class Mode : uint8_t { kFile, kTrial };
+
+  explicit ExportContext(Writer network, Mode mode = Mode::kFile)
+      : network_(network), trial_(mode == Mode::kTrial) {}
+
+  bool trial() const { return trial_; }
 
   // The blob of a value. Constants become layers on first use.
   std::string NameOf(const Value* value);
   // Reserves a name for a value before other names are chosen; false if the value already has one.
   bool Claim(const Value* value, const std::string& name);
+  // Makes the value one that a blob has at times, as those that loops carry do.
+  void SetName(const Value* value, const std::string& name) { names_[value] = name; }
   // Whether the value has a name, as outputs of the model have before their layers are written.
   bool HasName(const Value* value) const { return names_.contains(value); }
   // Reserves a name, so that no value gets it.
@@ -47,6 +57,8 @@ class ExportContext {
   Writer AddLayer(const Node& source, std::string_view kind, size_t inputs = SIZE_MAX);
   // A layer with one input and one output, with their ranks.
   Writer AddRankedLayer(const Node& source, std::string_view kind);
+  // Adds layers to another network, until the next call. Returns the one before.
+  Writer Enter(Writer network) { return std::exchange(network_, network); }
   // A helper layer; the main layer gets the node's name.
   Writer AddHelper(std::string_view kind, const std::vector<std::string>& inputs,
                    const std::vector<std::string>& outputs);
@@ -60,6 +72,7 @@ class ExportContext {
   std::unordered_map<const Value*, std::string> names_;
   NameTable used_;
   std::unordered_set<std::string> layers_;
+  bool trial_;
 };
 
 // Which element types an operator may have on its inputs and outputs.

@@ -28,7 +28,7 @@ std::vector<int> DeclareRanks(const ExportContext& ctx, const Names& names, Tens
 std::optional<LayerMisfit> TryLayers(const Node& node) {
   pb::NeuralNetwork network;
   PayloadTable payloads;
-  ExportContext ctx(Writer(&network, &payloads));
+  ExportContext ctx(Writer(&network, &payloads), ExportContext::Mode::kTrial);
   if (const Status s = WriteNode(ctx, node); !s) return LayerMisfit{{}, s.error().message()};
   for (pb::NeuralNetworkLayer& layer : *network.mutable_layers()) {
     LayerView at;
@@ -65,9 +65,17 @@ int64_t VersionOfLayers(const Message& network) {
   const auto* field = network.GetDescriptor()->FindFieldByName("layers");
   const auto* reflection = network.GetReflection();
   int64_t version = 1;
-  for (int i = 0; i < reflection->FieldSize(network, field); ++i)
-    version = std::max<int64_t>(version, VersionOf(static_cast<const pb::NeuralNetworkLayer&>(
-                                             reflection->GetRepeatedMessage(network, field, i))));
+  for (int i = 0; i < reflection->FieldSize(network, field); ++i) {
+    const auto& layer = static_cast<const pb::NeuralNetworkLayer&>(
+        reflection->GetRepeatedMessage(network, field, i));
+    version = std::max<int64_t>(version, VersionOf(layer));
+    if (layer.has_branch())
+      version = std::max({version, VersionOfLayers(layer.branch().ifbranch()),
+                          VersionOfLayers(layer.branch().elsebranch())});
+    if (layer.has_loop())
+      version = std::max({version, VersionOfLayers(layer.loop().conditionnetwork()),
+                          VersionOfLayers(layer.loop().bodynetwork())});
+  }
   return version;
 }
 

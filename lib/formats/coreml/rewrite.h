@@ -58,4 +58,9 @@ Result<bool> DecomposeSilu(Graph& graph, Node& node);
 Result<bool> DecomposeSquaredDifference(Graph& graph, Node& node);
 Result<bool> DecomposeThresholdedRelu(Graph& graph, Node& node);
 
+// Of a loop: counters that begin with a constant and grow by another are computed from the number
+// of the iteration, and so is what is known about their range. The number is less than the trip
+// count or kMostExact.
+Status BoundNumbers(const Node& loop);
+
 }  // namespace nn::coreml

@@ -1,12 +1,15 @@
-// Quantization to narrow integers, whose users convert the integers again.
+// Quantization to narrow integers, whose users convert the integers again, and counters of loops.
 #include <algorithm>
 #include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "formats/coreml/integer_range.h"
 #include "formats/coreml/rewrite.h"
 #include "ir/op_def.h"
+#include "ops/array/shape.h"
+#include "ops/control/region.h"
 #include "ops/math/elementwise.h"
 #include "passes/expand.h"
 
@@ -105,6 +108,76 @@ Result<bool> QuantizeInFloat(Graph& graph, Node& node) {
   for (size_t i = 0; i < inputs.size(); ++i)
     NN_RETURN_IF_ERROR(ReplaceEnd(graph, *users->ends[i], inputs[i], *mappings[i]));
   return replaced;
+}
+
+namespace {
+
+// The constant that the next value of a counter adds to it; nullopt if it is no counter.
+std::optional<int64_t> StepOf(const Value* counter, const Value* next) {
+  const Node* const add = next->def();
+  if (add == nullptr || !add->Is("add")) return std::nullopt;
+  const size_t at = add->input(0) == counter ? 1 : 0;
+  const Value* const step = add->input(at);
+  if (add->input(1 - at) != counter || !step->is_constant() || step->constant().elements() != 1)
+    return std::nullopt;
+  return step->constant().GetInt(0);
+}
+
+bool IsCounter(const Value* v) {
+  const auto dims = v->type().const_dims();
+  return (v->dtype() == DType::kI64 || v->dtype() == DType::kI32) && dims &&
+         std::ranges::all_of(*dims, [](int64_t d) { return d == 1; });
+}
+
+// first + step * number, with the type of the counter.
+Result<Value*> CounterAt(Graph& body, Value* number, const Value* counter, int64_t first,
+                         int64_t step, Node* before) {
+  const auto add = [&](std::string_view op, std::vector<Value*> inputs,
+                       Attrs attrs = {}) -> Result<Value*> {
+    NN_ASSIGN(Node* const node, body.Append(op, std::move(inputs), std::move(attrs), 1, before));
+    return node->output();
+  };
+  Value* y = number;
+  if (step != 1) {
+    NN_ASSIGN(y, add("mul", {y, body.AddConstant(Tensor::Scalar(step))}));
+  }
+  if (first != 0) {
+    NN_ASSIGN(y, add("add", {y, body.AddConstant(Tensor::Scalar(first))}));
+  }
+  if (counter->dtype() != DType::kI64) {
+    NN_ASSIGN(y, add("cast", {y}, CastAttrs{.to = counter->dtype()}));
+  }
+  if (counter->type().rank() != 0) {
+    NN_ASSIGN(y, add("reshape", {y}, ReshapeAttrs{*counter->type().dims}));
+  }
+  return y;
+}
+
+}  // namespace
+
+Status BoundNumbers(const Node& loop) {
+  Graph& body = *loop.regions()[0];
+  const RegionPorts ports(loop);
+  Value* const number = body.inputs()[0].value;
+  Node* const begin = body.After(number);
+  for (size_t k = 0; k < ports.carried(); ++k) {
+    Value* const counter = body.inputs()[1 + k].value;
+    const Value* const first = loop.input(ports.first_carried() + k);
+    const auto step = StepOf(counter, body.outputs()[1 + k].value);
+    if (!step || !IsCounter(counter) || !first->is_constant()) continue;
+    NN_ASSIGN(Value* const y,
+              CounterAt(body, number, counter, first->constant().GetInt(0), *step, begin));
+    body.ReplaceUses(counter, y);
+  }
+  if (!body.HasUses(number)) return {};
+  const Value* const trips = loop.input(0);
+  const int64_t known = trips != nullptr && trips->is_constant() ? trips->constant().GetInt(0) : 0;
+  const int64_t count = known > 0 && known < kMostExact ? known : kMostExact;
+  NN_ASSIGN(Node* const bound, body.Append("mod", {number, body.AddConstant(Tensor::Scalar(count))},
+                                           {}, 1, body.After(number)));
+  body.ReplaceUses(number, bound->output());
+  body.SetInput(bound, 0, number);
+  return {};
 }
 
 }  // namespace nn::coreml

@@ -76,7 +76,9 @@ std::optional<std::string> WhyIllegal(const Node& node) {
 }
 
 // Core ML computes with real numbers only, so quantized weights are dequantized.
-Status AsReals(Graph& graph) {
+Status Prepare(Graph& graph) {
+  for (const Node& node : graph.nodes())
+    if (node.Is("loop")) NN_RETURN_IF_ERROR(BoundNumbers(node));
   NN_RETURN_IF_ERROR(UnfuseQdq(graph));
   return DequantizeConstants(graph);
 }
@@ -93,6 +95,7 @@ std::optional<std::string> WhyNotValues(const Node& node, Types types) {
 
 const Target& CoremlTarget() {
   static const Rewrite rewrites[] = {
+      {"loop", "stacks of known length", &PlaceInStacks},
       {"batch_norm", "scale and shift", &ScaleAndShift},
       {"", "channels first", &SetLayout<Layout::kNcx>},
       {"conv", "filter layout",
@@ -173,9 +176,10 @@ const Target& CoremlTarget() {
   };
   static const Target target = {.name = "Core ML",
                                 .why_illegal = WhyIllegal,
+                                .takes_regions = true,
                                 .rewrites = rewrites,
                                 .lacks_scalars = true,
-                                .prepare = AsReals,
+                                .prepare = Prepare,
                                 .change_types = WidenIntegers,
                                 .narrows_constants = true};
   return target;
