@@ -30,7 +30,8 @@ bool HasUnranked(const Node& node) {
 // Targets and rewrites inspect shapes, so they do not see nodes with values of unknown rank.
 std::optional<std::string> WhyIllegal(const Target& target, const Node& node) {
   if (node.op().decided_by_runs && !target.takes_regions)
-    return std::get<std::string>(*node.attrs().Get("why"));
+    return fmt::format("{} has no control flow, and {}", target.name,
+                       std::get<std::string>(*node.attrs().Get("why")));
   if (!target.takes_unranked && !node.op().is_opaque && HasUnranked(node))
     return "a value has unknown rank";
   return target.why_illegal(node);
