@@ -15,39 +15,12 @@ namespace {
 // Limit on the size of a patch, which is read whole.
 constexpr uint64_t kMaxPatchBytes = uint64_t{256} << 20;
 
-Status SetStrip(const std::string& text, NativeEdit::Strip& strip) {
-  size_t begin = 0;
-  while (begin <= text.size()) {
-    const size_t end = std::min(text.find(',', begin), text.size());
-    const std::string_view part = std::string_view(text).substr(begin, end - begin);
-    const bool all = part == "all";
-    if (!all && part != "docs" && part != "names" && part != "metadata")
-      return UsageError("--strip {}: expected all, or docs, names and metadata with commas between",
-                        Quote(text));
-    strip.docs = strip.docs || all || part == "docs";
-    strip.names = strip.names || all || part == "names";
-    strip.metadata = strip.metadata || all || part == "metadata";
-    begin = end + 1;
-  }
-  return {};
-}
-
-Result<edit::EditOptions> OptionsOf(const ConvertArguments& o) {
-  edit::EditOptions options = o.native_edits;
-  if (!o.strip.empty()) NN_RETURN_IF_ERROR(SetStrip(o.strip, options.strip));
-  return options;
-}
-
 std::string QuotedList(const std::vector<std::string>& names) {
   constexpr size_t kShown = 8;
   std::vector<std::string> quoted;
   for (size_t i = 0; i < names.size() && i < kShown; ++i) quoted.push_back(Quote(names[i]));
   if (names.size() > kShown) quoted.push_back(fmt::format("{} more", names.size() - kShown));
   return fmt::format("{}", fmt::join(quoted, ", "));
-}
-
-bool MayChangeValues(const edit::EditOptions& o) {
-  return o.changes_structure() || !o.renames.empty() || o.strip.names;
 }
 
 }  // namespace
@@ -86,7 +59,7 @@ void AddNativeEditOptions(CommandLine& command, ConvertArguments& o) {
   add("--set-metadata", o.native_edits.metadata,
       "Set an entry of the metadata, which nninspect lists; without a text, remove it; repeatable",
       "KEY=TEXT");
-  app.add_option("--strip", o.strip,
+  app.add_option("--strip", o.native_edits.strip,
                  "Remove docs, names (of operators, and of values that are no inputs or outputs), "
                  "metadata, or all of them; a list with commas")
       ->type_name("WHAT")
@@ -94,7 +67,7 @@ void AddNativeEditOptions(CommandLine& command, ConvertArguments& o) {
 }
 
 bool HasNativeEdits(const ConvertArguments& o) {
-  return !o.patch.empty() || !o.strip.empty() || o.native_edits.any();
+  return !o.patch.empty() || edit::HasEdits(o.native_edits);
 }
 
 void AddNativeEdits(const ConvertArguments& o, Json& options) {
@@ -109,40 +82,24 @@ void AddNativeEdits(const ConvertArguments& o, Json& options) {
   add("add_output", o.native_edits.add_outputs);
   add("rename", o.native_edits.renames);
   add("set_metadata", o.native_edits.metadata);
-  add("strip", o.strip);
+  add("strip", o.native_edits.strip);
 }
 
-Result<NativeEditReport> ApplyNativeEdits(const ConvertArguments& o,
+Result<edit::EditReport> ApplyNativeEdits(const ConvertArguments& o,
                                           const VerifyOptions& verification, ReadModel& read) {
-  NativeEditReport report;
-  NN_ASSIGN(const edit::EditOptions options, OptionsOf(o));
+  edit::ApplyOptions options = {o.native_edits};
   if (!o.patch.empty()) {
     NN_ASSIGN(const Blob patch, ReadFile(o.patch, kMaxPatchBytes));
-    auto patched = PatchModel(read, {reinterpret_cast<const char*>(patch.data()), patch.size()},
-                              o.input, o.limits);
-    if (!patched) return tl::unexpected(patched.error().In(o.patch));
-    read = *std::move(patched);
-    report.patched = true;
+    options.patch.emplace(reinterpret_cast<const char*>(patch.data()), patch.size());
+    options.patch_path = o.patch;
   }
-  if (!options.any()) return report;
-  auto edited = edit::EditModel(read, o.input, options);
-  if (!edited) return tl::unexpected(edited.error().In(o.input));
-  report.summary = edited->summary;
-  if (o.verify && !o.dry_run && MayChangeValues(options)) {
-    auto verified = edit::VerifyEdit(read, *edited, verification);
-    const bool is_flaw = !verified && (verified.error().code() == ErrorCode::kInternal ||
-                                       verified.error().code() == ErrorCode::kIo);
-    if (is_flaw) return tl::unexpected(verified.error());
-    if (verified)
-      report.verification = *std::move(verified);
-    else
-      report.unverified = verified.error().message();
-  }
-  read = std::move(edited->model);
-  return report;
+  options.limits = o.limits;
+  options.verify = o.verify && !o.dry_run;
+  options.verification = verification;
+  return edit::ApplyEdits(options, o.input, read);
 }
 
-std::vector<std::string> NativeEditTexts(const NativeEditReport& r) {
+std::vector<std::string> NativeEditTexts(const edit::EditReport& r) {
   std::vector<std::string> out;
   if (r.patched) out.emplace_back("patched: what the patch changes is not verified");
   if (!r.summary) return out;
@@ -162,22 +119,6 @@ std::vector<std::string> NativeEditTexts(const NativeEditReport& r) {
   add("renamed value", renamed);
   if (!r.unverified.empty()) out.push_back("the edit is not verified: " + r.unverified);
   return out;
-}
-
-Json NativeEditJson(const NativeEditReport& r) {
-  Json json = {{"patched", r.patched}};
-  if (r.summary) {
-    const edit::EditSummary& s = *r.summary;
-    json["operators"] = {{"before", s.operators_before}, {"after", s.operators_after}};
-    json["new_inputs"] = s.new_inputs;
-    json["dropped_inputs"] = s.dropped_inputs;
-    json["new_outputs"] = s.new_outputs;
-    json["dropped_outputs"] = s.dropped_outputs;
-    Json& renamed = json["renamed"] = Json::array();
-    for (const auto& [from, to] : s.renamed) renamed.push_back({{"from", from}, {"to", to}});
-  }
-  if (!r.unverified.empty()) json["unverified"] = r.unverified;
-  return json;
 }
 
 }  // namespace nn::app

@@ -1,7 +1,6 @@
 // Edits of the model before it is copied, dumped or converted.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,17 +10,10 @@
 #include "base/json.h"
 #include "base/status.h"
 #include "convert/verify.h"
-#include "edit/edit.h"
+#include "edit/apply.h"
 #include "formats/format.h"
 
 namespace nn::app {
-
-struct NativeEditReport {
-  bool patched = false;
-  std::optional<edit::EditSummary> summary;  // nullopt if there was only a patch
-  std::optional<Verification> verification;
-  std::string unverified;  // why there is none
-};
 
 void AddNativeEditOptions(CommandLine& command, ConvertArguments& o);
 
@@ -30,12 +22,10 @@ bool HasNativeEdits(const ConvertArguments& o);
 void AddNativeEdits(const ConvertArguments& o, Json& options);
 
 // Edits the model, and verifies the edit unless it changes only texts.
-Result<NativeEditReport> ApplyNativeEdits(const ConvertArguments& o,
+Result<edit::EditReport> ApplyNativeEdits(const ConvertArguments& o,
                                           const VerifyOptions& verification, ReadModel& read);
 
 // Sentences of the report.
-std::vector<std::string> NativeEditTexts(const NativeEditReport& edit);
-// Without the verification.
-Json NativeEditJson(const NativeEditReport& edit);
+std::vector<std::string> NativeEditTexts(const edit::EditReport& edit);
 
 }  // namespace nn::app

@@ -1,7 +1,5 @@
 #include "apps/nnconvert/one_model.h"
 
-#include <fnmatch.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <map>
@@ -23,6 +21,7 @@
 #include "base/staging.h"
 #include "base/text.h"
 #include "convert/convert.h"
+#include "convert/node_pattern.h"
 #include "passes/ports.h"
 #include "tensorio/literal.h"
 #include "tensorio/tensor_archive.h"
@@ -196,29 +195,12 @@ Result<std::map<size_t, Tensor>> FixedInputs(const ConvertArguments& a, const Gr
   return out;
 }
 
-// The patterns of --keep-float32.
-bool IsKept(const std::vector<std::string>& patterns, const Node& node) {
-  const auto matches = [&](const std::string& name) {
-    return !name.empty() && std::ranges::any_of(patterns, [&](const std::string& pattern) {
-      return fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
-    });
-  };
-  return matches(std::string(node.name())) || matches(std::string(node.source_op())) ||
-         std::ranges::any_of(node.outputs(),
-                             [&](const Value* v) { return matches(std::string(v->name())); });
-}
-
-std::function<bool(const Node&)> KeepsOf(const ConvertArguments& a) {
-  if (a.keep_float32.empty()) return nullptr;
-  return [&a](const Node& node) { return IsKept(a.keep_float32, node); };
-}
-
 HalfOptions HalfOf(const ConvertArguments& a) {
   HalfOptions half;
   half.type = a.bf16 ? DType::kBF16 : DType::kF16;
   half.weights_only = a.weights_only;
   half.interface = a.half_interface;
-  half.keeps = KeepsOf(a);
+  half.keeps = NodesMatching(a.keep_float32);
   return half;
 }
 
@@ -247,7 +229,8 @@ ConvertOptions OptionsOf(const ConvertArguments& a, const Format& source, const 
   o.float32 = a.float32;
   if (a.fp16 || a.bf16) o.half = HalfOf(a);
   if (!a.quantize.empty())
-    o.quantize = QuantizeSettingsOf(a, source, target == nullptr ? source : *target, KeepsOf(a));
+    o.quantize = QuantizeSettingsOf(a, source, target == nullptr ? source : *target,
+                                    NodesMatching(a.keep_float32));
   o.states = a.states;
   o.edited = HasNativeEdits(a);
   o.dry_run = a.dry_run;
@@ -275,7 +258,7 @@ ConvertOptions OptionsOf(const ConvertArguments& a, const Format& source, const 
   return o;
 }
 
-Result<NativeEditReport> ApplyNative(const ConvertArguments& o, ReadModel& read) {
+Result<edit::EditReport> ApplyNative(const ConvertArguments& o, ReadModel& read) {
   ShownProgress shown(o.messages);
   // The source, which `verification` may refer to.
   const Format& format = *read.format;
@@ -437,7 +420,7 @@ Status ConvertToSource(const ConvertArguments& o, const Format* format, ConvertR
 
 Result<TargetsReport> DryRunForAll(const ConvertArguments& o) {
   NN_ASSIGN(ReadModel read, ReadModelFile(o.input, o.limits));
-  std::optional<NativeEditReport> edit;
+  std::optional<edit::EditReport> edit;
   if (HasNativeEdits(o)) {
     NN_ASSIGN(edit, ApplyNative(o, read));
   }

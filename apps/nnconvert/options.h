@@ -40,9 +40,8 @@ struct ConvertArguments {
   int64_t opset = 0;
   std::vector<std::string> rename_inputs;  // "OLD=NEW"
   std::vector<std::string> rename_outputs;
-  edit::EditOptions native_edits;  // without the texts of `strip`
-  std::string strip;               // "names,docs"
-  std::string patch;               // a file; "": none
+  edit::EditOptions native_edits;
+  std::string patch;  // a file; "": none
   bool fold_batch_norm = false;
   std::optional<int64_t> unroll = std::nullopt;
   bool fuse = false;

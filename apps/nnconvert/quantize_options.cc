@@ -8,6 +8,7 @@
 
 #include "apps/common/port_arrays.h"
 #include "base/text.h"
+#include "convert/quantize_text.h"
 
 namespace nn::app {
 namespace {
@@ -20,46 +21,6 @@ std::optional<T> NumberIn(std::string_view text) {
                                                                   : std::nullopt;
 }
 
-// "NAME" or "NAME:REST".
-std::pair<std::string_view, std::optional<std::string_view>> SplitAtColon(std::string_view text) {
-  const size_t colon = text.find(':');
-  if (colon == std::string_view::npos) return {text, std::nullopt};
-  return {text.substr(0, colon), text.substr(colon + 1)};
-}
-
-// The value of --quantize.
-struct QuantizeForm {
-  bool weights_only = false;
-  DType type = DType::kI8;
-  int table_bits = 0;
-  int64_t block = 0;
-};
-Result<QuantizeForm> FormOf(const std::string& text) {
-  const auto [name, rest] = SplitAtColon(text);
-  QuantizeForm form;
-  form.weights_only = name != "int8";
-  constexpr std::string_view kTable = "weights-lut";
-  if (name.starts_with(kTable) && !rest)
-    form.table_bits = NumberIn<int>(name.substr(kTable.size())).value_or(0);
-  if (name == "weights-int4")
-    form.type = DType::kI4;
-  else if (form.weights_only && name != "weights-int8" &&
-           !(form.table_bits >= 1 && form.table_bits <= 8))
-    return UsageError(
-        "--quantize {}: expected int8, weights-int8[:BLOCK], weights-int4[:BLOCK] or weights-lutN "
-        "with N from 1 to 8",
-        Quote(text));
-  if (!rest) return form;
-  const auto block = NumberIn<int64_t>(*rest);
-  constexpr int64_t kLeastBlock = 8;
-  constexpr int64_t kMostBlock = 65536;
-  if (!form.weights_only || !block || *block < kLeastBlock || *block > kMostBlock)
-    return UsageError("--quantize {}: expected a block of {} to {} weights that share a scale",
-                      Quote(text), kLeastBlock, kMostBlock);
-  form.block = *block;
-  return form;
-}
-
 // N of "seeded:N"; nullopt for a path.
 std::optional<std::string_view> SeededText(std::string_view text) {
   constexpr std::string_view kPrefix = "seeded:";
@@ -67,38 +28,25 @@ std::optional<std::string_view> SeededText(std::string_view text) {
   return text.substr(kPrefix.size());
 }
 
-struct RangeChoice {
-  RangeMethod method = RangeMethod::kMinMax;
-  double percentile = CalibrationOptions().percentile;
-};
-Result<RangeChoice> MethodOf(const std::string& text) {
-  const auto [name, rest] = SplitAtColon(text);
-  RangeChoice out;
-  if (name == "percentile" && rest) {
-    const auto percentile = NumberIn<double>(*rest);
-    if (!percentile || !(*percentile > 50 && *percentile <= 100))
-      return UsageError("--calibrate-method {}: expected a number from 50 to 100", Quote(text));
-    out.percentile = *percentile;
-  }
-  if (name == "percentile")
-    out.method = RangeMethod::kPercentile;
-  else if (name == "entropy" && !rest)
-    out.method = RangeMethod::kEntropy;
-  else if (name == "mse" && !rest)
-    out.method = RangeMethod::kMse;
-  else if (name != "minmax" || rest)
-    return UsageError("--calibrate-method {}: expected minmax, percentile[:P], entropy or mse",
-                      Quote(text));
+nnsuite::QuantizeOptions OptionsOf(const ConvertArguments& o) {
+  nnsuite::QuantizeOptions out;
+  out.form = o.quantize;
+  out.method = o.calibrate_method;
+  out.symmetric = o.symmetric;
+  out.per_tensor = o.per_tensor;
+  out.bias_correction = o.bias_correction;
+  out.equalize = o.equalize;
+  out.integer_interface = o.integer_interface;
   return out;
 }
 
-Status CheckSamples(const ConvertArguments& o, const QuantizeForm& form) {
-  const bool needs_samples = !form.weights_only || o.bias_correction;
+Status CheckSamples(const ConvertArguments& o, bool weights_only) {
+  const bool needs_samples = !weights_only || o.bias_correction;
   if (needs_samples && o.calibrate.empty())
     return UsageError(
         "{} needs samples of the model's inputs: --calibrate FILE.npz or DIR with real data; "
         "--calibrate seeded:16 takes random numbers, whose ranges are rarely those of real data",
-        form.weights_only ? "--bias-correction" : "--quantize int8");
+        weights_only ? "--bias-correction" : "--quantize int8");
   if (!needs_samples && !o.calibrate.empty())
     return UsageError("--calibrate has no effect on weights without --bias-correction");
   for (const std::string& text : o.calibrate) {
@@ -168,35 +116,14 @@ void AddQuantizeOptions(CommandLine& command, ConvertArguments& o) {
 
 Status CheckQuantizeUsage(const ConvertArguments& o) {
   if (o.quantize.empty()) return {};
-  NN_ASSIGN(const QuantizeForm form, FormOf(o.quantize));
-  NN_RETURN_IF_ERROR(MethodOf(o.calibrate_method).map([](const RangeChoice&) {}));
-  NN_RETURN_IF_ERROR(CheckSamples(o, form));
-  if (form.weights_only && (o.symmetric || o.integer_interface))
-    return UsageError("{} requires --quantize int8",
-                      o.symmetric ? "--symmetric" : "--integer-interface");
-  if (o.per_tensor && (form.block > 0 || form.table_bits > 0))
-    return UsageError("--per-tensor does not apply to --quantize {}", o.quantize);
-  return {};
+  NN_ASSIGN(const QuantizeSettings s, nn::QuantizeSettingsOf(OptionsOf(o), *FindFormat("onnx")));
+  return CheckSamples(o, s.weights_only);
 }
 
 QuantizeSettings QuantizeSettingsOf(const ConvertArguments& o, const Format& source,
                                     const Format& target, std::function<bool(const Node&)> keeps) {
-  const QuantizeForm form = FormOf(o.quantize).value_or(QuantizeForm());
-  const RangeChoice choice = MethodOf(o.calibrate_method).value_or(RangeChoice());
-  QuantizeSettings s;
-  s.weights_only = form.weights_only;
-  s.options.type = form.type;
-  s.options.block = form.block;
-  s.options.table_bits = form.table_bits;
-  s.options.per_tensor = o.per_tensor;
-  s.options.symmetric = o.symmetric;
+  QuantizeSettings s = nn::QuantizeSettingsOf(OptionsOf(o), target).value_or(QuantizeSettings());
   s.options.keeps = std::move(keeps);
-  s.options.rounding = target.name == "onnx" ? Rounding::kHalfEven : Rounding::kHalfAway;
-  s.equalize = o.equalize;
-  s.correct_biases = o.bias_correction;
-  s.integer_interface = o.integer_interface;
-  s.calibration.method = choice.method;
-  s.calibration.percentile = choice.percentile;
   if (o.calibrate.empty()) return s;
   if (const auto seeded = SeededText(o.calibrate[0]))
     s.calibration.seeded = NumberIn<uint64_t>(*seeded).value_or(0);

@@ -23,12 +23,9 @@ namespace {
 
 // That of the edits or of the conversion; null if none failed.
 const Verification* FailedVerification(const ConvertReport& r) {
-  const Conversion& c = r.conversion;
   if (r.native_edit && r.native_edit->verification && !r.native_edit->verification->passed)
     return &*r.native_edit->verification;
-  for (const auto* v : {&c.edit_verification, &c.verification})
-    if (*v && !(*v)->passed) return &**v;
-  return nullptr;
+  return nn::FailedVerification(r.conversion);
 }
 
 std::string_view Plural(size_t count) {
@@ -176,22 +173,12 @@ std::string EditSummary(const Verification& v) {
 }
 
 Outcome OutcomeOf(const ConvertReport& r) {
-  const Conversion& c = r.conversion;
   if (r.unchanged) return Outcome::kUnchanged;
-  if (r.error)
-    return r.error->code() == ErrorCode::kUnsupported ? Outcome::kUnsupported : Outcome::kError;
-  if (!c.unsupported.empty()) return Outcome::kUnsupported;
+  const Outcome outcome = nn::OutcomeOf(r.conversion, r.error, r.dry_run);
+  if (outcome == Outcome::kUnsupported || outcome == Outcome::kError) return outcome;
   if (FailedVerification(r) != nullptr) return Outcome::kRefuted;
-  if (r.dry_run) return Outcome::kConvertible;
-  if (r.copy) return r.native_edit ? Outcome::kEdited : Outcome::kCopied;
-  return c.verification ? Outcome::kConverted : Outcome::kUnverified;
-}
-
-std::string_view OutcomeName(Outcome outcome) {
-  constexpr std::array<std::string_view, kOutcomes> kNames = {
-      "converted", "unverified",  "copied",  "edited", "convertible",
-      "unchanged", "unsupported", "refuted", "error"};
-  return kNames[static_cast<size_t>(outcome)];
+  if (!r.copy || r.dry_run) return outcome;
+  return r.native_edit ? Outcome::kEdited : Outcome::kCopied;
 }
 
 std::string OutcomeText(const ConvertReport& r) {
@@ -223,16 +210,7 @@ std::string OutcomeText(const ConvertReport& r) {
 }
 
 int ReportCode(const ConvertReport& r) {
-  switch (OutcomeOf(r)) {
-    case Outcome::kUnsupported:
-      return ExitCode(ErrorCode::kUnsupported);
-    case Outcome::kRefuted:
-      return kExitCheckFailed;
-    case Outcome::kError:
-      return ExitCode(r.error->code());
-    default:
-      return kExitDone;
-  }
+  return CodeOf(OutcomeOf(r), r.error);
 }
 
 int ReportCode(const TargetsReport& report) {

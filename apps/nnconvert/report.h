@@ -14,6 +14,7 @@
 #include "base/status.h"
 #include "convert/convert.h"
 #include "convert/model_files.h"
+#include "convert/outcome.h"
 #include "tensorio/graph_digest.h"
 
 namespace nn::app {
@@ -29,7 +30,7 @@ struct ConvertReport {
   bool copy = false;     // copied without import
   std::string c_header;  // the file beside a C source; "": the output is the model itself
   bool renamed = false;  // copied with other names for inputs or outputs
-  std::optional<NativeEditReport> native_edit;
+  std::optional<edit::EditReport> native_edit;
   bool typed = false;      // copied with the inferred types of all values
   bool unchanged = false;  // skipped: the output of an earlier run is up to date
   bool written = false;
@@ -53,22 +54,7 @@ struct FolderReport {
   uint64_t skipped = 0;  // files that are not models
 };
 
-// How a conversion ended.
-enum class Outcome : uint8_t {
-  kConverted,   // and verified
-  kUnverified,  // converted, but not verified
-  kCopied,
-  kEdited,       // and copied
-  kConvertible,  // a dry run that found nothing unsupported
-  kUnchanged,
-  kUnsupported,
-  kRefuted,
-  kError,
-};
-inline constexpr size_t kOutcomes = 9;
 Outcome OutcomeOf(const ConvertReport& report);
-// "converted", "unsupported": as in JSON.
-std::string_view OutcomeName(Outcome outcome);
 // In a few words: "verified", "2 operators cannot be converted: erf, lstm".
 std::string OutcomeText(const ConvertReport& report);
 
@@ -119,7 +105,6 @@ std::vector<std::string> Remarks(const Conversion& conversion);
 // with the lowest ones.
 std::vector<std::string> QuantizeTexts(const ConvertReport& report);
 Table QuantizedValuesTable(const QuantizeOutcome& outcome, size_t most);
-Json QuantizeJson(const ConvertReport& report);
 // "34.2", or "inf" where nothing differs.
 std::string DecibelText(double snr);
 // A row for each model: path below the folder, result, size.

@@ -82,26 +82,4 @@ Table QuantizedValuesTable(const QuantizeOutcome& outcome, size_t most) {
   return table;
 }
 
-Json QuantizeJson(const ConvertReport& report) {
-  const QuantizeOutcome& q = *report.conversion.quantize;
-  Json values = Json::array();
-  for (const QuantizedValue& v : q.summary.values) {
-    const bool known = v.snr_db && std::isfinite(*v.snr_db);
-    values.push_back({{"name", v.name},
-                      {"operator", v.op},
-                      {"type", v.type},
-                      {"snr_db", known ? Json(*v.snr_db) : Json(nullptr)}});
-  }
-  Json json = {{"constants", q.summary.weights},
-               {"operators", q.summary.operators},
-               {"kept", q.summary.kept},
-               {"float32", q.summary.floats},
-               {"samples", q.samples},
-               {"equalized_pairs", q.equalized},
-               {"corrected_biases", q.corrected},
-               {"values", std::move(values)}};
-  if (report.conversion.bytes_before > 0) json["bytes_before"] = report.conversion.bytes_before;
-  return json;
-}
-
 }  // namespace nn::app

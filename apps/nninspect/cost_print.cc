@@ -19,10 +19,6 @@ std::string Or(const std::optional<uint64_t>& n) {
   return n ? std::to_string(*n) : std::string();
 }
 
-Json OrNull(const std::optional<uint64_t>& n) {
-  return n ? Json(*n) : Json(nullptr);
-}
-
 // The rows with unknown multiply-adds, by operator and reason.
 std::string UnknownText(const inspect::ModelCost& cost) {
   std::map<std::pair<std::string, std::string>, uint64_t> kinds;
@@ -84,35 +80,6 @@ std::string CostCsv(const inspect::ModelCost& cost) {
                     Or(r.multiply_adds), std::to_string(r.parameters), Or(r.bytes_read),
                     Or(r.bytes_written), r.unknown});
   return out;
-}
-
-Json CostJson(const inspect::ModelCost& cost) {
-  Json rows = Json::array();
-  for (const inspect::OperatorCost& r : cost.operators) {
-    Json row = {{"index", r.index < 0 ? Json(nullptr) : Json(r.index)}, {"operator", r.op}};
-    row["name"] = r.name;
-    row["output"] = r.output;
-    row["multiply_adds"] = OrNull(r.multiply_adds);
-    row["parameters"] = r.parameters;
-    row["bytes_read"] = OrNull(r.bytes_read);
-    row["bytes_written"] = OrNull(r.bytes_written);
-    if (!r.unknown.empty()) row["unknown"] = r.unknown;
-    rows.push_back(std::move(row));
-  }
-  Json json = {{"multiply_adds", cost.multiply_adds}, {"unknown_operators", cost.unknown}};
-  json["parameters"] = cost.parameters;
-  json["bytes_read"] = cost.bytes_read;
-  json["bytes_written"] = cost.bytes_written;
-  json["unsized_operators"] = cost.unsized;
-  json["peak_activation_bytes"] = OrNull(cost.peak_bytes);
-  json["peak_operator"] =
-      cost.peak_bytes && !cost.operators.empty()
-          ? OrNull(cost.operators[cost.peak_operator].index < 0
-                       ? std::nullopt
-                       : std::optional<uint64_t>(cost.operators[cost.peak_operator].index))
-          : Json(nullptr);
-  json["operators"] = std::move(rows);
-  return json;
 }
 
 }  // namespace nn::app

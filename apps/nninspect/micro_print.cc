@@ -30,27 +30,4 @@ std::string MicroText(const Result<MicroModel>& micro) {
   return out + totals.Text(2);
 }
 
-Json MicroJson(const Result<MicroModel>& micro) {
-  if (!micro) return {{"error", micro.error().message()}};
-  Json operators = Json::array();
-  for (const MicroModel::Operator& op : micro->operators)
-    operators.push_back(
-        {{"operator", op.name},
-         {"count", op.count},
-         {"registration", op.registration.empty() ? Json(nullptr) : Json(op.registration)}});
-  Json tensors = Json::array();
-  for (const MicroModel::Placement& t : micro->placements)
-    tensors.push_back({{"name", t.tensor},
-                       {"subgraph", t.subgraph},
-                       {"offset", t.offset},
-                       {"bytes", t.bytes},
-                       {"first", t.first},
-                       {"last", t.last}});
-  return {{"arena_bytes", micro->arena_bytes},
-          {"live_bytes", micro->live_bytes},
-          {"alignment", MicroModel::kAlignment},
-          {"operators", std::move(operators)},
-          {"tensors", std::move(tensors)}};
-}
-
 }  // namespace nn::app

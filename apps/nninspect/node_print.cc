@@ -18,13 +18,6 @@ std::string OperandsText(std::string_view title, const std::vector<inspect::Oper
   return table.empty() ? "" : fmt::format("\n{}\n{}", title, table.Text(2));
 }
 
-Json OperandsJson(const std::vector<inspect::Operand>& operands) {
-  Json list = Json::array();
-  for (const inspect::Operand& o : operands)
-    list.push_back({{"name", o.name}, {"type", o.type}, {"constant", o.constant}});
-  return list;
-}
-
 std::string NodeText(const inspect::NodeDetails& node, bool histograms) {
   std::string out = fmt::format("\n#{} {}{}{}\n", node.index, Escape(node.op->op),
                                 node.op->name.empty() ? "" : " ", Escape(node.op->name));
@@ -51,23 +44,6 @@ std::string NodesText(const std::vector<inspect::NodeDetails>& nodes, bool histo
   std::string out;
   for (const inspect::NodeDetails& n : nodes) out += NodeText(n, histograms);
   return out;
-}
-
-Json NodesJson(const std::vector<inspect::NodeDetails>& nodes, bool histograms) {
-  Json list = Json::array();
-  for (const inspect::NodeDetails& n : nodes) {
-    Json attributes = Json::array();
-    for (const auto& [name, value] : n.op->attributes)
-      attributes.push_back({{"name", name}, {"value", value}});
-    Json json = {{"index", n.index}, {"operator", n.op->op}, {"name", n.op->name}};
-    json["scope"] = n.op->scope;
-    json["attributes"] = std::move(attributes);
-    json["inputs"] = OperandsJson(n.inputs);
-    json["outputs"] = OperandsJson(n.outputs);
-    json["constants"] = TensorsJson(n.constants, histograms);
-    list.push_back(std::move(json));
-  }
-  return list;
 }
 
 }  // namespace nn::app

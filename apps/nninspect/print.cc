@@ -100,54 +100,6 @@ std::string NodesCsv(const Inspection& i) {
   return out;
 }
 
-Json InterfaceJson(const std::vector<TensorSummary>& tensors) {
-  Json list = Json::array();
-  for (const TensorSummary& t : tensors) {
-    Json entry = {{"name", t.name}, {"type", t.type}, {"shape", nullptr}};
-    if (t.shape) {
-      entry["shape"] = Json::array();
-      for (const std::string& d : *t.shape) {
-        const auto size = inspect::FixedSize(d);
-        entry["shape"].push_back(size ? Json(*size) : Json(d));
-      }
-    }
-    if (!t.quantization.empty()) entry["quantization"] = t.quantization;
-    list.push_back(std::move(entry));
-  }
-  return list;
-}
-
-Json TableJson(const Inspection& i) {
-  Json list = Json::array();
-  for (const size_t index : i.table) {
-    const OperatorSummary& op = i.model.summary.operators[index];
-    Json attributes = Json::array();
-    for (const auto& [name, value] : op.attributes)
-      attributes.push_back({{"name", name}, {"value", value}});
-    list.push_back({{"index", index},
-                    {"operator", op.op},
-                    {"name", op.name},
-                    {"scope", op.scope},
-                    {"inputs", op.inputs},
-                    {"outputs", op.outputs},
-                    {"attributes", std::move(attributes)}});
-  }
-  return list;
-}
-
-Json DynamicJson(const Inspection& i) {
-  Json list = Json::array();
-  for (const auto& [symbol, axes] : i.overview.dynamic) {
-    Json where = Json::array();
-    for (const inspect::DynamicAxis& a : axes)
-      where.push_back(
-          {{"role", a.is_output ? "output" : "input"}, {"tensor", a.tensor}, {"axis", a.axis}});
-    list.push_back(
-        {{"symbol", symbol.empty() ? Json(nullptr) : Json(symbol)}, {"where", std::move(where)}});
-  }
-  return list;
-}
-
 std::string HashText(const GraphDigests& digests) {
   return fmt::format("\nHash\n  structure  {}\n  weights    {}\n", digests.structure,
                      digests.weights);
@@ -195,51 +147,6 @@ std::string InspectionCsv(const Inspection& i) {
   if (i.tensors) return TensorsCsv(i.model.summary, *i.tensors);
   if (i.values) return ValuesCsv(*i.values);
   return i.cost ? CostCsv(*i.cost) : NodesCsv(i);
-}
-
-Json ReportHead() {
-  return {{"version", 1}, {"tool", {{"name", "nninspect"}, {"version", Version()}}}};
-}
-
-Json InspectionJson(const Inspection& i, const InspectOptions& options) {
-  const ModelSummary& s = i.model.summary;
-  Json metadata = Json::array();
-  for (const auto& [key, value] : s.metadata) metadata.push_back({{"key", key}, {"value", value}});
-  Json histogram = Json::array();
-  for (const auto& [op, count] : i.overview.histogram)
-    histogram.push_back({{"operator", op}, {"count", count}});
-  Json unsupported = Json::array();
-  for (const inspect::Unsupported& u : i.overview.unsupported)
-    unsupported.push_back({{"operator", u.op}, {"count", u.count}, {"reason", u.reason}});
-
-  Json json = ReportHead();
-  json["path"] = i.model.path;
-  if (i.model.file_bytes) json["file_bytes"] = *i.model.file_bytes;
-  json["format"] = s.format;
-  json["format_version"] = s.version;
-  json["producer"] = s.producer;
-  json["name"] = s.name;
-  json["metadata"] = std::move(metadata);
-  json["inputs"] = InterfaceJson(s.inputs);
-  json["outputs"] = InterfaceJson(s.outputs);
-  json["operators"] = {{"count", s.operators.size()}, {"histogram", std::move(histogram)}};
-  json["unsupported"] = std::move(unsupported);
-  json["dynamic_dimensions"] = DynamicJson(i);
-  json["parameters"] = {{"count", s.parameter_count}, {"bytes", s.parameter_bytes}};
-  const auto& multiply_adds = i.overview.multiply_adds;
-  json["multiply_adds"] = {{"count", multiply_adds ? Json(*multiply_adds) : Json(nullptr)},
-                           {"complete", multiply_adds && i.overview.uncounted == 0},
-                           {"notes", i.notes}};
-  if (options.table()) json["nodes"] = TableJson(i);
-  if (i.node) json["node"] = NodesJson(*i.node, options.histogram);
-  if (i.tree) json["tree"] = TreeJson(*i.tree);
-  if (i.tensors) json["tensors"] = TensorsJson(*i.tensors, options.histogram);
-  if (i.values) json["values"] = ValuesJson(*i.values);
-  if (i.cost) json["cost"] = CostJson(*i.cost);
-  if (i.micro) json["cost"]["micro"] = MicroJson(*i.micro);
-  if (i.digests)
-    json["hash"] = {{"structure", i.digests->structure}, {"weights", i.digests->weights}};
-  return json;
 }
 
 }  // namespace nn::app

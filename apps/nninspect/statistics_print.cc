@@ -13,12 +13,6 @@ std::string NumberText(const Json& v) {
   return v.is_string() ? Quote(v.get<std::string>()) : v.dump();
 }
 
-// Values that JSON numbers cannot represent.
-Json Plain(const Json& v) {
-  if (!v.is_number_float() || std::isfinite(v.get<double>())) return v;
-  return std::isnan(v.get<double>()) ? "NaN" : v.get<double>() > 0 ? "Infinity" : "-Infinity";
-}
-
 }  // namespace
 
 std::string StatisticsText(const inspect::TensorStatistics& s) {
@@ -51,24 +45,6 @@ std::string HistogramText(const inspect::TensorStatistics& s) {
     out += n == 0 ? " " : kBars[std::min<size_t>(bar, 7)];
   }
   return out + "|";
-}
-
-Json StatisticsJson(const inspect::TensorStatistics& s, bool histogram) {
-  Json json = {{"count", s.count}, {"zeros", s.zeros}, {"nans", s.nans}};
-  json["infinities"] = s.infinities;
-  json["min"] = s.min;
-  json["max"] = s.max;
-  json["mean"] = s.mean ? Json(*s.mean) : Json(nullptr);
-  json["standard_deviation"] = s.deviation ? Json(*s.deviation) : Json(nullptr);
-  json["distinct"] = nullptr;
-  if (s.distinct) {
-    json["distinct"] = Json::array();
-    for (const Json& v : *s.distinct) json["distinct"].push_back(Plain(v));
-  }
-  if (histogram && s.histogram)
-    json["histogram"] = {
-        {"low", s.histogram->low}, {"high", s.histogram->high}, {"counts", s.histogram->counts}};
-  return json;
 }
 
 }  // namespace nn::app

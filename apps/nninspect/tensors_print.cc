@@ -26,35 +26,6 @@ std::string DistinctText(const inspect::TensorStatistics& s) {
   return out;
 }
 
-Json QuantizationJson(const StoredQuantization& q) {
-  Json json = Json::object();
-  if (!q.table.empty()) json["table"] = q.table;
-  if (q.table.empty()) {
-    json["scales"] = q.scales;
-    json["zero_points"] = q.zero_points;
-    if (q.zero_points.empty() && q.biases.empty()) json["zero_points"] = {0};
-    if (!q.biases.empty()) json["biases"] = q.biases;
-    json["axis"] = q.axis < 0 ? Json(nullptr) : Json(q.axis);
-    if (q.block > 0) json["block"] = q.block;
-  }
-  return json;
-}
-
-Json TensorJson(const inspect::TensorRow& r, bool histogram) {
-  const TensorEntry& e = r.entry;
-  Json json = {{"name", e.name}, {"scope", e.scope}, {"type", e.type}, {"shape", e.shape}};
-  json["bytes"] = e.bytes;
-  json["storage"] = e.external ? "external" : "inline";
-  json["location"] = e.location;
-  json["used_by"] = e.users;
-  json["is_attribute"] = e.is_attribute;
-  if (r.quantization) json["quantization"] = QuantizationJson(*r.quantization);
-  if (!r.quantization_problem.empty()) json["quantization_problem"] = r.quantization_problem;
-  if (r.statistics) json["statistics"] = StatisticsJson(*r.statistics, histogram);
-  if (!r.problem.empty()) json["problem"] = r.problem;
-  return json;
-}
-
 }  // namespace
 
 std::string StoredText(const TensorEntry& e) {
@@ -120,12 +91,6 @@ std::string TensorsCsv(const ModelSummary& summary, const std::vector<inspect::T
     out += CsvLine(cells);
   }
   return out;
-}
-
-Json TensorsJson(const std::vector<inspect::TensorRow>& rows, bool histograms) {
-  Json list = Json::array();
-  for (const inspect::TensorRow& r : rows) list.push_back(TensorJson(r, histograms));
-  return list;
 }
 
 }  // namespace nn::app

@@ -33,17 +33,4 @@ std::string TreeText(const inspect::TreeBranch& tree) {
   return "\nTree\n" + table.Text(2);
 }
 
-Json TreeJson(const inspect::TreeBranch& tree) {
-  Json branches = Json::array();
-  for (const inspect::TreeBranch& b : tree.branches) {
-    Json branch = {{"name", b.name}};
-    branch.update(TreeJson(b));
-    branches.push_back(std::move(branch));
-  }
-  return {{"operators", tree.operators},
-          {"parameters", tree.parameters},
-          {"bytes", tree.bytes},
-          {"branches", std::move(branches)}};
-}
-
 }  // namespace nn::app

@@ -16,8 +16,10 @@
 #include <utility>
 #include <vector>
 
+#include "nnsuite/dtype.h"
 #include "nnsuite/error.h"
 #include "nnsuite/options.h"
+#include "nnsuite/tensor.h"
 
 namespace nnsuite {
 
@@ -35,6 +37,30 @@ struct VerifyOptions {
   size_t threads = 0;     // of each run; 0: one per processor. The results do not depend on it
 };
 
+// Weights, and unless `weights_only` also operators, in a floating-point type of 16 bits.
+struct HalfOptions {
+  DType type = DType::kF16;   // or kBF16
+  bool weights_only = false;  // operators compute in float32
+  bool interface = false;     // inputs and outputs are of the type, too
+};
+
+// Weights, and for the form "int8" also operators, in integers of 8 bits or less.
+struct QuantizeOptions {
+  // "int8", "weights-int8", "weights-int4" or "weights-lutN" with N from 1 to 8. ":BLOCK" after one
+  // of weights-int8 and weights-int4: so many weights share a scale.
+  std::string form = "int8";
+  std::string method = "minmax";   // of int8: or "percentile:P", "entropy", "mse"
+  bool symmetric = false;          // zero points are 0, except those that the specification fixes
+  bool per_tensor = false;         // one scale for all weights of a tensor
+  bool bias_correction = false;    // keeps the means of all channels over the samples
+  bool equalize = false;           // equalizes the ranges of weights between two convolutions
+  bool integer_interface = false;  // inputs and outputs are integers where operators have them
+  // Samples of the model's inputs, by position, for int8 and `bias_correction`; without them,
+  // `seeded` samples of random numbers, whose ranges are rarely those of real data.
+  std::vector<std::vector<Tensor>> samples = {};
+  uint64_t seeded = 0;
+};
+
 struct ConvertOptions {
   std::string format = {};  // FormatInfo::name of the target; "": by the extension of its path
   ReadLimits limits = {};   // of the source
@@ -50,6 +76,16 @@ struct ConvertOptions {
   // operator wherever the target has it, which rounds differently. Without it, they are fused only
   // if the target lacks an operator of the decomposition.
   bool fuse = false;
+  // Removes redundant operators; outputs keep their bits unless `allow_rounding`, which also does
+  // what `fold_batch_norm` and `fuse` do.
+  bool simplify = false;
+  bool allow_rounding = false;
+  // The verification compares the written model with the changed one.
+  std::optional<HalfOptions> half = std::nullopt;
+  std::optional<QuantizeOptions> quantize = std::nullopt;  // excludes `half`
+  // Patterns (fnmatch) for names and types of operators, and names of their results, that `half`
+  // and `quantize` leave in float32.
+  std::vector<std::string> keep_float32 = {};
   // Turns a quantized model into a float one first: quantized weights and biases are stored as
   // floats, quantized inputs and outputs become float32. The verification compares with that float
   // model.
@@ -140,6 +176,11 @@ struct Conversion {
   // The files in place; nullopt if there are unsupported nodes, the verification did not pass, or
   // ConvertOptions::dry_run is set.
   std::optional<WrittenModel> written;
+  // All of this and more, as nnconvert --format json prints it, without the digests of files
+  // (schemas/nnconvert-report.schema.json).
+  std::string report;
+  // The exit code of nnconvert: 0, 1 if the verification did not pass, 3 for unsupported nodes.
+  int exit_code = 0;
 };
 
 // Converts the model at `input` ("-": standard input) to `output` ("-": standard output; requires

@@ -3,12 +3,12 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "nnsuite/error.h"
+#include "nnsuite/shapes.h"
 
 namespace nnsuite {
 
@@ -44,12 +44,6 @@ struct ModelCost {
   size_t peak_operator = 0;  // the first with this peak, as an index into `operators`
 };
 
-// Shapes of inputs, by name, and the batch, as Graph::SetInputShapes and SetBatch take them.
-struct InputShapes {
-  std::map<std::string, std::vector<int64_t>> shapes = {};
-  std::optional<int64_t> batch = std::nullopt;
-};
-
 // The cost of running a model, estimated from its graph. Errors: those of Model::Import, and kUsage
 // for shapes that the model does not have.
 Result<ModelCost> CostOf(const Model& model, const InputShapes& shapes = {});
@@ -78,6 +72,33 @@ struct Difference {
 // element by element. Names of operators are ignored. Empty: no difference. Errors: those of
 // Model::Import and of reading tensors.
 Result<std::vector<Difference>> DiffModels(const Model& a, const Model& b);
+
+// The same as nninspect --diff --format json prints it (schemas/nninspect-diff.schema.json).
+struct DiffReport {
+  std::string json;
+  bool equal = false;
+};
+Result<DiffReport> ReportDifferences(const Model& a, const Model& b);
+
+// Parts of a report beside the summary.
+struct ReportParts {
+  bool nodes = false;      // the table of operators
+  std::string op = {};     // the same, of this type only
+  std::string node = {};   // details of one: its name, or "#" and its number in the table
+  bool tensors = false;    // all constant tensors
+  bool stats = false;      // reads them for statistics
+  bool histogram = false;  // the same, of the tensors and of `node`
+  bool values = false;     // types of all values
+  bool tree = false;       // counts by scope
+  bool cost = false;
+  bool hash = false;
+};
+
+// Everything about a model as nninspect --format json prints it (schemas/nninspect.schema.json).
+// Errors: kUsage for operators and shapes that the model does not have, and those of reading
+// tensors.
+Result<std::string> Report(const Model& model, const ReportParts& parts = {},
+                           const InputShapes& shapes = {});
 
 // Draws the operators of a model, whether they can be imported or not, as a complete SVG document
 // or as a graph for Graphviz. Repetitions of operators are drawn once unless `expand`. Equal models

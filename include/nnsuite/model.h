@@ -16,6 +16,7 @@
 #include "nnsuite/dtype.h"
 #include "nnsuite/error.h"
 #include "nnsuite/options.h"
+#include "nnsuite/shapes.h"
 #include "nnsuite/summary.h"
 #include "nnsuite/tensor.h"
 
@@ -71,6 +72,11 @@ class Model {
   static Result<Model> FromBytes(std::span<const std::byte> bytes, const std::string& path = {},
                                  const ReadLimits& limits = {});
 
+  // The same without a copy: `bytes` must not change and must stay valid as long as `owner`, which
+  // the model and everything that shares its constants keep.
+  static Result<Model> FromView(std::span<const std::byte> bytes, std::shared_ptr<const void> owner,
+                                const std::string& path = {}, const ReadLimits& limits = {});
+
   // FormatInfo::name of its format.
   std::string_view format() const;
   const std::string& path() const;
@@ -82,10 +88,15 @@ class Model {
   // The graph, with names for all of its inputs and outputs. Errors: kModel, and kUnsupported for a
   // model with operators that cannot be imported; the message lists them all.
   Result<Graph> Import() const;
+  // The same for inputs of these shapes, which may decide about control flow. kUsage for shapes
+  // that the model does not have.
+  Result<Graph> Import(const InputShapes& shapes) const;
 
   // Writes the complete model as JSON text, which Read() takes in place of the model. The file is
   // replaced as a whole, or not at all; "-" is standard output.
   Status Dump(const std::string& path, const DumpOptions& options = {}) const;
+  // The same as text; DumpWeights::kFile is kUsage.
+  Result<std::string> DumpText(const DumpOptions& options = {}) const;
   // Writes a copy in the same format, unchanged except for the location of its constants. Existing
   // files are replaced as a whole, or not at all.
   Status Write(const std::string& path, const ExternalData& external_data = {}) const;

@@ -71,6 +71,10 @@ struct ValidateOptions {
 // is empty. May be called concurrently, also for one model.
 std::vector<Finding> Validate(const Model& model, const ValidateOptions& options = {});
 
+// The findings about a model as nnvalidate --format json prints them
+// (schemas/nnvalidate-report.schema.json).
+std::string FindingsReport(const Model& model, std::vector<Finding> findings);
+
 // All selected rules, of every format, in the order in which they run. The texts of a RuleInfo live
 // as long as the program.
 std::vector<RuleInfo> Rules(const ValidateOptions& options = {});

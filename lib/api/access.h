@@ -29,6 +29,7 @@ struct Graph::Impl {
 struct Model::Impl {
   nn::ReadModel read;
   std::string path;
+  bool edited = false;  // the file at `path` is that of the model before an edit
 };
 
 struct StoredTensor::Impl {
@@ -65,9 +66,9 @@ struct Access {
   static nnsuite::Node Wrap(nn::Node* node) { return nnsuite::Node(node); }
 
   static const nnsuite::Model::Impl& Of(const nnsuite::Model& model) { return *model.impl_; }
-  static nnsuite::Model Wrap(nn::ReadModel read, std::string path) {
+  static nnsuite::Model Wrap(nn::ReadModel read, std::string path, bool edited = false) {
     return nnsuite::Model(std::shared_ptr<const nnsuite::Model::Impl>(
-        new nnsuite::Model::Impl{std::move(read), std::move(path)}));
+        new nnsuite::Model::Impl{std::move(read), std::move(path), edited}));
   }
   static nnsuite::StoredTensor Wrap(nn::TensorEntry entry, nn::ReadModel read) {
     return nnsuite::StoredTensor(std::shared_ptr<const nnsuite::StoredTensor::Impl>(

@@ -2,11 +2,15 @@
 
 #include <fmt/core.h>
 
+#include <utility>
+
 #include "api/access.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "inspect/cost.h"
 #include "inspect/diff.h"
 #include "inspect/digests.h"
+#include "inspect/inspection.h"
 #include "inspect/loaded.h"
 #include "inspect/picture.h"
 #include "passes/ports.h"
@@ -16,16 +20,22 @@ namespace {
 
 namespace inspect = nn::inspect;
 
+// With the shapes that are given.
+inspect::LoadOptions OptionsFor(const InputShapes& shapes) {
+  inspect::LoadOptions options;
+  if (shapes.shapes.empty() && !shapes.batch) return options;
+  options.inputs.shapes = shapes.shapes;
+  options.inputs.batch = shapes.batch;
+  options.bind = [shapes](nn::Graph& graph) {
+    return nn::BindShapes(graph, shapes.shapes, shapes.batch);
+  };
+  return options;
+}
+
 Result<inspect::LoadedModel> Loaded(const Model& model, const InputShapes& shapes = {}) {
   const auto& impl = Access::Of(model);
-  inspect::LoadOptions options = {.in_full = true};
-  if (!shapes.shapes.empty() || shapes.batch) {
-    options.inputs.shapes = shapes.shapes;
-    options.inputs.batch = shapes.batch;
-    options.bind = [&](nn::Graph& graph) {
-      return nn::BindShapes(graph, shapes.shapes, shapes.batch);
-    };
-  }
+  inspect::LoadOptions options = OptionsFor(shapes);
+  options.in_full = true;
   return inspect::LoadFrom(impl.read, impl.path, options);
 }
 
@@ -66,6 +76,24 @@ Result<std::vector<Difference>> DiffModels(const Model& a, const Model& b) {
     out.push_back({Describe(w.a), fmt::format("weights {}", nn::Quote(w.name)),
                    w.comparison.want_text, w.comparison.got_text});
   return out;
+}
+
+Result<DiffReport> ReportDifferences(const Model& a, const Model& b) {
+  NN_ASSIGN(const inspect::LoadedModel first, Loaded(a));
+  NN_ASSIGN(const inspect::LoadedModel second, Loaded(b));
+  NN_ASSIGN(const inspect::ModelDiff diff, inspect::DiffModels(first, second));
+  return DiffReport{nn::JsonText(inspect::DiffJson(first, second, diff)), diff.empty()};
+}
+
+Result<std::string> Report(const Model& model, const ReportParts& report_parts,
+                           const InputShapes& shapes) {
+  const auto& impl = Access::Of(model);
+  const inspect::Parts parts = {report_parts};
+  inspect::LoadOptions options = OptionsFor(shapes);
+  parts.SetNeeds(true, options);
+  NN_ASSIGN(inspect::LoadedModel loaded, inspect::LoadFrom(impl.read, impl.path, options));
+  NN_ASSIGN(const inspect::Inspection inspection, inspect::InspectModel(std::move(loaded), parts));
+  return nn::JsonText(inspect::InspectionJson(inspection, parts));
 }
 
 namespace {

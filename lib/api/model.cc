@@ -1,8 +1,13 @@
 #include "nnsuite/model.h"
 
+#include <utility>
+
 #include "api/access.h"
 #include "convert/convert.h"
+#include "formats/common/dump.h"
+#include "formats/common/dump_writer.h"
 #include "formats/format.h"
+#include "formats/given_inputs.h"
 #include "inspect/loaded.h"
 #include "passes/ports.h"
 
@@ -55,6 +60,13 @@ Result<Model> Model::FromBytes(std::span<const std::byte> bytes, const std::stri
   return Access::Wrap(std::move(read), path);
 }
 
+Result<Model> Model::FromView(std::span<const std::byte> bytes, std::shared_ptr<const void> owner,
+                              const std::string& path, const ReadLimits& limits) {
+  NN_ASSIGN(nn::ReadModel read,
+            nn::ReadModelBytes(nn::Blob(bytes, std::move(owner)), path, limits));
+  return Access::Wrap(std::move(read), path);
+}
+
 std::string_view Model::format() const {
   return impl_->read.format->name;
 }
@@ -81,8 +93,28 @@ Result<Graph> Model::Import() const {
   return Access::Wrap(std::move(graph));
 }
 
+Result<Graph> Model::Import(const InputShapes& shapes) const {
+  if (shapes.shapes.empty() && !shapes.batch) return Import();
+  nn::InputSettings settings;
+  settings.shapes = shapes.shapes;
+  settings.batch = shapes.batch;
+  NN_ASSIGN(nn::Graph graph, nn::ImportGraph(impl_->read, impl_->path, settings));
+  nn::NamePorts(graph);
+  NN_RETURN_IF_ERROR(nn::BindShapes(graph, shapes.shapes, shapes.batch));
+  return Access::Wrap(std::move(graph));
+}
+
 Status Model::Dump(const std::string& path, const DumpOptions& options) const {
   return nn::WriteDump(impl_->read, path, options);
+}
+
+Result<std::string> Model::DumpText(const DumpOptions& options) const {
+  if (options.weights == DumpWeights::kFile)
+    return nn::UsageError("a text has no file beside it for weights");
+  std::string text;
+  nn::DumpWriter out([&](std::string_view part) { text += part; }, options);
+  NN_RETURN_IF_ERROR(nn::WriteDump(impl_->read, out));
+  return text;
 }
 
 Status Model::Write(const std::string& path, const ExternalData& external_data) const {
@@ -90,6 +122,7 @@ Status Model::Write(const std::string& path, const ExternalData& external_data) 
   options.input = impl_->path;
   options.output.path = path;
   options.output.external_data = external_data;
+  options.edited = impl_->edited;
   NN_RETURN_IF_ERROR(nn::CopyModel(impl_->read, options));
   return {};
 }

@@ -50,7 +50,7 @@ class Planner {
   Result<NativeEdit> Run(const TypeOf& type_of) {
     NN_RETURN_IF_ERROR(FindStarts());
     NN_RETURN_IF_ERROR(FindEnds());
-    edit_.strip = o_.strip;
+    NN_ASSIGN(edit_.strip, ParseStrip(o_.strip));
     NN_RETURN_IF_ERROR(Keep());
     NN_RETURN_IF_ERROR(FindInputs());
     for (const size_t v : ends_) edit_.outputs.push_back({v});
@@ -210,7 +210,7 @@ class Planner {
   }
 
   Status Keep() {
-    if (!o_.changes_structure()) {
+    if (!ChangesStructure(o_)) {
       edit_.keeps.assign(flow_.operators.size(), true);
       return {};
     }
@@ -243,10 +243,10 @@ class Planner {
   // Inputs of the model that are needed, or never were, stay first.
   Status FindInputs() {
     std::vector<bool> used_before;
-    if (o_.changes_structure()) OperatorsFor(flow_.outputs, {}, used_before);
+    if (ChangesStructure(o_)) OperatorsFor(flow_.outputs, {}, used_before);
     for (const size_t v : flow_.inputs) {
       const bool stays =
-          !o_.changes_structure() || needed_[v] || (o_.extract.empty() && !used_before[v]);
+          !ChangesStructure(o_) || needed_[v] || (o_.extract.empty() && !used_before[v]);
       if (stays) edit_.inputs.push_back({v});
     }
     for (const size_t v : starts_) {
@@ -261,7 +261,7 @@ class Planner {
 
   // A file may use values that nothing writes, or before they are written.
   Status CheckWritten() const {
-    if (!o_.changes_structure()) return {};
+    if (!ChangesStructure(o_)) return {};
     std::vector<bool> is_known(flow_.values.size());
     for (size_t v = 0; v < is_known.size(); ++v) is_known[v] = flow_.values[v].is_constant;
     for (const NativeEdit::Port& port : edit_.inputs) is_known[port.value] = true;
@@ -413,13 +413,36 @@ bool Matches(const std::string& pattern, const std::string& name) {
          (!name.empty() && HasWildcards(pattern) && fnmatch(pattern.c_str(), name.c_str(), 0) == 0);
 }
 
-bool EditOptions::changes_structure() const {
-  return !extract.empty() || !cut_before.empty() || !cut_after.empty() || !remove_outputs.empty() ||
-         !add_outputs.empty();
+bool ChangesStructure(const EditOptions& o) {
+  return !o.extract.empty() || !o.cut_before.empty() || !o.cut_after.empty() ||
+         !o.remove_outputs.empty() || !o.add_outputs.empty();
 }
 
-bool EditOptions::any() const {
-  return changes_structure() || !renames.empty() || !metadata.empty() || strip.any();
+bool HasEdits(const EditOptions& o) {
+  return ChangesStructure(o) || !o.renames.empty() || !o.metadata.empty() || !o.strip.empty();
+}
+
+bool MayChangeValues(const EditOptions& o) {
+  const auto strip = ParseStrip(o.strip);
+  return ChangesStructure(o) || !o.renames.empty() || (strip && strip->names);
+}
+
+Result<NativeEdit::Strip> ParseStrip(const std::string& text) {
+  NativeEdit::Strip strip;
+  size_t begin = 0;
+  while (!text.empty() && begin <= text.size()) {
+    const size_t end = std::min(text.find(',', begin), text.size());
+    const std::string_view part = std::string_view(text).substr(begin, end - begin);
+    const bool all = part == "all";
+    if (!all && part != "docs" && part != "names" && part != "metadata")
+      return UsageError("--strip {}: expected all, or docs, names and metadata with commas between",
+                        Quote(text));
+    strip.docs = strip.docs || all || part == "docs";
+    strip.names = strip.names || all || part == "names";
+    strip.metadata = strip.metadata || all || part == "metadata";
+    begin = end + 1;
+  }
+  return strip;
 }
 
 Result<NativeEdit> PlanEdit(const NativeFlow& flow, const EditOptions& options,

@@ -9,28 +9,20 @@
 
 #include "base/status.h"
 #include "formats/common/native_edit.h"
+#include "nnsuite/edit.h"
 
 namespace nn::edit {
 
-// The parts of an edit, which apply in this order. A pattern is the name of a value, or a pattern
-// for such names (fnmatch: *, ?, [...]); if no value matches, the name or the type of operators,
-// which stands for what they read (where a part starts) or what they write (where it ends).
-struct EditOptions {
-  // "FROM..TO": lists of patterns, separated by commas. The model becomes the part that computes TO
-  // from FROM; without one of them, from the inputs or to the outputs.
-  std::string extract = {};
-  std::vector<std::string> cut_before = {};  // values that become inputs
-  std::vector<std::string> cut_after = {};  // become outputs, in place of those that depend on them
-  std::vector<std::string> remove_outputs = {};  // patterns for names of outputs
-  std::vector<std::string> add_outputs = {};
-  // "PATTERN=NEW" for values; each "*" of NEW stands for what that of the pattern matches.
-  std::vector<std::string> renames = {};
-  std::vector<std::string> metadata = {};  // "KEY=TEXT"; without a text, the entry is removed
-  NativeEdit::Strip strip = {};
+using nnsuite::EditOptions;
 
-  bool changes_structure() const;
-  bool any() const;
-};
+bool ChangesStructure(const EditOptions& options);
+// Whether there is an edit.
+bool HasEdits(const EditOptions& options);
+// Whether a run could show the edit: whether more than texts for readers change.
+bool MayChangeValues(const EditOptions& options);
+
+// The parts of EditOptions::strip. kUsage for others.
+Result<NativeEdit::Strip> ParseStrip(const std::string& text);
 
 // The type of a value that becomes an input or output; unknown if it does not follow.
 using TypeOf = std::function<Result<ValueType>(const std::string& name)>;

@@ -1,0 +1,40 @@
+// Edits a model, verifies the edit, and reports both.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "base/json.h"
+#include "base/status.h"
+#include "convert/verify.h"
+#include "edit/edit.h"
+#include "formats/format.h"
+
+namespace nn::edit {
+
+struct ApplyOptions {
+  EditOptions edits = {};
+  std::optional<std::string> patch = std::nullopt;  // RFC 6902, applied first (PatchModel())
+  std::string patch_path = {};                      // for messages
+  ReadLimits limits = {};                           // of the patched model
+  bool verify = true;                               // unless the edits change only texts
+  VerifyOptions verification = {};
+};
+
+struct EditReport {
+  bool patched = false;
+  std::optional<EditSummary> summary;  // nullopt if there was only a patch
+  std::optional<Verification> verification;
+  std::string unverified;  // why there is none
+};
+
+// Replaces the model, which was read from `path`, by the edited one. A verification that fails is a
+// result; one that is impossible is EditReport::unverified. Errors are those of PatchModel and
+// EditModel.
+Result<EditReport> ApplyEdits(const ApplyOptions& options, const std::string& path,
+                              ReadModel& read);
+
+// `native_edits` in schemas/nnconvert-report.schema.json.
+Json EditJson(const EditReport& report);
+
+}  // namespace nn::edit
