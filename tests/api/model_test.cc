@@ -1,4 +1,5 @@
 #include <nnsuite/convert.h>
+#include <nnsuite/edit.h>
 #include <nnsuite/graph.h>
 #include <nnsuite/inspect.h>
 #include <nnsuite/model.h>
@@ -149,7 +150,7 @@ TEST_CASE("api: a run has the same outputs on both backends") {
   CHECK(UseSimdTarget("NO_SUCH_TARGET").error().code() == ErrorCode::kUsage);
 }
 
-TEST_CASE("api: the library exports the namespace nnsuite and nothing else") {
+TEST_CASE("api: the library exports the namespace nnsuite, the C interface, and nothing else") {
   const bool is_static = std::string_view(NN_LIBRARY).ends_with(".a");
   if (is_static) {
     MESSAGE("skipped: the library is static and has all names");
@@ -166,12 +167,65 @@ TEST_CASE("api: the library exports the namespace nnsuite and nothing else") {
     const std::string symbol = line;
     ++count;
     // A version is listed like a symbol.
-    const bool is_public = Contains(symbol, "nnsuite::") || Contains(symbol, " NNSUITE_");
+    const bool is_public = Contains(symbol, "nnsuite::") || Contains(symbol, " nnsuite_") ||
+                           Contains(symbol, " NNSUITE_");
     if (!is_public || Contains(symbol, "nn::")) others.push_back(symbol);
   }
   CHECK(pclose(pipe) == 0);
   CHECK(count > 50);
   CHECK(others == std::vector<std::string>());
+}
+
+TEST_CASE("api: edits of a model are verified and written") {
+  const TestFolder folder;
+  const Model model = Take(Model::Read(Golden("cnn.onnx")));
+  const EditedModel edited = Take(EditModel(model, {.cut_after = {"features"}}));
+  CHECK(edited.new_outputs == std::vector<std::string>{"features"});
+  CHECK(edited.dropped_outputs == std::vector<std::string>{"classes"});
+  CHECK(edited.operators_after < edited.operators_before);
+  REQUIRE(edited.verification.has_value());
+  CHECK(edited.verification->passed);
+  REQUIRE(edited.model.Write(folder / "part.onnx").has_value());
+  CHECK(Take(Take(Model::Read(folder / "part.onnx")).Summarize()).operators.size() ==
+        edited.operators_after);
+  const Conversion converted = Take(ConvertModel(edited.model, folder / "part.tflite"));
+  CHECK(converted.written.has_value());
+  CHECK(Contains(converted.report, "\"result\": \"converted\""));
+  CHECK_FALSE(Take(EditModel(model, {.strip = "docs"})).verification.has_value());
+  CHECK(EditModel(model, {.strip = "everything"}).error().code() == ErrorCode::kUsage);
+  CHECK(EditModel(model, {.cut_after = {"none"}}).error().code() == ErrorCode::kUsage);
+}
+
+TEST_CASE("api: conversions to other types of numbers") {
+  const TestFolder folder;
+  const Model model = Take(Model::Read(Golden("cnn.onnx")));
+  const std::string path = folder / "m.onnx";
+  const ConvertOptions half = {.half = HalfOptions{.weights_only = true}};
+  CHECK(Take(ConvertModel(model, path, half)).exit_code == 0);
+  ConvertOptions both = half;
+  both.quantize.emplace();
+  CHECK(ConvertModel(model, path, both).error().code() == ErrorCode::kUsage);
+  CHECK(ConvertModel(model, path, {.keep_float32 = {"*"}}).error().code() == ErrorCode::kUsage);
+  // int8 needs samples, which are the inputs of the model.
+  CHECK(ConvertModel(model, path, {.quantize = QuantizeOptions()}).error().code() ==
+        ErrorCode::kUsage);
+  const Tensor image = Take(Tensor::Of<float>({1, 3, 32, 32}, std::vector<float>(3 * 32 * 32, 1)));
+  QuantizeOptions quantize;
+  quantize.samples = {{image}, {image}};
+  const Conversion done = Take(ConvertModel(model, path, {.quantize = quantize}));
+  CHECK(Contains(done.report, "\"samples\": 2"));
+  quantize.samples = {{image, image}};
+  CHECK(ConvertModel(model, path, {.quantize = quantize}).error().code() == ErrorCode::kUsage);
+}
+
+TEST_CASE("api: shapes of the inputs are set by the import") {
+  const Model model = Take(Model::Read(Golden("cnn.onnx")));
+  const Graph graph = Take(model.Import({.batch = 2}));
+  CHECK(graph.inputs()[0].value.type().KnownShape() == std::vector<int64_t>{2, 3, 32, 32});
+  CHECK(model.Import({.shapes = {{"picture", {1}}}}).error().code() == ErrorCode::kUsage);
+  CHECK(Contains(Take(model.DumpText({.weights = DumpWeights::kNone})), "\"nn_dump\": 1"));
+  CHECK(model.DumpText({.weights = DumpWeights::kFile, .file = "w.npz"}).error().code() ==
+        ErrorCode::kUsage);
 }
 
 TEST_CASE("api: the version is that of the project") {

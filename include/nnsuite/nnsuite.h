@@ -1,0 +1,241 @@
+// The C interface of the library: C99, and for every language that can call C.
+//
+//   nnsuite_model* model = NULL;
+//   nnsuite_error* error = NULL;
+//   if (nnsuite_open("m.onnx", NULL, &model, &error) != NNSUITE_OK) {
+//     fprintf(stderr, "%s\n", nnsuite_error_message(error));
+//     nnsuite_error_free(error);
+//   }
+//
+// Codes. Functions that can fail return one of enum nnsuite_code, which are the exit codes of the
+// programs. Errors go to `*error` unless `error` is NULL. NNSUITE_CHECK_FAILED and
+// NNSUITE_UNSUPPORTED may also be the result of a report; `*error` is NULL then, and the report
+// says why. Results are set to NULL, or 0, if there is an error.
+//
+// Ownership. Everything that a function returns through a pointer to a pointer belongs to the
+// caller, who frees it with the function named after its type; NULL may be freed. Handles keep what
+// they refer to: a tensor outlives the program that computed it, and an edited model its source.
+// Texts that a function returns as const char* belong to the handle. Texts are UTF-8.
+//
+// Threads. Functions may be called from any thread. Models, programs and tensors do not change, so
+// several threads may use one; options and errors belong to one thread at a time. A handle is freed
+// when no other call uses it.
+//
+// No exception leaves a function. If memory runs out, the code is NNSUITE_LIMIT.
+//
+// Compatibility. version.h has the policy. New functions and options may be added; the meaning of
+// those that exist stays within a SOVERSION.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum nnsuite_code {
+  NNSUITE_OK = 0,
+  NNSUITE_CHECK_FAILED = 1,  // findings, models that differ, or an invalid model
+  NNSUITE_USAGE = 2,         // arguments, files, or bytes that are not a model
+  NNSUITE_UNSUPPORTED = 3,   // the model uses an unsupported feature, which the message names
+  NNSUITE_LIMIT = 4          // a resource limit was exceeded
+};
+
+typedef struct nnsuite_error nnsuite_error;
+typedef struct nnsuite_options nnsuite_options;
+typedef struct nnsuite_model nnsuite_model;
+typedef struct nnsuite_program nnsuite_program;
+typedef struct nnsuite_tensor nnsuite_tensor;
+
+// Called once, with its context, when borrowed memory is not needed any more; on any thread.
+typedef void (*nnsuite_release)(void* context);
+
+// The version of the library that the program runs with: "0.1.0".
+const char* nnsuite_version(void);
+
+// ---- Errors and texts
+
+// One of enum nnsuite_code other than NNSUITE_OK.
+int nnsuite_error_code(const nnsuite_error* error);
+// "usage", "io", "parse", "model", "unsupported", "limit" or "internal".
+const char* nnsuite_error_kind(const nnsuite_error* error);
+const char* nnsuite_error_message(const nnsuite_error* error);
+void nnsuite_error_free(nnsuite_error* error);
+
+// Frees a text that a function returned as char**.
+void nnsuite_text_free(char* text);
+
+// ---- Options
+
+// Options have the names of the programs' options, without dashes in front, and their meanings;
+// the functions below list theirs. A function rejects options that it does not have, and NULL
+// stands for none. Flags are integers, 0 or 1.
+int nnsuite_options_create(nnsuite_options** options, nnsuite_error** error);
+void nnsuite_options_free(nnsuite_options* options);
+// NNSUITE_USAGE for an unknown name, and a value of another kind than that of the option. An option
+// that is repeatable takes one more text at each call.
+int nnsuite_options_set_integer(nnsuite_options* options, const char* name, int64_t value,
+                                nnsuite_error** error);
+int nnsuite_options_set_real(nnsuite_options* options, const char* name, double value,
+                             nnsuite_error** error);
+int nnsuite_options_set_text(nnsuite_options* options, const char* name, const char* value,
+                             nnsuite_error** error);
+// The shape of an input ("input-shape").
+int nnsuite_options_set_shape(nnsuite_options* options, const char* input, const int64_t* shape,
+                              size_t rank, nnsuite_error** error);
+// One more sample of all inputs, in their order, for a quantization. Keeps the tensors.
+int nnsuite_options_add_sample(nnsuite_options* options, const nnsuite_tensor* const* inputs,
+                               size_t count, nnsuite_error** error);
+
+// ---- Models
+
+// Reads a model file or folder of any format, or a dump. The file is mapped and must not change as
+// long as the model, or a tensor of it, exists.
+//
+// Integers: max-file-bytes, max-piped-bytes, max-unpacked-bytes, max-depth, max-items.
+int nnsuite_open(const char* path, const nnsuite_options* options, nnsuite_model** model,
+                 nnsuite_error** error);
+// The same for bytes in memory. With `release`, they are borrowed: they must not change before it
+// is called, which does not happen if the function fails. If `release` is NULL, they are copied.
+// External data is looked up beside `path`, which may be NULL.
+int nnsuite_open_memory(const void* bytes, size_t size, nnsuite_release release, void* context,
+                        const char* path, const nnsuite_options* options, nnsuite_model** model,
+                        nnsuite_error** error);
+void nnsuite_model_free(nnsuite_model* model);
+
+// "onnx", "tflite", "coreml" or "nnapi".
+const char* nnsuite_model_format(const nnsuite_model* model);
+const char* nnsuite_model_path(const nnsuite_model* model);
+
+// What nninspect --format json prints (schemas/nninspect.schema.json).
+//
+// Flags: nodes, tensors, stats, histogram, values, tree, cost, hash. Texts: op, node. Shapes, and
+// the integer batch.
+int nnsuite_inspect(const nnsuite_model* model, const nnsuite_options* options, char** json,
+                    nnsuite_error** error);
+// What nninspect --diff --format json prints (schemas/nninspect-diff.schema.json).
+// NNSUITE_CHECK_FAILED, with the report, if the models differ.
+int nnsuite_diff(const nnsuite_model* a, const nnsuite_model* b, char** json,
+                 nnsuite_error** error);
+// A picture; `form` is "svg", or "dot" for Graphviz. Flag: expand.
+int nnsuite_draw(const nnsuite_model* model, const char* form, const nnsuite_options* options,
+                 char** text, nnsuite_error** error);
+
+// What nnvalidate --format json prints (schemas/nnvalidate-report.schema.json): rule, severity,
+// message, location and hint of each finding. NNSUITE_CHECK_FAILED, with the report, for findings
+// of severity error.
+//
+// Texts: profile ("spec", "vendor", "strict", "safety"), fail-on ("error", "warning", "note");
+// repeatable: enable, disable (rule ids). Flag: fingerprints.
+int nnsuite_validate(const nnsuite_model* model, const nnsuite_options* options, char** json,
+                     nnsuite_error** error);
+
+// The complete model as JSON text, which nnsuite_open_memory takes in place of the model.
+//
+// Text: weights ("base64", "inline", "stats", "digest", "none").
+int nnsuite_dump(const nnsuite_model* model, const nnsuite_options* options, char** json,
+                 nnsuite_error** error);
+
+// Writes a copy in the same format. The files are replaced as a whole, or not at all.
+//
+// Text: external-data (a file name). Integer: external-threshold. Flag: embed-data.
+int nnsuite_write(const nnsuite_model* model, const char* path, const nnsuite_options* options,
+                  nnsuite_error** error);
+
+// Converts a model and verifies the result as nnconvert does, whose --format json prints the report
+// (schemas/nnconvert-report.schema.json), without the digests of files. NNSUITE_CHECK_FAILED if
+// outputs differ, and NNSUITE_UNSUPPORTED for nodes that the format cannot express; nothing is
+// written then, and the report names the outputs or nodes.
+//
+// Texts: to, external-data, quantize, calibrate-method; repeatable: keep-float32. Flags:
+// embed-data, fold-batch-norm, fuse, simplify, allow-rounding, fp16, bf16, weights-only,
+// half-interface, symmetric, per-tensor, bias-correction, equalize, integer-interface, dequantize,
+// float32, states, dry-run, no-verify. Integers: opset, batch, external-threshold, unroll, seed,
+// verify-runs, threads, max-memory, max-work, max-steps, calibrate-seeded. Reals: atol, rtol.
+// Shapes and samples.
+int nnsuite_convert(const nnsuite_model* model, const char* path, const nnsuite_options* options,
+                    char** json, nnsuite_error** error);
+
+// Edits a model in its own format and verifies the edit as nnconvert does; `json` is `native_edits`
+// of its report. NNSUITE_CHECK_FAILED, with the report and without a model, if the outputs differ.
+//
+// Texts: extract, strip; repeatable: cut-before, cut-after, remove-output, add-output, rename,
+// set-metadata. Flag: no-verify. Integers: seed, verify-runs, threads, max-memory, max-work,
+// max-steps.
+int nnsuite_edit(const nnsuite_model* model, const nnsuite_options* options, nnsuite_model** edited,
+                 char** json, nnsuite_error** error);
+
+// Reads a constant tensor of a model. `index` is its place in `tensors` of nnsuite_inspect with the
+// flag tensors. Refers to the mapped file where the contents are aligned.
+int nnsuite_model_constant(const nnsuite_model* model, size_t index, nnsuite_tensor** tensor,
+                           nnsuite_error** error);
+
+// ---- Tensors
+
+// Element types have the names "bool", "i2", "i4", "i8", "i16", "i32", "i64", "u2", "u4", "u8",
+// "u16", "u32", "u64", "f16", "bf16", "f32", "f64", "f8e4m3fn", "f8e4m3fnuz", "f8e5m2",
+// "f8e5m2fnuz", "f8e8m0", "f4e2m1", "c64", "c128" and "str". Elements are dense, row-major and
+// little-endian; those under 8 bits are packed from the lowest bits up.
+
+// A tensor of `size` bytes. With `release`, they are borrowed as by nnsuite_open_memory; bytes that
+// are not aligned to 16 are copied, and released before the function returns. If `release` is NULL,
+// they are copied.
+int nnsuite_tensor_create(const char* dtype, const int64_t* shape, size_t rank, const void* bytes,
+                          size_t size, nnsuite_release release, void* context,
+                          nnsuite_tensor** tensor, nnsuite_error** error);
+// A tensor of strings; `sizes` has the bytes of each of the `count` texts.
+int nnsuite_tensor_create_strings(const int64_t* shape, size_t rank, const char* const* texts,
+                                  const size_t* sizes, size_t count, nnsuite_tensor** tensor,
+                                  nnsuite_error** error);
+// One more handle for the same tensor, without a copy of the contents.
+int nnsuite_tensor_share(const nnsuite_tensor* tensor, nnsuite_tensor** shared,
+                         nnsuite_error** error);
+void nnsuite_tensor_free(nnsuite_tensor* tensor);
+
+const char* nnsuite_tensor_dtype(const nnsuite_tensor* tensor);
+size_t nnsuite_tensor_rank(const nnsuite_tensor* tensor);
+const int64_t* nnsuite_tensor_shape(const nnsuite_tensor* tensor);
+// The contents, which belong to the tensor, aligned to 16 bytes; NULL and 0 for strings.
+const void* nnsuite_tensor_bytes(const nnsuite_tensor* tensor);
+size_t nnsuite_tensor_size(const nnsuite_tensor* tensor);
+// Element `index` of a tensor of strings, of `*size` bytes and a zero byte behind them; NULL for
+// other tensors, and beyond the last element.
+const char* nnsuite_tensor_text(const nnsuite_tensor* tensor, size_t index, size_t* size);
+
+// ---- Programs
+
+// Compiles a model, which any number of threads may run. Output bits depend neither on the
+// processor nor on the number of threads.
+//
+// Integers: batch, threads, max-memory, max-work, max-steps. Text: backend ("simd", "reference").
+// Flag: no-fuse. Shapes.
+int nnsuite_compile(const nnsuite_model* model, const nnsuite_options* options,
+                    nnsuite_program** program, nnsuite_error** error);
+void nnsuite_program_free(nnsuite_program* program);
+
+// {"inputs": [{"name", "type", "dtype", "shape"}], "outputs": [...], "arena_bytes",
+// "packed_bytes"}. `type` is a text such as "u8[1, 10]{scale=0.5, zp=128}"; sizes known only during
+// a run are null.
+int nnsuite_program_describe(const nnsuite_program* program, char** json, nnsuite_error** error);
+size_t nnsuite_program_input_count(const nnsuite_program* program);
+size_t nnsuite_program_output_count(const nnsuite_program* program);
+// NULL beyond the last one.
+const char* nnsuite_program_input_name(const nnsuite_program* program, size_t index);
+const char* nnsuite_program_output_name(const nnsuite_program* program, size_t index);
+
+// Runs a program. `names` are those of the `input_count` inputs, each input once and in any order;
+// NULL: they are in the program's order. Sets `outputs`, which has room for `output_count` handles,
+// as many as the program has outputs.
+int nnsuite_run(const nnsuite_program* program, const char* const* names,
+                const nnsuite_tensor* const* inputs, size_t input_count, nnsuite_tensor** outputs,
+                size_t output_count, nnsuite_error** error);
+
+// Contents for all inputs, the same as those of nnrun --seed; `inputs` has room for `count`
+// handles.
+int nnsuite_seeded_inputs(const nnsuite_program* program, uint64_t seed, nnsuite_tensor** inputs,
+                          size_t count, nnsuite_error** error);
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif

@@ -1,0 +1,175 @@
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "api/c_options.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "nnsuite/dtype.h"
+#include "nnsuite/graph.h"
+
+namespace nn::api {
+namespace {
+
+Result<nnsuite::ProgramOptions> ProgramOptionsOf(const CallOptions& o) {
+  nnsuite::ProgramOptions out;
+  const std::string backend = o.Text("backend");
+  if (!backend.empty() && backend != "simd" && backend != "reference")
+    return UsageError("the option \"backend\" is {}; expected simd or reference", Quote(backend));
+  if (backend == "reference") out.backend = nnsuite::Backend::kReference;
+  NN_ASSIGN(out.threads, o.Threads(1));
+  out.threads = std::max<size_t>(out.threads, 1);
+  out.fuse = !o.Flag("no-fuse");
+  NN_ASSIGN(out.limits, o.LimitsOfRun());
+  return out;
+}
+
+Json PortListJson(const std::vector<nnsuite::PortType>& ports) {
+  Json out = Json::array();
+  for (const nnsuite::PortType& p : ports) {
+    Json port = {{"name", p.name},
+                 {"type", p.type.ToString()},
+                 {"dtype", nnsuite::DTypeName(p.type.dtype)},
+                 {"shape", nullptr}};
+    if (p.type.shape) {
+      port["shape"] = Json::array();
+      for (const nnsuite::Dimension& d : *p.type.shape)
+        port["shape"].push_back(d.is_known() ? Json(d.size) : Json(nullptr));
+    }
+    out.push_back(std::move(port));
+  }
+  return out;
+}
+
+// The inputs in the program's order.
+Result<std::vector<nnsuite::Tensor>> InOrder(const nnsuite::Program& program,
+                                             const char* const* names,
+                                             const nnsuite_tensor* const* inputs, size_t count) {
+  const std::vector<nnsuite::PortType>& ports = program.inputs();
+  if (count != ports.size())
+    return UsageError("the program has {} inputs; {} are given", ports.size(), count);
+  std::vector<nnsuite::Tensor> out(count);
+  std::vector<bool> given(count);
+  for (size_t i = 0; i < count; ++i) {
+    NN_RETURN_IF_ERROR(RequireArgument(inputs[i], "inputs"));
+    size_t at = i;
+    if (names != nullptr) {
+      NN_RETURN_IF_ERROR(RequireArgument(names[i], "names"));
+      const auto it =
+          std::ranges::find(ports, std::string_view(names[i]), &nnsuite::PortType::name);
+      if (it == ports.end()) return UsageError("no input is named {}", Quote(names[i]));
+      at = static_cast<size_t>(it - ports.begin());
+    }
+    if (given[at]) return UsageError("the input {} is given twice", Quote(ports[at].name));
+    given[at] = true;
+    out[at] = inputs[i]->tensor;
+  }
+  return out;
+}
+
+// Hands all tensors out, or none.
+void HandOut(std::vector<nnsuite::Tensor> tensors, nnsuite_tensor** out) {
+  std::vector<std::unique_ptr<nnsuite_tensor>> handles;
+  for (nnsuite::Tensor& t : tensors) handles.emplace_back(new nnsuite_tensor{std::move(t)});
+  for (size_t i = 0; i < handles.size(); ++i) out[i] = handles[i].release();
+}
+
+// Room for as many handles as there are ports.
+Status RequireRoom(const nnsuite_program* program, nnsuite_tensor** handles, size_t count,
+                   bool inputs) {
+  NN_RETURN_IF_ERROR(RequireArgument(program, "program"));
+  if (count > 0) NN_RETURN_IF_ERROR(RequireArgument(handles, inputs ? "inputs" : "outputs"));
+  std::fill_n(handles, count, nullptr);
+  const size_t ports =
+      inputs ? program->program.inputs().size() : program->program.outputs().size();
+  if (count != ports)
+    return UsageError("the program has {} {}; there is room for {}", ports,
+                      inputs ? "inputs" : "outputs", count);
+  return {};
+}
+
+const char* PortName(const std::vector<nnsuite::PortType>& ports, size_t index) {
+  return index < ports.size() ? ports[index].name.c_str() : nullptr;
+}
+
+}  // namespace
+}  // namespace nn::api
+
+extern "C" {
+
+int nnsuite_compile(const nnsuite_model* model, const nnsuite_options* options,
+                    nnsuite_program** program, nnsuite_error** error) {
+  return nn::api::Guard(error, [&]() -> nn::Result<int> {
+    NN_RETURN_IF_ERROR(nn::api::RequireArgument(program, "program"));
+    *program = nullptr;
+    NN_RETURN_IF_ERROR(nn::api::RequireArgument(model, "model"));
+    NN_ASSIGN(const nn::api::CallOptions o, nn::api::CallOptions::For(options, nn::api::kCompile));
+    NN_ASSIGN(const nnsuite::ProgramOptions all, nn::api::ProgramOptionsOf(o));
+    NN_ASSIGN(nnsuite::Graph graph, model->model.Import(o.Shapes()));
+    NN_ASSIGN(nnsuite::Program compiled, nnsuite::Program::Compile(std::move(graph), all));
+    *program = new nnsuite_program{std::move(compiled)};
+    return NNSUITE_OK;
+  });
+}
+
+void nnsuite_program_free(nnsuite_program* program) {
+  delete program;
+}
+
+int nnsuite_program_describe(const nnsuite_program* program, char** json, nnsuite_error** error) {
+  return nn::api::Guard(error, [&]() -> nn::Result<int> {
+    NN_RETURN_IF_ERROR(nn::api::RequireArgument(json, "json"));
+    *json = nullptr;
+    NN_RETURN_IF_ERROR(nn::api::RequireArgument(program, "program"));
+    const nnsuite::Program& p = program->program;
+    *json = nn::api::CopyText(nn::JsonText({{"inputs", nn::api::PortListJson(p.inputs())},
+                                            {"outputs", nn::api::PortListJson(p.outputs())},
+                                            {"arena_bytes", p.arena_bytes()},
+                                            {"packed_bytes", p.packed_bytes()}}));
+    return NNSUITE_OK;
+  });
+}
+
+size_t nnsuite_program_input_count(const nnsuite_program* program) {
+  return program->program.inputs().size();
+}
+
+size_t nnsuite_program_output_count(const nnsuite_program* program) {
+  return program->program.outputs().size();
+}
+
+const char* nnsuite_program_input_name(const nnsuite_program* program, size_t index) {
+  return nn::api::PortName(program->program.inputs(), index);
+}
+
+const char* nnsuite_program_output_name(const nnsuite_program* program, size_t index) {
+  return nn::api::PortName(program->program.outputs(), index);
+}
+
+int nnsuite_run(const nnsuite_program* program, const char* const* names,
+                const nnsuite_tensor* const* inputs, size_t input_count, nnsuite_tensor** outputs,
+                size_t output_count, nnsuite_error** error) {
+  return nn::api::Guard(error, [&]() -> nn::Result<int> {
+    NN_RETURN_IF_ERROR(nn::api::RequireRoom(program, outputs, output_count, false));
+    if (input_count > 0) NN_RETURN_IF_ERROR(nn::api::RequireArgument(inputs, "inputs"));
+    NN_ASSIGN(const std::vector<nnsuite::Tensor> in,
+              nn::api::InOrder(program->program, names, inputs, input_count));
+    NN_ASSIGN(std::vector<nnsuite::Tensor> out, program->program.Run(in));
+    nn::api::HandOut(std::move(out), outputs);
+    return NNSUITE_OK;
+  });
+}
+
+int nnsuite_seeded_inputs(const nnsuite_program* program, uint64_t seed, nnsuite_tensor** inputs,
+                          size_t count, nnsuite_error** error) {
+  return nn::api::Guard(error, [&]() -> nn::Result<int> {
+    NN_RETURN_IF_ERROR(nn::api::RequireRoom(program, inputs, count, true));
+    NN_ASSIGN(std::vector<nnsuite::Tensor> seeded, program->program.SeededInputs(seed));
+    nn::api::HandOut(std::move(seeded), inputs);
+    return NNSUITE_OK;
+  });
+}
+
+}  // extern "C"

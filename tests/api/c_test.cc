@@ -1,0 +1,379 @@
+#include <nnsuite/nnsuite.h>
+#include <nnsuite/version.h>
+
+#include <array>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "support.h"
+
+namespace nnsuite::test::c_test {
+namespace {
+
+// A handle that is freed at the end.
+template <typename T, void (*kFree)(T*)>
+class Handle {
+ public:
+  Handle() = default;
+  ~Handle() { kFree(handle_); }
+  Handle(const Handle&) = delete;
+  Handle& operator=(const Handle&) = delete;
+
+  operator T*() const { return handle_; }
+  T** out() {
+    kFree(handle_);
+    handle_ = nullptr;
+    return &handle_;
+  }
+  void reset() { out(); }
+
+ private:
+  T* handle_ = nullptr;
+};
+
+using COptions = Handle<nnsuite_options, nnsuite_options_free>;
+using CModel = Handle<nnsuite_model, nnsuite_model_free>;
+using CProgram = Handle<nnsuite_program, nnsuite_program_free>;
+using CTensor = Handle<nnsuite_tensor, nnsuite_tensor_free>;
+using CError = Handle<nnsuite_error, nnsuite_error_free>;
+using CText = Handle<char, nnsuite_text_free>;
+
+std::string MessageOf(const CError& error) {
+  return error == nullptr ? "" : nnsuite_error_message(error);
+}
+
+std::string BytesOf(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+bool Has(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+void OpenGolden(const std::string& name, CModel& model) {
+  CError error;
+  REQUIRE_MESSAGE(
+      nnsuite_open(Golden(name).c_str(), nullptr, model.out(), error.out()) == NNSUITE_OK,
+      MessageOf(error));
+}
+
+void Set(const COptions& options, const char* name, int64_t value) {
+  CError error;
+  REQUIRE_MESSAGE(nnsuite_options_set_integer(options, name, value, error.out()) == NNSUITE_OK,
+                  MessageOf(error));
+}
+
+void Set(const COptions& options, const char* name, const char* value) {
+  CError error;
+  REQUIRE_MESSAGE(nnsuite_options_set_text(options, name, value, error.out()) == NNSUITE_OK,
+                  MessageOf(error));
+}
+
+// What a program prints.
+std::string OutputOf(const std::string& command) {
+  std::string out;
+  FILE* const pipe = popen((std::string(NN_BIN_DIR) + "/" + command).c_str(), "r");
+  REQUIRE(pipe != nullptr);
+  std::array<char, 4096> part;
+  while (const size_t n = fread(part.data(), 1, part.size(), pipe)) out.append(part.data(), n);
+  pclose(pipe);
+  return out;
+}
+
+void Count(void* context) {
+  ++*static_cast<int*>(context);
+}
+
+}  // namespace
+
+TEST_CASE("c: errors have the codes of the programs") {
+  CModel model;
+  CError error;
+  CHECK(nnsuite_open("/no/such/file.onnx", nullptr, model.out(), error.out()) == NNSUITE_USAGE);
+  REQUIRE(error != nullptr);
+  CHECK(nnsuite_error_code(error) == NNSUITE_USAGE);
+  CHECK(std::string(nnsuite_error_kind(error)) == "io");
+  CHECK(Has(MessageOf(error), "/no/such/file.onnx"));
+  CHECK(model == nullptr);
+  CHECK(nnsuite_open("/no/such/file.onnx", nullptr, model.out(), nullptr) == NNSUITE_USAGE);
+  CHECK(nnsuite_open(nullptr, nullptr, model.out(), error.out()) == NNSUITE_USAGE);
+  CHECK(MessageOf(error) == "the argument path is NULL");
+  CHECK(nnsuite_open("m.onnx", nullptr, nullptr, nullptr) == NNSUITE_USAGE);
+
+  COptions options;
+  REQUIRE(nnsuite_options_create(options.out(), nullptr) == NNSUITE_OK);
+  Set(options, "max-file-bytes", 10);
+  CHECK(nnsuite_open(Golden("cnn.onnx").c_str(), options, model.out(), error.out()) ==
+        NNSUITE_LIMIT);
+  CHECK(std::string(nnsuite_error_kind(error)) == "limit");
+
+  const std::string text = "this is no model";
+  CHECK(nnsuite_open_memory(text.data(), text.size(), nullptr, nullptr, nullptr, nullptr,
+                            model.out(), error.out()) == NNSUITE_USAGE);
+  CHECK(std::string(nnsuite_error_kind(error)) == "parse");
+  nnsuite_error_free(nullptr);
+  CHECK(std::string(nnsuite_version()) == Version());
+}
+
+TEST_CASE("c: options are checked when they are set, and where they are used") {
+  COptions options;
+  REQUIRE(nnsuite_options_create(options.out(), nullptr) == NNSUITE_OK);
+  CError error;
+  CHECK(nnsuite_options_set_integer(options, "opsets", 1, error.out()) == NNSUITE_USAGE);
+  CHECK(MessageOf(error) == "no option is named \"opsets\"");
+  CHECK(nnsuite_options_set_integer(options, "nodes", 2, error.out()) == NNSUITE_USAGE);
+  CHECK(MessageOf(error) == "the option \"nodes\" is a flag, 0 or 1");
+  CHECK(nnsuite_options_set_text(options, "opset", "17", error.out()) == NNSUITE_USAGE);
+  CHECK(nnsuite_options_set_integer(options, "to", 1, error.out()) == NNSUITE_USAGE);
+  CHECK(nnsuite_options_set_real(options, "opset", 1.5, error.out()) == NNSUITE_USAGE);
+  CHECK(nnsuite_options_set_real(nullptr, "atol", 1.5, error.out()) == NNSUITE_USAGE);
+  CHECK(nnsuite_options_set_integer(options, "atol", 1, error.out()) == NNSUITE_OK);
+
+  CModel model;
+  OpenGolden("cnn.onnx", model);
+  CText json;
+  CHECK(nnsuite_inspect(model, options, json.out(), error.out()) == NNSUITE_USAGE);
+  CHECK(MessageOf(error) == "inspect has no option \"atol\"");
+  CHECK(json == nullptr);
+
+  COptions shapes;
+  REQUIRE(nnsuite_options_create(shapes.out(), nullptr) == NNSUITE_OK);
+  const int64_t shape[] = {1, 3, 32, 32};
+  CHECK(nnsuite_options_set_shape(shapes, "image", shape, 4, nullptr) == NNSUITE_OK);
+  CHECK(nnsuite_validate(model, shapes, json.out(), error.out()) == NNSUITE_USAGE);
+  Set(shapes, "threads", -1);
+  CProgram program;
+  CHECK(nnsuite_compile(model, shapes, program.out(), error.out()) == NNSUITE_USAGE);
+  CHECK(MessageOf(error) == "the option \"threads\" must be at least 0; it is -1");
+}
+
+TEST_CASE("c: reports are what the programs print") {
+  CModel model;
+  OpenGolden("cnn.onnx", model);
+  const std::string path = Golden("cnn.onnx");
+  COptions options;
+  REQUIRE(nnsuite_options_create(options.out(), nullptr) == NNSUITE_OK);
+  CText json;
+  CHECK(nnsuite_inspect(model, nullptr, json.out(), nullptr) == NNSUITE_OK);
+  CHECK(std::string(json) == OutputOf("nninspect --format json " + path));
+  for (const char* flag : {"nodes", "tensors", "stats", "values", "tree", "cost"})
+    Set(options, flag, 1);
+  Set(options, "batch", 2);
+  CHECK(nnsuite_inspect(model, options, json.out(), nullptr) == NNSUITE_OK);
+  CHECK(std::string(json) == OutputOf("nninspect --nodes --tensors --stats --values --tree --cost "
+                                      "--batch 2 --format json " +
+                                      path));
+  CHECK(nnsuite_validate(model, nullptr, json.out(), nullptr) == NNSUITE_OK);
+  CHECK(std::string(json) == OutputOf("nnvalidate --no-config --format json " + path));
+
+  CModel other;
+  OpenGolden("squeeze.nnapi", other);
+  CHECK(nnsuite_diff(model, model, json.out(), nullptr) == NNSUITE_OK);
+  CHECK(nnsuite_diff(model, other, json.out(), nullptr) == NNSUITE_CHECK_FAILED);
+  CHECK(std::string(json) ==
+        OutputOf("nninspect --diff --format json " + path + " " + Golden("squeeze.nnapi")));
+  CHECK(nnsuite_draw(model, "svg", nullptr, json.out(), nullptr) == NNSUITE_OK);
+  CHECK(std::string(json) == OutputOf("nninspect --format svg " + path));
+  CError error;
+  CHECK(nnsuite_draw(model, "png", nullptr, json.out(), error.out()) == NNSUITE_USAGE);
+
+  CHECK(nnsuite_dump(model, nullptr, json.out(), nullptr) == NNSUITE_OK);
+  CModel restored;
+  const std::string dump = static_cast<char*>(json);
+  REQUIRE(nnsuite_open_memory(dump.data(), dump.size(), nullptr, nullptr, nullptr, nullptr,
+                              restored.out(), nullptr) == NNSUITE_OK);
+  CHECK(std::string(nnsuite_model_format(restored)) == "onnx");
+  CHECK(nnsuite_diff(model, restored, json.out(), nullptr) == NNSUITE_OK);
+}
+
+TEST_CASE("c: findings have rules, and fail the check by severity") {
+  const std::string text =
+      R"(ir_version: 8 opset_import { version: 17 } graph { name: "g"
+         node { input: "x" output: "y" op_type: "Rleu" }
+         input { name: "x" type { tensor_type { elem_type: 1 shape { } } } }
+         output { name: "y" type { tensor_type { elem_type: 1 shape { } } } } })";
+  CModel model;
+  CError error;
+  REQUIRE_MESSAGE(nnsuite_open_memory(text.data(), text.size(), nullptr, nullptr, "m.textproto",
+                                      nullptr, model.out(), error.out()) == NNSUITE_OK,
+                  MessageOf(error));
+  CText json;
+  CHECK(nnsuite_validate(model, nullptr, json.out(), error.out()) == NNSUITE_CHECK_FAILED);
+  CHECK(error == nullptr);
+  CHECK(Has(static_cast<char*>(json), "\"rule\": \"ONNX-NODE-004\""));
+  COptions options;
+  REQUIRE(nnsuite_options_create(options.out(), nullptr) == NNSUITE_OK);
+  Set(options, "disable", "ONNX-NODE-004");
+  CHECK(nnsuite_validate(model, options, json.out(), error.out()) == NNSUITE_OK);
+  Set(options, "disable", "ONNX-NODE-0004");
+  CHECK(nnsuite_validate(model, options, json.out(), error.out()) == NNSUITE_USAGE);
+  Set(options, "profile", "strictest");
+  CHECK(nnsuite_validate(model, options, json.out(), error.out()) == NNSUITE_USAGE);
+  CHECK(MessageOf(error) ==
+        "the option \"profile\" is \"strictest\"; expected one of spec, vendor, strict, safety");
+  CProgram program;
+  CHECK(nnsuite_compile(model, nullptr, program.out(), error.out()) == NNSUITE_UNSUPPORTED);
+  CHECK(Has(MessageOf(error), "Rleu"));
+}
+
+TEST_CASE("c: conversions and edits report what they do") {
+  const TestFolder folder;
+  CModel model;
+  OpenGolden("cnn.onnx", model);
+  CError error;
+  CText json;
+  const std::string path = folder / "m.tflite";
+  REQUIRE_MESSAGE(
+      nnsuite_convert(model, path.c_str(), nullptr, json.out(), error.out()) == NNSUITE_OK,
+      MessageOf(error));
+  CHECK(Has(static_cast<char*>(json), "\"result\": \"converted\""));
+  CHECK(std::filesystem::exists(path));
+  CHECK(nnsuite_convert(model, (folder / "m.xyz").c_str(), nullptr, json.out(), error.out()) ==
+        NNSUITE_USAGE);
+
+  COptions options;
+  REQUIRE(nnsuite_options_create(options.out(), nullptr) == NNSUITE_OK);
+  Set(options, "quantize", "int8");
+  Set(options, "calibrate-seeded", 4);
+  const std::string quantized = folder / "q.tflite";
+  CHECK_MESSAGE(
+      nnsuite_convert(model, quantized.c_str(), options, json.out(), error.out()) == NNSUITE_OK,
+      MessageOf(error));
+  CHECK(Has(static_cast<char*>(json), "\"quantization\""));
+  CHECK(Has(static_cast<char*>(json), "\"samples\": 4"));
+
+  COptions edit;
+  REQUIRE(nnsuite_options_create(edit.out(), nullptr) == NNSUITE_OK);
+  Set(edit, "cut-after", "features");
+  CModel part;
+  REQUIRE_MESSAGE(nnsuite_edit(model, edit, part.out(), json.out(), error.out()) == NNSUITE_OK,
+                  MessageOf(error));
+  CHECK(Has(static_cast<char*>(json), "\"new_outputs\": [\n    \"features\""));
+  CHECK(Has(static_cast<char*>(json), "\"passed\": true"));
+  model.reset();  // the edited model keeps what it shares
+  const std::string written = folder / "part.onnx";
+  CHECK(nnsuite_write(part, written.c_str(), nullptr, error.out()) == NNSUITE_OK);
+  CModel read;
+  CHECK(nnsuite_open(written.c_str(), nullptr, read.out(), error.out()) == NNSUITE_OK);
+  Set(edit, "cut-after", "no such value");
+  CHECK(nnsuite_edit(part, edit, read.out(), json.out(), error.out()) == NNSUITE_USAGE);
+  CHECK(read == nullptr);
+}
+
+TEST_CASE("c: borrowed memory is used in place, and released once") {
+  const std::string bytes = BytesOf(Golden("cnn.onnx"));
+  int released = 0;
+  CTensor weights;
+  {
+    CModel model;
+    REQUIRE(nnsuite_open_memory(bytes.data(), bytes.size(), Count, &released, nullptr, nullptr,
+                                model.out(), nullptr) == NNSUITE_OK);
+    REQUIRE(nnsuite_model_constant(model, 0, weights.out(), nullptr) == NNSUITE_OK);
+    CHECK(nnsuite_tensor_size(weights) > 0);
+    CTensor none;
+    CHECK(nnsuite_model_constant(model, 10000, none.out(), nullptr) == NNSUITE_USAGE);
+  }
+  weights.reset();
+  CHECK(released == 1);
+
+  CModel model;
+  CHECK(nnsuite_open_memory(bytes.data(), 100, Count, &released, nullptr, nullptr, model.out(),
+                            nullptr) == NNSUITE_USAGE);
+  CHECK(released == 1);  // a function that fails leaves the memory to the caller
+
+  alignas(16) const std::array<float, 8> values = {1, 2, 3, 4, 5, 6, 7, 8};
+  const int64_t shape[] = {2, 4};
+  CTensor tensor, shared;
+  REQUIRE(nnsuite_tensor_create("f32", shape, 2, values.data(), sizeof(values), Count, &released,
+                                tensor.out(), nullptr) == NNSUITE_OK);
+  CHECK(nnsuite_tensor_bytes(tensor) == values.data());
+  CHECK(std::string(nnsuite_tensor_dtype(tensor)) == "f32");
+  CHECK(nnsuite_tensor_rank(tensor) == 2);
+  CHECK(nnsuite_tensor_shape(tensor)[1] == 4);
+  REQUIRE(nnsuite_tensor_share(tensor, shared.out(), nullptr) == NNSUITE_OK);
+  tensor.reset();
+  CHECK(released == 1);
+  CHECK(nnsuite_tensor_bytes(shared) == values.data());
+  shared.reset();
+  CHECK(released == 2);
+
+  CError error;
+  CHECK(nnsuite_tensor_create("f32", shape, 2, values.data(), 5, Count, &released, tensor.out(),
+                              error.out()) == NNSUITE_CHECK_FAILED);
+  CHECK(MessageOf(error) == "8 elements of f32 take 32 bytes, but the data has 5");
+  CHECK(nnsuite_tensor_create("f31", shape, 2, values.data(), 5, nullptr, nullptr, tensor.out(),
+                              error.out()) == NNSUITE_USAGE);
+  CHECK(released == 2);
+
+  const char* const texts[] = {"a", nullptr, "cd"};
+  const size_t sizes[] = {1, 0, 2};
+  const int64_t three[] = {3};
+  REQUIRE(nnsuite_tensor_create_strings(three, 1, texts, sizes, 3, tensor.out(), nullptr) ==
+          NNSUITE_OK);
+  size_t size = 0;
+  CHECK(std::string(nnsuite_tensor_text(tensor, 2, &size)) == "cd");
+  CHECK(size == 2);
+  CHECK(nnsuite_tensor_text(tensor, 3, &size) == nullptr);
+  CHECK(nnsuite_tensor_bytes(tensor) == nullptr);
+}
+
+TEST_CASE("c: a program runs by name and by position, on any number of threads") {
+  CModel model;
+  OpenGolden("cnn.onnx", model);
+  COptions options;
+  REQUIRE(nnsuite_options_create(options.out(), nullptr) == NNSUITE_OK);
+  Set(options, "batch", 1);
+  CProgram program;
+  CError error;
+  REQUIRE_MESSAGE(nnsuite_compile(model, options, program.out(), error.out()) == NNSUITE_OK,
+                  MessageOf(error));
+  model.reset();
+  REQUIRE(nnsuite_program_input_count(program) == 1);
+  REQUIRE(nnsuite_program_output_count(program) == 1);
+  CHECK(std::string(nnsuite_program_input_name(program, 0)) == "image");
+  CHECK(nnsuite_program_input_name(program, 1) == nullptr);
+  CHECK(std::string(nnsuite_program_output_name(program, 0)) == "classes");
+  CText json;
+  CHECK(nnsuite_program_describe(program, json.out(), nullptr) == NNSUITE_OK);
+  CHECK(Has(static_cast<char*>(json), "\"dtype\": \"f32\""));
+
+  nnsuite_tensor* input = nullptr;
+  REQUIRE(nnsuite_seeded_inputs(program, 0, &input, 1, nullptr) == NNSUITE_OK);
+  const char* const names[] = {"image"};
+  const char* const wrong[] = {"picture"};
+  nnsuite_tensor* output = nullptr;
+  CHECK(nnsuite_run(program, wrong, &input, 1, &output, 1, error.out()) == NNSUITE_USAGE);
+  CHECK(MessageOf(error) == "no input is named \"picture\"");
+  CHECK(nnsuite_run(program, names, &input, 1, &output, 2, error.out()) == NNSUITE_USAGE);
+  CHECK(nnsuite_run(program, names, &input, 0, &output, 1, error.out()) == NNSUITE_USAGE);
+  CHECK(output == nullptr);
+  REQUIRE(nnsuite_run(program, names, &input, 1, &output, 1, nullptr) == NNSUITE_OK);
+  const std::string expected(static_cast<const char*>(nnsuite_tensor_bytes(output)),
+                             nnsuite_tensor_size(output));
+  nnsuite_tensor_free(output);
+  std::vector<std::thread> threads;
+  std::array<bool, 4> same = {};
+  for (bool& s : same)
+    threads.emplace_back([&] {
+      nnsuite_tensor* out = nullptr;
+      if (nnsuite_run(program, nullptr, &input, 1, &out, 1, nullptr) != NNSUITE_OK) return;
+      s = nnsuite_tensor_size(out) == expected.size() &&
+          std::memcmp(nnsuite_tensor_bytes(out), expected.data(), expected.size()) == 0;
+      nnsuite_tensor_free(out);
+    });
+  for (std::thread& t : threads) t.join();
+  for (const bool s : same) CHECK(s);
+  program.reset();
+  CHECK(nnsuite_tensor_size(input) == 3 * 32 * 32 * 4);
+  nnsuite_tensor_free(input);
+}
+
+}  // namespace nnsuite::test::c_test
