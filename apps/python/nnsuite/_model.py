@@ -1,0 +1,302 @@
+"""Models and programs."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from typing import Any, Dict, Iterator, List, Mapping, NoReturn, Optional, Sequence, Tuple, Union
+
+import numpy as np
+
+from . import _core, _errors
+from ._tensor import Tensor, tensors_of
+
+Path = Union[str, "os.PathLike[str]"]
+Inputs = Union[Mapping[str, Any], Sequence[Any], np.ndarray, Tensor]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A place where a model breaks a rule.
+
+    rule: the id, "ONNX-OP-004"; nnvalidate --explain describes it.
+    severity: "error", "warning" or "note".
+    location: "element", the path to the field; "index" of the operator; "offset" in bytes.
+    hint: how to fix it.
+    """
+
+    rule: str
+    severity: str
+    message: str
+    location: Mapping[str, Any]
+    hint: str = ""
+    fingerprint: str = ""
+
+    def __str__(self) -> str:
+        place = self.location.get("element", "")
+        return f"{place}{': ' if place else ''}{self.severity}: {self.message} [{self.rule}]"
+
+
+class Findings(List[Finding]):
+    """The findings about a model. `failed`: one has the severity of `fail_on` or above."""
+
+    failed: bool = False
+    report: Dict[str, Any] = {}
+
+
+@dataclass(frozen=True)
+class Port:
+    """An input or output of a program.
+
+    type: as text, with the quantization: "u8[1, 10]{scale=0.5, zp=128}".
+    shape: elements along each axis, None where a run decides; None for an unknown rank.
+    """
+
+    name: str
+    type: str
+    dtype: str
+    shape: Optional[Tuple[Optional[int], ...]]
+
+
+class Program:
+    """A compiled model, which any number of threads may run. Model.compile() makes it.
+
+    Outputs have the same bits on every processor and with any number of threads.
+    """
+
+    def __init__(self, program: _core.Program) -> None:
+        self._program = program
+        facts = json.loads(program.describe())
+        self.inputs: Tuple[Port, ...] = _ports(facts["inputs"])
+        self.outputs: Tuple[Port, ...] = _ports(facts["outputs"])
+        #: Bytes of intermediate values of a run, and of packed weights, which all runs share.
+        self.arena_bytes: int = facts["arena_bytes"]
+        self.packed_bytes: int = facts["packed_bytes"]
+
+    def run(self, inputs: Inputs) -> Dict[str, np.ndarray]:
+        """Runs the model; returns its outputs by name, as read-only arrays.
+
+        inputs: by name, or a sequence in the order of `inputs`; of a model with one input, also its
+            array. Arrays must have the types and shapes of `inputs`; lists are converted. Contiguous
+            arrays, and tensors with __dlpack__, are not copied.
+
+        The interpreter's lock is released. Strings are arrays of objects.
+        """
+        return {name: t.numpy() for name, t in self.run_tensors(inputs).items()}
+
+    def run_tensors(self, inputs: Inputs) -> Dict[str, Tensor]:
+        """The same, with outputs as tensors: for DLPack, and element types that NumPy lacks."""
+        if isinstance(inputs, (np.ndarray, Tensor)) or hasattr(inputs, "__dlpack__"):
+            inputs = [inputs]
+        names: Optional[List[str]] = None
+        if isinstance(inputs, Mapping):
+            names = list(inputs)
+            types = {p.name: p.dtype for p in self.inputs}
+            tensors = [Tensor.of(inputs[n], _type_of(inputs[n], types.get(n))) for n in names]
+        else:
+            kinds = [p.dtype for p in self.inputs] + [None] * len(inputs)
+            tensors = [Tensor.of(v, _type_of(v, kinds[i])) for i, v in enumerate(inputs)]
+        outputs = self._program.run(names, [t._tensor for t in tensors])
+        return {p.name: Tensor(t) for p, t in zip(self.outputs, outputs)}
+
+    def seeded_inputs(self, seed: int = 0) -> Dict[str, np.ndarray]:
+        """Contents for all inputs, the same as those of nnrun --seed."""
+        tensors = self._program.seeded_inputs(seed)
+        return {p.name: Tensor(t).numpy() for p, t in zip(self.inputs, tensors)}
+
+    def __repr__(self) -> str:
+        ports = [", ".join(f"{p.name}: {p.type}" for p in side) for side in (self.inputs, self.outputs)]
+        return f"<nnsuite.Program ({ports[0]}) -> ({ports[1]})>"
+
+
+class Constants(Mapping[str, Tensor]):
+    """The constant tensors of a model by name; contents are read when they are asked for.
+
+    Those of subgraphs have the name of the subgraph and "/" before their own.
+    """
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+        self._entries: Dict[str, int] = {}
+        for i, entry in enumerate(model.inspect(tensors=True)["tensors"]):
+            scope = entry["scope"]
+            self._entries.setdefault(f"{scope}/{entry['name']}" if scope else entry["name"], i)
+
+    def __getitem__(self, name: str) -> Tensor:
+        return Tensor(self._model._model.constant(self._entries[name]))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+
+class Model:
+    """A model file of any format, in the terms of that format. Immutable; open() reads it.
+
+    Options are keyword arguments with the names of the programs' options: --fold-batch-norm is
+    fold_batch_norm=True, --input-shape x:1,3 is input_shape={"x": [1, 3]}, and an option that is
+    repeatable takes a list. Unknown ones raise UsageError.
+    """
+
+    def __init__(self, model: _core.Model, report: Optional[Dict[str, Any]] = None) -> None:
+        self._model = model
+        #: Of the edit that made the model: operators, new and dropped inputs and outputs.
+        self.edit_report = report
+
+    @staticmethod
+    def from_bytes(data: bytes, path: str = "", **limits: Any) -> Model:
+        """Reads a model from memory, without a copy. External data is looked up beside `path`."""
+        return Model(_core.Model.from_bytes(bytes(data), path, limits))
+
+    @property
+    def format(self) -> str:
+        """ "onnx", "tflite", "coreml" or "nnapi"."""
+        return self._model.format
+
+    @property
+    def path(self) -> str:
+        return self._model.path
+
+    @property
+    def constants(self) -> Constants:
+        return Constants(self)
+
+    def inspect(self, **options: Any) -> Dict[str, Any]:
+        """What nninspect --format json prints: inputs, outputs, operators, parameters, ...
+
+        options: nodes, op, node, tensors, stats, histogram, values, tree, cost, hash add parts;
+            input_shape and batch set shapes. Sizes of tensors are in elements along each axis,
+            costs in multiply-adds and bytes.
+        """
+        return json.loads(self._model.inspect(options)[1])
+
+    def validate(self, **options: Any) -> Findings:
+        """Checks the model against the rules of its format.
+
+        options: profile ("spec", "vendor", "strict", "safety"), enable and disable (lists of rule
+            ids), fail_on ("error", "warning", "note"), fingerprints.
+        """
+        code, text = self._model.validate(options)
+        report = json.loads(text)
+        findings = Findings(Finding(**f) for f in report["files"][0]["findings"])
+        findings.failed = code != 0
+        findings.report = report
+        return findings
+
+    def check(self, **options: Any) -> None:
+        """validate(); raises CheckError, with the ids of the rules, if that failed."""
+        findings = self.validate(**options)
+        if not findings.failed:
+            return
+        rules = tuple(dict.fromkeys(f.rule for f in findings))
+        message = "\n".join(str(f) for f in findings)
+        raise _errors.make(1, "check", message, rules, findings.report)
+
+    def convert(
+        self, path: Path, samples: Optional[Sequence[Sequence[Any]]] = None, **options: Any
+    ) -> Dict[str, Any]:
+        """Converts the model to another format and verifies the result by running both models.
+
+        path: of the result; its extension determines the format, unless `to` does.
+        samples: of all inputs, in their order, for quantize="int8".
+        options: those of nnconvert: opset, fuse, simplify, fp16, quantize, dequantize, dry_run, ...
+
+        Returns the report of nnconvert --format json. Raises CheckError if outputs differ, and
+        UnsupportedError for operators that the format cannot express; nothing is written then, and
+        the report of the exception has the details.
+        """
+        if samples is not None:
+            options["samples"] = tensors_of(samples)
+        code, text = self._model.convert(os.fspath(path), options)
+        report = json.loads(text)
+        if code != 0:
+            _raise_conversion(code, report)
+        return report
+
+    def edit(self, **options: Any) -> Model:
+        """The model after an edit in its own format, which is verified by running both models.
+
+        options: extract ("FROM..TO"), cut_before, cut_after, remove_output, add_output, rename,
+            set_metadata (lists), strip, no_verify, seed, verify_runs, threads.
+        """
+        code, text, edited = self._model.edit(options)
+        report = json.loads(text)
+        if edited is None:
+            raise _errors.make(code, "check", "the outputs of the edited model differ", (), report)
+        return Model(edited, report)
+
+    def diff(self, other: Model) -> Dict[str, Any]:
+        """What nninspect --diff --format json prints; "equal" is the result."""
+        return json.loads(self._model.diff(other._model)[1])
+
+    def compile(self, **options: Any) -> Program:
+        """Plans runs for fixed shapes of the inputs.
+
+        options: input_shape, batch, threads (default 1), backend ("simd", "reference"), no_fuse,
+            max_memory (bytes), max_work (operations on elements), max_steps.
+        """
+        return Program(self._model.compile(options))
+
+    def run(self, inputs: Inputs, **options: Any) -> Dict[str, np.ndarray]:
+        """compile() and Program.run(), for a single run."""
+        return self.compile(**options).run(inputs)
+
+    def write(self, path: Path, **options: Any) -> None:
+        """Writes a copy in the same format. options: external_data, external_threshold, embed_data."""
+        self._model.write(os.fspath(path), options)
+
+    def dump(self, weights: str = "base64") -> str:
+        """The complete model as JSON text, which from_bytes() takes in place of the model."""
+        return self._model.dump({"weights": weights})[1]
+
+    def svg(self, expand: bool = False) -> str:
+        """A picture of the operators. expand: draws all repetitions of repeated blocks."""
+        return self._model.draw("svg", {"expand": expand})[1]
+
+    def dot(self, expand: bool = False) -> str:
+        """The operators as a graph for Graphviz."""
+        return self._model.draw("dot", {"expand": expand})[1]
+
+    def _repr_svg_(self) -> str:
+        return self.svg()
+
+    def __repr__(self) -> str:
+        facts = self.inspect()
+        return (
+            f"<nnsuite.Model {self.path!r}: {facts['format']}, {facts['format_version']}, "
+            f"{facts['operators']['count']} operators, {facts['parameters']['count']} parameters>"
+        )
+
+
+def open(path: Path, **limits: Any) -> Model:
+    """Reads a model file or folder of any format, or a dump.
+
+    limits: max_file_bytes, max_piped_bytes, max_unpacked_bytes, max_depth, max_items.
+
+    The file is mapped and must not change as long as the model, or a tensor of it, exists.
+    """
+    return Model(_core.Model.open(os.fspath(path), limits))
+
+
+def _ports(facts: Sequence[Dict[str, Any]]) -> Tuple[Port, ...]:
+    return tuple(
+        Port(f["name"], f["type"], f["dtype"], None if f["shape"] is None else tuple(f["shape"]))
+        for f in facts
+    )
+
+
+def _type_of(value: Any, dtype: Optional[str]) -> Optional[str]:
+    """The type that lists become; arrays keep theirs."""
+    return None if isinstance(value, np.ndarray) else dtype
+
+
+def _raise_conversion(code: int, report: Dict[str, Any]) -> NoReturn:
+    nodes = report["unsupported"]
+    if nodes:
+        message = "; ".join(f"{n['node']}: {n['reason']}" for n in nodes)
+        raise _errors.make(code, "unsupported", message, (), report)
+    outputs = [o["name"] for o in (report["verification"] or {"outputs": []})["outputs"] if not o["agrees"]]
+    raise _errors.make(code, "check", f"outputs differ: {', '.join(outputs)}", (), report)

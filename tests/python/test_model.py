@@ -1,0 +1,232 @@
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import nnsuite
+
+BROKEN = b"""ir_version: 8 opset_import { version: 17 } graph { name: "g"
+  node { input: "x" output: "y" op_type: "Rleu" }
+  input { name: "x" type { tensor_type { elem_type: 1 shape { } } } }
+  output { name: "y" type { tensor_type { elem_type: 1 shape { } } } } }"""
+
+
+def program(name, *arguments):
+    command = [sys.executable, "-m", "nnsuite", name, *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def test_a_model_describes_itself(golden):
+    for name, form in {
+        "cnn.onnx": "onnx",
+        "mobile_quant.tflite": "tflite",
+        "superres.mlmodel": "coreml",
+        "squeeze.nnapi": "nnapi",
+    }.items():
+        model = nnsuite.open(golden / name)
+        assert model.format == form
+        assert model.path == str(golden / name)
+        assert "operators" in repr(model)
+        assert model._repr_svg_().startswith("<svg") or "<svg" in model.svg()
+        assert model.dot().startswith("digraph")
+        assert model.inspect()["operators"]["count"] > 0
+
+
+def test_reports_are_those_of_the_programs(cnn, golden):
+    path = golden / "cnn.onnx"
+    done = program("inspect", path, "--format", "json", "--nodes", "--cost", "--batch", 2)
+    assert cnn.inspect(nodes=True, cost=True, batch=2) == json.loads(done.stdout)
+    done = program("validate", path, "--format", "json", "--no-config")
+    assert cnn.validate().report == json.loads(done.stdout)
+    other = nnsuite.open(golden / "squeeze.nnapi")
+    done = program("inspect", "--diff", path, golden / "squeeze.nnapi", "--format", "json")
+    assert done.returncode == 1
+    assert cnn.diff(other) == json.loads(done.stdout)
+    assert cnn.diff(cnn)["equal"]
+
+
+def test_programs_of_the_package(golden, tmp_path):
+    assert program("validate", golden / "cnn.onnx").stdout.endswith("no findings\n")
+    assert program("convert", golden / "cnn.onnx", tmp_path / "m.tflite").returncode == 0
+    assert program("run", tmp_path / "m.tflite", "--batch", "1", "--digest").returncode == 0
+    assert program("train").returncode == 2
+    assert "usage" in program("train").stderr
+
+
+def test_errors_have_exit_codes_and_rules(golden, tmp_path):
+    with pytest.raises(nnsuite.UsageError) as caught:
+        nnsuite.open("/no/such/model.onnx")
+    assert (caught.value.exit_code, caught.value.kind) == (2, "io")
+    assert "/no/such/model.onnx" in str(caught.value)
+    with pytest.raises(nnsuite.LimitError) as caught:
+        nnsuite.open(golden / "cnn.onnx", max_file_bytes=10)
+    assert caught.value.exit_code == 4
+    with pytest.raises(nnsuite.UsageError, match="no option is named"):
+        nnsuite.open(golden / "cnn.onnx", max_bytes=10)
+
+    broken = nnsuite.Model.from_bytes(BROKEN, "m.textproto")
+    findings = broken.validate()
+    assert findings.failed
+    assert [f.rule for f in findings] == ["ONNX-NODE-004"]
+    assert findings[0].severity == "error"
+    assert "[ONNX-NODE-004]" in str(findings[0])
+    assert not broken.validate(disable=["ONNX-NODE-004"]).failed
+    with pytest.raises(nnsuite.CheckError) as caught:
+        broken.check()
+    assert caught.value.rules == ("ONNX-NODE-004",)
+    assert caught.value.exit_code == 1
+    with pytest.raises(nnsuite.UnsupportedError, match="Rleu") as caught:
+        broken.compile()
+    assert caught.value.exit_code == 3
+    with pytest.raises(nnsuite.UnsupportedError):
+        broken.convert(tmp_path / "m.tflite")
+
+
+def test_conversions(cnn, tmp_path):
+    report = cnn.convert(tmp_path / "m.tflite", batch=1, threads=2)
+    assert report["result"] == "converted"
+    assert report["verification"]["passed"]
+    x = cnn.compile(batch=1).seeded_inputs(3)
+    got = nnsuite.open(tmp_path / "m.tflite").run(x)
+    assert np.allclose(got["classes"], cnn.run(x, batch=1)["classes"], atol=1e-6)
+
+    assert cnn.convert(tmp_path / "dry.tflite", dry_run=True)["result"] == "convertible"
+    assert not (tmp_path / "dry.tflite").exists()
+    with pytest.raises(nnsuite.UsageError):
+        cnn.convert(tmp_path / "m.xyz")
+    samples = [[np.random.default_rng(i).random((1, 3, 32, 32), np.float32)] for i in range(3)]
+    report = cnn.convert(tmp_path / "q.tflite", samples=samples, quantize="int8")
+    assert report["quantization"]["samples"] == 3
+    with pytest.raises(nnsuite.UsageError, match="samples"):
+        cnn.convert(tmp_path / "q.tflite", quantize="int8")
+    with pytest.raises(nnsuite.UsageError):
+        cnn.convert(tmp_path / "q.tflite", samples=samples)
+
+
+def test_outputs_that_differ(tmp_path):
+    def constant(name, dims, value):
+        return f'initializer {{ name: "{name}" data_type: 1 {dims} float_data: {value} }}'
+
+    tensor = "type { tensor_type { elem_type: 1 shape { dim { dim_value: 1 } dim { dim_value: 1 }"
+    tensor += " dim { dim_value: 16 } dim { dim_value: 16 } } } }"
+    text = f"""ir_version: 8 opset_import {{ version: 15 }} graph {{ name: "g"
+      node {{ input: "x" input: "w" output: "t" op_type: "Conv" }}
+      node {{ input: "t" input: "s" input: "b" input: "m" input: "v" output: "y"
+             op_type: "BatchNormalization" }}
+      {constant("w", "dims: 1 dims: 1 dims: 1 dims: 1", 0.3)} {constant("s", "dims: 1", 0.7)}
+      {constant("b", "dims: 1", 0.1)} {constant("m", "dims: 1", 0.2)}
+      {constant("v", "dims: 1", 0.9)}
+      input {{ name: "x" {tensor} }} output {{ name: "y" {tensor} }} }}"""
+    model = nnsuite.Model.from_bytes(text.encode(), "norm.textproto")
+    # Folding rounds differently, which no tolerance allows here.
+    with pytest.raises(nnsuite.CheckError, match="outputs differ: y") as caught:
+        model.convert(tmp_path / "m.tflite", fold_batch_norm=True, atol=0.0, rtol=0.0)
+    assert caught.value.report["result"] == "refuted"
+    assert not (tmp_path / "m.tflite").exists()
+    model.convert(tmp_path / "m.tflite", fold_batch_norm=True)
+
+
+def test_unsupported_nodes_are_named(tmp_path):
+    text = b"""ir_version: 8 opset_import { version: 17 } graph { name: "g"
+      node { input: "x" output: "y" op_type: "Asin" }
+      input { name: "x" type { tensor_type { elem_type: 1 shape { dim { dim_value: 2 } } } } }
+      output { name: "y" type { tensor_type { elem_type: 1 shape { dim { dim_value: 2 } } } } } }"""
+    model = nnsuite.Model.from_bytes(text, "asin.textproto")
+    with pytest.raises(nnsuite.UnsupportedError) as caught:
+        model.convert(tmp_path / "m.nnapi")
+    assert caught.value.report["unsupported"][0]["source"] == "Asin"
+
+
+def test_edits(cnn, tmp_path):
+    part = cnn.edit(cut_after=["features"], strip="docs")
+    assert part.edit_report["new_outputs"] == ["features"]
+    assert part.edit_report["verification"]["passed"]
+    part.write(tmp_path / "part.onnx")
+    facts = nnsuite.open(tmp_path / "part.onnx").inspect()
+    assert [o["name"] for o in facts["outputs"]] == ["features"]
+    with pytest.raises(nnsuite.UsageError):
+        cnn.edit(cut_after="no such value")
+
+
+def test_copies_and_dumps(cnn, golden, tmp_path):
+    cnn.write(tmp_path / "copy.onnx")
+    assert (tmp_path / "copy.onnx").read_bytes() == (golden / "cnn.onnx").read_bytes()
+    restored = nnsuite.Model.from_bytes(cnn.dump().encode())
+    assert cnn.diff(restored)["equal"]
+    assert json.loads(cnn.dump(weights="none"))["format"] == "onnx"
+
+
+def test_constants(cnn):
+    constants = cnn.constants
+    weights = constants["stem.weight"]
+    assert weights.shape == (16, 3, 3, 3)
+    assert weights.numpy().dtype == np.float32
+    assert len(constants) == len(cnn.inspect(tensors=True)["tensors"])
+    with pytest.raises(KeyError):
+        constants["no such tensor"]
+
+
+def test_threads_run_one_program(cnn):
+    compiled = cnn.compile(batch=1)
+    x = compiled.seeded_inputs(0)
+    expected = compiled.run(x)["classes"].tobytes()
+    results = []
+    threads = [
+        threading.Thread(target=lambda: results.append(compiled.run(x)["classes"].tobytes()))
+        for _ in range(4)
+    ]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert results == [expected] * 4
+
+
+def test_the_lock_is_released_in_runs(golden):
+    """Another thread goes on during a run, although nothing makes this one give up the lock."""
+    compiled = nnsuite.open(golden / "superres.mlmodel").compile()
+    x = compiled.seeded_inputs(0)
+    turns = [0]
+    done = threading.Event()
+
+    def count():
+        while not done.is_set():
+            turns[0] += 1
+            time.sleep(0)
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1000)
+    thread = threading.Thread(target=count)
+    try:
+        thread.start()
+        during = 0
+        deadline = time.monotonic() + 60
+        while during == 0 and time.monotonic() < deadline:
+            before = turns[0]
+            compiled.run(x)
+            during += turns[0] - before
+    finally:
+        done.set()
+        sys.setswitchinterval(interval)
+    thread.join()
+    assert during > 0
+
+
+def test_stubs_have_all_names():
+    folder = os.path.dirname(nnsuite.__file__)
+    with open(os.path.join(folder, "_core.pyi"), encoding="utf-8") as file:
+        stub = file.read()
+    assert os.path.exists(os.path.join(folder, "py.typed"))
+    from nnsuite import _core
+
+    for cls in (_core.Model, _core.Program, _core.Tensor):
+        for name in vars(cls):
+            if not name.startswith("_"):
+                assert f"def {name}(" in stub, name
+    for cls in (nnsuite.Model, nnsuite.Program, nnsuite.Tensor, nnsuite.open):
+        assert cls.__doc__
