@@ -20,18 +20,23 @@ void Require(bool holds, const char* what) {
   std::abort();
 }
 
-void CheckError(int code, nnsuite_error* error) {
-  if (error != nullptr) {
-    Require(nnsuite_error_code(error) == code && code != NNSUITE_OK, "the code of an error");
-    Require(std::strcmp(nnsuite_error_kind(error), "internal") != 0, nnsuite_error_message(error));
+// Frees the error of a call.
+void CheckError(int code, nnsuite_error** error) {
+  if (*error != nullptr) {
+    Require(nnsuite_error_code(*error) == code && code != NNSUITE_OK, "the code of an error");
+    Require(std::strcmp(nnsuite_error_kind(*error), "internal") != 0,
+            nnsuite_error_message(*error));
   }
-  nnsuite_error_free(error);
+  nnsuite_error_free(*error);
+  *error = nullptr;
 }
 
-void CheckReport(int code, char* text, nnsuite_error* error) {
-  Require((text == nullptr) == (error != nullptr), "either a report or an error");
+// Frees the report, or the error, of a call.
+void CheckReport(int code, char** text, nnsuite_error** error) {
+  Require((*text == nullptr) == (*error != nullptr), "either a report or an error");
   CheckError(code, error);
-  nnsuite_text_free(text);
+  nnsuite_text_free(*text);
+  *text = nullptr;
 }
 
 nnsuite_options* Options(std::initializer_list<std::pair<const char*, int64_t>> values) {
@@ -47,11 +52,11 @@ void Run(const nnsuite_program* program) {
   std::vector<nnsuite_tensor*> outputs(nnsuite_program_output_count(program));
   nnsuite_error* error = nullptr;
   int code = nnsuite_seeded_inputs(program, 0, inputs.data(), inputs.size(), &error);
-  CheckError(code, error);
+  CheckError(code, &error);
   if (code == NNSUITE_OK) {
     code = nnsuite_run(program, nullptr, inputs.data(), inputs.size(), outputs.data(),
                        outputs.size(), &error);
-    CheckError(code, error);
+    CheckError(code, &error);
   }
   for (nnsuite_tensor* t : inputs) nnsuite_tensor_free(t);
   for (nnsuite_tensor* t : outputs) {
@@ -64,18 +69,18 @@ void Use(nnsuite_model* model) {
   nnsuite_error* error = nullptr;
   char* text = nullptr;
   nnsuite_options* const parts = Options({{"nodes", 1}, {"tensors", 1}, {"tree", 1}});
-  CheckReport(nnsuite_inspect(model, parts, &text, &error), text, error);
+  CheckReport(nnsuite_inspect(model, parts, &text, &error), &text, &error);
   nnsuite_options_free(parts);
-  CheckReport(nnsuite_validate(model, nullptr, &text, &error), text, error);
-  CheckReport(nnsuite_dump(model, nullptr, &text, &error), text, error);
-  CheckReport(nnsuite_draw(model, "svg", nullptr, &text, &error), text, error);
+  CheckReport(nnsuite_validate(model, nullptr, &text, &error), &text, &error);
+  CheckReport(nnsuite_dump(model, nullptr, &text, &error), &text, &error);
+  CheckReport(nnsuite_draw(model, "svg", nullptr, &text, &error), &text, &error);
   nnsuite_tensor* constant = nullptr;
-  CheckError(nnsuite_model_constant(model, 0, &constant, &error), error);
+  CheckError(nnsuite_model_constant(model, 0, &constant, &error), &error);
   nnsuite_tensor_free(constant);
   nnsuite_options* const limits =
       Options({{"max-memory", int64_t{64} << 20}, {"max-work", 10'000'000}, {"max-steps", 100}});
   nnsuite_program* program = nullptr;
-  CheckError(nnsuite_compile(model, limits, &program, &error), error);
+  CheckError(nnsuite_compile(model, limits, &program, &error), &error);
   nnsuite_options_free(limits);
   if (program != nullptr) Run(program);
   nnsuite_program_free(program);
@@ -89,7 +94,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   nnsuite_model* model = nullptr;
   nnsuite_error* error = nullptr;
   CheckError(nnsuite_open_memory(data, size, nullptr, nullptr, nullptr, limits, &model, &error),
-             error);
+             &error);
   nnsuite_options_free(limits);
   if (model != nullptr) Use(model);
   nnsuite_model_free(model);
