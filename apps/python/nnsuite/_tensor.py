@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Optional, Sequence, Tuple
+from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -101,7 +101,9 @@ class Tensor:
 
     @staticmethod
     def _of_strings(array: np.ndarray) -> Tensor:
-        strings = [s if isinstance(s, bytes) else str(s) for s in array.ravel().tolist()]
+        strings: List[Union[str, bytes]] = [
+            s if isinstance(s, bytes) else str(s) for s in array.ravel().tolist()
+        ]
         return Tensor(_core.Tensor.from_strings(strings, list(array.shape)))
 
     @staticmethod
