@@ -32,7 +32,10 @@ std::string_view Version() {
 
 CommandLine::CommandLine(const char* name, const char* description)
     : process_(name), app_(description, name), name_(name) {
-  app_.set_version_flag("--version", fmt::format("{} {}", name_, Version()));
+  app_.set_version_flag(
+      "--version",
+      fmt::format("{} {}{}", name_, Version(),
+                  Description().empty() ? std::string() : fmt::format(" ({})", Description())));
   app_.add_flag("-v,--verbose", verbosity_, "Print progress details");
   app_.add_flag("-q,--quiet", quiet_, "Print errors only");
   app_.add_option("--color", color_,

@@ -11,5 +11,7 @@ inline constexpr int kExitCheckFailed = 1;
 
 // The suite's version, "0.1.0".
 std::string_view Version();
+// The commit that the programs were built from, "v0.1.0-12-gabcdef"; empty if it is not known.
+std::string_view Description();
 
 }  // namespace nn::app
