@@ -1,8 +1,9 @@
-# Programs, library, public headers, a CMake package and a pkg-config file.
+# Programs, library, public headers, a CMake package and a pkg-config file. The component "programs" is
+# what users of the programs need.
 
 set(NN_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/nnsuite)
 
-install(TARGETS ${NN_APPS})
+install(TARGETS ${NN_APPS} COMPONENT programs)
 
 # Manual pages and shell completion, printed by the programs. A build for another machine needs
 # CMAKE_CROSSCOMPILING_EMULATOR for them.
@@ -19,11 +20,12 @@ if(NOT CMAKE_CROSSCOMPILING OR CMAKE_CROSSCOMPILING_EMULATOR)
       COMMAND ${app} --completion fish > ${folder}/${app}.fish
       DEPENDS ${app} VERBATIM)
     list(APPEND pages ${folder}/${app}.1)
-    install(FILES ${folder}/${app}.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
-    install(FILES ${folder}/${app}.bash RENAME ${app}
+    install(FILES ${folder}/${app}.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT programs)
+    install(FILES ${folder}/${app}.bash RENAME ${app} COMPONENT programs
             DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
-    install(FILES ${folder}/_${app} DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
-    install(FILES ${folder}/${app}.fish
+    install(FILES ${folder}/_${app} DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions
+            COMPONENT programs)
+    install(FILES ${folder}/${app}.fish COMPONENT programs
             DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
   endforeach()
   add_custom_target(pages ALL DEPENDS ${pages})

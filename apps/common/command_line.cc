@@ -228,10 +228,9 @@ Result<int> CommandLine::Parse(int argc, char** argv) {
 int CommandLine::Run(int argc, char** argv, const std::function<Result<int>()>& run) {
   Result<int> result = kExitDone;
   try {
-#ifdef __GLIBC__
-    // For builds without mimalloc. Graphs free millions of small blocks at once. Without fast bins,
-    // glibc merges blocks as they are freed, not repeatedly in bulk, which saves a fifth of the
-    // time on a million nodes.
+#if defined(__GLIBC__) && !NN_HAS_MIMALLOC
+    // Graphs free millions of small blocks at once. Without fast bins, glibc merges blocks as they
+    // are freed, not repeatedly in bulk, which saves a fifth of the time on a million nodes.
     mallopt(M_MXFAST, 0);
 #endif
     result = Parse(argc, argv);
