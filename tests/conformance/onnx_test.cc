@@ -129,7 +129,8 @@ Status RunSet(const ModelImporter& import, const PortKinds& kinds, const fs::pat
   return {};
 }
 
-// No format holds loops that a run decides about: they are imported with the inputs that decide.
+// Models with loops that a run decides about are written with constants for the inputs that decide,
+// because not all operator sets have what their bodies need.
 Status RunSets(const fs::path& directory, const Writing& writing, bool& random) {
   const std::string path = directory / "model.onnx";
   NN_ASSIGN(const ReadModel read, ReadModelFile(path));
