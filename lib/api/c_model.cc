@@ -127,7 +127,7 @@ Result<nnsuite::ConvertOptions> ConversionOptions(const CallOptions& o) {
   out.input_shapes = shapes.shapes;
   out.batch = shapes.batch;
   out.opset = o.Integer("opset").value_or(0);
-  out.external_data = o.DataFiles();
+  NN_ASSIGN(out.external_data, o.DataFiles());
   out.fold_batch_norm = o.Flag("fold-batch-norm");
   out.fuse = o.Flag("fuse");
   out.simplify = o.Flag("simplify");
@@ -302,7 +302,8 @@ int nnsuite_write(const nnsuite_model* model, const char* path, const nnsuite_op
     NN_RETURN_IF_ERROR(RequireArgument(model, "model"));
     NN_RETURN_IF_ERROR(RequireArgument(path, "path"));
     NN_ASSIGN(const CallOptions o, CallOptions::For(options, nn::api::kWrite));
-    NN_RETURN_IF_ERROR(model->model.Write(path, o.DataFiles()));
+    NN_ASSIGN(const nnsuite::ExternalData data, o.DataFiles());
+    NN_RETURN_IF_ERROR(model->model.Write(path, data));
     return NNSUITE_OK;
   });
 }

@@ -266,11 +266,10 @@ nnsuite::InputShapes CallOptions::Shapes() const {
   return {options_->shapes, Integer("batch")};
 }
 
-nnsuite::ExternalData CallOptions::DataFiles() const {
+Result<nnsuite::ExternalData> CallOptions::DataFiles() const {
   nnsuite::ExternalData data;
   data.file = Text("external-data");
-  if (const auto threshold = Integer("external-threshold"); threshold && *threshold >= 0)
-    data.threshold = static_cast<uint64_t>(*threshold);
+  NN_RETURN_IF_ERROR(SetTo("external-threshold", data.threshold));
   data.embed = Flag("embed-data");
   return data;
 }

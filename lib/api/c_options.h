@@ -60,7 +60,7 @@ class CallOptions {
   Result<nnsuite::RunLimits> LimitsOfRun() const;
   Result<size_t> Threads(size_t fallback) const;
   nnsuite::InputShapes Shapes() const;
-  nnsuite::ExternalData DataFiles() const;
+  Result<nnsuite::ExternalData> DataFiles() const;
   Result<nnsuite::VerifyOptions> Verification() const;
 
  private:

@@ -149,6 +149,10 @@ TEST_CASE("c: options are checked when they are set, and where they are used") {
   const int64_t shape[] = {1, 3, 32, 32};
   CHECK(nnsuite_options_set_shape(shapes, "image", shape, 4, nullptr) == NNSUITE_OK);
   CHECK(nnsuite_validate(model, shapes, json.out(), error.out()) == NNSUITE_USAGE);
+  COptions negative;
+  REQUIRE(nnsuite_options_create(negative.out(), nullptr) == NNSUITE_OK);
+  Set(negative, "external-threshold", -1);
+  CHECK(nnsuite_write(model, "m.onnx", negative, error.out()) == NNSUITE_USAGE);
   Set(shapes, "threads", -1);
   CProgram program;
   CHECK(nnsuite_compile(model, shapes, program.out(), error.out()) == NNSUITE_USAGE);
