@@ -66,9 +66,9 @@ struct AxesOptions {
 };
 
 // Eliminates transposes and redundant unit axes: moves axis nodes through the graph wherever that
-// reduces the number of elements moved, until there is no improvement. Goes into regions, and across
-// their borders (passes/region_axes.h). Inputs and outputs keep their shapes. Returns whether the
-// graph changed.
+// reduces the number of elements moved, until there is no improvement. Goes into regions, and
+// across their borders (passes/region_axes.h). Inputs and outputs keep their shapes. Returns
+// whether the graph changed.
 Result<bool> ChangeAxes(Graph& graph, const AxesOptions& options = {});
 
 }  // namespace nn
