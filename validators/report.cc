@@ -189,8 +189,8 @@ std::string JsonReport(const Report& report) {
 }
 
 std::span<const std::string_view> ReportFormats() {
-  static constexpr std::array<std::string_view, 5> kNames = {"text", "json", "sarif", "junit",
-                                                             "github"};
+  static constexpr std::array<std::string_view, 6> kNames = {"text",  "json",   "sarif",
+                                                             "junit", "github", "gitlab"};
   return kNames;
 }
 
@@ -199,6 +199,7 @@ std::string RenderReport(const Report& report, std::string_view format, bool col
   if (format == "sarif") return SarifReport(report);
   if (format == "junit") return JunitReport(report);
   if (format == "github") return GithubReport(report);
+  if (format == "gitlab") return GitlabReport(report);
   return TextReport(report, color);
 }
 

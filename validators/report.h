@@ -77,8 +77,11 @@ std::string SarifReport(const Report& report);
 std::string JunitReport(const Report& report);
 // GitHub Actions workflow commands, one line per finding.
 std::string GithubReport(const Report& report);
+// GitLab's Code Quality report: a list of findings. Their fingerprints, which require
+// Finding::fingerprint, also cover the path, and tell apart findings that are equal otherwise.
+std::string GitlabReport(const Report& report);
 
-// "text", "json", "sarif", "junit", "github".
+// "text", "json", "sarif", "junit", "github", "gitlab".
 std::span<const std::string_view> ReportFormats();
 // Requires one of ReportFormats(). `color` only affects text.
 std::string RenderReport(const Report& report, std::string_view format, bool color = false);

@@ -1,8 +1,13 @@
-// The formats that continuous integration reads: JUnit XML and GitHub workflow commands.
+// The formats that continuous integration reads: JUnit XML, GitHub workflow commands and GitLab's
+// Code Quality report.
 #include <fmt/core.h>
 
+#include <filesystem>
+#include <map>
 #include <string>
 
+#include "base/json.h"
+#include "base/sha256.h"
 #include "base/text.h"
 #include "base/xml.h"
 #include "validators/report.h"
@@ -119,6 +124,50 @@ std::string CommandProperty(std::string_view text) {
   return out;
 }
 
+std::string_view GitlabSeverity(Severity severity) {
+  switch (severity) {
+    case Severity::kNote:
+      return "info";
+    case Severity::kWarning:
+      return "minor";
+    case Severity::kError:
+      break;
+  }
+  return "major";
+}
+
+// The entries of a Code Quality report.
+class CodeQuality {
+ public:
+  void Add(const std::string& path, std::string_view rule, std::string_view severity,
+           const std::string& text, std::string_view fingerprint) {
+    // GitLab resolves paths from the root of the repository, and does not normalize them.
+    const std::string file = std::filesystem::path(path).lexically_normal().generic_string();
+    list_.push_back({{"description", text},
+                     {"check_name", rule},
+                     {"fingerprint", UniqueDigest(file, rule, fingerprint)},
+                     {"severity", severity},
+                     {"location", {{"path", file}, {"lines", {{"begin", 1}}}}}});
+  }
+  Json Finish() { return std::move(list_); }
+
+ private:
+  // GitLab keeps one of the entries with equal fingerprints, so each has its number among its
+  // equals.
+  std::string UniqueDigest(std::string_view file, std::string_view rule,
+                           std::string_view fingerprint) {
+    const std::string key = fmt::format("{}\n{}\n{}", file, rule, fingerprint);
+    constexpr size_t kPrefix = std::string_view("sha256:").size(), kDigits = 32;
+    Sha256 sha;
+    sha.Text(key);
+    sha.Text(std::to_string(seen_[key]++));
+    return sha.Finish().substr(kPrefix, kDigits);
+  }
+
+  Json list_ = Json::array();
+  std::map<std::string, size_t, std::less<>> seen_;
+};
+
 }  // namespace
 
 std::string JunitReport(const Report& report) {
@@ -147,6 +196,21 @@ std::string GithubReport(const Report& report) {
         "::notice file={},title={}::{}\n", CommandProperty(EscapeLines(report.baseline)),
         CommandProperty(EscapeLines(s.rule)), CommandData(EscapeLines(StaleText(s))));
   return out;
+}
+
+std::string GitlabReport(const Report& report) {
+  CodeQuality out;
+  for (const FileReport& file : report.files) {
+    for (const Finding& f : file.findings)
+      out.Add(file.path, f.rule, GitlabSeverity(f.severity), Text(f), f.fingerprint);
+    for (const RestOfRule& r : file.rest)
+      out.Add(file.path, r.rule, GitlabSeverity(r.severity), RestText(r), "more");
+    if (!file.failure.empty())
+      out.Add(file.path, "not-checked", "blocker", EscapeLines(file.failure), "");
+  }
+  for (const StaleEntry& s : report.stale)
+    out.Add(report.baseline, s.rule, "info", EscapeLines(StaleText(s)), s.file + "\n" + s.message);
+  return JsonText(out.Finish());
 }
 
 }  // namespace nn

@@ -93,7 +93,7 @@ void AddOptions(CommandLine& command, ValidateArguments& a) {
   app.add_option("-o,--output", a.output, "Write the report to this file")->type_name("FILE");
   command
       .AddRepeated("--report", a.reports,
-                   "Also write a report: text, json, sarif, junit or github; repeatable")
+                   "Also write a report: text, json, sarif, junit, github or gitlab; repeatable")
       ->type_name("FORMAT=FILE");
   command
       .AddRepeated("--exclude", a.exclude,

@@ -39,7 +39,7 @@ Status CheckOutputs(const std::vector<ReportOutput>& outputs) {
 
 bool NeedsFingerprints(const std::vector<ReportOutput>& outputs) {
   return std::any_of(outputs.begin(), outputs.end(), [](const ReportOutput& o) {
-    return o.format == "json" || o.format == "sarif";
+    return o.format == "json" || o.format == "sarif" || o.format == "gitlab";
   });
 }
 

@@ -2,6 +2,9 @@
 
 #include <doctest/doctest.h>
 
+#include <set>
+#include <string>
+
 #include "base/json.h"
 #include "validators/rule.h"
 #include "validators/runner.h"
@@ -211,10 +214,60 @@ TEST_CASE("reports: GitHub workflow commands") {
         "::error file=missing%3A1%2C2::No such file\n");
 }
 
+TEST_CASE("reports: GitLab Code Quality") {
+  Report report = MakeReport();
+  report.files[0].path = "./dir/x/../a b.onnx";
+  report.files[0].findings.push_back(report.files[0].findings[1]);
+  report.files[0].rest.push_back({"T-001", Severity::kError, 3});
+  report.baseline = "known.json";
+  report.stale = {{"a.onnx", "T-001", "two are named \"z\"", 2}};
+  const Json list = Json::parse(GitlabReport(report));
+  struct Row {
+    const char* path;
+    const char* rule;
+    const char* severity;
+    const char* text;
+  };
+  const Row rows[] = {
+      {"dir/a b.onnx", "T-002", "minor", "name <\"x\"> & co is 100% long"},
+      {"dir/a b.onnx", "T-001", "major",
+       "two are named \"y\" (at graph.node[3], byte 1234)\nRename one."},
+      {"dir/a b.onnx", "T-009", "info", "line one\nline\\x1b two (at byte 7)"},
+      {"dir/a b.onnx", "T-001", "major",
+       "two are named \"y\" (at graph.node[3], byte 1234)\nRename one."},
+      {"dir/a b.onnx", "T-001", "major", "3 more findings"},
+      {"missing:1,2", "not-checked", "blocker", "No such file"},
+      {"known.json", "T-001", "info", "a.onnx no longer has 2 findings: two are named \"z\""},
+  };
+  REQUIRE(list.size() == std::size(rows));
+  std::set<std::string> fingerprints;
+  for (size_t i = 0; i < std::size(rows); ++i) {
+    CAPTURE(i);
+    CHECK(list[i]["description"] == rows[i].text);
+    CHECK(list[i]["check_name"] == rows[i].rule);
+    CHECK(list[i]["severity"] == rows[i].severity);
+    CHECK(list[i]["location"] == Json::parse(R"({"path": ")" + std::string(rows[i].path) +
+                                             R"(", "lines": {"begin": 1}})"));
+    fingerprints.insert(list[i]["fingerprint"].get<std::string>());
+  }
+  CHECK(fingerprints.size() == std::size(rows));
+  // The text and the place of a finding do not matter, its fingerprint and file do.
+  Report moved = MakeReport();
+  moved.files[0].findings[1].message = "other words";
+  moved.files[0].findings[1].location.offset = 99;
+  CHECK(Json::parse(GitlabReport(moved))[1]["fingerprint"] == list[1]["fingerprint"]);
+  moved.files[0].findings[1].fingerprint = "0123456789abcdef";
+  CHECK(Json::parse(GitlabReport(moved))[1]["fingerprint"] != list[1]["fingerprint"]);
+  moved = MakeReport();
+  moved.files[0].path = "c.onnx";
+  CHECK(Json::parse(GitlabReport(moved))[1]["fingerprint"] != list[1]["fingerprint"]);
+  CHECK(GitlabReport({}) == "[]\n");
+}
+
 TEST_CASE("reports: each form by its name") {
   const Report report = MakeReport();
-  const std::string want[] = {TextReport(report), JsonReport(report), SarifReport(report),
-                              JunitReport(report), GithubReport(report)};
+  const std::string want[] = {TextReport(report),  JsonReport(report),   SarifReport(report),
+                              JunitReport(report), GithubReport(report), GitlabReport(report)};
   REQUIRE(ReportFormats().size() == std::size(want));
   for (size_t i = 0; i < std::size(want); ++i)
     CHECK(RenderReport(report, ReportFormats()[i]) == want[i]);
