@@ -15,6 +15,7 @@
 #include <new>
 #include <optional>
 #include <system_error>
+#include <utility>
 
 #include "apps/common/completion.h"
 #include "apps/common/model.h"
@@ -52,7 +53,7 @@ CommandLine::CommandLine(const char* name, const char* description)
 }
 
 void CommandLine::AddGenerated() {
-  // Like --help, these options end the parsing before required arguments are missed.
+  // As with --help, parsing ends before required arguments are missed.
   const auto shells = CompletionShells();
   app_.add_option_function<std::string>(
           "--completion",
@@ -62,13 +63,20 @@ void CommandLine::AddGenerated() {
           },
           "Print a script that completes the options of this program in the shell")
       ->check(CLI::IsMember(std::vector<std::string>(shells.begin(), shells.end())));
+  AddPrinted(
+      "--man-page", [this] { return ManPage(app_, Version(), NN_HOMEPAGE); },
+      "Print the manual page of this program");
+}
+
+void CommandLine::AddPrinted(const std::string& name, std::function<std::string()> text,
+                             const std::string& description) {
   app_.add_flag_callback(
-      "--man-page",
-      [this] {
-        generated_ = ManPage(app_, Version(), NN_HOMEPAGE);
+      name,
+      [this, text = std::move(text)] {
+        generated_ = text();
         throw CLI::Success();
       },
-      "Print the manual page of this program");
+      description);
 }
 
 bool CommandLine::UsesColor(int descriptor) const {

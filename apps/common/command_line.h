@@ -54,6 +54,10 @@ class CommandLine {
     return app_.add_option(name, values, description)->allow_extra_args(false);
   }
 
+  // An option that prints a text in place of running, as --help does.
+  void AddPrinted(const std::string& name, std::function<std::string()> text,
+                  const std::string& description);
+
   // Parses the arguments and runs the program. The exit code is what `run` returns, or that of its
   // error, which is printed. --help and --version are handled here.
   int Run(int argc, char** argv, const std::function<Result<int>()>& run);
@@ -71,7 +75,7 @@ class CommandLine {
   int verbosity_ = 0;
   bool quiet_ = false;
   std::string color_ = "auto";
-  std::string generated_;  // by --completion or --man-page
+  std::string generated_;  // by --completion or an option of AddPrinted()
   ReadLimits limits_;
   CLI::Option_group* limit_group_ = nullptr;
   std::optional<uint64_t> max_memory_;

@@ -2,6 +2,7 @@
 #include "apps/common/command_line.h"
 #include "apps/common/model.h"
 #include "apps/nninspect/bom.h"
+#include "apps/nninspect/git.h"
 #include "apps/nninspect/inspection.h"
 #include "apps/nninspect/many.h"
 #include "apps/nninspect/page_notes.h"
@@ -35,6 +36,21 @@ void AddViews(CLI::App& app, InspectOptions& o) {
   app.add_flag("--hash", o.hash,
                "Digests of structure and weights; they ignore names, the order of operators, and "
                "parts that no output depends on");
+}
+
+void AddGitOptions(CommandLine& command, InspectOptions& o) {
+  CLI::App& app = command.options();
+  app.add_option("ARGUMENTS", o.rest)->group("");  // of --git-diff, for Git only
+  auto* diff = app.add_flag(
+      "--git-diff", o.git_diff,
+      "Compare two versions of a file for git diff, whose arguments these are; exit code 0");
+  app.add_flag("--git-text", o.git_text,
+               "Print the model as text for git log -p: a dump with digests of the weights, or why "
+               "the file cannot be read; exit code 0")
+      ->excludes(diff);
+  command.AddPrinted("--git-setup", GitSetup,
+                     "Print a shell script that makes Git compare models with nninspect in this "
+                     "repository; to run it: nninspect --git-setup | sh");
 }
 
 void AddOptions(CommandLine& command, InspectOptions& o) {
@@ -73,10 +89,16 @@ void AddOptions(CommandLine& command, InspectOptions& o) {
   app.add_option("-o,--output", o.output, "Write to a file")->type_name("FILE");
   AddShapeOptions(command, o.shapes);
   AddJobsOption(command, o.many);
+  AddGitOptions(command, o);
 }
 
 Status CheckUsage(const InspectOptions& o) {
-  if (!o.diff && !o.other.empty())
+  if ((o.git_diff || o.git_text) &&
+      (o.diff || o.dump || o.table() || o.parts() || !o.shapes.empty() || o.format != "text"))
+    return UsageError("{} can be combined with --output and limits only",
+                      o.git_diff ? "--git-diff" : "--git-text");
+  if (!o.git_diff && !o.rest.empty()) return UsageError("unexpected argument {}", o.rest.front());
+  if (!o.diff && !o.git_diff && !o.other.empty())
     return UsageError("unexpected argument {}: a second model needs --diff", o.other);
   if (o.diff &&
       (o.table() || o.parts() || (o.format != "text" && o.format != "json" && o.format != "html")))
@@ -157,6 +179,8 @@ std::string Text(const InspectOptions& o, const Inspection& inspection) {
 
 Result<int> Run(const InspectOptions& o) {
   NN_RETURN_IF_ERROR(CheckUsage(o));
+  if (o.git_diff) return GitDiff(o);
+  if (o.git_text) return GitText(o);
   if (StandsForModels(o.model)) return InspectMany(o);
   if (o.many.jobs)
     return UsageError("--jobs is for folders and patterns, but {} is one model", o.model);

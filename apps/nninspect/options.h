@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "apps/common/many.h"
 #include "apps/common/model.h"
@@ -12,12 +13,15 @@ namespace nn::app {
 struct InspectOptions : inspect::Parts {
   std::string model;
   ReadLimits limits;
-  std::string other;  // --diff: the second model
+  std::string other;              // --diff: the second model
+  std::vector<std::string> rest;  // --git-diff: the arguments after these two
   std::string output = "-";
   std::string format = "text";  // json, csv, dot, svg, html, cyclonedx
   bool dump = false;
   DumpOptions dump_options;
   bool diff = false;
+  bool git_diff = false;
+  bool git_text = false;
   bool expand = false;   // draw every repetition
   std::string findings;  // reports of nnvalidate and nnrun for a page
   std::string times;

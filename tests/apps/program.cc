@@ -10,14 +10,37 @@
 
 namespace nn::test {
 
-ProgramResult RunProgram(const std::string& command, std::string_view input) {
+namespace {
+
+ProgramResult RunShell(const std::string& command, std::string_view input) {
   const TempDir dir;
   WriteText(dir / "in", input);
-  const std::string line = fmt::format("'{}'/{} <'{}' >'{}' 2>'{}'", NN_BIN_DIR, command,
-                                       dir / "in", dir / "out", dir / "err");
+  const std::string line =
+      fmt::format("{} <'{}' >'{}' 2>'{}'", command, dir / "in", dir / "out", dir / "err");
   const int status = std::system(line.c_str());
   REQUIRE(WIFEXITED(status));
   return {WEXITSTATUS(status), ReadText(dir / "out"), ReadText(dir / "err")};
+}
+
+}  // namespace
+
+ProgramResult RunProgram(const std::string& command, std::string_view input) {
+  return RunShell(fmt::format("'{}'/{}", NN_BIN_DIR, command), input);
+}
+
+ProgramResult RunScript(const std::string& folder, const std::string& script) {
+  const TempDir dir;
+  WriteText(dir / "script", fmt::format("cd '{}'\n{}", folder, script));
+  return RunShell(
+      fmt::format(
+          "env PATH='{}':\"$PATH\" HOME='{}' GIT_CONFIG_NOSYSTEM=1 GIT_CONFIG_GLOBAL=/dev/null "
+          "GIT_PAGER=cat LC_ALL=C.UTF-8 bash '{}'",
+          NN_BIN_DIR, dir.path(), dir / "script"),
+      {});
+}
+
+bool HasCommand(const std::string& name) {
+  return std::system(fmt::format("command -v '{}' >/dev/null 2>&1", name).c_str()) == 0;
 }
 
 bool Contains(std::string_view text, std::string_view part) {

@@ -16,6 +16,12 @@ struct ProgramResult {
 // input. Standard output and error are pipes to the program, not a terminal.
 ProgramResult RunProgram(const std::string& command, std::string_view input = {});
 
+// Runs a shell script in a folder, with the programs of the suite first in PATH. The configuration
+// of Git is that of the script alone.
+ProgramResult RunScript(const std::string& folder, const std::string& script);
+// Whether a command is installed.
+bool HasCommand(const std::string& name);
+
 bool Contains(std::string_view text, std::string_view part);
 
 // Small models, in the text form.
