@@ -36,6 +36,23 @@ std::vector<std::string> ResultNames(ExportContext& ctx, const Node& node) {
   return names;
 }
 
+bool IsScalar(const Value* v) {
+  return v->type().ranked() && v->type().rank() == 0;
+}
+
+// The value as a scalar. A trip count or a condition may also be a vector of one element.
+std::string ScalarOf(ExportContext& ctx, const Value* v) {
+  const std::string name = ctx.NameOf(v);
+  return IsScalar(v) ? name : ctx.AddValue("Reshape", {name, ctx.AddInts({}, "scalar")}, name);
+}
+
+// The number of the iteration, which the region may take as a vector of one element.
+void AddNumber(ExportContext& ctx, const std::string& name, const Value* number) {
+  if (IsScalar(number)) return ctx.AddInput(name, number);
+  ctx.AddInput(name, Type(DType::kI64, Dims()));
+  ctx.Claim(number, ctx.AddValue("Reshape", {name, ctx.AddInts({1}, "vector")}, name));
+}
+
 Status WriteBranch(ExportContext& ctx, const Node& node) {
   std::string condition = ctx.NameOf(node.input(0));
   if (!node.input(0)->type().ranked())
@@ -59,8 +76,10 @@ Status WriteLoop(ExportContext& ctx, const Node& node) {
   const RegionPorts ports(node);
   const size_t carried = ports.carried();
   std::vector<std::string> inputs;
-  for (size_t i = 0; i < ports.first_carried() + carried; ++i)
-    inputs.push_back(ctx.NameOf(node.input(i)));
+  for (size_t i = 0; i < ports.first_carried(); ++i)
+    inputs.push_back(node.input(i) == nullptr ? "" : ScalarOf(ctx, node.input(i)));
+  for (size_t i = 0; i < carried; ++i)
+    inputs.push_back(ctx.NameOf(node.input(ports.first_carried() + i)));
   pb::NodeProto* const out = ctx.AddNode(node, "Loop", std::move(inputs), ResultNames(ctx, node));
   while (out->input_size() < static_cast<int>(ports.first_carried())) out->add_input("");
   pb::GraphProto* const g = AddGraph(out, "body");
@@ -69,18 +88,24 @@ Status WriteLoop(ExportContext& ctx, const Node& node) {
   CaptureOperands(ctx, node, region, 1 + carried);
   const ExportContext::Subgraph subgraph(ctx, g);
   const Type flag(DType::kBool, Dims());
-  for (size_t i = 0; i < 1 + carried; ++i) {
-    const Port& p = region.inputs()[i];
-    ctx.AddInput(ctx.NewName(p.name.empty() ? p.value->name() : p.name), p.value);
-    if (i == 0) ctx.AddInput(ctx.NewName("condition"), flag);
-  }
+  const auto name_of = [&](const Port& p) {
+    return ctx.NewName(p.name.empty() ? p.value->name() : p.name);
+  };
+  AddNumber(ctx, name_of(region.inputs()[0]), region.inputs()[0].value);
+  ctx.AddInput(ctx.NewName("condition"), flag);
+  for (size_t i = 1; i < 1 + carried; ++i)
+    ctx.AddInput(name_of(region.inputs()[i]), region.inputs()[i].value);
   std::vector<Port> outputs = NamedOutputs(ctx, region);
-  if (node.input(1) == nullptr) {
-    ctx.AddOutput(outputs[0].name, flag);
-    ctx.AddHelper("Identity", {ctx.AddTensor(Tensor::Scalar(true), "true")}, {outputs[0].name});
-    outputs.erase(outputs.begin());
-  }
-  return ctx.WriteContents(region, outputs);
+  const Port more = outputs[0];
+  if (node.input(1) != nullptr && IsScalar(more.value)) return ctx.WriteContents(region, outputs);
+  outputs.erase(outputs.begin());
+  ctx.AddOutput(more.name, flag);
+  NN_RETURN_IF_ERROR(ctx.WriteContents(region, outputs));
+  if (node.input(1) == nullptr)
+    ctx.AddHelper("Identity", {ctx.AddTensor(Tensor::Scalar(true), "true")}, {more.name});
+  else
+    ctx.AddHelper("Reshape", {ctx.NameOf(more.value), ctx.AddInts({}, "scalar")}, {more.name});
+  return {};
 }
 
 std::optional<std::string> WhyNotLoop(const Node& node) {
