@@ -61,6 +61,17 @@ Status JoinAxes(Graph& graph, const Target& target, RewriteCounts& rewrites) {
   return {};
 }
 
+// Whether the writer stores the constants, which are float32 in the graph, in 16 bits.
+bool Narrows(const Format& format, const HalfOptions& options) {
+  return format.target->narrows_constants && options.type == DType::kF16;
+}
+
+tl::unexpected<Error> NoOperators(const Format& format, const HalfOptions& options) {
+  return UnsupportedError(
+      "{} models have no operators on {}{}", format.label, DTypeName(options.type),
+      Narrows(format, options) ? "; --fp16 --weights-only stores their weights in it" : "");
+}
+
 }  // namespace
 
 Result<bool> SimplifyFor(const Target& target, Graph& graph, InterfaceAxes& axes,
@@ -96,6 +107,8 @@ Status HalveSource(Graph& graph, const Format& format, const ConvertOptions& o, 
     return kept.contains(&node) || (by_option && by_option(node));
   };
   NN_ASSIGN(out.half, ComputeInHalf(graph, options));
+  if (out.half->weights == 0 && out.half->operators == 0 && out.half->unaccepted != 0)
+    return NoOperators(format, options);
   if (out.half->weights == 0 && out.half->operators == 0)
     return UnsupportedError("the model has no float32 {} that could be {}",
                             options.weights_only ? "weights" : "operators", name);
@@ -104,12 +117,8 @@ Status HalveSource(Graph& graph, const Format& format, const ConvertOptions& o, 
 
 Status CheckHalved(const Graph& fitted, const Format& format, const HalfOptions& options) {
   if (HasType(fitted, options.type)) return {};
-  // The writer stores the constants, which are float32 in the graph, in 16 bits.
-  const bool narrows = format.target->narrows_constants && options.type == DType::kF16;
-  if (narrows && options.weights_only) return {};
-  return UnsupportedError("{} models have no operators on {}{}", format.label,
-                          DTypeName(options.type),
-                          narrows ? "; --fp16 --weights-only stores their weights in it" : "");
+  if (options.weights_only && Narrows(format, options)) return {};
+  return NoOperators(format, options);
 }
 
 }  // namespace nn

@@ -22,12 +22,11 @@ std::string DigestOf(const std::string& path) {
   return hash.Finish().substr(7);
 }
 
-// A conversion of "m.textproto" to "m.tflite" in the folder, attested in "m.json".
+// A conversion of "m.onnx" to "m.tflite" in the folder, attested in "m.json".
 Json Attest(const TempDir& dir, const std::string& options = {}) {
-  WriteText(dir / "m.textproto", ConvModel());
-  const ProgramResult r =
-      RunProgram(fmt::format("nnconvert {} {} --attest {} {}", dir / "m.textproto",
-                             dir / "m.tflite", dir / "m.json", options));
+  WriteModel(dir / "m.onnx", ConvModel());
+  const ProgramResult r = RunProgram(fmt::format("nnconvert {} {} --attest {} {}", dir / "m.onnx",
+                                                 dir / "m.tflite", dir / "m.json", options));
   REQUIRE_MESSAGE(r.code == 0, r.err);
   return Json::parse(ReadText(dir / "m.json"));
 }
@@ -46,7 +45,7 @@ TEST_CASE("nnconvert --attest: digests, options and verification") {
       statement["subject"] ==
       Json::array({{{"name", "m.tflite"}, {"digest", {{"sha256", DigestOf(dir / "m.tflite")}}}}}));
   const Json& build = statement["predicate"]["buildDefinition"];
-  CHECK(build["resolvedDependencies"][0]["digest"]["sha256"] == DigestOf(dir / "m.textproto"));
+  CHECK(build["resolvedDependencies"][0]["digest"]["sha256"] == DigestOf(dir / "m.onnx"));
   CHECK(build["externalParameters"]["options"] ==
         Json{{"--float32", true}, {"--seed", Json::array({"7"})}});
   const Json& details = statement["predicate"]["runDetails"];
@@ -61,8 +60,7 @@ TEST_CASE("nnconvert --attest: digests, options and verification") {
 
 TEST_CASE("nnconvert --attest: the source is that before the conversion") {
   const TempDir dir;
-  WriteText(dir / "m.textproto", ConvModel());
-  REQUIRE(RunProgram("nnconvert " + dir / "m.textproto " + dir / "m.onnx").code == 0);
+  WriteModel(dir / "m.onnx", ConvModel());
   const std::string before = DigestOf(dir / "m.onnx");
   REQUIRE(RunProgram(fmt::format("nnconvert {0} {0} --rename-input x=image --attest {1}",
                                  dir / "m.onnx", dir / "m.json"))
@@ -76,12 +74,12 @@ TEST_CASE("nnconvert --attest: the source is that before the conversion") {
 
 TEST_CASE("nnconvert --attest: usage") {
   const TempDir dir;
-  WriteText(dir / "m.textproto", ConvModel());
+  WriteModel(dir / "m.onnx", ConvModel());
   for (const char* options : {"m.tflite --dry-run --attest a.json", "- --to tflite --attest a.json",
-                              "m.tflite --attest m.tflite", "m.tflite --attest m.textproto"}) {
+                              "m.tflite --attest m.tflite", "m.tflite --attest m.onnx"}) {
     CAPTURE(options);
     const ProgramResult r =
-        RunProgram(fmt::format("nnconvert {0}/m.textproto {0}/{1}", dir.path(), options));
+        RunProgram(fmt::format("nnconvert {0}/m.onnx {0}/{1}", dir.path(), options));
     CHECK(r.code == 2);
   }
 }
@@ -99,8 +97,8 @@ TEST_CASE("nnvalidate --attestation: the model, another one, and the same stored
   CHECK(renamed.code == 1);
   CHECK(Contains(renamed.out, "ATTEST-SUBJECT"));
   CHECK(!Contains(renamed.out, "ATTEST-HASH"));
-  WriteText(dir / "other.textproto", TwoOutputsModel());
-  const ProgramResult other = Check(dir, "other.textproto");
+  WriteModel(dir / "other.onnx", TwoOutputsModel());
+  const ProgramResult other = Check(dir, "other.onnx");
   CHECK(other.code == 1);
   CHECK(Contains(other.out, "ATTEST-HASH"));
   CHECK(Contains(RunProgram("nnvalidate --explain ATTEST-HASH").out, "nninspect --hash"));
@@ -141,11 +139,12 @@ TEST_CASE("nnvalidate --attestation: signed envelopes, and other files") {
 
 TEST_CASE("nninspect --format cyclonedx: the bill of materials of a model") {
   const TempDir dir;
-  WriteText(dir / "m.textproto", ConvModel() +
-                                     R"(metadata_props { key: "license" value: "Apache-2.0" }
-                   metadata_props { key: "Author" value: "A. Turing" }
-                   metadata_props { key: "note" value: "n" })");
-  const ProgramResult r = RunProgram("nninspect --format cyclonedx " + dir / "m.textproto");
+  WriteModel(dir / "m.onnx", ConvModel());
+  REQUIRE(RunProgram(fmt::format("nnconvert {0} {0} --set-metadata license=Apache-2.0 "
+                                 "--set-metadata 'Author=A. Turing' --set-metadata note=n",
+                                 dir / "m.onnx"))
+              .code == 0);
+  const ProgramResult r = RunProgram("nninspect --format cyclonedx " + dir / "m.onnx");
   REQUIRE_MESSAGE(r.code == 0, r.err);
   const Json bill = Json::parse(r.out);
   CHECK(bill["bomFormat"] == "CycloneDX");
@@ -157,7 +156,7 @@ TEST_CASE("nninspect --format cyclonedx: the bill of materials of a model") {
   CHECK(model["type"] == "machine-learning-model");
   CHECK(model["licenses"][0]["license"]["id"] == "Apache-2.0");
   CHECK(model["authors"][0]["name"] == "A. Turing");
-  CHECK(model["hashes"][0]["content"] == DigestOf(dir / "m.textproto"));
+  CHECK(model["hashes"][0]["content"] == DigestOf(dir / "m.onnx"));
   const Json& parameters = model["modelCard"]["modelParameters"];
   CHECK(parameters["inputs"][0]["format"] == "x: FLOAT[1, 3, 8, 8]");
   const auto property = [&](const std::string& name) -> std::string {
@@ -169,9 +168,9 @@ TEST_CASE("nninspect --format cyclonedx: the bill of materials of a model") {
   CHECK(property("operator:Conv") == "1");
   CHECK(property("hash:structure").starts_with("sha256:"));
   CHECK(property("metadata:note") == "n");
-  CHECK(bill["components"][0]["name"] == "m.textproto");
+  CHECK(bill["components"][0]["name"] == "m.onnx");
   CHECK(bill["dependencies"][0]["dependsOn"][0] == bill["components"][0]["bom-ref"]);
-  CHECK(RunProgram("nninspect --format cyclonedx --nodes " + dir / "m.textproto").code == 2);
+  CHECK(RunProgram("nninspect --format cyclonedx --nodes " + dir / "m.onnx").code == 2);
 }
 
 }  // namespace
