@@ -75,12 +75,12 @@ TEST_CASE("nnconvert --attest: the source is that before the conversion") {
 TEST_CASE("nnconvert --attest: usage") {
   const TempDir dir;
   WriteModel(dir / "m.onnx", ConvModel());
-  for (const char* options : {"m.tflite --dry-run --attest a.json", "- --to tflite --attest a.json",
-                              "m.tflite --attest m.tflite", "m.tflite --attest m.onnx"}) {
-    CAPTURE(options);
-    const ProgramResult r =
-        RunProgram(fmt::format("nnconvert {0}/m.onnx {0}/{1}", dir.path(), options));
-    CHECK(r.code == 2);
+  for (const char* arguments :
+       {"{0}/m.tflite --dry-run --attest {0}/a.json", "- --to tflite --attest {0}/a.json",
+        "{0}/m.tflite --attest {0}/m.tflite", "{0}/m.tflite --attest {0}/m.onnx"}) {
+    const std::string command = "nnconvert {0}/m.onnx " + std::string(arguments);
+    CAPTURE(command);
+    CHECK(RunProgram(fmt::format(fmt::runtime(command), dir.path())).code == 2);
   }
 }
 
