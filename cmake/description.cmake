@@ -5,6 +5,7 @@
 # is set to the source's path. The source depends on the log of HEAD, so a commit compiles this file
 # only. It is generated when the programs are built, by running this file as a script.
 if(CMAKE_SCRIPT_MODE_FILE)
+  cmake_minimum_required(VERSION 3.25)
   set(DESCRIPTION "")
   if(EXISTS ${SOURCE_DIR}/.git)
     execute_process(COMMAND git -C ${SOURCE_DIR} describe --tags --match "v[0-9]*" --always
