@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "base/status.h"
 #include "nnsuite/inspect.h"
+#include "nnsuite/options.h"
 
 namespace nn::app::provenance {
 
