@@ -144,7 +144,7 @@ Result<std::vector<Tensor>> Program::Impl::RunOpen(std::span<const Tensor> input
   NN_ASSIGN(std::vector<Tensor> outputs,
             EvalGraph(parts ? parts->open : whole.graph, pointers, budget, false));
   for (Tensor& t : outputs) {
-    if (!HasNan(t.dtype())) continue;
+    if (!HasNan(t.dtype()) || t.byte_size() == 0) continue;
     NN_ASSIGN(TensorBuilder b, TensorBuilder::Create(t.dtype(), t.dims()));
     std::memcpy(b.data(), t.blob().data(), t.byte_size());
     SetOneNanOf(b.dtype(), b.data(), static_cast<size_t>(b.elements()));

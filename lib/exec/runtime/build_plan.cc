@@ -22,6 +22,7 @@ void CopyRows(const Value* v, const std::byte* from, size_t from_row, std::byte*
               size_t to_row) {
   const auto shape = ShapeOf(v);
   const auto bytes = ByteSize(v->dtype(), *CheckedElements(shape));
+  if (bytes == 0) return;  // the memory may be null
   const auto row = shape.empty() ? size_t{1} : static_cast<size_t>(shape.back());
   if (from_row == row && to_row == row) {
     std::memcpy(to, from, bytes);
