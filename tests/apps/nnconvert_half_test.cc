@@ -27,7 +27,8 @@ std::vector<std::string> TypesOf(const std::string& path) {
   const ProgramResult r = RunProgram("nninspect --tensors --format json " + path);
   REQUIRE_MESSAGE(r.code == 0, r.err);
   std::vector<std::string> types;
-  for (const Json& t : Json::parse(r.out)["tensors"]) types.push_back(t["type"]);
+  const Json report = Json::parse(r.out);
+  for (const Json& t : report["tensors"]) types.push_back(t["type"]);
   return types;
 }
 
