@@ -27,21 +27,18 @@ Json Descriptors(const std::string& path, const std::vector<FileDigest>& files) 
   Json out = Json::array();
   for (const FileDigest& f : files)
     out.push_back({{"name", is_folder ? BaseName(path) + "/" + f.name : f.name},
-                   {"digest", {{"sha256", f.digest.substr(f.digest.find(':') + 1)}}}});
+                   {"digest", {{"sha256", f.digits()}}}});
   return out;
 }
 
 // The files of the output, in place.
 Result<std::vector<FileDigest>> OutputFiles(const ConvertReport& report) {
-  NN_ASSIGN(std::vector<FileDigest> files, DigestModel(report.output));
   std::vector<std::string> beside;
   if (!report.c_header.empty())
     beside.push_back(BaseName(report.c_header));
   else if (report.conversion.written)
     for (const auto& [name, bytes] : report.conversion.written->side_files) beside.push_back(name);
-  NN_ASSIGN(const std::vector<FileDigest> more, DigestBeside(report.output, beside));
-  files.insert(files.end(), more.begin(), more.end());
-  return files;
+  return DigestModel(report.output, beside);
 }
 
 Json RunDetails(const ConvertArguments& o, const ConvertReport& report) {

@@ -322,11 +322,11 @@ Status AddBeside(const std::string& path, const std::vector<std::string>& names,
 }
 
 Status DigestWritten(const ConvertArguments& a, ConvertReport& report) {
-  NN_ASSIGN(report.output_files, DigestModel(a.output));
   std::vector<std::string> names;
   if (report.conversion.written)
     for (const auto& [name, bytes] : report.conversion.written->side_files) names.push_back(name);
-  return AddBeside(a.output, names, report.output_files);
+  NN_ASSIGN(report.output_files, DigestModel(a.output, names));
+  return {};
 }
 
 }  // namespace

@@ -55,8 +55,8 @@ std::string FromMetadata(const ModelSummary& summary, std::span<const std::strin
   return {};
 }
 
-Json HashesOf(const std::string& digest) {
-  return Json::array({{{"alg", "SHA-256"}, {"content", digest.substr(digest.find(':') + 1)}}});
+Json HashesOf(const FileDigest& file) {
+  return Json::array({{{"alg", "SHA-256"}, {"content", file.digits()}}});
 }
 
 Json Property(std::string_view name, std::string value) {
@@ -121,7 +121,7 @@ Json ComponentOf(const inspect::LoadedModel& model, const std::vector<FileDigest
   if (!version.empty()) component["version"] = version;
   const std::string description = FromMetadata(s, kDescriptionKeys);
   if (!description.empty()) component["description"] = description;
-  if (files.size() == 1) component["hashes"] = HashesOf(files[0].digest);
+  if (files.size() == 1) component["hashes"] = HashesOf(files[0]);
   const std::string license = FromMetadata(s, kLicenseKeys);
   if (!license.empty()) {
     const bool is_spdx = std::ranges::find(kSpdx, license) != kSpdx.end();
@@ -139,12 +139,10 @@ Result<Json> BillOfMaterials(const InspectOptions& options) {
   inspect::LoadOptions load = LoadOptionsOf(options);
   load.in_full = true;
   NN_ASSIGN(const inspect::LoadedModel model, inspect::Load(options.model, load));
-  NN_ASSIGN(std::vector<FileDigest> files, DigestModel(options.model));
+  NN_ASSIGN(const std::vector<FileDigest> files,
+            DigestModel(options.model, model.read.model->files.Names()));
   if (files.empty())
     return UsageError("--format cyclonedx states digests of files; {} is none", options.model);
-  NN_ASSIGN(const std::vector<FileDigest> beside,
-            DigestBeside(options.model, model.read.model->files.Names()));
-  files.insert(files.end(), beside.begin(), beside.end());
   Json components = Json::array();
   Json refs = Json::array();
   for (const FileDigest& f : files) {
@@ -153,7 +151,7 @@ Result<Json> BillOfMaterials(const InspectOptions& options) {
         {{"type", "file"},
          {"bom-ref", refs.back()},
          {"name", f.name},
-         {"hashes", HashesOf(f.digest)},
+         {"hashes", HashesOf(f)},
          {"properties", Json::array({Property("bytes", std::to_string(f.bytes))})}});
   }
   const Json tool = {{"type", "application"}, {"name", "nninspect"}, {"version", Version()}};

@@ -71,13 +71,9 @@ class AttestationChecker {
 
   // The files of the model.
   Result<std::vector<Named>> Files() const {
-    NN_ASSIGN(std::vector<FileDigest> files, DigestModel(path_));
-    NN_ASSIGN(const std::vector<FileDigest> beside,
-              DigestBeside(path_, model_.model->files.Names()));
-    files.insert(files.end(), beside.begin(), beside.end());
+    NN_ASSIGN(const std::vector<FileDigest> files, DigestModel(path_, model_.model->files.Names()));
     std::vector<Named> out;
-    for (const FileDigest& f : files)
-      out.emplace_back(f.name, f.digest.substr(f.digest.find(':') + 1));
+    for (const FileDigest& f : files) out.emplace_back(f.name, f.digits());
     return out;
   }
 

@@ -63,6 +63,15 @@ Result<std::vector<FileDigest>> DigestModel(const std::string& path) {
   return DigestBeside(path, std::vector{fs::path(path).filename().string()});
 }
 
+Result<std::vector<FileDigest>> DigestModel(const std::string& path,
+                                            std::span<const std::string> beside) {
+  NN_ASSIGN(std::vector<FileDigest> files, DigestModel(path));
+  if (files.empty()) return files;
+  NN_ASSIGN(const std::vector<FileDigest> more, DigestBeside(path, beside));
+  files.insert(files.end(), more.begin(), more.end());
+  return files;
+}
+
 Result<std::vector<FileDigest>> DigestBeside(const std::string& path,
                                              std::span<const std::string> names) {
   return DigestFiles(fs::path(path).parent_path(), names);

@@ -15,6 +15,8 @@ struct FileDigest {
   uint64_t bytes = 0;
   std::string digest;  // "sha256:" and the digits that sha256sum prints for the file
 
+  // The digits alone.
+  std::string digits() const { return digest.substr(digest.find(':') + 1); }
   bool operator==(const FileDigest&) const = default;
 };
 
@@ -23,6 +25,9 @@ struct FileDigest {
 // grow with the files. kIo for files that cannot be read. May be called concurrently, like the
 // function below.
 Result<std::vector<FileDigest>> DigestModel(const std::string& path);
+// The same, and the digests of the files `beside` it unless there are none of the model.
+Result<std::vector<FileDigest>> DigestModel(const std::string& path,
+                                            std::span<const std::string> beside);
 
 // The digests of files in the model's folder, in the order of their names.
 Result<std::vector<FileDigest>> DigestBeside(const std::string& path,
