@@ -138,9 +138,13 @@ flatbuffers::Offset<fb::SubGraph> ExportContext::WritePart(const Part& part) {
     operators.push_back(fb::CreateOperator(builder_, row.code, in, out, row.kind, row.options, 0,
                                            fb::CustomOptionsFormat::FLEXBUFFERS, 0, between));
   }
-  return fb::CreateSubGraph(builder_, builder_.CreateVector(tensors),
-                            builder_.CreateVector(part.inputs), builder_.CreateVector(part.outputs),
-                            builder_.CreateVector(operators), builder_.CreateString(part.name));
+  // One statement each: the order of arguments is the compiler's, the bytes are not.
+  const auto name = builder_.CreateString(part.name);
+  const auto operators_offset = builder_.CreateVector(operators);
+  const auto outputs = builder_.CreateVector(part.outputs);
+  const auto inputs = builder_.CreateVector(part.inputs);
+  const auto tensors_offset = builder_.CreateVector(tensors);
+  return fb::CreateSubGraph(builder_, tensors_offset, inputs, outputs, operators_offset, name);
 }
 
 flatbuffers::DetachedBuffer ExportContext::Finish(const Graph& graph, const ExportOptions& options,
@@ -164,9 +168,9 @@ flatbuffers::DetachedBuffer ExportContext::Finish(const Graph& graph, const Expo
   std::vector<flatbuffers::Offset<fb::Metadata>> metadata;
   for (const auto& [key, value] : graph.metadata) {
     if (!key.starts_with(kEntryPrefix) || key.starts_with(kSignaturePrefix)) continue;
-    metadata.push_back(fb::CreateMetadata(builder_,
-                                          builder_.CreateString(key.substr(kEntryPrefix.size())),
-                                          AddBuffer(Blob::CopyOf(std::span<const char>(value)))));
+    const uint32_t buffer = AddBuffer(Blob::CopyOf(std::span<const char>(value)));
+    const auto name = builder_.CreateString(key.substr(kEntryPrefix.size()));
+    metadata.push_back(fb::CreateMetadata(builder_, name, buffer));
   }
   std::vector<flatbuffers::Offset<fb::Buffer>> buffers;
   uint64_t at = base == 0 ? kDataAlignment : base;
