@@ -137,14 +137,11 @@ class OutputFolders {
 // The digests of the files named in `files`; those of a folder if the model is one.
 Result<std::vector<FileDigest>> DigestAgain(const std::string& path,
                                             const std::vector<FileDigest>& files) {
-  NN_ASSIGN(std::vector<FileDigest> out, DigestModel(path));
   std::error_code error;
-  if (fs::is_directory(path, error)) return out;
-  std::vector<std::string> names;
-  for (size_t i = 1; i < files.size(); ++i) names.push_back(files[i].name);
-  NN_ASSIGN(const auto beside, DigestBeside(path, names));
-  out.insert(out.end(), beside.begin(), beside.end());
-  return out;
+  if (fs::is_directory(path, error)) return DigestModel(path);
+  std::vector<std::string> beside;
+  for (size_t i = 1; i < files.size(); ++i) beside.push_back(files[i].name);
+  return DigestModel(path, beside);
 }
 
 bool IsSame(const std::string& path, const std::vector<FileDigest>& files) {

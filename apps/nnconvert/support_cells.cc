@@ -710,7 +710,7 @@ std::span<const SupportCell> SupportCells() {
       {"sub", "coreml", 46, 2, 33},
       {"sub", "nnapi", 0, 36, 45},
       {"svdf", "onnx", 0, 22, 20},
-      {"svdf", "tflite", 7, 7, 28},
+      {"svdf", "tflite", 7, 11, 24},
       {"svdf", "coreml", 0, 11, 31},
       {"svdf", "nnapi", 4, 4, 34},
       {"tan", "onnx", 16, 0, 11},

@@ -247,6 +247,9 @@ struct OpDef {
   std::optional<int64_t> (*multiply_adds)(const Node&) = nullptr;
   // Replaces the node with simpler ones; false if not applicable.
   Result<bool> (*decompose)(Graph&, Node&) = nullptr;
+  // Whether decompose() also takes nodes on quantized types whose arithmetic rounds between its
+  // steps, and yields float operators between dequantize and quantize.
+  bool decomposes_quantized = false;
   std::vector<FormatName> formats;
 
   const FormatName* FindFormat(std::string_view format) const;

@@ -7,6 +7,7 @@
 #include <numbers>
 #include <utility>
 
+#include "base/file.h"
 #include "numeric/doubles.h"
 #include "ops/quant/quantized.h"
 #include "passes/quantize.h"
@@ -63,6 +64,7 @@ Result<std::vector<double>> LargestMagnitudes(const Tensor& tensor, int axis) {
     double& largest = out[index(i)];
     largest = std::max(largest, x);
   }
+  DropResidentPages(tensor.blob());
   return out;
 }
 
@@ -119,6 +121,7 @@ double SnrOf(const Tensor& want, const Tensor& got) {
     signal += x * x;
     noise += error * error;
   }
+  DropResidentPages(want.blob());
   constexpr double kDecibels = 10 / std::numbers::ln10;
   if (noise == 0) return std::numeric_limits<double>::infinity();
   return kDecibels * (LogOfAny(signal) - LogOf(noise));

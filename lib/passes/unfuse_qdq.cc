@@ -28,6 +28,10 @@ class Unfuser {
       if (!OnQuantizedTypes(node) || node.op().quant_rule == QuantRule::kStored ||
           !node.regions().empty())
         continue;
+      if (node.op().decomposes_quantized) {
+        NN_ASSIGN(const bool replaced, node.op().decompose(graph_, node));
+        if (replaced) continue;
+      }
       if (!ScaleBias(node)) continue;
       NN_RETURN_IF_ERROR(Unfuse(node));
     }

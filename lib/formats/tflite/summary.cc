@@ -1,10 +1,15 @@
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <span>
+#include <vector>
+
 #include "base/checked_math.h"
 #include "base/text.h"
 #include "formats/tflite/native.h"
 #include "formats/tflite/options.h"
 #include "formats/tflite/tensor.h"
+#include "tflite_metadata/tflite_metadata_generated.h"
 
 namespace nn::tflite {
 namespace {
@@ -59,6 +64,25 @@ class Summarizer {
     const bool plain = text.size() < 200 && IsUtf8(text) && text.find('\0') == text.npos;
     out_.metadata.emplace_back(std::string(Text(entry->name())),
                                plain ? std::string(text) : fmt::format("{} bytes", bytes->size()));
+    if (Text(entry->name()) == "TFLITE_METADATA") AddDescription(bytes->bytes());
+  }
+
+  // What the authors say of the model, if the entry is valid.
+  void AddDescription(std::span<const std::byte> bytes) {
+    if (bytes.size() >= FLATBUFFERS_MAX_BUFFER_SIZE) return;
+    std::vector<uint8_t> aligned(bytes.size());
+    std::ranges::copy(bytes, std::as_writable_bytes(std::span(aligned)).begin());
+    flatbuffers::Verifier verifier(aligned.data(), aligned.size());
+    if (!fb::VerifyModelMetadataBuffer(verifier)) return;
+    const fb::ModelMetadata& m = *fb::GetModelMetadata(aligned.data());
+    const auto add = [&](const char* name, const flatbuffers::String* text) {
+      if (text != nullptr && text->size() != 0) out_.metadata.emplace_back(name, text->str());
+    };
+    add("name", m.name());
+    add("description", m.description());
+    add("version", m.version());
+    add("author", m.author());
+    add("license", m.license());
   }
 
   static TensorSummary Describe(const fb::Tensor* tensor, int64_t index) {

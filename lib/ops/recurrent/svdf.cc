@@ -10,6 +10,7 @@
 #include "ops/array/shape.h"
 #include "ops/array/slice.h"
 #include "ops/array/tile.h"
+#include "ops/math/elementwise.h"
 #include "ops/math/matmul.h"
 #include "ops/quant/quantized.h"
 #include "ops/quant/requant.h"
@@ -216,47 +217,94 @@ bool IsZeroState(const Value* v) {
   return IsZeros(*v);
 }
 
-Result<bool> DecomposeSvdf(Graph& graph, Node& node) {
-  const Type& x = node.input(kSvdfX)->type();
-  const auto time = node.input(kSvdfTime)->type().const_dims();
-  if (x.dtype != DType::kF32 || x.quantized() || !x.ranked() || !time) return false;
-  const auto add = [&](std::string_view op, std::vector<Value*> inputs,
-                       Attrs attrs) -> Result<Value*> {
-    NN_ASSIGN(Node* const n, graph.Append(op, std::move(inputs), std::move(attrs), 1, &node));
-    n->set_source(node.source());
-    return n->output();
-  };
-  const int64_t filters = (*time)[0], steps = (*time)[1];
-  const int64_t rank = node.attrs<SvdfAttrs>().rank;
-  NN_ASSIGN(Value * y, add("matmul", {node.input(kSvdfX), node.input(kSvdfFeature)},
-                           MatmulAttrs{false, true}));
-  Value* weights = node.input(kSvdfTime);
-  Value* state = node.input(kSvdfState);
-  std::vector<Value*> outputs(node.outputs().size());
-  if (outputs.size() == 1 && IsZeroState(state)) {
-    NN_ASSIGN(weights, add("slice", {weights}, SliceAttrs{{1}, {steps - 1}, {steps}, {}}));
-    NN_ASSIGN(weights, add("reshape", {weights}, ReshapeAttrs{{Dim(filters)}}));
-    NN_ASSIGN(y, add("mul", {y, weights}, {}));
-  } else {
-    if (state == nullptr) {
-      NN_ASSIGN(state, add("expand", {graph.AddConstant(Tensor::Scalar(0.0f))},
-                           ExpandAttrs{{x.dim(0), Dim(filters), Dim(steps)}}));
+class SvdfDecomposition {
+ public:
+  SvdfDecomposition(Graph& graph, Node& node)
+      : graph_(graph), node_(node), quantized_(node.input(kSvdfX)->type().quantized()) {}
+
+  Result<bool> Run() {
+    const Type& x = node_.input(kSvdfX)->type();
+    const auto time = node_.input(kSvdfTime)->type().const_dims();
+    if ((x.dtype != DType::kF32 && !quantized_) || !x.ranked() || !time) return false;
+    const int64_t filters = (*time)[0], steps = (*time)[1];
+    const int64_t rank = node_.attrs<SvdfAttrs>().rank;
+    NN_ASSIGN(Value * y, Features());
+    NN_ASSIGN(Value * weights, Real(kSvdfTime));
+    std::vector<Value*> outputs(node_.outputs().size());
+    if (outputs.size() == 1 && IsZeroState(node_.input(kSvdfState))) {
+      NN_ASSIGN(weights, Add("slice", {weights}, SliceAttrs{{1}, {steps - 1}, {steps}, {}}));
+      NN_ASSIGN(weights, Add("reshape", {weights}, ReshapeAttrs{{Dim(filters)}}));
+      NN_ASSIGN(y, Add("mul", {y, weights}, {}));
+    } else {
+      NN_ASSIGN(Value * state, Real(kSvdfState));
+      if (state == nullptr) {
+        NN_ASSIGN(state, Add("expand", {graph_.AddConstant(Tensor::Scalar(0.0f))},
+                             ExpandAttrs{{x.dim(0), Dim(filters), Dim(steps)}}));
+      }
+      NN_ASSIGN(Value* const kept, Add("slice", {state}, SliceAttrs{{2}, {1}, {steps}, {}}));
+      NN_ASSIGN(y, Add("reshape", {y}, ReshapeAttrs{{x.dim(0), Dim(filters), Dim(1)}}));
+      NN_ASSIGN(y, Add("concat", {kept, y}, ConcatAttrs{2}));
+      outputs.back() = y;
+      NN_ASSIGN(y, Add("mul", {y, weights}, {}));
+      NN_ASSIGN(y, Add("reduce_sum", {y}, ReduceAttrs{{2}, false}));
     }
-    NN_ASSIGN(Value* const kept, add("slice", {state}, SliceAttrs{{2}, {1}, {steps}, {}}));
-    NN_ASSIGN(y, add("reshape", {y}, ReshapeAttrs{{x.dim(0), Dim(filters), Dim(1)}}));
-    NN_ASSIGN(y, add("concat", {kept, y}, ConcatAttrs{2}));
-    outputs.back() = y;
-    NN_ASSIGN(y, add("mul", {y, weights}, {}));
-    NN_ASSIGN(y, add("reduce_sum", {y}, ReduceAttrs{{2}, false}));
+    NN_ASSIGN(y, Add("reshape", {y}, ReshapeAttrs{{x.dim(0), Dim(filters / rank), Dim(rank)}}));
+    NN_ASSIGN(y, Add("reduce_sum", {y}, ReduceAttrs{{2}, false}));
+    NN_ASSIGN(Value* const bias, Real(kSvdfBias));
+    if (bias != nullptr) {
+      NN_ASSIGN(y, Add("add", {y, bias}, {}));
+    }
+    outputs[0] = y;
+    for (size_t i = 0; quantized_ && i < outputs.size(); ++i) {
+      NN_ASSIGN(outputs[i], Quantized(outputs[i], node_.output(i)->type()));
+    }
+    graph_.Replace(&node_, outputs);
+    return true;
   }
-  NN_ASSIGN(y, add("reshape", {y}, ReshapeAttrs{{x.dim(0), Dim(filters / rank), Dim(rank)}}));
-  NN_ASSIGN(y, add("reduce_sum", {y}, ReduceAttrs{{2}, false}));
-  if (Value* const bias = node.input(kSvdfBias)) {
-    NN_ASSIGN(y, add("add", {y, bias}, {}));
+
+ private:
+  Result<Value*> Add(std::string_view op, std::vector<Value*> inputs, Attrs attrs) {
+    NN_ASSIGN(Node* const n, graph_.Append(op, std::move(inputs), std::move(attrs), 1, &node_));
+    n->set_source(node_.source());
+    return n->output();
   }
-  outputs[0] = y;
-  graph.Replace(&node, outputs);
-  return true;
+
+  // The operand as floats; null if absent.
+  Result<Value*> Real(size_t input) {
+    Value* const v = input < node_.inputs().size() ? node_.input(input) : nullptr;
+    if (v == nullptr || !v->type().quantized()) return v;
+    return Add("dequantize", {v}, DequantizeAttrs{});
+  }
+
+  Result<Value*> Quantized(Value* reals, Type type) {
+    Node* const n = graph_.AddNode(*Ops().Find("quantize"), {reals},
+                                   QuantizeAttrs{Rounding::kHalfAway, true}, 1, &node_);
+    n->set_source(node_.source());
+    n->output()->set_type(std::move(type));
+    NN_RETURN_IF_ERROR(InferNode(*n));
+    return n->output();
+  }
+
+  // The features of x; those of quantized types are stored in the type of the state, whose range
+  // limits them.
+  Result<Value*> Features() {
+    NN_ASSIGN(Value* const x, Real(kSvdfX));
+    NN_ASSIGN(Value* const feature, Real(kSvdfFeature));
+    NN_ASSIGN(Value* const y, Add("matmul", {x, feature}, MatmulAttrs{false, true}));
+    if (!quantized_) return y;
+    Type stored = node_.input(kSvdfState)->type();
+    stored.dims = y->type().dims;
+    NN_ASSIGN(Value* const integers, Quantized(y, std::move(stored)));
+    return Add("dequantize", {integers}, DequantizeAttrs{});
+  }
+
+  Graph& graph_;
+  Node& node_;
+  const bool quantized_;
+};
+
+Result<bool> DecomposeSvdf(Graph& graph, Node& node) {
+  return SvdfDecomposition(graph, node).Run();
 }
 
 }  // namespace
@@ -275,6 +323,7 @@ void RegisterSvdfOps(OpRegistry& ops) {
   op.eval = EvalSvdf;
   op.multiply_adds = SvdfMultiplyAdds;
   op.decompose = DecomposeSvdf;
+  op.decomposes_quantized = true;
   ops.Add(std::move(op));
 }
 

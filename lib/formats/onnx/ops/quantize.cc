@@ -73,25 +73,31 @@ std::optional<std::string> WhyNotScales(const Type& type) {
   return std::nullopt;
 }
 
-// Scale and zero point of a quantized type. A zero point of 0 is written too, because
-// QuantizeLinear takes the element type from it.
-std::vector<std::string> QuantInputs(ExportContext& ctx, const Type& type,
-                                     const std::string& hint) {
+// One element, or one for each index of an axis: as small as the type's own lists.
+std::vector<int64_t> QuantDims(const Quant& q) {
+  if (!q.per_axis()) return {};
+  return {static_cast<int64_t>(q.scales.size())};
+}
+
+std::string WriteScale(ExportContext& ctx, const Type& type, const std::string& hint) {
   const Quant& q = *type.quant;
-  const size_t n = q.scales.size();
-  const std::vector<int64_t> dims =
-      q.per_axis() ? std::vector<int64_t>{static_cast<int64_t>(n)} : std::vector<int64_t>{};
-  auto scale = TensorBuilder::Create(DType::kF32, dims);  // as small as the type's own lists
-  auto zero = TensorBuilder::Create(type.dtype, dims);
-  for (size_t i = 0; i < n; ++i) {
+  auto scale = TensorBuilder::Create(DType::kF32, QuantDims(q));
+  for (size_t i = 0; i < q.scales.size(); ++i)
     scale->SetDouble(static_cast<int64_t>(i), static_cast<double>(q.scales[i]));
+  return ctx.AddTensor(scale->Finish(), hint + "_scale");
+}
+
+// A zero point of 0 is written too, because QuantizeLinear takes the element type from it.
+std::string WriteZeroPoint(ExportContext& ctx, const Type& type, const std::string& hint) {
+  const Quant& q = *type.quant;
+  auto zero = TensorBuilder::Create(type.dtype, QuantDims(q));
+  for (size_t i = 0; i < q.scales.size(); ++i) {
     if (IsInteger(type.dtype))
       zero->SetInt(static_cast<int64_t>(i), q.zero_point(i));
     else
       zero->SetDouble(static_cast<int64_t>(i), 0);
   }
-  return {ctx.AddTensor(scale->Finish(), hint + "_scale"),
-          ctx.AddTensor(zero->Finish(), hint + "_zero_point")};
+  return ctx.AddTensor(zero->Finish(), hint + "_zero_point");
 }
 
 void SetQuantAxis(pb::NodeProto* out, const Type& type) {
@@ -102,8 +108,8 @@ Status WriteQuantize(ExportContext& ctx, const Node& node) {
   const Value* y = node.output();
   // Scales are float32 numbers, which a scale of 16 bits would round.
   std::vector<std::string> inputs = {ctx.NameAs(node.input(0), DType::kF32)};
-  for (std::string& name : QuantInputs(ctx, y->type(), ctx.NameOf(y)))
-    inputs.push_back(std::move(name));
+  inputs.push_back(WriteScale(ctx, y->type(), ctx.NameOf(y)));
+  inputs.push_back(WriteZeroPoint(ctx, y->type(), ctx.NameOf(y)));
   pb::NodeProto* out = ctx.AddNode(node, "QuantizeLinear", std::move(inputs), {ctx.NameOf(y)});
   SetQuantAxis(out, y->type());
   if (!node.attrs<QuantizeAttrs>().saturate && ctx.opset() >= 19) SetInt(out, "saturate", 0);
@@ -125,10 +131,9 @@ Status WriteDequantize(ExportContext& ctx, const Node& node) {
     return {};
   }
   std::vector<std::string> inputs = {ctx.NameOf(x)};
-  for (std::string& name : QuantInputs(ctx, x->type(), ctx.NameOf(x)))
-    inputs.push_back(std::move(name));
-  // The zero point of 32-bit integers must be 0.
-  if (x->dtype() == DType::kI32) inputs.pop_back();
+  inputs.push_back(WriteScale(ctx, x->type(), ctx.NameOf(x)));
+  // The zero point of 32-bit integers must be 0, and is not written.
+  if (x->dtype() != DType::kI32) inputs.push_back(WriteZeroPoint(ctx, x->type(), ctx.NameOf(x)));
   const std::string y = to == DType::kF32 ? ctx.NameOf(node.output()) : ctx.NewName("real");
   SetQuantAxis(ctx.AddNode(node, "DequantizeLinear", std::move(inputs), {y}), x->type());
   if (to != DType::kF32) ctx.AddCast(y, ctx.NameOf(node.output()), to);
