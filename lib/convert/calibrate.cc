@@ -27,16 +27,25 @@ class SampleRuns {
   SampleRuns(const Graph& graph, const std::vector<const Value*>& values, const VerifyOptions& runs)
       : graph_(graph), values_(values), runs_(runs) {}
 
-  Status Run(std::vector<Tensor> inputs, const ObserveValue& observe) {
+  Status Start(std::vector<Tensor> inputs) {
     NN_RETURN_IF_ERROR(PrepareFor(inputs));
     NN_RETURN_IF_ERROR(stepper_->Start(std::move(inputs)));
-    const auto& ports = stepper_->graph().outputs();
-    const auto observed = std::span(ports).subspan(ports.size() - values_.size());
-    for (const Port& port : observed) stepper_->Keep(port.value);
-    for (size_t i = 0; i < observed.size(); ++i) {
-      NN_RETURN_IF_ERROR(stepper_->Compute(observed[i].value));
-      NN_RETURN_IF_ERROR(observe(i, stepper_->At(observed[i].value)));
-      stepper_->Release(observed[i].value);
+    for (size_t i = 0; i < values_.size(); ++i) stepper_->Keep(Observed(i));
+    return {};
+  }
+  // The contents of value i, each of which is taken once.
+  Result<Tensor> Take(size_t i) {
+    NN_RETURN_IF_ERROR(stepper_->Compute(Observed(i)));
+    Tensor out = stepper_->At(Observed(i));
+    stepper_->Release(Observed(i));
+    return out;
+  }
+
+  Status Run(std::vector<Tensor> inputs, const ObserveValue& observe) {
+    NN_RETURN_IF_ERROR(Start(std::move(inputs)));
+    for (size_t i = 0; i < values_.size(); ++i) {
+      NN_ASSIGN(const Tensor contents, Take(i));
+      NN_RETURN_IF_ERROR(observe(i, contents));
     }
     return {};
   }
@@ -63,6 +72,12 @@ class SampleRuns {
     NN_ASSIGN(stepper_, Stepper::Create(std::move(graph), options));
     dims_ = std::move(dims);
     return {};
+  }
+
+  // The last outputs of the prepared graph.
+  const Value* Observed(size_t i) const {
+    const auto& ports = stepper_->graph().outputs();
+    return ports[ports.size() - values_.size() + i].value;
   }
 
   const Graph& graph_;
@@ -120,6 +135,24 @@ Result<uint64_t> ObserveSamples(const Graph& graph, const std::vector<const Valu
   }
   if (count == 0) return UsageError("there are no samples for the calibration");
   return count;
+}
+
+Status ObservePairs(const ObservedGraph& first, const ObservedGraph& second,
+                    const VerifyInputs& sample, const VerifyOptions& runs,
+                    const ObservePair& observe) {
+  SampleRuns first_run(first.graph, first.values, runs);
+  SampleRuns second_run(second.graph, second.values, runs);
+  const uint64_t seed = runs.seed + kFirstSeed;
+  NN_ASSIGN(std::vector<Tensor> inputs, InputsOfRun(first.graph, sample, seed, runs));
+  NN_RETURN_IF_ERROR(first_run.Start(std::move(inputs)));
+  NN_ASSIGN(inputs, InputsOfRun(second.graph, sample, seed, runs));
+  NN_RETURN_IF_ERROR(second_run.Start(std::move(inputs)));
+  for (size_t i = 0; i < first.values.size(); ++i) {
+    NN_ASSIGN(const Tensor a, first_run.Take(i));
+    NN_ASSIGN(const Tensor b, second_run.Take(i));
+    NN_RETURN_IF_ERROR(observe(i, a, b));
+  }
+  return {};
 }
 
 namespace {

@@ -43,6 +43,17 @@ Result<uint64_t> ObserveSamples(const Graph& graph, const std::vector<const Valu
                                 const CalibrationOptions& options, const VerifyOptions& runs,
                                 const ObserveValue& observe);
 
+// Runs two graphs with the same inputs on one sample, and calls `observe` with the position and the
+// contents of a value of each, one pair after another. Memory is that of both runs.
+using ObservePair = std::function<Status(size_t value, const Tensor& first, const Tensor& second)>;
+struct ObservedGraph {
+  const Graph& graph;
+  const std::vector<const Value*>& values;
+};
+Status ObservePairs(const ObservedGraph& first, const ObservedGraph& second,
+                    const VerifyInputs& sample, const VerifyOptions& runs,
+                    const ObservePair& observe);
+
 struct Calibration {
   ValueRanges ranges;
   uint64_t samples = 0;

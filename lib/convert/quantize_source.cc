@@ -77,24 +77,13 @@ Status MeasureValues(const Graph& real, const Graph& quantized, const VerifyOpti
   if (measured.empty()) return {};
   std::vector<Energy> energies(measured.size());
   const CalibrationOptions samples = SamplesOf(runs);
-  const auto each_sample = [&](VerifyInputs set) -> Status {
-    CalibrationOptions one;
-    one.samples = [&](const Graph&, const std::function<Status(VerifyInputs)>& sink) {
-      return sink(set);
-    };
-    std::vector<Tensor> want(measured.size());
-    const auto keep = [&](size_t i, const Tensor& t) -> Status {
-      want[i] = t;
-      return {};
-    };
-    NN_RETURN_IF_ERROR(ObserveSamples(real, wanted, one, runs, keep).map([](uint64_t) {}));
-    const auto compare = [&](size_t i, const Tensor& t) -> Status {
-      NN_ASSIGN(const Tensor got, RealTensor(t, found[i]->type()));
-      energies[i].Add(want[i], got);
-      want[i] = Tensor();
-      return {};
-    };
-    return ObserveSamples(quantized, found, one, runs, compare).map([](uint64_t) {});
+  const auto compare = [&](size_t i, const Tensor& want, const Tensor& stored) -> Status {
+    NN_ASSIGN(const Tensor got, RealTensor(stored, found[i]->type()));
+    energies[i].Add(want, got);
+    return {};
+  };
+  const auto each_sample = [&](const VerifyInputs& set) {
+    return ObservePairs({real, wanted}, {quantized, found}, set, runs, compare);
   };
   NN_RETURN_IF_ERROR(samples.samples(real, each_sample));
   for (size_t i = 0; i < measured.size(); ++i) measured[i]->snr_db = energies[i].Decibels();
