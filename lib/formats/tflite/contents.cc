@@ -16,11 +16,11 @@ Result<TensorIndex> WriteCopy(ExportContext& ctx, const Port& p) {
     NN_ASSIGN(shape, ctx.AddDims(*type.dims, "shape"));
   } else {
     shape = ctx.AddTensor(Type(DType::kI32, {Dim(type.rank())}), "shape");
-    ctx.AddOperator(fb::BuiltinOperator::SHAPE, {ctx.TensorOf(p.value)}, {shape},
+    ctx.AddOperator(fb::BuiltinOperator::SHAPE, {{shape}, {ctx.TensorOf(p.value)}},
                     fb::CreateShapeOptions(ctx.builder(), fb::TensorType::INT32));
   }
   const TensorIndex y = ctx.AddNamed(type, p.name);
-  ctx.AddOperator(fb::BuiltinOperator::RESHAPE, {ctx.TensorOf(p.value), shape}, {y},
+  ctx.AddOperator(fb::BuiltinOperator::RESHAPE, {{y}, {ctx.TensorOf(p.value), shape}},
                   fb::CreateReshapeOptions(ctx.builder()));
   return y;
 }

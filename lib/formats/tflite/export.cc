@@ -40,7 +40,7 @@ Status WriteOneToOne(ExportContext& ctx, const Node& node) {
   if (kind != fb::BuiltinOptions::NONE) {
     NN_ASSIGN(options, WriteOptions(ctx.builder(), kind, fields));
   }
-  ctx.AddOperatorOf(*op, ctx.InputsOf(node), ctx.ResultsOf(node), kind, options, {});
+  ctx.AddOperatorOf(*op, {ctx.ResultsOf(node), ctx.InputsOf(node)}, kind, options, {});
   return {};
 }
 
@@ -154,7 +154,7 @@ void ExportContext::AddCast(TensorIndex from, TensorIndex to) {
     return TensorTypeOf(part_.tensors[static_cast<size_t>(i)].type.dtype)
         .value_or(fb::TensorType::INT32);
   };
-  AddOperator(fb::BuiltinOperator::CAST, {from}, {to},
+  AddOperator(fb::BuiltinOperator::CAST, {{to}, {from}},
               fb::CreateCastOptions(builder_, type(from), type(to)));
 }
 
@@ -215,18 +215,19 @@ Result<TensorIndex> ExportContext::AddInt(int64_t number, std::string_view hint)
   return AddConstant(Tensor::Scalar(static_cast<int32_t>(number)), hint);
 }
 
-void ExportContext::AddOperatorOf(fb::BuiltinOperator op, std::vector<TensorIndex> inputs,
-                                  std::vector<TensorIndex> outputs, fb::BuiltinOptions kind,
-                                  flatbuffers::Offset<void> options, const VersionTraits& traits) {
+void ExportContext::AddOperatorOf(fb::BuiltinOperator op, Operands operands,
+                                  fb::BuiltinOptions kind, flatbuffers::Offset<void> options,
+                                  const VersionTraits& traits) {
   std::vector<Type> in, out;
-  for (const TensorIndex i : inputs)
+  for (const TensorIndex i : operands.inputs)
     in.push_back(i == kNoTensor ? Type() : part_.tensors[static_cast<size_t>(i)].type);
-  for (const TensorIndex i : outputs) out.push_back(part_.tensors[static_cast<size_t>(i)].type);
+  for (const TensorIndex i : operands.outputs)
+    out.push_back(part_.tensors[static_cast<size_t>(i)].type);
   const std::pair code(op, VersionOf(op, in, out, traits));
   auto it = std::find(codes_.begin(), codes_.end(), code);
   if (it == codes_.end()) it = codes_.insert(codes_.end(), code);
-  part_.operators.push_back({static_cast<uint32_t>(it - codes_.begin()), std::move(inputs),
-                             std::move(outputs), kind, options});
+  part_.operators.push_back({static_cast<uint32_t>(it - codes_.begin()), std::move(operands.inputs),
+                             std::move(operands.outputs), kind, options});
 }
 
 namespace {

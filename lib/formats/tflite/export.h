@@ -76,20 +76,22 @@ class ExportContext {
   fb::ActivationFunctionType ActivationOf(const Node& node) const;
   bool IsFused(const Node& node) const { return fused_.contains(&node); }
 
+  // One argument in braces, whose parts are evaluated in this order. The order of arguments would
+  // be the compiler's, and so would be the indices of tensors that they add.
+  struct Operands {
+    std::vector<TensorIndex> outputs, inputs;
+  };
   template <typename Options>
-  void AddOperator(fb::BuiltinOperator op, const std::vector<TensorIndex>& inputs,
-                   const std::vector<TensorIndex>& outputs, flatbuffers::Offset<Options> options,
+  void AddOperator(fb::BuiltinOperator op, Operands operands, flatbuffers::Offset<Options> options,
                    const VersionTraits& traits = {}) {
-    AddOperatorOf(op, inputs, outputs, fb::BuiltinOptionsTraits<Options>::enum_value,
+    AddOperatorOf(op, std::move(operands), fb::BuiltinOptionsTraits<Options>::enum_value,
                   options.Union(), traits);
   }
   // Without options.
-  void AddOperator(fb::BuiltinOperator op, std::vector<TensorIndex> inputs,
-                   std::vector<TensorIndex> outputs) {
-    AddOperatorOf(op, std::move(inputs), std::move(outputs), fb::BuiltinOptions::NONE, 0, {});
+  void AddOperator(fb::BuiltinOperator op, Operands operands) {
+    AddOperatorOf(op, std::move(operands), fb::BuiltinOptions::NONE, 0, {});
   }
-  void AddOperatorOf(fb::BuiltinOperator op, std::vector<TensorIndex> inputs,
-                     std::vector<TensorIndex> outputs, fb::BuiltinOptions kind,
+  void AddOperatorOf(fb::BuiltinOperator op, Operands operands, fb::BuiltinOptions kind,
                      flatbuffers::Offset<void> options, const VersionTraits& traits);
 
   // Sets the intermediate tensors of the operator that was added last.

@@ -29,7 +29,7 @@ Result<TensorIndex> ExportContext::AddDims(const Dims& dims, std::string_view hi
   }
   const auto count = static_cast<int32_t>(parts.size());
   const TensorIndex y = AddTensor(Type(DType::kI32, {Dim(count)}), std::string(hint));
-  AddOperator(Op::PACK, parts, {y}, fb::CreatePackOptions(builder_, count, 0));
+  AddOperator(Op::PACK, {{y}, parts}, fb::CreatePackOptions(builder_, count, 0));
   return y;
 }
 
@@ -52,11 +52,11 @@ Result<TensorIndex> ExportContext::AddDimTree(const Dim::Tree& tree) {
       return UnsupportedError("dimension {} is not the size of any value", Quote(tree.symbol));
     const auto [value, axis] = it->second;
     const TensorIndex shape = AddTensor(Type(DType::kI32, {Dim(value->type().rank())}), "shape");
-    AddOperator(Op::SHAPE, {TensorOf(value)}, {shape},
+    AddOperator(Op::SHAPE, {{shape}, {TensorOf(value)}},
                 fb::CreateShapeOptions(builder_, fb::TensorType::INT32));
     const TensorIndex y = AddScalarI32(tree.symbol);
     NN_ASSIGN(const TensorIndex at, AddInt(axis, "axis"));
-    AddOperator(Op::GATHER, {shape, at}, {y}, fb::CreateGatherOptions(builder_, 0, 0));
+    AddOperator(Op::GATHER, {{y}, {shape, at}}, fb::CreateGatherOptions(builder_, 0, 0));
     return y;
   }
   NN_ASSIGN(TensorIndex result, AddDimTree(tree.operands[0]));
@@ -65,22 +65,24 @@ Result<TensorIndex> ExportContext::AddDimTree(const Dim::Tree& tree) {
     const TensorIndex y = AddScalarI32("size");
     switch (tree.kind) {
       case Kind::kSum:
-        AddOperator(Op::ADD, {result, operand}, {y}, fb::CreateAddOptions(builder_));
+        AddOperator(Op::ADD, {{y}, {result, operand}}, fb::CreateAddOptions(builder_));
         break;
       case Kind::kProduct:
-        AddOperator(Op::MUL, {result, operand}, {y}, fb::CreateMulOptions(builder_));
+        AddOperator(Op::MUL, {{y}, {result, operand}}, fb::CreateMulOptions(builder_));
         break;
       case Kind::kFloorDiv:
-        AddOperator(Op::FLOOR_DIV, {result, operand}, {y}, fb::CreateFloorDivOptions(builder_));
+        AddOperator(Op::FLOOR_DIV, {{y}, {result, operand}}, fb::CreateFloorDivOptions(builder_));
         break;
       case Kind::kMod:
-        AddOperator(Op::FLOOR_MOD, {result, operand}, {y}, fb::CreateFloorModOptions(builder_));
+        AddOperator(Op::FLOOR_MOD, {{y}, {result, operand}}, fb::CreateFloorModOptions(builder_));
         break;
       case Kind::kMin:
-        AddOperator(Op::MINIMUM, {result, operand}, {y}, fb::CreateMaximumMinimumOptions(builder_));
+        AddOperator(Op::MINIMUM, {{y}, {result, operand}},
+                    fb::CreateMaximumMinimumOptions(builder_));
         break;
       default:
-        AddOperator(Op::MAXIMUM, {result, operand}, {y}, fb::CreateMaximumMinimumOptions(builder_));
+        AddOperator(Op::MAXIMUM, {{y}, {result, operand}},
+                    fb::CreateMaximumMinimumOptions(builder_));
         break;
     }
     result = y;

@@ -16,7 +16,7 @@ Status ImportBitCast(ImportContext& ctx) {
 // ==== To TensorFlow Lite =========================================================================
 
 Status WriteBitCast(ExportContext& ctx, const Node& node) {
-  ctx.AddOperator(fb::BuiltinOperator::BITCAST, ctx.InputsOf(node), ctx.ResultsOf(node),
+  ctx.AddOperator(fb::BuiltinOperator::BITCAST, {ctx.ResultsOf(node), ctx.InputsOf(node)},
                   fb::CreateBitcastOptions(ctx.builder()));
   return {};
 }

@@ -82,7 +82,7 @@ Status ImportUnpack(ImportContext& ctx) {
 namespace {
 
 Status WriteConcat(ExportContext& ctx, const Node& node) {
-  ctx.AddOperator(Op::CONCATENATION, ctx.InputsOf(node), ctx.ResultsOf(node),
+  ctx.AddOperator(Op::CONCATENATION, {ctx.ResultsOf(node), ctx.InputsOf(node)},
                   fb::CreateConcatenationOptions(
                       ctx.builder(), static_cast<int32_t>(node.attrs<ConcatAttrs>().axis)));
   return {};
@@ -106,7 +106,7 @@ Status WriteSplit(ExportContext& ctx, const Node& node) {
   NN_ASSIGN(const TensorIndex axis, ctx.AddInt(node.attrs<SplitAttrs>().axis, "axis"));
   const TensorIndex x = ctx.TensorOf(node.input(0));
   if (sizes && std::count(sizes->begin(), sizes->end(), sizes->front()) == count) {
-    ctx.AddOperator(Op::SPLIT, {axis, x}, ctx.ResultsOf(node),
+    ctx.AddOperator(Op::SPLIT, {ctx.ResultsOf(node), {axis, x}},
                     fb::CreateSplitOptions(ctx.builder(), count));
     return {};
   }
@@ -116,7 +116,7 @@ Status WriteSplit(ExportContext& ctx, const Node& node) {
   } else {
     parts = ctx.TensorAs(node.input(1), DType::kI32);
   }
-  ctx.AddOperator(Op::SPLIT_V, {x, parts, axis}, ctx.ResultsOf(node),
+  ctx.AddOperator(Op::SPLIT_V, {ctx.ResultsOf(node), {x, parts, axis}},
                   fb::CreateSplitVOptions(ctx.builder(), count));
   return {};
 }

@@ -35,7 +35,7 @@ Result<int32_t> WriteBranchPart(ExportContext& ctx, const Graph& region, std::st
 Status WriteBranch(ExportContext& ctx, const Node& node) {
   NN_ASSIGN(const int32_t yes, WriteBranchPart(ctx, *node.regions()[0], "then"));
   NN_ASSIGN(const int32_t no, WriteBranchPart(ctx, *node.regions()[1], "else"));
-  ctx.AddOperator(Op::IF, ctx.InputsOf(node), ctx.ResultsOf(node),
+  ctx.AddOperator(Op::IF, {ctx.ResultsOf(node), ctx.InputsOf(node)},
                   fb::CreateIfOptions(ctx.builder(), yes, no));
   return {};
 }
@@ -88,13 +88,13 @@ int32_t WriteCondition(ExportContext& ctx, const Node& loop, const LoopState& st
     const TensorIndex trips =
         state.has_trips ? tensors.trips : ctx.AddConstant(loop.input(0)->constant(), "trips");
     result = ctx.AddTensor(Flag(), "is_left");
-    ctx.AddOperator(Op::LESS, {tensors.number, trips}, {result},
+    ctx.AddOperator(Op::LESS, {{result}, {tensors.number, trips}},
                     fb::CreateLessOptions(ctx.builder()));
   }
   // A result of the subgraph is computed by it.
   if (state.has_condition) {
     const TensorIndex both = ctx.AddTensor(Flag(), "goes_on");
-    ctx.AddOperator(Op::LOGICAL_AND, {result, tensors.condition}, {both},
+    ctx.AddOperator(Op::LOGICAL_AND, {{both}, {result, tensors.condition}},
                     fb::CreateLogicalAndOptions(ctx.builder()));
     result = both;
   }
@@ -123,7 +123,8 @@ Result<int32_t> WriteIteration(ExportContext& ctx, const Node& loop, const LoopS
   if (state.counts) {
     next.push_back(ctx.AddTensor(Counter(), "next"));
     const TensorIndex one = ctx.AddConstant(Tensor::Scalar(int64_t{1}), "one");
-    ctx.AddOperator(Op::ADD, {tensors.number, one}, {next[0]}, fb::CreateAddOptions(ctx.builder()));
+    ctx.AddOperator(Op::ADD, {{next[0]}, {tensors.number, one}},
+                    fb::CreateAddOptions(ctx.builder()));
   }
   if (state.has_trips) next.push_back(tensors.trips);
   next.insert(next.end(), results.begin(), results.end());
@@ -157,7 +158,7 @@ Status WriteLoop(ExportContext& ctx, const Node& node) {
       add(ctx.TensorOf(v), v->type(), v->name());
     }
   }
-  ctx.AddOperator(Op::WHILE, inputs, outputs,
+  ctx.AddOperator(Op::WHILE, {outputs, inputs},
                   fb::CreateWhileOptions(ctx.builder(), condition, body));
   return {};
 }

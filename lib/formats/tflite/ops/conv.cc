@@ -299,7 +299,7 @@ std::optional<std::string> WhyNotSteps(const std::vector<int64_t>& steps, int64_
 Status WriteConv2d(ExportContext& ctx, const Node& node, const ConvAttrs& a) {
   VersionTraits traits;
   traits.grouped = a.groups != 1;
-  ctx.AddOperator(fb::BuiltinOperator::CONV_2D, ctx.InputsOf(node), ctx.ResultsOf(node),
+  ctx.AddOperator(fb::BuiltinOperator::CONV_2D, {ctx.ResultsOf(node), ctx.InputsOf(node)},
                   fb::CreateConv2DOptions(ctx.builder(), PaddingOf(a.padding), At(a.strides, 1),
                                           At(a.strides, 0), ctx.ActivationOf(node),
                                           At(a.dilations, 1), At(a.dilations, 0)),
@@ -312,7 +312,7 @@ Status WriteDepthwise(ExportContext& ctx, const Node& node, const ConvAttrs& a) 
   traits.dilated = At(a.dilations, 0) != 1 || At(a.dilations, 1) != 1;
   const auto filter = *node.input(1)->type().const_dims();
   const auto multiplier = static_cast<int32_t>(filter[3] / a.groups);
-  ctx.AddOperator(fb::BuiltinOperator::DEPTHWISE_CONV_2D, ctx.InputsOf(node), ctx.ResultsOf(node),
+  ctx.AddOperator(fb::BuiltinOperator::DEPTHWISE_CONV_2D, {ctx.ResultsOf(node), ctx.InputsOf(node)},
                   fb::CreateDepthwiseConv2DOptions(
                       ctx.builder(), PaddingOf(a.padding), At(a.strides, 1), At(a.strides, 0),
                       multiplier, ctx.ActivationOf(node), At(a.dilations, 1), At(a.dilations, 0)),
@@ -325,7 +325,7 @@ Status WriteConv(ExportContext& ctx, const Node& node) {
   if (a.filter_layout == FilterLayout::kOxi) return WriteConv2d(ctx, node, a);
   if (a.filter_layout == FilterLayout::kIxo) return WriteDepthwise(ctx, node, a);
   ctx.AddOperator(
-      fb::BuiltinOperator::CONV_3D, ctx.InputsOf(node), ctx.ResultsOf(node),
+      fb::BuiltinOperator::CONV_3D, {ctx.ResultsOf(node), ctx.InputsOf(node)},
       fb::CreateConv3DOptions(ctx.builder(), PaddingOf(a.padding), At(a.strides, 0),
                               At(a.strides, 2), At(a.strides, 1), ctx.ActivationOf(node),
                               At(a.dilations, 0), At(a.dilations, 2), At(a.dilations, 1)));
@@ -380,7 +380,7 @@ Result<TensorIndex> SolidFilter(ExportContext& ctx, const Value* filter) {
   const TensorIndex to =
       ctx.AddTensor(Type(filter->dtype(), map.Apply(*filter->type().dims)), filter->name());
   NN_ASSIGN(const TensorIndex axes, ctx.AddInts(perm, "perm"));
-  ctx.AddOperator(fb::BuiltinOperator::TRANSPOSE, {ctx.TensorOf(filter), axes}, {to},
+  ctx.AddOperator(fb::BuiltinOperator::TRANSPOSE, {{to}, {ctx.TensorOf(filter), axes}},
                   fb::CreateTransposeOptions(ctx.builder()));
   return to;
 }
@@ -402,12 +402,12 @@ Status WriteConvTranspose(ExportContext& ctx, const Node& node) {
   if (node.input(2) != nullptr) inputs.push_back(ctx.BiasOf(node));
   if (solid) {
     ctx.AddOperator(
-        fb::BuiltinOperator::CONV_3D_TRANSPOSE, inputs, ctx.ResultsOf(node),
+        fb::BuiltinOperator::CONV_3D_TRANSPOSE, {ctx.ResultsOf(node), inputs},
         fb::CreateConv3DOptions(ctx.builder(), *TransposePadding(node), At(a.strides, 0),
                                 At(a.strides, 2), At(a.strides, 1), activation));
     return {};
   }
-  ctx.AddOperator(fb::BuiltinOperator::TRANSPOSE_CONV, inputs, ctx.ResultsOf(node),
+  ctx.AddOperator(fb::BuiltinOperator::TRANSPOSE_CONV, {ctx.ResultsOf(node), inputs},
                   fb::CreateTransposeConvOptions(ctx.builder(), *TransposePadding(node),
                                                  At(a.strides, 1), At(a.strides, 0), activation),
                   traits);

@@ -256,27 +256,27 @@ std::optional<std::string> WhyNotArithmetic(const Node& node) {
 }
 
 Status WriteAdd(ExportContext& ctx, const Node& node) {
-  ctx.AddOperator(Op::ADD, ctx.InputsOf(node), ctx.ResultsOf(node),
+  ctx.AddOperator(Op::ADD, {ctx.ResultsOf(node), ctx.InputsOf(node)},
                   fb::CreateAddOptions(ctx.builder(), ctx.ActivationOf(node),
                                        node.output()->dtype() != DType::kI16));
   return {};
 }
 
 Status WriteSub(ExportContext& ctx, const Node& node) {
-  ctx.AddOperator(Op::SUB, ctx.InputsOf(node), ctx.ResultsOf(node),
+  ctx.AddOperator(Op::SUB, {ctx.ResultsOf(node), ctx.InputsOf(node)},
                   fb::CreateSubOptions(ctx.builder(), ctx.ActivationOf(node),
                                        node.output()->dtype() != DType::kI16));
   return {};
 }
 
 Status WriteMul(ExportContext& ctx, const Node& node) {
-  ctx.AddOperator(Op::MUL, ctx.InputsOf(node), ctx.ResultsOf(node),
+  ctx.AddOperator(Op::MUL, {ctx.ResultsOf(node), ctx.InputsOf(node)},
                   fb::CreateMulOptions(ctx.builder(), ctx.ActivationOf(node)));
   return {};
 }
 
 Status WriteDiv(ExportContext& ctx, const Node& node) {
-  ctx.AddOperator(Op::DIV, ctx.InputsOf(node), ctx.ResultsOf(node),
+  ctx.AddOperator(Op::DIV, {ctx.ResultsOf(node), ctx.InputsOf(node)},
                   fb::CreateDivOptions(ctx.builder(), ctx.ActivationOf(node)));
   return {};
 }
@@ -310,7 +310,7 @@ std::optional<Op> ClipOperator(const Node& node) {
 }
 
 Status WriteClip(ExportContext& ctx, const Node& node) {
-  ctx.AddOperator(*ClipOperator(node), {ctx.TensorOf(node.input(0))}, ctx.ResultsOf(node));
+  ctx.AddOperator(*ClipOperator(node), {ctx.ResultsOf(node), {ctx.TensorOf(node.input(0))}});
   return {};
 }
 
@@ -325,7 +325,7 @@ std::optional<std::string> WhyNotClip(const Node& node) {
 }
 
 Status WriteElu(ExportContext& ctx, const Node& node) {
-  ctx.AddOperator(Op::ELU, ctx.InputsOf(node), ctx.ResultsOf(node));
+  ctx.AddOperator(Op::ELU, {ctx.ResultsOf(node), ctx.InputsOf(node)});
   return {};
 }
 
@@ -337,7 +337,7 @@ std::optional<std::string> WhyNotElu(const Node& node) {
 
 Status WriteGelu(ExportContext& ctx, const Node& node) {
   const bool tanh = node.attrs<GeluAttrs>().approximate == GeluApproximation::kTanh;
-  ctx.AddOperator(Op::GELU, ctx.InputsOf(node), ctx.ResultsOf(node),
+  ctx.AddOperator(Op::GELU, {ctx.ResultsOf(node), ctx.InputsOf(node)},
                   fb::CreateGeluOptions(ctx.builder(), tanh));
   return {};
 }
@@ -351,7 +351,7 @@ std::optional<std::string> WhyNotGelu(const Node& node) {
 // ---- Element types ------------------------------------------------------------------------------
 
 Status WriteCast(ExportContext& ctx, const Node& node) {
-  ctx.AddOperator(Op::CAST, ctx.InputsOf(node), ctx.ResultsOf(node),
+  ctx.AddOperator(Op::CAST, {ctx.ResultsOf(node), ctx.InputsOf(node)},
                   fb::CreateCastOptions(ctx.builder(), *TensorTypeOf(node.input(0)->dtype()),
                                         *TensorTypeOf(node.output()->dtype())));
   return {};
@@ -368,7 +368,7 @@ std::optional<std::string> WhyNotCast(const Node& node) {
 }
 
 Status WriteQuantize(ExportContext& ctx, const Node& node) {
-  ctx.AddOperator(Op::QUANTIZE, ctx.InputsOf(node), ctx.ResultsOf(node),
+  ctx.AddOperator(Op::QUANTIZE, {ctx.ResultsOf(node), ctx.InputsOf(node)},
                   fb::CreateQuantizeOptions(ctx.builder()));
   return {};
 }
@@ -385,7 +385,7 @@ std::optional<std::string> WhyNotQuantize(const Node& node) {
 }
 
 Status WriteDequantize(ExportContext& ctx, const Node& node) {
-  ctx.AddOperator(Op::DEQUANTIZE, ctx.InputsOf(node), ctx.ResultsOf(node),
+  ctx.AddOperator(Op::DEQUANTIZE, {ctx.ResultsOf(node), ctx.InputsOf(node)},
                   fb::CreateDequantizeOptions(ctx.builder()));
   return {};
 }

@@ -118,7 +118,7 @@ Status WriteGather(ExportContext& ctx, const Node& node) {
   traits.batch_dims = a.batch_dims != 0;
   NN_ASSIGN(const TensorIndex indices,
             IndexTensor(ctx, node.input(1), x.dim(static_cast<int>(axis))));
-  ctx.AddOperator(Op::GATHER, {ctx.TensorOf(node.input(0)), indices}, ctx.ResultsOf(node),
+  ctx.AddOperator(Op::GATHER, {ctx.ResultsOf(node), {ctx.TensorOf(node.input(0)), indices}},
                   fb::CreateGatherOptions(ctx.builder(), static_cast<int32_t>(axis),
                                           static_cast<int32_t>(a.batch_dims)),
                   traits);
@@ -134,7 +134,7 @@ std::optional<std::string> WhyNotGather(const Node& node) {
 }
 
 Status WriteGatherNd(ExportContext& ctx, const Node& node) {
-  ctx.AddOperator(Op::GATHER_ND, ctx.InputsOf(node), ctx.ResultsOf(node),
+  ctx.AddOperator(Op::GATHER_ND, {ctx.ResultsOf(node), ctx.InputsOf(node)},
                   fb::CreateGatherNdOptions(ctx.builder()));
   return {};
 }
@@ -148,8 +148,9 @@ std::optional<std::string> WhyNotGatherNd(const Node& node) {
 Status WriteScatterNd(ExportContext& ctx, const Node& node) {
   NN_ASSIGN(const TensorIndex shape, ctx.AddInts(node.input(0)->constant().dims(), "shape"));
   ctx.AddOperator(Op::SCATTER_ND,
-                  {ctx.TensorAs(node.input(1), DType::kI32), ctx.TensorOf(node.input(2)), shape},
-                  ctx.ResultsOf(node), fb::CreateScatterNdOptions(ctx.builder()));
+                  {ctx.ResultsOf(node),
+                   {ctx.TensorAs(node.input(1), DType::kI32), ctx.TensorOf(node.input(2)), shape}},
+                  fb::CreateScatterNdOptions(ctx.builder()));
   return {};
 }
 
@@ -197,7 +198,7 @@ Status WriteOneHot(ExportContext& ctx, const Node& node) {
   // ONE_HOT counts from the end for -1 only.
   const int64_t given = node.attrs<OneHotAttrs>().axis;
   const int64_t axis = given < -1 ? given + node.output()->type().rank() : given;
-  ctx.AddOperator(Op::ONE_HOT, inputs, ctx.ResultsOf(node),
+  ctx.AddOperator(Op::ONE_HOT, {ctx.ResultsOf(node), inputs},
                   fb::CreateOneHotOptions(ctx.builder(), static_cast<int32_t>(axis)));
   return {};
 }
@@ -216,10 +217,10 @@ Status WriteNonZero(ExportContext& ctx, const Node& node) {
   const Type& y = node.output()->type();
   const TensorIndex positions =
       ctx.AddTensor(y.WithDims({y.dim(1), y.dim(0)}), node.output()->name());
-  ctx.AddOperator(Op::WHERE, {ctx.TensorOf(node.input(0))}, {positions},
+  ctx.AddOperator(Op::WHERE, {{positions}, {ctx.TensorOf(node.input(0))}},
                   fb::CreateWhereOptions(ctx.builder()));
   NN_ASSIGN(const TensorIndex perm, ctx.AddInts({1, 0}, "perm"));
-  ctx.AddOperator(Op::TRANSPOSE, {positions, perm}, ctx.ResultsOf(node),
+  ctx.AddOperator(Op::TRANSPOSE, {ctx.ResultsOf(node), {positions, perm}},
                   fb::CreateTransposeOptions(ctx.builder()));
   return {};
 }
@@ -237,7 +238,7 @@ Status WriteUnique(ExportContext& ctx, const Node& node) {
   else
     inverse = ctx.AddTensor(Type(a.index_type, *node.input(0)->type().dims), "inverse");
   ctx.AddOperator(
-      Op::UNIQUE, {ctx.TensorOf(node.input(0))}, {ctx.TensorOf(node.output()), inverse},
+      Op::UNIQUE, {{ctx.TensorOf(node.output()), inverse}, {ctx.TensorOf(node.input(0))}},
       fb::CreateUniqueOptions(ctx.builder(), a.index_type == DType::kI64 ? fb::TensorType::INT64
                                                                          : fb::TensorType::INT32));
   return {};
@@ -257,7 +258,7 @@ std::optional<std::string> WhyNotUnique(const Node& node) {
 
 Status WriteReverseSequence(ExportContext& ctx, const Node& node) {
   const auto& a = node.attrs<ReverseSequenceAttrs>();
-  ctx.AddOperator(Op::REVERSE_SEQUENCE, ctx.InputsOf(node), ctx.ResultsOf(node),
+  ctx.AddOperator(Op::REVERSE_SEQUENCE, {ctx.ResultsOf(node), ctx.InputsOf(node)},
                   fb::CreateReverseSequenceOptions(ctx.builder(), static_cast<int32_t>(a.time_axis),
                                                    static_cast<int32_t>(a.batch_axis)));
   return {};

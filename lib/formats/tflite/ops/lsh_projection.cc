@@ -32,7 +32,7 @@ Status WriteLshProjection(ExportContext& ctx, const Node& node) {
       form == LshForm::kDense ? fb::LSHProjectionType::DENSE : fb::LSHProjectionType::SPARSE);
   const std::vector<TensorIndex> inputs = ctx.InputsOf(node);
   if (form != LshForm::kSparse) {
-    ctx.AddOperator(Op::LSH_PROJECTION, inputs, ctx.ResultsOf(node), options);
+    ctx.AddOperator(Op::LSH_PROJECTION, {ctx.ResultsOf(node), inputs}, options);
     return {};
   }
   const Type& hash = node.input(0)->type();
@@ -41,10 +41,12 @@ Status WriteLshProjection(ExportContext& ctx, const Node& node) {
   for (int64_t f = 0; f < functions; ++f)
     offsets.push_back(static_cast<int32_t>(static_cast<uint64_t>(f) << bits));
   const TensorIndex numbered = ctx.AddTensor(node.output()->type(), "numbered");
-  ctx.AddOperator(Op::LSH_PROJECTION, inputs, {numbered}, options);
-  ctx.AddOperator(Op::SUB,
-                  {numbered, ctx.AddConstant(Tensor::Of<int32_t>({functions}, offsets), "offsets")},
-                  ctx.ResultsOf(node), fb::CreateSubOptions(ctx.builder()));
+  ctx.AddOperator(Op::LSH_PROJECTION, {{numbered}, inputs}, options);
+  ctx.AddOperator(
+      Op::SUB,
+      {ctx.ResultsOf(node),
+       {numbered, ctx.AddConstant(Tensor::Of<int32_t>({functions}, offsets), "offsets")}},
+      fb::CreateSubOptions(ctx.builder()));
   return {};
 }
 

@@ -60,13 +60,13 @@ namespace {
 Status WriteMatmul(ExportContext& ctx, const Node& node) {
   const auto& a = node.attrs<MatmulAttrs>();
   if (!IsFullyConnected(node)) {
-    ctx.AddOperator(fb::BuiltinOperator::BATCH_MATMUL, ctx.InputsOf(node), ctx.ResultsOf(node),
+    ctx.AddOperator(fb::BuiltinOperator::BATCH_MATMUL, {ctx.ResultsOf(node), ctx.InputsOf(node)},
                     fb::CreateBatchMatMulOptions(ctx.builder(), a.transpose_a, a.transpose_b));
     return {};
   }
   VersionTraits traits;
   traits.keep_num_dims = node.output()->type().rank() != 2;
-  ctx.AddOperator(fb::BuiltinOperator::FULLY_CONNECTED, ctx.InputsOf(node), ctx.ResultsOf(node),
+  ctx.AddOperator(fb::BuiltinOperator::FULLY_CONNECTED, {ctx.ResultsOf(node), ctx.InputsOf(node)},
                   fb::CreateFullyConnectedOptions(ctx.builder(), ctx.ActivationOf(node),
                                                   fb::FullyConnectedOptionsWeightsFormat::DEFAULT,
                                                   traits.keep_num_dims),

@@ -91,7 +91,7 @@ TensorIndex ScalarOf(ExportContext& ctx, const Value* v) {
   if (v->type().rank() == 0) return ctx.TensorOf(v);
   const TensorIndex to = ctx.AddTensor(Type(v->dtype(), Dims{}), v->name());
   const std::vector<int32_t> axes = {0};
-  ctx.AddOperator(fb::BuiltinOperator::SQUEEZE, {ctx.TensorOf(v)}, {to},
+  ctx.AddOperator(fb::BuiltinOperator::SQUEEZE, {{to}, {ctx.TensorOf(v)}},
                   fb::CreateSqueezeOptions(ctx.builder(), ctx.builder().CreateVector(axes)));
   return to;
 }
@@ -104,10 +104,10 @@ Result<TensorIndex> SizeOf(ExportContext& ctx, const Value* limit, int64_t boxes
     return ctx.AddInt(std::clamp<int64_t>(limit->constant().GetInt(0), 0, boxes), kName);
   const auto number = [&](int64_t v) { return ctx.AddConstant(Tensor::Scalar(v), kName); };
   const TensorIndex low = ctx.AddTensor(Type(DType::kI64, Dims{}), std::string(kName));
-  ctx.AddOperator(fb::BuiltinOperator::MINIMUM, {ScalarOf(ctx, limit), number(boxes)}, {low},
+  ctx.AddOperator(fb::BuiltinOperator::MINIMUM, {{low}, {ScalarOf(ctx, limit), number(boxes)}},
                   fb::CreateMaximumMinimumOptions(ctx.builder()));
   const TensorIndex wide = ctx.AddTensor(Type(DType::kI64, Dims{}), std::string(kName));
-  ctx.AddOperator(fb::BuiltinOperator::MAXIMUM, {low, number(0)}, {wide},
+  ctx.AddOperator(fb::BuiltinOperator::MAXIMUM, {{wide}, {low, number(0)}},
                   fb::CreateMaximumMinimumOptions(ctx.builder()));
   const TensorIndex size = ctx.AddTensor(Type(DType::kI32, Dims{}), std::string(kName));
   ctx.AddCast(wide, size);
@@ -129,17 +129,18 @@ TensorIndex Above(ExportContext& ctx, const Value* threshold) {
   };
   const auto number = [&](auto v) { return ctx.AddConstant(Tensor::Scalar(v), kName); };
   const TensorIndex unsigned_zero = temporary(DType::kF32);  // -0 as +0
-  ctx.AddOperator(fb::BuiltinOperator::ADD, {ScalarOf(ctx, threshold), number(0.0f)},
-                  {unsigned_zero}, fb::CreateAddOptions(builder));
+  ctx.AddOperator(fb::BuiltinOperator::ADD,
+                  {{unsigned_zero}, {ScalarOf(ctx, threshold), number(0.0f)}},
+                  fb::CreateAddOptions(builder));
   const TensorIndex bits = temporary(DType::kI32), next = temporary(DType::kI32),
                     positive = temporary(DType::kI32), above = temporary(DType::kF32);
-  ctx.AddOperator(fb::BuiltinOperator::BITCAST, {unsigned_zero}, {bits},
+  ctx.AddOperator(fb::BuiltinOperator::BITCAST, {{bits}, {unsigned_zero}},
                   fb::CreateBitcastOptions(builder));
-  ctx.AddOperator(fb::BuiltinOperator::ADD, {bits, number(int32_t{1})}, {next},
+  ctx.AddOperator(fb::BuiltinOperator::ADD, {{next}, {bits, number(int32_t{1})}},
                   fb::CreateAddOptions(builder));
-  ctx.AddOperator(fb::BuiltinOperator::MAXIMUM, {next, number(int32_t{0})}, {positive},
+  ctx.AddOperator(fb::BuiltinOperator::MAXIMUM, {{positive}, {next, number(int32_t{0})}},
                   fb::CreateMaximumMinimumOptions(builder));
-  ctx.AddOperator(fb::BuiltinOperator::BITCAST, {positive}, {above},
+  ctx.AddOperator(fb::BuiltinOperator::BITCAST, {{above}, {positive}},
                   fb::CreateBitcastOptions(builder));
   return above;
 }
@@ -151,7 +152,7 @@ Status WriteNonMaxSuppression(ExportContext& ctx, const Node& node) {
   const auto squeezed = [&](size_t input, Dims dims, const std::vector<int32_t>& axes) {
     const Value* v = node.input(input);
     const TensorIndex to = ctx.AddTensor(Type(DType::kF32, std::move(dims)), v->name());
-    ctx.AddOperator(fb::BuiltinOperator::SQUEEZE, {ctx.TensorOf(v)}, {to},
+    ctx.AddOperator(fb::BuiltinOperator::SQUEEZE, {{to}, {ctx.TensorOf(v)}},
                     fb::CreateSqueezeOptions(builder, builder.CreateVector(axes)));
     return to;
   };
@@ -162,29 +163,32 @@ Status WriteNonMaxSuppression(ExportContext& ctx, const Node& node) {
   const TensorIndex indices = ctx.AddTensor(Type(DType::kI32, {n}), "indices");
   const TensorIndex count = ctx.AddTensor(Type(DType::kI32, Dims{}), "count");
   const Value* least = node.input(kScoreThreshold);
-  ctx.AddOperator(fb::BuiltinOperator::NON_MAX_SUPPRESSION_V4,
-                  {list, scores, size, Above(ctx, node.input(kIouThreshold)),
-                   least == nullptr ? ctx.AddConstant(Tensor::Scalar(-kInfinity), "score_threshold")
-                                    : ScalarOf(ctx, least)},
-                  {indices, count}, fb::CreateNonMaxSuppressionV4Options(builder));
+  ctx.AddOperator(
+      fb::BuiltinOperator::NON_MAX_SUPPRESSION_V4,
+      {{indices, count},
+       {list, scores, size, Above(ctx, node.input(kIouThreshold)),
+        least == nullptr ? ctx.AddConstant(Tensor::Scalar(-kInfinity), "score_threshold")
+                         : ScalarOf(ctx, least)}},
+      fb::CreateNonMaxSuppressionV4Options(builder));
   // The first `count` of them, in the last column.
   NN_ASSIGN(const TensorIndex axis, ctx.AddInt(0, "axis"));
   const TensorIndex end = ctx.AddTensor(Type(DType::kI32, {Dim(1)}), "end");
-  ctx.AddOperator(fb::BuiltinOperator::EXPAND_DIMS, {count, axis}, {end},
+  ctx.AddOperator(fb::BuiltinOperator::EXPAND_DIMS, {{end}, {count, axis}},
                   fb::CreateExpandDimsOptions(builder));
   NN_ASSIGN(const TensorIndex begin, ctx.AddInts({0}, "begin"));
   NN_ASSIGN(const TensorIndex strides, ctx.AddInts({1}, "strides"));
   const TensorIndex selected = ctx.AddTensor(Type(DType::kI32, {n}), "selected");
-  ctx.AddOperator(fb::BuiltinOperator::STRIDED_SLICE, {indices, begin, end, strides}, {selected},
+  ctx.AddOperator(fb::BuiltinOperator::STRIDED_SLICE, {{selected}, {indices, begin, end, strides}},
                   fb::CreateStridedSliceOptions(builder));
   NN_ASSIGN(const TensorIndex last, ctx.AddInt(1, "axis"));
   const TensorIndex column = ctx.AddTensor(Type(DType::kI32, {n, Dim(1)}), "column");
-  ctx.AddOperator(fb::BuiltinOperator::EXPAND_DIMS, {selected, last}, {column},
+  ctx.AddOperator(fb::BuiltinOperator::EXPAND_DIMS, {{column}, {selected, last}},
                   fb::CreateExpandDimsOptions(builder));
   const TensorIndex pads =
       ctx.AddConstant(Tensor::Of<int32_t>({2, 2}, std::vector<int32_t>{0, 0, 2, 0}), "paddings");
   const TensorIndex rows = ctx.AddTensor(Type(DType::kI32, {n, Dim(3)}), "rows");
-  ctx.AddOperator(fb::BuiltinOperator::PAD, {column, pads}, {rows}, fb::CreatePadOptions(builder));
+  ctx.AddOperator(fb::BuiltinOperator::PAD, {{rows}, {column, pads}},
+                  fb::CreatePadOptions(builder));
   ctx.AddCast(rows, ctx.ResultOf(node));
   return {};
 }

@@ -55,7 +55,7 @@ std::optional<std::string> WhyNotLastAxis(const Node& node, int64_t axis) {
 }
 
 Status WriteSoftmax(ExportContext& ctx, const Node& node) {
-  ctx.AddOperator(Op::SOFTMAX, ctx.InputsOf(node), ctx.ResultsOf(node),
+  ctx.AddOperator(Op::SOFTMAX, {ctx.ResultsOf(node), ctx.InputsOf(node)},
                   fb::CreateSoftmaxOptions(ctx.builder(), node.attrs<SoftmaxAttrs>().beta));
   return {};
 }
@@ -65,7 +65,7 @@ std::optional<std::string> WhyNotSoftmax(const Node& node) {
 }
 
 Status WriteLogSoftmax(ExportContext& ctx, const Node& node) {
-  ctx.AddOperator(Op::LOG_SOFTMAX, ctx.InputsOf(node), ctx.ResultsOf(node),
+  ctx.AddOperator(Op::LOG_SOFTMAX, {ctx.ResultsOf(node), ctx.InputsOf(node)},
                   fb::CreateLogSoftmaxOptions(ctx.builder()));
   return {};
 }
@@ -75,7 +75,7 @@ std::optional<std::string> WhyNotLogSoftmax(const Node& node) {
 }
 
 Status WriteL2Normalization(ExportContext& ctx, const Node& node) {
-  ctx.AddOperator(Op::L2_NORMALIZATION, ctx.InputsOf(node), ctx.ResultsOf(node),
+  ctx.AddOperator(Op::L2_NORMALIZATION, {ctx.ResultsOf(node), ctx.InputsOf(node)},
                   fb::CreateL2NormOptions(ctx.builder(), ctx.ActivationOf(node)));
   return {};
 }
@@ -90,7 +90,7 @@ std::optional<std::string> WhyNotL2Normalization(const Node& node) {
 
 Status WriteLrn(ExportContext& ctx, const Node& node) {
   const auto& a = node.attrs<LrnAttrs>();
-  ctx.AddOperator(Op::LOCAL_RESPONSE_NORMALIZATION, ctx.InputsOf(node), ctx.ResultsOf(node),
+  ctx.AddOperator(Op::LOCAL_RESPONSE_NORMALIZATION, {ctx.ResultsOf(node), ctx.InputsOf(node)},
                   fb::CreateLocalResponseNormalizationOptions(
                       ctx.builder(), static_cast<int32_t>(a.size / 2), a.bias,
                       a.alpha / static_cast<float>(a.size), a.beta));

@@ -60,9 +60,9 @@ Result<TensorIndex> PairsOf(ExportContext& ctx, const Node& node) {
     const TensorIndex lists = add({Dim(2), Dim(rank)}), pairs = add({Dim(rank), Dim(2)});
     NN_ASSIGN(const TensorIndex shape, ctx.AddInts({2, rank}, "shape"));
     NN_ASSIGN(const TensorIndex perm, ctx.AddInts({1, 0}, "perm"));
-    ctx.AddOperator(Op::RESHAPE, {ctx.TensorOf(pads), shape}, {lists},
+    ctx.AddOperator(Op::RESHAPE, {{lists}, {ctx.TensorOf(pads), shape}},
                     fb::CreateReshapeOptions(ctx.builder()));
-    ctx.AddOperator(Op::TRANSPOSE, {lists, perm}, {pairs},
+    ctx.AddOperator(Op::TRANSPOSE, {{pairs}, {lists, perm}},
                     fb::CreateTransposeOptions(ctx.builder()));
     return pairs;
   }
@@ -81,15 +81,16 @@ Status WritePad(ExportContext& ctx, const Node& node) {
   const auto dims = node.output()->type().const_dims();
   const bool empty = dims && std::find(dims->begin(), dims->end(), 0) != dims->end();
   if (a.mode != PadMode::kConstant && !empty) {
-    ctx.AddOperator(Op::MIRROR_PAD, inputs, ctx.ResultsOf(node),
+    ctx.AddOperator(Op::MIRROR_PAD, {ctx.ResultsOf(node), inputs},
                     fb::CreateMirrorPadOptions(ctx.builder(), a.mode == PadMode::kReflect
                                                                   ? fb::MirrorPadMode::REFLECT
                                                                   : fb::MirrorPadMode::SYMMETRIC));
   } else if (node.input(1) != nullptr) {
     inputs.push_back(ctx.TensorOf(node.input(1)));
-    ctx.AddOperator(Op::PADV2, inputs, ctx.ResultsOf(node), fb::CreatePadV2Options(ctx.builder()));
+    ctx.AddOperator(Op::PADV2, {ctx.ResultsOf(node), inputs},
+                    fb::CreatePadV2Options(ctx.builder()));
   } else {
-    ctx.AddOperator(Op::PAD, inputs, ctx.ResultsOf(node), fb::CreatePadOptions(ctx.builder()));
+    ctx.AddOperator(Op::PAD, {ctx.ResultsOf(node), inputs}, fb::CreatePadOptions(ctx.builder()));
   }
   return {};
 }

@@ -52,7 +52,7 @@ Status WritePool(ExportContext& ctx, const Node& node) {
     return a.strides.empty() ? 1 : static_cast<int32_t>(a.strides[i]);
   };
   ctx.AddOperator(
-      op, ctx.InputsOf(node), ctx.ResultsOf(node),
+      op, {ctx.ResultsOf(node), ctx.InputsOf(node)},
       fb::CreatePool2DOptions(
           ctx.builder(), a.padding == Padding::kSameUpper ? fb::Padding::SAME : fb::Padding::VALID,
           stride(1), stride(0), static_cast<int32_t>(a.kernel[1]),

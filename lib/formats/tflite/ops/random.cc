@@ -62,7 +62,7 @@ Status WriteDrawn(ExportContext& ctx, const Node& node) {
   } else {
     NN_ASSIGN(shape, ctx.AddDims(a.dims, "shape"));
   }
-  ctx.AddOperator(op, {shape}, ctx.ResultsOf(node), RandomOptionsOf(ctx, a));
+  ctx.AddOperator(op, {ctx.ResultsOf(node), {shape}}, RandomOptionsOf(ctx, a));
   return {};
 }
 
@@ -87,7 +87,7 @@ Status WriteMultinomial(ExportContext& ctx, const Node& node) {
   } else {
     NN_ASSIGN(count, ctx.AddInt(a.count, "num_samples"));
   }
-  ctx.AddOperator(Op::MULTINOMIAL, {ctx.TensorOf(node.input(0)), count}, ctx.ResultsOf(node),
+  ctx.AddOperator(Op::MULTINOMIAL, {ctx.ResultsOf(node), {ctx.TensorOf(node.input(0)), count}},
                   RandomOptionsOf(ctx, a));
   return {};
 }

@@ -138,7 +138,7 @@ class LayerWriter {
         results.push_back(y);
       }
     }
-    ctx_.AddOperator(fb::BuiltinOperator::PACK, results, {ctx_.ResultOf(node_)},
+    ctx_.AddOperator(fb::BuiltinOperator::PACK, {{ctx_.ResultOf(node_)}, results},
                      fb::CreatePackOptions(ctx_.builder(), static_cast<int32_t>(results.size()),
                                            DirectionAxis()));
     return {};
@@ -151,7 +151,7 @@ class LayerWriter {
   Result<TensorIndex> Reversed(TensorIndex x, const Type& type) {
     NN_ASSIGN(const TensorIndex axes, ctx_.AddInts({attrs_.batch_first ? 1 : 0}, "axes"));
     const TensorIndex y = ctx_.AddTensor(type, "reversed");
-    ctx_.AddOperator(fb::BuiltinOperator::REVERSE_V2, {x, axes}, {y},
+    ctx_.AddOperator(fb::BuiltinOperator::REVERSE_V2, {{y}, {x, axes}},
                      fb::CreateReverseV2Options(ctx_.builder()));
     return y;
   }
@@ -251,26 +251,26 @@ class LayerWriter {
     const bool time_major = !attrs_.batch_first;
     const bool both = results.size() == 2;
     if (!IsLstmLayer(node_) && both) {
-      ctx_.AddOperator(Op::BIDIRECTIONAL_SEQUENCE_RNN, operands, results,
+      ctx_.AddOperator(Op::BIDIRECTIONAL_SEQUENCE_RNN, {results, operands},
                        fb::CreateBidirectionalSequenceRNNOptions(builder, time_major, activation));
       return;
     }
     if (!IsLstmLayer(node_)) {
-      ctx_.AddOperator(Op::UNIDIRECTIONAL_SEQUENCE_RNN, operands, results,
+      ctx_.AddOperator(Op::UNIDIRECTIONAL_SEQUENCE_RNN, {results, operands},
                        fb::CreateSequenceRNNOptions(builder, time_major, activation));
       return;
     }
     const float limit = node_.attrs<LstmAttrs>().cell_clip;
     const float clip = std::isfinite(limit) ? limit : 0.0f;
     if (both) {
-      ctx_.AddOperator(Op::BIDIRECTIONAL_SEQUENCE_LSTM, operands, results,
+      ctx_.AddOperator(Op::BIDIRECTIONAL_SEQUENCE_LSTM, {results, operands},
                        fb::CreateBidirectionalSequenceLSTMOptions(builder, activation, clip, 0.0f,
                                                                   false, time_major),
                        {.batch_first = attrs_.batch_first});
       return;
     }
     ctx_.AddOperator(
-        Op::UNIDIRECTIONAL_SEQUENCE_LSTM, operands, results,
+        Op::UNIDIRECTIONAL_SEQUENCE_LSTM, {results, operands},
         fb::CreateUnidirectionalSequenceLSTMOptions(builder, activation, clip, 0.0f, time_major));
     if (quantized_) AddIntermediates();
   }
@@ -321,7 +321,7 @@ Status WriteSvdf(ExportContext& ctx, const Node& node) {
   // The integer kernel requires RELU, of which it applies only the bound of int8.
   const auto activation = x.quantized() ? fb::ActivationFunctionType::RELU : ctx.ActivationOf(node);
   ctx.AddOperator(
-      fb::BuiltinOperator::SVDF, operands, {ctx.ResultOf(node)},
+      fb::BuiltinOperator::SVDF, {{ctx.ResultOf(node)}, operands},
       fb::CreateSVDFOptions(ctx.builder(), static_cast<int32_t>(node.attrs<SvdfAttrs>().rank),
                             activation));
   return {};

@@ -58,7 +58,7 @@ Status WriteReduce(ExportContext& ctx, const Node& node) {
     std::iota(a.axes.begin(), a.axes.end(), 0);
   }
   NN_ASSIGN(const TensorIndex axes, ctx.AddInts(a.axes, "axes"));
-  ctx.AddOperator(op, {ctx.TensorOf(node.input(0)), axes}, ctx.ResultsOf(node),
+  ctx.AddOperator(op, {ctx.ResultsOf(node), {ctx.TensorOf(node.input(0)), axes}},
                   fb::CreateReducerOptions(ctx.builder(), a.keep_dims));
   return {};
 }

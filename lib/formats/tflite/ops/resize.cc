@@ -130,12 +130,12 @@ Status WriteResize(ExportContext& ctx, const Node& node) {
   traits.half_pixel = c.half_pixel;
   std::vector<TensorIndex> inputs = {ctx.TensorOf(node.input(0)), sizes};
   if (node.attrs<ResizeAttrs>().mode == ResizeMode::kLinear)
-    ctx.AddOperator(fb::BuiltinOperator::RESIZE_BILINEAR, inputs, ctx.ResultsOf(node),
+    ctx.AddOperator(fb::BuiltinOperator::RESIZE_BILINEAR, {ctx.ResultsOf(node), inputs},
                     fb::CreateResizeBilinearOptions(ctx.builder(), c.align_corners, c.half_pixel),
                     traits);
   else
     ctx.AddOperator(
-        fb::BuiltinOperator::RESIZE_NEAREST_NEIGHBOR, inputs, ctx.ResultsOf(node),
+        fb::BuiltinOperator::RESIZE_NEAREST_NEIGHBOR, {ctx.ResultsOf(node), inputs},
         fb::CreateResizeNearestNeighborOptions(ctx.builder(), c.align_corners, c.half_pixel),
         traits);
   return {};

@@ -26,7 +26,7 @@ Status WriteCumSum(ExportContext& ctx, const Node& node) {
   } else {
     NN_ASSIGN(axis, ctx.AddInt(a.axis, "axis"));
   }
-  ctx.AddOperator(Op::CUMSUM, {ctx.TensorOf(node.input(0)), axis}, ctx.ResultsOf(node),
+  ctx.AddOperator(Op::CUMSUM, {ctx.ResultsOf(node), {ctx.TensorOf(node.input(0)), axis}},
                   fb::CreateCumsumOptions(ctx.builder(), a.exclusive, a.reverse));
   return {};
 }

@@ -58,12 +58,12 @@ Status WriteArg(ExportContext& ctx, const Node& node) {
   }
   std::vector<TensorIndex> inputs = {ctx.TensorOf(node.input(0)), axis};
   if constexpr (op == Op::ARG_MAX)
-    ctx.AddOperator(op, inputs, {y}, fb::CreateArgMaxOptions(ctx.builder(), type));
+    ctx.AddOperator(op, {{y}, inputs}, fb::CreateArgMaxOptions(ctx.builder(), type));
   else
-    ctx.AddOperator(op, inputs, {y}, fb::CreateArgMinOptions(ctx.builder(), type));
+    ctx.AddOperator(op, {{y}, inputs}, fb::CreateArgMinOptions(ctx.builder(), type));
   if (!a.keep_dims) return {};
   NN_ASSIGN(const TensorIndex at, ctx.AddInt(a.axis, "axis"));
-  ctx.AddOperator(Op::EXPAND_DIMS, {y, at}, ctx.ResultsOf(node),
+  ctx.AddOperator(Op::EXPAND_DIMS, {ctx.ResultsOf(node), {y, at}},
                   fb::CreateExpandDimsOptions(ctx.builder()));
   return {};
 }
@@ -85,8 +85,9 @@ Status WriteTopK(ExportContext& ctx, const Node& node) {
   TensorIndex narrow = ctx.TensorOf(indices);
   if (indices->dtype() != DType::kI32)
     narrow = ctx.AddTensor(Type(DType::kI32, *indices->type().dims), indices->name());
-  ctx.AddOperator(Op::TOPK_V2, {ctx.TensorOf(node.input(0)), k},
-                  {ctx.TensorOf(node.output()), narrow}, fb::CreateTopKV2Options(ctx.builder()));
+  ctx.AddOperator(Op::TOPK_V2,
+                  {{ctx.TensorOf(node.output()), narrow}, {ctx.TensorOf(node.input(0)), k}},
+                  fb::CreateTopKV2Options(ctx.builder()));
   if (indices->dtype() != DType::kI32) ctx.AddCast(narrow, ctx.TensorOf(indices));
   return {};
 }

@@ -175,7 +175,7 @@ Status WriteAsReshape(ExportContext& ctx, const Node& node) {
     for (const Dim& d : dims) list.push_back(d.is_const() ? static_cast<int32_t>(d.value()) : -1);
     numbers = ctx.builder().CreateVector(list);
   }
-  ctx.AddOperator(Op::RESHAPE, {ctx.TensorOf(node.input(0)), shape}, ctx.ResultsOf(node),
+  ctx.AddOperator(Op::RESHAPE, {ctx.ResultsOf(node), {ctx.TensorOf(node.input(0)), shape}},
                   fb::CreateReshapeOptions(ctx.builder(), numbers));
   return {};
 }
@@ -183,8 +183,9 @@ Status WriteAsReshape(ExportContext& ctx, const Node& node) {
 Status WriteReshape(ExportContext& ctx, const Node& node) {
   if (node.input(1) == nullptr) return WriteAsReshape(ctx, node);
   ctx.AddOperator(Op::RESHAPE,
-                  {ctx.TensorOf(node.input(0)), ctx.TensorAs(node.input(1), DType::kI32)},
-                  ctx.ResultsOf(node), fb::CreateReshapeOptions(ctx.builder()));
+                  {ctx.ResultsOf(node),
+                   {ctx.TensorOf(node.input(0)), ctx.TensorAs(node.input(1), DType::kI32)}},
+                  fb::CreateReshapeOptions(ctx.builder()));
   return {};
 }
 
@@ -202,7 +203,7 @@ Status WriteTranspose(ExportContext& ctx, const Node& node) {
   if (AxisMap::Permutation(perm).KeepsOrder(from) && UnknownSizes(from) <= 1)
     return WriteAsReshape(ctx, node);
   NN_ASSIGN(const TensorIndex axes, ctx.AddInts(perm, "perm"));
-  ctx.AddOperator(Op::TRANSPOSE, {ctx.TensorOf(node.input(0)), axes}, ctx.ResultsOf(node),
+  ctx.AddOperator(Op::TRANSPOSE, {ctx.ResultsOf(node), {ctx.TensorOf(node.input(0)), axes}},
                   fb::CreateTransposeOptions(ctx.builder()));
   return {};
 }
@@ -225,7 +226,7 @@ Status WriteExpandDims(ExportContext& ctx, const Node& node) {
     const TensorIndex to =
         i + 1 == axes.size() ? ctx.ResultOf(node) : ctx.AddTensor(type, node.output()->name());
     NN_ASSIGN(const TensorIndex axis, ctx.AddInt(axes[i], "axis"));
-    ctx.AddOperator(Op::EXPAND_DIMS, {from, axis}, {to},
+    ctx.AddOperator(Op::EXPAND_DIMS, {{to}, {from, axis}},
                     fb::CreateExpandDimsOptions(ctx.builder()));
     from = to;
   }
@@ -244,7 +245,7 @@ std::optional<std::string> WhyNotAxes(const Node& node) {
 Status WriteSqueeze(ExportContext& ctx, const Node& node) {
   const auto& axes = node.attrs<AxesAttrs>().axes;
   const std::vector<int32_t> narrow(axes.begin(), axes.end());
-  ctx.AddOperator(Op::SQUEEZE, {ctx.TensorOf(node.input(0))}, ctx.ResultsOf(node),
+  ctx.AddOperator(Op::SQUEEZE, {ctx.ResultsOf(node), {ctx.TensorOf(node.input(0))}},
                   fb::CreateSqueezeOptions(ctx.builder(), ctx.builder().CreateVector(narrow)));
   return {};
 }
@@ -259,13 +260,13 @@ Status WriteShapeOf(ExportContext& ctx, const Node& node) {
   const bool whole = node.output()->type().dim(0) == rank;
   const TensorIndex shape =
       whole ? ctx.ResultOf(node) : ctx.AddTensor(Type(a.dtype, {Dim(rank)}), "shape");
-  ctx.AddOperator(Op::SHAPE, {ctx.TensorOf(node.input(0))}, {shape},
+  ctx.AddOperator(Op::SHAPE, {{shape}, {ctx.TensorOf(node.input(0))}},
                   fb::CreateShapeOptions(ctx.builder(), type));
   if (whole) return {};
   const int64_t start = std::clamp<int64_t>(a.start < 0 ? a.start + rank : a.start, 0, rank);
   NN_ASSIGN(const TensorIndex begin, ctx.AddInts({start}, "begin"));
   NN_ASSIGN(const TensorIndex size, ctx.AddInts({node.output()->type().dim(0).value()}, "size"));
-  ctx.AddOperator(Op::SLICE, {shape, begin, size}, ctx.ResultsOf(node),
+  ctx.AddOperator(Op::SLICE, {ctx.ResultsOf(node), {shape, begin, size}},
                   fb::CreateSliceOptions(ctx.builder()));
   return {};
 }
@@ -285,10 +286,10 @@ Status WriteExpand(ExportContext& ctx, const Node& node) {
   }
   const TensorIndex x = ctx.TensorOf(node.input(0));
   if (node.input(0)->type().rank() == 0)
-    ctx.AddOperator(Op::FILL, {shape, x}, ctx.ResultsOf(node),
+    ctx.AddOperator(Op::FILL, {ctx.ResultsOf(node), {shape, x}},
                     fb::CreateFillOptions(ctx.builder()));
   else
-    ctx.AddOperator(Op::BROADCAST_TO, {x, shape}, ctx.ResultsOf(node),
+    ctx.AddOperator(Op::BROADCAST_TO, {ctx.ResultsOf(node), {x, shape}},
                     fb::CreateBroadcastToOptions(ctx.builder()));
   return {};
 }
@@ -309,13 +310,13 @@ Status WriteTile(ExportContext& ctx, const Node& node) {
   } else {
     repeats = ctx.TensorAs(node.input(1), DType::kI32);
   }
-  ctx.AddOperator(Op::TILE, {ctx.TensorOf(node.input(0)), repeats}, ctx.ResultsOf(node),
+  ctx.AddOperator(Op::TILE, {ctx.ResultsOf(node), {ctx.TensorOf(node.input(0)), repeats}},
                   fb::CreateTileOptions(ctx.builder()));
   return {};
 }
 
 Status WriteRange(ExportContext& ctx, const Node& node) {
-  ctx.AddOperator(Op::RANGE, ctx.InputsOf(node), ctx.ResultsOf(node),
+  ctx.AddOperator(Op::RANGE, {ctx.ResultsOf(node), ctx.InputsOf(node)},
                   fb::CreateRangeOptions(ctx.builder()));
   return {};
 }
@@ -332,10 +333,10 @@ template <Op op>
 Status WriteDepth(ExportContext& ctx, const Node& node) {
   const auto block = static_cast<int32_t>(node.attrs<DepthToSpaceAttrs>().block);
   if constexpr (op == Op::DEPTH_TO_SPACE)
-    ctx.AddOperator(op, ctx.InputsOf(node), ctx.ResultsOf(node),
+    ctx.AddOperator(op, {ctx.ResultsOf(node), ctx.InputsOf(node)},
                     fb::CreateDepthToSpaceOptions(ctx.builder(), block));
   else
-    ctx.AddOperator(op, ctx.InputsOf(node), ctx.ResultsOf(node),
+    ctx.AddOperator(op, {ctx.ResultsOf(node), ctx.InputsOf(node)},
                     fb::CreateSpaceToDepthOptions(ctx.builder(), block));
   return {};
 }
@@ -360,10 +361,10 @@ Status WriteBlocks(ExportContext& ctx, const Node& node) {
   const TensorIndex pads = ctx.AddConstant(Tensor::Of({static_cast<int64_t>(n), 2}, pairs), "pads");
   std::vector<TensorIndex> inputs = {ctx.TensorOf(node.input(0)), blocks, pads};
   if constexpr (op == Op::SPACE_TO_BATCH_ND)
-    ctx.AddOperator(op, inputs, ctx.ResultsOf(node),
+    ctx.AddOperator(op, {ctx.ResultsOf(node), inputs},
                     fb::CreateSpaceToBatchNDOptions(ctx.builder()));
   else
-    ctx.AddOperator(op, inputs, ctx.ResultsOf(node),
+    ctx.AddOperator(op, {ctx.ResultsOf(node), inputs},
                     fb::CreateBatchToSpaceNDOptions(ctx.builder()));
   return {};
 }

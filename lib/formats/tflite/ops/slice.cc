@@ -332,8 +332,8 @@ Status WriteStrided(ExportContext& ctx, const Node& node, const Strided& s) {
   NN_ASSIGN(const TensorIndex begin, ctx.AddInts(s.begin, "begin"));
   NN_ASSIGN(const TensorIndex end, ctx.AddInts(s.end, "end"));
   NN_ASSIGN(const TensorIndex strides, ctx.AddInts(s.strides, "strides"));
-  ctx.AddOperator(Op::STRIDED_SLICE, {ctx.TensorOf(node.input(0)), begin, end, strides},
-                  ctx.ResultsOf(node),
+  ctx.AddOperator(Op::STRIDED_SLICE,
+                  {ctx.ResultsOf(node), {ctx.TensorOf(node.input(0)), begin, end, strides}},
                   fb::CreateStridedSliceOptions(ctx.builder(), s.begin_mask, s.end_mask));
   return {};
 }
@@ -349,9 +349,10 @@ Status WriteSlice(ExportContext& ctx, const Node& node) {
       NN_ASSIGN(strides, ctx.AddInts(std::vector<int64_t>(count, 1), "strides"));
     }
     ctx.AddOperator(Op::STRIDED_SLICE,
-                    {ctx.TensorOf(node.input(0)), ctx.TensorAs(node.input(1), DType::kI32),
-                     ctx.TensorAs(node.input(2), DType::kI32), strides},
-                    ctx.ResultsOf(node), fb::CreateStridedSliceOptions(ctx.builder()));
+                    {ctx.ResultsOf(node),
+                     {ctx.TensorOf(node.input(0)), ctx.TensorAs(node.input(1), DType::kI32),
+                      ctx.TensorAs(node.input(2), DType::kI32), strides}},
+                    fb::CreateStridedSliceOptions(ctx.builder()));
     return {};
   }
   const Strided s = *StridedOf(node);
@@ -366,7 +367,7 @@ Status WriteSlice(ExportContext& ctx, const Node& node) {
   }
   NN_ASSIGN(const TensorIndex begin, ctx.AddInts(s.begin, "begin"));
   NN_ASSIGN(const TensorIndex size, ctx.AddInts(sizes, "size"));
-  ctx.AddOperator(Op::SLICE, {ctx.TensorOf(node.input(0)), begin, size}, ctx.ResultsOf(node),
+  ctx.AddOperator(Op::SLICE, {ctx.ResultsOf(node), {ctx.TensorOf(node.input(0)), begin, size}},
                   fb::CreateSliceOptions(ctx.builder()));
   return {};
 }
@@ -405,7 +406,7 @@ std::optional<std::string> WhyNotSlice(const Node& node) {
 
 Status WriteReverse(ExportContext& ctx, const Node& node) {
   NN_ASSIGN(const TensorIndex axes, ctx.AddInts(node.attrs<ReverseAttrs>().axes, "axes"));
-  ctx.AddOperator(Op::REVERSE_V2, {ctx.TensorOf(node.input(0)), axes}, ctx.ResultsOf(node),
+  ctx.AddOperator(Op::REVERSE_V2, {ctx.ResultsOf(node), {ctx.TensorOf(node.input(0)), axes}},
                   fb::CreateReverseV2Options(ctx.builder()));
   return {};
 }
