@@ -40,7 +40,7 @@
 #include "numeric/elementary_trig-inl.h"
 #include "numeric/target-inl.h"
 
-NN_BEFORE_NAMESPACE
+// Without functions of its own, so without the attributes of the SIMD target.
 namespace nn {
 namespace NN_TARGET_NAMESPACE {
 
@@ -54,6 +54,5 @@ struct Elementary : ExpFunctions<M>,
 
 }  // namespace NN_TARGET_NAMESPACE
 }  // namespace nn
-NN_AFTER_NAMESPACE
 
 #endif  // NN_OPS_ELEMENTARY_INL_H_

@@ -19,6 +19,111 @@ namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
+// A sum rounded to odd, given the rounded sum and its error: if it is inexact, it is rounded toward
+// zero and its last bit is set. The error of infinity and NaN is NaN, and they stay.
+template <class P>
+HWY_INLINE typename P::V RoundToOdd(typename P::V sum, typename P::V error) {
+  const auto inexact = P::MaskBits(P::Lt(P::Set(0), P::Abs(error)));
+  const auto bits = P::Bits(sum);
+  const auto away = P::AndI(P::template Shr<63>(P::XorI(bits, P::Bits(error))), inexact);
+  return P::FromBits(P::OrI(P::SubI(bits, away), P::AndI(inexact, P::SetI(1))));
+}
+
+// Fma of doubles without an instruction for it: Boldo and Melquiond, "Emulation of FMA and
+// correctly rounded sums: proved algorithms using rounding to odd", 2008; NaN where an operand is
+// not finite, and not for numbers above 2^500.
+template <class P>
+class EmulatedDoubles {
+ public:
+  template <class V>
+  static HWY_INLINE V Fma(V a, V b, V c) {
+    const V product = P::Mul(a, b);
+    const V ah = High(a);
+    const V bh = High(b);
+    const V al = P::Sub(a, ah);
+    const V bl = P::Sub(b, bh);
+    const V middle =
+        P::Add(P::Add(P::Sub(P::Mul(ah, bh), product), P::Mul(ah, bl)), P::Mul(al, bh));
+    const V error = P::Add(middle, P::Mul(al, bl));
+    V low, rest, inexact;
+    const V sum = ExactSum(c, error, low);
+    const V high = ExactSum(product, sum, rest);
+    const V odd = ExactSum(low, rest, inexact);
+    return P::Add(high, RoundToOdd<P>(odd, inexact));
+  }
+
+ private:
+  // The upper half of the bits, by Veltkamp's multiplication.
+  template <class V>
+  static HWY_INLINE V High(V a) {
+    const V c = P::Mul(a, P::Set(0x1p27 + 1));
+    return P::Sub(c, P::Sub(c, a));
+  }
+  // a + b is the result plus `low`.
+  template <class V>
+  static HWY_INLINE V ExactSum(V a, V b, V& low) {
+    const V s = P::Add(a, b);
+    const V t = P::Sub(s, a);
+    low = P::Add(P::Sub(a, P::Sub(s, t)), P::Sub(b, t));
+    return s;
+  }
+};
+
+#if HWY_ARCH_WASM
+// The operations of one part: Highway has none on doubles for WebAssembly.
+struct WasmDoubles {
+  using V = v128_t;
+  using I = v128_t;
+  using Mask = v128_t;
+  static constexpr size_t kLanes = 2;
+
+  static HWY_INLINE V Set(double v) { return wasm_f64x2_splat(v); }
+  static HWY_INLINE I SetI(int64_t v) { return wasm_i64x2_splat(v); }
+  static HWY_INLINE V Load(const double* p) { return wasm_v128_load(p); }
+  static HWY_INLINE void Store(V v, double* p) { wasm_v128_store(p, v); }
+
+  static HWY_INLINE V Add(V a, V b) { return wasm_f64x2_add(a, b); }
+  static HWY_INLINE V Sub(V a, V b) { return wasm_f64x2_sub(a, b); }
+  static HWY_INLINE V Mul(V a, V b) { return wasm_f64x2_mul(a, b); }
+  static HWY_INLINE V Div(V a, V b) { return wasm_f64x2_div(a, b); }
+  static HWY_INLINE V Fma(V a, V b, V c) { return EmulatedDoubles<WasmDoubles>::Fma(a, b, c); }
+  static HWY_INLINE V Abs(V a) { return wasm_f64x2_abs(a); }
+  static HWY_INLINE V Sqrt(V a) { return wasm_f64x2_sqrt(a); }
+  // pmax(b, a) is b < a ? a : b.
+  static HWY_INLINE V Max(V a, V b) { return wasm_f64x2_pmax(b, a); }
+  static HWY_INLINE V Min(V a, V b) { return wasm_f64x2_pmin(b, a); }
+
+  static HWY_INLINE I AddI(I a, I b) { return wasm_i64x2_add(a, b); }
+  static HWY_INLINE I SubI(I a, I b) { return wasm_i64x2_sub(a, b); }
+  static HWY_INLINE I AndI(I a, I b) { return wasm_v128_and(a, b); }
+  static HWY_INLINE I OrI(I a, I b) { return wasm_v128_or(a, b); }
+  static HWY_INLINE I XorI(I a, I b) { return wasm_v128_xor(a, b); }
+  template <int k>
+  static HWY_INLINE I Shl(I a) {
+    return wasm_i64x2_shl(a, k);
+  }
+  template <int k>
+  static HWY_INLINE I Shr(I a) {
+    return wasm_u64x2_shr(a, k);
+  }
+  static HWY_INLINE I Bits(V a) { return a; }
+  static HWY_INLINE V FromBits(I a) { return a; }
+
+  static HWY_INLINE Mask Lt(V a, V b) { return wasm_f64x2_lt(a, b); }
+  static HWY_INLINE Mask Eq(V a, V b) { return wasm_f64x2_eq(a, b); }
+  static HWY_INLINE Mask EqI(I a, I b) { return wasm_i64x2_eq(a, b); }
+  static HWY_INLINE V Select(Mask m, V yes, V no) { return wasm_v128_bitselect(yes, no, m); }
+  static HWY_INLINE I SelectI(Mask m, I yes, I no) { return wasm_v128_bitselect(yes, no, m); }
+  static HWY_INLINE I MaskBits(Mask m) { return m; }
+  static HWY_INLINE bool AnyTrue(Mask m) { return wasm_v128_any_true(m); }
+
+  static HWY_INLINE V Gather(const double* table, I index) {
+    return wasm_f64x2_make(table[wasm_i64x2_extract_lane(index, 0)],
+                           table[wasm_i64x2_extract_lane(index, 1)]);
+  }
+};
+#endif
+
 // The operations of one part.
 template <class D>
 struct SimdDoubles {
@@ -40,27 +145,8 @@ struct SimdDoubles {
     return hn::MulAdd(a, b, c);
   }
 #else
-  // Boldo and Melquiond, "Emulation of FMA and correctly rounded sums: proved algorithms using
-  // rounding to odd", 2008; NaN where an operand is not finite, and not for numbers above 2^500.
   static HWY_INLINE V Fma(V a, V b, V c) {
-    const V product = Mul(a, b);
-    const V ah = High(a);
-    const V bh = High(b);
-    const V al = Sub(a, ah);
-    const V bl = Sub(b, bh);
-    const V middle = Add(Add(Sub(Mul(ah, bh), product), Mul(ah, bl)), Mul(al, bh));
-    const V error = Add(middle, Mul(al, bl));
-    V low, rest, inexact;
-    const V sum = ExactSum(c, error, low);
-    const V high = ExactSum(product, sum, rest);
-    const V odd = ExactSum(low, rest, inexact);
-    // If the sum is inexact: round toward zero, then set the last bit.
-    const auto mask = hn::BitCast(DU(), hn::VecFromMask(D(), hn::Gt(Abs(inexact), Set(0))));
-    const auto bits = hn::BitCast(DU(), odd);
-    const auto signs = hn::Xor(bits, hn::BitCast(DU(), inexact));
-    const auto away = hn::And(hn::ShiftRight<63>(signs), mask);
-    const auto set = hn::Or(hn::Sub(bits, away), hn::And(mask, hn::Set(DU(), 1)));
-    return Add(high, hn::BitCast(D(), set));
+    return EmulatedDoubles<SimdDoubles>::Fma(a, b, c);
   }
 #endif
   static HWY_INLINE V Abs(V a) {
@@ -121,26 +207,15 @@ struct SimdDoubles {
   static HWY_INLINE I SelectI(Mask m, I yes, I no) {
     return hn::IfThenElse(hn::RebindMask(DI(), m), yes, no);
   }
+  static HWY_INLINE I MaskBits(Mask m) {
+    return hn::BitCast(DI(), hn::VecFromMask(D(), m));
+  }
   static HWY_INLINE bool AnyTrue(Mask m) {
     return !hn::AllFalse(D(), m);
   }
 
   static HWY_INLINE V Gather(const double* table, I index) {
     return hn::GatherIndex(D(), table, index);
-  }
-
- private:
-  // The upper half of the bits, by Veltkamp's multiplication.
-  static HWY_INLINE V High(V a) {
-    const V c = Mul(a, Set(0x1p27 + 1));
-    return Sub(c, Sub(c, a));
-  }
-  // a + b is the result plus `low`.
-  static HWY_INLINE V ExactSum(V a, V b, V& low) {
-    const V s = Add(a, b);
-    const V t = Sub(s, a);
-    low = Add(Sub(a, Sub(s, t)), Sub(b, t));
-    return s;
   }
 };
 
@@ -259,7 +334,22 @@ struct PartedDoubles {
 };
 
 // The doubles of the lanes of a vector of floats.
-#if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128 || !HWY_HAVE_FLOAT64
+#if HWY_TARGET == HWY_WASM
+template <class D>
+struct DoublesOf : PartedDoubles<WasmDoubles, 2> {
+  using V = typename PartedDoubles<WasmDoubles, 2>::V;
+
+  static HWY_INLINE V Widen(hn::Vec<D> x) {
+    const v128_t high = wasm_i64x2_shuffle(x.raw, x.raw, 1, 1);
+    return {{wasm_f64x2_promote_low_f32x4(x.raw), wasm_f64x2_promote_low_f32x4(high)}};
+  }
+  static HWY_INLINE hn::Vec<D> Narrow(V x) {
+    const v128_t low = wasm_f32x4_demote_f64x2_zero(x.part[0]);
+    const v128_t high = wasm_f32x4_demote_f64x2_zero(x.part[1]);
+    return hn::Vec<D>{wasm_i64x2_shuffle(low, high, 0, 2)};
+  }
+};
+#elif HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128 || !HWY_HAVE_FLOAT64
 // Lane by lane: without SIMD, Highway's DemoteTo converts infinity to the largest float.
 template <class D>
 struct DoublesOf : PartedDoubles<ScalarDoubles, hn::MaxLanes(D())> {

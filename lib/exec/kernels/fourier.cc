@@ -16,7 +16,10 @@ namespace nn {
 namespace HWY_NAMESPACE {
 namespace {
 
-struct SimdDoubles {
+#if HWY_TARGET == HWY_WASM
+using FourierDoubles = WasmDoubles;
+#else
+struct FourierDoubles {
   using D = hn::CappedTag<double, 8>;
   using V = hn::Vec<D>;
   static constexpr size_t kLanes = hn::MaxLanes(D());
@@ -29,9 +32,10 @@ struct SimdDoubles {
   static HWY_INLINE V Mul(V a, V b) { return hn::Mul(a, b); }
   static HWY_INLINE V Div(V a, V b) { return hn::Div(a, b); }
 };
+#endif
 
 void Fourier(const FourierTransform& transform, const FourierArrays& arrays) {
-  FourierSteps<SimdDoubles>::Run(transform, arrays);
+  FourierSteps<FourierDoubles>::Run(transform, arrays);
 }
 
 }  // namespace

@@ -59,6 +59,9 @@ HWY_INLINE V32 AddPairDot(D32 d, V32 sum, V16 a, V16 b) {
     (void)kBytes;
     return hn::Add(sum, V32{_mm_madd_epi16(a.raw, b.raw)});
   }
+#elif HWY_TARGET == HWY_WASM
+  (void)d;
+  return hn::Add(sum, V32{wasm_i32x4_dot_i16x8(a.raw, b.raw)});
 #elif HWY_ARCH_ARM_A64
   (void)d;
   return hn::Add(sum, V32(vpaddq_s32(vmull_s16(vget_low_s16(a.raw), vget_low_s16(b.raw)),
@@ -157,6 +160,9 @@ HWY_INLINE hn::Vec<D8> NarrowToBytes(D8 d8, V32 y0, V32 y1, V32 y2, V32 y3, V16 
   else
 #endif
     return hn::Vec<D8>{_mm_packus_epi16(low.raw, high.raw)};
+#elif HWY_TARGET == HWY_WASM
+  (void)d8;
+  return hn::Vec<D8>{wasm_u8x16_narrow_i16x8(low.raw, high.raw)};
 #elif HWY_ARCH_ARM_A64
   (void)d8;
   return hn::Vec<D8>(vcombine_u8(vqmovun_s16(low.raw), vqmovun_s16(high.raw)));
@@ -235,6 +241,21 @@ HWY_INLINE void CopyPart(const uint8_t* from, uint8_t* to, size_t n) {
 
 #endif  // HWY_TARGET != HWY_SCALAR
 
+#if HWY_TARGET != HWY_SCALAR
+// The products of even lanes, as lanes of 64 bits. That of Highway 1.0.3 for WebAssembly takes
+// int32 as unsigned.
+template <class V32>
+HWY_INLINE auto ProductsOfEven(V32 a, V32 b) {
+#if HWY_TARGET == HWY_WASM
+  const auto even = [](V32 v) { return wasm_i32x4_shuffle(v.raw, v.raw, 0, 2, 0, 2); };
+  return hn::Vec<hn::RepartitionToWide<hn::DFromV<V32>>>{
+      wasm_i64x2_extmul_low_i32x4(even(a), even(b))};
+#else
+  return hn::MulEven(a, b);
+#endif
+}
+#endif
+
 // RoundingDoublingHighMul for a non-negative multiplier, which cannot overflow.
 template <class D>
 HWY_INLINE hn::Vec<D> HighMul(D d, hn::Vec<D> x, hn::Vec<D> multiplier) {
@@ -247,8 +268,8 @@ HWY_INLINE hn::Vec<D> HighMul(D d, hn::Vec<D> x, hn::Vec<D> multiplier) {
   const auto down = [&](hn::Vec<D> v) HWY_ATTR {
     return hn::BitCast(d, hn::ShiftRight<32>(hn::BitCast(u64, v)));
   };
-  const auto even = hn::Add(hn::MulEven(x, multiplier), nudge);
-  const auto odd = hn::Add(hn::MulEven(down(x), down(multiplier)), nudge);
+  const auto even = hn::Add(ProductsOfEven(x, multiplier), nudge);
+  const auto odd = hn::Add(ProductsOfEven(down(x), down(multiplier)), nudge);
   // The result is bits 31 to 62: the low half of even lanes, the high half of odd ones.
   const auto low = hn::BitCast(d, hn::ShiftRight<31>(hn::BitCast(u64, even)));
   const auto high = hn::BitCast(d, hn::ShiftLeft<1>(hn::BitCast(u64, odd)));
@@ -323,7 +344,7 @@ class PlainRescaler {
   static HWY_INLINE V64 Rounded(V x, V multiplier, V64 round) {
     const D64 d64;
     const V64 sign = hn::Set(d64, int64_t{1} << 31);
-    return hn::Add(hn::Add(hn::MulEven(x, multiplier), round),
+    return hn::Add(hn::Add(ProductsOfEven(x, multiplier), round),
                    hn::AndNot(hn::BitCast(d64, x), sign));
   }
 

@@ -107,6 +107,8 @@ struct SimdMachine {
   static HWY_INLINE V Max(V a, V b) {
 #if NN_NATIVE_MINMAX
     return hn::Max(a, b);
+#elif HWY_TARGET == HWY_WASM
+    return V{wasm_f32x4_pmax(b.raw, a.raw)};  // b < a ? a : b
 #else
     return hn::IfThenElse(hn::Gt(a, b), a, b);
 #endif
@@ -114,6 +116,8 @@ struct SimdMachine {
   static HWY_INLINE V Min(V a, V b) {
 #if NN_NATIVE_MINMAX
     return hn::Min(a, b);
+#elif HWY_TARGET == HWY_WASM
+    return V{wasm_f32x4_pmin(b.raw, a.raw)};
 #else
     return hn::IfThenElse(hn::Lt(a, b), a, b);
 #endif
@@ -270,8 +274,16 @@ struct SimdMachine {
 
 #if !HWY_NATIVE_FMA
  private:
+#if HWY_TARGET == HWY_WASM
+  static HWY_INLINE V EmulatedFma(V a, V b, V c) {
+    const auto x = Widen(a);
+    const auto y = Widen(b);
+    auto z = Widen(c);
+    for (size_t i = 0; i < 2; ++i) z.part[i] = OddFma<WasmDoubles>(x.part[i], y.part[i], z.part[i]);
+    return Narrow(z);
+  }
 // Without SIMD, Highway's DemoteTo converts infinity to the largest float.
-#if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128 || !HWY_HAVE_FLOAT64
+#elif HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128 || !HWY_HAVE_FLOAT64
   static HWY_INLINE V EmulatedFma(V a, V b, V c) {
     const D d;
     HWY_ALIGN float x[hn::MaxLanes(D())];
@@ -296,27 +308,24 @@ struct SimdMachine {
     }
   }
 
-  // In double precision the product is exact; the sum is rounded to odd, so that rounding to
-  // float32 gives the same result as a single rounding (Boldo and Melquiond, "Emulation of FMA and
-  // correctly rounded sums: proved algorithms using rounding to odd", 2008).
   template <class H>
   static HWY_INLINE hn::Vec<H> RoundedFma(H h, hn::Vec<H> a, hn::Vec<H> b, hn::Vec<H> c) {
     const hn::Rebind<double, H> d;
-    const hn::RebindToUnsigned<decltype(d)> u;
-    const auto p = hn::Mul(hn::PromoteTo(d, a), hn::PromoteTo(d, b));
-    const auto q = hn::PromoteTo(d, c);
-    const auto s = hn::Add(p, q);
-    const auto t = hn::Sub(s, p);
-    const auto error = hn::Add(hn::Sub(p, hn::Sub(s, t)), hn::Sub(q, t));
-    // If the sum is inexact: round toward zero, then set the last bit. The error of infinity and
-    // NaN is NaN, and they stay.
-    const auto inexact = hn::BitCast(u, hn::VecFromMask(d, hn::Gt(hn::Abs(error), hn::Zero(d))));
-    const auto bits = hn::BitCast(u, s);
-    const auto away = hn::And(hn::ShiftRight<63>(hn::Xor(bits, hn::BitCast(u, error))), inexact);
-    const auto odd = hn::Or(hn::Sub(bits, away), hn::And(inexact, hn::Set(u, 1)));
-    return hn::DemoteTo(h, hn::BitCast(d, odd));
+    return hn::DemoteTo(h, OddFma<SimdDoubles<hn::Rebind<double, H>>>(
+                               hn::PromoteTo(d, a), hn::PromoteTo(d, b), hn::PromoteTo(d, c)));
   }
 #endif
+
+  // In double precision the product is exact; the sum is rounded to odd, so that rounding to
+  // float32 gives the same result as a single rounding (Boldo and Melquiond, "Emulation of FMA and
+  // correctly rounded sums: proved algorithms using rounding to odd", 2008).
+  template <class P>
+  static HWY_INLINE typename P::V OddFma(typename P::V a, typename P::V b, typename P::V c) {
+    const auto p = P::Mul(a, b);
+    const auto s = P::Add(p, c);
+    const auto t = P::Sub(s, p);
+    return RoundToOdd<P>(s, P::Add(P::Sub(p, P::Sub(s, t)), P::Sub(c, t)));
+  }
 #endif
 };
 

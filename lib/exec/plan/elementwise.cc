@@ -21,7 +21,11 @@ constexpr size_t kPiece = 4096;
 size_t LargestCache() {
   static const size_t bytes = [] {
     constexpr long kUnknown = 32 << 20;
+#ifdef _SC_LEVEL3_CACHE_SIZE
     const long l3 = sysconf(_SC_LEVEL3_CACHE_SIZE);
+#else
+    const long l3 = 0;
+#endif
     return static_cast<size_t>(l3 > 0 ? l3 : kUnknown);
   }();
   return bytes;

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "base/arith.h"
 #include "base/checked_math.h"
 #include "formats/coreml/family.h"
 #include "formats/coreml/integer_range.h"
@@ -64,7 +65,7 @@ Status ImportRangeStatic(ImportContext& ctx) {
     return ModelError("a range of {} elements is out of range", count);
   std::vector<float> values;
   for (int64_t i = 0; i < static_cast<int64_t>(count); ++i)
-    values.push_back(std::fma(static_cast<float>(i), step, start));
+    values.push_back(Fma(static_cast<float>(i), step, start));
   ctx.SetOutput(0, ctx.Constant(Tensor::Of({static_cast<int64_t>(values.size())}, values)));
   return {};
 }
