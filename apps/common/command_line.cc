@@ -171,10 +171,15 @@ RunLimits CommandLine::run_limits() const {
 
 Status CommandLine::LimitMemory() const {
   if (!max_memory_) return {};
+#ifdef __EMSCRIPTEN__
+  return UnsupportedError(
+      "--max-memory: WebAssembly has one limit of memory, 4 GB; use the native program");
+#else
   const rlimit limit{*max_memory_, *max_memory_};
   if (setrlimit(RLIMIT_DATA, &limit) != 0)
     return IoError("--max-memory: {}", std::generic_category().message(errno));
   return {};
+#endif
 }
 
 namespace {

@@ -1,9 +1,11 @@
 #include "apps/common/process.h"
 
-#include <execinfo.h>
 #include <fcntl.h>
 #include <signal.h>  // NOLINT(modernize-deprecated-headers): sigaction
 #include <unistd.h>
+#ifdef __GLIBC__
+#include <execinfo.h>
+#endif
 
 #include <array>
 #include <cstdio>
@@ -110,10 +112,12 @@ Process::Process(const char* program) {
   HandleSignals();
   std::set_terminate(EndOnException);
   std::set_new_handler(RunOut);
+#ifdef __GLIBC__
   // The C library loads its stack unwinder on first use and aborts if there is no memory left for
   // it.
   std::array<void*, 1> frame;
   backtrace(frame.data(), static_cast<int>(frame.size()));
+#endif
 }
 
 void ReportOutOfMemory(uint64_t limit) noexcept {

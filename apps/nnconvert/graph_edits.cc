@@ -11,6 +11,7 @@
 
 #include "apps/common/model.h"
 #include "apps/common/port_finder.h"
+#include "base/from_chars.h"
 #include "base/text.h"
 #include "convert/edits.h"
 #include "formats/given_inputs.h"
@@ -109,7 +110,7 @@ Result<std::vector<double>> NumbersOf(const std::string& text, const std::string
   std::vector<double> numbers;
   for (const std::string& part : Split(text, ',')) {
     double v = 0;
-    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), v);
+    const auto [end, error] = FromChars(part.data(), part.data() + part.size(), v);
     if (error != std::errc() || end != part.data() + part.size())
       return UsageError("--preprocess {}: {} is not a number", Quote(option), Quote(part));
     numbers.push_back(v);

@@ -1,12 +1,12 @@
 #include "apps/nnconvert/quantize_options.h"
 
-#include <charconv>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "apps/common/port_arrays.h"
+#include "base/from_chars.h"
 #include "base/text.h"
 #include "convert/quantize_text.h"
 
@@ -16,7 +16,7 @@ namespace {
 template <typename T>
 std::optional<T> NumberIn(std::string_view text) {
   T value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const auto [end, error] = FromChars(text.data(), text.data() + text.size(), value);
   return error == std::errc() && end == text.data() + text.size() ? std::optional(value)
                                                                   : std::nullopt;
 }

@@ -70,3 +70,19 @@ constexpr size_t RoundUp(size_t a, size_t multiple) {
 }
 
 }  // namespace nn
+
+#if SIZE_MAX < UINT64_MAX
+// Sizes of files have 64 bits where those of memory have 32.
+namespace nn {
+
+template <std::unsigned_integral A, std::unsigned_integral B>
+requires(sizeof(A) == 8 || sizeof(B) == 8) constexpr uint64_t CeilDiv(A a, B b) {
+  return a / b + (a % b != 0);
+}
+template <std::unsigned_integral A, std::unsigned_integral B>
+requires(sizeof(A) == 8 || sizeof(B) == 8) constexpr uint64_t RoundUp(A a, B multiple) {
+  return CeilDiv(uint64_t{a}, uint64_t{multiple}) * multiple;
+}
+
+}  // namespace nn
+#endif

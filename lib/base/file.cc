@@ -1,10 +1,12 @@
 #include "base/file.h"
 
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
+#ifdef __linux__
+#include <linux/openat2.h>
+#include <sys/syscall.h>
+#endif
 
 #include <cerrno>
 #include <system_error>
@@ -63,14 +65,15 @@ FileDescriptor OpenBeneath(const std::filesystem::path& directory,
   const char* folder = directory.empty() ? "." : directory.c_str();
   FileDescriptor base(Retry([&] { return open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC); }));
   if (!base) return base;
+#ifdef __linux__
   open_how how{};
   how.flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
   how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS;
   FileDescriptor file(
       static_cast<int>(syscall(SYS_openat2, base.get(), relative.c_str(), &how, sizeof(how))));
-  if (!file && (errno == ENOSYS || errno == EPERM))
-    return OpenComponents(std::move(base), relative);
-  return file;
+  if (file || (errno != ENOSYS && errno != EPERM)) return file;
+#endif
+  return OpenComponents(std::move(base), relative);
 }
 
 }  // namespace

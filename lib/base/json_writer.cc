@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/base64.h"
+#include "base/from_chars.h"
 #include "base/json.h"
 #include "base/text.h"
 
@@ -37,7 +38,7 @@ std::string RealText(T value) {
   if constexpr (sizeof(T) < sizeof(double)) {
     // Readers may round to a double first; a few short decimals do not survive that.
     double read = 0;
-    std::from_chars(text.data(), text.data() + text.size(), read);
+    FromChars(text.data(), text.data() + text.size(), read);
     if (static_cast<T>(read) != value) return NumberText(static_cast<double>(value));
   }
   return text;

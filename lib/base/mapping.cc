@@ -34,7 +34,11 @@ class MappingTable {
   }
   void Add(uintptr_t begin, size_t size, int fd, std::string shown) {
     constexpr size_t kLargeFile = size_t{16} << 20;
+#ifdef __linux__
     constexpr size_t kMaxOpen = 256;
+#else
+    constexpr size_t kMaxOpen = 0;
+#endif
     const std::lock_guard lock(mutex_);
     const bool keep = size >= kLargeFile && open_ < kMaxOpen;
     FileDescriptor kept(keep ? fcntl(fd, F_DUPFD_CLOEXEC, 0) : -1);
@@ -121,7 +125,8 @@ bool IsMapped(const Blob& blob) {
          MappingTable::Get().Find(blob.data(), blob.size()).has_value();
 }
 
-size_t CopyFromMapping(std::span<const std::byte> bytes, int to) {
+size_t CopyFromMapping([[maybe_unused]] std::span<const std::byte> bytes, [[maybe_unused]] int to) {
+#ifdef __linux__
   constexpr size_t kWorthwhile = size_t{64} << 10;
   if (bytes.size() < kWorthwhile) return 0;
   auto place = MappingTable::Get().Find(bytes.data(), bytes.size());
@@ -135,6 +140,9 @@ size_t CopyFromMapping(std::span<const std::byte> bytes, int to) {
     done += static_cast<size_t>(n);
   }
   return done;
+#else
+  return 0;
+#endif
 }
 
 bool MappedFileAt(const void* address, std::span<char> name) noexcept {

@@ -1,9 +1,11 @@
 #include "base/side_file_placer.h"
 
 #include <fcntl.h>
-#include <linux/fs.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#ifdef __linux__
+#include <linux/fs.h>
+#endif
 
 #include <cerrno>
 #include <cstdio>
@@ -45,12 +47,18 @@ FileDescriptor OpenInnerFolder(int folder, const std::string& name) {
 
 // Renames a file unless the name exists; returns 0 or errno.
 int MoveIfFree(const std::string& from, int folder, const char* name) {
+#ifdef __EMSCRIPTEN__
+  // Neither links nor other processes.
+  if (faccessat(folder, name, F_OK, 0) == 0) return EEXIST;
+  return renameat(AT_FDCWD, from.c_str(), folder, name) == 0 ? 0 : errno;
+#else
   if (renameat2(AT_FDCWD, from.c_str(), folder, name, RENAME_NOREPLACE) == 0) return 0;
   if (errno != EINVAL && errno != ENOSYS) return errno;
   // The file system does not support RENAME_NOREPLACE.
   if (linkat(AT_FDCWD, from.c_str(), folder, name, 0) != 0) return errno;
   unlink(from.c_str());
   return 0;
+#endif
 }
 
 }  // namespace

@@ -4,7 +4,9 @@
 #include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#ifdef __linux__
 #include <sys/syscall.h>
+#endif
 
 #include <array>
 #include <atomic>
@@ -13,6 +15,7 @@
 #include <filesystem>
 #include <mutex>
 #include <set>
+#include <span>
 #include <thread>
 
 namespace nn {
@@ -20,6 +23,12 @@ namespace {
 
 constexpr size_t kRandomLetters = 16;
 constexpr int kAttempts = 16;
+// Without locks of files, those of a running process would look stale.
+#ifdef __EMSCRIPTEN__
+constexpr bool kHasLocks = false;
+#else
+constexpr bool kHasLocks = true;
+#endif
 
 // Paths that a signal handler may remove. A thread takes ownership of a path by exchanging its slot
 // with null, so no path is freed while in use.
@@ -50,8 +59,8 @@ FileDescriptor OpenToLock(const std::string& folder) {
 std::string RandomName() {
   constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyz234567";
   std::array<unsigned char, kRandomLetters> bytes{};
-  // Bytes that getrandom does not fill stay 0; a name collision is retried.
-  [[maybe_unused]] const auto n = getrandom(bytes.data(), bytes.size(), 0);
+  // If it fails, the bytes stay 0; a name collision is retried.
+  [[maybe_unused]] const int failed = getentropy(bytes.data(), bytes.size());
   std::string name(kStagingPrefix);
   for (const unsigned char b : bytes) name += kLetters[b % kLetters.size()];
   return name;
@@ -73,12 +82,21 @@ struct DirectoryEntry {  // struct linux_dirent64 of getdents64(2)
 
 constexpr int kMaxFolderDepth = 64;
 
+// The next entries of a folder.
+long ReadEntries(int folder, std::span<char> buffer) noexcept {
+#ifdef __linux__
+  return syscall(SYS_getdents64, folder, buffer.data(), buffer.size());
+#else
+  return getdents(folder, reinterpret_cast<dirent*>(buffer.data()), buffer.size());
+#endif
+}
+
 void RemoveAt(int folder, const char* name, int depth) noexcept;
 
 void RemoveContents(int folder, int depth) noexcept {
   alignas(DirectoryEntry) std::array<char, 2048> buffer;
   while (true) {
-    const long n = syscall(SYS_getdents64, folder, buffer.data(), buffer.size());
+    const long n = ReadEntries(folder, buffer);
     if (n <= 0) return;
     for (long at = 0; at < n;) {
       const auto* entry = reinterpret_cast<const DirectoryEntry*>(buffer.data() + at);
@@ -146,6 +164,7 @@ StagingName::~StagingName() {
 
 tl::expected<StagingFile, int> CreateStagingFile(const std::string& folder) {
   SweepStaging(folder);
+#ifdef __linux__
   const std::string path = FolderPath(folder);
   // An unnamed file is linked through /proc.
   if (access("/proc/self/fd", X_OK) == 0) {
@@ -157,6 +176,7 @@ tl::expected<StagingFile, int> CreateStagingFile(const std::string& folder) {
     }
     if (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL) return tl::unexpected(errno);
   }
+#endif
   for (int i = 0; i < kAttempts; ++i) {
     StagingName name(folder);
     FileDescriptor fd(Retry([&] {
@@ -193,6 +213,7 @@ tl::expected<StagingFolder, int> StagingFolder::Create(const std::string& folder
 }
 
 void SweepStaging(const std::string& folder) {
+  if (!kHasLocks) return;
   static std::mutex mutex;
   static std::set<std::pair<std::string, ino_t>> seen;  // inode numbers can be reused
   const FileDescriptor fd = OpenToLock(folder);

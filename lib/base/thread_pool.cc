@@ -1,6 +1,8 @@
 #include "base/thread_pool.h"
 
+#ifdef __linux__
 #include <sched.h>
+#endif
 
 #include <algorithm>
 #include <chrono>
@@ -130,10 +132,12 @@ void ThreadPool::Run(size_t n, ItemFn fn, void* context) {
 }
 
 size_t AvailableProcessors() {
+#ifdef __linux__
   cpu_set_t set;
   CPU_ZERO(&set);
   if (sched_getaffinity(0, sizeof(set), &set) == 0)
     return std::max<size_t>(static_cast<size_t>(CPU_COUNT(&set)), 1);
+#endif
   return std::max<size_t>(std::thread::hardware_concurrency(), 1);
 }
 

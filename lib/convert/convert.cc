@@ -209,7 +209,8 @@ Result<bool> IsSound(const StagedModel& staged, const SourceError& source_error,
     NN_RETURN_IF_ERROR(CheckWritten(written, source_error));
     return true;
   }
-  WrittenCheck check(staged, format, source_error, o.verification.threads != 1);
+  WrittenCheck check(staged, format, source_error,
+                     o.verification.threads != 1 && AvailableProcessors() > 1);
   bool is_imported = false;
   const auto import_converted = [&]() -> Result<Graph> {
     is_imported = true;

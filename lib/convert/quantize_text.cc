@@ -1,10 +1,10 @@
 #include "convert/quantize_text.h"
 
-#include <charconv>
 #include <optional>
 #include <string_view>
 #include <utility>
 
+#include "base/from_chars.h"
 #include "base/text.h"
 
 namespace nn {
@@ -13,7 +13,7 @@ namespace {
 template <typename T>
 std::optional<T> NumberOf(std::string_view text) {
   T value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const auto [end, error] = FromChars(text.data(), text.data() + text.size(), value);
   return error == std::errc() && end == text.data() + text.size() ? std::optional(value)
                                                                   : std::nullopt;
 }

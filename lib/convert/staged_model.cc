@@ -1,8 +1,10 @@
 #include "convert/staged_model.h"
 
 #include <fcntl.h>
-#include <linux/fs.h>
 #include <sys/stat.h>
+#ifdef __linux__
+#include <linux/fs.h>
+#endif
 
 #include <algorithm>
 #include <cerrno>
@@ -229,9 +231,13 @@ Status StagedModel::CommitFolder() {
   }
   if (const int failed = KeepModesAndOwners(target_, model_); failed != 0)
     return IoError("{}: {}", target_, ErrnoText(failed));
+#ifdef RENAME_EXCHANGE
   // The old folder moves to the staging folder and is deleted with it.
   if (renameat2(AT_FDCWD, model_.c_str(), AT_FDCWD, target_.c_str(), RENAME_EXCHANGE) == 0)
     return {};
+#else
+  errno = ENOSYS;
+#endif
   if (errno == EINVAL || errno == ENOSYS)
     return IoError("{}: the file system cannot exchange folders; remove this one first", target_);
   return IoError("{}: {}", target_, ErrnoText(errno));

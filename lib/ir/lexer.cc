@@ -1,4 +1,5 @@
 #include "ir/lexer.h"
+#include "base/from_chars.h"
 
 #include <fmt/core.h>
 
@@ -135,7 +136,7 @@ Result<double> ToReal(Lexer& lex, std::string_view text) {
   if (text == "-inf") return -std::numeric_limits<double>::infinity();
   if (text == "nan") return std::numeric_limits<double>::quiet_NaN();
   double v = 0;
-  const auto r = std::from_chars(text.data(), text.data() + text.size(), v);
+  const auto r = FromChars(text.data(), text.data() + text.size(), v);
   if (text.empty() || r.ec != std::errc() || r.ptr != text.data() + text.size())
     return lex.Fail(fmt::format("\"{}\" is not a number", text));
   return v;

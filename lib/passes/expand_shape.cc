@@ -97,7 +97,7 @@ Result<bool> ExpandComputedBounds(Graph& graph, Node& node) {
   std::optional<int64_t> count;
   for (size_t k = 0; k < 2; ++k) {
     const auto length = bounds[k] != nullptr ? KnownLength(bounds[k]->type())
-                                             : std::optional(std::ssize(*given[k]));
+                                             : std::optional<int64_t>(std::ssize(*given[k]));
     if (!length || (count && *count != *length)) return false;
     if (bounds[k] != nullptr && !IsIndex(bounds[k]->dtype())) return false;
     count = length;

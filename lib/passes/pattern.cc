@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cassert>
-#include <charconv>
 #include <cmath>
 #include <functional>
 #include <utility>
 #include <vector>
 
+#include "base/from_chars.h"
 #include "ir/op_def.h"
 #include "ops/math/random.h"
 
@@ -84,7 +84,7 @@ class Reader {
     }
     const char first = word[0];
     const char* const end = word.data() + word.size();
-    if (std::from_chars(word.data(), end, term->number).ptr == end) {
+    if (FromChars(word.data(), end, term->number).ptr == end) {
       term->kind = Kind::kNumber;
     } else {
       term->kind = first == '#'   ? Kind::kConstant

@@ -19,7 +19,7 @@ namespace {
 constexpr int kMaxSimplifyRounds = 8;
 
 size_t Mixed(size_t seed, size_t value) {
-  return (seed ^ value) * size_t{0x9E3779B97F4A7C15};
+  return static_cast<size_t>((seed ^ value) * uint64_t{0x9E3779B97F4A7C15});
 }
 
 // ---- Constants

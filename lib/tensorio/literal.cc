@@ -1,11 +1,11 @@
 #include "tensorio/literal.h"
 
-#include <charconv>
 #include <cmath>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/from_chars.h"
 #include "base/text.h"
 
 namespace nn {
@@ -103,7 +103,7 @@ template <typename T>
 std::optional<T> ParseNumber(std::string_view text) {
   if (text.starts_with('+')) text.remove_prefix(1);
   T value{};
-  const auto r = std::from_chars(text.data(), text.data() + text.size(), value);
+  const auto r = FromChars(text.data(), text.data() + text.size(), value);
   if (r.ec != std::errc() || r.ptr != text.data() + text.size()) return std::nullopt;
   return value;
 }

@@ -123,7 +123,8 @@ Result<std::vector<NamedTensor>> ReadSafetensors(const Blob& file) {
   if (size > file.size() - kSizeBytes)
     return ParseError("truncated header: {} bytes declared, the file has {}", size, file.size());
   NN_ASSIGN(const nlohmann::json header,
-            ParseHeader({reinterpret_cast<const char*>(file.data()) + kSizeBytes, size}));
+            ParseHeader({reinterpret_cast<const char*>(file.data()) + kSizeBytes,
+                         static_cast<size_t>(size)}));
   const Blob data = file.Slice(kSizeBytes + size, file.size() - kSizeBytes - size);
   std::vector<HeaderEntry> entries;
   for (const auto& [name, info] : header.items()) {

@@ -39,7 +39,7 @@ class ZipSink {
       case ZIP_SOURCE_ERROR:
         return zip_error_to_data(&error_, data, size);
       case ZIP_SOURCE_WRITE:
-        return Write({static_cast<const std::byte*>(data), size});
+        return Write({static_cast<const std::byte*>(data), static_cast<size_t>(size)});
       case ZIP_SOURCE_SEEK_WRITE: {
         const zip_int64_t to =
             zip_source_seek_compute_offset(at_, file_.size(), data, size, &error_);

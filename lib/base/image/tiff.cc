@@ -48,7 +48,8 @@ class TiffReader {
   static tmsize_t Read(thandle_t self, void* to, tmsize_t n) {
     auto& r = *static_cast<TiffReader*>(self);
     if (r.at_ >= r.file_.size() || n <= 0) return 0;
-    const size_t count = std::min(static_cast<size_t>(n), r.file_.size() - r.at_);
+    const auto count =
+        static_cast<size_t>(std::min<uint64_t>(static_cast<uint64_t>(n), r.file_.size() - r.at_));
     std::memcpy(to, r.file_.data() + r.at_, count);
     r.at_ += count;
     return static_cast<tmsize_t>(count);

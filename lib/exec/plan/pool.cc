@@ -115,8 +115,9 @@ class PoolStep : public Step {
     PoolRow<T> r;
     r.windows = windows.data();
     r.window_count = static_cast<size_t>(end - first);
-    r.steps = {d.dilation * h.input * w.input * stride, h.dilation * w.input * stride,
-               w.dilation * stride};
+    r.steps = {static_cast<ptrdiff_t>(d.dilation * h.input * w.input * stride),
+               static_cast<ptrdiff_t>(h.dilation * w.input * stride),
+               static_cast<ptrdiff_t>(w.dilation * stride)};
     r.channels = channels;
     r.out = out.As<T>(memory) + row * out.row_stride;
     r.out_stride = out.row_stride;

@@ -84,7 +84,7 @@ Result<StableFlatbuffer> StableFlatbuffer::Make(const Blob& file, std::vector<By
 Result<StableFlatbuffer> StableFlatbuffer::Join(std::vector<Part> parts) {
   StableFlatbuffer out;
   const uint64_t page = PageSize();
-  uint64_t size = 0;
+  size_t size = 0;  // of parts in memory, which fit
   for (const Part& part : parts) size += part.bytes.size();
   const auto pages = std::make_shared<Pages>(size);
   if (!*pages) return NoMemory(size);

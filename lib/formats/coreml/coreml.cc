@@ -8,6 +8,9 @@
 namespace nn::coreml {
 namespace {
 
+// The type of a function is known to WebAssembly if that of its result is complete.
+static_assert(sizeof(Result<ModelSummary>) > 0);
+
 constexpr std::string_view kCompiled = ".mlmodelc";
 
 // name, versions, copied, imported, exported, note

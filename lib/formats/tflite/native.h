@@ -16,6 +16,8 @@
 #include "formats/common/fb_stable.h"
 #include "formats/common/native_edit.h"
 #include "formats/format.h"
+
+#undef ARG_MAX  // of <limits.h>; the schema has an operator of this name
 #include "tflite/tflite_generated.h"
 
 namespace nn::tflite {

@@ -31,6 +31,8 @@
 #include <vector>
 
 #include "base/status.h"
+
+#undef ARG_MAX  // of <limits.h>; the schema has an operator of this name
 #include "tflite/tflite_generated.h"
 
 namespace nn::tflite {

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <limits>
 
+#include "base/from_chars.h"
 #include "base/text.h"
 #include "ir/small_float.h"
 #include "ops/math/elementwise.h"
@@ -112,7 +113,7 @@ std::string_view WithoutPlus(std::string_view text) {
 Result<double> ParseReal(std::string_view text) {
   const std::string_view digits = WithoutPlus(text);
   double v = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), v);
+  const auto [end, error] = FromChars(digits.data(), digits.data() + digits.size(), v);
   if (end != digits.data() + digits.size() || error == std::errc::invalid_argument)
     return ModelError("cast: {} is not a number", Quote(text));
   if (error == std::errc::result_out_of_range)
@@ -130,13 +131,12 @@ Status FromStrings(const Tensor& x, const CastAttrs& a, TensorBuilder& out) {
     int64_t s = 0;
     uint64_t u = 0;
     float f = 0;
-    if (IsInteger(a.to) && std::from_chars(digits.data(), end, s).ptr == end && !digits.empty()) {
+    if (IsInteger(a.to) && FromChars(digits.data(), end, s).ptr == end && !digits.empty()) {
       cast.PutInt(i, s, false);
-    } else if (IsInteger(a.to) && std::from_chars(digits.data(), end, u).ptr == end &&
-               !digits.empty()) {
+    } else if (IsInteger(a.to) && FromChars(digits.data(), end, u).ptr == end && !digits.empty()) {
       cast.PutInt(i, static_cast<int64_t>(u), true);
-    } else if (a.to == DType::kF32 && std::from_chars(digits.data(), end, f).ptr == end &&
-               std::from_chars(digits.data(), end, f).ec == std::errc()) {
+    } else if (a.to == DType::kF32 && FromChars(digits.data(), end, f).ptr == end &&
+               FromChars(digits.data(), end, f).ec == std::errc()) {
       out.SetDouble(i, f);
     } else {
       NN_ASSIGN(const double v, ParseReal(text));
@@ -174,7 +174,7 @@ Result<std::string> NarrowText(DType dtype, float v) {
         std::to_chars(buffer, buffer + sizeof(buffer), v, std::chars_format::scientific, digits)
             .ptr;
     double rounded = 0;
-    std::from_chars(buffer, end, rounded);
+    FromChars(buffer, end, rounded);
     NN_ASSIGN(const Tensor got, stored(rounded));
     if (got.Identical(want)) return RealText(rounded);
   }
