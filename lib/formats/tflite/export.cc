@@ -335,9 +335,6 @@ const ExportRow* FindExport(std::string_view op) {
 }
 
 Status WriteNode(ExportContext& ctx, const Node& node) {
-  // The order in which writers name tensors may be the compiler's: that of arguments.
-  for (size_t i = 0; i < node.outputs().size(); ++i)
-    if (!node.output(i)->uses().empty()) ctx.ResultOf(node, i);
   const ExportRow* row = FindExport(node.op_name());
   return row == nullptr || row->write == nullptr ? WriteOneToOne(ctx, node) : row->write(ctx, node);
 }
