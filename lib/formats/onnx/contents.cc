@@ -36,7 +36,7 @@ Status ExportContext::WriteContents(const Graph& graph, std::span<const Port> ou
     if (auto s = WriteNode(*this, node); !s) return tl::unexpected(s.error().In(node.Describe()));
     for (const Value* v : node.outputs()) Define(v);
   }
-  for (const Port* p : copies) AddHelper("Identity", {NameOf(p->value)}, {p->name});
+  for (const Port* p : copies) AddHelper("Identity", {{p->name}, {NameOf(p->value)}});
   return {};
 }
 

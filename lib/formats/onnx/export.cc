@@ -201,20 +201,19 @@ std::string ExportContext::NameAs(const Value* value, DType dtype) {
 }
 
 pb::NodeProto* ExportContext::AddNode(const Node& source, std::string_view op_type,
-                                      std::vector<std::string> inputs,
-                                      std::vector<std::string> outputs) {
-  pb::NodeProto* node = AddHelper(op_type, std::move(inputs), std::move(outputs));
+                                      Operands operands) {
+  pb::NodeProto* node = AddHelper(op_type, std::move(operands));
   if (!source.name().empty()) node->set_name(std::string(source.name()));
   return node;
 }
 
-pb::NodeProto* ExportContext::AddHelper(std::string_view op_type, std::vector<std::string> inputs,
-                                        std::vector<std::string> outputs) {
+pb::NodeProto* ExportContext::AddHelper(std::string_view op_type, Operands operands) {
+  std::vector<std::string>& inputs = operands.inputs;
   pb::NodeProto* node = graph_->add_node();
   node->set_op_type(std::string(op_type));
   while (!inputs.empty() && inputs.back().empty()) inputs.pop_back();
   for (std::string& name : inputs) node->add_input(std::move(name));
-  for (std::string& name : outputs) node->add_output(std::move(name));
+  for (std::string& name : operands.outputs) node->add_output(std::move(name));
   return node;
 }
 
@@ -222,18 +221,18 @@ pb::NodeProto* ExportContext::AddNode(const Node& source, std::string_view op_ty
   std::vector<std::string> inputs, outputs;
   for (const Value* v : source.inputs()) inputs.push_back(NameOf(v));
   for (const Value* v : source.outputs()) outputs.push_back(NameOf(v));
-  return AddNode(source, op_type, std::move(inputs), std::move(outputs));
+  return AddNode(source, op_type, {std::move(outputs), std::move(inputs)});
 }
 
 void ExportContext::AddCast(std::string from, std::string to, DType dtype) {
   SetType(to, dtype);
-  SetInt(AddHelper("Cast", {std::move(from)}, {std::move(to)}), "to", DataTypeOf(dtype));
+  SetInt(AddHelper("Cast", {{std::move(to)}, {std::move(from)}}), "to", DataTypeOf(dtype));
 }
 
 std::string ExportContext::AddValue(std::string_view op_type, std::vector<std::string> inputs,
                                     std::string_view hint) {
   std::string name = NewName(hint);
-  AddHelper(op_type, std::move(inputs), {name});
+  AddHelper(op_type, {{name}, std::move(inputs)});
   return name;
 }
 

@@ -71,14 +71,17 @@ class ExportContext {
   // A name that is not in use.
   std::string NewName(std::string_view hint);
 
+  // One argument in braces, whose parts are evaluated in this order. The order of arguments would
+  // be the compiler's, and so would be the names that they choose.
+  struct Operands {
+    std::vector<std::string> outputs, inputs;
+  };
   // Adds an ONNX node; trailing absent inputs are dropped. Its name derives from `source`.
-  pb::NodeProto* AddNode(const Node& source, std::string_view op_type,
-                         std::vector<std::string> inputs, std::vector<std::string> outputs);
+  pb::NodeProto* AddNode(const Node& source, std::string_view op_type, Operands operands);
   // A node with the inputs and outputs of the graph node.
   pb::NodeProto* AddNode(const Node& source, std::string_view op_type);
   // A helper node; the main node gets the graph node's name.
-  pb::NodeProto* AddHelper(std::string_view op_type, std::vector<std::string> inputs,
-                           std::vector<std::string> outputs);
+  pb::NodeProto* AddHelper(std::string_view op_type, Operands operands);
   // A Cast between two names.
   void AddCast(std::string from, std::string to, DType dtype);
   // A node with one result; returns the result's new name.

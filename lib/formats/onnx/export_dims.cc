@@ -24,7 +24,7 @@ Result<std::string> ExportContext::AddDims(const Dims& dims, std::string_view hi
   }
   if (parts.size() == 1) return std::move(parts[0]);
   std::string name = NewName(hint);
-  SetInt(AddHelper("Concat", std::move(parts), {name}), "axis", 0);
+  SetInt(AddHelper("Concat", {{name}, std::move(parts)}), "axis", 0);
   return name;
 }
 

@@ -222,7 +222,7 @@ Status WriteAttention(ExportContext& ctx, const Node& node) {
     inputs[3] = ctx.AddValue("Expand", {inputs[3], shape}, mask->name());
   }
   pb::NodeProto* out =
-      ctx.AddNode(node, "Attention", std::move(inputs), {ctx.NameOf(node.output())});
+      ctx.AddNode(node, "Attention", {{ctx.NameOf(node.output())}, std::move(inputs)});
   if (a.scale != 0) SetFloat(out, "scale", a.scale);
   if (a.softcap != 0) SetFloat(out, "softcap", a.softcap);
   if (a.is_causal) SetInt(out, "is_causal", 1);
@@ -264,7 +264,7 @@ Result<std::string> WriteAngles(ExportContext& ctx, const Node& node, size_t inp
 Status AddReshape(ExportContext& ctx, const std::string& x, const Dims& dims,
                   const std::string& y) {
   NN_ASSIGN(const std::string shape, ctx.AddDims(dims, "shape"));
-  SetInt(ctx.AddHelper("Reshape", {x, shape}, {y}), "allowzero", 1);
+  SetInt(ctx.AddHelper("Reshape", {{y}, {x, shape}}), "allowzero", 1);
   return {};
 }
 
@@ -284,7 +284,7 @@ Status WriteRotaryEmbedding(ExportContext& ctx, const Node& node) {
   NN_ASSIGN(std::string cos, WriteAngles(ctx, node, 1, heads));
   NN_ASSIGN(std::string sin, WriteAngles(ctx, node, 2, heads));
   pb::NodeProto* rotary =
-      ctx.AddNode(node, "RotaryEmbedding", {std::move(in), std::move(cos), std::move(sin)}, {y});
+      ctx.AddNode(node, "RotaryEmbedding", {{y}, {std::move(in), std::move(cos), std::move(sin)}});
   if (node.attrs<RotaryEmbeddingAttrs>().interleaved) SetInt(rotary, "interleaved", 1);
   const Dim rotated = node.input(1)->type().dims->back() * 2;
   if (rotated != x[3]) SetInt(rotary, "rotary_embedding_dim", rotated.value());

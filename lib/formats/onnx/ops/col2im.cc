@@ -18,7 +18,8 @@ Status WriteCol2Im(ExportContext& ctx, const Node& node) {
   const auto& a = node.attrs<Col2ImAttrs>();
   std::vector<std::string> inputs = {ctx.NameOf(node.input(0))};
   for (const size_t i : {1, 2}) inputs.push_back(ctx.NameAs(node.input(i), DType::kI64));
-  pb::NodeProto* out = ctx.AddNode(node, "Col2Im", std::move(inputs), {ctx.NameOf(node.output())});
+  pb::NodeProto* out =
+      ctx.AddNode(node, "Col2Im", {{ctx.NameOf(node.output())}, std::move(inputs)});
   if (!a.strides.empty()) SetInts(out, "strides", a.strides);
   if (!a.dilations.empty()) SetInts(out, "dilations", a.dilations);
   if (!a.pads.empty()) SetInts(out, "pads", a.pads);

@@ -99,7 +99,7 @@ Status WriteSplit(ExportContext& ctx, const Node& node) {
   std::vector<std::string> outputs;
   for (const Value* v : node.outputs()) outputs.push_back(ctx.NameOf(v));
   const bool counted = inputs.size() == 1 && ctx.opset() >= 18;
-  pb::NodeProto* out = ctx.AddNode(node, "Split", std::move(inputs), std::move(outputs));
+  pb::NodeProto* out = ctx.AddNode(node, "Split", {std::move(outputs), std::move(inputs)});
   SetInt(out, "axis", FrontAxis(node.attrs<SplitAttrs>().axis, node.input(0)));
   if (!sizes.empty() && ctx.opset() < 13) SetInts(out, "split", *ConstDims(sizes));
   if (counted) SetInt(out, "num_outputs", static_cast<int64_t>(node.outputs().size()));

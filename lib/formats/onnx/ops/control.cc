@@ -58,7 +58,7 @@ Status WriteBranch(ExportContext& ctx, const Node& node) {
   if (!node.input(0)->type().ranked())
     condition = ctx.AddValue("Reshape", {condition, ctx.AddInts({}, "scalar")}, condition);
   pb::NodeProto* const out =
-      ctx.AddNode(node, "If", {std::move(condition)}, ResultNames(ctx, node));
+      ctx.AddNode(node, "If", {ResultNames(ctx, node), {std::move(condition)}});
   for (const size_t i : {0, 1}) {
     pb::GraphProto* const g = AddGraph(out, i == 0 ? "then_branch" : "else_branch");
     if (ctx.trial()) continue;
@@ -80,7 +80,7 @@ Status WriteLoop(ExportContext& ctx, const Node& node) {
     inputs.push_back(node.input(i) == nullptr ? "" : ScalarOf(ctx, node.input(i)));
   for (size_t i = 0; i < carried; ++i)
     inputs.push_back(ctx.NameOf(node.input(ports.first_carried() + i)));
-  pb::NodeProto* const out = ctx.AddNode(node, "Loop", std::move(inputs), ResultNames(ctx, node));
+  pb::NodeProto* const out = ctx.AddNode(node, "Loop", {ResultNames(ctx, node), std::move(inputs)});
   while (out->input_size() < static_cast<int>(ports.first_carried())) out->add_input("");
   pb::GraphProto* const g = AddGraph(out, "body");
   if (ctx.trial()) return {};
@@ -102,9 +102,9 @@ Status WriteLoop(ExportContext& ctx, const Node& node) {
   ctx.AddOutput(more.name, flag);
   NN_RETURN_IF_ERROR(ctx.WriteContents(region, outputs));
   if (node.input(1) == nullptr)
-    ctx.AddHelper("Identity", {ctx.AddTensor(Tensor::Scalar(true), "true")}, {more.name});
+    ctx.AddHelper("Identity", {{more.name}, {ctx.AddTensor(Tensor::Scalar(true), "true")}});
   else
-    ctx.AddHelper("Reshape", {ctx.NameOf(more.value), ctx.AddInts({}, "scalar")}, {more.name});
+    ctx.AddHelper("Reshape", {{more.name}, {ctx.NameOf(more.value), ctx.AddInts({}, "scalar")}});
   return {};
 }
 

@@ -188,7 +188,7 @@ class Speller {
   }
   Status Finish(std::string_view op, std::vector<std::string> inputs) {
     NN_RETURN_IF_ERROR(status_);
-    ctx_.AddNode(node_, op, std::move(inputs), {ctx_.NameOf(node_.output())});
+    ctx_.AddNode(node_, op, {{ctx_.NameOf(node_.output())}, std::move(inputs)});
     return {};
   }
 
@@ -261,7 +261,7 @@ Status WriteHardSwish(ExportContext& ctx, const Node& node) {
   }
   Speller s(ctx, node);
   const std::string gate = ctx.NewName("gate");
-  pb::NodeProto* out = ctx.AddHelper("HardSigmoid", {s.In()}, {gate});
+  pb::NodeProto* out = ctx.AddHelper("HardSigmoid", {{gate}, {s.In()}});
   SetFloat(out, "alpha", 1.0f / 6.0f);
   SetFloat(out, "beta", 0.5f);
   return s.Finish("Mul", {s.In(), gate});
@@ -336,7 +336,7 @@ Status WriteMod(ExportContext& ctx, const Node& node) {
   }
   Speller s(ctx, node);
   const std::string rest = ctx.NewName("rest");
-  SetInt(ctx.AddHelper("Mod", {s.In(0), s.In(1)}, {rest}), "fmod", 1);
+  SetInt(ctx.AddHelper("Mod", {{rest}, {s.In(0), s.In(1)}}), "fmod", 1);
   const std::string zero = s.Number(0);
   const std::string differ =
       s.Do("Xor", {s.Do("Less", {s.In(1), zero}), s.Do("Less", {rest, zero})});

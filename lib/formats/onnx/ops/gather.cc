@@ -128,9 +128,9 @@ std::string Indices(ExportContext& ctx, const Value* indices) {
 }
 
 Status WriteGather(ExportContext& ctx, const Node& node) {
-  pb::NodeProto* out =
-      ctx.AddNode(node, "Gather", {ctx.NameOf(node.input(0)), Indices(ctx, node.input(1))},
-                  {ctx.NameOf(node.output())});
+  pb::NodeProto* out = ctx.AddNode(
+      node, "Gather",
+      {{ctx.NameOf(node.output())}, {ctx.NameOf(node.input(0)), Indices(ctx, node.input(1))}});
   SetInt(out, "axis", node.attrs<GatherAttrs>().axis);
   return {};
 }
@@ -142,9 +142,10 @@ std::optional<std::string> WhyNotGather(const Node& node) {
 
 // GatherND needs i64 indices.
 Status WriteGatherNd(ExportContext& ctx, const Node& node) {
-  pb::NodeProto* out = ctx.AddNode(
-      node, "GatherND", {ctx.NameOf(node.input(0)), ctx.NameAs(node.input(1), DType::kI64)},
-      {ctx.NameOf(node.output())});
+  pb::NodeProto* out =
+      ctx.AddNode(node, "GatherND",
+                  {{ctx.NameOf(node.output())},
+                   {ctx.NameOf(node.input(0)), ctx.NameAs(node.input(1), DType::kI64)}});
   if (const int64_t batch = node.attrs<GatherNdAttrs>().batch_dims; batch != 0)
     SetInt(out, "batch_dims", batch);
   return {};
@@ -175,8 +176,8 @@ Status WriteScatterElements(ExportContext& ctx, const Node& node) {
   const auto& a = node.attrs<ScatterElementsAttrs>();
   pb::NodeProto* out = ctx.AddNode(
       node, ctx.opset() < 11 ? "Scatter" : "ScatterElements",
-      {ctx.NameOf(node.input(0)), Indices(ctx, node.input(1)), ctx.NameOf(node.input(2))},
-      {ctx.NameOf(node.output())});
+      {{ctx.NameOf(node.output())},
+       {ctx.NameOf(node.input(0)), Indices(ctx, node.input(1)), ctx.NameOf(node.input(2))}});
   SetInt(out, "axis", a.axis);
   SetReduction(out, a.reduction);
   return {};
@@ -189,9 +190,9 @@ int64_t ScatterElementsOpset(const Node& node) {
 Status WriteScatterNd(ExportContext& ctx, const Node& node) {
   pb::NodeProto* out =
       ctx.AddNode(node, "ScatterND",
-                  {ctx.NameOf(node.input(0)), ctx.NameAs(node.input(1), DType::kI64),
-                   ctx.NameOf(node.input(2))},
-                  {ctx.NameOf(node.output())});
+                  {{ctx.NameOf(node.output())},
+                   {ctx.NameOf(node.input(0)), ctx.NameAs(node.input(1), DType::kI64),
+                    ctx.NameOf(node.input(2))}});
   SetReduction(out, node.attrs<ScatterNdAttrs>().reduction);
   return {};
 }
@@ -227,9 +228,9 @@ Status WriteOneHotByEqual(ExportContext& ctx, const Node& node) {
   const std::string indices = ctx.NameAs(node.input(0), DType::kI64);
   const std::string wide = ctx.NewName("indices");
   if (ctx.opset() < 13)
-    SetInts(ctx.AddHelper("Unsqueeze", {indices}, {wide}), "axes", {at});
+    SetInts(ctx.AddHelper("Unsqueeze", {{wide}, {indices}}), "axes", {at});
   else
-    ctx.AddHelper("Unsqueeze", {indices, ctx.AddInts({at}, "axes")}, {wide});
+    ctx.AddHelper("Unsqueeze", {{wide}, {indices, ctx.AddInts({at}, "axes")}});
   const std::string hot =
       ctx.AddValue("Equal", {wide, ctx.AddTensor(positions, "positions")}, "hot");
   const std::string values = ctx.NameOf(node.input(2));
@@ -237,7 +238,7 @@ Status WriteOneHotByEqual(ExportContext& ctx, const Node& node) {
       ctx.AddValue("Gather", {values, ctx.AddTensor(Tensor::Scalar<int64_t>(0), "index")}, "off");
   const std::string on =
       ctx.AddValue("Gather", {values, ctx.AddTensor(Tensor::Scalar<int64_t>(1), "index")}, "on");
-  ctx.AddNode(node, "Where", {hot, on, off}, {ctx.NameOf(node.output())});
+  ctx.AddNode(node, "Where", {{ctx.NameOf(node.output())}, {hot, on, off}});
   return {};
 }
 
@@ -284,7 +285,7 @@ Status WriteTrilu(ExportContext& ctx, const Node& node) {
   std::vector<std::string> inputs = {ctx.NameOf(node.input(0)),
                                      ctx.NameAs(node.input(1), DType::kI64)};
   if (a.k != 0 && node.input(1) == nullptr) inputs[1] = ctx.AddTensor(Tensor::Scalar(a.k), "k");
-  pb::NodeProto* out = ctx.AddNode(node, "Trilu", std::move(inputs), {ctx.NameOf(node.output())});
+  pb::NodeProto* out = ctx.AddNode(node, "Trilu", {{ctx.NameOf(node.output())}, std::move(inputs)});
   SetInt(out, "upper", a.upper ? 1 : 0);
   return {};
 }
@@ -305,7 +306,8 @@ Status WriteUnique(ExportContext& ctx, const Node& node) {
     outputs.push_back(a.index_type == DType::kI64 ? name : ctx.NewName(name));
     if (outputs.back() != name) casts.emplace_back(outputs.back(), name);
   }
-  pb::NodeProto* out = ctx.AddNode(node, "Unique", {ctx.NameOf(node.input(0))}, std::move(outputs));
+  pb::NodeProto* out =
+      ctx.AddNode(node, "Unique", {std::move(outputs), {ctx.NameOf(node.input(0))}});
   if (!a.flatten) SetInt(out, "axis", a.axis);
   SetInt(out, "sorted", a.sorted ? 1 : 0);
   for (const auto& [from, to] : casts) ctx.AddCast(from, to, a.index_type);
@@ -315,9 +317,10 @@ Status WriteUnique(ExportContext& ctx, const Node& node) {
 // ReverseSequence needs batch and time on axes 0 and 1, in either order, and i64 lengths.
 Status WriteReverseSequence(ExportContext& ctx, const Node& node) {
   const auto& a = node.attrs<ReverseSequenceAttrs>();
-  pb::NodeProto* out = ctx.AddNode(
-      node, "ReverseSequence", {ctx.NameOf(node.input(0)), ctx.NameAs(node.input(1), DType::kI64)},
-      {ctx.NameOf(node.output())});
+  pb::NodeProto* out =
+      ctx.AddNode(node, "ReverseSequence",
+                  {{ctx.NameOf(node.output())},
+                   {ctx.NameOf(node.input(0)), ctx.NameAs(node.input(1), DType::kI64)}});
   SetInt(out, "batch_axis", a.batch_axis);
   SetInt(out, "time_axis", a.time_axis);
   return {};

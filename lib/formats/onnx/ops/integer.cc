@@ -248,9 +248,9 @@ pb::NodeProto* WriteProduct(ExportContext& ctx, const Node& node, std::string_vi
                             std::vector<std::string> inputs, int axis) {
   const std::string y = ctx.NameOf(node.output());
   const Value* bias = node.input(4);
-  if (bias == nullptr) return ctx.AddNode(node, op, std::move(inputs), {y});
+  if (bias == nullptr) return ctx.AddNode(node, op, {{y}, std::move(inputs)});
   const std::string product = ctx.NewName("product");
-  pb::NodeProto* out = ctx.AddNode(node, op, std::move(inputs), {product});
+  pb::NodeProto* out = ctx.AddNode(node, op, {{product}, std::move(inputs)});
   ctx.SetType(product, DType::kI32);
   std::string addend = ctx.NameOf(bias);
   if (axis > 0) {
@@ -259,7 +259,7 @@ pb::NodeProto* WriteProduct(ExportContext& ctx, const Node& node, std::string_vi
     addend = ctx.AddValue("Reshape", {addend, ctx.AddInts(shape, "shape")}, "bias");
     ctx.SetType(addend, DType::kI32);
   }
-  ctx.AddHelper("Add", {product, addend}, {y});
+  ctx.AddHelper("Add", {{y}, {product, addend}});
   return out;
 }
 

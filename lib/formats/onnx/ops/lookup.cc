@@ -164,7 +164,7 @@ Status WriteLabelEncoder(ExportContext& ctx, const Node& node) {
   const Tensor values = node.input(2)->constant().Aligned();
   const Tensor fallback = node.input(3)->constant().Aligned();
   pb::NodeProto* out =
-      ctx.AddNode(node, "LabelEncoder", {ctx.NameOf(node.input(0))}, {ctx.NameOf(node.output())});
+      ctx.AddNode(node, "LabelEncoder", {{ctx.NameOf(node.output())}, {ctx.NameOf(node.input(0))}});
   const LabelType* const to = FindLabelType(values.dtype());
   out->set_domain(std::string(kMlDomain));
   SetLabelList(ctx, out, "keys_", keys);

@@ -145,7 +145,7 @@ Status WriteMatmul(ExportContext& ctx, const Node& node) {
     zero.SetInt(0, 0);
     inputs[2] = ctx.AddTensor(zero.Finish(), "zero");
   }
-  pb::NodeProto* out = ctx.AddNode(node, "Gemm", std::move(inputs), {ctx.NameOf(node.output())});
+  pb::NodeProto* out = ctx.AddNode(node, "Gemm", {{ctx.NameOf(node.output())}, std::move(inputs)});
   if (a.transpose_a) SetInt(out, "transA", 1);
   if (a.transpose_b) SetInt(out, "transB", 1);
   return {};

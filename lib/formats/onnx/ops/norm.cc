@@ -244,7 +244,7 @@ Status WriteGroupNorm(ExportContext& ctx, const Node& node) {
     NN_ASSIGN(inputs.back(), PerChannel(ctx, node, i));
   }
   pb::NodeProto* out =
-      ctx.AddNode(node, "GroupNormalization", std::move(inputs), {ctx.NameOf(node.output())});
+      ctx.AddNode(node, "GroupNormalization", {{ctx.NameOf(node.output())}, std::move(inputs)});
   SetInt(out, "num_groups", a.groups);
   SetFloat(out, "epsilon", a.epsilon);
   return {};
@@ -289,7 +289,7 @@ Status WriteLayerNorm(ExportContext& ctx, const Node& node) {
     inputs[1] = ctx.AddTensor(one.Finish(), "one");
   }
   pb::NodeProto* out =
-      ctx.AddNode(node, "LayerNormalization", std::move(inputs), std::move(outputs));
+      ctx.AddNode(node, "LayerNormalization", {std::move(outputs), std::move(inputs)});
   SetInt(out, "axis", a.axis);
   SetFloat(out, "epsilon", a.epsilon);
   return {};

@@ -135,7 +135,7 @@ void WritePadByIndices(ExportContext& ctx, const Node& node) {
   for (size_t d = 0; d < dims.size(); ++d)
     if (IsPadded(a, d)) axes.push_back(d);
   if (axes.empty()) {
-    ctx.AddNode(node, "Identity", {ctx.NameOf(node.input(0))}, {ctx.NameOf(node.output())});
+    ctx.AddNode(node, "Identity", {{ctx.NameOf(node.output())}, {ctx.NameOf(node.input(0))}});
     return;
   }
   std::string x = ctx.NameOf(node.input(0));
@@ -148,7 +148,7 @@ void WritePadByIndices(ExportContext& ctx, const Node& node) {
       indices.push_back(*PaddedIndex(i, begin, end, size, a.mode));
     const bool last = d == axes.back();
     const std::string y = last ? ctx.NameOf(node.output()) : ctx.NewName("padded");
-    pb::NodeProto* out = ctx.AddHelper("Gather", {x, ctx.AddInts(indices, "indices")}, {y});
+    pb::NodeProto* out = ctx.AddHelper("Gather", {{y}, {x, ctx.AddInts(indices, "indices")}});
     if (last && !node.name().empty()) out->set_name(std::string(node.name()));
     SetInt(out, "axis", static_cast<int64_t>(d));
     x = y;
@@ -169,7 +169,7 @@ Status WritePad(ExportContext& ctx, const Node& node) {
   const Value* value = a.mode == PadMode::kConstant ? node.input(1) : nullptr;
   const std::string x = ctx.NameOf(node.input(0));
   if (ctx.opset() < 11) {
-    pb::NodeProto* out = ctx.AddNode(node, "Pad", {x}, {ctx.NameOf(node.output())});
+    pb::NodeProto* out = ctx.AddNode(node, "Pad", {{ctx.NameOf(node.output())}, {x}});
     SetString(out, "mode", EnumName(a.mode));
     SetInts(out, "pads", a.pads);
     if (value != nullptr)
@@ -185,7 +185,7 @@ Status WritePad(ExportContext& ctx, const Node& node) {
     NN_ASSIGN(const Tensor zero, ZeroElement(node.input(0)->type()));
     inputs[2] = ctx.AddTensor(zero, "zero");
   }
-  pb::NodeProto* out = ctx.AddNode(node, "Pad", std::move(inputs), {ctx.NameOf(node.output())});
+  pb::NodeProto* out = ctx.AddNode(node, "Pad", {{ctx.NameOf(node.output())}, std::move(inputs)});
   SetString(out, "mode", EnumName(a.mode));
   return {};
 }

@@ -189,7 +189,7 @@ Status WriteMaxUnpool(ExportContext& ctx, const Node& node) {
   else if (!a.output_shape.empty())
     inputs.push_back(ctx.AddInts(*node.output()->type().const_dims(), "shape"));
   pb::NodeProto* out =
-      ctx.AddNode(node, "MaxUnpool", std::move(inputs), {ctx.NameOf(node.output())});
+      ctx.AddNode(node, "MaxUnpool", {{ctx.NameOf(node.output())}, std::move(inputs)});
   SetInts(out, "kernel_shape", a.kernel);
   if (!a.strides.empty()) SetInts(out, "strides", a.strides);
   if (!a.pads.empty()) SetInts(out, "pads", a.pads);

@@ -110,7 +110,7 @@ Status WriteQuantize(ExportContext& ctx, const Node& node) {
   std::vector<std::string> inputs = {ctx.NameAs(node.input(0), DType::kF32)};
   inputs.push_back(WriteScale(ctx, y->type(), ctx.NameOf(y)));
   inputs.push_back(WriteZeroPoint(ctx, y->type(), ctx.NameOf(y)));
-  pb::NodeProto* out = ctx.AddNode(node, "QuantizeLinear", std::move(inputs), {ctx.NameOf(y)});
+  pb::NodeProto* out = ctx.AddNode(node, "QuantizeLinear", {{ctx.NameOf(y)}, std::move(inputs)});
   SetQuantAxis(out, y->type());
   if (!node.attrs<QuantizeAttrs>().saturate && ctx.opset() >= 19) SetInt(out, "saturate", 0);
   return {};
@@ -135,7 +135,7 @@ Status WriteDequantize(ExportContext& ctx, const Node& node) {
   // The zero point of 32-bit integers must be 0, and is not written.
   if (x->dtype() != DType::kI32) inputs.push_back(WriteZeroPoint(ctx, x->type(), ctx.NameOf(x)));
   const std::string y = to == DType::kF32 ? ctx.NameOf(node.output()) : ctx.NewName("real");
-  SetQuantAxis(ctx.AddNode(node, "DequantizeLinear", std::move(inputs), {y}), x->type());
+  SetQuantAxis(ctx.AddNode(node, "DequantizeLinear", {{y}, std::move(inputs)}), x->type());
   if (to != DType::kF32) ctx.AddCast(y, ctx.NameOf(node.output()), to);
   return {};
 }

@@ -199,7 +199,7 @@ Result<pb::NodeProto*> WriteDrawn(ExportContext& ctx, const Node& node, std::str
   pb::NodeProto* out = nullptr;
   const auto dims = ConstDims(a.dims);
   if (node.input(0) == nullptr && dims) {
-    out = ctx.AddNode(node, op, {}, {ctx.NameOf(node.output())});
+    out = ctx.AddNode(node, op, {{ctx.NameOf(node.output())}, {}});
     SetInts(out, "shape", *dims);
   } else {
     std::string shape;
@@ -209,7 +209,7 @@ Result<pb::NodeProto*> WriteDrawn(ExportContext& ctx, const Node& node, std::str
       NN_ASSIGN(shape, ctx.AddDims(a.dims, "shape"));
     }
     const std::string zeros = ctx.AddValue("ConstantOfShape", {shape}, "zeros");
-    out = ctx.AddNode(node, op + "Like", {zeros}, {ctx.NameOf(node.output())});
+    out = ctx.AddNode(node, op + "Like", {{ctx.NameOf(node.output())}, {zeros}});
   }
   SetInt(out, "dtype", DataTypeOf(a.dtype));
   SetSeed(out, a);

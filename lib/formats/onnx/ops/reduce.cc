@@ -93,7 +93,7 @@ Status WriteReduction(ExportContext& ctx, const Node& node, std::string_view op,
   } else if (as_input && !a.axes.empty()) {
     inputs.push_back(ctx.AddInts(a.axes, "axes"));
   }
-  pb::NodeProto* out = ctx.AddNode(node, op, std::move(inputs), {std::move(y)});
+  pb::NodeProto* out = ctx.AddNode(node, op, {{std::move(y)}, std::move(inputs)});
   if (!as_input && !a.axes.empty()) SetInts(out, "axes", a.axes);
   SetInt(out, "keepdims", a.keep_dims ? 1 : 0);
   return {};
@@ -136,8 +136,8 @@ Status WriteLogical(ExportContext& ctx, const Node& node) {
   const std::string bound = ctx.AddTensor(Tensor::Scalar(int32_t{0}), "zero");
   ctx.AddHelper(
       any ? "Greater" : "Not",
-      any ? std::vector{y, bound} : std::vector{ctx.AddValue("Equal", {y, bound}, "none")},
-      {ctx.NameOf(node.output())});
+      {{ctx.NameOf(node.output())},
+       any ? std::vector{y, bound} : std::vector{ctx.AddValue("Equal", {y, bound}, "none")}});
   return {};
 }
 

@@ -369,7 +369,7 @@ std::string AddFloats(ExportContext& ctx, const std::vector<float>& values, std:
 
 std::string AddConcat(ExportContext& ctx, std::vector<std::string> parts, std::string_view hint) {
   std::string name = ctx.NewName(hint);
-  SetInt(ctx.AddHelper("Concat", std::move(parts), {name}), "axis", 0);
+  SetInt(ctx.AddHelper("Concat", {{name}, std::move(parts)}), "axis", 0);
   return name;
 }
 
@@ -385,7 +385,7 @@ Status WriteUpsample(ExportContext& ctx, const Node& node) {
   std::vector<std::string> inputs = {ctx.NameOf(node.input(kX))};
   const std::string_view op = ctx.opset() < 10 ? "Upsample" : "Resize";
   if (ctx.opset() >= 9) inputs.push_back(AddScales(ctx, node));
-  pb::NodeProto* out = ctx.AddNode(node, op, std::move(inputs), {ctx.NameOf(node.output())});
+  pb::NodeProto* out = ctx.AddNode(node, op, {{ctx.NameOf(node.output())}, std::move(inputs)});
   if (ctx.opset() < 9) SetFloats(out, "scales", WithLeading(1, *KnownScales(node)));
   SetString(out, "mode", EnumName(node.attrs<ResizeAttrs>().mode));
   return {};
@@ -464,7 +464,8 @@ Status WriteResize(ExportContext& ctx, const Node& node) {
   const bool axes = ctx.opset() >= 18;
   NN_ASSIGN(std::vector<std::string> inputs, ResizeOperands(ctx, node, axes));
   inputs.insert(inputs.begin(), ctx.NameOf(node.input(kX)));
-  pb::NodeProto* out = ctx.AddNode(node, "Resize", std::move(inputs), {ctx.NameOf(node.output())});
+  pb::NodeProto* out =
+      ctx.AddNode(node, "Resize", {{ctx.NameOf(node.output())}, std::move(inputs)});
   SetResizeAttrs(out, node, ctx.opset());
   if (!axes) return {};
   std::vector<int64_t> spatial(static_cast<size_t>(node.output()->type().rank() - 2));

@@ -44,9 +44,9 @@ Status ImportMaxRoiPool(ImportContext& ctx) {
 Status WriteRoiAlign(ExportContext& ctx, const Node& node) {
   const auto& a = node.attrs<RoiAlignAttrs>();
   pb::NodeProto* out = ctx.AddNode(node, "RoiAlign",
-                                   {ctx.NameOf(node.input(0)), ctx.NameOf(node.input(1)),
-                                    ctx.NameAs(node.input(2), DType::kI64)},
-                                   {ctx.NameOf(node.output())});
+                                   {{ctx.NameOf(node.output())},
+                                    {ctx.NameOf(node.input(0)), ctx.NameOf(node.input(1)),
+                                     ctx.NameAs(node.input(2), DType::kI64)}});
   SetString(out, "mode", EnumName(a.mode));
   SetInt(out, "output_height", a.height);
   SetInt(out, "output_width", a.width);

@@ -36,7 +36,7 @@ Status WriteScan(ExportContext& ctx, const Node& node) {
   const std::string axis = node.input(1) != nullptr ? ctx.NameOf(node.input(1))
                                                     : ctx.AddTensor(Tensor::Scalar(a.axis), "axis");
   pb::NodeProto* out =
-      ctx.AddNode(node, kOp, {ctx.NameOf(node.input(0)), axis}, {ctx.NameOf(node.output())});
+      ctx.AddNode(node, kOp, {{ctx.NameOf(node.output())}, {ctx.NameOf(node.input(0)), axis}});
   if (a.exclusive) SetInt(out, "exclusive", 1);
   if (a.reverse) SetInt(out, "reverse", 1);
   return {};

@@ -55,8 +55,8 @@ void CastIndices(ExportContext& ctx, const Value* v, const std::string& from) {
 Status WriteArg(ExportContext& ctx, const Node& node) {
   const auto& a = node.attrs<ArgAttrs>();
   const std::string y = IndexName(ctx, node.output());
-  pb::NodeProto* out =
-      ctx.AddNode(node, node.Is("arg_max") ? "ArgMax" : "ArgMin", {ctx.NameOf(node.input(0))}, {y});
+  pb::NodeProto* out = ctx.AddNode(node, node.Is("arg_max") ? "ArgMax" : "ArgMin",
+                                   {{y}, {ctx.NameOf(node.input(0))}});
   SetInt(out, "axis", FrontAxis(a.axis, node.input(0)));
   SetInt(out, "keepdims", a.keep_dims ? 1 : 0);
   if (a.select_last_index) SetInt(out, "select_last_index", 1);
@@ -76,7 +76,7 @@ std::string NameOfK(ExportContext& ctx, const Node& node) {
   }
   if (k->type().ranked() && k->type().rank() == 1) return name;
   std::string flat = ctx.NewName("k");
-  ctx.AddHelper("Reshape", {name, ctx.AddInts({1}, "shape")}, {flat});
+  ctx.AddHelper("Reshape", {{flat}, {name, ctx.AddInts({1}, "shape")}});
   return flat;
 }
 
@@ -87,8 +87,8 @@ Status WriteTopK(ExportContext& ctx, const Node& node) {
                                                                      ? ctx.NewName("indices")
                                                                      : IndexName(ctx, indices)};
   const std::string index_name = outputs[1];
-  pb::NodeProto* out = ctx.AddNode(node, "TopK", {ctx.NameOf(node.input(0)), NameOfK(ctx, node)},
-                                   std::move(outputs));
+  pb::NodeProto* out = ctx.AddNode(
+      node, "TopK", {std::move(outputs), {ctx.NameOf(node.input(0)), NameOfK(ctx, node)}});
   SetInt(out, "axis", a.axis);
   if (ctx.opset() >= 11) {
     SetInt(out, "largest", a.largest ? 1 : 0);

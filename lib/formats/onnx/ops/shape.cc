@@ -238,8 +238,8 @@ Status WriteReshape(ExportContext& ctx, const Node& node) {
   } else {
     NN_ASSIGN(shape, ctx.AddDims(*node.output()->type().dims, "shape"));
   }
-  pb::NodeProto* out =
-      ctx.AddNode(node, "Reshape", {ctx.NameOf(node.input(0)), shape}, {ctx.NameOf(node.output())});
+  pb::NodeProto* out = ctx.AddNode(
+      node, "Reshape", {{ctx.NameOf(node.output())}, {ctx.NameOf(node.input(0)), shape}});
   if (NeedsAllowZero(node)) SetInt(out, "allowzero", 1);
   return {};
 }
@@ -262,8 +262,9 @@ Status WriteAxes(ExportContext& ctx, const Node& node) {
   std::vector<int64_t> axes = node.attrs<AxesAttrs>().axes;
   const std::string_view op = squeeze ? "Squeeze" : "Unsqueeze";
   if (node.input(1) != nullptr) {
-    ctx.AddNode(node, op, {ctx.NameOf(node.input(0)), ctx.NameAs(node.input(1), DType::kI64)},
-                {ctx.NameOf(node.output())});
+    ctx.AddNode(node, op,
+                {{ctx.NameOf(node.output())},
+                 {ctx.NameOf(node.input(0)), ctx.NameAs(node.input(1), DType::kI64)}});
     return {};
   }
   for (int64_t& axis : axes) axis = FrontAxis(axis, squeeze ? node.input(0) : node.output());
@@ -274,7 +275,7 @@ Status WriteAxes(ExportContext& ctx, const Node& node) {
   }
   std::vector<std::string> inputs = {ctx.NameOf(node.input(0))};
   if (!axes.empty() || !squeeze) inputs.push_back(ctx.AddInts(axes, "axes"));
-  ctx.AddNode(node, op, std::move(inputs), {ctx.NameOf(node.output())});
+  ctx.AddNode(node, op, {{ctx.NameOf(node.output())}, std::move(inputs)});
   return {};
 }
 
@@ -311,30 +312,30 @@ Status WriteShapeOf(ExportContext& ctx, const Node& node) {
   const std::string x = ctx.NameOf(node.input(0));
   WriteInt64(ctx, node, [&](const std::string& y) {
     if (!part || ctx.opset() >= 15) {
-      pb::NodeProto* out = ctx.AddNode(node, "Shape", {x}, {y});
+      pb::NodeProto* out = ctx.AddNode(node, "Shape", {{y}, {x}});
       if (a.start != 0) SetInt(out, "start", a.start);
       if (a.end != ShapeOfAttrs().end) SetInt(out, "end", a.end);
       return;
     }
     const std::string whole = ctx.AddValue("Shape", {x}, "shape");
     if (ctx.opset() < 10) {
-      pb::NodeProto* slice = ctx.AddNode(node, "Slice", {whole}, {y});
+      pb::NodeProto* slice = ctx.AddNode(node, "Slice", {{y}, {whole}});
       SetInts(slice, "axes", {0});
       SetInts(slice, "starts", {a.start});
       SetInts(slice, "ends", {a.end});
       return;
     }
     ctx.AddNode(node, "Slice",
-                {whole, ctx.AddInts({a.start}, "starts"), ctx.AddInts({a.end}, "ends"),
-                 ctx.AddInts({0}, "axes")},
-                {y});
+                {{y},
+                 {whole, ctx.AddInts({a.start}, "starts"), ctx.AddInts({a.end}, "ends"),
+                  ctx.AddInts({0}, "axes")}});
   });
   return {};
 }
 
 Status WriteSizeOf(ExportContext& ctx, const Node& node) {
   const std::string x = ctx.NameOf(node.input(0));
-  WriteInt64(ctx, node, [&](const std::string& y) { ctx.AddNode(node, "Size", {x}, {y}); });
+  WriteInt64(ctx, node, [&](const std::string& y) { ctx.AddNode(node, "Size", {{y}, {x}}); });
   return {};
 }
 
@@ -350,13 +351,13 @@ Result<std::string> Numbers(ExportContext& ctx, const Node& node, const Dims& at
 Status WriteTile(ExportContext& ctx, const Node& node) {
   NN_ASSIGN(const std::string repeats,
             Numbers(ctx, node, node.attrs<TileAttrs>().repeats, "repeats"));
-  ctx.AddNode(node, "Tile", {ctx.NameOf(node.input(0)), repeats}, {ctx.NameOf(node.output())});
+  ctx.AddNode(node, "Tile", {{ctx.NameOf(node.output())}, {ctx.NameOf(node.input(0)), repeats}});
   return {};
 }
 
 Status WriteExpand(ExportContext& ctx, const Node& node) {
   NN_ASSIGN(const std::string shape, Numbers(ctx, node, node.attrs<ExpandAttrs>().dims, "shape"));
-  ctx.AddNode(node, "Expand", {ctx.NameOf(node.input(0)), shape}, {ctx.NameOf(node.output())});
+  ctx.AddNode(node, "Expand", {{ctx.NameOf(node.output())}, {ctx.NameOf(node.input(0)), shape}});
   return {};
 }
 

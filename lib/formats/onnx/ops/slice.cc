@@ -46,14 +46,14 @@ Status WriteSlice(ExportContext& ctx, const Node& node) {
     std::vector<std::string> operands = {ctx.NameOf(node.input(0))};
     for (size_t i = 1; i < node.inputs().size(); ++i)
       operands.push_back(ctx.NameAs(node.input(i), DType::kI64));
-    ctx.AddNode(node, "Slice", std::move(operands), {ctx.NameOf(node.output())});
+    ctx.AddNode(node, "Slice", {{ctx.NameOf(node.output())}, std::move(operands)});
     return {};
   }
   std::vector<std::string> inputs = {ctx.NameOf(node.input(0)), ctx.AddInts(a.starts, "starts"),
                                      ctx.AddInts(a.ends, "ends"), "", ""};
   if (!a.axes.empty()) inputs[3] = ctx.AddInts(a.axes, "axes");
   if (!a.steps.empty()) inputs[4] = ctx.AddInts(a.steps, "steps");
-  ctx.AddNode(node, "Slice", std::move(inputs), {ctx.NameOf(node.output())});
+  ctx.AddNode(node, "Slice", {{ctx.NameOf(node.output())}, std::move(inputs)});
   return {};
 }
 
@@ -71,9 +71,9 @@ Status WriteReverse(ExportContext& ctx, const Node& node) {
   const std::vector<int64_t> before_first(axes.size(), std::numeric_limits<int64_t>::min());
   ctx.AddNode(
       node, "Slice",
-      {ctx.NameOf(node.input(0)), ctx.AddInts(last, "starts"), ctx.AddInts(before_first, "ends"),
-       ctx.AddInts(axes, "axes"), ctx.AddInts(last, "steps")},
-      {ctx.NameOf(node.output())});
+      {{ctx.NameOf(node.output())},
+       {ctx.NameOf(node.input(0)), ctx.AddInts(last, "starts"), ctx.AddInts(before_first, "ends"),
+        ctx.AddInts(axes, "axes"), ctx.AddInts(last, "steps")}});
   return {};
 }
 

@@ -112,7 +112,7 @@ Status WriteDft(ExportContext& ctx, const Node& node) {
     inputs.push_back(ctx.NameAs(node.input(2), DType::kI64));
   else if (ctx.opset() >= 20 && a.axis != DftAttrs().axis)
     inputs.push_back(ctx.AddTensor(Tensor::Scalar(a.axis), "axis"));
-  pb::NodeProto* out = ctx.AddNode(node, "DFT", std::move(inputs), {ctx.NameOf(node.output())});
+  pb::NodeProto* out = ctx.AddNode(node, "DFT", {{ctx.NameOf(node.output())}, std::move(inputs)});
   if (ctx.opset() < 20) SetInt(out, "axis", FrontAxis(a.axis, x));
   SetInt(out, "inverse", a.inverse ? 1 : 0);
   SetInt(out, "onesided", a.onesided ? 1 : 0);
@@ -125,9 +125,10 @@ int64_t DftOpset(const Node& node) {
 
 Status WriteStft(ExportContext& ctx, const Node& node) {
   const auto sizes = NamesOfSizes(ctx, node, {1, 3});
-  pb::NodeProto* out = ctx.AddNode(
-      node, "STFT", {ctx.NameOf(node.input(0)), sizes[0], ctx.NameOf(node.input(2)), sizes[1]},
-      {ctx.NameOf(node.output())});
+  pb::NodeProto* out =
+      ctx.AddNode(node, "STFT",
+                  {{ctx.NameOf(node.output())},
+                   {ctx.NameOf(node.input(0)), sizes[0], ctx.NameOf(node.input(2)), sizes[1]}});
   SetInt(out, "onesided", node.attrs<StftAttrs>().onesided ? 1 : 0);
   return {};
 }
@@ -136,7 +137,7 @@ Status WriteMelWeightMatrix(ExportContext& ctx, const Node& node) {
   std::vector<std::string> inputs = NamesOfSizes(ctx, node, {0, 1, 2});
   for (const size_t i : {3, 4}) inputs.push_back(ctx.NameOf(node.input(i)));
   pb::NodeProto* out =
-      ctx.AddNode(node, "MelWeightMatrix", std::move(inputs), {ctx.NameOf(node.output())});
+      ctx.AddNode(node, "MelWeightMatrix", {{ctx.NameOf(node.output())}, std::move(inputs)});
   SetInt(out, "output_datatype", DataTypeOf(node.attrs<MelWeightMatrixAttrs>().dtype));
   return {};
 }

@@ -235,8 +235,8 @@ std::vector<float> FloatsIn(const Value* v) {
 
 Status WriteTreeRegressor(ExportContext& ctx, const Node& node) {
   const auto& a = node.attrs<TreeEnsembleAttrs>();
-  pb::NodeProto* out = ctx.AddNode(node, "TreeEnsembleRegressor", {ctx.NameOf(node.input(0))},
-                                   {ctx.NameOf(node.output())});
+  pb::NodeProto* out = ctx.AddNode(node, "TreeEnsembleRegressor",
+                                   {{ctx.NameOf(node.output())}, {ctx.NameOf(node.input(0))}});
   out->set_domain(std::string(kMlDomain));
   TreeWriter writer(a);
   const std::vector<float> splits = FloatsIn(node.input(1)), weights = FloatsIn(node.input(2));
@@ -356,7 +356,7 @@ Status WriteTreeEnsemble(ExportContext& ctx, const Node& node) {
   const TreeEnsembleAttrs& a = tables.attrs;
   const DType dtype = node.input(0)->dtype();
   pb::NodeProto* out =
-      ctx.AddNode(node, "TreeEnsemble", {ctx.NameOf(node.input(0))}, {ctx.NameOf(node.output())});
+      ctx.AddNode(node, "TreeEnsemble", {{ctx.NameOf(node.output())}, {ctx.NameOf(node.input(0))}});
   out->set_domain(std::string(kMlDomain));
   SetInts(out, "nodes_featureids", a.features);
   NN_RETURN_IF_ERROR(SetNumbers(ctx, out, "nodes_splits", dtype, tables.splits));
