@@ -75,7 +75,7 @@ Status WriteAttestation(const ConvertArguments& o, const ConvertReport& report) 
   NN_ASSIGN(const std::vector<FileDigest> files, OutputFiles(report));
   Json options = o.given;
   // They change nothing in the output.
-  for (const char* name : {"--attest", "--report", "--format", "--quiet", "--verbose"})
+  for (const char* name : {"--attest", "--report", "--format", "--threads", "--quiet", "--verbose"})
     options.erase(name);
   Json definition = {{"buildType", provenance::kBuildType},
                      {"externalParameters",

@@ -173,6 +173,10 @@ void AddOptions(CommandLine& command, ConvertArguments& o) {
   app.add_option("--verify-runs", o.verify_runs, "Verification runs, each with the next seed")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
+  app.add_option("--threads", o.threads,
+                 "Number of threads of a run; 0: one per processor. No output depends on it")
+      ->check(CLI::Range(0, 1024))
+      ->type_name("N");
   command
       .AddRepeated("--verify-shape", o.verify_shapes,
                    "Shape of an input for the verification only; repeatable")

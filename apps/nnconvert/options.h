@@ -82,11 +82,11 @@ struct ConvertArguments {
   bool digests = false;  // of all files
   Json given;            // CommandLine::GivenOptions(), for `attest`
   bool messages = true;  // progress of the runs, names of side files
-  size_t threads = 0;    // of a run; 0: one per processor
   // Verification
   bool verify = true;
   uint64_t seed = VerifyOptions().seed;
   uint64_t verify_runs = VerifyOptions().runs;
+  size_t threads = 0;  // of a run; 0: one per processor
   std::vector<std::string> verify_shapes;
   std::vector<std::string> verify_inputs;
   ArrayOptions arrays;  // of verify_inputs

@@ -107,6 +107,18 @@ TEST_CASE("nnconvert: JSON report") {
   CHECK(json["verification"]["outputs"][0]["identical"] == true);
 }
 
+TEST_CASE("nnconvert: nothing depends on --threads") {
+  const TempDir dir;
+  WriteModel(dir / "in.onnx", ConvModel());
+  const std::string arguments = dir / "in.onnx " + dir / "out.onnx --format json";
+  const ProgramResult want = Rewrite(arguments);
+  for (const char* threads : {" --threads 1", " --threads 3"}) {
+    const ProgramResult r = Rewrite(arguments + threads);
+    CHECK_MESSAGE(r.code == 0, r.err);
+    CHECK(r.out == want.out);
+  }
+}
+
 TEST_CASE("nnconvert: the report mentions --no-verify") {
   const TempDir dir;
   WriteModel(dir / "in.onnx", ConvModel());
@@ -664,6 +676,7 @@ TEST_CASE("nnconvert: usage errors") {
            Row{in + " out.onnx --rename-input a=b", 2, "an input or output of that name"},
            Row{in + " out.onnx --rename-output sum=a", 2, "an input or output of that name"},
            Row{in + " out.onnx --verify-runs 0", 2, "--verify-runs"},
+           Row{in + " out.onnx --threads 1025", 2, "--threads"},
            Row{in + " out.onnx --rewrite --verify-shape a:5", 2, "does not fit"},
            Row{in + " out.onnx --batch 2", 2, "no input has a symbolic first dimension"},
        }) {

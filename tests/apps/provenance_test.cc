@@ -56,6 +56,8 @@ TEST_CASE("nnconvert --attest: digests, options and verification") {
   const std::string first = ReadText(dir / "m.json");
   Attest(dir, "--seed 7 --float32");
   CHECK(ReadText(dir / "m.json") == first);
+  Attest(dir, "--seed 7 --float32 --threads 1");
+  CHECK(ReadText(dir / "m.json") == first);
 }
 
 TEST_CASE("nnconvert --attest: the source is that before the conversion") {
