@@ -137,6 +137,10 @@ void AddResultOptions(CommandLine& command, RunOptions& o) {
   app.add_option("--save-steps", o.save_steps,
                  "Write every intermediate value as .npy, with an index.json")
       ->type_name("DIR");
+  app.add_option("--save-inputs", o.save_inputs,
+                 "Write the inputs of the run as in_0, in_1, ... by position, for --inputs with a "
+                 "model that has other names: .npz or .safetensors")
+      ->type_name("FILE");
   app.add_flag("--resume", o.resume,
                "Folders and patterns: skip models whose file of outputs exists");
   AddJobsOption(command, o.many);
@@ -190,7 +194,7 @@ Status CheckOptions(const RunOptions& o) {
         "--trace - cannot be combined with --output -, --digest, --bench or --expect: both write "
         "to standard output");
   const bool compares = !o.against.empty() || !o.search_dtype.empty();
-  if (compares && (prints || !o.output.empty() || !o.save_steps.empty() || !o.test_data.empty() ||
+  if (compares && (prints || !o.output.empty() || o.saves_values() || !o.test_data.empty() ||
                    !o.trace.empty() || o.explain_plan || o.keeps_states()))
     return UsageError(
         "--against and --search-dtype cannot be combined with --steps, --carry, --state, "
@@ -204,29 +208,29 @@ Status CheckOptions(const RunOptions& o) {
   if (!o.write_repro.empty() && o.format == "html")
     return UsageError("--write-repro cannot be combined with --format html");
   if (o.format == "html" && o.against.empty()) return UsageError("--format html needs --against");
-  if (o.explain_plan && (prints || !o.output.empty() || !o.save_steps.empty() ||
-                         !o.test_data.empty() || !o.trace.empty()))
+  if (o.explain_plan &&
+      (prints || !o.output.empty() || o.saves_values() || !o.test_data.empty() || !o.trace.empty()))
     return UsageError(
         "--explain-plan cannot be combined with options for results: it runs nothing");
   if (o.backend == "reference" && (o.explain_plan || !o.trace.empty()))
     return UsageError("the reference backend has no plan to explain or trace");
   if (!o.test_data.empty()) {
-    if (prints || !o.output.empty() || !o.save_steps.empty() || !o.trace.empty())
+    if (prints || !o.output.empty() || o.saves_values() || !o.trace.empty())
       return UsageError("--test-data cannot be combined with options for other results");
     if (!o.inputs_file.empty() || !o.inputs.empty() || o.arrays.cast || o.arrays.reshape)
       return UsageError("--test-data cannot be combined with options for inputs: it has its own");
   }
   if (o.profile && !o.bench) return UsageError("--profile needs --bench");
   if (o.runs_folder() && (o.keeps_states() || o.bench || o.explain_plan || !o.trace.empty() ||
-                          !o.save_steps.empty() || !o.expect.empty()))
+                          o.saves_values() || !o.expect.empty()))
     return UsageError(
         "--inputs with a folder can be combined with --output, --labels and --digest only, of the "
         "options for results");
-  if (o.keeps_states() && (o.bench || o.explain_plan || !o.trace.empty() || !o.save_steps.empty() ||
-                           !o.test_data.empty()))
+  if (o.keeps_states() &&
+      (o.bench || o.explain_plan || !o.trace.empty() || o.saves_values() || !o.test_data.empty()))
     return UsageError(
         "--steps, --carry and --state cannot be combined with --bench, --explain-plan, --trace, "
-        "--save-steps or --test-data");
+        "--save-steps, --save-inputs or --test-data");
   if (o.bench && !o.save_steps.empty())
     return UsageError("--bench cannot be combined with --save-steps: it would time the copies");
   return {};
@@ -260,6 +264,7 @@ Result<bool> RunModel(Graph graph, ReadModel read, const RunOptions& o, RunRepor
   // Only after the limits of the run are checked.
   NN_ASSIGN(const std::vector<Tensor> inputs,
             CompleteInputs(program.graph(), domains, std::move(given), o));
+  if (!o.save_inputs.empty()) NN_RETURN_IF_ERROR(SaveInputs(o, inputs));
   RunTrace trace;
   const RunRecord record = {.trace = o.trace.empty() ? nullptr : &trace};
   NN_ASSIGN(std::vector<Tensor> results, program.Run(inputs, o.bench ? RunRecord() : record));

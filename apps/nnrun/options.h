@@ -47,6 +47,7 @@ struct RunOptions {
   std::optional<double> atol;
   std::optional<double> rtol;
   std::string save_steps;
+  std::string save_inputs;
   std::string against;
   std::string write_repro;
   std::string search_dtype;
@@ -70,6 +71,8 @@ struct RunOptions {
   ProgramOptions program() const;
   // Whether the states of the model are read or kept.
   bool keeps_states() const { return steps || !state.empty() || !carry.empty(); }
+  // Whether values other than the outputs are written.
+  bool saves_values() const { return !save_steps.empty() || !save_inputs.empty(); }
   // Whether --inputs is a folder.
   bool runs_folder() const;
 };
@@ -136,11 +139,13 @@ void DescribeOutputs(std::span<const NamedTensor> outputs, RunReport& report);
 // kUsage if there is no such output.
 Status DescribeScores(const Graph& graph, const std::string& labels,
                       std::span<const NamedTensor> outputs, RunReport& report);
-// Whether `path` has the extension of a file for outputs; kUsage if not, or if it is an input.
+// kUsage if --output or --save-inputs has another extension, or is a file that the run reads.
 Status CheckOutputPath(const RunOptions& options);
 // Writes the outputs, of which `count` are those of the graph, in the form that the extension says:
 // .npz, .safetensors, .json, or .npy and .pb for one output. "-": .npz to standard output.
 Status WriteOutputs(const std::string& path, std::span<const NamedTensor> outputs, size_t count);
+// Writes the inputs of the run by position, without those that became constants.
+Status SaveInputs(const RunOptions& options, std::span<const Tensor> inputs);
 // Digest() of all outputs; the JSON report also has the digest of each output.
 void DigestOutputs(std::span<const NamedTensor> outputs, RunReport& report);
 

@@ -197,11 +197,15 @@ void DigestOutputs(std::span<const NamedTensor> outputs, RunReport& report) {
   report.text += digest + "\n";
   report.json["digest"] = digest;
   Json list = Json::array();
-  for (const NamedTensor& output : outputs)
+  for (const NamedTensor& output : outputs) {
+    // Without the name, which a conversion may change.
+    const NamedTensor value = {"", output.tensor};
     list.push_back({{"name", output.name},
                     {"type", DTypeName(output.tensor.dtype())},
                     {"shape", output.tensor.dims()},
-                    {"digest", Digest(std::span(&output, 1))}});
+                    {"digest", Digest(std::span(&output, 1))},
+                    {"value_digest", Digest(std::span(&value, 1))}});
+  }
   report.json["outputs"] = std::move(list);
 }
 

@@ -1,4 +1,5 @@
-// Files of outputs (--output).
+// Files of outputs (--output) and inputs (--save-inputs).
+#include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -66,15 +67,25 @@ std::vector<std::string> InputPaths(const RunOptions& o) {
   return paths;
 }
 
+Status CheckNotRead(const RunOptions& o, std::string_view option, const std::string& path) {
+  for (const std::string& input : InputPaths(o)) {
+    std::error_code error;
+    if (!input.empty() && fs::equivalent(input, path, error))
+      return UsageError("{} {}: the run reads this file", option, path);
+  }
+  return {};
+}
+
 }  // namespace
 
 Status CheckOutputPath(const RunOptions& o) {
-  if (o.output.empty() || o.output == "-") return {};
-  for (const std::string& path : InputPaths(o)) {
-    std::error_code error;
-    if (!path.empty() && fs::equivalent(path, o.output, error))
-      return UsageError("--output {}: the run reads this file", o.output);
+  if (!o.save_inputs.empty()) {
+    NN_RETURN_IF_ERROR(CheckNotRead(o, "--save-inputs", o.save_inputs));
+    if (!o.save_inputs.ends_with(".npz") && !o.save_inputs.ends_with(".safetensors"))
+      return UsageError("--save-inputs {}: expected .npz or .safetensors", o.save_inputs);
   }
+  if (o.output.empty() || o.output == "-") return {};
+  NN_RETURN_IF_ERROR(CheckNotRead(o, "--output", o.output));
   const bool known = std::ranges::any_of(
       kExtensions, [&](std::string_view extension) { return o.output.ends_with(extension); });
   if (!known)
@@ -95,6 +106,16 @@ Status WriteOutputs(const std::string& path, std::span<const NamedTensor> output
         ".npz, .safetensors or .json",
         path, count);
   return WriteTensorFile(path, outputs[0]);
+}
+
+Status SaveInputs(const RunOptions& o, std::span<const Tensor> inputs) {
+  std::vector<NamedTensor> named;
+  size_t position = 0;
+  for (const Tensor& input : inputs) {
+    while (o.fixed.contains(position)) ++position;
+    named.push_back({fmt::format("in_{}", position++), input});
+  }
+  return WriteTensorArchive(o.save_inputs, named);
 }
 
 }  // namespace nn::app

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <map>
 #include <set>
+#include <span>
 
 #include "apps/program.h"
 #include "base/file.h"
@@ -139,6 +140,21 @@ TEST_CASE("nnrun: shapes come from the inputs, --input-shape or --batch") {
   CHECK(Contains(open.err, "\"batch\" is set to 1; use --batch to change it"));
 }
 
+TEST_CASE("nnrun: the digest of a value is that of the output without its name") {
+  const TempDir dir;
+  WriteModel(dir / "m.onnx", TwoOutputsModel());
+  REQUIRE(Run(dir / "m.onnx -o " + dir / "out.npz").code == 0);
+  std::vector<NamedTensor> arrays = ReadArrays(dir / "out.npz");
+  const Json outputs = RunJson(dir / "m.onnx --digest")["outputs"];
+  REQUIRE(outputs.size() == arrays.size());
+  for (size_t i = 0; i < arrays.size(); ++i) {
+    CHECK(outputs[i]["digest"] == Digest(std::span(&arrays[i], 1)));
+    arrays[i].name.clear();
+    CHECK(outputs[i]["value_digest"] == Digest(std::span(&arrays[i], 1)));
+    CHECK(outputs[i]["value_digest"] != outputs[i]["digest"]);
+  }
+}
+
 TEST_CASE("nnrun: the digest is that of the outputs, on every backend, target and thread count") {
   const TempDir dir;
   WriteModel(dir / "m.onnx", ConvModel());
@@ -248,6 +264,28 @@ TEST_CASE("nnrun: ONNX test sets") {
   CHECK(Run(run).code == 2);
   CHECK(Contains(Run(run).err, "input_1.pb is missing, for input \"b\""));
   CHECK(Run(dir / "m.onnx --test-data " + dir / "nosuch").code == 2);
+}
+
+TEST_CASE("nnrun: --save-inputs writes what a model with other names takes") {
+  const TempDir dir;
+  WriteModel(dir / "m.onnx", TwoOutputsModel());
+  const std::string renamed =
+      dir / "m.onnx " + dir / "renamed.onnx --rename-input a=b --rename-input b=a";
+  REQUIRE(RunProgram("nnconvert " + renamed).code == 0);
+  for (const char* name : {"in.npz", "in.safetensors"}) {
+    const std::string inputs = dir / name;
+    const Json want = RunJson(dir / "m.onnx --seed 3 --digest --save-inputs " + inputs);
+    CHECK(RunJson(dir / "m.onnx --digest --inputs " + inputs)["digest"] == want["digest"]);
+    CHECK(RunJson(dir / "renamed.onnx --digest --inputs " + inputs)["digest"] == want["digest"]);
+    // Given inputs, too.
+    const std::string again = dir / (std::string("again-") + name);
+    REQUIRE(Run(dir / "m.onnx --inputs " + inputs + " --save-inputs " + again).code == 0);
+    CHECK(ReadText(again) == ReadText(inputs));
+  }
+  const std::vector<NamedTensor> arrays = ReadArrays(dir / "in.npz");
+  REQUIRE(arrays.size() == 2);
+  CHECK(arrays[0].name == "in_0");
+  CHECK(arrays[1].name == "in_1");
 }
 
 TEST_CASE("nnrun: --save-steps writes every value in the model's layout") {
@@ -659,6 +697,12 @@ TEST_CASE("nnrun: usage errors, exit code 2") {
            Row{model + " --backend gpu", "gpu"},
            Row{model + " -o - --digest", "both write to standard output"},
            Row{model + " --bench --save-steps x", "--save-steps"},
+           Row{model + " --save-inputs x.json", "expected .npz or .safetensors"},
+           Row{model + " --inputs " + dir / "a.npz" + " --save-inputs " + dir / "a.npz",
+               "the run reads this file"},
+           Row{model + " --explain-plan --save-inputs x.npz", "it runs nothing"},
+           Row{model + " --steps 2 --save-inputs x.npz", "--save-inputs"},
+           Row{model + " --test-data x --save-inputs y.npz", "--test-data"},
            Row{model + " --test-data x --digest", "--test-data"},
            Row{model + " --test-data x --input a=1",
                "--test-data cannot be combined with options for inputs"},
