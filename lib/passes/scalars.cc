@@ -1,5 +1,6 @@
 #include "passes/scalars.h"
 
+#include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -97,8 +98,11 @@ class Pass {
   }
 
   // All scalars that are inputs or outputs of regions become vectors, and so do the operands and
-  // results of the node.
+  // results of the node. Results of unknown rank may be scalars or vectors, depending on what the
+  // node does, and would all be vectors; targets refuse such a node.
   Status EnterRegions(Node& node) {
+    if (!std::ranges::all_of(node.outputs(), [](const Value* v) { return v->type().ranked(); }))
+      return {};
     NN_RETURN_IF_ERROR(ForEachRegion(node, [](Graph& region) -> Status {
       NN_RETURN_IF_ERROR(Pass(region).Run());
       for (size_t i = 0; i < region.outputs().size(); ++i) {
