@@ -102,7 +102,7 @@ class Pass {
   // node does, and would all be vectors; targets refuse such a node.
   Status EnterRegions(Node& node) {
     if (!std::ranges::all_of(node.outputs(), [](const Value* v) { return v->type().ranked(); }))
-      return KeepScalars(node);
+      return {};
     NN_RETURN_IF_ERROR(ForEachRegion(node, [](Graph& region) -> Status {
       NN_RETURN_IF_ERROR(Pass(region).Run());
       for (size_t i = 0; i < region.outputs().size(); ++i) {
