@@ -1,6 +1,5 @@
 #include "passes/scalars.h"
 
-#include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -98,11 +97,8 @@ class Pass {
   }
 
   // All scalars that are inputs or outputs of regions become vectors, and so do the operands and
-  // results of the node. Results of unknown rank may be scalars or vectors, depending on what the
-  // node does, and would all be vectors; targets refuse such a node.
+  // results of the node.
   Status EnterRegions(Node& node) {
-    if (!std::ranges::all_of(node.outputs(), [](const Value* v) { return v->type().ranked(); }))
-      return {};
     NN_RETURN_IF_ERROR(ForEachRegion(node, [](Graph& region) -> Status {
       NN_RETURN_IF_ERROR(Pass(region).Run());
       for (size_t i = 0; i < region.outputs().size(); ++i) {
