@@ -197,6 +197,7 @@ Result<Calibration> Calibrate(const Graph& graph, const std::vector<const Value*
     const size_t bins =
         std::clamp<size_t>(kMostBins / std::max<size_t>(values.size(), 1), 256, 2048);
     std::vector<Histogram> histograms;
+    histograms.reserve(ranges.size());
     for (const ValueRange& range : ranges) histograms.emplace_back(range, bins);
     const auto observe = [&](size_t i, const Tensor& contents) -> Status {
       const Tensor aligned = contents.Aligned();
@@ -302,7 +303,8 @@ Result<int64_t> CorrectBiases(Graph& graph, const QuantizeOptions& quantize,
       const auto x = static_cast<double>(numbers[i]);
       if (std::isfinite(x)) s.sums[i / static_cast<size_t>(inner) % s.sums.size()] += x;
     }
-    if (channels > 0) s.count += static_cast<double>(contents.elements() / channels);
+    const int64_t of_channel = channels > 0 ? contents.elements() / channels : 0;
+    s.count += static_cast<double>(of_channel);
     return {};
   };
   const auto observed = ObserveSamples(graph, errors, options, runs, observe);
