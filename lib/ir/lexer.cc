@@ -1,5 +1,4 @@
 #include "ir/lexer.h"
-#include "base/from_chars.h"
 
 #include <fmt/core.h>
 
@@ -7,6 +6,8 @@
 #include <cctype>
 #include <charconv>
 #include <limits>
+
+#include "base/from_chars.h"
 
 namespace nn {
 namespace {

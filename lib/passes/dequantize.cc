@@ -104,7 +104,7 @@ void MakeReal(Value* v) {
 // Float operators between quantize and dequantize, also in regions.
 Status UnfuseWithin(Graph& graph) {
   NN_RETURN_IF_ERROR(IntegerProductsAsReals(graph));
-  NN_RETURN_IF_ERROR(UnfuseQdq(graph));
+  NN_RETURN_IF_ERROR(UnfuseQdq(graph, InnerRounding::kDropped));
   return ForEachRegion(graph, UnfuseWithin);
 }
 

@@ -4,6 +4,7 @@
 // lossless.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "base/status.h"
@@ -19,8 +20,10 @@ bool OnQuantizedTypes(const Node& node);
 // Converts every operator on quantized types to dequantize -> float operator -> quantize. A
 // constant bias gets the product of the input and filter scales, unless its own scale equals that
 // up to rounding. Unchanged are operators on the stored integers (cast), and those with an operand
-// that dequantize does not support.
-Status UnfuseQdq(Graph& graph);
+// that dequantize does not support. Operators that round between their steps become these steps, or
+// with kDropped one float operator without such roundings.
+enum class InnerRounding : uint8_t { kKept, kDropped };
+Status UnfuseQdq(Graph& graph, InnerRounding inner = InnerRounding::kKept);
 
 // The inverse: converts dequantize -> operator -> quantize to the operator on quantized types with
 // TensorFlow Lite's arithmetic, if TensorFlow Lite has a kernel for it: all float inputs come from

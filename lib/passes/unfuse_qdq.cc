@@ -20,7 +20,7 @@ bool Quantized(const Value* v) {
 
 class Unfuser {
  public:
-  explicit Unfuser(Graph& graph) : graph_(graph) {}
+  Unfuser(Graph& graph, InnerRounding inner) : graph_(graph), inner_(inner) {}
 
   Status Run() {
     for (auto it = graph_.nodes().begin(); it != graph_.nodes().end();) {
@@ -28,7 +28,7 @@ class Unfuser {
       if (!OnQuantizedTypes(node) || node.op().quant_rule == QuantRule::kStored ||
           !node.regions().empty())
         continue;
-      if (node.op().decomposes_quantized) {
+      if (inner_ == InnerRounding::kKept && node.op().decomposes_quantized) {
         NN_ASSIGN(const bool replaced, node.op().decompose(graph_, node));
         if (replaced) continue;
       }
@@ -107,6 +107,7 @@ class Unfuser {
   }
 
   Graph& graph_;
+  const InnerRounding inner_;
   std::unordered_map<const Value*, Value*> reals_;
 };
 
@@ -119,8 +120,8 @@ bool OnQuantizedTypes(const Node& node) {
          std::ranges::any_of(node.outputs(), Quantized);
 }
 
-Status UnfuseQdq(Graph& graph) {
-  return Unfuser(graph).Run();
+Status UnfuseQdq(Graph& graph, InnerRounding inner) {
+  return Unfuser(graph, inner).Run();
 }
 
 Result<bool> DequantizeConstant(Graph& graph, Node& node) {

@@ -43,6 +43,24 @@ constexpr std::string_view kModel = R"(graph {
   out "y" = %t
 })";
 
+// QDQ has its steps, with the rounding of the features between them.
+TEST_CASE("dequantize: an svdf stays one operator") {
+  constexpr std::string_view kText = R"(graph {
+    in %x: i8[2, 3]{scale=0.05, zp=3}
+    const %f: i8[4, 3]{scale=0.02} = seeded(1)
+    const %t: i16[4, 5]{scale=0.0001} = seeded(2)
+    const %s: i16[2, 4, 5]{scale=0.002} = seeded(4)
+    %y = svdf(%x, %f, %t, _, %s) {rank = 2} @tflite : i8[2, 2]{scale=0.1, zp=3}
+    out "y" = %y
+  })";
+  CHECK(Operators(Dequantized(kText)) == Names{"svdf"});
+  Graph qdq = Parse(kText);
+  REQUIRE(UnfuseQdq(qdq).has_value());
+  const Names operators = Operators(qdq);
+  CHECK(std::ranges::count(operators, "svdf") == 0);
+  CHECK(std::ranges::count(operators, "quantize") == 2);
+}
+
 TEST_CASE("dequantize: operators on quantized types become float operators; bounds stay") {
   const Graph original = Parse(kModel);
   const Graph g = Dequantized(kModel);
