@@ -41,7 +41,7 @@ class JobscriptTest(FolderTest):
     def test_runs_the_command_of_the_job(self) -> None:
         job = {"params": {"command": "sh ./batch 'a b'"}, "resources": {"attempt": 2},
                "log": ["job.log"], "wildcards": {"name": "it's"}}
-        template = (PROFILE / "jobscript.sh").read_text()
+        template = (PROFILE.parent / "jobscript.sh").read_text()
         self.write("job", template.format(properties=json.dumps(job), exec_job="exit 1"))
         self.write("batch", 'echo "$@" >&2; exit 5')
         self.assertEqual(subprocess.run(["sh", "job"], cwd=self.folder, check=False).returncode, 5)

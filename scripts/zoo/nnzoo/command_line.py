@@ -82,7 +82,8 @@ def _add_examine(commands: Any) -> None:
         help="folder of results, which any runs may share; default: DIR/cache of the run")
     add("--scratch", default="", metavar="DIR",
         help="folder for the model in work, on each machine; default: that of temporary files")
-    add("--profile", default="local", help="of Snakemake: local, slurm, or a folder")
+    add("--profile", default="local",
+        help="of Snakemake: local, slurm, kubernetes, aws-batch, or a folder")
     add("--cores", type=_positive, help="of this machine; default: all")
     add("--shard", type=Shard.parse, default=Shard(), metavar="I/N",
         help="examine part I of N; zoo merge merges the reports")
