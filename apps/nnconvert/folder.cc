@@ -41,9 +41,9 @@ std::string_view OptionOfOneModel(const ConvertArguments& o) {
          : !o.rename_outputs.empty()               ? "--rename-output"
          : !o.fixed_inputs.empty()                 ? "--fix-input"
          : !o.clipped_inputs.empty()               ? "--clip-input"
-         : !o.merge.empty()                        ? "--merge"
-         : !o.preprocess.empty()                   ? "--preprocess"
-         : !o.layouts.empty()                      ? "--layout"
+         : !o.graph_edits.merge.empty()            ? "--merge"
+         : !o.graph_edits.preprocess.empty()       ? "--preprocess"
+         : !o.graph_edits.layouts.empty()          ? "--layout"
          : !o.verify_inputs.empty()                ? "--verify-inputs"
          : TakesSampleFiles(o)                     ? "--calibrate with files"
          : !o.external_data.file.empty()           ? "--external-data"
@@ -78,8 +78,8 @@ Json QuantizeJson(const ConvertArguments& o) {
 Json OptionsJson(const ConvertArguments& o) {
   Json options = {{"to", o.to}};
   if (!o.shapes.input_shapes.empty()) options["input_shape"] = o.shapes.input_shapes;
-  if (!o.symbol_shapes.empty()) options["symbol_shapes"] = o.symbol_shapes;
-  if (!o.set_batch.empty()) options["set_batch"] = o.set_batch;
+  if (!o.graph_edits.symbol_shapes.empty()) options["symbol_shapes"] = o.graph_edits.symbol_shapes;
+  if (!o.graph_edits.batch.empty()) options["set_batch"] = o.graph_edits.batch;
   if (o.shapes.batch) options["batch"] = *o.shapes.batch;
   if (o.opset != 0) options["opset"] = o.opset;
   AddNativeEdits(o, options);

@@ -18,6 +18,7 @@
 #include "apps/nnconvert/support.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "convert/graph_edits.h"
 
 namespace nn::app {
 namespace {
@@ -296,7 +297,7 @@ Result<int> Run(const ConvertArguments& o) {
   if (o.input.empty()) return UsageError("IN is required; \"nnconvert --help\" lists the options");
   NN_RETURN_IF_ERROR(CheckHalfUsage(o));
   NN_RETURN_IF_ERROR(CheckQuantizeUsage(o));
-  NN_RETURN_IF_ERROR(CheckGraphEditOptions(o));
+  NN_RETURN_IF_ERROR(CheckGraphEdits(o.graph_edits, o.shapes.batch));
   NN_RETURN_IF_ERROR(CheckAttest(o));
   if (o.output.empty() && !(o.dry_run && !o.to.empty()))
     return UsageError("OUT is required, unless --dry-run and --to are given");

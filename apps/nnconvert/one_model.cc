@@ -15,12 +15,12 @@
 #include "apps/common/program.h"
 #include "apps/common/progress.h"
 #include "apps/nnconvert/attest.h"
-#include "apps/nnconvert/graph_edits.h"
 #include "apps/nnconvert/quantize_options.h"
 #include "base/file.h"
 #include "base/staging.h"
 #include "base/text.h"
 #include "convert/convert.h"
+#include "convert/graph_edits.h"
 #include "convert/node_pattern.h"
 #include "passes/ports.h"
 #include "tensorio/literal.h"
@@ -97,7 +97,7 @@ Status ClipInputs(Graph& graph, const std::vector<std::string>& clipped) {
 
 // Applies the options that change the graph for every format.
 Status Prepare(Graph& graph, const ConvertArguments& o) {
-  if (GraphEditOption(o).empty()) NN_RETURN_IF_ERROR(BindShapes(graph, o.shapes));
+  if (GraphEditOption(o.graph_edits).empty()) NN_RETURN_IF_ERROR(BindShapes(graph, o.shapes));
   NN_RETURN_IF_ERROR(ClipInputs(graph, o.clipped_inputs));
   NN_ASSIGN(PortNames names, NewNames(o, {NamesOf(graph.inputs()), NamesOf(graph.outputs())}));
   for (size_t i = 0; i < names.inputs.size(); ++i) graph.RenameInput(i, std::move(names.inputs[i]));
@@ -108,7 +108,7 @@ Status Prepare(Graph& graph, const ConvertArguments& o) {
 
 // The option that changes the graph; "" if none does.
 std::string_view GraphChange(const ConvertArguments& o) {
-  if (const std::string_view edit = GraphEditOption(o); !edit.empty()) return edit;
+  if (const std::string_view edit = GraphEditOption(o.graph_edits); !edit.empty()) return edit;
   return !o.shapes.input_shapes.empty() ? "--input-shape"
          : o.shapes.batch               ? "--batch"
          : !o.shapes.lengths.empty()    ? "--length"
@@ -204,6 +204,15 @@ HalfOptions HalfOf(const ConvertArguments& a) {
   return half;
 }
 
+Result<std::vector<GraphEdit>> EditGraph(const ConvertArguments& a, const Format& source,
+                                         Graph& graph) {
+  NN_ASSIGN(const InputSettings settings, SettingsOf(a.shapes));
+  ModelToEdit model = {source, a.input, settings.shapes, settings.batch, a.limits, {}};
+  model.verification.limits = a.run_limits;
+  model.verification.threads = a.threads;
+  return ApplyGraphEdits(a.graph_edits, model, graph);
+}
+
 // A null target is any format.
 ConvertOptions OptionsOf(const ConvertArguments& a, const Format& source, const Format* target,
                          ShownProgress& shown) {
@@ -215,8 +224,8 @@ ConvertOptions OptionsOf(const ConvertArguments& a, const Format& source, const 
   if (auto settings = SettingsOf(a.shapes)) o.inputs = *std::move(settings);
   if (!a.fixed_inputs.empty())
     o.inputs.constants = [&a](const Graph& graph) { return FixedInputs(a, graph); };
-  if (!GraphEditOption(a).empty())
-    o.edit = [&a, &source](Graph& graph) { return ApplyGraphEdits(a, source, graph); };
+  if (!GraphEditOption(a.graph_edits).empty())
+    o.edit = [&a, &source](Graph& graph) { return EditGraph(a, source, graph); };
   o.prepare = [&a](Graph& graph) { return Prepare(graph, a); };
   o.fold_batch_norm = a.fold_batch_norm;
   o.fuse = a.fuse;

@@ -15,6 +15,7 @@
 #include "edit/plan.h"
 #include "exec/run_limits.h"
 #include "formats/format.h"
+#include "nnsuite/convert.h"
 
 namespace nn::app {
 
@@ -29,12 +30,7 @@ struct ConvertArguments {
   std::string to;
   std::string format = "text";
   ShapeOptions shapes;
-  std::vector<std::string> symbol_shapes;   // those of --input-shape with symbols
-  std::string set_batch;                    // a size or a symbol
-  std::vector<std::string> preprocess;      // "INPUT:SETTING,..."
-  std::vector<std::string> layouts;         // "NAME=nhwc", "NAME=nchw:nhwc"
-  std::string merge;                        // a file
-  std::vector<std::string> connections;     // "OUTPUT=INPUT"
+  nnsuite::GraphEdits graph_edits;
   std::vector<std::string> fixed_inputs;    // "NAME=VALUE", or an archive
   std::vector<std::string> clipped_inputs;  // "NAME=MIN,MAX"
   int64_t opset = 0;

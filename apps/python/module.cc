@@ -101,16 +101,31 @@ struct Tensor {
   size_t size() const { return nnsuite_tensor_size(handle.get()); }
 };
 
+// The shape of an input, in which texts are symbols.
+void SetShape(nnsuite_options* options, const std::string& input, const py::sequence& shape) {
+  if (py::isinstance<py::str>(shape))
+    throw py::type_error("a shape is a list of sizes and symbols");
+  bool has_symbol = false;
+  std::string text = input;
+  for (size_t i = 0; i < shape.size(); ++i) {
+    has_symbol = has_symbol || py::isinstance<py::str>(shape[i]);
+    text += (i == 0 ? ":" : ",") + py::str(shape[i]).cast<std::string>();
+  }
+  Call([&](nnsuite_error** error) {
+    if (has_symbol) return nnsuite_options_set_text(options, "input-shape", text.c_str(), error);
+    const auto sizes = shape.cast<std::vector<int64_t>>();
+    return nnsuite_options_set_shape(options, input.c_str(), sizes.data(), sizes.size(), error);
+  });
+}
+
 void SetOption(nnsuite_options* options, std::string name, const py::handle& value) {
   std::replace(name.begin(), name.end(), '_', '-');
   const auto set = [&](auto setter, auto v) {
     Call([&](nnsuite_error** error) { return setter(options, name.c_str(), v, error); });
   };
   if (name == "input-shape") {
-    for (const auto& [input, shape] : value.cast<std::map<std::string, std::vector<int64_t>>>())
-      Call([&, &input = input, &shape = shape](nnsuite_error** error) {
-        return nnsuite_options_set_shape(options, input.c_str(), shape.data(), shape.size(), error);
-      });
+    for (const auto& [input, shape] : value.cast<std::map<std::string, py::sequence>>())
+      SetShape(options, input, shape);
   } else if (name == "samples") {
     for (const auto& sample : value.cast<std::vector<std::vector<const Tensor*>>>()) {
       std::vector<const nnsuite_tensor*> tensors;

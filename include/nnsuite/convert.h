@@ -61,12 +61,33 @@ struct QuantizeOptions {
   uint64_t seeded = 0;
 };
 
+// Edits of a model's inputs and outputs, in the order in which they apply, with the texts of
+// nnconvert's options. The edited model is verified against the model of the file, and the written
+// one against the edited one.
+struct GraphEdits {
+  // A model file that is appended: outputs of the model feed its inputs. Other inputs and outputs
+  // of both stay.
+  std::string merge = {};
+  // "OUTPUT=INPUT"; none: the only output feeds the only input.
+  std::vector<std::string> connections = {};
+  // "NAME:N,3,h,w": a symbol opens a size that the model fixes, or renames a symbol.
+  std::vector<std::string> symbol_shapes = {};
+  // A size or a symbol for the batch of all inputs, also of models that fix it.
+  std::string batch = {};
+  // "INPUT:SETTING,..." with the settings u8, resize=HxW[:bilinear|nearest], bgr, scale=, mean=,
+  // std=, bias=, nchw and nhwc: (pixel * scale - mean) / std + bias is computed before the input.
+  std::vector<std::string> preprocess = {};
+  // "NAME=nhwc", or with the present layout, "NAME=nchw:nhwc": a transpose at an input or output.
+  std::vector<std::string> layouts = {};
+};
+
 struct ConvertOptions {
   std::string format = {};  // FormatInfo::name of the target; "": by the extension of its path
   ReadLimits limits = {};   // of the source
   // Shapes of inputs, by name, and the batch (Graph::SetInputShapes, SetBatch).
   std::map<std::string, std::vector<int64_t>> input_shapes = {};
   std::optional<int64_t> batch = std::nullopt;
+  GraphEdits edits = {};
   int64_t opset = 0;  // ONNX operator set version; 0: the lowest that fits
   ExternalData external_data = {};
   // Folds batch normalizations into the convolutions before them, which rounds differently. The
@@ -169,6 +190,9 @@ struct WrittenModel {
 struct Conversion {
   // The unsupported nodes. If there are any, nothing is written.
   std::vector<UnsupportedNode> unsupported;
+  std::vector<std::string> edits;  // what ConvertOptions::edits changed, a text each
+  // Of the edits. If it did not pass, nothing is written.
+  std::optional<Verification> edit_verification;
   std::vector<DequantizedPort> dequantized_ports;
   std::vector<MovedPort> moved_ports;
   std::vector<ShiftedPort> shifted_ports;

@@ -148,7 +148,8 @@ int nnsuite_write(const nnsuite_model* model, const char* path, const nnsuite_op
 // outputs differ, and NNSUITE_UNSUPPORTED for nodes that the format cannot express; nothing is
 // written then, and the report names the outputs or nodes.
 //
-// Texts: to, external-data, quantize, calibrate-method; repeatable: keep-float32. Flags:
+// Texts: to, external-data, quantize, calibrate-method, set-batch, merge; repeatable: keep-float32,
+// preprocess, layout, connect, and input-shape for shapes with symbols ("NAME:N,3,h,w"). Flags:
 // embed-data, fold-batch-norm, fuse, simplify, allow-rounding, fp16, bf16, weights-only,
 // half-interface, symmetric, per-tensor, bias-correction, equalize, integer-interface, dequantize,
 // float32, states, dry-run, no-verify. Integers: opset, batch, external-threshold, unroll, seed,

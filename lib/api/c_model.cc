@@ -126,6 +126,12 @@ Result<nnsuite::ConvertOptions> ConversionOptions(const CallOptions& o) {
   const nnsuite::InputShapes shapes = o.Shapes();
   out.input_shapes = shapes.shapes;
   out.batch = shapes.batch;
+  out.edits.merge = o.Text("merge");
+  out.edits.connections = o.Texts("connect");
+  out.edits.symbol_shapes = o.Texts("input-shape");
+  out.edits.batch = o.Text("set-batch");
+  out.edits.preprocess = o.Texts("preprocess");
+  out.edits.layouts = o.Texts("layout");
   out.opset = o.Integer("opset").value_or(0);
   NN_ASSIGN(out.external_data, o.DataFiles());
   out.fold_batch_norm = o.Flag("fold-batch-norm");

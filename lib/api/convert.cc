@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "convert/conversion_json.h"
 #include "convert/convert.h"
+#include "convert/graph_edits.h"
 #include "convert/node_pattern.h"
 #include "convert/outcome.h"
 #include "convert/quantize_text.h"
@@ -85,9 +86,11 @@ Result<nn::ConvertOptions> OptionsOf(const std::string& input, const std::string
   out.output.external_data = o.external_data;
   out.inputs.shapes = o.input_shapes;
   out.inputs.batch = o.batch;
-  out.prepare = [shapes = o.input_shapes, batch = o.batch](nn::Graph& graph) {
-    return nn::BindShapes(graph, shapes, batch);
-  };
+  NN_RETURN_IF_ERROR(nn::CheckGraphEdits(o.edits, o.batch));
+  if (nn::GraphEditOption(o.edits).empty())
+    out.prepare = [shapes = o.input_shapes, batch = o.batch](nn::Graph& graph) {
+      return nn::BindShapes(graph, shapes, batch);
+    };
   out.fold_batch_norm = o.fold_batch_norm;
   out.fuse = o.fuse;
   out.simplify = o.simplify;
@@ -101,6 +104,17 @@ Result<nn::ConvertOptions> OptionsOf(const std::string& input, const std::string
   static_cast<VerifyOptions&>(out.verification) = o.verification;
   NN_RETURN_IF_ERROR(SetNumbers(o, target, out));
   return out;
+}
+
+// Sets the edits of a model of the format.
+void SetEdits(const ConvertOptions& o, const nn::Format& source, nn::ConvertOptions& out) {
+  if (nn::GraphEditOption(o.edits).empty()) return;
+  nn::ModelToEdit model = {source, out.input, o.input_shapes, o.batch, o.limits, {}};
+  model.verification.limits = o.verification.limits;
+  model.verification.threads = o.verification.threads;
+  out.edit = [edits = o.edits, model = std::move(model)](nn::Graph& graph) {
+    return nn::ApplyGraphEdits(edits, model, graph);
+  };
 }
 
 // The report of nnconvert.
@@ -133,6 +147,9 @@ Result<Conversion> ConversionOf(Result<nn::Conversion> done, const std::string& 
   out.exit_code = nn::CodeOf(outcome, std::nullopt);
   out.report = ReportOf(*done, input, source, output, target, outcome, dry_run);
   out.unsupported = std::move(done->unsupported);
+  out.edits = std::move(done->edits);
+  if (done->edit_verification)
+    out.edit_verification = nn::api::WrapVerification(*done->edit_verification);
   out.dequantized_ports = std::move(done->dequantized_ports);
   out.moved_ports = std::move(done->moved_ports);
   out.shifted_ports = std::move(done->shifted_ports);
@@ -146,8 +163,9 @@ Result<Conversion> ConversionOf(Result<nn::Conversion> done, const std::string& 
 Result<Conversion> ConvertFile(const std::string& input, const std::string& output,
                                const ConvertOptions& options) {
   NN_ASSIGN(const nn::Format* const format, FormatOf(output, options));
-  NN_ASSIGN(const nn::ConvertOptions all, OptionsOf(input, output, *format, options));
+  NN_ASSIGN(nn::ConvertOptions all, OptionsOf(input, output, *format, options));
   NN_ASSIGN(nn::ReadModel read, nn::ReadModelFile(input, options.limits));
+  SetEdits(options, *read.format, all);
   const std::string_view source = read.format->label;
   return ConversionOf(nn::ConvertModel(std::move(read), *format, all), input, source, output,
                       *format, options.dry_run);
@@ -159,6 +177,7 @@ Result<Conversion> ConvertModel(const Model& model, const std::string& output,
   const auto& source = Access::Of(model);
   NN_ASSIGN(nn::ConvertOptions all, OptionsOf(source.path, output, *format, options));
   all.edited = source.edited;
+  SetEdits(options, *source.read.format, all);
   return ConversionOf(nn::ConvertModel(source.read, *format, all), source.path,
                       source.read.format->label, output, *format, options.dry_run);
 }
@@ -166,7 +185,8 @@ Result<Conversion> ConvertModel(const Model& model, const std::string& output,
 Result<Conversion> WriteGraph(const Graph& graph, const std::string& output,
                               const ConvertOptions& options) {
   NN_ASSIGN(const nn::Format* const format, FormatOf(output, options));
-  NN_ASSIGN(const nn::ConvertOptions all, OptionsOf("", output, *format, options));
+  NN_ASSIGN(nn::ConvertOptions all, OptionsOf("", output, *format, options));
+  SetEdits(options, *format, all);
   return ConversionOf(
       nn::ConvertGraph(
           {Access::Of(graph).Clone(), {}}, [] { return std::nullopt; }, *format, all),

@@ -254,6 +254,22 @@ TEST_CASE("c: conversions and edits report what they do") {
   CHECK(Has(static_cast<char*>(json), "\"quantization\""));
   CHECK(Has(static_cast<char*>(json), "\"samples\": 4"));
 
+  COptions graph;
+  REQUIRE(nnsuite_options_create(graph.out(), nullptr) == NNSUITE_OK);
+  Set(graph, "set-batch", "N");
+  Set(graph, "preprocess", "image:u8");
+  Set(graph, "layout", "image=nhwc");
+  Set(graph, "input-shape", "image:B,3,32,32");
+  const std::string changed = folder / "e.tflite";
+  CHECK_MESSAGE(
+      nnsuite_convert(model, changed.c_str(), graph, json.out(), error.out()) == NNSUITE_OK,
+      MessageOf(error));
+  CHECK(Has(static_cast<char*>(json), "\"graph_edits\""));
+  CHECK(Has(static_cast<char*>(json), "u8[N, 32, 32, 3]"));
+  Set(graph, "connect", "a=b");
+  CHECK(nnsuite_convert(model, changed.c_str(), graph, json.out(), error.out()) == NNSUITE_USAGE);
+  CHECK(MessageOf(error) == "--connect requires --merge");
+
   COptions edit;
   REQUIRE(nnsuite_options_create(edit.out(), nullptr) == NNSUITE_OK);
   Set(edit, "cut-after", "features");

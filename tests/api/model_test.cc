@@ -218,6 +218,32 @@ TEST_CASE("api: conversions to other types of numbers") {
   CHECK(ConvertModel(model, path, {.quantize = quantize}).error().code() == ErrorCode::kUsage);
 }
 
+TEST_CASE("api: conversions with edits of the graph") {
+  const TestFolder folder;
+  const std::string path = folder / "m.onnx";
+  ConvertOptions options;
+  options.edits.batch = "4";
+  options.edits.preprocess = {"image:u8,mean=0.5"};
+  options.edits.layouts = {"image=nhwc"};
+  const Conversion done = Take(ConvertFile(Golden("cnn.onnx"), path, options));
+  CHECK(done.edits.size() == 3);
+  REQUIRE(done.edit_verification.has_value());
+  CHECK(done.edit_verification->passed);
+  REQUIRE(done.written.has_value());
+  const Model written = Take(Model::Read(path));
+  const Graph graph = Take(written.Import());
+  CHECK(graph.inputs()[0].value.type().KnownShape() == std::vector<int64_t>{4, 32, 32, 3});
+
+  // The same for a graph; two models in a row.
+  options.edits = {.merge = path};
+  const Model model = Take(Model::Read(Golden("superres.mlmodel")));
+  CHECK(WriteGraph(Take(model.Import()), path, options).error().code() == ErrorCode::kUsage);
+  options.edits = {.connections = {"a=b"}};
+  CHECK(ConvertModel(model, path, options).error().message() == "--connect requires --merge");
+  options = {.batch = 2, .edits = {.batch = "N"}};
+  CHECK(ConvertModel(model, path, options).error().code() == ErrorCode::kUsage);
+}
+
 TEST_CASE("api: shapes of the inputs are set by the import") {
   const Model model = Take(Model::Read(Golden("cnn.onnx")));
   const Graph graph = Take(model.Import({.batch = 2}));

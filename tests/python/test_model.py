@@ -108,6 +108,37 @@ def test_conversions(cnn, tmp_path):
         cnn.convert(tmp_path / "q.tflite", samples=samples)
 
 
+def test_conversions_with_edits_of_the_graph(cnn, tmp_path):
+    report = cnn.convert(
+        tmp_path / "m.tflite",
+        input_shape={"image": ["N", 3, 32, 32]},
+        preprocess=["image:u8,mean=0.5,std=0.5"],
+        layout=["image=nhwc"],
+    )
+    assert report["graph_edits"]["verification"]["passed"]
+    pixels = np.random.default_rng(0).integers(0, 256, (2, 32, 32, 3), np.uint8)
+    got = nnsuite.open(tmp_path / "m.tflite").run(pixels, input_shape={"image": pixels.shape})
+    image = (pixels / np.float32(255) - np.float32(0.5)) / np.float32(0.5)
+    image = np.ascontiguousarray(image.transpose(0, 3, 1, 2))
+    assert np.allclose(got["classes"], cnn.run(image, batch=2)["classes"], atol=1e-5)
+
+    tail = tmp_path / "tail.textproto"
+    tail.write_text("""ir_version: 8 opset_import { version: 17 } graph { name: "t"
+      node { input: "c" output: "best" op_type: "ArgMax"
+             attribute { name: "axis" i: 1 type: INT } }
+      input { name: "c" type { tensor_type { elem_type: 1
+              shape { dim { dim_param: "n" } dim { dim_value: 10 } } } } }
+      output { name: "best" type { tensor_type { elem_type: 7
+               shape { dim { dim_param: "n" } dim { dim_value: 1 } } } } } }""")
+    cnn.convert(tmp_path / "best.onnx", merge=str(tail), connect=["classes=c"])
+    best = nnsuite.open(tmp_path / "best.onnx").run(image, batch=2)["best"]
+    assert best[:, 0].tolist() == cnn.run(image, batch=2)["classes"].argmax(1).tolist()
+    with pytest.raises(nnsuite.UsageError, match="--connect requires --merge"):
+        cnn.convert(tmp_path / "m.onnx", connect=["classes=c"])
+    with pytest.raises(TypeError):
+        cnn.convert(tmp_path / "m.onnx", input_shape={"image": "N,3,32,32"})
+
+
 def test_outputs_that_differ(tmp_path):
     def constant(name, dims, value):
         return f'initializer {{ name: "{name}" data_type: 1 {dims} float_data: {value} }}'

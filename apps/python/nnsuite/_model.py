@@ -203,6 +203,8 @@ class Model:
         path: of the result; its extension determines the format, unless `to` does.
         samples: of all inputs, in their order, for quantize="int8".
         options: those of nnconvert: opset, fuse, simplify, fp16, quantize, dequantize, dry_run, ...
+            Edits of the graph: set_batch, preprocess, layout, merge, connect, and symbols in
+            input_shape={"x": ["N", 3, 224, 224]}.
 
         Returns the report of nnconvert --format json. Raises CheckError if outputs differ, and
         UnsupportedError for operators that the format cannot express; nothing is written then, and
