@@ -12,8 +12,10 @@
 #include <cstdlib>
 #include <exception>
 #include <map>
+#include <memory>
 #include <new>
 #include <optional>
+#include <string>
 #include <system_error>
 #include <utility>
 
@@ -26,6 +28,22 @@
 #include "tensorio/tensor_archive.h"
 
 namespace nn::app {
+namespace {
+
+// Without positional arguments that are in no group: those are for other programs.
+class HelpFormatter : public CLI::Formatter {
+ public:
+  std::string make_usage(const CLI::App* app, std::string name) const override {
+    std::string usage = Formatter::make_usage(app, std::move(name));
+    const size_t end = usage.find_last_not_of(" \n");
+    return usage.substr(0, end + 1) + "\n";
+  }
+  std::string make_option_usage(const CLI::Option* option) const override {
+    return option->get_group().empty() ? "" : Formatter::make_option_usage(option);
+  }
+};
+
+}  // namespace
 
 std::string_view Version() {
   return NN_VERSION;
@@ -48,7 +66,9 @@ CommandLine::CommandLine(const char* name, const char* description)
       "The file name \"-\" means standard input or output.\nExit codes: 0 success; 1 the model "
       "fails the check; 2 usage, file or parse error;\n3 the model uses unsupported features; 4 a "
       "resource limit was exceeded.");
-  app_.get_formatter()->column_width(32);
+  auto formatter = std::make_shared<HelpFormatter>();
+  formatter->column_width(32);
+  app_.formatter(std::move(formatter));
   AddLimits();
 }
 

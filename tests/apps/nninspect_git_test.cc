@@ -193,6 +193,9 @@ TEST_CASE("git: usage") {
     CHECK_MESSAGE(RunProgram("nninspect " + bad).code == 2, bad);
   CHECK(RunProgram("nninspect --git-diff " + model).out == model + ": unmerged\n");
   CHECK(RunProgram("nninspect --git-text " + model + " b").code == 2);
+  // The arguments of Git are for Git only.
+  CHECK(RunProgram("nninspect --help").out.find("Usage: nninspect [OPTIONS] MODEL [OTHER]\n") !=
+        std::string::npos);
 }
 
 }  // namespace
