@@ -8,6 +8,9 @@ set(CMAKE_FIND_LIBRARY_SUFFIXES .a)
 set(Protobuf_USE_STATIC_LIBS ON)
 set(CMAKE_SKIP_RPATH ON)  # which the start code of glibc refuses in a static program
 set(PKG_CONFIG_ARGN --static)
+# The archives become part of programs only. As code for shared libraries, they would refer to more
+# symbols by a table than AArch64 programs with glibc may have (4,096).
+set(CMAKE_CXX_COMPILE_OPTIONS_PIC -fPIE)
 set(ENV{PKG_CONFIG_PATH} "${NN_ARCHIVES}/lib/pkgconfig")
 list(PREPEND CMAKE_PREFIX_PATH ${NN_ARCHIVES})  # for pkg_check_modules
 
