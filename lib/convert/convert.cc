@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "base/file.h"
+#include "base/thread_pool.h"
 #include "convert/edits.h"
 #include "convert/layer_steps.h"
 #include "convert/remedy.h"
