@@ -1,0 +1,51 @@
+"""Core ML models: coremltools' loader. It runs models on macOS only, so values are not compared."""
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+# coremltools opens every framework that is installed, which takes a minute and ends the process
+# if two of them bring the same libraries; the loader needs none.
+for framework in ("tensorflow", "torch", "sklearn", "xgboost"):
+    sys.modules[framework] = None  # type: ignore[assignment]
+
+import coremltools  # noqa: E402
+from coremltools.models.neural_network.builder import NeuralNetworkBuilder  # noqa: E402
+
+from peers.samples import Arrays  # noqa: E402
+
+
+def check(model: Path, contrib: bool = False) -> None:
+    """Raises if coremltools cannot load the model, or if its graph is not well formed.
+
+    NeuralNetwork.proto: layers are in topological order, and no blob is written twice.
+    """
+    del contrib
+    spec = coremltools.utils.load_spec(str(model))
+    loaded = coremltools.models.MLModel(spec, skip_model_load=True)
+    kind = spec.WhichOneof("Type")
+    if kind.startswith("neuralNetwork"):
+        NeuralNetworkBuilder(spec=spec).inspect_layers(last=1)
+        _check_blobs(spec, getattr(spec, kind))
+    if [port.name for port in loaded.output_description._fd_spec] != [
+            port.name for port in spec.description.output]:
+        raise ValueError("outputs differ after loading")
+
+
+def _check_blobs(spec: coremltools.proto.Model_pb2.Model,
+                 network: coremltools.proto.NeuralNetwork_pb2.NeuralNetwork) -> None:
+    known = {port.name for port in spec.description.input}
+    for layer in network.layers:
+        missing = [name for name in layer.input if name not in known]
+        if missing:
+            raise ValueError(f"layer {layer.name} reads {missing[0]} before it is written")
+        if len(layer.inputTensor) not in (0, len(layer.input)):
+            raise ValueError(f"layer {layer.name} has ranks for some inputs only")
+        known.update(layer.output)
+    lost = [port.name for port in spec.description.output if port.name not in known]
+    if lost:
+        raise ValueError(f"nothing writes output {lost[0]}")
+
+
+def run(model: Path, arrays: Arrays, variant: str) -> Arrays:
+    raise NotImplementedError("coremltools runs models on macOS only")

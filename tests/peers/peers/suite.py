@@ -1,0 +1,213 @@
+"""The steps of one model: validate, run, convert, load in the owner's runtime, edit."""
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from peers.edits import NEGATED, OTHER, Context, Edit, edits_of
+from peers.owners import OwnerError, Owners
+from peers.programs import REFUSED, Programs, Run
+from peers.results import Result
+from peers.samples import Arrays, Sample, load_arrays, save_arrays
+from peers.tolerances import FLOAT, INTEGER, OWNERS_STEPS, STEP, Tolerance, difference
+
+EXTENSIONS = {"onnx": ".onnx", "tflite": ".tflite", "coreml": ".mlmodel", "nnapi": ".nnapi"}
+NOT_IMPLEMENTED = ("NOT_IMPLEMENTED", "NotImplemented", "Could not find an implementation",
+                   "is under development", "Unsupported model IR version")
+VARIANTS = {"onnx": ("",), "tflite": ("reference", "xnnpack"), "coreml": ()}
+
+
+class Suite:
+    """Runs the steps of models; `emit` receives each result."""
+
+    def __init__(self, programs: Programs, owners: Owners, scratch: Path, name: str,
+                 emit: Callable[[Result], None], edits: int = 0) -> None:
+        self._programs, self._owners, self._scratch = programs, owners, scratch
+        self._set, self._emit, self._edits = name, emit, edits
+        self._refuses_source = False
+
+    def examine(self, sample: Sample) -> None:
+        """All steps of a model."""
+        self._validate(sample)
+        reference = self._reference(sample)
+        self._run(sample, reference)
+        for target in EXTENSIONS:
+            if "random" not in sample.traits or target != "nnapi":
+                self._convert(sample, target, reference)
+        for edit in edits_of(sample, self._edits):
+            self._edit(sample, edit, reference)
+
+    def _put(self, sample: Sample, step: str, outcome: str, detail: str = "",
+             seconds: float = 0.0) -> None:
+        self._emit(Result(self._set, sample.name, step, outcome, detail, round(seconds, 3)))
+
+    def _validate(self, sample: Sample) -> None:
+        done = self._programs("nnvalidate", sample.model)
+        if done.code == 0:
+            self._put(sample, "validate", "ok", "", done.seconds)
+            return
+        try:
+            self._owners[sample.format].check(sample.model, contrib="contrib" in sample.traits)
+        except OwnerError as error:
+            self._put(sample, "validate", "ok", f"the owner says so, too: {error}")
+        else:
+            self._put(sample, "validate", "failed", done.message, done.seconds)
+
+    def _reference(self, sample: Sample) -> Arrays | None:
+        """The owner's outputs, or those of the framework, if the owner cannot run the model."""
+        self._refuses_source = False
+        try:
+            return self._owners[sample.format].run(sample.model, sample.inputs)
+        except OwnerError as error:
+            self._refuses_source = sample.format != "coreml"
+            if sample.format != "coreml":
+                self._put(sample, "owner", "owner", str(error))
+            return load_arrays(sample.want) if sample.want else None
+
+    def _allowed(self, sample: Sample) -> Tolerance:
+        if "integer" in sample.traits:
+            return INTEGER if sample.format == "tflite" else STEP
+        return Tolerance(sample.rtol) if sample.rtol else FLOAT
+
+    def _run(self, sample: Sample, reference: Arrays | None) -> None:
+        done, got = self._programs.run(sample.model, sample.inputs, self._scratch / "run.npz")
+        if done.code != 0:
+            outcome = "refused" if done.code == REFUSED else "failed"
+            self._put(sample, "run", outcome, done.message, done.seconds)
+            return
+        reason = difference(got, reference, self._allowed(sample)) if reference else None
+        if reason and sample.want:
+            framework = difference(got, load_arrays(sample.want), self._allowed(sample))
+            if framework is None:
+                self._put(sample, "run", "owner", f"equal to the framework; owner: {reason}")
+                return
+        self._put(sample, "run", "failed" if reason else "ok", reason or "", done.seconds)
+
+    def _shapes(self, sample: Sample) -> list[object]:
+        """Options that fix open sizes to those of the sample's inputs."""
+        arrays = load_arrays(sample.inputs)
+        return [option for name, array in zip(sample.input_names, arrays) if array.ndim
+                for option in ("--input-shape", f"{name}:{','.join(map(str, array.shape))}")]
+
+    def _convert(self, sample: Sample, target: str, reference: Arrays | None) -> None:
+        written = self._scratch / f"written{EXTENSIONS[target]}"
+        written.unlink(missing_ok=True)
+        options: list[object] = ["--rewrite"] if target == sample.format else []
+        done = self._programs("nnconvert", sample.model, written, "--threads", 1, *options)
+        if done.code == REFUSED and "dynamic" in sample.traits:
+            options += self._shapes(sample)
+            done = self._programs("nnconvert", sample.model, written, "--threads", 1, *options)
+        self._finish(sample, f"convert:{target}", done)
+        if done.code == 0 and target != "nnapi":
+            self._load(sample, f"load:{target}", target, written, reference)
+
+    def _finish(self, sample: Sample, step: str, done: Run) -> None:
+        outcome = {0: "ok", REFUSED: "refused"}.get(done.code, "failed")
+        detail = done.message if done.code else ""
+        self._put(sample, step, outcome, detail, done.seconds)
+
+    def _load(self, sample: Sample, step: str, target: str, written: Path,
+              reference: Arrays | None) -> None:
+        """The owner loads what was written, runs it, and has the source's outputs."""
+        try:
+            self._owners[target].check(written, contrib="contrib" in sample.traits)
+        except OwnerError as error:
+            self._put(sample, step, "failed", self._keep(sample, step, written, str(error)))
+            return
+        if not VARIANTS[target]:
+            self._put(sample, step, "ok", "loaded")
+            return
+        for variant in VARIANTS[target]:
+            reason = self._owner_differs(sample, target, written, variant, reference)
+            if reason is not None:
+                self._put(sample, f"{step}:{variant}".rstrip(":"),
+                          self._blame(sample, target, reason),
+                          self._keep(sample, step, written, reason))
+                return
+        self._put(sample, step, "ok")
+
+    def _owner_differs(self, sample: Sample, target: str, written: Path, variant: str,
+                       reference: Arrays | None) -> str | None:
+        allowed = self._allowed(sample)
+        if "integer" in sample.traits:
+            same = target == sample.format == "tflite" and variant != "xnnpack"
+            allowed = STEP if same else OWNERS_STEPS
+        try:
+            got = self._owners[target].run(written, sample.inputs, variant)
+        except OwnerError as error:
+            return str(error)
+        return difference(got, reference, allowed) if reference else None
+
+    def _blame(self, sample: Sample, target: str, reason: str) -> str:
+        """"owner" if it lacks a kernel, or does not run the source either."""
+        lacks = any(text in reason for text in NOT_IMPLEMENTED)
+        return "owner" if lacks or (self._refuses_source and target == sample.format) else "failed"
+
+    def _keep(self, sample: Sample, step: str, written: Path, reason: str) -> str:
+        """Keeps a written file that the owner refuses, and says where."""
+        kept = self._scratch / "kept"
+        kept.mkdir(exist_ok=True)
+        name = f"{sample.name}-{step.replace(':', '-')}{written.suffix}"
+        shutil.copyfile(written, kept / name)
+        return f"{reason} [kept/{name}]"
+
+    def _edit(self, sample: Sample, edit: Edit, reference: Arrays | None) -> None:
+        step = f"edit:{edit.name}"
+        options = edit.options(Context(sample, self._programs, self._owners, self._scratch))
+        if options is None:
+            return
+        written = self._scratch / f"edited{sample.model.suffix}"
+        written.unlink(missing_ok=True)
+        done = self._programs("nnconvert", sample.model, written, "--threads", 1, *options)
+        if done.code != 0:
+            self._finish(sample, step, done)
+            return
+        reason = self._edited_differs(sample, edit, written, reference)
+        if reason is None:
+            self._put(sample, step, "ok", "", done.seconds)
+        else:
+            self._put(sample, step, self._blame(sample, sample.format, reason),
+                      self._keep(sample, step, written, reason))
+
+    def _edited_differs(self, sample: Sample, edit: Edit, written: Path,
+                        reference: Arrays | None) -> str | None:
+        target = sample.format
+        try:
+            self._owners[target].check(written, contrib="contrib" in sample.traits)
+            if not VARIANTS[target]:
+                return None
+            got = self._owners[target].run(written, sample.inputs, "")
+        except OwnerError as error:
+            return str(error)
+        if edit.relation == OTHER:
+            done, own = self._programs.run(written, sample.inputs, self._scratch / "edit.npz")
+            if done.code != 0:
+                return f"nnrun: {done.message}"
+            return difference(got, own, edit.between)
+        if not reference:
+            return None
+        if edit.relation == NEGATED:
+            reference = [-reference[0], *reference[1:]]
+            got = [got[-1], *got[:-1]] if len(got) == len(reference) else got
+        allowed = self._allowed(sample) if edit.allowed is FLOAT else edit.allowed
+        reason = difference(got, reference, allowed)
+        if reason is None and edit.name == "set-batch":
+            return self._doubled_differs(sample, written, reference, allowed)
+        return reason
+
+    def _doubled_differs(self, sample: Sample, written: Path, reference: Arrays,
+                         allowed: Tolerance) -> str | None:
+        """With an open batch, twice the samples give twice the outputs."""
+        twice = self._scratch / "twice.npz"
+        arrays = load_arrays(sample.inputs)
+        save_arrays(twice, [np.concatenate([array, array]) for array in arrays], "in")
+        try:
+            got = self._owners[sample.format].run(written, twice, "")
+        except OwnerError as error:
+            return f"twice the batch: {error}"
+        want = [np.concatenate([array, array]) for array in reference]
+        reason = difference(got, want, allowed)
+        return f"twice the batch: {reason}" if reason else None
