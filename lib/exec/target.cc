@@ -1,9 +1,11 @@
 #include "exec/target.h"
 
+#include "exec/plan/integer_products.h"
 #include "ops/array/shape.h"
 #include "ops/nn/norm.h"
 #include "passes/expand.h"
 #include "passes/idioms.h"
+#include "passes/integer_products.h"
 #include "passes/passes.h"
 
 namespace nn {
@@ -13,9 +15,13 @@ bool IsIntegerProduct(const Node& node) {
   return (node.Is("matmul_integer") || node.Is("conv_integer")) && !IsChecked(node);
 }
 
+bool LacksKernel(const Node& node) {
+  return IsIntegerProduct(node) && !HasIntegerKernel(node);
+}
+
 std::optional<std::string> WhyIllegal(const Node& node) {
   // Not all of them can be, but the depth may be known later.
-  if (IsIntegerProduct(node)) return "the product is computed in float32";
+  if (LacksKernel(node)) return "the product is computed in float32";
   if (node.op().is_composition() && !IsChecked(node)) return "its decomposition is planned";
   const auto layout = node.attrs().Get("layout");
   // The reference evaluation supports any layout, and reports shapes as declared in the file.
@@ -53,13 +59,16 @@ bool TakesIdiom(const Node& /*node*/) {
   return false;
 }
 
-// Products of integers use the kernels of float32 where these are exact; others run on the
-// reference evaluation.
-Status ComputeIntegersInFloat(Graph& graph) {
+// Products of integers without a kernel of their own use those of float32 where these are exact;
+// others run on the reference evaluation.
+Status PrepareIntegerProducts(Graph& graph) {
   std::vector<Node*> nodes;
   for (Node& node : graph.nodes())
     if (IsIntegerProduct(node)) nodes.push_back(&node);
-  for (Node* node : nodes) NN_RETURN_IF_ERROR(ExpandIntegerProduct(graph, *node));
+  for (Node* node : nodes) {
+    const auto apply = HasIntegerKernel(*node) ? UnscaleIntegerProduct : ExpandIntegerProduct;
+    NN_RETURN_IF_ERROR(apply(graph, *node));
+  }
   return {};
 }
 
@@ -75,7 +84,7 @@ const Target& ExecTarget() {
                                 .takes_idiom = TakesIdiom,
                                 .takes_regions = true,
                                 .rewrites = rewrites,
-                                .prepare = ComputeIntegersInFloat};
+                                .prepare = PrepareIntegerProducts};
   return target;
 }
 

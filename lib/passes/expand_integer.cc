@@ -12,6 +12,7 @@
 #include "ops/reduce/reduce.h"
 #include "ops/support/broadcast.h"
 #include "passes/expand.h"
+#include "passes/integer_products.h"
 
 namespace nn {
 namespace {
@@ -83,6 +84,16 @@ class IntegerProduct {
     if (kPart * sum_w <= kMostExact) return InTwo(x, w, (kPart - 1) * sum_w);
     if (kPart * kPart * *depth <= kMostExact) return InFour(x, w);
     return false;
+  }
+
+  // The product in i32 without a scale, and its conversions as a cast and a product.
+  Result<bool> RunConverted() {
+    if (!OnlyConverted()) return false;
+    const std::vector<Value*> inputs(node_.inputs().begin(), node_.inputs().end());
+    NN_ASSIGN(Node* const product, e_.AddNode(node_.op_name(), inputs, node_.attrs(), 1));
+    product->set_name(node_.name());
+    NN_ASSIGN(Value* const y, e_.Add("cast", {product->output()}, CastAttrs{}));
+    return ReplaceConversions(y);
   }
 
  private:
@@ -325,6 +336,11 @@ class IntegerProduct {
 
 Result<bool> ExpandIntegerProduct(Graph& graph, Node& node) {
   return IntegerProduct(graph, node).Run();
+}
+
+Result<bool> UnscaleIntegerProduct(Graph& graph, Node& node) {
+  if (!node.output()->type().quantized()) return false;
+  return IntegerProduct(graph, node).RunConverted();
 }
 
 Result<bool> ExpandDynamicQuantize(Graph& graph, Node& node) {

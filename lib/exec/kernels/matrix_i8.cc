@@ -228,6 +228,23 @@ HWY_NOINLINE void FinishByFactors(const MatrixI8& g, const int32_t* sums, size_t
     }
 }
 
+// The sums of a tile as they are, or as float32, at element `at` of the result.
+HWY_NOINLINE void StoreSums(const MatrixI8& g, const int32_t* sums, size_t stride, size_t rows,
+                            size_t columns, size_t at) {
+  const D32 d;
+  const hn::Rebind<float, D32> reals;
+  for (size_t i = 0; i < rows; ++i, sums += stride, at += g.out_stride) {
+    if (g.reals == nullptr) {
+      std::memcpy(g.sums + at, sums, columns * sizeof(int32_t));
+      continue;
+    }
+    size_t c = 0;
+    for (; c + kLanes <= columns; c += kLanes)
+      hn::StoreU(hn::ConvertTo(reals, hn::Load(d, sums + c)), reals, g.reals + at + c);
+    for (; c < columns; ++c) g.reals[at + c] = static_cast<float>(sums[c]);
+  }
+}
+
 template <class Form, size_t R, size_t P>
 HWY_NOINLINE void Tile(const MatrixI8& g, const typename Form::Element* a, size_t width,
                        const int32_t* row_sums, size_t m, size_t n) {
@@ -239,10 +256,12 @@ HWY_NOINLINE void Tile(const MatrixI8& g, const typename Form::Element* a, size_
   const size_t panel = width * kPanelWidth;
   const Element* HWY_RESTRICT b =
       reinterpret_cast<const Element*>(p.weights.data()) + n / kPanelWidth * panel;
+  const int32_t* const of_columns =
+      g.bias != nullptr ? g.bias + (n - g.first_column) : p.bias.data() + n;
   V32 acc[R][kV];
   NN_UNROLL
   for (size_t v = 0; v < kV; ++v) {
-    const V32 bias = hn::LoadU(d, p.bias.data() + n + v * kLanes);
+    const V32 bias = hn::LoadU(d, of_columns + v * kLanes);
     NN_UNROLL
     for (size_t i = 0; i < R; ++i) acc[i][v] = bias;
   }
@@ -277,6 +296,8 @@ HWY_NOINLINE void Tile(const MatrixI8& g, const typename Form::Element* a, size_
     for (size_t v = 0; v < kV; ++v) hn::Store(acc[i][v], d, sums + (i * kV + v) * kLanes);
   }
   const size_t columns = std::min(kV * kLanes, g.first_column + g.column_count - n);
+  if (g.sums != nullptr || g.reals != nullptr)
+    return StoreSums(g, sums, kV * kLanes, R, columns, m * g.out_stride + (n - g.first_column));
   const auto finish = g.factors != nullptr ? &FinishByFactors
                       : p.rescale.plain    ? &Finish<PlainRescaler>
                                            : &Finish<Rescaler>;
@@ -364,17 +385,18 @@ PackedI8 PackMatrixI8(const MatrixI8Weights& w, bool a_signed) {
   p.weights.Clear();
   p.bias.assign(padded, 0);
   p.b_zero.assign(padded, 0);
-  p.rescale = RescaleTable(padded);
+  p.weight_sums.assign(padded, 0);
+  p.rescale = RescaleTable(w.multipliers.empty() ? 0 : padded);
   const int32_t a_zero = w.a_zero + p.form.Moved(a_signed);
   for (size_t n = 0; n < w.n; ++n) {
     const int32_t b_zero = w.b_zero[w.b_zero.size() == 1 ? 0 : n];
     // Weights must be signed bytes: unsigned weights and their zero point are shifted by 128.
     const int32_t move = bytes && !w.is_signed ? 128 : 0;
-    int32_t sum = 0;
+    uint32_t sum = 0;
     for (size_t k = 0; k < p.depth; ++k) {
       const uint8_t raw = w.b[w.k_offsets[k] + n * w.n_stride];
       const int32_t value = w.is_signed ? static_cast<int8_t>(raw) : raw;
-      sum += value - b_zero;
+      sum += static_cast<uint32_t>(value - b_zero);
       const size_t at = (n / kPanelWidth * width + k / step * step) * kPanelWidth +
                         n % kPanelWidth * step + k % step;
       if (bytes)
@@ -385,10 +407,11 @@ PackedI8 PackMatrixI8(const MatrixI8Weights& w, bool a_signed) {
     // sum over k of (a - a_zero)(b - b_zero) = sum a * b' - b_zero' * sum a - a_zero * sum (b -
     // b_zero), in wrapping arithmetic.
     p.bias[n] = static_cast<int32_t>(static_cast<uint32_t>(w.bias.empty() ? 0 : w.bias[n]) -
-                                     static_cast<uint32_t>(a_zero) * static_cast<uint32_t>(sum));
+                                     static_cast<uint32_t>(a_zero) * sum);
+    p.weight_sums[n] = static_cast<int32_t>(sum);
     p.b_zero[n] = bytes ? b_zero - move : 0;
     p.row_sums |= p.b_zero[n] != 0;
-    p.rescale.Set(n, w.multipliers[n]);
+    if (!w.multipliers.empty()) p.rescale.Set(n, w.multipliers[n]);
   }
   return p;
 }

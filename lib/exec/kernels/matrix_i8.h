@@ -1,4 +1,5 @@
-// The matrix micro-kernel for 8-bit integers with TensorFlow Lite's rescaling.
+// The matrix micro-kernel for 8-bit integers, with TensorFlow Lite's rescaling or with the sums as
+// results.
 //
 // sum[m, n] = sum over k of (a[m, k] - a_zero) * (b[k, n] - b_zero[n]) + bias[n], in int32, exact
 // in any order; y = clamp(Rescale(sum, multiplier[n]) + y_zero). Rows of `a` consist of runs as in
@@ -24,10 +25,11 @@ struct PackedI8 {
   ProductForm form;
   // [n / 16][k / form.taps][16][form.taps] of int16 or, with four taps, of int8.
   Buffer weights;
-  bool row_sums = false;        // four taps: b_zero is not 0, sums over rows of `a` are needed
-  std::vector<int32_t> bias;    // per column, corrected for the zero point of `a`
-  std::vector<int32_t> b_zero;  // four taps: what remains to be subtracted, per column
-  RescaleTable rescale;         // per column, rounded up to whole panels
+  bool row_sums = false;             // four taps: b_zero is not 0, sums over rows of `a` are needed
+  std::vector<int32_t> bias;         // per column, corrected for the zero point of `a`
+  std::vector<int32_t> b_zero;       // four taps: what remains to be subtracted, per column
+  std::vector<int32_t> weight_sums;  // per column: the sum over k of b - b_zero, modulo 2^32
+  RescaleTable rescale;  // per column, rounded up to whole panels; empty without multipliers
 };
 
 struct MatrixI8Weights {
@@ -39,7 +41,7 @@ struct MatrixI8Weights {
   int32_t a_zero = 0;
   std::vector<int32_t> b_zero;               // one or n
   std::vector<int32_t> bias;                 // empty or n
-  std::vector<FixedMultiplier> multipliers;  // n
+  std::vector<FixedMultiplier> multipliers;  // n; empty: only sums are computed
 };
 
 // `a_signed`: whether the left matrix is int8 (otherwise uint8).
@@ -60,6 +62,14 @@ struct MatrixI8 {
   // One factor per column, or null. With factors the sum is multiplied in double precision and
   // rounded, halves away from zero, instead of Rescale.
   const double* factors = nullptr;
+  // With one of these the results are the sums modulo 2^32, or the sums rounded to float32, in
+  // place of `out`. `result` says whether the left matrix is signed.
+  int32_t* sums = nullptr;
+  float* reals = nullptr;
+  // Replaces the bias of the packed matrix, from `first_column` on, with whole panels; or null. For
+  // a zero point z of the left matrix that is known only now: bias - z * weight_sums of a matrix
+  // that was packed for 0.
+  const int32_t* bias = nullptr;
 };
 
 // The maximum number of rows of a block.

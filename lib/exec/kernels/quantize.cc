@@ -1,5 +1,9 @@
 #include "exec/kernels/quantize.h"
 
+#include <cmath>
+#include <cstring>
+#include <limits>
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "exec/kernels/quantize.cc"
 #include "hwy/foreach_target.h"
@@ -51,6 +55,52 @@ void Quantize(const QuantizeParams& p, const float* x, uint8_t* y, size_t n) {
     QuantizeRow(p, x, y, n);
 }
 
+void Range(const float* x, size_t n, RangeF32& range) {
+  const D d;
+  V low = M::Set(0.0f);
+  V high = low;
+  auto nans = M::IsNan(low);
+  const auto add = [&](const float* from) HWY_ATTR {
+    const V v = hn::LoadU(d, from);
+    low = M::Min(v, low);
+    high = M::Max(v, high);
+    nans = hn::Or(nans, M::IsNan(v));
+  };
+  size_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) add(x + i);
+  if (i < n) {
+    HWY_ALIGN float rest[kLanes] = {};
+    std::memcpy(rest, x + i, (n - i) * sizeof(float));
+    add(rest);
+  }
+  HWY_ALIGN float lows[kLanes];
+  HWY_ALIGN float highs[kLanes];
+  hn::Store(low, d, lows);
+  hn::Store(high, d, highs);
+  for (size_t k = 0; k < kLanes; ++k) range.Join({lows[k], highs[k]});
+  if (!hn::AllFalse(d, nans)) {
+    const float nan = std::numeric_limits<float>::quiet_NaN();
+    range = {nan, nan};
+  }
+}
+
+void DynamicQuantize(float scale, float zero_point, const float* x, uint8_t* y, size_t n) {
+  const D d;
+  const hn::Rebind<int32_t, D> d32;
+  const hn::Rebind<uint8_t, D> d8;
+  const V step = M::Set(scale);
+  const V zero = M::Set(zero_point);
+  const V low = M::Set(0.0f);
+  const V high = M::Set(255.0f);
+  const auto run = [&](const float* from, uint8_t* to) HWY_ATTR {
+    V v = M::Add(M::Round(M::Div(hn::LoadU(d, from), step)), zero);
+    v = M::Select(M::IsNan(v), low, v);
+    v = M::Min(high, M::Max(low, v));
+    hn::StoreU(hn::DemoteTo(d8, hn::ConvertTo(d32, v)), d8, to);
+  };
+  ForEachVector<kLanes>(x, y, n, run);
+}
+
 }  // namespace
 }  // namespace HWY_NAMESPACE
 }  // namespace nn
@@ -60,9 +110,26 @@ HWY_AFTER_NAMESPACE();
 namespace nn {
 
 HWY_EXPORT(Quantize);
+HWY_EXPORT(Range);
+HWY_EXPORT(DynamicQuantize);
 
 void RunQuantizeF32(const QuantizeParams& params, const float* x, uint8_t* y, size_t n) {
   HWY_DYNAMIC_DISPATCH(Quantize)(params, x, y, n);
+}
+
+void RangeF32::Join(const RangeF32& other) {
+  low = std::isnan(low) || other.low >= low ? low : other.low;
+  high = std::isnan(high) || other.high <= high ? high : other.high;
+}
+
+RangeF32 RangeOfF32(const float* x, size_t n) {
+  RangeF32 range;
+  HWY_DYNAMIC_DISPATCH(Range)(x, n, range);
+  return range;
+}
+
+void RunDynamicQuantizeF32(float scale, float zero_point, const float* x, uint8_t* y, size_t n) {
+  HWY_DYNAMIC_DISPATCH(DynamicQuantize)(scale, zero_point, x, y, n);
 }
 
 }  // namespace nn

@@ -102,6 +102,13 @@ size_t ByteSizeOf(const Value* v) {
   return ByteSize(v->dtype(), *CheckedElements(ShapeOf(v)));
 }
 
+// Whether the node, which takes the result of the group, converts it to float32 as the kernel does.
+bool IsConversion(const Group& g, const Node& node) {
+  const KernelInfo* kernel = FindKernel(g.node->op_name());
+  return g.post_ops.empty() && kernel != nullptr && kernel->takes_conversion && node.Is("cast") &&
+         node.output()->dtype() == DType::kF32 && !node.output()->type().quantized();
+}
+
 // The next elementwise node of a group: the first user of its result, if its operands exist before
 // the group runs or come from the group itself.
 Node* NextOfGroup(const Group& g, const std::unordered_map<const Node*, size_t>& position) {
@@ -112,9 +119,9 @@ Node* NextOfGroup(const Group& g, const std::unordered_map<const Node*, size_t>&
       [&](const Use& a, const Use& b) { return position.at(a.node) < position.at(b.node); });
   Node* next = first->node;
   const KernelInfo* kernel = FindKernel(next->op_name());
-  if (kernel == nullptr || !kernel->elementwise || next->output()->dtype() != v->dtype() ||
-      ShapeOf(next->output()) != ShapeOf(v) || IsChecked(*next))
-    return nullptr;
+  const bool joins = IsConversion(g, *next) || (kernel != nullptr && kernel->elementwise &&
+                                                next->output()->dtype() == v->dtype());
+  if (!joins || ShapeOf(next->output()) != ShapeOf(v) || IsChecked(*next)) return nullptr;
   const auto is_ready = [&](const Value* o) {
     if (o == nullptr || o->def() == nullptr) return true;
     const bool own =

@@ -133,6 +133,8 @@ struct KernelInfo {
   bool strided_others = false;
   // Whether it updates some elements of its first input, which may share the memory of the result.
   bool changes_input = false;
+  // Whether its first post-op may be a cast of the result to float32, in which the others are then.
+  bool takes_conversion = false;
 };
 
 // The kernels of an operator; null if there is none.

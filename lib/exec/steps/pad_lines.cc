@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include "base/checked_math.h"
 
@@ -15,13 +18,15 @@ class PadLinesStep : public Step {
   MemoryView in, out;
   size_t lines = 0, width = 0, position = 0, in_position = 0, begin = 0, end = 0;
   std::byte fill{};
+  std::optional<MemoryView> fill_from;
 
   size_t grid() const override { return CeilDiv(lines, Block()); }
   void Run(const Memory& memory, size_t item) const override {
+    const std::byte filled = fill_from ? *fill_from->As<const std::byte>(memory) : fill;
     for (size_t l = item * Block(); l < std::min(lines, (item + 1) * Block()); ++l) {
       const std::byte* x = in.As<const std::byte>(memory) + l * (width / position) * in_position;
       std::byte* y = out.As<std::byte>(memory) + l * (begin + width + end);
-      std::fill_n(y, begin, fill);
+      std::fill_n(y, begin, filled);
       y += begin;
       if (in_position == position) {
         std::memcpy(y, x, width);
@@ -29,7 +34,7 @@ class PadLinesStep : public Step {
         for (size_t i = 0; i < width; i += position, x += in_position)
           std::memcpy(y + i, x, position);
       }
-      std::fill_n(y + width, end, fill);
+      std::fill_n(y + width, end, filled);
     }
   }
 
@@ -43,7 +48,7 @@ class PadLinesStep : public Step {
 }  // namespace
 
 void JoinTaps(PlanContext& ctx, const ConvGeometry& g, size_t element, std::byte fill, Spatial3& s,
-              MemoryView& in, size_t& run_length) {
+              MemoryView& in, size_t& run_length, const MemoryView* fill_from) {
   constexpr int64_t kFewChannels = 16;
   ConstWindow& w = s[2];
   if (g.groups != 1 || g.in_channels >= kFewChannels || w.kernel == 1 || w.dilation != 1) return;
@@ -60,11 +65,16 @@ void JoinTaps(PlanContext& ctx, const ConvGeometry& g, size_t element, std::byte
   pad->begin = static_cast<size_t>(w.pad_begin) * pad->position;
   pad->end = static_cast<size_t>(pad_end) * pad->position;
   pad->fill = fill;
+  std::vector<BufferId> reads = {in.buffer};
+  if (fill_from != nullptr) {
+    pad->fill_from = *fill_from;
+    reads.push_back(fill_from->buffer);
+  }
   pad->label = "pad lines";
   const MemoryView padded{ctx.AddScratch(pad->lines * (pad->begin + pad->width + pad->end)), 0,
                           channels};
   pad->out = padded;
-  ctx.AddStep(std::move(pad), {in.buffer}, {padded.buffer});
+  ctx.AddStep(std::move(pad), std::move(reads), {padded.buffer});
   in = padded;
   run_length = static_cast<size_t>(w.kernel) * channels;
   w = ConstWindow{w.pad_begin + w.input + pad_end, 1, w.stride, 1, 0, 0, w.output};

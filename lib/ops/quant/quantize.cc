@@ -9,6 +9,7 @@
 #include "ir/verify.h"
 #include "ops/math/elementwise.h"
 #include "ops/math/elementwise_impl.h"
+#include "ops/quant/dynamic_scale.h"
 #include "ops/quant/quantized.h"
 #include "ops/quant/tflite_elementwise.h"
 #include "ops/support/types.h"
@@ -192,6 +193,16 @@ int64_t ToByte(float v) {
   return std::isnan(v) ? 0 : static_cast<int64_t>(std::clamp(v, 0.0f, 255.0f));
 }
 
+}  // namespace
+
+DynamicScale DynamicScaleOf(float low, float high) {
+  const float range = high - low;
+  const float scale = range == 0 ? 1.0f : range / 255.0f;
+  return {scale, static_cast<uint8_t>(ToByte(std::nearbyint(0.0f - low / scale)))};
+}
+
+namespace {
+
 // Rounds and adds as ExpandDynamicQuantize (passes/expand.h) does.
 Status EvalDynamicQuantize(EvalContext& ctx) {
   const auto x = ctx.in(0).As<float>();
@@ -201,9 +212,9 @@ Status EvalDynamicQuantize(EvalContext& ctx) {
     low = std::isnan(low) || v >= low ? low : v;
     high = std::isnan(high) || v <= high ? high : v;
   }
-  const float range = high - low;
-  const float scale = range == 0 ? 1.0f : range / 255.0f;
-  const auto zero = static_cast<float>(ToByte(std::nearbyint(0.0f - low / scale)));
+  const DynamicScale s = DynamicScaleOf(low, high);
+  const float scale = s.scale;
+  const auto zero = static_cast<float>(s.zero_point);
   NN_ASSIGN(TensorBuilder y, ctx.NewOutput());
   for (int64_t i = 0; i < y.elements(); ++i)
     y.SetInt(i, ToByte(std::nearbyint(x[static_cast<size_t>(i)] / scale) + zero));

@@ -1,0 +1,104 @@
+// dynamic_quantize: the ranges of the work items, then the bytes, with the scale that these give.
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "exec/kernels/quantize.h"
+#include "exec/runtime/kernel_table.h"
+#include "exec/steps/blocks.h"
+#include "ops/quant/dynamic_scale.h"
+
+namespace nn {
+namespace {
+
+// The elements of a work item.
+constexpr size_t kRangeItem = 16384;
+
+class RangeStep : public Step {
+ public:
+  MemoryView in;
+  BufferId ranges = 0;  // a RangeF32 for each work item
+  RowPieces pieces;
+
+  size_t grid() const override { return pieces.items(); }
+  void Run(const Memory& memory, size_t item) const override {
+    const auto [first, end, column, n] = pieces.At(item);
+    RangeF32 range;
+    for (size_t r = first; r < end; ++r)
+      range.Join(RangeOfF32(in.As<const float>(memory) + r * in.row_stride + column, n));
+    reinterpret_cast<RangeF32*>(memory.data(ranges))[item] = range;
+  }
+};
+
+class DynamicQuantizeStep : public Step {
+ public:
+  MemoryView in, out;
+  std::optional<MemoryView> scale, zero_point;
+  BufferId ranges = 0;
+  RowPieces pieces;
+
+  size_t grid() const override { return pieces.items(); }
+  void Run(const Memory& memory, size_t item) const override {
+    const auto* all = reinterpret_cast<const RangeF32*>(memory.data(ranges));
+    RangeF32 range;
+    for (size_t i = 0; i < pieces.items(); ++i) range.Join(all[i]);
+    const DynamicScale s = DynamicScaleOf(range.low, range.high);
+    if (item == 0 && scale) *scale->As<float>(memory) = s.scale;
+    if (item == 0 && zero_point) *zero_point->As<uint8_t>(memory) = s.zero_point;
+    const auto [first, end, column, n] = pieces.At(item);
+    for (size_t r = first; r < end; ++r)
+      RunDynamicQuantizeF32(s.scale, static_cast<float>(s.zero_point),
+                            in.As<const float>(memory) + r * in.row_stride + column,
+                            out.As<uint8_t>(memory) + r * out.row_stride + column, n);
+  }
+};
+
+Result<bool> PlanDynamicQuantize(PlanContext& ctx) {
+  const Node& node = ctx.node();
+  const auto shape = RowShape(node.output(0));
+  const size_t rows = ElementsOf(shape, 0, shape.size() - 1);
+  const auto columns = static_cast<size_t>(shape.back());
+  if (rows * columns == 0) return false;
+  const MemoryView in = ctx.ViewOf(node.input(0));
+  const MemoryView out = ctx.ViewOf(node.output(0));
+  const bool dense = IsDense(in, shape) && IsDense(out, shape);
+  const RowPieces pieces =
+      dense ? RowPieces(1, rows * columns, kRangeItem) : RowPieces(rows, columns, kRangeItem);
+  const BufferId ranges = ctx.AddScratch(pieces.items() * sizeof(RangeF32));
+  auto range = std::make_unique<RangeStep>();
+  range->in = in;
+  range->ranges = ranges;
+  range->pieces = pieces;
+  range->label = "range";
+  ctx.AddStep(std::move(range), {in.buffer}, {ranges});
+  auto step = std::make_unique<DynamicQuantizeStep>();
+  step->in = in;
+  step->out = out;
+  step->ranges = ranges;
+  step->pieces = pieces;
+  std::vector<BufferId> writes = {out.buffer};
+  const auto result = [&](size_t i) -> std::optional<MemoryView> {
+    if (node.outputs().size() <= i) return std::nullopt;
+    const MemoryView view = ctx.ViewOf(node.output(i));
+    writes.push_back(view.buffer);
+    return view;
+  };
+  step->scale = result(1);
+  step->zero_point = result(2);
+  ctx.AddStep(std::move(step), {in.buffer, ranges}, std::move(writes));
+  return true;
+}
+
+}  // namespace
+
+void AddDynamicQuantizeKernels(std::vector<KernelInfo>& kernels) {
+  kernels.push_back({.op = "dynamic_quantize",
+                     .plan = PlanDynamicQuantize,
+                     .strided_input = true,
+                     .strided_output = true});
+}
+
+}  // namespace nn
