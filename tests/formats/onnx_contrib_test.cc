@@ -56,10 +56,23 @@ TEST_CASE("MatMulNBits") {
   };
   CHECK(refused("K=4 N=1 bits=3 block_size=8", nibbles) ==
         "MatMulNBits of 3 bits; 2, 4 and 8 are supported");
-  CHECK(refused("K=8 N=1 block_size=4", nibbles) ==
-        "B has 2 bytes; 1 rows of 8 integers of 4 bits have 4");
+  CHECK(refused("K=8 N=1 block_size=4", nibbles) == "B is u8[1, 2, 1]; must have shape [1, 2, 2]");
   CHECK(refused("K=4 N=1 block_size=2", {{1, 2, 1}, {1, 1}, kU8}) ==
         "MatMulNBits whose B is not constant");
+  const auto with = [&](const Operand& b, const Operand& scale, const Operand& zero) {
+    return WhyNot({"MatMulNBits", "K=4 N=1 block_size=2", {a, b, scale, zero}, {{0}}});
+  };
+  CHECK(with(nibbles, scales, zeros).empty());
+  CHECK(with(Constant(kU8, {2, 1, 1}, {0x21, 0x43}), scales, zeros) ==
+        "B is u8[2, 1, 1]; must have shape [1, 2, 1]");
+  CHECK(with(Constant(kU8, {1, 2}, {0x21, 0x43}), scales, zeros) ==
+        "B is u8[1, 2]; must have shape [1, 2, 1]");
+  CHECK(with(nibbles, Constant(kF32, {2, 1}, {0.5, 2}), zeros) ==
+        "scales is f32[2, 1]; must have shape [1, 2] or [2]");
+  CHECK(with(nibbles, scales, Constant(kU8, {2}, {0x31, 0})) ==
+        "zero_points is u8[2]; must have shape [1, 1] or [1]");
+  CHECK(with(nibbles, scales, Constant(kF32, {1, 1}, {3})) ==
+        "zero_points is f32[1, 1]; must have shape [1, 2] or [2]");
 }
 
 // Large enough that nnrun keeps the integers. All sums are exact.

@@ -40,7 +40,7 @@ Edit Encoder(const std::string& more) {
 }
 
 Edit RecurrentNode(const std::string& activations) {
-  return Node("[\"x\", \"w\", \"w\"]", "\"t\"",
+  return Node("[\"x\", \"v\", \"v\"]", "\"t\"",
               "\"GRU\"" + Int("hidden_size", "1") + Strings("activations", activations));
 }
 
@@ -100,6 +100,7 @@ std::vector<RuleExample> ChoiceExamples() {
   };
   const Edit reduced = {"version: 17", "version: 12"};
   const Edit sequence = Shaped("x", "dim {} dim {} dim {}");
+  const Edit recurrence = AddInitializer("data_type: 1 dims: [1, 3, 1] float_data: [1, 2, 3]");
   const Edit states = Shaped("y", "dim {} dim {} dim {} dim {}");
   return {
       {"ONNX-OP-011", kConv, {pads("[0, 0, -1, 0]")}, {pads("[0, 0, 1, 0]")}},
@@ -123,12 +124,12 @@ std::vector<RuleExample> ChoiceExamples() {
       {"ONNX-OP-016", kConv, {same, pads("[1, 1, 1, 1]")}, {same, pads("[0, 0, 0, 0]")}},
       {"ONNX-OP-017",
        kGraph,
-       {RecurrentNode("[\"Sigmoid\", \"Tanh\", \"Tanh\"]")},
-       {RecurrentNode("[\"Sigmoid\", \"Tanh\"]"), sequence, states}},
+       {RecurrentNode("[\"Sigmoid\", \"Tanh\", \"Tanh\"]"), recurrence},
+       {RecurrentNode("[\"Sigmoid\", \"Tanh\"]"), recurrence, sequence, states}},
       {"ONNX-OP-017",
        kGraph,
-       {RecurrentNode("[\"Sigmoid\", \"Tan\"]")},
-       {RecurrentNode("[\"sigmoid\", \"tanh\"]"), sequence, states}},
+       {RecurrentNode("[\"Sigmoid\", \"Tan\"]"), recurrence},
+       {RecurrentNode("[\"sigmoid\", \"tanh\"]"), recurrence, sequence, states}},
       {"ONNX-OP-018", kGraph, {Einsum("i,j,k->i")}, {Einsum("i, i -> i")}},
       {"ONNX-OP-018", kGraph, {Einsum("i,i->j")}, {Einsum("...i,i")}},
       {"ONNX-OP-019", kGraph, {v18, Split("3")}, {v18, Split("2")}},

@@ -98,6 +98,15 @@ void TypeContext::SetConstant(size_t i, nn::Tensor tensor) {
   constants_[i] = std::move(tensor);
 }
 
+std::optional<std::vector<ValueType>> TypeContext::InferSubGraph(
+    std::string_view attribute, const std::vector<ValueType>& inputs) const {
+  std::vector<KnownFacts> given;
+  given.reserve(inputs.size());
+  for (const ValueType& type : inputs) given.push_back({type});
+  const auto made = InferFacts(attribute, given);
+  return made ? std::optional(TypesOf(*made)) : std::nullopt;
+}
+
 const InferTable& Inferences() {
   static const InferTable table = [] {
     InferTable t;

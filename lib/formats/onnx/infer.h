@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "formats/onnx/import.h"
+#include "formats/onnx/infer_facts.h"
 #include "formats/onnx/value_type.h"
 
 namespace nn::onnx {
@@ -20,10 +21,12 @@ namespace nn::onnx {
 // outputs unknown and is not an error; kModel is for contradictions only.
 class TypeContext {
  public:
-  // Infers the types of the outputs of a subgraph, an attribute of the node, from those of its
-  // inputs; nullopt if the node has no such attribute.
-  using SubGraph = std::function<std::optional<std::vector<ValueType>>(
-      std::string_view attribute, const std::vector<ValueType>& inputs)>;
+  // Infers what is known of the outputs of a subgraph, an attribute of the node, from what is known
+  // of its inputs; nullopt if the node has no such attribute. A trial reports no defects, and is
+  // nullopt if trials have taken too much time.
+  enum class Pass : uint8_t { kTrial, kFinal };
+  using SubGraph = std::function<std::optional<std::vector<KnownFacts>>(
+      std::string_view attribute, const std::vector<KnownFacts>& inputs, Pass pass)>;
 
   TypeContext(ImportContext& node, std::vector<ValueType> inputs, const SubGraph& sub_graph,
               int64_t& symbols)
@@ -81,10 +84,13 @@ class TypeContext {
   // Output i has the type of input j.
   void Like(size_t i, size_t j) { Set(i, in(j)); }
 
-  std::optional<std::vector<ValueType>> InferSubGraph(std::string_view attribute,
-                                                      const std::vector<ValueType>& inputs) const {
-    return sub_graph_(attribute, inputs);
+  std::optional<std::vector<KnownFacts>> InferFacts(std::string_view attribute,
+                                                    const std::vector<KnownFacts>& inputs,
+                                                    Pass pass = Pass::kFinal) const {
+    return sub_graph_(attribute, inputs, pass);
   }
+  std::optional<std::vector<ValueType>> InferSubGraph(std::string_view attribute,
+                                                      const std::vector<ValueType>& inputs) const;
 
   const std::vector<ValueType>& outputs() const { return outputs_; }
   const std::vector<std::optional<nn::Tensor>>& constants() const { return constants_; }

@@ -1,4 +1,6 @@
 // Type inference of If, Loop, Scan and SequenceMap through their subgraphs.
+#include <algorithm>
+
 #include "formats/onnx/infer.h"
 
 namespace nn::onnx {
@@ -32,22 +34,74 @@ Status CheckCarried(const ValueType& given, const ValueType& made, size_t i) {
                     made.ToString());
 }
 
+bool HasShape(const ValueType& type, const ValueType& other) {
+  return type.is_tensor() && other.is_tensor() && type.tensor.dims && other.tensor.dims &&
+         *type.tensor.dims == *other.tensor.dims;
+}
+
+// The inputs of a loop's body: the number of the iteration, the condition, which is true in the
+// body, and the carried values, whose shapes are known if no iteration changes them.
+std::vector<KnownFacts> BodyInputs(const TypeContext& ctx, size_t carried) {
+  constexpr int kMostTrials = 3;
+  std::vector<KnownFacts> given = {{ValueType::Tensor(DType::kI64)}, {ctx.in(1)}};
+  given[1].constant = Shared<Tensor>(Tensor::Scalar(true));
+  size_t shapes = 0;
+  for (size_t i = 0; i < carried; ++i) {
+    given.push_back({ctx.in(i + 2)});
+    shapes += ctx.dims(i + 2) != nullptr ? 1 : 0;
+  }
+  for (int trial = 0; shapes > 0; ++trial) {
+    const auto made = trial == kMostTrials
+                          ? std::nullopt
+                          : ctx.InferFacts("body", given, TypeContext::Pass::kTrial);
+    size_t kept = 0;
+    for (size_t i = 2; i < given.size(); ++i) {
+      const bool keeps = made && i <= made->size() && HasShape(given[i].type, (*made)[i - 1].type);
+      if (!keeps) given[i].type = WithoutShape(given[i].type);
+      kept += keeps ? 1 : 0;
+    }
+    if (kept == shapes) break;
+    shapes = kept;
+  }
+  for (size_t i = 2; i < given.size(); ++i)
+    if (shapes == 0) given[i].type = WithoutShape(given[i].type);
+  return given;
+}
+
+// The number of iterations, if the trip count and the conditions are known.
+std::optional<int64_t> Iterations(const TypeContext& ctx, const KnownFacts& next) {
+  const auto flag = [](const Tensor* t) {
+    return t != nullptr && t->elements() == 1 ? std::optional(t->GetInt(0) != 0) : std::nullopt;
+  };
+  const auto trips = ctx.has(0) ? ctx.Int(0) : std::nullopt;
+  if (ctx.has(1)) {
+    const auto first = flag(ctx.node().Constant(1));
+    if (!first) return std::nullopt;
+    if (!*first) return 0;
+    const auto again = next.constant ? flag(&*next.constant) : std::nullopt;
+    if (!again) return std::nullopt;
+    if (!*again)
+      return ctx.has(0) && !trips ? std::nullopt
+                                  : std::optional(std::min<int64_t>(trips.value_or(1), 1));
+  }
+  return trips ? std::optional(std::max<int64_t>(*trips, 0)) : std::nullopt;
+}
+
 Status InferLoop(TypeContext& ctx) {
   const size_t carried = ctx.input_count() < 2 ? 0 : ctx.input_count() - 2;
-  std::vector<ValueType> given = {ValueType::Tensor(DType::kI64), ctx.in(1)};
-  for (size_t i = 0; i < carried; ++i) {
-    given.push_back(WithoutShape(ctx.in(i + 2)));
-    ctx.Set(i, given.back());
-  }
-  const auto made = ctx.InferSubGraph("body", given);
+  const std::vector<KnownFacts> given = BodyInputs(ctx, carried);
+  for (size_t i = 0; i < carried; ++i) ctx.Set(i, given[i + 2].type);
+  const auto made = ctx.InferFacts("body", given);
   if (!made) return {};
   NN_RETURN_IF_ERROR(CheckCount("the body", made->size(), ctx.output_count() + 1));
+  const auto length = Iterations(ctx, made->front());
   for (size_t i = 0; i < ctx.output_count(); ++i) {
-    const ValueType& type = (*made)[i + 1];
+    const ValueType& type = (*made)[i + 1].type;
     if (i < carried) {
-      NN_RETURN_IF_ERROR(CheckCarried(given[i + 2], type, i));
-      const bool unwrapped = type.is_known() && type.kind != given[i + 2].kind;
-      ctx.Set(i, unwrapped ? WithoutShape(type) : Refine(given[i + 2], WithoutShape(type)));
+      const ValueType& before = given[i + 2].type;
+      NN_RETURN_IF_ERROR(CheckCarried(before, type, i));
+      const bool unwrapped = type.is_known() && type.kind != before.kind;
+      ctx.Set(i, unwrapped ? WithoutShape(type) : Refine(before, WithoutShape(type)));
       continue;
     }
     if (!type.is_known()) continue;
@@ -55,7 +109,7 @@ Status InferLoop(TypeContext& ctx) {
       return ModelError("output {} of the body is {}; scan outputs must be tensors", i + 1,
                         type.ToString());
     std::optional<Dims> dims = type.tensor.dims;
-    if (dims) dims->insert(dims->begin(), ctx.Unknown());
+    if (dims) dims->insert(dims->begin(), length ? Dim(*length) : ctx.Unknown());
     ctx.Set(i, type.tensor.dtype, std::move(dims));
   }
   return {};

@@ -26,6 +26,8 @@ using Nodes = google::protobuf::RepeatedPtrField<pb::NodeProto>;
 // call.
 constexpr int kMaxDepth = 64;
 constexpr int64_t kMaxCalledNodes = int64_t{1} << 18;
+// Limit on nodes of trial passes, whose number doubles with each nested loop.
+constexpr int64_t kMaxTrialNodes = int64_t{1} << 18;
 
 using Known = KnownFacts;
 
@@ -76,6 +78,7 @@ class ModelInference {
                  fmt::format("{} is declared as {}, but gets {}", Quote(info.name()),
                              known.type.ToString(), given.type.ToString()));
         known.type = Refine(known.type, given.type);
+        if (given.constant) known.constant = ShapedAs(*given.constant, known.type);
       }
       if (scope.outer == nullptr)
         if (const auto it = inputs_.find(info.name()); it != inputs_.end())
@@ -86,7 +89,20 @@ class ModelInference {
     for (int i = 0; i < g.sparse_initializer_size(); ++i)
       AddSparseInitializer(g.sparse_initializer(i), i, scope);
     CheckNodes(g.node(), scope);
-    if (scope.function == nullptr) List(g, scope);
+    if (scope.function == nullptr && trials_ == 0) List(g, scope);
+  }
+
+  // The constant of one element in the shape of the type, or a scalar if its rank is not known;
+  // null if the type has another number of elements.
+  static Shared<Tensor> ShapedAs(const Tensor& constant, const ValueType& type) {
+    std::vector<int64_t> dims;
+    if (type.is_tensor() && type.tensor.dims) {
+      for (const Dim& d : *type.tensor.dims)
+        if (!(d == 1)) return {};
+      dims.assign(type.tensor.dims->size(), 1);
+    }
+    auto shaped = constant.Reshaped(std::move(dims));
+    return shaped ? Shared<Tensor>(*std::move(shaped)) : Shared<Tensor>();
   }
 
   // Lists the values of a graph. The body of a loop may be inferred again, with more specific
@@ -162,6 +178,7 @@ class ModelInference {
   void CheckNodes(const Nodes& nodes, TypeScope& scope) {
     for (int i = 0; i < nodes.size(); ++i) {
       if (scope.function != nullptr && ++called_nodes_ > kMaxCalledNodes) return;
+      if (trials_ > 0 && ++trial_nodes_ > kMaxTrialNodes) return;
       CheckNode(nodes[i], i, scope);
       // Nothing is known by its place in the graph. Ids distinguish unknown dimensions.
       if (depth_ == 0) graph_.Clear();
@@ -274,7 +291,7 @@ class ModelInference {
       return InferCall(context, *function->second, index, inputs, outputs, scope);
     if (opset == 0) return {};
     if (const InferFn infer = Inferences().Find(domain, node.op_type(), opset))
-      return InferByTable(context, infer, index, inputs, outputs, scope);
+      return InferByTable(context, infer, index, inputs, outputs, scope, tensors);
     if (!tensors) return {};
     Status status = InferByImport(context, domain, outputs);
     if (const Schema* schema = FindSchema(domain, node.op_type(), opset); !status && schema)
@@ -313,11 +330,13 @@ class ModelInference {
 
   Status InferByTable(ImportContext& context, InferFn infer, int64_t index,
                       const std::vector<Known>& inputs, std::vector<Known>& outputs,
-                      const TypeScope& scope) {
-    const TypeContext::SubGraph sub_graph = [&](std::string_view name,
-                                                const std::vector<ValueType>& given) {
-      return InferSubGraph(context.node(), name, given, index, scope);
-    };
+                      const TypeScope& scope, bool tensors) {
+    const TypeContext::SubGraph sub_graph =
+        [&](std::string_view name, const std::vector<Known>& given, TypeContext::Pass pass) {
+          return pass == TypeContext::Pass::kTrial
+                     ? TrySubGraph(context.node(), name, given, index, scope)
+                     : InferSubGraph(context.node(), name, given, index, scope);
+        };
     TypeContext types_context(context, TypesOf(inputs), sub_graph, symbols_);
     NN_RETURN_IF_ERROR(infer(types_context));
     for (size_t i = 0; i < outputs.size(); ++i) {
@@ -325,15 +344,41 @@ class ModelInference {
       const auto& constant = types_context.constants()[i];
       if (constant) outputs[i].constant = Shared<Tensor>(*constant);
     }
+    return tensors ? InferFurther(context, outputs) : Status();
+  }
+
+  // What the import refuses as contradictory is a defect, too. The table has the types; constants
+  // are those of the import.
+  static Status InferFurther(ImportContext& context, std::vector<Known>& outputs) {
+    NN_RETURN_IF_ERROR(ImportOp(context, NormalDomain(context.node().domain())));
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      const Value* const v = context.outputs()[i];
+      if (v == nullptr || !v->is_constant() || outputs[i].constant || v->type().quantized())
+        continue;
+      if (Compare(outputs[i].type, ValueType::Tensor(v->type())) == Agreement::kAgree)
+        outputs[i].constant = Shared<Tensor>(v->constant());
+    }
     return {};
   }
 
   // ---- Subgraphs and functions -----------------------------------------------------------------
 
-  std::optional<std::vector<ValueType>> InferSubGraph(const pb::NodeProto& node,
-                                                      std::string_view name,
-                                                      const std::vector<ValueType>& given,
-                                                      int64_t index, const TypeScope& scope) {
+  // Without defects, as far as there is time for it.
+  std::optional<std::vector<Known>> TrySubGraph(const pb::NodeProto& node, std::string_view name,
+                                                const std::vector<Known>& given, int64_t index,
+                                                const TypeScope& scope) {
+    if (trial_nodes_ > kMaxTrialNodes) return std::nullopt;
+    const size_t defects = defects_.size();
+    ++trials_;
+    auto made = InferSubGraph(node, name, given, index, scope);
+    --trials_;
+    defects_.resize(defects);
+    return trial_nodes_ > kMaxTrialNodes ? std::nullopt : std::move(made);
+  }
+
+  std::optional<std::vector<Known>> InferSubGraph(const pb::NodeProto& node, std::string_view name,
+                                                  const std::vector<Known>& given, int64_t index,
+                                                  const TypeScope& scope) {
     for (int i = 0; i < node.attribute_size(); ++i) {
       const pb::AttributeProto& a = node.attribute(i);
       if (a.name() != name || !a.has_g() || depth_ == kMaxDepth) continue;
@@ -352,16 +397,17 @@ class ModelInference {
             scope);
         return std::nullopt;
       }
-      std::vector<Known> inputs;
-      inputs.reserve(given.size());
-      for (const ValueType& type : given) inputs.push_back({type});
       ++depth_;
-      CheckGraph(a.g(), inputs, inner);
+      CheckGraph(a.g(), given, inner);
       --depth_;
-      std::vector<ValueType> outputs;
+      std::vector<Known> outputs;
       for (const auto& info : a.g().output()) {
         const Known* known = Find(info.name(), inner);
-        outputs.push_back(known == nullptr ? ValueType() : known->type);
+        outputs.push_back(known == nullptr ? Known() : *known);
+        Known& made = outputs.back();
+        if (made.initializer == nullptr || made.constant) continue;
+        if (auto tensor = ReadTensor(*made.initializer, model_))
+          made.constant = Shared<Tensor>(*std::move(tensor));
       }
       return outputs;
     }
@@ -444,6 +490,8 @@ class ModelInference {
   std::vector<TypeDefect> defects_;
   int depth_ = 0;
   int64_t called_nodes_ = 0;
+  int trials_ = 0;  // active trial passes
+  int64_t trial_nodes_ = 0;
   int64_t symbols_ = 0;
 };
 

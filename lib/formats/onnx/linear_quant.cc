@@ -57,6 +57,15 @@ bool IsOneNumber(const Type& type) {
   return type.ranked() && std::ranges::all_of(*type.dims, [](const Dim& d) { return d == 1; });
 }
 
+// Whether scales and zero points may have one shape; one number may be written in any.
+bool AreAlike(const Type& scale, const Type& zero) {
+  if (!scale.ranked() || !zero.ranked() || (IsOneNumber(scale) && IsOneNumber(zero))) return true;
+  return scale.rank() == zero.rank() &&
+         std::ranges::equal(*scale.dims, *zero.dims, [](const Dim& a, const Dim& b) {
+           return !a.is_const() || !b.is_const() || a == b;
+         });
+}
+
 // Whether the mapping can be part of a type.
 bool FitsType(const LinearQuant& q) {
   return q.is_constant() && q.block == 0 &&
@@ -109,6 +118,12 @@ Result<Value*> Repeated(ImportContext& ctx, Value* v, const LinearQuant& q, cons
   if (blocks.value() != needed)
     return ModelError("{} elements in blocks of {} have {} scales, not {}", n, q.block, needed,
                       blocks.value());
+  for (int k = 0; k < type.rank(); ++k) {
+    const Dim &own = v->type().dim(k), &whole = type.dim(k);
+    if (k != axis && own.is_const() && whole.is_const() && own != whole)
+      return ModelError("the scales or zero points {} of blocks along axis {} do not match {}",
+                        v->type().ToString(), axis, type.ToString());
+  }
   std::vector<int64_t> indices(static_cast<size_t>(n));
   for (size_t i = 0; i < indices.size(); ++i) indices[i] = static_cast<int64_t>(i) / q.block;
   return ctx.Add("gather", {v, ctx.Constant(Tensor::Ints(indices))}, GatherAttrs{axis, 0});
@@ -126,7 +141,7 @@ std::optional<BlockWeights> ConstantBlocks(const Value* x, const LinearQuant& q,
   BlockMapping mapping;
   for (int k = 0; k < x->type().rank(); ++k) {
     const int64_t size = x->constant().dim(k), scales = q.scale->constant().dim(k);
-    const int64_t block = k == axis ? q.block : scales == 1 ? size : 1;
+    const int64_t block = k == axis ? q.block : 1;
     if (block < 1 || CeilDiv(size, block) != scales) return std::nullopt;
     mapping.block.push_back(block);
   }
@@ -154,10 +169,9 @@ Result<LinearQuant> ReadLinearQuant(ImportContext& ctx, size_t scale, size_t zer
     return ModelError("the scale is {}", q.scale->type().ToString());
   if (!q.scale->type().ranked())
     return UnsupportedError("{} needs a scale of known rank", ctx.node().op_type());
-  if (q.is_constant() && q.zero != nullptr &&
-      q.zero->constant().elements() != q.scale->constant().elements())
-    return ModelError("{} scales but {} zero points", q.scale->constant().elements(),
-                      q.zero->constant().elements());
+  if (q.zero != nullptr && !AreAlike(q.scale->type(), q.zero->type()))
+    return ModelError("the scale is {}, but the zero point {}; they must have one shape",
+                      q.scale->type().ToString(), q.zero->type().ToString());
   if (q.scale->is_constant() && q.scale->constant().elements() == 0)
     return ModelError("there are no scales");
   return q;
@@ -182,6 +196,10 @@ Result<Value*> AlongAxis(ImportContext& ctx, Value* v, const LinearQuant& q, con
   if (IsOneNumber(own)) return own.rank() == 0 ? v : reshaped({});
   if (own.rank() == 1 && q.block == 0) {
     NN_ASSIGN(const int axis, AxisOf(q, type, ctx));
+    if (const Dim& size = type.dim(axis);
+        size.is_const() && own.dim(0).is_const() && own.dim(0) != size)
+      return ModelError("{} scales do not match axis {} of {}", own.dim(0).ToString(), axis,
+                        type.ToString());
     Dims dims(static_cast<size_t>(type.rank() - axis), Dim(1));
     dims[0] = own.dim(0);
     return reshaped(dims);

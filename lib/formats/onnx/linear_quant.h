@@ -31,7 +31,7 @@ struct LinearQuant {
 };
 
 // The inputs `scale` and `zero` of the node, the latter optional. kModel without a scale, or if the
-// numbers of scales and zero points differ.
+// shapes of scales and zero points differ.
 Result<LinearQuant> ReadLinearQuant(ImportContext& ctx, size_t scale, size_t zero);
 
 // The value as a constant if operators on constants compute it, else the value.

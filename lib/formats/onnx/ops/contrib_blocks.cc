@@ -85,6 +85,36 @@ Result<NBits> ReadNBits(const ImportContext& ctx) {
   return s;
 }
 
+// kModel if a present input has another shape than these.
+Status CheckShape(const ImportContext& ctx, size_t i, std::string_view name,
+                  std::initializer_list<Dims> shapes) {
+  if (ctx.input(i) == nullptr || !ctx.input(i)->type().ranked()) return {};
+  const Type& type = ctx.input(i)->type();
+  std::string wanted;
+  for (const Dims& shape : shapes) {
+    if (std::ranges::equal(*type.dims, shape, [](const Dim& given, const Dim& d) {
+          return !given.is_const() || given == d;
+        }))
+      return {};
+    if (!wanted.empty()) wanted += " or ";
+    wanted += ToString(shape);
+  }
+  return ModelError("{} is {}; must have shape {}", name, type.ToString(), wanted);
+}
+
+// The inputs with an entry for each block of a row may also be flat.
+Status CheckNBitsShapes(const ImportContext& ctx, const NBits& s) {
+  const int64_t blocks = s.blocks();
+  NN_RETURN_IF_ERROR(CheckShape(ctx, 1, "B", {{s.n, blocks, s.block * s.bits / 8}}));
+  NN_RETURN_IF_ERROR(CheckShape(ctx, 2, "scales", {{s.n, blocks}, {s.n * blocks}}));
+  if (const Value* zeros = ctx.input(3); zeros != nullptr) {
+    const int64_t width = IsFloat(zeros->dtype()) ? blocks : CeilDiv(blocks * s.bits, int64_t{8});
+    NN_RETURN_IF_ERROR(CheckShape(ctx, 3, "zero_points", {{s.n, width}, {s.n * width}}));
+  }
+  NN_RETURN_IF_ERROR(CheckShape(ctx, 4, "g_idx", {{s.k}, {blocks * s.block}}));
+  return CheckShape(ctx, 5, "bias", {{s.n}});
+}
+
 // The scale or zero point of each block, [N, blocks].
 Result<std::vector<float>> OfBlocks(ImportContext& ctx, size_t i, std::string_view name,
                                     const NBits& s) {
@@ -121,9 +151,10 @@ Result<std::vector<int64_t>> BlockOfColumn(ImportContext& ctx, const NBits& s) {
     return block_of;
   }
   NN_ASSIGN(const Tensor* const t, ConstantInput(ctx, kIndices, "g_idx"));
-  if (t->elements() != s.k)
+  if (t->elements() < s.k)
     return ModelError("g_idx has {} elements for {} columns", t->elements(), s.k);
   block_of = t->ToInts();
+  block_of.resize(static_cast<size_t>(s.k));  // The last block may reach beyond K.
   for (const int64_t b : block_of)
     if (b < 0 || b >= s.blocks())
       return ModelError("g_idx has the entry {}; there are {} blocks", b, s.blocks());
@@ -155,6 +186,7 @@ Result<Tensor> WeightsOf(ImportContext& ctx, const NBits& s) {
 Status ImportMatMulNBits(ImportContext& ctx) {
   NN_ASSIGN(Value * a, ctx.Required(0));
   NN_ASSIGN(const NBits s, ReadNBits(ctx));
+  NN_RETURN_IF_ERROR(CheckNBitsShapes(ctx, s));
   NN_ASSIGN(Tensor weights, WeightsOf(ctx, s));
   const DType type = a->dtype();
   NN_ASSIGN(a, AddCast(ctx, a, DType::kF32));

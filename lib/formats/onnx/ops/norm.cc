@@ -102,6 +102,23 @@ Status ImportInstanceNorm(ImportContext& ctx) {
 }
 
 // Scale and bias are per group in version 18, per channel from 21 on.
+Status CheckGroupNormSizes(const ImportContext& ctx) {
+  const Type& x = ctx.input(0)->type();
+  const bool per_channel = ctx.opset() >= 21;
+  if (per_channel && (!x.ranked() || x.rank() < 2)) return {};
+  const Dim size = per_channel ? x.dim(1) : Dim(ctx.Int("num_groups", 1));
+  for (const auto& [i, name] : {std::pair(1, "scale"), std::pair(2, "bias")}) {
+    const Type& type = ctx.input(static_cast<size_t>(i))->type();
+    if (!type.ranked() || type.rank() != 1 || !size.is_const() || !type.dim(0).is_const() ||
+        type.dim(0) == size)
+      continue;
+    return ModelError("{} is {}; operator set {} needs one element for each of {} {}", name,
+                      type.ToString(), ctx.opset(), size.ToString(),
+                      per_channel ? "channels" : "groups");
+  }
+  return {};
+}
+
 Status ImportGroupNorm(ImportContext& ctx) {
   std::vector<Value*> inputs;
   for (size_t i = 0; i < 3; ++i) {
@@ -110,6 +127,7 @@ Status ImportGroupNorm(ImportContext& ctx) {
   }
   NN_RETURN_IF_ERROR(CheckStashType(ctx, inputs[0]->dtype()));
   if (!ctx.HasAttr("num_groups")) return ModelError("attribute num_groups is missing");
+  NN_RETURN_IF_ERROR(CheckGroupNormSizes(ctx));
   return ctx.Emit(
       "group_norm", inputs,
       GroupNormAttrs{ctx.Int("num_groups", 1), ctx.Float("epsilon", 1e-5f), Layout::kNcx});

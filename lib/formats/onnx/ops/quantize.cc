@@ -1,5 +1,7 @@
 // QuantizeLinear and DequantizeLinear, of ONNX and of com.microsoft. Scales and zero points that
 // are constant become part of the quantized value's type (Type::quant).
+#include <algorithm>
+
 #include "formats/onnx/family.h"
 #include "formats/onnx/linear_quant.h"
 #include "formats/onnx/tensor.h"
@@ -21,6 +23,10 @@ Result<LinearQuant> ReadMapping(ImportContext& ctx) {
   if (ctx.opset() < 13 && NormalDomain(ctx.node().domain()).empty() && scale.ranked() &&
       scale.rank() == 1 && scale.dim(0).is_const() && scale.dim(0) != 1)
     return ModelError("operator set {} has no scales along an axis; they are {}", ctx.opset(),
+                      scale.ToString());
+  if (q.block == 0 && scale.ranked() && scale.rank() > 1 &&
+      std::ranges::any_of(*scale.dims, [](const Dim& d) { return d.is_const() && d != 1; }))
+    return ModelError("the scale is {}; without block_size it has one element or one axis",
                       scale.ToString());
   return q;
 }

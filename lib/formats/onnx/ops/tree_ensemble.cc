@@ -101,6 +101,9 @@ Result<TreeTables> ReadTrees(const ImportContext& ctx) {
   if (tables.splits.size() != count || a.modes.size() != count)
     return ModelError("nodes_featureids has {} entries, nodes_splits {}, and nodes_modes {}", count,
                       tables.splits.size(), a.modes.size());
+  for (size_t i = 0; i < count; ++i)
+    if (a.modes[i] < 0 || a.modes[i] > kMember)
+      return ModelError("node {} has mode {}; expected 0 to {}", i, a.modes[i], kMember);
   NN_ASSIGN(a.on_true, ChildrenOf(ctx, "nodes_truenodeids", "nodes_trueleafs", count));
   NN_ASSIGN(a.on_false, ChildrenOf(ctx, "nodes_falsenodeids", "nodes_falseleafs", count));
   a.nan_true = ctx.Ints("nodes_missing_value_tracks_true");
