@@ -26,8 +26,8 @@ class Sample:
     traits: list[str] = field(default_factory=list)
     """`dynamic`: open sizes; `batch`: the first axis of all inputs and outputs is the batch;
     `integer`: outputs come from integer kernels; `picture`: one float input [N, C, H, W];
-    `random`: a random graph, whose edits and conversions need not be possible; `contrib`:
-    operators of com.microsoft, which onnx.checker does not know."""
+    `random`: a random graph, which is not edited; `special`: inputs with NaN, infinities and
+    the limits of integers; `contrib`: operators of com.microsoft, which onnx.checker does not know."""
     rtol: float | None = None
     folder: Path = Path()
 

@@ -24,6 +24,8 @@ def _recipe(name: str, shape: tuple[int, ...], add: Layers, rank5: bool = False)
         builder = Builder([("x", datatypes.Array(*shape))], [("y", None)],
                           disable_rank5_shape_mapping=not rank5)
         add(builder, random)
+        # The builder does not raise the version for the layers of later ones.
+        builder.spec.specificationVersion = max(builder.spec.specificationVersion, 4)
         coremltools.utils.save_spec(builder.spec, str(folder / "model.mlmodel"))
         x = np.abs(random.normal(size=shape)).astype(np.float32) + np.float32(0.1)
         return Made("model.mlmodel", {"x": x})
@@ -49,18 +51,18 @@ def _recurrent(builder: Builder, random: np.random.Generator) -> None:
     gates = [random.normal(size=(4, 5)) for _ in range(4)]
     states = [random.normal(size=(4, 4)) for _ in range(4)]
     builder.add_unilstm("l", states, gates, list(random.normal(size=(4, 4))), None, None, 4, 5,
-                        ["x"], ["y"], output_all=True)
+                        ["x"], ["y", "h", "c"], output_all=True)
 
 
 def _gru(builder: Builder, random: np.random.Generator) -> None:
     builder.add_gru("g", list(random.normal(size=(3, 4, 4))), list(random.normal(size=(3, 4, 5))),
-                    None, 4, 5, ["x"], ["y"], output_all=True)
+                    None, 4, 5, ["x"], ["y", "h"], output_all=True)
 
 
 def _dense(builder: Builder, random: np.random.Generator) -> None:
     builder.add_inner_product("d", random.normal(size=(7, 6)), random.normal(size=7), 6, 7, True,
                               "x", "a")
-    builder.add_softmax("s", "a", "y")
+    builder.add_softmax_nd("s", "a", "y", axis=-1)
 
 
 def _branch(builder: Builder, _random: np.random.Generator) -> None:
@@ -119,7 +121,7 @@ PLAIN: dict[str, tuple[tuple[int, ...], Layers]] = {
     "layer_norm": ((2, 3, 4), _method("layer_normalization", "x", "y", [4], np.ones(4), np.ones(4))),
     "batched_mat_mul": ((2, 3, 3), _method("batched_mat_mul", ["x", "x"], "y", transpose_b=True)),
     "gelu": ((2, 3), _method("gelu", "x", "y", "EXACT")), "erf": ((2, 3), _method("erf", "x", "y")),
-    "one_hot": ((3,), _method("range_static", "y", ["x"], 7, 0, 2)),
+    "squeeze": ((3, 1), _method("squeeze", "x", "y", axes=[1])),
     "expand": ((2, 3), _method("expand_dims", "x", "y", axes=[0, 3])),
     "fill_like": ((2, 3), _method("fill_like", "x", "y", value=3.0)),
     "band": ((4, 4), _method("matrix_band_part", "x", "y", num_lower=1, num_upper=0)),

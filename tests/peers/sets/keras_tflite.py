@@ -63,9 +63,7 @@ def _network(name: str, shape: tuple[int, ...], build: Callable[[], Layers], for
             for _ in range(8):
                 yield [random.normal(size=(1, *shape)).astype(np.float32)]
 
-        run = tf.function(lambda x: model(x, training=False))
-        concrete = run.get_concrete_function(tf.TensorSpec((1, *shape), dtype))
-        converter = tf.lite.TFLiteConverter.from_concrete_functions([concrete], model)
+        converter = tf.lite.TFLiteConverter.from_keras_model(model)
         data = _convert(converter, form, samples)
         (folder / "model.tflite").write_bytes(data)
         traits = ["integer"] if form not in ("float", "float16") else []
