@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <string_view>
 #include <unordered_map>
@@ -34,12 +35,17 @@ class Ranges {
     ValueRange r = OfNode(*v->def());
     // NaN is not a bound.
     if (!(r.lo <= r.hi)) return {};
-    r.lo -= std::fabs(r.lo) * kSlack;
-    r.hi += std::fabs(r.hi) * kSlack;
-    return known_[v] = r;
+    return known_[v] = {Bound(r.lo - std::fabs(r.lo) * kSlack),
+                        Bound(r.hi + std::fabs(r.hi) * kSlack)};
   }
 
  private:
+  // Results above the largest float32 are infinite.
+  static double Bound(double x) {
+    constexpr double kLargest = std::numeric_limits<float>::max();
+    return std::fabs(x) > kLargest ? std::copysign(std::numeric_limits<double>::infinity(), x) : x;
+  }
+
   static ValueRange OfConstant(const Value& v) {
     if (v.constant().elements() == 0 || v.constant().elements() > kMostNumbers) return {};
     const Tensor t = v.constant().Aligned();
