@@ -301,6 +301,7 @@ std::span<const Rewrite> Rewrites() {
 std::span<const Rewrite> LateRewrites() {
   static const auto rewrites = [] {
     std::vector<Rewrite> rows = {
+        {"average_pool", "padding before the pool", PadBeforeMean},
         {"conv", "phases of a dilation", DilatedByPhases},
         {"conv_transpose", "zeros between elements", TransposedByZeros},
         {"reduce_sum", "convolutions with ones", SumByConvolutions},

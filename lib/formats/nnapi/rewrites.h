@@ -55,6 +55,8 @@ std::span<const Rewrite> ArithmeticRewrites();
 
 // A dilated convolution as one on the positions modulo the dilation. Bit-exact.
 Result<bool> DilatedByPhases(Graph& graph, Node& node);
+// A mean that counts padding as one over a padded tensor. Bit-exact.
+Result<bool> PadBeforeMean(Graph& graph, Node& node);
 // A transposed convolution as one over a tensor with zeros between the elements.
 Result<bool> TransposedByZeros(Graph& graph, Node& node);
 // A resize as the weighted sum of its taps along each axis.

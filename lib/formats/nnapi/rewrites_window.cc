@@ -8,10 +8,12 @@
 #include "ir/op_def.h"
 #include "ops/array/blocks.h"
 #include "ops/array/gather.h"
+#include "ops/array/pad.h"
 #include "ops/array/shape.h"
 #include "ops/array/slice.h"
 #include "ops/nn/conv.h"
 #include "ops/nn/conv_transpose.h"
+#include "ops/nn/pool.h"
 #include "ops/nn/resize.h"
 #include "ops/support/index.h"
 #include "passes/expand.h"
@@ -72,6 +74,37 @@ Result<bool> DilatedByPhases(Graph& graph, Node& node) {
   NN_ASSIGN(y, e.Add("batch_to_space_nd", {y}, std::move(join)));
   if (has_strides) {
     NN_ASSIGN(y, e.Add("slice", {y}, std::move(steps)));
+  }
+  return e.Replace(y);
+}
+
+// A pad with the zeros that the mean counts, before a pool without padding.
+Result<bool> PadBeforeMean(Graph& graph, Node& node) {
+  AveragePoolAttrs a = node.attrs<AveragePoolAttrs>();
+  const Value* const x = node.input(0);
+  if (!a.count_include_pad || !IsPlainImage(node, a.layout)) return false;
+  NN_ASSIGN(const auto windows, PoolWindows(a, *x->type().dims));
+  const size_t rank = x->type().dims->size();
+  const auto first = static_cast<size_t>(FirstSpatialAxis(a.layout));
+  PadAttrs pads;
+  pads.pads.assign(2 * rank, 0);
+  for (size_t i = 0; i < windows.size(); ++i) {
+    pads.pads[first + i] = windows[i].pad_begin.value();
+    pads.pads[rank + first + i] = windows[i].pad_end.value();
+  }
+  if (std::ranges::all_of(pads.pads, [](int64_t n) { return n == 0; })) return false;
+  // With ceil_mode, what is behind the padding is not counted: it stays outside.
+  a.count_include_pad = false;
+  a.padding = Padding::kExplicit;
+  a.pads.clear();
+  Expansion e(graph, node);
+  NN_ASSIGN(Value* const padded, e.Add("pad", {node.input(0)}, std::move(pads)));
+  NN_ASSIGN(Value * y, e.Add("average_pool", {padded}, std::move(a)));
+  // ceil_mode drops windows that begin in the padding.
+  if (*y->type().dims != *node.output()->type().dims) {
+    SliceAttrs kept{.axes = {1, 2}, .starts = {0, 0}, .ends = {}, .steps = {1, 1}};
+    for (const Window& w : windows) kept.ends.push_back(w.output.value());
+    NN_ASSIGN(y, e.Add("slice", {y}, std::move(kept)));
   }
   return e.Replace(y);
 }
