@@ -38,6 +38,8 @@ Result<std::vector<bool>> OutOfRange(const Graph& graph, DType type, const Verif
               measured.Append("reduce_max", {magnitude->output()}, ReduceAttrs{{}, false}));
     measured.AddOutput(fmt::format("largest {}", i), largest->output());
   }
+  std::vector<bool> is_constant;
+  for (const Value* v : values) is_constant.push_back(v->is_constant());
   std::map<const Value*, size_t> places;
   for (size_t i = 0; i < values.size(); ++i) places[values[i]] = first + i;
   std::vector<std::vector<size_t>> of_node(nodes.size());
@@ -51,7 +53,12 @@ Result<std::vector<bool>> OutOfRange(const Graph& graph, DType type, const Verif
     for (size_t k = 0; k < of_node.size(); ++k)
       for (const size_t place : of_node[k]) {
         const double largest = outputs[place].GetDouble(0);
-        if (std::isfinite(largest) && largest >= LargestHalf(type)) out[k] = true;
+        // Rounding a small constant costs little unless it vanishes; that of computed numbers
+        // accumulates.
+        const bool is_small = is_constant[place - first] ? largest <= SmallestHalf(type)
+                                                         : largest < SmallestNormalHalf(type);
+        if (std::isfinite(largest) && largest != 0 && (largest >= LargestHalf(type) || is_small))
+          out[k] = true;
       }
   return out;
 }

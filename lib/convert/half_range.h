@@ -11,8 +11,8 @@
 namespace nn {
 
 // For each node, in order: whether a float32 operand or result of it was out of the range of the
-// type (LargestHalf() in passes/half.h) in the runs of a verification. Errors are those of the
-// runs.
+// type in the runs of a verification (passes/half.h): had a number above LargestHalf(), or none but
+// 0 above SmallestNormalHalf(); constants, above SmallestHalf(). Errors are those of the runs.
 Result<std::vector<bool>> OutOfRange(const Graph& graph, DType type, const VerifyOptions& options);
 
 }  // namespace nn

@@ -19,12 +19,40 @@ bool IsPlainFloat32(const Value* v) {
   return v != nullptr && v->dtype() == DType::kF32 && !v->type().quantized();
 }
 
-bool IsIn(const Tensor& tensor, double largest) {
+// Whether a number is rounded to infinity.
+bool Overflows(const Tensor& tensor, DType type) {
+  const double largest = LargestHalf(type);
   for (int64_t i = 0; i < tensor.elements(); ++i) {
     const double x = tensor.GetDouble(i);
-    if (std::isfinite(x) && !(std::abs(x) < largest)) return false;
+    if (std::isfinite(x) && !(std::abs(x) < largest)) return true;
   }
-  return true;
+  return false;
+}
+
+// Whether the tensor has numbers other than 0, and all are rounded to 0.
+bool Vanishes(const Tensor& tensor, DType type) {
+  const double smallest = SmallestHalf(type);
+  bool has_numbers = false;
+  for (int64_t i = 0; i < tensor.elements(); ++i) {
+    const double x = std::abs(tensor.GetDouble(i));
+    if (!(x <= smallest)) return false;
+    has_numbers |= x != 0;
+  }
+  return has_numbers;
+}
+
+bool IsIn(const Tensor& tensor, DType type) {
+  return !Overflows(tensor, type) && !Vanishes(tensor, type);
+}
+
+// Whether a bound of a clip vanishes: formats hold bounds in the type of the operator.
+bool HasSmallBound(const Node& node, DType type) {
+  if (node.op().clamp == nullptr) return false;
+  const Interval bounds = node.op().clamp(node);
+  const auto vanishes = [&](float x) {
+    return x != 0 && std::abs(static_cast<double>(x)) <= SmallestHalf(type);
+  };
+  return vanishes(bounds.min) || vanishes(bounds.max);
 }
 
 Result<Tensor> HalfOf(const Tensor& tensor, DType type) {
@@ -36,8 +64,7 @@ Result<Tensor> HalfOf(const Tensor& tensor, DType type) {
 // The pass over one graph.
 class Halver {
  public:
-  Halver(Graph& graph, const HalfOptions& options)
-      : graph_(graph), options_(options), largest_(LargestHalf(options.type)) {}
+  Halver(Graph& graph, const HalfOptions& options) : graph_(graph), options_(options) {}
 
   Result<HalfSummary> Run() {
     FindKept();
@@ -60,7 +87,7 @@ class Halver {
       return false;
     if (std::ranges::any_of(v.uses(), [&](const Use& u) { return kept_.contains(u.node); }))
       return false;
-    if (IsIn(v.constant(), largest_)) return true;
+    if (IsIn(v.constant(), options_.type)) return true;
     ++summary_.out_of_range;
     return false;
   }
@@ -82,11 +109,16 @@ class Halver {
 
   Status Compute() {
     std::set<const Value*> outside;
+    std::set<const Value*> small;  // results that may vanish
     for (Value& v : graph_.values()) {
       if (!v.is_constant() || !IsPlainFloat32(&v) || v.uses().empty()) continue;
-      if (!IsIn(v.constant(), largest_)) outside.insert(&v);
+      if (IsIn(v.constant(), options_.type)) continue;
+      outside.insert(&v);
+      if (Vanishes(v.constant(), options_.type)) small.insert(&v);
     }
     summary_.out_of_range = std::ssize(outside);
+    AddSmallResults(small);
+    outside.insert(small.begin(), small.end());
     if (options_.interface) NN_RETURN_IF_ERROR(ChangePorts());
     std::vector<Node*> nodes;
     for (Node& node : graph_.nodes()) nodes.push_back(&node);
@@ -98,7 +130,9 @@ class Halver {
       const bool computes = std::ranges::any_of(node->inputs(), IsPlainFloat32);
       if (!computes || node->op().converts || !node->regions().empty() || kept_.contains(node))
         continue;
-      if (std::ranges::any_of(node->inputs(), [&](const Value* v) { return outside.contains(v); }))
+      const auto is_outside = [&](const Value* v) { return outside.contains(v); };
+      if (std::ranges::any_of(node->inputs(), is_outside) ||
+          std::ranges::any_of(node->outputs(), is_outside))
         continue;
       std::vector<std::string> names;
       for (const Value* v : node->outputs()) names.emplace_back(v->name());
@@ -111,6 +145,25 @@ class Halver {
     for (const Value& v : graph_.values())
       if (v.is_constant() && v.dtype() == options_.type && !v.uses().empty()) ++summary_.weights;
     return {};
+  }
+
+  // Adds the results of operators on these constants, which may be as small, and of functions of
+  // one operand of those results: sqrt(variance + epsilon). Operators that read them then stay in
+  // float32.
+  void AddSmallResults(std::set<const Value*>& small) {
+    for (const Node& node : graph_.nodes()) {
+      const auto reads = [&](const Value* v) { return v != nullptr && small.contains(v); };
+      const auto varies = [](const Value* v) { return IsPlainFloat32(v) && !v->is_constant(); };
+      const Category category = node.op().category;
+      const bool is_elementwise = category == Category::kArithmetic ||
+                                  category == Category::kActivation ||
+                                  category == Category::kMovement;
+      if (!is_elementwise || node.outputs().size() != 1 || !IsPlainFloat32(node.output()) ||
+          !node.regions().empty() || std::ranges::count_if(node.inputs(), varies) != 1)
+        continue;
+      if (std::ranges::any_of(node.inputs(), reads) || HasSmallBound(node, options_.type))
+        small.insert(node.output());
+    }
   }
 
   // Integers become numbers of the type without those of float32 between.
@@ -169,7 +222,6 @@ class Halver {
 
   Graph& graph_;
   const HalfOptions& options_;
-  double largest_;
   std::set<const Node*> kept_;
   HalfSummary summary_;
 };
@@ -179,6 +231,15 @@ class Halver {
 double LargestHalf(DType type) {
   // Halfway between the largest number and the next power of two, which is even.
   return type == DType::kF16 ? 65520.0 : std::ldexp(2.0 - std::ldexp(1.0, -8), 127);
+}
+
+double SmallestHalf(DType type) {
+  // Half of the smallest number, a tie with 0, which is even.
+  return std::ldexp(1.0, type == DType::kF16 ? -25 : -134);
+}
+
+double SmallestNormalHalf(DType type) {
+  return std::ldexp(1.0, type == DType::kF16 ? -14 : -126);
 }
 
 Result<HalfSummary> ComputeInHalf(Graph& graph, const HalfOptions& options) {

@@ -85,6 +85,38 @@ TEST_CASE("half: a constant out of range keeps its operator in float32") {
   CHECK(done->out_of_range == 1);
 }
 
+TEST_CASE("half: what would vanish stays in float32, and what divides by it") {
+  struct Row {
+    std::string_view graph, types;
+    DType type = DType::kF16;
+  };
+  for (const Row& row : {
+           // 2^-25 is a tie with 0.
+           Row{"const %k: f32[] = [2.98023224e-8] %y = add(%x, %k)", "add:f32"},
+           Row{"const %k: f32[] = [2.99e-8] %y = add(%x, %k)", "cast:f16 add:f16 cast:f32"},
+           Row{"const %k: f32[2] = [0, 1e-9] %y = mul(%x, %k)", "mul:f32"},
+           Row{"const %k: f32[2] = [1, 1e-9] %y = mul(%x, %k)", "cast:f16 mul:f16 cast:f32"},
+           Row{"const %k: f32[2] = [0, 0] %y = mul(%x, %k)", "cast:f16 mul:f16 cast:f32"},
+           // As far as the quotient.
+           Row{"const %k: f32[] = [1e-12] %v = mul(%x, %x) %e = add(%v, %k) %s = sqrt(%e) "
+               "%d = div(%x, %s) %y = neg(%d)",
+               "cast:f16 mul:f16 cast:f32 add:f32 sqrt:f32 div:f32 cast:f16 neg:f16 cast:f32"},
+           Row{"%c = clip(%x) {min = 1e-12} %e = expand(%c) {dims = [3, 2]} %y = div(%x, %e)",
+               "clip:f32 expand:f32 div:f32"},
+           Row{"const %k: f32[] = [1e-12] %y = maximum(%x, %k)", "maximum:f32"},
+           // bfloat16 has the range of float32.
+           Row{"const %k: f32[] = [1e-12] %y = add(%x, %k)", "cast:bf16 add:bf16 cast:f32",
+               DType::kBF16},
+       }) {
+    CAPTURE(row.graph);
+    Graph g = Parse("graph { in %x: f32[2] " + std::string(row.graph) + " out \"y\" = %y }");
+    HalfOptions options;
+    options.type = row.type;
+    REQUIRE(ComputeInHalf(g, options));
+    CHECK(TypesOf(g) == row.types);
+  }
+}
+
 TEST_CASE("half: integers become numbers of 16 bits, and values keep their names") {
   Graph g = Parse(R"(graph { in %x: i64[2] const %k: f32[2] = [1, 2] %f = cast(%x) {to = f32}
     %s = sub(%k, %f) %y = exp(%s) out "y" = %y })");
