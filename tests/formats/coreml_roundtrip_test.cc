@@ -107,6 +107,61 @@ std::string One(const std::string& inputs, const std::string& node) {
   return "graph {\n" + inputs + "\n %y = " + node + "\n out \"y\" = %y\n}";
 }
 
+TEST_CASE("coreml: a resize is one layer wherever a layer has its weights") {
+  struct ResizeRow {
+    std::string size, attributes, layer;
+    double tolerance = 0;
+  };
+  const ResizeRow rows[] = {
+      // TensorFlow Lite's positions.
+      {"4, 6", "mode = linear, coordinates = half_pixel, sizes = [8, 12]} @tflite", "upsample"},
+      {"4, 6", "mode = linear, coordinates = half_pixel, sizes = [12, 42]} @tflite", "upsample",
+       1e-5},
+      {"4, 6", "mode = linear, coordinates = asymmetric, sizes = [12, 9]} @tflite",
+       "resizeBilinear", 1e-5},
+      {"4, 6", "mode = linear, coordinates = align_corners, sizes = [7, 3]} @tflite",
+       "resizeBilinear", 1e-5},
+      {"4, 6", "coordinates = asymmetric, rounding = floor, sizes = [8, 12]} @tflite", "upsample"},
+      {"4, 6", "coordinates = tf_half_pixel_for_nn, rounding = floor, sizes = [8, 18]} @tflite",
+       "upsample"},
+      // What makes no difference for these sizes.
+      {"4, 6", "mode = linear, coordinates = pytorch_half_pixel, scales = [2, 3]}", "upsample"},
+      {"1, 6", "mode = linear, coordinates = pytorch_half_pixel, sizes = [1, 12]}", "upsample"},
+      {"4, 6", "mode = linear, coordinates = half_pixel_symmetric, scales = [2, 3]}", "upsample"},
+      {"4, 6", "mode = linear, scales = [2, 2], antialias = true, exclude_outside = true}",
+       "upsample"},
+      {"4, 6", "mode = linear, sizes = [8, 20], aspect = not_larger}", "upsample"},
+      {"4, 6", "coordinates = half_pixel, rounding = round_prefer_ceil, sizes = [8, 12]}",
+       "upsample"},
+      {"4, 6", "coordinates = align_corners, rounding = round_prefer_floor, sizes = [4, 6]}",
+       "upsample"},
+      {"4, 6", "mode = cubic, sizes = [4, 6]}", "upsample"},
+      {"4, 6", "mode = linear, coordinates = crop, roi = [0, 0, 1, 1], sizes = [7, 1]}",
+       "resizeBilinear"},
+  };
+  for (const ResizeRow& row : rows) {
+    CAPTURE(row.attributes);
+    Check({"resize", row.layer.c_str(),
+           One("in %x: f32[1, 2, " + row.size + "]", "resize(%x) {" + row.attributes),
+           row.tolerance});
+  }
+  // Sizes that only a run knows.
+  const Converted open =
+      Convert(Parse(One("in %x: f32[1, 2, h, w]", "resize(%x) {mode = linear, scales = [2, 3]}")));
+  CHECK(LayersOf(*open.model) == "upsample");
+  // No layer has these weights.
+  for (const std::string attributes :
+       {"mode = linear, coordinates = half_pixel, sizes = [6, 9]} @tflite",
+        "mode = linear, scales = [2.1, 2]}", "mode = cubic, sizes = [8, 12]}",
+        "mode = linear, sizes = [2, 3], antialias = true}",
+        "coordinates = asymmetric, rounding = ceil, sizes = [8, 12]}"}) {
+    CAPTURE(attributes);
+    const Converted converted =
+        Convert(Parse(One("in %x: f32[1, 2, 4, 6]", "resize(%x) {" + attributes)));
+    CHECK(LayersOf(*converted.model).find("gather") != std::string::npos);
+  }
+}
+
 TEST_CASE("coreml: convolutions") {
   const Row rows[] = {
       {"plain", "convolution",

@@ -135,6 +135,16 @@ const Row kRows[] = {
      "%c = lp_pool(%x) {layout = nxc, kernel = [3, 2], average = true}\n"
      "out \"a\" = %a\n out \"b\" = %b\n out \"c\" = %c",
      {T::kAveragePool2d, T::kMaxPool2d, T::kL2Pool2d}},
+    {"a mean that counts padding",
+     "in %x \"x\": f32[1, 5, 4, 2]\n"
+     "%y = average_pool(%x) {layout = nxc, kernel = [2, 3], pads = [1, 0, 0, 1], "
+     "count_include_pad = true}\n out \"y\" = %y",
+     {T::kReshape, T::kConcatenation, T::kEmbeddingLookup, T::kReshape, T::kAveragePool2d}},
+    {"a mean that counts padding, whose size is rounded up",
+     "in %x \"x\": f32[1, 5, 6, 2]\n"
+     "%y = average_pool(%x) {layout = nxc, kernel = [3, 3], strides = [2, 2], pads = [1, 1, 1, 2], "
+     "ceil_mode = true, count_include_pad = true}\n out \"y\" = %y",
+     {T::kReshape, T::kConcatenation, T::kEmbeddingLookup, T::kReshape, T::kAveragePool2d}},
     {"pool whose size is rounded up",
      "in %x \"x\": f32[1, 6, 6, 2]\n"
      "%y = max_pool(%x) {layout = nxc, kernel = [3, 3], strides = [2, 2], ceil_mode = true}\n"
@@ -183,6 +193,11 @@ const Row kRows[] = {
      "in %x \"x\": f32[1, 3, 4, 2]\n"
      "%y = resize(%x) {layout = nxc, mode = linear, coordinates = asymmetric, sizes = [6, 5]} "
      "@tflite\n out \"y\" = %y",
+     {T::kResizeBilinear}},
+    {"options of a resize that change nothing",
+     "in %x \"x\": f32[1, 3, 4, 2]\n"
+     "%y = resize(%x) {layout = nxc, mode = linear, coordinates = asymmetric, sizes = [6, 8], "
+     "antialias = true, exclude_outside = true, aspect = not_larger}\n out \"y\" = %y",
      {T::kResizeBilinear}},
     {"embedding",
      "in %i \"i\": i32[3]\n const %t: f32[10, 2] = seeded(1)\n %y = gather(%t, %i)\n out \"y\" = "
@@ -433,8 +448,9 @@ TEST_CASE("nnapi export: unsupported constructs are named") {
       {"in %x \"x\": f32[1, 2, 2, 2, 2]\n%y = relu(%x)\n",
        "input 0 of RELU has rank 5 instead of 1 to 4"},
       {"in %x \"x\": f64[2]\n%y = relu(%x)\n", "NNAPI 1.0 has no f64 tensors"},
-      {x4 + "%y = average_pool(%x) {layout = nxc, kernel = [3, 3], pads = [1, 1, 1, 1], "
-            "count_include_pad = true}\n",
+      {"in %x \"x\": u8[1, 6, 6, 4]{scale=0.5, zp=3}\n"
+       "%y = average_pool(%x) {layout = nxc, kernel = [3, 3], pads = [1, 1, 1, 1], "
+       "count_include_pad = true} @tflite : u8[*]{scale=0.5, zp=3}\n",
        "count_include_pad must be 0"},
       {x4 + "%y = lrn(%x) {size = 4, layout = nxc}\n", "the window must be odd, not 4 channels"},
       {x4 + "const %c: f32[] = [0]\n%y = div(%x, %c)\n",

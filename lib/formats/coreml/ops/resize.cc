@@ -11,7 +11,7 @@
 #include "ops/array/slice.h"
 #include "ops/array/tile.h"
 #include "ops/nn/grid_sample.h"
-#include "ops/nn/resize.h"
+#include "ops/nn/resize_alike.h"
 
 namespace nn::coreml {
 
@@ -312,37 +312,96 @@ bool Repeats(const ResizeAttrs& a) {
   }
 }
 
-// The layer it lowers to: upsample for integer factors, or resizeBilinear to fixed sizes.
-enum class Form : uint8_t { kNone, kUpsample, kBilinear };
-Form FormOf(const Node& node) {
+// A layer that resizes: upsample by integer factors, or resizeBilinear to fixed sizes.
+struct ResizeLayer {
+  bool is_upsample;
+  ResizeMode mode;
+  Coordinates coordinates;
+  std::string_view option;  // linearUpsampleMode or samplingMethod; "": the default
+};
+constexpr ResizeLayer kResizeLayers[] = {
+    {true, ResizeMode::kNearest, Coordinates::kAsymmetric, ""},
+    {true, ResizeMode::kLinear, Coordinates::kHalfPixel, "ALIGN_CORNERS_FALSE"},
+    {false, ResizeMode::kLinear, Coordinates::kAsymmetric, "UPSAMPLE_MODE"},
+    {false, ResizeMode::kLinear, Coordinates::kAlignCorners, "STRICT_ALIGN_ENDPOINTS_MODE"},
+    {false, ResizeMode::kLinear, Coordinates::kCrop, "ALIGN_ENDPOINTS_MODE"},
+    {true, ResizeMode::kLinear, Coordinates::kAsymmetric, ""},
+    {true, ResizeMode::kLinear, Coordinates::kAlignCorners, "ALIGN_CORNERS_TRUE"},
+};
+
+// The integer factors of H and W: those of the sizes if they are known, else the stated ones.
+std::optional<std::vector<int64_t>> FactorsOf(const Node& node) {
+  const Layout layout = node.attrs<ResizeAttrs>().layout;
+  const auto from = ConstDims(SpatialDims(*node.input(0)->type().dims, layout));
+  const auto to = FixedSizes(node);
+  if (!from || !to) return WholeFactors(node);
+  std::vector<int64_t> factors;
+  for (size_t i = 0; i < from->size(); ++i) {
+    if ((*from)[i] == 0 || (*to)[i] == 0 || (*to)[i] % (*from)[i] != 0) return std::nullopt;
+    factors.push_back((*to)[i] / (*from)[i]);
+  }
+  return factors;
+}
+
+// Whether the layer has the weights of the node, whose sizes are known.
+bool HasWeights(const ResizeLayer& layer, const Node& node) {
+  if (layer.is_upsample && !FactorsOf(node)) return false;
+  ResizeAttrs a{.layout = node.attrs<ResizeAttrs>().layout,
+                .mode = layer.mode,
+                .coordinates = layer.coordinates,
+                .rounding = NearestRounding::kFloor};
+  if (layer.coordinates == Coordinates::kCrop) a.roi = {0, 0, 1, 1};
+  return ResizesAs(node, a);
+}
+
+// The same for a node whose sizes a run decides.
+bool HasPositions(const ResizeLayer& layer, const Node& node) {
   const auto& a = node.attrs<ResizeAttrs>();
-  const bool whole = WholeFactors(node).has_value();
-  if (a.mode == ResizeMode::kNearest) return whole && Repeats(a) ? Form::kUpsample : Form::kNone;
-  if (a.mode != ResizeMode::kLinear || !ScalesAreOfSizes(node)) return Form::kNone;
-  if (a.coordinates == Coordinates::kHalfPixel) return whole ? Form::kUpsample : Form::kNone;
-  if (a.coordinates != Coordinates::kAsymmetric && a.coordinates != Coordinates::kAlignCorners)
-    return Form::kNone;
-  return FixedSizes(node) ? Form::kBilinear : whole ? Form::kUpsample : Form::kNone;
+  if (a.mode != layer.mode || a.antialias || a.exclude_outside ||
+      a.aspect != AspectPolicy::kStretch)
+    return false;
+  if (layer.is_upsample ? !WholeFactors(node) : !FixedSizes(node)) return false;
+  if (a.mode == ResizeMode::kNearest)
+    return Repeats(a) && node.arithmetic() == Arithmetic::kDefault;
+  return a.coordinates == layer.coordinates && a.coordinates != Coordinates::kCrop &&
+         ScalesAreOfSizes(node);
+}
+
+const ResizeLayer* LayerOf(const Node& node) {
+  for (const auto has : {HasWeights, HasPositions})
+    for (const ResizeLayer& layer : kResizeLayers)
+      if (has(layer, node)) return &layer;
+  return nullptr;
 }
 
 Status WriteResize(ExportContext& ctx, const Node& node) {
-  const auto& a = node.attrs<ResizeAttrs>();
-  if (FormOf(node) == Form::kBilinear) {
+  const ResizeLayer& layer = *LayerOf(node);
+  if (!layer.is_upsample) {
     Writer p = ctx.AddLayer(node, "resizeBilinear", 1);
     p.Ints("targetSize", *FixedSizes(node));
-    p.Sub("mode").Enum("samplingMethod", a.coordinates == Coordinates::kAsymmetric
-                                             ? "UPSAMPLE_MODE"
-                                             : "STRICT_ALIGN_ENDPOINTS_MODE");
+    p.Sub("mode").Enum("samplingMethod", layer.option);
     return {};
   }
   Writer p = ctx.AddLayer(node, "upsample", 1);
-  p.Ints("scalingFactor", *WholeFactors(node));
-  if (a.mode == ResizeMode::kNearest) return {};
+  p.Ints("scalingFactor", *FactorsOf(node));
+  if (layer.mode == ResizeMode::kNearest) return {};
   p.Enum("mode", "BILINEAR");
-  if (a.coordinates == Coordinates::kAsymmetric) return {};
-  p.Enum("linearUpsampleMode",
-         a.coordinates == Coordinates::kHalfPixel ? "ALIGN_CORNERS_FALSE" : "ALIGN_CORNERS_TRUE");
+  if (!layer.option.empty()) p.Enum("linearUpsampleMode", layer.option);
   return {};
+}
+
+std::string WhyNoLayer(const Node& node) {
+  const auto& a = node.attrs<ResizeAttrs>();
+  if (a.antialias || a.exclude_outside || a.aspect != AspectPolicy::kStretch)
+    return "antialias, exclude_outside and keep_aspect_ratio_policy are unsupported";
+  if (a.mode == ResizeMode::kCubic) return "Core ML has no cubic resize";
+  if (a.mode == ResizeMode::kNearest && !WholeFactors(node))
+    return "Core ML has a nearest resize by integer factors only";
+  if (a.mode == ResizeMode::kNearest)
+    return fmt::format("Core ML has no nearest resize with {} coordinates and rounding {}",
+                       EnumName(a.coordinates), EnumName(a.rounding));
+  return fmt::format("Core ML has no linear resize with {} coordinates for these sizes",
+                     EnumName(a.coordinates));
 }
 
 std::optional<std::string> WhyNotResize(const Node& node) {
@@ -350,19 +409,7 @@ std::optional<std::string> WhyNotResize(const Node& node) {
   if (node.input(0)->type().rank() != 4) return "it must resize two axes";
   for (size_t i = 1; i < node.inputs().size(); ++i)
     if (node.input(i) != nullptr) return "its sizes must be constant";
-  if (node.arithmetic() != Arithmetic::kDefault)
-    return "Core ML does not compute positions as TensorFlow Lite does";
-  if (a.antialias || a.exclude_outside || a.aspect != AspectPolicy::kStretch)
-    return "antialias, exclude_outside and keep_aspect_ratio_policy are unsupported";
-  if (a.mode == ResizeMode::kCubic) return "Core ML has no cubic resize";
-  if (a.mode == ResizeMode::kNearest && !WholeFactors(node))
-    return "Core ML has a nearest resize by integer factors only";
-  if (FormOf(node) == Form::kNone)
-    return a.mode == ResizeMode::kNearest
-               ? fmt::format("Core ML has no nearest resize with {} coordinates and rounding {}",
-                             EnumName(a.coordinates), EnumName(a.rounding))
-               : fmt::format("Core ML has no linear resize with {} coordinates for these sizes",
-                             EnumName(a.coordinates));
+  if (LayerOf(node) == nullptr) return WhyNoLayer(node);
   // The layout can be changed, so it is the reason only if nothing else is.
   if (a.layout != Layout::kNcx) return "the channels must be axis 1";
   return std::nullopt;

@@ -2,7 +2,7 @@
 #include "formats/nnapi/family.h"
 #include "ops/array/blocks.h"
 #include "ops/array/concat.h"
-#include "ops/nn/resize.h"
+#include "ops/nn/resize_alike.h"
 
 namespace nn::nnapi {
 
@@ -143,6 +143,9 @@ bool ScalesFitSizes(const Node& node, const std::vector<float>& scales) {
 std::optional<std::string> WhyNotResize(const Node& node) {
   const auto& a = node.attrs<ResizeAttrs>();
   if (auto reason = WhyNotWindow(node, {})) return reason;
+  const ResizeAttrs bilinear{
+      .layout = a.layout, .mode = ResizeMode::kLinear, .coordinates = Coordinates::kAsymmetric};
+  if (!node.input(0)->type().quantized() && ResizesAs(node, bilinear)) return std::nullopt;
   if (a.mode != ResizeMode::kLinear)
     return fmt::format("NNAPI 1.0 has no {} resize", EnumName(a.mode));
   if (a.coordinates != Coordinates::kAsymmetric)
