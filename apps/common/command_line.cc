@@ -116,7 +116,7 @@ Json CommandLine::GivenOptions() const {
       given[option->get_name()] =
           option->get_expected_max() == 0 ? Json(true) : Json(option->results());
     for (const CLI::App* group : app.get_subcommands([](const CLI::App*) { return true; }))
-      add(*group);
+      if (group != limit_group_) add(*group);
   };
   add(app_);
   return given;

@@ -35,8 +35,8 @@ class CommandLine {
   bool UsesColor(int descriptor) const;
   bool AlwaysUsesColor() const { return color_ == "always"; }
 
-  // The options that the command line has, without positional arguments: true for a flag, else the
-  // list of its values.
+  // The options that the command line has, without positional arguments and limits, which change no
+  // result: true for a flag, else the list of its values.
   Json GivenOptions() const;
 
   // The limits for readers: --max-file-bytes, --max-depth, --max-items and the other size limits.

@@ -73,15 +73,11 @@ void HashSource(const ConvertArguments& o, ConvertReport& report) {
 Status WriteAttestation(const ConvertArguments& o, const ConvertReport& report) {
   if (o.attest.empty() || !report.written) return {};
   NN_ASSIGN(const std::vector<FileDigest> files, OutputFiles(report));
-  Json options = o.given;
-  // They change nothing in the output.
-  for (const char* name : {"--attest", "--report", "--format", "--threads", "--quiet", "--verbose"})
-    options.erase(name);
   Json definition = {{"buildType", provenance::kBuildType},
                      {"externalParameters",
                       {{"source", BaseName(o.input)},
                        {"format", report.output_format},
-                       {"options", std::move(options)}}},
+                       {"options", DecidingOptions(o)}}},
                      {"resolvedDependencies", Descriptors(o.input, report.input_files)}};
   const Json statement = {
       {"_type", provenance::kStatementType},

@@ -62,51 +62,13 @@ Status CheckFolderUsage(const ConvertArguments& o) {
   return {};
 }
 
-Json QuantizeJson(const ConvertArguments& o) {
-  return {{"form", o.quantize},
-          {"calibrate", o.calibrate},
-          {"method", o.calibrate_method},
-          {"symmetric", o.symmetric},
-          {"per_tensor", o.per_tensor},
-          {"bias_correction", o.bias_correction},
-          {"equalize", o.equalize},
-          {"integer_interface", o.integer_interface},
-          {"seed", o.seed}};
-}
-
-// The options that the written files, or their verification, depend on.
-Json OptionsJson(const ConvertArguments& o) {
-  Json options = {{"to", o.to}};
-  if (!o.shapes.input_shapes.empty()) options["input_shape"] = o.shapes.input_shapes;
-  if (!o.graph_edits.symbol_shapes.empty()) options["symbol_shapes"] = o.graph_edits.symbol_shapes;
-  if (!o.graph_edits.batch.empty()) options["set_batch"] = o.graph_edits.batch;
-  if (o.shapes.batch) options["batch"] = *o.shapes.batch;
-  if (o.opset != 0) options["opset"] = o.opset;
-  AddNativeEdits(o, options);
-  if (o.fold_batch_norm) options["fold_batch_norm"] = true;
-  if (o.simplify) options["simplify"] = true;
-  if (o.fp16) options["fp16"] = true;
-  if (o.bf16) options["bf16"] = true;
-  if (o.weights_only) options["weights_only"] = true;
-  if (o.half_interface) options["half_interface"] = true;
-  if (!o.keep_float32.empty()) options["keep_float32"] = o.keep_float32;
-  if (!o.quantize.empty()) options["quantize"] = QuantizeJson(o);
-  if (o.allow_rounding) options["allow_rounding"] = true;
-  if (o.fuse) options["fuse"] = true;
-  if (o.unroll) options["unroll"] = *o.unroll;
-  if (o.dequantize) options["dequantize"] = true;
-  if (o.float32) options["float32"] = true;
-  if (o.states) options["states"] = true;
-  if (o.rewrite) options["rewrite"] = true;
-  if (o.external_data.embed) options["embed_data"] = true;
-  options["verify"] = o.verify;
-  if (!o.verify) return options;
-  options["seed"] = o.seed;
-  options["verify_runs"] = o.verify_runs;
-  if (!o.verify_shapes.empty()) options["verify_shape"] = o.verify_shapes;
-  options["atol"] = o.atol;
-  options["rtol"] = o.rtol;
-  return options;
+// The options on which the written files, or their verification, depend.
+Result<Json> KeyOf(const ConvertArguments& o) {
+  Json key = DecidingOptions(o);
+  if (o.patch.empty()) return key;
+  NN_ASSIGN(const std::vector<FileDigest> patch, DigestModel(o.patch));
+  key["--compose-json"] = FilesJson(patch);
+  return key;
 }
 
 // The folders of the outputs. The destructor removes those that it made and that stayed empty.
@@ -261,7 +223,8 @@ Result<FolderReport> ConvertFolder(const ConvertArguments& o, ReportFile& report
   NN_RETURN_IF_ERROR(CheckFolderUsage(o));
   NN_ASSIGN(const Format* const format, TargetFormat(o));
   NN_ASSIGN(FolderPlan plan, PlanFolder(o.input, o.output, *format));
-  FolderState state = FolderState::Read(o.output, OptionsJson(o));
+  NN_ASSIGN(Json key, KeyOf(o));
+  FolderState state = FolderState::Read(o.output, std::move(key));
   std::set<std::string> names;
   for (const PlannedModel& m : plan.models) names.insert(m.name);
   state.Keep([&](const std::string& name) { return names.contains(name); });

@@ -70,21 +70,6 @@ bool HasNativeEdits(const ConvertArguments& o) {
   return !o.patch.empty() || edit::HasEdits(o.native_edits);
 }
 
-void AddNativeEdits(const ConvertArguments& o, Json& options) {
-  const auto add = [&](const char* name, const auto& value) {
-    if (!value.empty()) options[name] = value;
-  };
-  add("compose_json", o.patch);
-  add("extract", o.native_edits.extract);
-  add("cut_before", o.native_edits.cut_before);
-  add("cut_after", o.native_edits.cut_after);
-  add("remove_output", o.native_edits.remove_outputs);
-  add("add_output", o.native_edits.add_outputs);
-  add("rename", o.native_edits.renames);
-  add("set_metadata", o.native_edits.metadata);
-  add("strip", o.native_edits.strip);
-}
-
 Result<edit::EditReport> ApplyNativeEdits(const ConvertArguments& o,
                                           const VerifyOptions& verification, ReadModel& read) {
   edit::ApplyOptions options = {o.native_edits};

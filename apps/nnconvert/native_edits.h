@@ -7,7 +7,6 @@
 
 #include "apps/common/command_line.h"
 #include "apps/nnconvert/options.h"
-#include "base/json.h"
 #include "base/status.h"
 #include "convert/verify.h"
 #include "edit/apply.h"
@@ -18,8 +17,6 @@ namespace nn::app {
 void AddNativeEditOptions(CommandLine& command, ConvertArguments& o);
 
 bool HasNativeEdits(const ConvertArguments& o);
-// The options, for the state of a folder.
-void AddNativeEdits(const ConvertArguments& o, Json& options);
 
 // Edits the model, and verifies the edit unless it changes only texts.
 Result<edit::EditReport> ApplyNativeEdits(const ConvertArguments& o,

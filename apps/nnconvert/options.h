@@ -76,7 +76,7 @@ struct ConvertArguments {
   bool force = false;
   // Not options: set by other parts of the program.
   bool digests = false;  // of all files
-  Json given;            // CommandLine::GivenOptions(), for `attest`
+  Json given;            // CommandLine::GivenOptions()
   bool messages = true;  // progress of the runs, names of side files
   // Verification
   bool verify = true;
@@ -89,5 +89,9 @@ struct ConvertArguments {
   double atol = VerifyOptions().atol;
   double rtol = VerifyOptions().rtol;
 };
+
+// The given options that decide what is written, or how it is verified: all but a list of those
+// that do not. For attestations and the state of a folder, which a new option thus cannot miss.
+Json DecidingOptions(const ConvertArguments& arguments);
 
 }  // namespace nn::app

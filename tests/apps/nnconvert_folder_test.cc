@@ -193,6 +193,154 @@ TEST_CASE("folder: converted models are skipped until they change") {
   CHECK_FALSE(Json::parse(ReadText(m / "out/.nnconvert.json"))["models"].contains("conv.onnx"));
 }
 
+constexpr const char* kInt8 = "--quantize int8 --calibrate seeded:2";
+
+// An option that the outputs or their verification depend on, those that it requires, and its value
+// before if it is required itself.
+struct DecidingOption {
+  std::string option, value = "", required = "", before = "";
+};
+const DecidingOption kDeciding[] = {
+    {"--input-shape", "x:2,4"},
+    {"--batch", "2"},
+    {"--length", "x=3"},
+    {"--opset", "15"},
+    {"--fold-batch-norm"},
+    {"--fuse"},
+    {"--simplify"},
+    {"--allow-rounding", "", "--simplify"},
+    {"--unroll", "2"},
+    {"--dequantize"},
+    {"--float32"},
+    {"--fp16"},
+    {"--bf16"},
+    {"--weights-only", "", "--fp16"},
+    {"--half-interface", "", "--fp16"},
+    {"--keep-float32", "Relu", "--fp16"},
+    {"--quantize", "weights-int8"},
+    {"--calibrate", "seeded:3", "--quantize int8", "seeded:2"},
+    {"--calibrate-method", "entropy", kInt8},
+    {"--symmetric", "", kInt8},
+    {"--per-tensor", "", kInt8},
+    {"--bias-correction", "", kInt8},
+    {"--equalize", "", kInt8},
+    {"--integer-interface", "", kInt8},
+    {"--states"},
+    {"--rewrite"},
+    {"--external-threshold", "5"},
+    {"--embed-data"},
+    {"--c-name", "m"},
+    {"--c-section", "s"},
+    {"--c-align", "32"},
+    {"--infer-shapes"},
+    {"--no-verify"},
+    {"--seed", "5"},
+    {"--verify-runs", "2"},
+    {"--verify-shape", "x:2,4"},
+    {"--atol", "0.5"},
+    {"--rtol", "0.5"},
+    {"--set-batch", "2"},
+    {"--compose-json", "PATCH"},
+    {"--extract", "x..a"},
+    {"--cut-before", "y"},
+    {"--cut-after", "a"},
+    {"--remove-output", "y"},
+    {"--add-output", "a"},
+    {"--rename", "a=b"},
+    {"--set-metadata", "k=v"},
+    {"--strip", "docs"},
+};
+// They decide about neither, or print texts in place of converting.
+const std::vector<std::string> kNeutral = {"--help",
+                                           "--version",
+                                           "--verbose",
+                                           "--quiet",
+                                           "--color",
+                                           "--completion",
+                                           "--man-page",
+                                           "--to",
+                                           "--dry-run",
+                                           "--support",
+                                           "--threads",
+                                           "--format",
+                                           "--report",
+                                           "--attest",
+                                           "--jobs",
+                                           "--force",
+                                           "--max-file-bytes",
+                                           "--max-piped-bytes",
+                                           "--max-unpacked-bytes",
+                                           "--max-depth",
+                                           "--max-items",
+                                           "--max-memory",
+                                           "--max-work",
+                                           "--max-steps"};
+// Refused with folders.
+const std::vector<std::string> kOfOneModel = {
+    "--fix-input", "--clip-input",    "--rename-input", "--rename-output",  "--external-data",
+    "--weights",   "--verify-inputs", "--cast-inputs",  "--reshape-inputs", "--preprocess",
+    "--layout",    "--merge",         "--connect"};
+
+// The options in the text of --help.
+std::vector<std::string> Options() {
+  std::vector<std::string> out;
+  const std::string help = Convert("--help").out;
+  for (size_t at = 0; at < help.size();) {
+    const size_t end = std::min(help.find('\n', at), help.size());
+    const std::string line = help.substr(at, end - at);
+    at = end + 1;
+    const size_t first = line.find_first_not_of(' ');
+    const size_t name = line.find("--");
+    if (first == std::string::npos || line[first] != '-' || name > first + 3) continue;
+    out.push_back(line.substr(name, line.find_first_of(" ,=[", name) - name));
+  }
+  return out;
+}
+
+TEST_CASE("folder: every option that decides about the outputs makes models changed") {
+  const TempDir dir;
+  fs::create_directory(dir / "in");
+  WriteModel(dir / "in/m.onnx", R"(graph { in %x: f32[n, 4] %a = relu(%x) %y = neg(%a)
+    out "y" = %y })");
+  WriteText(dir / "PATCH", R"([{"op": "add", "path": "/model/doc_string", "value": "text"}])");
+  const std::string command = dir / "in " + dir / "out --to onnx --format json ";
+  const auto result = [&](const std::string& options) {
+    const ProgramResult r = Convert(command + "--dry-run " + options);
+    REQUIRE_MESSAGE(!r.out.empty(), r.err);
+    return ParseReport(r.out)["conversions"][0]["result"].get<std::string>();
+  };
+  std::vector<std::string> known = kNeutral;
+  known.insert(known.end(), kOfOneModel.begin(), kOfOneModel.end());
+  std::string made_with = "none";
+  for (const DecidingOption& o : kDeciding) {
+    CAPTURE(o.option);
+    known.push_back(o.option);
+    const std::string before =
+        o.before.empty() ? o.required : o.required + " " + o.option + " " + o.before;
+    if (made_with != before) {
+      const ProgramResult r = Convert(command + before);
+      REQUIRE_MESSAGE(r.code == 0, r.out, r.err);
+      made_with = before;
+      CHECK(result(before) == "unchanged");
+    }
+    const std::string value = o.value == "PATCH" ? dir / "PATCH" : o.value;
+    CHECK(result(o.required + " " + o.option + " " + value) != "unchanged");
+  }
+  for (const std::string& option : Options()) {
+    CAPTURE(option);
+    CHECK(std::count(known.begin(), known.end(), option) == 1);
+  }
+  REQUIRE(Convert(command).code == 0);
+  CHECK(result("--verbose --color always --threads 1 --jobs 2 --max-work 1e9 --report " +
+               dir / "r.json") == "unchanged");
+  // The contents of a patch, not its name.
+  const std::string patch = "--compose-json " + dir / "PATCH";
+  REQUIRE(Convert(command + patch).code == 0);
+  CHECK(result(patch) == "unchanged");
+  WriteText(dir / "PATCH", R"([{"op": "add", "path": "/model/doc_string", "value": "other"}])");
+  CHECK(result(patch) != "unchanged");
+}
+
 TEST_CASE("folder: a changed side file is a changed model") {
   const TempDir dir;
   fs::create_directory(dir / "in");
