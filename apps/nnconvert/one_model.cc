@@ -1,6 +1,7 @@
 #include "apps/nnconvert/one_model.h"
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -106,34 +107,52 @@ Status Prepare(Graph& graph, const ConvertArguments& o) {
   return {};
 }
 
-// The option that changes the graph; "" if none does.
-std::string_view GraphChange(const ConvertArguments& o) {
-  if (const std::string_view edit = GraphEditOption(o.graph_edits); !edit.empty()) return edit;
-  return !o.shapes.input_shapes.empty() ? "--input-shape"
-         : o.shapes.batch               ? "--batch"
-         : !o.shapes.lengths.empty()    ? "--length"
-         : !o.fixed_inputs.empty()      ? "--fix-input"
-         : !o.clipped_inputs.empty()    ? "--clip-input"
-         : o.opset != 0                 ? "--opset"
-         : o.fold_batch_norm            ? "--fold-batch-norm"
-         : o.fuse                       ? "--fuse"
-         : o.simplify                   ? "--simplify"
-         : o.unroll                     ? "--unroll"
-         : o.dequantize                 ? "--dequantize"
-         : o.float32                    ? "--float32"
-         : o.fp16                       ? "--fp16"
-         : o.bf16                       ? "--bf16"
-         : !o.quantize.empty()          ? "--quantize"
-         : o.states                     ? "--states"
-         : o.rewrite                    ? "--rewrite"
-                                        : "";
-}
-
 // The option that changes names; "" if none does.
 std::string_view NameChange(const ConvertArguments& o) {
   return !o.rename_inputs.empty()    ? "--rename-input"
          : !o.rename_outputs.empty() ? "--rename-output"
                                      : "";
+}
+
+// The options that change the graph.
+std::vector<std::string_view> GraphChanges(const ConvertArguments& o) {
+  std::vector<std::string_view> out;
+  const auto add = [&](bool is_given, std::string_view option) {
+    if (is_given) out.push_back(option);
+  };
+  const std::string_view edit = GraphEditOption(o.graph_edits);
+  add(!edit.empty(), edit);
+  add(!o.shapes.input_shapes.empty(), "--input-shape");
+  add(o.shapes.batch.has_value(), "--batch");
+  add(!o.shapes.lengths.empty(), "--length");
+  add(!o.fixed_inputs.empty(), "--fix-input");
+  add(!o.clipped_inputs.empty(), "--clip-input");
+  add(o.opset != 0, "--opset");
+  add(o.fold_batch_norm, "--fold-batch-norm");
+  add(o.fuse, "--fuse");
+  add(o.simplify, "--simplify");
+  add(o.unroll.has_value(), "--unroll");
+  add(o.dequantize, "--dequantize");
+  add(o.float32, "--float32");
+  add(o.fp16, "--fp16");
+  add(o.bf16, "--bf16");
+  add(!o.quantize.empty(), "--quantize");
+  add(o.states, "--states");
+  add(o.rewrite, "--rewrite");
+  return out;
+}
+
+// The first option that changes the graph; "" if none does.
+std::string_view GraphChange(const ConvertArguments& o) {
+  const std::vector<std::string_view> changes = GraphChanges(o);
+  return changes.empty() ? "" : changes.front();
+}
+
+// Whether the model stays as it is unless --simplify finds a form with fewer operators.
+bool CopiesUnlessSimpler(const ConvertArguments& o) {
+  return std::ranges::equal(GraphChanges(o), std::array{std::string_view("--simplify")}) &&
+         NameChange(o).empty() && o.external_data.file.empty() && !o.external_data.embed &&
+         !o.infer_shapes;
 }
 
 Status DumpModel(const ConvertArguments& o, const ReadModel& read, ConvertReport& report) {
@@ -230,8 +249,7 @@ ConvertOptions OptionsOf(const ConvertArguments& a, const Format& source, const 
   o.fold_batch_norm = a.fold_batch_norm;
   o.fuse = a.fuse;
   o.simplify = a.simplify;
-  o.copy_unless_fewer = GraphChange(a) == "--simplify" && NameChange(a).empty() &&
-                        a.external_data.file.empty() && !a.external_data.embed && !a.infer_shapes;
+  o.copy_unless_fewer = CopiesUnlessSimpler(a);
   o.allow_rounding = a.allow_rounding;
   o.unroll = a.unroll;
   o.dequantize = a.dequantize;

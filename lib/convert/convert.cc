@@ -47,17 +47,49 @@ int64_t CountOf(const Graph& graph, std::string_view op) {
   return CountNodes(graph, [&](const Node& node) { return node.Is(op); });
 }
 
+// Applies ConvertOptions::fuse.
+Status FuseIdioms(Graph& graph, const Format& format, const ConvertOptions& o,
+                  RewriteCounts& rewrites) {
+  if (!o.fuse && !o.allow_rounding) return {};
+  NN_RETURN_IF_ERROR(FoldConstants(graph));
+  const auto is_one = [&](const Node& node) { return IsOneOperator(node, format, o.output.opset); };
+  return FuseIdiomsFor(*format.target, graph, IdiomScope::kAll, &rewrites, is_one);
+}
+
+Result<int> FoldNorms(Graph& graph, const ConvertOptions& o) {
+  if (!o.fold_batch_norm && !o.allow_rounding) return 0;
+  return FoldBatchNorms(graph);
+}
+
+void AddRewrites(const RewriteCounts& rewrites, Conversion& out) {
+  for (const auto& [rewrite, count] : rewrites) {
+    const auto same = std::ranges::find_if(out.rewrites, [&](const AppliedRewrite& r) {
+      return r.op == rewrite.first && r.rewrite == rewrite.second;
+    });
+    if (same != out.rewrites.end())
+      same->count += count;
+    else
+      out.rewrites.push_back({std::string(rewrite.first), std::string(rewrite.second), count});
+  }
+}
+
+// Simplifies, fuses and folds before numbers get fewer bits: afterwards, conversions between the
+// types separate the operators.
+Status ReduceBeforeRounding(Graph& graph, const Format& format, const ConvertOptions& o,
+                            Conversion& out) {
+  RewriteCounts rewrites;
+  if (o.simplify) NN_RETURN_IF_ERROR(Simplify(graph, &rewrites));
+  NN_ASSIGN(out.batch_norms_folded, FoldNorms(graph, o));
+  NN_RETURN_IF_ERROR(FuseIdioms(graph, format, o, rewrites));
+  AddRewrites(rewrites, out);
+  return {};
+}
+
 // Legalizes the graph for the format and collects the unsupported nodes, those of the import first.
 Status Fit(Graph& graph, const Format& format, const ConvertOptions& o, InterfaceAxes& axes,
            Conversion& out) {
   RewriteCounts rewrites;
-  if (o.fuse || o.allow_rounding) {
-    NN_RETURN_IF_ERROR(FoldConstants(graph));
-    const auto is_one = [&](const Node& node) {
-      return IsOneOperator(node, format, o.output.opset);
-    };
-    NN_RETURN_IF_ERROR(FuseIdiomsFor(*format.target, graph, IdiomScope::kAll, &rewrites, is_one));
-  }
+  NN_RETURN_IF_ERROR(FuseIdioms(graph, format, o, rewrites));
   if (format.lower != nullptr) NN_RETURN_IF_ERROR(format.lower(graph, o.output, &rewrites));
   if (o.unroll) NN_RETURN_IF_ERROR(UnrollLayers(graph, *format.target, *o.unroll, rewrites));
   bool is_legal = false;
@@ -69,8 +101,7 @@ Status Fit(Graph& graph, const Format& format, const ConvertOptions& o, Interfac
   // Legalization may have added what is redundant.
   if (o.simplify && !is_legal && fit && out.unsupported.empty())
     NN_RETURN_IF_ERROR(RemoveRedundant(graph, &rewrites));
-  for (const auto& [rewrite, count] : rewrites)
-    out.rewrites.push_back({std::string(rewrite.first), std::string(rewrite.second), count});
+  AddRewrites(rewrites, out);
   if (fit) return {};
   if (out.unsupported.empty()) return fit;
   out.rest_unchecked = fit.error().message();
@@ -236,7 +267,7 @@ Result<bool> IsSound(const StagedModel& staged, const SourceError& source_error,
         "an output is infinite or not a number in {} where the model's is not; keep operators in "
         "float32 (--keep-float32), use --bf16, or --weights-only",
         DTypeName(o.half->type));
-  if (o.simplify && !o.allow_rounding)
+  if (o.keeps_bits)
     out.verification->passed =
         out.verification->passed &&
         std::ranges::all_of(out.verification->outputs,
@@ -321,6 +352,12 @@ Result<ImportedModel> ImportForConversion(const ReadModel& read, const ConvertOp
 
 namespace {
 
+// Whether nothing that was asked for rounds.
+bool IsOnlySimplified(const ConvertOptions& o) {
+  return o.simplify && !o.allow_rounding && !o.fuse && !o.fold_batch_norm && !o.dequantize &&
+         !o.float32 && !o.half && !o.quantize && o.output.opset == 0;
+}
+
 // The first operator set of ONNX with scales along an axis, and with integers of 4 bits.
 int64_t LeastOpset(const ConvertOptions& o) {
   if (!o.quantize) return 0;
@@ -342,6 +379,7 @@ Result<Conversion> ConvertModel(ReadModel read, const Format& format, const Conv
   auto imported = ImportForConversion(read, o);
   if (!imported) return InInput(imported.error(), o);
   const uint64_t operators = o.simplify ? OperatorsOf(read) : 0;
+  framed.keeps_bits = is_same && IsOnlySimplified(o);
   const bool may_copy = is_same && o.simplify && o.copy_unless_fewer && !o.dry_run;
   if (may_copy) framed.most_operators = operators == 0 ? 0 : operators - 1;
   if (!may_copy && !o.edited) Release(read, o.input);
@@ -386,12 +424,12 @@ Result<Conversion> ConvertGraph(ImportedModel imported, const SourceError& sourc
     if (runs && !quantized && out.hybrids == 0) quantized = source.Clone();
     NN_RETURN_IF_ERROR(ComputeInFloat32(source));
   }
-  if (!only_listed && o.half) {
+  if (!only_listed && (o.half || o.quantize)) {
     if (runs && !quantized) quantized = source.Clone();
-    NN_RETURN_IF_ERROR(HalveSource(source, format, o, out));
+    NN_RETURN_IF_ERROR(ReduceBeforeRounding(source, format, o, out));
   }
+  if (!only_listed && o.half) NN_RETURN_IF_ERROR(HalveSource(source, format, o, out));
   if (!only_listed && o.quantize) {
-    if (runs && !quantized) quantized = source.Clone();
     NN_ASSIGN(out.quantize,
               QuantizeSource(source, *format.target, *o.quantize, o.verification, runs));
   }
@@ -408,9 +446,8 @@ Result<Conversion> ConvertGraph(ImportedModel imported, const SourceError& sourc
   // Shape annotations of the source file are not written.
   NN_RETURN_IF_ERROR(ForgetDeclaredShapes(fitted));
   InterfaceAxes axes;
-  if (o.fold_batch_norm || o.allow_rounding) {
-    NN_ASSIGN(out.batch_norms_folded, FoldBatchNorms(fitted));
-  }
+  NN_ASSIGN(const int folded, FoldNorms(fitted, o));
+  out.batch_norms_folded += folded;
   NN_RETURN_IF_ERROR(Fit(fitted, format, o, axes, out));
   if (!out.unsupported.empty()) {
     out.remedy = RemedyOf(source, format, out.unsupported.size(), of_import, o);
@@ -422,8 +459,8 @@ Result<Conversion> ConvertGraph(ImportedModel imported, const SourceError& sourc
   out.shifted_ports = ShiftedPorts(summary, fitted, axes);
   out.transposes = TransposesOf(fitted);
   // Fused idioms may have added some.
-  out.batch_norms_lowered = std::max<int64_t>(
-      0, summary.batch_norms - out.batch_norms_folded - CountOf(fitted, "batch_norm"));
+  out.batch_norms_lowered =
+      std::max<int64_t>(0, summary.batch_norms - folded - CountOf(fitted, "batch_norm"));
   const bool packs_weights = o.quantize && !IsQuantized(fitted);
   const auto make = [&](const ExportOptions& options) -> Result<FileImage> {
     auto image = format.write(fitted, options);

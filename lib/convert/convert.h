@@ -59,9 +59,12 @@ struct ConvertOptions {
   // Fuses idioms (passes/idioms.h) wherever the target has the operator; without it, only where the
   // target lacks an operator of the idiom.
   bool fuse = false;
-  // Removes redundant operators (passes/simplify.h); each output must keep its bits. Within a
+  // Removes redundant operators (passes/simplify.h), which changes no bit of a result. Within a
   // format, its version stays.
   bool simplify = false;
+  // Each output must keep its bits. Set by ConvertModel if `simplify` is all that changes a model
+  // in its own format; another format, version or arithmetic may round within the tolerance.
+  bool keeps_bits = false;
   // With `simplify`, within a format: a model that would not have fewer operators is copied
   // instead. For callers whose other options change nothing.
   bool copy_unless_fewer = false;

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -120,6 +121,85 @@ TEST_CASE("nnconvert --simplify: the other formats") {
     CHECK(Contains(r.out, "to 3 operators"));
     CHECK(Contains(r.out, "bit-identical"));
   }
+}
+
+// The types of the constants.
+std::string TypesOf(const std::string& path) {
+  std::string out;
+  const Json model = Inspect("--tensors " + path);
+  for (const Json& t : model["tensors"]) out += t["type"].get<std::string>() + " ";
+  return out;
+}
+
+TEST_CASE("nnconvert --simplify: what else is asked for is done, too") {
+  const TempDir dir;
+  // There is nothing to simplify.
+  WriteModel(dir / "m.onnx", R"(graph { in %x: f32[2, 16] const %w: f32[16, 16] = seeded(1)
+    %y = matmul(%x, %w) out "y" = %y })");
+  struct Row {
+    std::string options, type;
+  };
+  for (const Row& row : {Row{"--fp16", "FLOAT16 "}, Row{"--fp16 --weights-only", "FLOAT16 "},
+                         Row{"--bf16 --opset 22", "BFLOAT16 "}}) {
+    CAPTURE(row.options);
+    const ProgramResult r =
+        Convert("--simplify " + row.options + " " + dir / "m.onnx " + dir / "o.onnx");
+    REQUIRE_MESSAGE(r.code == 0, r.out, r.err);
+    CHECK(!Contains(r.out, "copied unchanged"));
+    CHECK(TypesOf(dir / "o.onnx") == row.type);
+  }
+  for (const std::string form : {"weights-int8", "int8 --calibrate seeded:2"}) {
+    CAPTURE(form);
+    const ProgramResult r =
+        Convert("--simplify --quantize " + form + " " + dir / "m.onnx " + dir / "o.onnx");
+    REQUIRE_MESSAGE(r.code == 0, r.out, r.err);
+    CHECK(Contains(TypesOf(dir / "o.onnx"), "INT8"));
+  }
+  for (const std::string option : {"--rewrite", "--states", "--dequantize", "--float32"}) {
+    CAPTURE(option);
+    const ProgramResult r =
+        Convert("--simplify " + option + " " + dir / "m.onnx " + dir / "o.onnx");
+    REQUIRE_MESSAGE(r.code == 0, r.out, r.err);
+    CHECK(!Contains(r.out, "copied unchanged"));
+  }
+}
+
+// A layer normalization as exporters decompose it.
+constexpr std::string_view kDecomposed = R"(graph { in %x: f32[2, 8] const %two: f32[] = [2]
+  const %eps: f32[] = [1e-5] const %g: f32[8] = seeded(1) const %b: f32[8] = seeded(2)
+  %m = reduce_mean(%x) {axes = [-1]} %d = sub(%x, %m) %q = pow(%d, %two)
+  %v = reduce_mean(%q) {axes = [-1]} %e = add(%v, %eps) %s = sqrt(%e) %n = div(%d, %s)
+  %p = mul(%n, %g) %y = add(%p, %b) out "y" = %y })";
+
+TEST_CASE("nnconvert --fuse, --fold-batch-norm: before numbers get fewer bits") {
+  const TempDir dir;
+  WriteModel(dir / "m.onnx", kDecomposed);
+  const auto has = [&](const std::string& options, const std::string& op) {
+    const ProgramResult r = Convert(options + " " + dir / "m.onnx " + dir / "o.onnx");
+    REQUIRE_MESSAGE(r.code == 0, r.out, r.err);
+    const std::vector<std::string> ops = Operators(dir / "o.onnx");
+    return std::ranges::find(ops, op) != ops.end();
+  };
+  CHECK(has("--opset 17 --fuse --fp16", "LayerNormalization"));
+  CHECK(has("--opset 17 --simplify --allow-rounding --fp16", "LayerNormalization"));
+  CHECK_FALSE(has("--opset 17 --fp16", "LayerNormalization"));
+  WriteModel(dir / "m.onnx", NormModel());
+  CHECK_FALSE(has("--fold-batch-norm --fp16", "BatchNormalization"));
+  CHECK(has("--fp16", "BatchNormalization"));
+}
+
+TEST_CASE("nnconvert --simplify: another format or version rounds within the tolerance") {
+  const TempDir dir;
+  // The functions of the formats are not those of the graph, bit by bit.
+  WriteModel(dir / "m.onnx", R"(graph { in %x: f32[2, 8] %a = reshape(%x) {dims = [2, 8]}
+    %e = layer_norm(%a) {axis = -1} %s = softmax(%e) %t = mish(%s) out "y" = %t })");
+  for (const std::string file : {"o.tflite", "o.mlmodel", "o.nnapi"}) {
+    CAPTURE(file);
+    const ProgramResult r = Convert("--simplify " + dir / "m.onnx " + dir / file);
+    CHECK_MESSAGE(r.code == 0, r.out, r.err);
+  }
+  const ProgramResult r = Convert("--simplify --opset 13 " + dir / "m.onnx " + dir / "o.onnx");
+  CHECK_MESSAGE(r.code == 0, r.out, r.err);
 }
 
 }  // namespace
