@@ -108,6 +108,30 @@ void AddProfile(const Program& program, const std::vector<double>& step_ms, RunR
   AddSums(sums, total, report);
 }
 
+// How many steps there are, and which of them have no kernel.
+void AddStepCounts(const Program& program, RunReport& report) {
+  std::map<std::string, size_t> slow;
+  size_t count = 0;
+  for (const StepInfo& info : program.steps()) {
+    if (!info.reference) continue;
+    ++slow[info.kind];
+    ++count;
+  }
+  Json kinds = Json::object();
+  std::string list;
+  for (const auto& [kind, steps] : slow) {
+    kinds[kind] = steps;
+    list += fmt::format("{}{} {}", list.empty() ? ": " : ", ", steps, Escape(kind));
+  }
+  report.json["step_count"] = program.steps().size();
+  report.json["reference_steps"] = count;
+  report.json["reference_kinds"] = std::move(kinds);
+  report.json["planned"] = program.planned();
+  report.text +=
+      fmt::format("steps: {}, {} of them by reference evaluation{}{}\n", program.steps().size(),
+                  count, list, program.planned() ? "" : "; the other operators run one by one");
+}
+
 }  // namespace
 
 Status RunBench(const Program& program, std::span<const Tensor> inputs, const RunOptions& options,
@@ -144,6 +168,7 @@ Status RunBench(const Program& program, std::span<const Tensor> inputs, const Ru
       "memory: {} of intermediate values, {} of packed weights\n",
       l.median, l.min, l.mean, l.p90, options.runs, threads, threads == 1 ? "" : "s",
       HumanBytes(program.arena_bytes()), HumanBytes(program.packed_bytes()));
+  AddStepCounts(program, report);
   if (options.profile) AddProfile(program, step_ms, report);
   return {};
 }

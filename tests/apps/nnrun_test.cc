@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <set>
 #include <span>
@@ -362,7 +363,33 @@ TEST_CASE("nnrun: --bench") {
   const ProgramResult text = Run(dir / "m.onnx --bench --runs 1 --profile");
   CHECK(text.out.starts_with("latency: median "));
   CHECK(Contains(text.out, "conv conv1"));
+  CHECK(json["step_count"] == json["steps"].size());
+  CHECK(json["reference_steps"] == 0);
+  CHECK(json["planned"] == true);
+  CHECK(Contains(text.out, ", 0 of them by reference evaluation\n"));
   CHECK(text.err.empty());
+}
+
+TEST_CASE("nnrun: --bench counts the steps without a kernel") {
+  const TempDir dir;
+  std::ofstream(dir / "m.textproto") << R"(ir_version: 8 opset_import { version: 17 }
+graph {
+  name: "g"
+  node { op_type: "Det" input: "x" output: "d" }
+  node { op_type: "Relu" input: "x" output: "y" }
+  node { op_type: "Det" input: "y" output: "e" }
+  input { name: "x" type { tensor_type { elem_type: 1 shape {
+    dim { dim_value: 2 } dim { dim_value: 3 } dim { dim_value: 3 } } } } }
+  output { name: "d" type { tensor_type { elem_type: 1 shape { dim { dim_value: 2 } } } } }
+  output { name: "e" type { tensor_type { elem_type: 1 shape { dim { dim_value: 2 } } } } }
+}
+)";
+  const Json json = RunJson(dir / "m.textproto --bench --runs 1");
+  CHECK(json["step_count"] == 3);
+  CHECK(json["reference_steps"] == 2);
+  CHECK(json["reference_kinds"] == Json{{"det", 2}});
+  CHECK(Contains(Run(dir / "m.textproto --bench --runs 1").out,
+                 "steps: 3, 2 of them by reference evaluation: 2 det\n"));
 }
 
 TEST_CASE("nnrun: --explain-plan shows steps, memory and work without running the model") {
