@@ -48,10 +48,12 @@ uint8_t PowerOfTwo(double value, const CastAttrs& a) {
   return biased < 0 ? 0x00 : 0xFE;
 }
 
-// Rounds toward zero; values outside the type become its bound, NaN becomes 0 (ONNX leaves both
-// undefined).
+// Rounds toward zero. NaN becomes 0; values outside the type become its bound or, for types of
+// fewer than 8 bits, wrap, and infinities become 0. ONNX leaves these undefined, but its node
+// tests, its reference implementation and ONNX Runtime wrap integers of 2 and 4 bits.
 int64_t Truncated(double value, DType to) {
   if (std::isnan(value)) return 0;
+  if (DTypeBits(to) < 8) return static_cast<int64_t>(std::fmod(std::isinf(value) ? 0 : value, 16));
   if (to == DType::kU64) {
     if (value >= 0x1p64) return -1;
     return value <= 0 ? 0 : static_cast<int64_t>(static_cast<uint64_t>(value));
@@ -225,6 +227,61 @@ Status InferCast(InferContext& ctx) {
   return {};
 }
 
+// Element i of a list of floats or doubles, which need not be aligned.
+double PartAt(const std::byte* data, bool wide, int64_t i) {
+  if (wide) {
+    double v = 0;
+    std::memcpy(&v, data + i * 8, sizeof(v));
+    return v;
+  }
+  float v = 0;
+  std::memcpy(&v, data + i * 4, sizeof(v));
+  return v;
+}
+void PutPart(std::byte* data, bool wide, int64_t i, double v) {
+  if (wide) {
+    std::memcpy(data + i * 8, &v, sizeof(v));
+    return;
+  }
+  const auto narrow = static_cast<float>(v);
+  std::memcpy(data + i * 4, &narrow, sizeof(narrow));
+}
+
+// A complex number becomes its real part, as in TensorFlow Lite; a real number becomes one without
+// an imaginary part.
+Status EvalComplexCast(EvalContext& ctx) {
+  const auto& a = ctx.attrs<CastAttrs>();
+  const Tensor& x = ctx.in(0);
+  NN_ASSIGN(TensorBuilder out, ctx.NewOutput());
+  const std::byte* from = x.blob().data();
+  const bool from_wide = x.dtype() == DType::kC128;
+  const bool to_wide = a.to == DType::kC128;
+  Caster cast(a, out);
+  for (int64_t i = 0; i < out.elements(); ++i) {
+    if (!IsComplex(a.to)) {
+      cast.PutReal(i, PartAt(from, from_wide, 2 * i));
+      continue;
+    }
+    double real = 0, imaginary = 0;
+    if (IsComplex(x.dtype())) {
+      real = PartAt(from, from_wide, 2 * i);
+      imaginary = PartAt(from, from_wide, 2 * i + 1);
+    } else if (IsFloat(x.dtype())) {
+      real = x.GetDouble(i);
+    } else if (x.dtype() == DType::kU64) {
+      const auto v = static_cast<uint64_t>(x.GetInt(i));
+      real = to_wide ? static_cast<double>(v) : static_cast<double>(static_cast<float>(v));
+    } else {
+      const int64_t v = x.GetInt(i);
+      real = to_wide ? static_cast<double>(v) : static_cast<double>(static_cast<float>(v));
+    }
+    PutPart(out.data(), to_wide, 2 * i, real);
+    PutPart(out.data(), to_wide, 2 * i + 1, imaginary);
+  }
+  ctx.set_out(0, out.Finish());
+  return {};
+}
+
 Status EvalCast(EvalContext& ctx) {
   const auto& a = ctx.attrs<CastAttrs>();
   const Tensor& x = ctx.in(0);
@@ -233,14 +290,15 @@ Status EvalCast(EvalContext& ctx) {
   const auto refused = [](DType t) {
     return t == DType::kUnknown || t == DType::kBool || IsComplex(t);
   };
-  if (IsComplex(x.dtype()) || IsComplex(a.to) || a.to == DType::kUnknown ||
-      (from_string && refused(a.to)) || (to_string && refused(x.dtype())))
+  if (a.to == DType::kUnknown || (from_string && refused(a.to)) ||
+      (to_string && refused(x.dtype())))
     return UnsupportedError("cast of {} to {} is not supported", DTypeName(x.dtype()),
                             DTypeName(a.to));
   if (x.dtype() == a.to) {
     ctx.set_out(0, x);
     return {};
   }
+  if (IsComplex(x.dtype()) || IsComplex(a.to)) return EvalComplexCast(ctx);
   if (to_string) {
     NN_ASSIGN(Tensor t, ToStrings(x));
     ctx.set_out(0, std::move(t));
