@@ -3,6 +3,7 @@
 #include <cmath>
 #include <map>
 
+#include "numeric/double_functions.h"
 #include "numeric/functions-inl.h"
 #include "numeric/functions.h"
 #include "numeric/scalar.h"
@@ -107,7 +108,7 @@ const std::vector<BinaryRow>& BinaryRows() {
       {"pow",
        "a to the power b",
        rounds,
-       nullptr,
+       float64::Pow,
        IntegersOf2<PowInt>(),
        {{"onnx", "Pow", 7, {}}, {"tflite", "POW", 1, {}}, {"coreml", "powBroadcastable", 1, {}}}},
       {"minimum",
@@ -126,7 +127,12 @@ const std::vector<BinaryRow>& BinaryRows() {
        {{"onnx", "Max", 8, {}},
         {"tflite", "MAXIMUM", 1, {}},
         {"coreml", "maxBroadcastable", 1, {}}}},
-      {"atan2", "the angle of the point (b, a)", rounds, nullptr, {}, {{"tflite", "ATAN2", 1, {}}}},
+      {"atan2",
+       "the angle of the point (b, a)",
+       rounds,
+       float64::Atan2,
+       {},
+       {{"tflite", "ATAN2", 1, {}}}},
       {"squared_difference",
        "(a - b)^2",
        keeps,
@@ -212,13 +218,31 @@ Status InferBinary(InferContext& ctx) {
   return {};
 }
 
+// x to the power of element i of b. Rounding an integer to float64 must not make it even.
+double Float64Pow(double x, const Tensor& b, int64_t i) {
+  const bool whole = IsInteger(b.dtype());
+  double y = b.GetDouble(i);
+  if (whole)
+    y = b.dtype() == DType::kU64 ? static_cast<double>(static_cast<uint64_t>(b.GetInt(i)))
+                                 : static_cast<double>(b.GetInt(i));
+  if (!whole || !std::signbit(x)) return float64::Pow(x, y);
+  const double r = float64::Pow(-x, y);
+  return (b.GetInt(i) & 1) != 0 ? -r : r;
+}
+
 // float a and integer b: the power of real numbers. Integer a and float b: b must be whole.
 Status EvalMixedPow(EvalContext& ctx) {
   const Tensor& a = ctx.in(0);
   const Tensor& b = ctx.in(1);
   NN_ASSIGN(TensorBuilder out, ctx.NewOutput());
-  if (a.dtype() == DType::kF64) return UnsupportedTypes(ctx);
   const auto each = [&](auto fn) { ForEachBroadcast<2>(out.dims(), {a.dims(), b.dims()}, fn); };
+  if (a.dtype() == DType::kF64) {
+    each([&](int64_t i, const auto& at) {
+      out.SetDouble(i, Float64Pow(a.GetDouble(at[0]), b, at[1]));
+    });
+    ctx.set_out(0, out.Finish());
+    return {};
+  }
   if (IsFloat(a.dtype())) {
     const bool whole = IsInteger(b.dtype());
     each([&](int64_t i, const auto& at) {

@@ -3,7 +3,9 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <numbers>
 
+#include "numeric/double_functions.h"
 #include "numeric/functions-inl.h"
 #include "numeric/functions.h"
 #include "numeric/scalar.h"
@@ -24,8 +26,7 @@ const std::map<std::string_view, UnaryFloat>& UnaryFloats() {
   return table;
 }
 
-// float32 uses functions-inl.h; 16-bit floats go through float32. float64 is defined only for
-// functions that take a fixed number of correctly rounded operations.
+// float32 uses functions-inl.h; 16-bit floats go through float32; float64 uses double_functions.h.
 struct UnaryRow {
   std::string_view name;
   std::string_view summary;
@@ -42,6 +43,29 @@ using P = const FunctionParams&;
 double Clamp(double x, double low, double high) {
   const double y = low > x ? low : x;
   return high < y ? high : y;
+}
+
+// x y, where y vanishes faster than x grows.
+double TimesAtMinusInfinity(double x, double y) {
+  return std::isinf(x) && x < 0 ? -0.0 : x * y;
+}
+
+double Celu(double x, double alpha) {
+  const double y = alpha * float64::Expm1(x / alpha);
+  const double positive = 0.0 > x ? 0.0 : x;
+  return positive + (0.0 < y ? 0.0 : y);
+}
+
+// `formula`: in the order of GeluApproximation.
+double Gelu(double x, float formula) {
+  if (formula == 0)
+    return TimesAtMinusInfinity(x, float64::Erfc(-x * (std::numbers::sqrt2 / 2)) / 2);
+  if (formula == 1) {
+    constexpr double kFactor = std::numbers::inv_sqrtpi * std::numbers::sqrt2;
+    // (1 + tanh z) / 2
+    return TimesAtMinusInfinity(x, float64::Sigmoid(2 * kFactor * (x + 0.044715 * (x * x * x))));
+  }
+  return TimesAtMinusInfinity(x, float64::Sigmoid(1.702 * x));
 }
 
 struct AbsInt {
@@ -264,43 +288,73 @@ const std::vector<UnaryRow>& UnaryRows() {
        "e to the power x",
        arithmetic,
        none,
-       nullptr,
+       [](double x, P) { return float64::Exp(x); },
        {},
        {{"onnx", "Exp", 1, {}}, {"tflite", "EXP", 1, {}}, {"coreml", "unary.EXP", 1, {}}}},
-      {"exp2", "2 to the power x", arithmetic, none, nullptr, {}, {{"coreml", "exp2", 1, {}}}},
-      {"expm1", "e to the power x, minus 1", arithmetic, none, nullptr, {}, {}},
+      {"exp2",
+       "2 to the power x",
+       arithmetic,
+       none,
+       [](double x, P) { return float64::Exp2(x); },
+       {},
+       {{"coreml", "exp2", 1, {}}}},
+      {"expm1",
+       "e to the power x, minus 1",
+       arithmetic,
+       none,
+       [](double x, P) { return float64::Expm1(x); },
+       {},
+       {}},
       {"log",
        "natural logarithm",
        arithmetic,
        none,
-       nullptr,
+       [](double x, P) { return float64::Log(x); },
        {},
        {{"onnx", "Log", 1, {}}, {"tflite", "LOG", 1, {}}, {"coreml", "unary.LOG", 1, {}}}},
-      {"log1p", "natural logarithm of 1 + x", arithmetic, none, nullptr, {}, {}},
+      {"log1p",
+       "natural logarithm of 1 + x",
+       arithmetic,
+       none,
+       [](double x, P) { return float64::Log1p(x); },
+       {},
+       {}},
       {"sigmoid",
        "1 / (1 + e^-x)",
        activation,
        none,
-       nullptr,
+       [](double x, P) { return float64::Sigmoid(x); },
        {},
        {{"onnx", "Sigmoid", 1, {}},
         {"tflite", "LOGISTIC", 1, {}},
         {"coreml", "activation.sigmoid", 1, {}},
         {"nnapi", "LOGISTIC", 1, {}}}},
-      {"silu", "x / (1 + e^-x)", activation, none, nullptr, {}, {}},
+      {"silu",
+       "x / (1 + e^-x)",
+       activation,
+       none,
+       [](double x, P) { return TimesAtMinusInfinity(x, float64::Sigmoid(x)); },
+       {},
+       {}},
       {"softplus",
        "log(1 + e^x)",
        activation,
        none,
-       nullptr,
+       [](double x, P) { return float64::Softplus(x); },
        {},
        {{"onnx", "Softplus", 1, {}}, {"coreml", "activation.softplus", 1, {}}}},
-      {"mish", "x * tanh(log(1 + e^x))", activation, none, nullptr, {}, {{"onnx", "Mish", 18, {}}}},
+      {"mish",
+       "x * tanh(log(1 + e^x))",
+       activation,
+       none,
+       [](double x, P) { return TimesAtMinusInfinity(x, float64::Tanh(float64::Softplus(x))); },
+       {},
+       {{"onnx", "Mish", 18, {}}}},
       {"elu",
        "x < 0 ? alpha * (e^x - 1) : x",
        activation,
        alpha,
-       nullptr,
+       [](double x, P p) { return x < 0 ? p[0] * float64::Expm1(x) : x; },
        {},
        {{"onnx", "Elu", 1, {{"alpha", "alpha"}}},
         {"coreml", "activation.ELU", 1, {{"alpha", "alpha"}}}}},
@@ -308,14 +362,14 @@ const std::vector<UnaryRow>& UnaryRows() {
        "gamma * (x > 0 ? x : alpha * (e^x - 1))",
        activation,
        AttrsInfoOf<SeluAttrs>(),
-       nullptr,
+       [](double x, P p) { return p[1] * (x > 0 ? x : p[0] * float64::Expm1(x)); },
        {},
        {{"onnx", "Selu", 6, {{"alpha", "alpha"}, {"gamma", "gamma"}}}}},
       {"celu",
        "max(0, x) + min(0, alpha * (e^(x / alpha) - 1))",
        activation,
        alpha,
-       nullptr,
+       [](double x, P p) { return Celu(x, p[0]); },
        {},
        {{"onnx", "Celu", 12, {{"alpha", "alpha"}}}}},
 
@@ -324,63 +378,63 @@ const std::vector<UnaryRow>& UnaryRows() {
        "sine",
        arithmetic,
        none,
-       nullptr,
+       [](double x, P) { return float64::Sin(x); },
        {},
        {{"onnx", "Sin", 7, {}}, {"tflite", "SIN", 1, {}}, {"coreml", "sin", 1, {}}}},
       {"cos",
        "cosine",
        arithmetic,
        none,
-       nullptr,
+       [](double x, P) { return float64::Cos(x); },
        {},
        {{"onnx", "Cos", 7, {}}, {"tflite", "COS", 1, {}}, {"coreml", "cos", 1, {}}}},
       {"tan",
        "tangent",
        arithmetic,
        none,
-       nullptr,
+       [](double x, P) { return float64::Tan(x); },
        {},
        {{"onnx", "Tan", 7, {}}, {"coreml", "tan", 1, {}}}},
       {"asin",
        "inverse sine",
        arithmetic,
        none,
-       nullptr,
+       [](double x, P) { return float64::Asin(x); },
        {},
        {{"onnx", "Asin", 7, {}}, {"coreml", "asin", 1, {}}}},
       {"acos",
        "inverse cosine",
        arithmetic,
        none,
-       nullptr,
+       [](double x, P) { return float64::Acos(x); },
        {},
        {{"onnx", "Acos", 7, {}}, {"coreml", "acos", 1, {}}}},
       {"atan",
        "inverse tangent",
        arithmetic,
        none,
-       nullptr,
+       [](double x, P) { return float64::Atan(x); },
        {},
        {{"onnx", "Atan", 7, {}}, {"coreml", "atan", 1, {}}}},
       {"sinh",
        "hyperbolic sine",
        arithmetic,
        none,
-       nullptr,
+       [](double x, P) { return float64::Sinh(x); },
        {},
        {{"onnx", "Sinh", 9, {}}, {"coreml", "sinh", 1, {}}}},
       {"cosh",
        "hyperbolic cosine",
        arithmetic,
        none,
-       nullptr,
+       [](double x, P) { return float64::Cosh(x); },
        {},
        {{"onnx", "Cosh", 9, {}}, {"coreml", "cosh", 1, {}}}},
       {"tanh",
        "hyperbolic tangent",
        activation,
        none,
-       nullptr,
+       [](double x, P) { return float64::Tanh(x); },
        {},
        {{"onnx", "Tanh", 1, {}},
         {"tflite", "TANH", 1, {}},
@@ -391,21 +445,21 @@ const std::vector<UnaryRow>& UnaryRows() {
        "inverse hyperbolic sine",
        arithmetic,
        none,
-       nullptr,
+       [](double x, P) { return float64::Asinh(x); },
        {},
        {{"onnx", "Asinh", 9, {}}, {"coreml", "asinh", 1, {}}}},
       {"acosh",
        "inverse hyperbolic cosine",
        arithmetic,
        none,
-       nullptr,
+       [](double x, P) { return float64::Acosh(x); },
        {},
        {{"onnx", "Acosh", 9, {}}, {"coreml", "acosh", 1, {}}}},
       {"atanh",
        "inverse hyperbolic tangent",
        arithmetic,
        none,
-       nullptr,
+       [](double x, P) { return float64::Atanh(x); },
        {},
        {{"onnx", "Atanh", 9, {}}, {"coreml", "atanh", 1, {}}}},
 
@@ -414,14 +468,14 @@ const std::vector<UnaryRow>& UnaryRows() {
        "error function",
        activation,
        none,
-       nullptr,
+       [](double x, P) { return float64::Erf(x); },
        {},
        {{"onnx", "Erf", 9, {}}, {"coreml", "erf", 1, {}}}},
       {"gelu",
        "x times the normal distribution function, or an approximation of it",
        activation,
        AttrsInfoOf<GeluAttrs>(),
-       nullptr,
+       [](double x, P p) { return Gelu(x, p[0]); },
        {},
        {{"onnx", "Gelu", 20, {{"approximate", "approximate"}}}}},
   };

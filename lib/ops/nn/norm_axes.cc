@@ -5,6 +5,7 @@
 #include "base/arith.h"
 #include "base/checked_math.h"
 #include "ir/op_def.h"
+#include "numeric/double_functions.h"
 #include "numeric/scalar_functions.h"
 #include "ops/nn/moments.h"
 #include "ops/nn/norm.h"
@@ -88,29 +89,37 @@ Status InferLrn(InferContext& ctx) {
   return InferSame(ctx);
 }
 
+float PowOf(float x, float y) {
+  return ScalarFunctions::Pow(x, y);
+}
+double PowOf(double x, double y) {
+  return float64::Pow(x, y);
+}
+
 Status EvalLrn(EvalContext& ctx) {
   const auto& a = ctx.attrs<LrnAttrs>();
   const Tensor& x = ctx.in(0);
-  return WithFloats(ctx, x.dtype(), [&]() -> Status {
-    NN_ASSIGN(auto y, RealOutput<float>::Create(ctx));
-    const Reals<float> values(x);
+  return WithReals(ctx, x.dtype(), [&](auto zero) -> Status {
+    using T = decltype(zero);
+    NN_ASSIGN(auto y, RealOutput<T>::Create(ctx));
+    const Reals<T> values(x);
     const int axis = ChannelAxis(a.layout, x.rank());
     const int64_t step = Strides(x.dims())[static_cast<size_t>(axis)];
     const int64_t channels = x.dims()[static_cast<size_t>(axis)];
     const int64_t before = std::min((a.size - 1) / 2, channels);
     const int64_t after = std::min(a.size - 1 - (a.size - 1) / 2, channels);
-    const float alpha = a.alpha / static_cast<float>(a.size);
+    const T alpha = static_cast<T>(a.alpha) / static_cast<T>(a.size);
+    const T bias = a.bias, beta = a.beta;
     const Rows rows(x.dims(), std::span(&axis, 1));
     rows.ForEach([&](int64_t, int64_t start) {
       for (int64_t c = 0; c < channels; ++c) {
-        float sum = 0;
+        T sum = 0;
         for (int64_t k = std::max<int64_t>(0, c - before); k <= std::min(channels - 1, c + after);
              ++k) {
-          const float v = values[start + k * step];
+          const T v = values[start + k * step];
           sum = sum + v * v;
         }
-        y[start + c * step] =
-            values[start + c * step] / ScalarFunctions::Pow(Fma(alpha, sum, a.bias), a.beta);
+        y[start + c * step] = values[start + c * step] / PowOf(Fma(alpha, sum, bias), beta);
       }
     });
     y.Finish();

@@ -7,6 +7,7 @@
 
 #include "base/checked_math.h"
 #include "ir/op_def.h"
+#include "numeric/double_functions.h"
 #include "numeric/scalar_functions.h"
 #include "ops/quant/quantized.h"
 #include "ops/reduce/reduction.h"
@@ -318,25 +319,29 @@ Status EvalAveragePool(EvalContext& ctx) {
 
 // ---- lp_pool
 
+float PowerOf(float x, float p) {
+  return ScalarFunctions::Pow(x, p);
+}
+double PowerOf(double x, double p) {
+  return float64::Pow(x, p);
+}
 template <typename T>
 T ToThePower(T x, float p) {
   if (p == 1.0f) return std::fabs(x);
   if (p == 2.0f) return x * x;
-  return static_cast<T>(ScalarFunctions::Pow(static_cast<float>(std::fabs(x)), p));
+  return PowerOf(std::fabs(x), static_cast<T>(p));
 }
 template <typename T>
 T RootOf(T sum, float p) {
   if (p == 1.0f) return sum;
   if (p == 2.0f) return std::sqrt(sum);
-  return static_cast<T>(ScalarFunctions::Pow(static_cast<float>(sum), 1.0f / p));
+  return PowerOf(sum, T{1} / static_cast<T>(p));
 }
 
 Status EvalLpPool(EvalContext& ctx) {
   const auto& a = ctx.attrs<LpPoolAttrs>();
   NN_ASSIGN(const Pooling pooling, PoolingOf<LpPoolAttrs>(ctx));
   const DType dtype = ctx.in(0).dtype();
-  if (dtype == DType::kF64 && a.p != 1.0f && a.p != 2.0f)
-    return UnsupportedError("lp_pool of f64 with p = {} is not supported", a.p);
   if (ctx.in_type(0).quantized())
     return UnsupportedError("lp_pool of {} is not supported", ctx.in_type(0).ToString());
   return WithReals(ctx, dtype, [&](auto zero) -> Status {
