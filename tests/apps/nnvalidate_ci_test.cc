@@ -118,12 +118,12 @@ TEST_CASE("nnvalidate: rules are enabled and disabled") {
   const std::string rules = Validate("--list-rules --disable ONNX-MODEL-003").out;
   CHECK_FALSE(Contains(rules, "ONNX-MODEL-003 "));
   CHECK(Contains(rules, "ONNX-NODE-003 "));
-  CHECK(Contains(Validate("--list-rules --profile vendor --enable ONNX-GRAPH-012").out,
-                 "ONNX-GRAPH-012 "));
-  CHECK_FALSE(Contains(Validate("--list-rules --profile vendor").out, "ONNX-GRAPH-012 "));
+  CHECK(Contains(Validate("--list-rules --profile vendor --enable ONNX-LINT-004").out,
+                 "ONNX-LINT-004 "));
+  CHECK_FALSE(Contains(Validate("--list-rules --profile vendor").out, "ONNX-LINT-004 "));
   CHECK(RulesOf(ValidateJson("--disable \"ONNX-MODEL-*\" " + model)) == "ONNX-NODE-003 ");
   CHECK(RulesOf(ValidateJson("--disable onnx-node-003 " + model)) == "ONNX-MODEL-003 ");
-  CHECK(Contains(Validate("--list-rules --enable \"*\"").out, "ONNX-GRAPH-012 "));
+  CHECK(Contains(Validate("--list-rules --enable \"*\"").out, "ONNX-LINT-004 "));
   for (const char* none_such : {"ONNX-999", "ONNX-X*"}) {
     const ProgramResult unknown = Validate(fmt::format("--disable '{}' {}", none_such, model));
     CHECK(unknown.code == 2);
@@ -132,21 +132,21 @@ TEST_CASE("nnvalidate: rules are enabled and disabled") {
 }
 
 TEST_CASE("nnvalidate: --explain") {
-  const ProgramResult r = Validate("--explain ONNX-GRAPH-012");
+  const ProgramResult r = Validate("--explain ONNX-LINT-004");
   CHECK(r.code == 0);
   for (const char* part :
-       {"ONNX-GRAPH-012: warning\n", "Node names are unique within a graph or function.",
-        "source    IR.md", "profiles  strict\n"})
+       {"ONNX-LINT-004: warning\n", "Constant scales of QuantizeLinear and DequantizeLinear",
+        "source    Operators.md", "profiles  strict\n"})
     CHECK_MESSAGE(Contains(r.out, part), r.out);
-  CHECK(Json::parse(Validate("--explain ONNX-GRAPH-012 --format json").out)["vendor"] == false);
-  CHECK(Validate("--explain onnx-graph-012").out == r.out);
+  CHECK(Json::parse(Validate("--explain ONNX-LINT-004 --format json").out)["vendor"] == false);
+  CHECK(Validate("--explain onnx-lint-004").out == r.out);
   const ProgramResult target = Validate("--explain for-tflite");
   CHECK(target.code == 0);
   for (const char* part : {"FOR-TFLITE: error\n", "option    --for tflite\n", "hint      "})
     CHECK_MESSAGE(Contains(target.out, part), target.out);
   CHECK(Contains(Validate("--explain ASSERT-MACS").out, "--assert-macs-below"));
   CHECK(Validate("--explain ONNX-999").code == 2);
-  CHECK(Validate("--explain ONNX-GRAPH-012 --format sarif").code == 2);
+  CHECK(Validate("--explain ONNX-LINT-004 --format sarif").code == 2);
 }
 
 TEST_CASE("nnvalidate: the nearest configuration applies, and the command line overrides it") {

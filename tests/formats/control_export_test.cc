@@ -101,6 +101,48 @@ TEST_CASE("onnx: a name has one meaning in all graphs of a file") {
   CHECK(std::count_if(graph.initializer().begin(), graph.initializer().end(), large) == 1);
 }
 
+void NameNodes(Graph& graph, const std::string& name) {
+  for (Node& node : graph.nodes()) {
+    node.set_name(name);
+    for (const auto& region : node.regions()) NameNodes(*region, name);
+  }
+}
+
+void CollectNodeNames(const pb::GraphProto& graph, std::vector<std::string>& names) {
+  for (const auto& node : graph.node()) {
+    if (!node.name().empty()) names.push_back(node.name());
+    for (const auto& a : node.attribute())
+      if (a.has_g()) CollectNodeNames(a.g(), names);
+  }
+}
+
+TEST_CASE("onnx: each node has a name of its own in all graphs of a file") {
+  // One operator of a file may be several nodes, which have its name.
+  Graph nested = Parse(kNested);
+  NameNodes(nested, "n");
+  // A new name is not that of another node.
+  Graph three = Parse(R"(graph {
+    in %x: f32[4]
+    %a = abs(%x)
+    %b = neg(%a)
+    %c = relu(%b)
+    out "c" = %c
+  })");
+  NameNodes(three, "n");
+  three.nodes().begin()->set_name("n_1");
+  for (const auto& [graph, expected] :
+       {std::pair(&nested, std::vector<std::string>{"n", "n_1", "n_2", "n_3", "n_4"}),
+        std::pair(&three, std::vector<std::string>{"n_1", "n", "n_2"})}) {
+    const auto model = Written(*graph, *FindFormat("onnx"));
+    std::vector<std::string> names;
+    CollectNodeNames(static_cast<const onnx::Model&>(*model).proto.graph(), names);
+    std::sort(names.begin(), names.end());
+    std::vector<std::string> sorted = expected;
+    std::sort(sorted.begin(), sorted.end());
+    CHECK(names == sorted);
+  }
+}
+
 TEST_CASE("onnx: the operator set fits the nodes of regions") {
   const Format& format = *FindFormat("onnx");
   CHECK(OpsetOf(*Written(Parse(kNested), format)) == 17);

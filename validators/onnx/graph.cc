@@ -297,11 +297,10 @@ constexpr Rule kGraphRules[] = {
                       "it with an Identity node."},
      .check = OutputsProduced},
     {.info = {.id = "ONNX-GRAPH-012",
-              .severity = Severity::kWarning,
               .statement = "Node names are unique within a graph or function.",
               .clause = "IR.md, Names Within a Graph",
-              .hint = "Rename one of the nodes.",
-              .lint = true},
+              .vendor = true,
+              .hint = "Rename one of the nodes; nnconvert --rewrite does."},
      .check = NodeNamesUnique},
     {.info =
          {.id = "ONNX-GRAPH-013",

@@ -11,6 +11,7 @@
 #include "formats/onnx/frame.h"
 #include "formats/onnx/lstm_steps.h"
 #include "formats/onnx/ml.h"
+#include "formats/onnx/node_names.h"
 #include "formats/onnx/requantize.h"
 #include "formats/onnx/schema.h"
 #include "formats/onnx/schema_fit.h"
@@ -441,6 +442,8 @@ Result<FileImage> WriteGraph(const Graph& graph, const ExportOptions& options) {
   ctx.ReserveNames(graph.values().size());
   for (const Port& p : graph.inputs()) ctx.AddInput(p.name, p.value);
   NN_RETURN_IF_ERROR(ctx.WriteContents(graph, graph.outputs()));
+  // A node of the graph may have become several.
+  SeparateNodeNames(*g);
   if (options.frame != nullptr) ApplyFrame(*options.frame, graph, model.proto);
   return Assemble(model, options);
 }
