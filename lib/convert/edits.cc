@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "base/text.h"
 #include "base/thread_pool.h"
 #include "exec/program.h"
 #include "passes/passes.h"
@@ -48,6 +49,16 @@ std::vector<std::map<std::string, int64_t>> SizesOf(const std::vector<GraphEdit>
     all = std::move(next);
   }
   return all;
+}
+
+tl::unexpected<Error> SamplesAffectEachOther(const Verification& v) {
+  const auto drifts = [](const OutputDrift& d) { return !d.worst.identical; };
+  const auto it = std::ranges::find_if(v.outputs, drifts);
+  return UnsupportedError(
+      "the samples of a batch affect each other: output {} for several samples is not that of each "
+      "sample alone; run the model once for each sample, or export it without the operator that "
+      "joins them",
+      Quote(it == v.outputs.end() ? "" : it->name));
 }
 
 }  // namespace
@@ -95,7 +106,13 @@ Result<Verification> VerifyEdits(const std::vector<GraphEdit>& edits, const Grap
                    });
     return {};
   };
-  for (const auto& sizes : all_sizes) NN_RETURN_IF_ERROR(run_at(sizes, out));
+  // The first sizes are the old ones. More are those of a batch, which the model before the edit
+  // computes in parts.
+  for (const auto& sizes : all_sizes) {
+    NN_RETURN_IF_ERROR(run_at(sizes, out));
+    if (!out.passed && &sizes != &all_sizes.front()) return SamplesAffectEachOther(out);
+    if (!out.passed) return out;
+  }
   // A guess that is wrong says nothing about the edit.
   for (const GraphEdit& edit : edits) {
     if (options.data || edit.guessed_sizes.empty()) continue;

@@ -159,45 +159,46 @@ std::string ShapeChange(const std::string& name, const std::string& from, const 
   return fmt::format("input {}: {} -> {}", Quote(name), from, value->type().ToString());
 }
 
+struct LikelyBatch {
+  std::string symbol;  // "" if there is none
+  bool is_first = false;
+};
+
 // The new symbol that is one axis of every input with axes: of several the one that is a first
-// axis;
-// "" if there is none.
-std::string LikelyBatch(const Graph& graph, const OpenedSizes& sizes) {
+// axis.
+LikelyBatch FindLikelyBatch(const Graph& graph, const SizeChanges& changes) {
   std::vector<std::string> all, first;
-  for (const auto& [name, old] : sizes.old) {
+  for (const auto& [name, old] : changes.sizes.old) {
     const Dim symbol = Dim::Symbol(name);
     bool is_everywhere = old > 0, is_first = false;
-    for (const Port& p : graph.inputs()) {
-      const Type& type = p.value->type();
+    for (size_t i = 0; i < graph.inputs().size(); ++i) {
+      const Type& type = graph.inputs()[i].value->type();
       if (!type.ranked() || type.rank() == 0) continue;
-      is_everywhere = is_everywhere && std::ranges::count(*type.dims, symbol) == 1;
-      is_first = is_first || type.dim(0) == symbol;
+      const auto opened = changes.opened.find(i);
+      const Dims& dims = opened == changes.opened.end() ? *type.dims : opened->second;
+      is_everywhere = is_everywhere && std::ranges::count(dims, symbol) == 1;
+      is_first = is_first || dims[0] == symbol;
     }
     if (is_everywhere) all.push_back(name);
     if (is_everywhere && is_first) first.push_back(name);
   }
-  if (first.size() == 1) return first[0];
-  return all.size() == 1 ? all[0] : "";
+  if (first.size() == 1) return {first[0], true};
+  return {all.size() == 1 ? all[0] : "", false};
 }
 
 // Opens the sizes; adds the runs that verify them.
 Status OpenSizes(Graph& graph, const SizeChanges& changes, GraphEdit& edit) {
   if (changes.sizes.old.empty()) return {};
   const bool is_random = std::ranges::any_of(graph.nodes(), IsRandom);
-  NN_ASSIGN(const OpenedNodes done, OpenInputSizes(graph, changes.opened, changes.sizes));
-  if (done.rewritten > 0)
-    edit.notes.push_back(fmt::format("{} operator{} rewritten for the new sizes", done.rewritten,
-                                     done.rewritten == 1 ? "" : "s"));
-  if (!done.joint.empty())
-    edit.notes.push_back(
-        fmt::format("{} joins the samples of a batch, which are therefore not compared with runs "
-                    "of one sample",
-                    done.joint));
+  NN_ASSIGN(const int64_t rewritten, OpenInputSizes(graph, changes.opened, changes.sizes));
+  if (rewritten > 0)
+    edit.notes.push_back(fmt::format("{} operator{} rewritten for the new sizes", rewritten,
+                                     rewritten == 1 ? "" : "s"));
   edit.sizes.push_back(changes.sizes.old);
   const bool is_stated = changes.sizes.batch.size() == 1;
   const std::string symbol =
-      is_stated ? *changes.sizes.batch.begin() : LikelyBatch(graph, changes.sizes);
-  if (symbol.empty() || is_random || !done.joint.empty()) return {};
+      is_stated ? *changes.sizes.batch.begin() : FindLikelyBatch(graph, changes).symbol;
+  if (symbol.empty() || is_random) return {};
   const int64_t old = changes.sizes.old.at(symbol);
   std::map<std::string, int64_t> more = changes.sizes.old;
   more[symbol] = old == 1 ? 3 : 2 * old + 1;
@@ -288,6 +289,10 @@ Result<GraphEdit> SetInputShapes(Graph& graph, const std::map<std::string, Dims>
         const auto other = changes.symbols.find(std::string(name));
         return other == changes.symbols.end() ? std::nullopt : std::optional(other->second);
       });
+  // A first axis of size 1 of all inputs is a batch of one sample.
+  const LikelyBatch batch = FindLikelyBatch(graph, changes);
+  if (batch.is_first && changes.sizes.old.at(batch.symbol) == 1)
+    changes.sizes.batch.insert(batch.symbol);
   return ApplySizes(graph, changes);
 }
 

@@ -26,7 +26,7 @@ class SizeOpener {
  public:
   SizeOpener(Graph& graph, const OpenedSizes& sizes) : graph_(graph), sizes_(sizes) {}
 
-  Result<OpenedNodes> Open(const std::map<size_t, Dims>& shapes) {
+  Result<int64_t> Open(const std::map<size_t, Dims>& shapes) {
     NN_RETURN_IF_ERROR(ForgetDeclaredShapes(graph_));
     for (Node& node : graph_.nodes())
       AbsorbInputs(node, [](const Value* v) { return v->is_constant(); });
@@ -44,7 +44,7 @@ class SizeOpener {
     }
     NN_RETURN_IF_ERROR(InferGraph(graph_));
     NN_RETURN_IF_ERROR(TryOtherSizes());
-    return std::move(opened_);
+    return rewritten_;
   }
 
  private:
@@ -173,28 +173,30 @@ class SizeOpener {
       Value* const x = node.input(0);
       if (!graph_.IsOutput(node.output()) || x->def() != nullptr) {
         graph_.Replace(&node, x);
-        ++opened_.rewritten;
+        ++rewritten_;
         return {};
       }
     }
     AbsorbInputs(node, [&](const Value* v) {
       return v->is_constant() || (v->elements() != nullptr && MentionedIn(*v->elements()).empty());
     });
-    if (RefitShape(node)) ++opened_.rewritten;
+    if (RefitShape(node)) ++rewritten_;
     const auto why = WhyFixed(node);
     if (!why) return {};
     if (RewriteAttrs(node, symbols) || SpreadOperands(node, symbols)) {
-      ++opened_.rewritten;
+      ++rewritten_;
       return {};
     }
     // Sums over a batch, and products that contract it, are defined for all sizes.
-    if (const auto still = WhyFixed(node);
-        still && InferNode(node) && !LostBatch(node).empty() &&
+    const bool joins =
+        WhyFixed(node) && InferNode(node) && !LostBatch(node).empty() &&
         std::ranges::all_of(node.outputs(), [&](const Value* v) { return Mismatch(v).empty(); }) &&
-        node.op().category != Category::kMovement && node.op().category != Category::kArithmetic) {
-      if (opened_.joint.empty()) opened_.joint = node.Describe();
-      return {};
-    }
+        node.op().category != Category::kMovement && node.op().category != Category::kArithmetic;
+    if (joins)
+      return UnsupportedError(
+          "{} joins the samples of a batch, so results for several samples are not those of each; "
+          "run the model once for each sample, or export it without the operator",
+          node.Describe());
     return Refuse(node, symbols, *why);
   }
 
@@ -416,13 +418,13 @@ class SizeOpener {
   std::set<const Node*> identities_;
   std::vector<Dim> inner_;  // as for RefitDims()
   KnownValues known_;
-  OpenedNodes opened_;
+  int64_t rewritten_ = 0;
 };
 
 }  // namespace
 
-Result<OpenedNodes> OpenInputSizes(Graph& graph, const std::map<size_t, Dims>& shapes,
-                                   const OpenedSizes& sizes) {
+Result<int64_t> OpenInputSizes(Graph& graph, const std::map<size_t, Dims>& shapes,
+                               const OpenedSizes& sizes) {
   return SizeOpener(graph, sizes).Open(shapes);
 }
 

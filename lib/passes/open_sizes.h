@@ -17,14 +17,10 @@ struct OpenedSizes {
   std::set<std::string> batch;         // those of them that are a batch
 };
 
-struct OpenedNodes {
-  int64_t rewritten = 0;
-  std::string joint;  // the first node whose results join the samples of a batch; empty: none
-};
-
 // Sets the shapes of inputs, by position, in which the new symbols take the place of numbers, and
-// makes the graph follow. kUnsupported with the name of the node that fixes a size.
-Result<OpenedNodes> OpenInputSizes(Graph& graph, const std::map<size_t, Dims>& shapes,
-                                   const OpenedSizes& sizes);
+// makes the graph follow. Returns the number of nodes that were rewritten. kUnsupported with the
+// name of the node that fixes a size or joins the samples of a batch.
+Result<int64_t> OpenInputSizes(Graph& graph, const std::map<size_t, Dims>& shapes,
+                               const OpenedSizes& sizes);
 
 }  // namespace nn

@@ -109,5 +109,19 @@ TEST_CASE("edits: a symbol that may be a batch is run as one") {
   CHECK(joint.edit_verification->symbols == Symbols{{"N", {2}}});
 }
 
+TEST_CASE("edits: a batch whose samples affect each other is refused") {
+  const TempDir dir;
+  WriteModel(dir / "m.onnx",
+             "graph { in %x: f32[1, 4] %y = softmax(%x) {axis = 0} out \"y\" = %y }");
+  ConvertOptions o;
+  o.input = dir / "m.onnx";
+  o.output.path = dir / "o.onnx";
+  o.edit = OpenBatch;
+  const auto done = ConvertFile(*FindFormat("onnx"), o);
+  REQUIRE_FALSE(done.has_value());
+  CHECK(done.error().code() == ErrorCode::kUnsupported);
+  CHECK(done.error().message().find("output \"y\"") != std::string::npos);
+}
+
 }  // namespace
 }  // namespace nn::test::edits_test

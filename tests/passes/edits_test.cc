@@ -209,13 +209,47 @@ TEST_CASE("edits: the node that fixes a batch") {
   CHECK(SetBatch(sizes, Dim(-1)).error().code() == ErrorCode::kUsage);
 }
 
-TEST_CASE("edits: a sum over the batch is for any batch") {
+TEST_CASE("edits: a batch has independent samples") {
+  constexpr std::string_view kJoins = "joins the samples of a batch";
+  const auto why = [](const Result<GraphEdit>& edit) {
+    if (edit) return std::string();
+    CHECK(edit.error().code() == ErrorCode::kUnsupported);
+    return edit.error().message();
+  };
+  struct Row {
+    std::string_view graph, message;
+  };
+  for (const Row& row : {
+           Row{"in %x \"x\": f32[1, 6] %y = reduce_sum(%x) {axes = [0], keep_dims = false}",
+               kJoins},
+           Row{"in %x \"x\": f32[1, 6] %m = reduce_mean(%x) %y = sub(%x, %m)", kJoins},
+           Row{"in %x \"x\": f32[1, 6] const %z: i64[] = [0] %g = gather(%x, %z) "
+               "%y = expand_dims(%g) {axes = [0]}",
+               "its result does not depend on"},
+           // All elements of all samples meet one matrix.
+           Row{"in %x \"x\": f32[1, 2, 3] const %w: f32[6, 4] = seeded(1) "
+               "%f = reshape(%x) {dims = [6]} %m = matmul(%f, %w) "
+               "%y = expand_dims(%m) {axes = [0]}",
+               "matmul"},
+       }) {
+    CAPTURE(row.graph);
+    for (const Dim& n : {Dim::Symbol("N"), Dim(3)}) {
+      Graph graph = Parse(Body(row.graph));
+      const std::string text = why(SetBatch(graph, n));
+      CHECK_MESSAGE(!text.empty(), text);
+    }
+    Graph graph = Parse(Body(row.graph));
+    Dims dims = *graph.inputs()[0].value->type().dims;
+    dims[0] = Dim::Symbol("N");
+    const std::string text = why(SetInputShapes(graph, {{"x", dims}}));
+    CHECK_MESSAGE(text.find(row.message) != std::string::npos, text);
+  }
+  // A first axis of another size may be a sequence.
   const Graph before =
-      Parse(Body("in %x: f32[2, 3] %y = reduce_sum(%x) {axes = [0], keep_dims = false}"));
+      Parse(Body("in %x \"x\": f32[2, 3] %y = reduce_sum(%x) {axes = [0], keep_dims = false}"));
   Graph after = before.Clone();
-  const auto edit = SetBatch(after, Dim::Symbol("N"));
+  const auto edit = SetInputShapes(after, {{"x", {Dim::Symbol("T"), Dim(3)}}});
   REQUIRE_MESSAGE(edit.has_value(), edit.error().message());
-  CHECK(Mentions(*edit, "joins the samples of a batch"));
   CHECK(edit->sizes.size() == 1);
   CheckEdit(before, after, *edit);
 }
@@ -234,9 +268,10 @@ TEST_CASE("edits: shapes with symbols") {
   CHECK(after.inputs()[1].value->type().ToString() == "f32[N, 3, k, k]");
   CHECK(after.outputs()[0].value->type().dim(0).ToString() == "N");
   CHECK(Mentions(*edit, "input \"a\": f32[1, 3, 8, 8] -> f32[N, 3, h, w]"));
-  REQUIRE(edit->sizes.size() == 1);
+  REQUIRE(edit->sizes.size() == 2);
   CHECK(edit->sizes[0] == std::map<std::string, int64_t>{{"N", 1}, {"h", 8}, {"w", 8}});
-  CHECK(edit->guessed_sizes == std::map<std::string, int64_t>{{"N", 3}, {"h", 8}, {"w", 8}});
+  CHECK(edit->sizes[1] == std::map<std::string, int64_t>{{"N", 3}, {"h", 8}, {"w", 8}});
+  CHECK(edit->guessed_sizes.empty());
   // Equal symbols are equal sizes, and numbers must fit.
   for (const auto& [name, dims] :
        {std::pair("a", Parsed({"N", "N", "8", "8"})), std::pair("a", Parsed({"N", "3", "8"})),
