@@ -82,6 +82,7 @@ Bernoulli 22 (input:T1) -> (output:T2) dtype:i seed:f | T1=FLOAT bf16 | T2=INT U
 BitCast 26 (input:T1) -> (output:T2) to!:i | T1=INT UINT FLOAT FLOAT8 bf16 bool c64 c128 u4 i4 u2
     i2 f4e2m1 f8e8m0 | T2=INT UINT FLOAT FLOAT8 bf16 bool c64 c128 u4 i4 u2 i2 f4e2m1 f8e8m0
 BitShift 11 (X:T, Y:T) -> (Z:T) direction!:s | T=UINT
+BitShift 28 (X:T, Y:T) -> (Z:T) direction!:s | T=INT UINT
 BitwiseAnd 18 (A:T, B:T) -> (C:T) | T=INT UINT
 BitwiseNot 18 (X:T) -> (Y:T) | T=INT UINT
 BitwiseOr 18 (A:T, B:T) -> (C:T) | T=INT UINT

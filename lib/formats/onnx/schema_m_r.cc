@@ -52,6 +52,7 @@ Mish 18 (X:T) -> (Y:T) | T=FLOAT
 Mish 22 (X:T) -> (Y:T) | T=FLOAT bf16
 Mod 10 (A:T, B:T) -> (C:T) fmod:i | T=INT UINT FLOAT
 Mod 13 (A:T, B:T) -> (C:T) fmod:i | T=INT UINT FLOAT bf16
+Mod 28 (A:T, B:T) -> (C:T) fmod:i | T=INT UINT FLOAT bf16
 Mul 1 (A:T, B:T) -> (C:T) axis:i broadcast:i consumed_inputs:I | T=FLOAT
 Mul 6 (A:T, B:T) -> (C:T) axis:i broadcast:i | T=FLOAT i32 i64 u32 u64
 Mul 7 (A:T, B:T) -> (C:T) | T=FLOAT i32 i64 u32 u64

@@ -104,6 +104,7 @@ Softsign 1 (input:T) -> (output:T) | T=FLOAT
 Softsign 22 (input:T) -> (output:T) | T=FLOAT bf16
 SpaceToDepth 1 (input:T) -> (output:T) blocksize!:i | T=ANY
 SpaceToDepth 13 (input:T) -> (output:T) blocksize!:i | T=ANY bf16
+SpaceToDepth 28 (input:T) -> (output:T) blocksize!:i mode:s | T=ANY bf16
 Split 1 (input:T, split?:T) -> (outputs*:T) axis:i split:I | T=FLOAT
 Split 2 (input:T) -> (outputs*:T) axis:i split:I | T=ANY
 Split 11 (input:T) -> (outputs*:T) axis:i split:I | T=ANY

@@ -8,20 +8,25 @@ namespace nn::onnx {
 
 namespace {
 
-Status ImportDepthToSpace(ImportContext& ctx) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
+// SpaceToDepth has a mode from version 28 on.
+Result<DepthToSpaceAttrs> ReadBlocks(const ImportContext& ctx) {
   DepthToSpaceAttrs a;
   NN_ASSIGN(a.block, ctx.RequiredInt("blocksize"));
   const std::string mode = ctx.String("mode", "DCR");
   if (mode != "DCR" && mode != "CRD") return ModelError("unknown mode {}", Quote(mode));
   if (mode == "CRD") a.mode = DepthOrder::kCrd;
+  return a;
+}
+
+Status ImportDepthToSpace(ImportContext& ctx) {
+  NN_ASSIGN(Value* const x, ctx.Required(0));
+  NN_ASSIGN(const DepthToSpaceAttrs a, ReadBlocks(ctx));
   return ctx.Emit("depth_to_space", {x}, a);
 }
 
 Status ImportSpaceToDepth(ImportContext& ctx) {
   NN_ASSIGN(Value* const x, ctx.Required(0));
-  DepthToSpaceAttrs a;
-  NN_ASSIGN(a.block, ctx.RequiredInt("blocksize"));
+  NN_ASSIGN(const DepthToSpaceAttrs a, ReadBlocks(ctx));
   return ctx.Emit("space_to_depth", {x}, a);
 }
 
