@@ -66,10 +66,30 @@ bool Narrows(const Format& format, const HalfOptions& options) {
   return format.target->narrows_constants && options.type == DType::kF16;
 }
 
-tl::unexpected<Error> NoOperators(const Format& format, const HalfOptions& options) {
-  return UnsupportedError(
-      "{} models have no operators on {}{}", format.label, DTypeName(options.type),
-      Narrows(format, options) ? "; --fp16 --weights-only stores their weights in it" : "");
+// The first newer operator set in which the format has the operators of the graph on the type; 0 if
+// there is none.
+int64_t OpsetWithOperators(const Graph& graph, const Format& format, const HalfOptions& options,
+                           int64_t opset) {
+  constexpr int64_t kMostTried = 16;
+  for (int64_t newer = opset + 1; opset != 0 && newer <= opset + kMostTried; ++newer) {
+    HalfOptions tried = options;
+    tried.accepts = [&](const Node& node) { return IsOneOperator(node, format, newer); };
+    Graph copy = graph.Clone();
+    if (const auto done = ComputeInHalf(copy, tried); done && done->operators > 0) return newer;
+  }
+  return 0;
+}
+
+// `newer` is OpsetWithOperators().
+tl::unexpected<Error> NoOperators(const Format& format, const HalfOptions& options,
+                                  int64_t newer = 0) {
+  std::string remedy;
+  if (Narrows(format, options))
+    remedy = "; --fp16 --weights-only stores their weights in it";
+  else if (newer != 0)
+    remedy = fmt::format(" in this operator set; use --opset {}", newer);
+  return UnsupportedError("{} models have no operators on {}{}", format.label,
+                          DTypeName(options.type), remedy);
 }
 
 }  // namespace
@@ -108,7 +128,7 @@ Status HalveSource(Graph& graph, const Format& format, const ConvertOptions& o, 
   };
   NN_ASSIGN(out.half, ComputeInHalf(graph, options));
   if (out.half->weights == 0 && out.half->operators == 0 && out.half->unaccepted != 0)
-    return NoOperators(format, options);
+    return NoOperators(format, options, OpsetWithOperators(graph, format, options, o.output.opset));
   if (out.half->weights == 0 && out.half->operators == 0)
     return UnsupportedError("the model has no float32 {} that could be {}",
                             options.weights_only ? "weights" : "operators", name);

@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "passes/ports.h"
 #include "support/files.h"
+#include "validators/runner.h"
 
 namespace nn::test::convert_test {
 namespace {
@@ -330,6 +331,49 @@ TEST_CASE("convert: the oldest operator set that is written has weights that are
   const Conversion done = Done(options);
   REQUIRE_MESSAGE(done.verification.has_value(), done.unsupported.size());
   CHECK(done.verification->passed);
+}
+
+TEST_CASE("convert: outputs get the shapes that the file does not state") {
+  const TempDir dir;
+  WriteText(dir / "m.textproto", R"(ir_version: 8
+    opset_import { version: 17 }
+    graph {
+      name: "g"
+      node { input: "x" output: "t" op_type: "Relu" }
+      node { input: "t" output: "y" op_type: "Relu" }
+      input { name: "x" type { tensor_type { elem_type: 1
+        shape { dim { dim_value: 2 } dim { dim_param: "n" } } } } }
+      output { name: "y" doc_string: "kept" type { tensor_type { elem_type: 1 } } }
+    })");
+  ConvertOptions simplify = FromTo(dir / "m.textproto", dir / "o.onnx");
+  simplify.simplify = true;
+  ConvertOptions older = FromTo(dir / "m.textproto", dir / "o.onnx");
+  older.output.opset = 13;
+  ConvertOptions half = FromTo(dir / "m.textproto", dir / "o.onnx");
+  half.half.emplace();
+  for (const ConvertOptions& options : {simplify, older, half}) {
+    const Conversion done = Done(options);
+    CHECK(done.written.has_value());
+    const auto read = ReadModelFile(dir / "o.onnx");
+    REQUIRE(read.has_value());
+    CHECK(Validate(*read->model, *read->format, {}).empty());
+    CHECK(done.converted.outputs[0].type.ToString() == "f32[2, n]");
+  }
+}
+
+TEST_CASE("convert: the operator set that has operators of the type is named") {
+  const TempDir dir;
+  WriteModel(dir / "m.onnx", "graph { in %x: f32[4] %y = hard_swish(%x) out \"y\" = %y }");
+  ConvertOptions options = FromTo(dir / "m.onnx", dir / "o.onnx");
+  options.half.emplace();
+  options.half->type = DType::kBF16;
+  const auto refused = ConvertFile(*FormatOfPath("o.onnx"), options);
+  REQUIRE_FALSE(refused.has_value());
+  CHECK(refused.error().code() == ErrorCode::kUnsupported);
+  CHECK_MESSAGE(refused.error().message().find("use --opset 22") != std::string::npos,
+                refused.error().message());
+  options.output.opset = 22;
+  CHECK(Done(options).written.has_value());
 }
 
 }  // namespace

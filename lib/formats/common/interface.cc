@@ -37,7 +37,9 @@ Status CheckInterface(const Graph& graph, const InterfaceRules& rules) {
   }
   for (const Port& p : graph.outputs()) {
     NN_RETURN_IF_ERROR(CheckPort(p, "output", rules));
-    if (rules.distinct_names && inputs.contains(p.name))
+    const auto input = inputs.find(p.name);
+    if (input != inputs.end() &&
+        (rules.distinct_names || (rules.distinct_values && input->second != p.value)))
       return UnsupportedError(
           "an input and an output are named {}, which {} does not allow; rename "
           "one with --rename-input or --rename-output",

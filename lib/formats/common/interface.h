@@ -11,12 +11,13 @@
 namespace nn {
 
 struct InterfaceRules {
-  std::string_view label;       // of the format, for messages
-  bool inputs = false;          // at least one
-  bool outputs = false;         // at least one
-  bool distinct_names = false;  // no output has the name of an input
-  bool ranks = false;           // ranks of inputs and outputs are known
-  int64_t least_size = 0;       // of a dimension of an input or output
+  std::string_view label;        // of the format, for messages
+  bool inputs = false;           // at least one
+  bool outputs = false;          // at least one
+  bool distinct_names = false;   // no output has the name of an input
+  bool distinct_values = false;  // none does, unless it is that input
+  bool ranks = false;            // ranks of inputs and outputs are known
+  int64_t least_size = 0;        // of a dimension of an input or output
 };
 
 // kUnsupported, with the name and a remedy, if the format does not support the interface.

@@ -17,6 +17,7 @@
 #include "ops/support/types.h"
 #include "passes/expand.h"
 #include "passes/qdq.h"
+#include "passes/recurrent_layout.h"
 
 namespace nn::coreml {
 namespace {
@@ -170,6 +171,9 @@ const Target& CoremlTarget() {
       {"max_unpool", "scatter_nd", &ExpandMaxUnpool},
       {"compress", "gather", &ExpandCompress},
       {"gather_nd", "index vectors with batches", &ExpandGatherBatches},
+      {"rnn", "time first", &PutTimeFirst},
+      {"gru", "time first", &PutTimeFirst},
+      {"lstm", "time first", &PutTimeFirst},
       {"rnn", "steps", &UnrollRecurrent},
       {"gru", "steps", &UnrollRecurrent},
       {"lstm", "steps", &UnrollRecurrent},

@@ -27,6 +27,8 @@ Status ExportContext::WriteContents(const Graph& graph, std::span<const Port> ou
   std::vector<const Port*> copies;
   for (const Port& p : outputs) {
     AddOutput(p.name, p.value->type());
+    // An output may be an input.
+    if (p.value->is_input() && NameOf(p.value) == p.name) continue;
     if (p.value->is_constant() || !Claim(p.value, p.name)) {
       Reserve(p.name);
       copies.push_back(&p);

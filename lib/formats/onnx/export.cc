@@ -72,7 +72,10 @@ std::optional<std::string> WhyIllegal(const Node& node) {
   if (row != nullptr && row->why_not != nullptr)
     if (auto reason = row->why_not(node)) return reason;
   const SchemaFit fit = FitToSchemas(node, kDefaultOpset, kNewestOpset);
-  return fit.opset == 0 ? std::optional(fit.reason) : std::nullopt;
+  // Newer sets lost what a few nodes need.
+  if (fit.opset != 0 || FitToSchemas(node, kOldestOpset, kDefaultOpset - 1).opset != 0)
+    return std::nullopt;
+  return fit.reason;
 }
 
 // Whether an output is written as a copy of a value that has another name.
@@ -98,31 +101,55 @@ int64_t OpsetOfCopies(const Graph& graph, int64_t least) {
   return opset;
 }
 
+// The operator set that the nodes need at least, if it is at least `least`, and those that have
+// none up to `most`.
+struct NeededOpset {
+  int64_t opset = 0;
+  std::string misfits;  // a line each
+  bool is_low = true;   // newer sets have all of these
+};
+
+NeededOpset OpsetNeededBy(const Graph& graph, int64_t least, int64_t most) {
+  NeededOpset needed{.opset = OpsetOfCopies(graph, least)};
+  for (const Node& node : graph.nodes()) {
+    const SchemaFit fit = FitToSchemas(node, least, kNewestOpset);
+    if (fit.opset == 0 || fit.opset > most)
+      needed.misfits += fit.opset == 0 ? fmt::format("\n  {}: {}", node.Describe(), fit.reason)
+                                       : fmt::format("\n  {} needs {}", node.Describe(), fit.opset);
+    needed.is_low = needed.is_low && fit.opset != 0;
+    needed.opset = std::max(needed.opset, fit.opset);
+    for (const auto& region : node.regions()) {
+      const NeededOpset inner = OpsetNeededBy(*region, least, most);
+      needed.misfits += inner.misfits;
+      needed.is_low = needed.is_low && inner.is_low;
+      needed.opset = std::max(needed.opset, inner.opset);
+    }
+  }
+  return needed;
+}
+
 // The lowest operator set, from `least` on, in which all nodes can be written; kUnsupported, with
 // the nodes, if there is none up to `most`.
 Result<int64_t> ChooseOpset(const Graph& graph, int64_t least, int64_t most) {
   // An operator may need a newer set, where another one is deprecated; so all are checked again.
   for (int64_t opset = least;;) {
-    int64_t needed = opset;
-    std::string text;
-    const auto check = [&](const auto& self, const Graph& g) -> void {
-      needed = std::max(needed, OpsetOfCopies(g, opset));
-      for (const Node& node : g.nodes()) {
-        const SchemaFit fit = FitToSchemas(node, opset, kNewestOpset);
-        if (fit.opset == 0 || fit.opset > most)
-          text += fit.opset == 0 ? fmt::format("\n  {}: {}", node.Describe(), fit.reason)
-                                 : fmt::format("\n  {} needs {}", node.Describe(), fit.opset);
-        needed = std::max(needed, fit.opset);
-        for (const auto& region : node.regions()) self(self, *region);
-      }
-    };
-    check(check, graph);
-    if (!text.empty() && least == most)
-      return UnsupportedError("operator set {} is too low:{}", least, text);
-    if (!text.empty()) return UnsupportedError("no operator set has all operators:{}", text);
-    if (needed == opset) return opset;
-    opset = needed;
+    const NeededOpset needed = OpsetNeededBy(graph, opset, most);
+    if (!needed.misfits.empty() && least == most)
+      return UnsupportedError("operator set {} {}:{}", least,
+                              needed.is_low ? "is too low" : "lacks operators", needed.misfits);
+    if (!needed.misfits.empty())
+      return UnsupportedError("no operator set has all operators:{}", needed.misfits);
+    if (needed.opset == opset) return opset;
+    opset = needed.opset;
   }
+}
+
+// The operator set to write without a wish: the default or a newer one, else the newest older one.
+Result<int64_t> DefaultOpset(const Graph& graph) {
+  const auto chosen = ChooseOpset(graph, kDefaultOpset, kNewestOpset);
+  for (int64_t opset = kDefaultOpset - 1; !chosen && opset >= kOldestOpset; --opset)
+    if (ChooseOpset(graph, opset, opset)) return opset;
+  return chosen;
 }
 
 // The version of ai.onnx.ml that a graph and its regions need; 0 if none.
@@ -414,13 +441,13 @@ namespace {
 
 Result<FileImage> WriteGraph(const Graph& graph, const ExportOptions& options) {
   NN_RETURN_IF_ERROR(
-      CheckInterface(graph, {.label = "ONNX", .distinct_names = true, .ranks = true}));
+      CheckInterface(graph, {.label = "ONNX", .distinct_values = true, .ranks = true}));
   if (options.opset != 0 && (options.opset < kOldestOpset || options.opset > kNewestOpset))
     return UnsupportedError("operator set {} cannot be written; --opset accepts {} to {}",
                             options.opset, kOldestOpset, kNewestOpset);
-  NN_ASSIGN(const int64_t opset,
-            ChooseOpset(graph, options.opset == 0 ? kDefaultOpset : options.opset,
-                        options.opset == 0 ? kNewestOpset : options.opset));
+  NN_ASSIGN(const int64_t opset, options.opset == 0
+                                     ? DefaultOpset(graph)
+                                     : ChooseOpset(graph, options.opset, options.opset));
   Model model;
   model.proto.set_ir_version(IrVersionFor(opset));
   model.proto.set_producer_name("nnconvert");

@@ -34,7 +34,10 @@ bool KeepDeclarations(const Infos& declared, const std::vector<Port>& ports, boo
     }
     const Type& type = ports[i].value->type();
     const Type before = ReadType(info->type(), info->name());
-    if (before == type || (as_declared && before.dtype == type.dtype && Compatible(before, type))) {
+    // A shape that the file does not state is added.
+    const bool has_shape = before.ranked() || !type.ranked();
+    if (before == type ||
+        (as_declared && has_shape && before.dtype == type.dtype && Compatible(before, type))) {
       written = *info;
       continue;
     }

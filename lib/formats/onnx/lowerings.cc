@@ -12,9 +12,9 @@
 #include "ops/array/slice.h"
 #include "ops/math/elementwise.h"
 #include "ops/nn/softmax.h"
-#include "ops/recurrent/recurrent.h"
 #include "ops/support/types.h"
 #include "passes/expand.h"
+#include "passes/recurrent_layout.h"
 
 namespace nn::onnx {
 namespace {
@@ -157,31 +157,12 @@ Result<bool> GatherPadding(Graph& graph, Node& node) {
                                                            : Result<bool>(false);
 }
 
-// The first two axes of a value, or of its copy, exchanged.
-Result<Value*> Exchanged(Expansion& e, Value* v) {
-  if (v == nullptr) return v;
-  return e.Add("transpose", {v}, TransposeAttrs{{1, 0, 2}});
-}
-
-// A recurrent layer with the batch first -> with the time first.
-Result<bool> TimeFirst(Graph& graph, Node& node) {
-  const auto first = node.attrs().Get("batch_first");
-  if (!first || !std::get<bool>(*first)) return false;
+// reduce_max and reduce_min of bool -> reduce_any and reduce_all.
+Result<bool> ReduceLogically(Graph& graph, Node& node) {
+  if (node.input(0)->dtype() != DType::kBool) return false;
   Expansion e(graph, node);
-  std::vector<Value*> inputs(node.inputs().begin(), node.inputs().end());
-  using In = RecurrentInputs;
-  for (const size_t i : {In::kX, In::kInitialH, In::kInitialC}) {
-    if (i >= inputs.size()) continue;
-    NN_ASSIGN(inputs[i], Exchanged(e, inputs[i]));
-  }
-  NN_ASSIGN(Attrs attrs, node.attrs().With("batch_first", false));
-  NN_ASSIGN(Node* const layer,
-            e.AddNode(node.op_name(), std::move(inputs), std::move(attrs), node.outputs().size()));
-  for (size_t i = 1; i < node.outputs().size(); ++i) {
-    NN_ASSIGN(Value* const state, Exchanged(e, layer->output(i)));
-    e.ReplaceOutput(i, state);
-  }
-  NN_ASSIGN(Value* const y, e.Add("transpose", {layer->output()}, TransposeAttrs{{2, 0, 1, 3}}));
+  NN_ASSIGN(Value* const y, e.Add(node.Is("reduce_max") ? "reduce_any" : "reduce_all",
+                                  {node.inputs().begin(), node.inputs().end()}, node.attrs()));
   return e.Replace(y);
 }
 
@@ -201,9 +182,11 @@ std::span<const Rewrite> Lowerings() {
       {"reverse", "gathers", GatherReversed},
       {"maximum", "selection", SelectExtreme},
       {"minimum", "selection", SelectExtreme},
-      {"lstm", "time first", TimeFirst},
-      {"gru", "time first", TimeFirst},
-      {"rnn", "time first", TimeFirst},
+      {"lstm", "time first", PutTimeFirst},
+      {"gru", "time first", PutTimeFirst},
+      {"rnn", "time first", PutTimeFirst},
+      {"reduce_max", "logic", ReduceLogically},
+      {"reduce_min", "logic", ReduceLogically},
       {"slice", "gathers", GatherSteps},
       {"arg_max", "first index", ExpandLastIndex},
       {"arg_min", "first index", ExpandLastIndex},

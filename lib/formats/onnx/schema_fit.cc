@@ -134,10 +134,10 @@ SchemaFit FitToSchemas(const Node& node, int64_t least, int64_t most) {
 
 namespace {
 
-// Decomposes a node that needs a newer operator set. The name of the rewrite; empty if there is
-// nothing to do.
-Result<std::string_view> LowerNode(Graph& graph, Node& node, int64_t opset) {
-  if (FitToSchemas(node, opset, opset).opset != 0 || OnnxTarget().why_illegal(node))
+// Decomposes a node that needs an operator set other than those from `least` to `most`. The name of
+// the rewrite; empty if there is nothing to do.
+Result<std::string_view> LowerNode(Graph& graph, Node& node, int64_t least, int64_t most) {
+  if (FitToSchemas(node, least, most).opset != 0 || OnnxTarget().why_illegal(node))
     return std::string_view();
   for (const Rewrite& r : Lowerings()) {
     if (!r.op.empty() && !node.Is(r.op)) continue;
@@ -156,14 +156,17 @@ Result<std::string_view> LowerNode(Graph& graph, Node& node, int64_t opset) {
 
 Status Lower(Graph& graph, const ExportOptions& options, RewriteCounts* rewrites) {
   // Write() refuses others.
-  if (options.opset < kOldestOpset || options.opset > kNewestOpset) return {};
+  const bool is_open = options.opset == 0;
+  if (!is_open && (options.opset < kOldestOpset || options.opset > kNewestOpset)) return {};
+  const int64_t least = is_open ? kDefaultOpset : options.opset;
+  const int64_t most = is_open ? kNewestOpset : options.opset;
   // Older sets have attributes where newer ones have inputs.
-  NN_RETURN_IF_ERROR(FoldConstants(graph));
+  if (!is_open) NN_RETURN_IF_ERROR(FoldConstants(graph));
   for (Node& node : graph.nodes())
     for (const auto& region : node.regions()) NN_RETURN_IF_ERROR(Lower(*region, options, rewrites));
   return RewriteNodes(
              graph, OnnxTarget().name,
-             [&](Node& node) { return LowerNode(graph, node, options.opset); }, rewrites)
+             [&](Node& node) { return LowerNode(graph, node, least, most); }, rewrites)
       .map([](bool) {});
 }
 

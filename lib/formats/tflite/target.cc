@@ -9,6 +9,7 @@
 #include "ir/op_def.h"
 #include "ops/array/blocks.h"
 #include "ops/array/shape.h"
+#include "ops/math/elementwise.h"
 #include "ops/quant/quantized.h"
 #include "ops/recurrent/unroll.h"
 #include "passes/expand.h"
@@ -77,6 +78,21 @@ std::optional<std::string> WhyWasteful(const Node& node) {
   return std::nullopt;
 }
 
+// Indices of 64 bits -> of 32 bits. Those that these do not have select nothing, as the nearest
+// ones do.
+Result<bool> ClipIndices(Graph& graph, Node& node) {
+  Value* const indices = node.input(0);
+  if (indices->dtype() != DType::kI64 || indices->is_constant()) return false;
+  Expansion e(graph, node);
+  Value* const least = e.Constant(Tensor::Scalar(MinInteger(DType::kI32)));
+  Value* const most = e.Constant(Tensor::Scalar(MaxInteger(DType::kI32)));
+  NN_ASSIGN(Value * clipped, e.Add("maximum", {indices, least}));
+  NN_ASSIGN(clipped, e.Add("minimum", {clipped, most}));
+  NN_ASSIGN(clipped, e.Add("cast", {clipped}, CastAttrs{.to = DType::kI32}));
+  graph.SetInput(&node, 0, clipped);
+  return true;
+}
+
 constexpr Rewrite kRewrites[] = {
     // Before the layout, whose transposes would hide how the sums are used.
     {"matmul_integer", "products of floats", ExpandIntegerProduct},
@@ -143,6 +159,7 @@ constexpr Rewrite kRewrites[] = {
     {"gather_nd", "index vectors with batches", ExpandGatherBatches},
     {"pow", "one type", ExpandIntegerExponent},
     {"eye_like", "constant", ExpandEyeLike},
+    {"one_hot", "indices of 32 bits", ClipIndices},
     {"one_hot", "comparison", ExpandOneHot},
     {"resize", "gathers", IfGathered<ExpandResize>},
     {"reshape", "copied sizes", ExpandCopiedSizes},

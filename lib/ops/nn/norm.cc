@@ -208,8 +208,18 @@ Status EvalGroupNorm(EvalContext& ctx) {
 // per group.
 Result<bool> DecomposeGroupNorm(Graph& graph, Node& node) {
   const auto& a = node.attrs<GroupNormAttrs>();
-  const Type x = node.input(0)->type();
-  if (a.layout != Layout::kNcx || x.dtype != DType::kF32 || !x.dim(1).is_const()) return false;
+  if (node.input(0)->dtype() != DType::kF32 || !node.input(0)->type().ranked()) return false;
+  const int rank = node.input(0)->type().rank();
+  const bool channels_last = a.layout == Layout::kNxc && rank > 2;
+  if (!node.input(0)->type().dim(channels_last ? rank - 1 : 1).is_const()) return false;
+  Value* first = node.input(0);
+  if (channels_last) {
+    TransposeAttrs to_front{{0, rank - 1}};
+    for (int axis = 1; axis < rank - 1; ++axis) to_front.perm.push_back(axis);
+    NN_ASSIGN(Node* const moved, graph.Append("transpose", {first}, to_front, 1, &node));
+    first = moved->output();
+  }
+  const Type x = first->type();
   const Dims& dims = *x.dims;
   Dim rest = Dim(x.dim(1).value() / a.groups);
   for (size_t i = 2; i < dims.size(); ++i) rest = rest * dims[i];
@@ -224,8 +234,8 @@ Result<bool> DecomposeGroupNorm(Graph& graph, Node& node) {
   const std::vector<float> ones(static_cast<size_t>(a.groups), 1.0f);
   const std::vector<float> zeros(static_cast<size_t>(a.groups), 0.0f);
   NN_ASSIGN(Node* const grouped,
-            graph.Append("reshape", {node.input(0)},
-                         ReshapeAttrs{{dims[0], Dim(a.groups), rest}, false}, 1, &node));
+            graph.Append("reshape", {first}, ReshapeAttrs{{dims[0], Dim(a.groups), rest}, false}, 1,
+                         &node));
   NN_ASSIGN(Node* const normal,
             graph.Append("instance_norm",
                          {grouped->output(),
@@ -256,6 +266,13 @@ Result<bool> DecomposeGroupNorm(Graph& graph, Node& node) {
       NN_ASSIGN(Node* const n, graph.Append(op, {y, p}, {}, 1, &node));
       y = n->output();
     }
+  }
+  if (channels_last) {
+    TransposeAttrs to_back{{0}};
+    for (int axis = 2; axis < rank; ++axis) to_back.perm.push_back(axis);
+    to_back.perm.push_back(1);
+    NN_ASSIGN(Node* const moved, graph.Append("transpose", {y}, to_back, 1, &node));
+    y = moved->output();
   }
   graph.Replace(&node, y);
   return true;

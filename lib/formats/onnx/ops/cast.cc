@@ -11,6 +11,10 @@ namespace {
 Status EmitCast(ImportContext& ctx, DType to) {
   NN_ASSIGN(Value* const x, ctx.Required(0));
   if (to == DType::kUnknown) return ModelError("attribute to is not a known element type");
+  if (x->dtype() == to && !x->type().quantized()) {
+    ctx.SetOutput(0, x);
+    return {};
+  }
   CastAttrs a;
   a.to = to;
   a.saturate = ctx.Int("saturate", 1) != 0;

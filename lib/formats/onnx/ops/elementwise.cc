@@ -1,5 +1,6 @@
 // Operators with other forms in old operator sets, and operators that are written as several ONNX
 // operators. One-to-one operators have their names in OpDef::formats.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -136,9 +137,35 @@ Status ImportMod(ImportContext& ctx) {
   NN_ASSIGN(Value* const a, ctx.Required(0));
   NN_ASSIGN(Value* const b, ctx.Required(1));
   const bool fmod = ctx.Int("fmod", 0) != 0;
-  if (!fmod && IsFloat(a->dtype()))
+  if (!fmod && IsFloat(a->dtype()) && ctx.opset() < 28)
     return ModelError("{} operands need fmod = 1", DTypeName(a->dtype()));
   return ctx.Emit(fmod ? "fmod" : "mod", {a, b});
+}
+
+// shift_right shifts by 0 for negative amounts, and by all but one bit for those of the width and
+// more. From version 28 on, both leave only the extension of the sign; before, they are undefined.
+Result<Value*> ShiftedRight(ImportContext& ctx, Value* a, Value* b) {
+  const DType dtype = b->dtype();
+  const int bits = DTypeBits(dtype);
+  NN_ASSIGN(Value* const zero, ctx.Number(dtype, 0));
+  if (MinInteger(dtype) == 0) {
+    NN_ASSIGN(Value* const width, ctx.Number(dtype, bits));
+    NN_ASSIGN(Value* const wide, ctx.Add("greater_equal", {b, width}));
+    NN_ASSIGN(Value* const shifted, ctx.Add("shift_right", {a, b}));
+    return ctx.Add("select", {wide, zero, shifted});
+  }
+  NN_ASSIGN(Value* const most, ctx.Number(dtype, bits - 1));
+  NN_ASSIGN(Value* const negative, ctx.Add("less", {b, zero}));
+  NN_ASSIGN(b, ctx.Add("select", {negative, most, b}));
+  return ctx.Add("shift_right", {a, b});
+}
+
+// Whether all amounts of a shift are known, and less than the width.
+bool ShiftsWithinWidth(const ImportContext& ctx, DType dtype) {
+  const Tensor* const amounts = ctx.Constant(1);
+  return amounts != nullptr && std::ranges::all_of(amounts->ToInts(), [&](int64_t n) {
+           return n >= 0 && n < DTypeBits(dtype);
+         });
 }
 
 Status ImportBitShift(ImportContext& ctx) {
@@ -147,6 +174,12 @@ Status ImportBitShift(ImportContext& ctx) {
   const std::string direction = ctx.String("direction", "");
   if (direction != "LEFT" && direction != "RIGHT")
     return ModelError("direction must be LEFT or RIGHT");
+  if (direction == "RIGHT" && ctx.opset() >= 28 && IsInteger(b->dtype()) &&
+      !ShiftsWithinWidth(ctx, b->dtype())) {
+    NN_ASSIGN(Value* const y, ShiftedRight(ctx, a, b));
+    ctx.SetOutput(0, y);
+    return {};
+  }
   return ctx.Emit(direction == "LEFT" ? "shift_left" : "shift_right", {a, b});
 }
 
@@ -185,6 +218,18 @@ class Speller {
   }
   std::string Do(std::string_view op, std::vector<std::string> inputs) {
     return ctx_.AddValue(op, std::move(inputs), node_.output()->name());
+  }
+  // The operand, but the lowest number in place of -infinity, whose product with 0 is NaN.
+  std::string Finite() {
+    double lowest = std::numeric_limits<float>::lowest();
+    if (dtype_ == DType::kF16) lowest = -65504;
+    if (dtype_ == DType::kBF16) lowest = -0x1.FEp127;
+    if (ctx_.opset() >= 8) return Do("Max", {In(), Number(lowest)});
+    std::string name = ctx_.NewName(node_.output()->name());
+    pb::NodeProto* const clip = ctx_.AddHelper("Clip", {{name}, {In()}});
+    SetFloat(clip, "min", static_cast<float>(lowest));
+    SetFloat(clip, "max", std::numeric_limits<float>::infinity());
+    return name;
   }
   Status Finish(std::string_view op, std::vector<std::string> inputs) {
     NN_RETURN_IF_ERROR(status_);
@@ -238,7 +283,7 @@ Status WriteGelu(ExportContext& ctx, const Node& node) {
   Speller s(ctx, node);
   const std::string x = s.In();
   if (kind == GeluApproximation::kSigmoid)
-    return s.Finish("Mul", {x, s.Do("Sigmoid", {s.Do("Mul", {x, s.Number(1.702)})})});
+    return s.Finish("Mul", {s.Finite(), s.Do("Sigmoid", {s.Do("Mul", {x, s.Number(1.702)})})});
   std::string inner;
   if (kind == GeluApproximation::kNone) {
     inner = s.Do("Erf", {s.Do("Mul", {x, s.Number(0.70710678118654752440)})});
@@ -248,7 +293,7 @@ Status WriteGelu(ExportContext& ctx, const Node& node) {
     inner = s.Do("Tanh", {s.Do("Mul", {sum, s.Number(0.79788456080286535588)})});
   }
   const std::string gate = s.Do("Add", {inner, s.Number(1)});
-  return s.Finish("Mul", {s.Do("Mul", {x, s.Number(0.5)}), gate});
+  return s.Finish("Mul", {s.Do("Mul", {s.Finite(), s.Number(0.5)}), gate});
 }
 int64_t MinOpsetOfGelu(const Node& node) {
   return node.attrs<GeluAttrs>().approximate == GeluApproximation::kNone ? 9 : 7;
@@ -273,11 +318,11 @@ Status WriteMish(ExportContext& ctx, const Node& node) {
     return {};
   }
   Speller s(ctx, node);
-  return s.Finish("Mul", {s.In(), s.Do("Tanh", {s.Do("Softplus", {s.In()})})});
+  return s.Finish("Mul", {s.Finite(), s.Do("Tanh", {s.Do("Softplus", {s.In()})})});
 }
 
-// NaN at -infinity, where silu is 0; so are the products above. A maximum would keep the bits, but
-// runtimes that fuse these products would not recognize them any more.
+// NaN at -infinity, where silu is 0. A maximum would keep the bits, but runtimes that fuse this
+// product would not recognize it any more.
 Status WriteSilu(ExportContext& ctx, const Node& node) {
   Speller s(ctx, node);
   return s.Finish("Mul", {s.In(), s.Do("Sigmoid", {s.In()})});

@@ -152,11 +152,6 @@ std::optional<std::string> WhyNotReducedAxes(const Node& node) {
 std::optional<std::string> WhyNotReduce(const Node& node) {
   const Type& x = node.input(0)->type();
   if (x.quantized()) return "its operands are quantized; the ONNX reduction needs real ones";
-  const bool extreme = node.Is("reduce_max") || node.Is("reduce_min");
-  const bool bytes = x.dtype == DType::kI8 || x.dtype == DType::kU8;
-  if (x.dtype == DType::kBool || x.dtype == DType::kI16 || x.dtype == DType::kU16 ||
-      (bytes && !extreme))
-    return fmt::format("ONNX has no {} for {}", node.op_name(), DTypeName(x.dtype));
   return WhyNotReducedAxes(node);
 }
 

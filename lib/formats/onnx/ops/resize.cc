@@ -161,13 +161,19 @@ void ReadNumbers(const ImportContext& ctx, size_t input, std::vector<float>& num
   for (const double s : v->constant().ToDoubles()) numbers.push_back(static_cast<float>(s));
 }
 
+Status EmitUpsample(ImportContext& ctx, Value* x, const ResizeRequest& r) {
+  for (const float scale : r.attrs.scales)
+    if (!(scale >= 1)) return ModelError("Upsample has a scale of {}, but takes 1 and more", scale);
+  return EmitResize(ctx, x, r);
+}
+
 // Upsample-1 has a scale for each of two axes.
 Status ImportUpsample1(ImportContext& ctx) {
   NN_ASSIGN(Value* const x, ctx.Required(0));
   NN_ASSIGN(ResizeRequest r, NewRequest(ctx, x));
   r.attrs.rounding = NearestRounding::kFloor;
   r.attrs.scales = {1, 1, ctx.Float("height_scale", 0), ctx.Float("width_scale", 0)};
-  return EmitResize(ctx, x, r);
+  return EmitUpsample(ctx, x, r);
 }
 
 Status ImportUpsample7(ImportContext& ctx) {
@@ -178,7 +184,7 @@ Status ImportUpsample7(ImportContext& ctx) {
     r.attrs.scales = ctx.Floats("scales");
   else
     ReadNumbers(ctx, 1, r.attrs.scales, r.scales);
-  return EmitResize(ctx, x, r);
+  return EmitUpsample(ctx, x, r);
 }
 
 // ONNX does not specify its rounding; ONNX Runtime's is used.
@@ -307,12 +313,18 @@ bool IsResize10(const Node& node) {
          (a.rounding == NearestRounding::kCeil && OnlyShrinks(node));
 }
 
+// Whether Upsample is equivalent, whose scales are at least 1.
+bool IsUpsample(const Node& node) {
+  if (OnlyGrows(node)) return IsResize10(node);
+  return node.source_op() == "Upsample" && node.input(kScales) != nullptr;
+}
+
 int64_t ResizeOpset(const Node& node) {
   const ResizeAttrs a = AttrsOf(node);
   if (a.coordinates == Coordinates::kHalfPixelSymmetric) return 19;
   if (a.antialias || a.aspect != AspectPolicy::kStretch || node.input(kRoi) != nullptr) return 18;
-  if (!IsResize10(node)) return 11;
-  return node.input(kScales) == nullptr && OnlyGrows(node) ? 7 : 10;
+  if (IsUpsample(node)) return node.input(kScales) == nullptr ? 7 : 9;
+  return IsResize10(node) ? 10 : 11;
 }
 
 // Whether ONNX selects the elements that TensorFlow Lite does. It divides by the scale where the
@@ -339,6 +351,13 @@ Result<bool> SelectsAlike(const Node& node) {
   return true;
 }
 
+// Why no Resize of operator set 11 and later is equivalent.
+std::optional<std::string> WhyNotRounding(const Node& node) {
+  if (node.attrs<ResizeAttrs>().mode != ResizeMode::kNearest || PlainRounding(node))
+    return std::nullopt;
+  return "the rounding depends on the scale of each axis; ONNX has one nearest_mode";
+}
+
 std::optional<std::string> WhyNotResize(const Node& node) {
   if (!node.input(kX)->type().ranked()) return "its rank must be known";
   const ResizeAttrs a = AttrsOf(node);
@@ -349,8 +368,8 @@ std::optional<std::string> WhyNotResize(const Node& node) {
     return "its operands are quantized; Resize interpolates real ones only";
   if (a.coordinates == Coordinates::kTfHalfPixelForNn && !IsHalfPixelRoundedUp(a))
     return "coordinate mode tf_half_pixel_for_nn was removed in operator set 13";
-  if (a.mode == ResizeMode::kNearest && !PlainRounding(node))
-    return "the rounding depends on the scale of each axis; ONNX has one nearest_mode";
+  if (!IsResize10(node))
+    if (auto why = WhyNotRounding(node)) return why;
   if (!SelectsAlike(node).value_or(true))
     return "ONNX rounds its positions differently, so that it selects other elements";
   return std::nullopt;
@@ -460,7 +479,10 @@ void SetResizeAttrs(pb::NodeProto* out, const Node& node, int64_t opset) {
 }
 
 Status WriteResize(ExportContext& ctx, const Node& node) {
+  if (ctx.opset() == 10 && !IsResize10(node))
+    return UnsupportedError("Resize of operator set 10 rounds otherwise for scales below 1");
   if (ctx.opset() < 11) return WriteUpsample(ctx, node);
+  if (const auto why = WhyNotRounding(node)) return UnsupportedError("{}", *why);
   const bool axes = ctx.opset() >= 18;
   NN_ASSIGN(std::vector<std::string> inputs, ResizeOperands(ctx, node, axes));
   inputs.insert(inputs.begin(), ctx.NameOf(node.input(kX)));
