@@ -117,6 +117,7 @@ void Conv2D(Operation& o) {
       o.Fail(Check::kGroups, "{} output channels cannot be divided into {} groups", filter.dim(0),
              groups);
   }
+  if (o.in(2) == nullptr) o.Fail(Check::kBias, "it has no bias, which the kernel requires");
   CheckBias(o, x, o.in(2), filter.dim(0), true);
   CheckBiasType(o, x, o.in(2), options->quantized_bias_type());
   o.Give(0, Dims{x.dim(0), WindowSize(w.padding, x.dim(1), filter.dim(1), w.stride_h, w.dilation_h),

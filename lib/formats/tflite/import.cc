@@ -6,6 +6,7 @@
 #include "formats/tflite/family.h"
 #include "formats/tflite/importer.h"
 #include "formats/tflite/options.h"
+#include "formats/tflite/signature.h"
 #include "formats/tflite/tensor.h"
 #include "formats/tflite/tflite.h"
 #include "ops/array/shape.h"
@@ -72,6 +73,19 @@ Result<std::vector<int64_t>> ImportContext::KnownInts(size_t i, std::string_view
   const auto ints = elements ? ConstDims(*elements) : std::nullopt;
   if (!ints) return UnsupportedError("{} must be constant", what);
   return *ints;
+}
+
+const void* ImportContext::DefaultOptions() const {
+  const Signature* signature = FindSignature(OperatorOf(code_));
+  if (op_.builtin_options() != nullptr || signature == nullptr || signature->needs_options)
+    return nullptr;
+  static const flatbuffers::DetachedBuffer buffer = [] {
+    flatbuffers::FlatBufferBuilder builder;
+    const auto table = builder.StartTable();
+    builder.Finish(flatbuffers::Offset<flatbuffers::Table>(builder.EndTable(table)));
+    return builder.Release();
+  }();
+  return buffer.data();
 }
 
 Result<Type> ImportContext::DeclaredType(const flatbuffers::Vector<int32_t>* list, size_t i) const {

@@ -70,10 +70,12 @@ class ImportContext {
   size_t output_count() const { return outputs_.size(); }
   const Type& output_type(size_t i = 0) const { return output_types_[i]; }
 
-  // The operator's options; kModel if they are missing or of a different kind.
+  // The operator's options; the defaults of the schema if it has none and its kernel needs none;
+  // kModel if they are missing or of a different kind.
   template <typename T>
   Result<const T*> Options() const {
     if (const T* options = op_.builtin_options_as<T>()) return options;
+    if (const auto* defaults = DefaultOptions()) return flatbuffers::GetRoot<T>(defaults);
     return ModelError("the options are missing or of a different kind");
   }
 
@@ -123,6 +125,8 @@ class ImportContext {
   const std::map<size_t, Value*>& states() const { return states_; }
 
  private:
+  // A buffer whose root is a table without fields; null if the operator has options or must have.
+  const void* DefaultOptions() const;
   size_t OwnVariable(std::string_view name);
   Result<Type> DeclaredType(const flatbuffers::Vector<int32_t>* list, size_t i) const;
 
