@@ -252,6 +252,12 @@ std::optional<int64_t> ConvTransposeMultiplyAdds(const Node& node) {
   return CheckedElements(factors);
 }
 
+// TensorFlow Lite's kernel has no groups, and the filter of a group cannot have the scales of the
+// channels of all.
+bool HasQuantizedTranspose(const Node& node, const Type&, const Type&) {
+  return node.attrs<ConvTransposeAttrs>().groups == 1;
+}
+
 }  // namespace
 
 void RegisterConvTransposeOps(OpRegistry& ops) {
@@ -260,6 +266,7 @@ void RegisterConvTransposeOps(OpRegistry& ops) {
   op.summary = "transposed convolution over 1 to 3 spatial axes, with groups and dilation";
   op.category = Category::kConvolution;
   op.quant_rule = QuantRule::kProduct;
+  op.has_quantized_form = HasQuantizedTranspose;
   op.takes_unit_axes = true;
   op.attrs = AttrsInfoOf<ConvTransposeAttrs>();
   op.inputs = {{"x"}, {"filter"}, {"bias", Arity::kOptional}};
