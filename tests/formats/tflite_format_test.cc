@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "formats/format.h"
@@ -421,6 +422,44 @@ TEST_CASE("tflite: broken files") {
       CHECK_MESSAGE(graph.error().message().find(c.message) != std::string::npos,
                     graph.error().message());
     }
+  }
+}
+
+// The kernel of CONV_2D refuses to run without a bias, and that of DEPTHWISE_CONV_2D reads one that
+// is not there.
+TEST_CASE("tflite: convolutions are written with a bias, and zeros are read as none") {
+  for (const std::string_view text : {
+           R"(graph { in %x: f32[1, 4, 4, 2]  const %w: f32[3, 2, 2, 2] = seeded(1)
+                      %y = conv(%x, %w) {layout = nxc, filter_layout = oxi}  out "y" = %y })",
+           R"(graph { in %x: f32[1, 4, 4, 3]  const %w: f32[1, 2, 2, 6] = seeded(1)
+                      %y = conv(%x, %w) {layout = nxc, filter_layout = ixo, groups = 3}
+                      out "y" = %y })",
+           R"(graph { in %x: f32[1, 3, 4, 4]  const %w: f32[3, 1, 2, 2] = seeded(1)
+                      %y = conv(%x, %w) {groups = 3}  out "y" = %y })",
+           R"(graph { in %x: i8[1, 4, 4, 3]{scale=0.1}
+                      const %w: i8[1, 2, 2, 3]{axis=3, scale=[0.1, 0.2, 0.3]} = seeded(1)
+                      %y = conv(%x, %w) {layout = nxc, filter_layout = ixo, groups = 3} @tflite
+                           : i8[1, 3, 3, 3]{scale=0.5}
+                      out "y" = %y })",
+       }) {
+    CAPTURE(text);
+    const std::string file = FileOf(Parse(text));
+    const fb::SubGraph& main = *Root(file).subgraphs()->Get(0);
+    size_t convolutions = 0;
+    for (const fb::Operator* op : *main.operators()) {
+      if (op->inputs()->size() != 3) continue;
+      ++convolutions;
+      const int32_t bias = op->inputs()->Get(2);
+      REQUIRE(bias >= 0);
+      const auto channels = main.tensors()->Get(static_cast<unsigned>(bias))->shape()->Get(0);
+      const auto* y = main.tensors()->Get(static_cast<unsigned>(op->outputs()->Get(0)))->shape();
+      CHECK(channels == y->Get(y->size() - 1));
+    }
+    CHECK(convolutions == 1);
+    const auto read = ImportFile(file);
+    REQUIRE(read.has_value());
+    for (const Node& node : read->nodes())
+      if (node.Is("conv") && !node.output()->type().quantized()) CHECK(node.input(2) == nullptr);
   }
 }
 

@@ -172,13 +172,15 @@ Result<bool> FilterOrder(Graph& graph, Node& node) {
 Result<bool> ZeroBias(Graph& graph, Node& node) {
   const Type& x = node.input(0)->type();
   const Type& filter = node.input(1)->type();
+  const FilterLayout layout = node.attrs<ConvAttrs>().filter_layout;
   if (node.input(2) != nullptr || filter.rank() != 4 || !filter.const_dims() ||
-      node.attrs<ConvAttrs>().filter_layout != FilterLayout::kOxi)
+      (layout != FilterLayout::kOxi && layout != FilterLayout::kIxo))
     return false;
+  const auto channels = static_cast<size_t>(AxesOf(layout, 4).output);
   DType dtype = x.dtype;
   std::shared_ptr<const Quant> quant = ProductQuant(x, filter);
   if (quant != nullptr) dtype = x.dtype == DType::kI16 ? DType::kI64 : DType::kI32;
-  NN_ASSIGN(TensorBuilder zeros, TensorBuilder::Create(dtype, {filter.const_dims()->front()}));
+  NN_ASSIGN(TensorBuilder zeros, TensorBuilder::Create(dtype, {(*filter.const_dims())[channels]}));
   for (int64_t i = 0; i < zeros.elements(); ++i) zeros.SetInt(i, 0);
   graph.SetInputs(&node, {node.input(0), node.input(1),
                           graph.AddConstant(zeros.Finish(), {}, std::move(quant))});

@@ -54,7 +54,7 @@ Status RequireRanks(const std::vector<Value*>& operands, int rank) {
   return {};
 }
 
-// A zero bias is dropped: files have it because CONV_2D needs one.
+// A zero bias is dropped: files have it because the kernels need one.
 bool IsNoBias(const Value* bias) {
   return bias->dtype() == DType::kF32 && IsZeros(*bias);
 }
@@ -87,6 +87,7 @@ Status ImportDepthwise(ImportContext& ctx) {
   NN_ASSIGN(const auto* const o, ctx.Options<fb::DepthwiseConv2DOptions>());
   NN_ASSIGN(std::vector<Value*> operands, Operands(ctx, 0, 1, 2));
   NN_RETURN_IF_ERROR(RequireRanks(operands, 4));
+  if (operands.size() == 3 && IsNoBias(operands[2])) operands.pop_back();
   ConvAttrs a;
   a.layout = Layout::kNxc;
   a.filter_layout = FilterLayout::kIxo;
@@ -356,9 +357,9 @@ std::optional<std::string> WhyNotConv(const Node& node) {
     if (!(filter.dim(0) == 1)) return "the filter of DEPTHWISE_CONV_2D must have one input channel";
   } else if (a.filter_layout != FilterLayout::kOxi || IsDepthwise(node)) {
     return "the filter layout must be OXI, or IXO if depthwise";
-  } else if (node.input(2) == nullptr) {
-    return "CONV_2D needs a bias";
   }
+  // The optimized kernel of DEPTHWISE_CONV_2D reads a bias without asking for it.
+  if (rank == 4 && node.input(2) == nullptr) return "CONV_2D and DEPTHWISE_CONV_2D need a bias";
   if (a.padding != Padding::kSameUpper && a.padding != Padding::kValid)
     return "the padding must be SAME or VALID";
   const int64_t most = a.filter_layout == FilterLayout::kIxo ? kMaxWindowStep : kMaxStep;
