@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "ir/op_def.h"
+#include "ops/quant/int8_rules.h"
+#include "ops/quant/quantized.h"
 #include "ops/quant/tflite_elementwise.h"
 #include "passes/passes.h"
 #include "passes/qdq.h"
@@ -62,9 +64,11 @@ std::optional<Cluster> ClusterOf(const Graph& graph, const Node& node) {
   return c;
 }
 
+// Integers of 16 bits are symmetric.
 bool IsActivation(const Type& t) {
-  return t.quantized() && !t.quant->per_axis() &&
-         (t.dtype == DType::kU8 || t.dtype == DType::kI8 || t.dtype == DType::kI16);
+  if (!t.quantized() || t.quant->per_axis()) return false;
+  return t.dtype == DType::kU8 || t.dtype == DType::kI8 ||
+         (t.dtype == DType::kI16 && t.quant->zero_point() == 0);
 }
 
 // Whether the bias, if present, is i32 with the product of the scales and zero point 0.
@@ -105,6 +109,11 @@ bool ElementwiseFits(const Node& node, std::span<const Type* const> inputs, cons
 
 bool ResultFits(const Node& node, std::span<const Type* const> inputs, const Type& y) {
   if (node.op().has_quantized_form != nullptr && !node.op().has_quantized_form(node, *inputs[0], y))
+    return false;
+  // The specification fixes results of i8, also where the arithmetic has others.
+  if (const auto fixed =
+          y.dtype == DType::kI8 && y.quantized() ? FixedResultQuant(node.op_name()) : nullptr;
+      fixed != nullptr && !SameButForRounding(*fixed, *y.quant))
     return false;
   switch (node.op().quant_rule) {
     case QuantRule::kNone:

@@ -81,31 +81,70 @@ TEST_CASE("qdq: a bound between operator and quantize is taken along") {
 }
 
 TEST_CASE("qdq: operators without a quantized kernel remain real") {
-  for (const std::string_view text : {
-           // A real operand.
-           R"(graph { in %x: u8[4]{scale=0.1, zp=10}  in %z: f32[4]  %a = dequantize(%x)
+  for (
+      const std::string_view text : {
+          // A real operand.
+          R"(graph { in %x: u8[4]{scale=0.1, zp=10}  in %z: f32[4]  %a = dequantize(%x)
                       %s = add(%a, %z)  %y = quantize(%s) : u8[4]{scale=0.3, zp=5}
                       out "y" = %y })",
-           // A result that is also used as a real number.
-           R"(graph { in %x: u8[4]{scale=0.1, zp=10}  %a = dequantize(%x)  %s = relu(%a)
+          // A result that is also used as a real number.
+          R"(graph { in %x: u8[4]{scale=0.1, zp=10}  %a = dequantize(%x)  %s = relu(%a)
                       %y = quantize(%s) : u8[4]{scale=0.3, zp=5}  out "y" = %y  out "s" = %s })",
-           // The output's scale of a sigmoid must be 1/256.
-           R"(graph { in %x: u8[4]{scale=0.1, zp=10}  %a = dequantize(%x)  %s = sigmoid(%a)
+          // The output's scale of a sigmoid must be 1/256.
+          R"(graph { in %x: u8[4]{scale=0.1, zp=10}  %a = dequantize(%x)  %s = sigmoid(%a)
                       %y = quantize(%s) : u8[4]{scale=0.3, zp=5}  out "y" = %y })",
-           // An LSTM without the states that give its types.
-           R"(graph { in %x: i8[3, 1, 4]{scale=0.02, zp=3}  in %w: i8[1, 8, 4]{scale=0.01}
+          // So must that of a softmax of u8.
+          R"(graph { in %x: u8[4]{scale=0.1, zp=10}  %a = dequantize(%x)  %s = softmax(%a) {axis=0}
+                      %y = quantize(%s) : u8[4]{scale=0.005, zp=20}  out "y" = %y })",
+          R"(graph { in %x: u8[4]{scale=0.1, zp=10}  %a = dequantize(%x)  %s = softmax(%a) {axis=0}
+                      %y = quantize(%s) : i16[4]{scale=0.000030517578125}  out "y" = %y })",
+          // The kernels of i16 have no zero points.
+          R"(graph { in %x: i16[4]{scale=0.001, zp=10}  %a = dequantize(%x)
+                      %s = softmax(%a) {axis=0}
+                      %y = quantize(%s) : i16[4]{scale=0.000030517578125}  out "y" = %y })",
+          // A transposed convolution with groups.
+          R"(graph { in %x: i8[1, 4, 3, 3]{scale=0.1}  const %w: i8[4, 2, 2, 2]{scale=0.1} = seeded(1)
+                      %a = dequantize(%x)  %b = dequantize(%w)
+                      %s = conv_transpose(%a, %b) {groups = 2}
+                      %y = quantize(%s) : i8[1, 4, 4, 4]{scale=0.5}  out "y" = %y })",
+          // The specification fixes tanh of i8, and the zero point of sigmoid.
+          R"(graph { in %x: i8[4]{scale=0.1, zp=10}  %a = dequantize(%x)  %s = tanh(%a)
+                      %y = quantize(%s) : i8[4]{scale=0.01, zp=5}  out "y" = %y })",
+          R"(graph { in %x: i8[4]{scale=0.1, zp=10}  %a = dequantize(%x)  %s = sigmoid(%a)
+                      %y = quantize(%s) : i8[4]{scale=0.00390625}  out "y" = %y })",
+          // An LSTM without the states that give its types.
+          R"(graph { in %x: i8[3, 1, 4]{scale=0.02, zp=3}  in %w: i8[1, 8, 4]{scale=0.01}
                       in %r: i8[1, 8, 2]{scale=0.01}  %a = dequantize(%x)  %b = dequantize(%w)
                       %c = dequantize(%r)  %s = lstm(%a, %b, %c)
                       %y = quantize(%s) : i8[3, 1, 1, 2]{scale=0.0078125, zp=-1}  out "y" = %y })",
-           // No kernel at all.
-           R"(graph { in %x: u8[4]{scale=0.1, zp=10}  %a = dequantize(%x)  %s = sin(%a)
+          // No kernel at all.
+          R"(graph { in %x: u8[4]{scale=0.1, zp=10}  %a = dequantize(%x)  %s = sin(%a)
                       %y = quantize(%s) : u8[4]{scale=0.3, zp=5}  out "y" = %y })",
-       }) {
+      }) {
     Graph g = Parse(text);
     const size_t before = g.nodes().size();
     REQUIRE(FuseQdq(g).has_value());
     CHECK(g.nodes().size() == before);
     CHECK(Count(g, "quantize") == 1);
+  }
+}
+
+TEST_CASE("qdq: results with fixed scales") {
+  for (const std::string_view text : {
+           R"(graph { in %x: u8[4]{scale=0.1, zp=10}  %a = dequantize(%x)  %s = softmax(%a) {axis=0}
+                      %y = quantize(%s) : u8[4]{scale=0.00390625}  out "y" = %y })",
+           R"(graph { in %x: i8[4]{scale=0.1, zp=10}  %a = dequantize(%x)  %s = softmax(%a) {axis=0}
+                      %y = quantize(%s) : i8[4]{scale=0.00390625, zp=-128}  out "y" = %y })",
+           R"(graph { in %x: i8[4]{scale=0.1, zp=10}  %a = dequantize(%x)  %s = tanh(%a)
+                      %y = quantize(%s) : i8[4]{scale=0.0078125}  out "y" = %y })",
+           R"(graph { in %x: u8[4]{scale=0.1, zp=10}  %a = dequantize(%x)  %s = tanh(%a)
+                      %y = quantize(%s) : u8[4]{scale=0.01, zp=5}  out "y" = %y })",
+       }) {
+    CAPTURE(text);
+    Graph g = Parse(text);
+    REQUIRE(FuseQdq(g).has_value());
+    CHECK(g.nodes().size() == 1);
+    CHECK(Count(g, "quantize") == 0);
   }
 }
 

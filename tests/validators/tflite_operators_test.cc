@@ -165,6 +165,70 @@ TEST_CASE("tflite operators: arithmetic") {
   for (const Row& r : rows) CheckRow(r);
 }
 
+TEST_CASE("tflite operators: what a file may leave to the kernel") {
+  const std::vector<Row> rows = {
+      // Options.
+      {"FULLY_CONNECTED\nx f32[1,2]\nw f32[2,2] =1,2,3,4\n> y f32[1,2]\n", {{1, 10}}, {{21, 43}}},
+      {"ADD\na f32[2]\nb f32[2]\n> y f32[2]\n", {{1, 2}, {3, 4}}, {{4, 6}}},
+      {"GELU\nx f32[1]\n> y f32[1]\n", {{0}}, {{0}}},
+      // The bias.
+      {"CONV_2D Conv2DOptions {\"padding\": \"VALID\", \"stride_w\": 1, \"stride_h\": 1}\n"
+       "x f32[1,1,1,2]\nfilter f32[1,1,1,2] =3,4\n> y f32[1,1,1,1]\n",
+       {{1, 10}},
+       {{43}}},
+      // The type of the result.
+      {"ADD AddOptions {}\na i32[2]\nb i32[2]\n> y f32[2]\n", {{1, 2}, {3, 4}}, {{4, 6}}},
+      {"LESS LessOptions {}\na i32[2]\nb i32[2]\n> y f32[2]\n", {{1, 5}, {3, 4}}, {{1, 0}}},
+  };
+  for (const Row& r : rows) CheckRow(r);
+  CHECK(WhyNotImported("ADD SubOptions {}\na f32[2]\nb f32[2]\n> y f32[2]\n") ==
+        "operator 0 (ADD): the options are missing or of a different kind");
+  CHECK(WhyNotImported("AVERAGE_POOL_2D\nx f32[1,2,2,1]\n> y f32[1,1,1,1]\n") ==
+        "operator 0 (AVERAGE_POOL_2D): the options are missing or of a different kind");
+}
+
+TEST_CASE("tflite operators: results with scales that the kernels do not compute") {
+  struct Scale {
+    const char* op;
+    const char* x;
+    const char* y;
+    const char* wrong;  // what the message says of y; "" if it is right
+  };
+  const Scale rows[] = {
+      {"SOFTMAX SoftmaxOptions {\"beta\": 1}", "u8", "u8 0.00390625 0", ""},
+      {"SOFTMAX SoftmaxOptions {\"beta\": 1}", "u8", "u8 0.01 0", "expected scale"},
+      {"SOFTMAX SoftmaxOptions {\"beta\": 1}", "u8", "u8 0.00390625 20", "zero point 20"},
+      {"SOFTMAX SoftmaxOptions {\"beta\": 1}", "i8", "i8 0.00390625 0", "zero point -128"},
+      {"SOFTMAX SoftmaxOptions {\"beta\": 1}", "i8", "i16 0.0000152587890625 -32768", ""},
+      {"SOFTMAX SoftmaxOptions {\"beta\": 1}", "i8", "i16 0.000030517578125 0", "-32768"},
+      {"SOFTMAX SoftmaxOptions {\"beta\": 1}", "i16", "i16 0.000030517578125 0", ""},
+      {"SOFTMAX SoftmaxOptions {\"beta\": 1}", "i16", "i8 0.00390625 -128", "expected INT16"},
+      {"LOG_SOFTMAX LogSoftmaxOptions {}", "i8", "i8 0.0625 127", ""},
+      {"LOG_SOFTMAX LogSoftmaxOptions {}", "u8", "u8 0.0625 127", "zero point 255"},
+      {"LOGISTIC", "i8", "i8 0.00390625 -128", ""},
+      {"LOGISTIC", "u8", "u8 0.01 0", "expected scale"},
+      {"TANH", "i8", "i8 0.01 3", ""},
+      {"TANH", "i16", "i16 0.000030517578125 0", ""},
+      {"TANH", "i16", "i16 0.01 0", "expected scale"},
+      {"L2_NORMALIZATION L2NormOptions {}", "i8", "i8 0.0078125 0", ""},
+      {"L2_NORMALIZATION L2NormOptions {}", "u8", "u8 0.0078125 0", "zero point 128"},
+      {"RELU", "i16", "i16 0.01 5", "y is INT16 with zero point 5"},
+  };
+  for (const Scale& r : rows) {
+    const std::string y = r.y;
+    const size_t first = y.find(' '), second = y.find(' ', first + 1);
+    const std::string text = fmt::format(
+        "{}\nx {}[1,4] {{\"quantization\": {{\"scale\": [0.5], \"zero_point\": [0]}}}}\n"
+        "> y {}[1,4] {{\"quantization\": {{\"scale\": [{}], \"zero_point\": [{}]}}}}\n",
+        r.op, r.x, y.substr(0, first), y.substr(first + 1, second - first - 1),
+        y.substr(second + 1));
+    CAPTURE(text);
+    const std::string why = WhyNotImported(text);
+    CHECK(why.empty() == (*r.wrong == '\0'));
+    CHECK(why.find(r.wrong) != std::string::npos);
+  }
+}
+
 // A composite whose decomposition is subgraph 1: x + x, or another composite of itself.
 std::string Composite(bool of_itself) {
   return fmt::format(

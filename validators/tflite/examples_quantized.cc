@@ -35,6 +35,39 @@ x i8[2,3] {"quantization": {"scale": [0.5], "zero_point": [3]}}
 > y i8[2,3] {"quantization": {"scale": [0.00390625], "zero_point": [-128]}}
 )";
 
+constexpr const char* kSoftmaxU8 = R"(SOFTMAX SoftmaxOptions {"beta": 1}
+x u8[2,3] {"quantization": {"scale": [0.5], "zero_point": [3]}}
+> y u8[2,3] {"quantization": {"scale": [0.00390625], "zero_point": [0]}}
+)";
+
+constexpr const char* kSoftmaxTo16 = R"(SOFTMAX SoftmaxOptions {"beta": 1}
+x i8[2,3] {"quantization": {"scale": [0.5], "zero_point": [3]}}
+> y i16[2,3] {"quantization": {"scale": [0.0000152587890625], "zero_point": [-32768]}}
+)";
+
+constexpr const char* kTanh = R"(TANH
+x i8[2,3] {"quantization": {"scale": [0.5], "zero_point": [3]}}
+> y i8[2,3] {"quantization": {"scale": [0.0078125], "zero_point": [0]}}
+)";
+
+constexpr const char* kMinimum = R"(MINIMUM MaximumMinimumOptions {}
+a i8[2,3] {"quantization": {"scale": [0.5], "zero_point": [3]}}
+b i8[2,3] {"quantization": {"scale": [0.5], "zero_point": [3]}}
+> y i8[2,3] {"quantization": {"scale": [0.5], "zero_point": [3]}}
+)";
+
+constexpr const char* kMaxPool = R"(MAX_POOL_2D Pool2DOptions {"padding": "VALID", "stride_w": 1,)"
+                                 R"( "stride_h": 1, "filter_width": 2, "filter_height": 2}
+x u8[1,4,4,2] {"quantization": {"scale": [0.5], "zero_point": [3]}}
+> y u8[1,3,3,2] {"quantization": {"scale": [0.5], "zero_point": [3]}}
+)";
+
+constexpr const char* kReduceMax = R"(REDUCE_MAX ReducerOptions {}
+x i16[2,3] {"quantization": {"scale": [0.5], "zero_point": [0]}}
+axes i32[1] =1
+> y i16[2] {"quantization": {"scale": [0.5], "zero_point": [0]}}
+)";
+
 constexpr const char* kQuantize = R"(QUANTIZE QuantizeOptions {}
 x i16[2,3] {"quantization": {"scale": [0.5], "zero_point": [0]}}
 > y i8[2,3] {"quantization": {"scale": [1], "zero_point": [0]}}
@@ -109,6 +142,31 @@ std::vector<RuleExample> QuantizationExamples() {
        kSoftmax,
        {{"[-128]", "[0]"}},
        {{"[0.5], \"zero_point\": [3]", "[0.25], \"zero_point\": [0]"}}},
+      {"TFLITE-QUANT-006",
+       kSoftmaxU8,
+       {{"[0.00390625], \"zero_point\": [0]", "[0.005], \"zero_point\": [20]"}},
+       {{"[0.5], \"zero_point\": [3]", "[0.25], \"zero_point\": [0]"}}},
+      {"TFLITE-QUANT-006", kSoftmaxTo16, {{"[-32768]", "[0]"}}, {{"[0.5]", "[0.25]"}}},
+      {"TFLITE-QUANT-005",
+       kMaxPool,
+       {{"y u8[1,3,3,2] {\"quantization\": {\"scale\": [0.5]",
+         "y u8[1,3,3,2] {\"quantization\": {\"scale\": [0.25]"}},
+       {{"[0.5]", "[0.25]"}, {"[0.5]", "[0.25]"}}},
+      {"TFLITE-QUANT-005",
+       kReduceMax,
+       {{"y i16[2] {\"quantization\": {\"scale\": [0.5]",
+         "y i16[2] {\"quantization\": {\"scale\": [0.25]"}},
+       {{"[0.5]", "[0.25]"}, {"[0.5]", "[0.25]"}}},
+      {"TFLITE-QUANT-009", kTanh, {{"[0.0078125]", "[0.0079]"}}, {{"[0.5]", "[0.25]"}}},
+      {"TFLITE-QUANT-009",
+       kMinimum,
+       {{"b i8[2,3] {\"quantization\": {\"scale\": [0.5]",
+         "b i8[2,3] {\"quantization\": {\"scale\": [0.25]"}},
+       {{"[0.5]", "[0.25]"}, {"[0.5]", "[0.25]"}, {"[0.5]", "[0.25]"}}},
+      {"TFLITE-QUANT-009",
+       kQuantizedDense,
+       {{"[0.25], \"zero_point\": [0]", "[0.25], \"zero_point\": [1]"}},
+       {{"[1], \"zero_point\": [0]", "[1], \"zero_point\": [1]"}}},
       {"TFLITE-QUANT-007", kQuantizedDense, {{"[0.125]", "[0.5]"}}, {{"[0.125]", "[0.126]"}}},
       {"TFLITE-QUANT-008", kQuantize, {{"y i8", "y u8"}}, {{"y i8", "y i32"}}},
       {"TFLITE-RNN-001",

@@ -79,6 +79,7 @@ enum class Check : uint8_t {
   kInt16ZeroPoint,
   kSameQuantization,
   kFixedQuantization,
+  kSpecifiedQuantization,
   kBiasScale,
   kConversion,
   kActivation,

@@ -101,6 +101,15 @@ void CheckSame(Operation& o, const Value& x, const Value& y) {
            ScaleOf(x), ZeroPointOf(x), y.Text(), ScaleOf(y), ZeroPointOf(y));
 }
 
+// Operators with which the kernels copy integers between any scales, but not the delegate XNNPACK,
+// which LiteRT uses by default for 8 bits.
+void Same8(Operation& o) {
+  const Value* x = o.in(0);
+  const Value* y = o.out(0);
+  if (x == nullptr || y == nullptr || (x->type != Type::UINT8 && x->type != Type::INT8)) return;
+  if (AffineOf(*x->tensor) != nullptr && AffineOf(*y->tensor) != nullptr) CheckSame(o, *x, *y);
+}
+
 void SameAsFirst(Operation& o) {
   const Value* x = o.in(o.op() == Op::FILL ? 1 : 0);
   const Value* y = o.out(0);
@@ -129,14 +138,49 @@ void FixedOutput(Operation& o) {
   const Value* y = o.out(0);
   if (y == nullptr || o.in(0) == nullptr) return;
   CheckInt16(o, {o.in(0)});
-  if (o.in(0)->type != y->type) return;
-  if (const auto misfit = FixedQuantMisfit(o.op(), y->type, ScaleOf(*y), ZeroPointOf(*y)))
+  if (const auto misfit =
+          FixedQuantMisfit(o.op(), o.in(0)->type, y->type, ScaleOf(*y), ZeroPointOf(*y)))
     o.Fail(Check::kFixedQuantization, "{} has {}", y->Text(), *misfit);
   const auto* options = o.at().op->builtin_options_as_L2NormOptions();
   if (options != nullptr &&
       options->fused_activation_function() != fb::ActivationFunctionType::NONE)
     o.Fail(Check::kActivation, "fused_activation_function is {}; expected NONE",
            fb::EnumNameActivationFunctionType(options->fused_activation_function()));
+}
+
+// What TensorFlow Lite's 8-bit quantization specification says about INT8, beyond the kernels.
+void SpecifiedSame(Operation& o) {
+  const Value* y = o.out(0);
+  if (y == nullptr || y->type != Type::INT8 || AffineOf(*y->tensor) == nullptr) return;
+  for (int i = 0; i < o.inputs(); ++i) {
+    const Value* x = o.in(i);
+    if (x == nullptr || x->type != Type::INT8 || AffineOf(*x->tensor) == nullptr ||
+        (ScaleOf(*x) == ScaleOf(*y) && ZeroPointOf(*x) == ZeroPointOf(*y)))
+      continue;
+    return o.Note(Check::kSpecifiedQuantization,
+                  "{} has scale {} and zero point {}, but {} has scale {} and zero point {}; "
+                  "expected the same",
+                  x->Text(), ScaleOf(*x), ZeroPointOf(*x), y->Text(), ScaleOf(*y), ZeroPointOf(*y));
+  }
+}
+
+void SpecifiedFixed(Operation& o) {
+  const Value* y = o.out(0);
+  if (y == nullptr || y->type != Type::INT8 || AffineOf(*y->tensor) == nullptr) return;
+  if (const auto misfit = SpecifiedQuantMisfit(o.op(), ScaleOf(*y), ZeroPointOf(*y)))
+    o.Note(Check::kSpecifiedQuantization, "{} has {}", y->Text(), *misfit);
+}
+
+void SpecifiedWeights(Operation& o) {
+  const Value* x = o.in(0);
+  const Value* w = o.in(1);
+  if (x == nullptr || w == nullptr || x->type != Type::INT8 || w->type != Type::INT8) return;
+  const auto* q = AffineOf(*w->tensor);
+  if (q == nullptr) return;
+  for (const int64_t zero : ListOf<int64_t>(q->zero_point()))
+    if (zero != 0)
+      return o.Note(Check::kSpecifiedQuantization, "{} has zero point {}; expected 0", w->Text(),
+                    zero);
 }
 
 void Int16All(Operation& o) {
@@ -214,6 +258,16 @@ constexpr Preparation kQuantizationPreparations[] = {
     {Op::SPACE_TO_BATCH_ND, SameAsFirst},
     {Op::BATCH_TO_SPACE_ND, SameAsFirst},
     {Op::MIRROR_PAD, SameAsFirst},
+    {Op::PADV2, SameAsFirst},
+    {Op::REDUCE_MAX, SameAsFirst},
+    {Op::REDUCE_MIN, SameAsFirst},
+    {Op::MAX_POOL_2D, Same8},
+    {Op::PAD, Same8},
+    {Op::RESIZE_BILINEAR, Same8},
+    {Op::SLICE, Same8},
+    {Op::SPACE_TO_DEPTH, Same8},
+    {Op::STRIDED_SLICE, Same8},
+    {Op::TRANSPOSE, Same8},
     {Op::CONCATENATION, SameAsAll},
     {Op::PACK, SameAsAll},
     {Op::UNPACK, UnpackTypes},
@@ -241,6 +295,16 @@ constexpr Preparation kQuantizationPreparations[] = {
     {Op::RSQRT, Quantized8},
     {Op::LOG, Quantized8},
     {Op::QUANTIZE, Quantize},
+    {Op::AVERAGE_POOL_2D, SpecifiedSame},
+    {Op::GATHER, SpecifiedSame},
+    {Op::MAXIMUM, SpecifiedSame},
+    {Op::MINIMUM, SpecifiedSame},
+    {Op::RESHAPE, SpecifiedSame},
+    {Op::SQUEEZE, SpecifiedSame},
+    {Op::LOGISTIC, SpecifiedFixed},
+    {Op::TANH, SpecifiedFixed},
+    {Op::DEPTHWISE_CONV_2D, SpecifiedWeights},
+    {Op::FULLY_CONNECTED, SpecifiedWeights},
 };
 
 }  // namespace

@@ -41,10 +41,12 @@ constexpr Rule kQuantizationRules[] = {
      .check = Replay<Check::kInt16ZeroPoint>},
     {.info = {.id = "TFLITE-QUANT-005",
               .statement = "The quantized inputs and outputs of EXPAND_DIMS, FILL, PACK, UNPACK, "
-                           "MIRROR_PAD, SPACE_TO_BATCH_ND, BATCH_TO_SPACE_ND and INT8 "
-                           "CONCATENATION have the same scale and zero point.",
+                           "MIRROR_PAD, PADV2, REDUCE_MAX, REDUCE_MIN, SPACE_TO_BATCH_ND, "
+                           "BATCH_TO_SPACE_ND and INT8 CONCATENATION, and those of 8 bits of "
+                           "MAX_POOL_2D, PAD, RESIZE_BILINEAR, SLICE, SPACE_TO_DEPTH, "
+                           "STRIDED_SLICE and TRANSPOSE, have the same scale and zero point.",
               .clause = "Prepare of CONCATENATION, PACK, UNPACK, EXPAND_DIMS, FILL, MIRROR_PAD, "
-                        "SPACE_TO_BATCH_ND",
+                        "PADV2, REDUCE_MAX, SPACE_TO_BATCH_ND; XNNPACK delegate",
               .vendor = true,
               .hint =
                   "Insert a QUANTIZE that converts the tensor to the common scale and zero point."},
@@ -77,6 +79,17 @@ constexpr Rule kQuantizationRules[] = {
           .hint =
               "Choose another output type, or convert in two steps with two QUANTIZE operators."},
      .check = Replay<Check::kConversion>},
+    {.info = {.id = "TFLITE-QUANT-009",
+              .statement =
+                  "The INT8 inputs and outputs of AVERAGE_POOL_2D, GATHER, MAXIMUM, MINIMUM, "
+                  "RESHAPE and SQUEEZE have the same scale and zero point, the INT8 outputs of "
+                  "LOGISTIC and TANH have those that are specified, and INT8 weights of "
+                  "DEPTHWISE_CONV_2D and FULLY_CONNECTED have zero point 0.",
+              .clause = "TensorFlow Lite 8-bit quantization specification, int8 quantized operator "
+                        "specifications",
+              .hint = "Quantize the tensor as expected, and insert a QUANTIZE where other scales "
+                      "are needed."},
+     .check = Replay<Check::kSpecifiedQuantization>},
     {.info = {.id = "TFLITE-RNN-001",
               .statement = "The weights, biases and states of recurrent operators have the shapes "
                            "that follow from the sizes of their input, cells and outputs.",

@@ -143,7 +143,7 @@ Result<bool> PlanSoftmax(PlanContext& ctx) {
     base = std::move(step);
   } else if ((x.dtype == DType::kU8 || x.dtype == DType::kI8) && x.quantized() && !logarithm &&
              node.arithmetic() == Arithmetic::kTflite && !x.quant->per_axis() &&
-             node.output()->dtype() == x.dtype && HasSoftmaxRange(node.output()->type())) {
+             node.output()->dtype() == x.dtype && HasSoftmaxRange(x.dtype, node.output()->type())) {
     auto step = std::make_unique<QuantSoftmaxStep>(rows);
     NN_ASSIGN(step->exponentials, SoftmaxExponentials8(x.quant->scale(), beta));
     step->dtype = x.dtype;

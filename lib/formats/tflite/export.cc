@@ -1,5 +1,4 @@
 #include "formats/tflite/export.h"
-#include "formats/tflite/family.h"
 
 #include <fmt/core.h>
 
@@ -9,6 +8,7 @@
 #include "base/checked_math.h"
 #include "base/text.h"
 #include "formats/tflite/family.h"
+#include "formats/tflite/operand_fit.h"
 #include "formats/tflite/options.h"
 #include "formats/tflite/signature.h"
 #include "formats/tflite/tensor.h"
@@ -229,55 +229,6 @@ void ExportContext::AddOperatorOf(fb::BuiltinOperator op, Operands operands,
   part_.operators.push_back({static_cast<uint32_t>(it - codes_.begin()), std::move(operands.inputs),
                              std::move(operands.outputs), kind, options});
 }
-
-namespace {
-
-OperandFacts FactsOf(const Type& type) {
-  const auto dims = type.const_dims();
-  OperandFacts facts{TensorTypeOf(type.dtype).value_or(fb::TensorType::FLOAT32),
-                     type.ranked() ? type.rank() : -1,
-                     dims ? CheckedElements(*dims).value_or(-1) : -1,
-                     type.quantized(),
-                     {}};
-  if (type.quantized() && !type.quant->per_axis()) facts.zero_point = type.quant->zero_point();
-  return facts;
-}
-
-// Why operands do not match the signature of an operator; null types are absent operands.
-std::optional<std::string> WhyNotOperands(fb::BuiltinOperator op,
-                                          const std::vector<const Type*>& inputs,
-                                          const std::vector<const Type*>& outputs) {
-  const Signature* signature = FindSignature(op);
-  if (signature == nullptr) return std::nullopt;
-  for (const bool is_output : {false, true}) {
-    const auto& types = is_output ? outputs : inputs;
-    for (size_t i = 0; i < types.size(); ++i) {
-      const auto* operand = OperandAt(is_output ? signature->outputs : signature->inputs, i);
-      if (operand == nullptr || types[i] == nullptr) continue;
-      const auto same = static_cast<size_t>(std::max(operand->same_as, 0));
-      const bool has_other =
-          operand->same_as >= 0 && same < inputs.size() && inputs[same] != nullptr;
-      const OperandFacts other = has_other ? FactsOf(*inputs[same]) : OperandFacts();
-      const OperandFacts facts = FactsOf(*types[i]);
-      const auto misfits =
-          MisfitsOf(*operand, facts, is_output, has_other ? &other : nullptr,
-                    has_other ? std::string_view(signature->inputs[same].name) : "");
-      if (!misfits.empty())
-        return fmt::format("the {} operator of TensorFlow Lite: {}",
-                           fb::EnumNameBuiltinOperator(op), misfits[0].text);
-      const auto& quant = types[i]->quant;
-      if (!is_output || (quant != nullptr && quant->per_axis())) continue;
-      if (const auto misfit =
-              FixedQuantMisfit(op, facts.type, quant == nullptr ? 0 : quant->scale(),
-                               quant == nullptr ? 0 : quant->zero_point()))
-        return fmt::format("the {} operator of TensorFlow Lite: the result has {}",
-                           fb::EnumNameBuiltinOperator(op), *misfit);
-    }
-  }
-  return std::nullopt;
-}
-
-}  // namespace
 
 Status ExportContext::CheckOperands(const OperatorRow& row) const {
   const auto types = [&](const std::vector<TensorIndex>& tensors) {

@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "formats/tflite/blockwise.h"
+#include "formats/tflite/operand_fit.h"
 #include "formats/tflite/signature.h"
 #include "formats/tflite/tensor.h"
 #include "ir/verify.h"
@@ -30,6 +31,30 @@ Status CheckPresence(const fb::Operator& op, const fb::OperatorCode& code) {
       return ModelError("input {} ({}) is missing", i, operand.name);
   }
   return {};
+}
+
+// Some kernels give their results a type, whatever the file declares.
+void GiveTypes(const fb::OperatorCode& code, const std::vector<Value*>& inputs,
+               std::vector<Type>& outputs) {
+  const Signature* signature = FindSignature(OperatorOf(code));
+  for (size_t i = 0; signature != nullptr && i < outputs.size(); ++i) {
+    const SignatureOperand* operand = OperandAt(signature->outputs, i);
+    if (operand == nullptr) continue;
+    DType given = operand->has_given_type ? DTypeOf(operand->given_type) : DType::kUnknown;
+    const auto giver = static_cast<size_t>(std::max(operand->given_by, 0));
+    if (operand->given_by >= 0 && giver < inputs.size() && inputs[giver] != nullptr)
+      given = inputs[giver]->dtype();
+    if (given != DType::kUnknown) outputs[i].dtype = given;
+  }
+}
+
+// Why the kernels do not compute what the scales of an operator say; empty if they do.
+std::string WhyNotScalesOf(const fb::OperatorCode& code, const std::vector<Value*>& inputs,
+                           const std::vector<Type>& outputs) {
+  std::vector<const Type*> in, out;
+  for (const Value* v : inputs) in.push_back(v == nullptr ? nullptr : &v->type());
+  for (const Type& type : outputs) out.push_back(&type);
+  return WhyNotScales(OperatorOf(code), in, out).value_or(std::string());
 }
 
 }  // namespace
@@ -334,6 +359,8 @@ Status Importer::ImportWithCode(const fb::Operator& op, const fb::OperatorCode& 
     types.push_back(type ? *type : Type());
   }
   NN_RETURN_IF_ERROR(CheckPresence(op, code));
+  GiveTypes(code, inputs, types);
+  if (reason.empty()) reason = WhyNotScalesOf(code, inputs, types);
   ImportContext ctx(model_, sub_, op, code, index, graph_, inputs, types, state_.result.hybrids,
                     state_.hybrid_as_float, state_.variables, state_.known_inputs);
   for (const size_t i : states) ctx.KeepState(i);
@@ -354,8 +381,8 @@ Status Importer::ImportWithCode(const fb::Operator& op, const fb::OperatorCode& 
   for (size_t i = 0; i < types.size(); ++i) {
     if (ctx.outputs()[i] == nullptr)
       return ModelError("there are {} outputs, more than the operator has", types.size());
-    NN_RETURN_IF_ERROR(
-        Declare(ctx.outputs()[i], op.outputs()->Get(static_cast<flatbuffers::uoffset_t>(i))));
+    NN_RETURN_IF_ERROR(Declare(
+        ctx.outputs()[i], op.outputs()->Get(static_cast<flatbuffers::uoffset_t>(i)), types[i]));
   }
   if (state_.loops == 0) return {};
   NN_RETURN_IF_ERROR(state_.inlined.TakeConstants(graph_, last_id));
@@ -382,9 +409,8 @@ Status Importer::CheckPassedOn(const ImportContext& ctx) const {
 
 // Names a value after its tensor and refines its type by the declaration. Unknown sizes are taken
 // from the file only if a declared 1 cannot mean "unknown".
-Status Importer::Declare(Value* v, int64_t index) {
+Status Importer::Declare(Value* v, int64_t index, Type declared) {
   NN_ASSIGN(const fb::Tensor* const tensor, TensorAt(index));
-  NN_ASSIGN(Type declared, TypeOf(*tensor, index));
   values_[static_cast<size_t>(index)] = v;
   if (v->def() == nullptr) return {};
   if (v->name().empty()) v->set_name(std::string(Text(tensor->name())));

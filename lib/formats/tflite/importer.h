@@ -81,7 +81,7 @@ class Importer {
   Status ImportWithCode(const fb::Operator& op, const fb::OperatorCode& code, int64_t index,
                         const std::string& name);
   Status CheckPassedOn(const ImportContext& ctx) const;
-  Status Declare(Value* v, int64_t index);
+  Status Declare(Value* v, int64_t index, Type declared);
   Status MakeOpaque(ImportContext& ctx, const std::string& name, int64_t index, std::string reason);
 
   // Operators that call subgraphs (import_control.cc). What they add to the graph goes again if

@@ -11,6 +11,9 @@
 #include <utility>
 
 #include "base/text.h"
+#include "ir/op_def.h"
+#include "ops/quant/int8_rules.h"
+#include "ops/quant/quantized.h"
 
 namespace nn::tflite {
 namespace {
@@ -251,39 +254,60 @@ const SignatureOperand* OperandAt(const std::vector<SignatureOperand>& list, siz
   return !list.empty() && list.back().repeated ? &list.back() : nullptr;
 }
 
-std::optional<std::string> FixedQuantMisfit(fb::BuiltinOperator op, fb::TensorType type,
-                                            float scale, int64_t zero_point) {
+std::optional<std::string> FixedQuantMisfit(fb::BuiltinOperator op, fb::TensorType from,
+                                            fb::TensorType to, float scale, int64_t zero_point) {
   using Op = fb::BuiltinOperator;
   using DataType = fb::TensorType;
   struct Fixed {
     Op op;
-    DataType type;
+    DataType from, to;
     double scale;
     int64_t zero_point;
     double slack = 1e-9;  // relative
     bool any_zero_point = false;
   };
   static constexpr double kSlack = 0.001;
+  // SOFTMAX of UINT8: the kernels check nothing, and only with this range they agree.
   static constexpr Fixed kFixed[] = {
-      {Op::LOGISTIC, DataType::UINT8, 1.0 / 256, 0, 1e-9, true},
-      {Op::LOGISTIC, DataType::INT8, 1.0 / 256, 0, 1e-9, true},
-      {Op::LOGISTIC, DataType::INT16, 1.0 / 32768, 0},
-      {Op::TANH, DataType::INT16, 1.0 / 32768, 0, kSlack},
-      {Op::SOFTMAX, DataType::INT8, 1.0 / 256, -128, kSlack},
-      {Op::SOFTMAX, DataType::INT16, 1.0 / 32768, 0, kSlack},
-      {Op::LOG_SOFTMAX, DataType::UINT8, 16.0 / 256, 255},
-      {Op::LOG_SOFTMAX, DataType::INT8, 16.0 / 256, 127},
-      {Op::L2_NORMALIZATION, DataType::UINT8, 1.0 / 128, 128},
-      {Op::L2_NORMALIZATION, DataType::INT8, 1.0 / 128, 0},
+      {Op::LOGISTIC, DataType::UINT8, DataType::UINT8, 1.0 / 256, 0, 1e-9, true},
+      {Op::LOGISTIC, DataType::INT8, DataType::INT8, 1.0 / 256, 0, 1e-9, true},
+      {Op::LOGISTIC, DataType::INT16, DataType::INT16, 1.0 / 32768, 0},
+      {Op::TANH, DataType::INT16, DataType::INT16, 1.0 / 32768, 0, kSlack},
+      {Op::SOFTMAX, DataType::UINT8, DataType::UINT8, 1.0 / 256, 0, kSlack},
+      {Op::SOFTMAX, DataType::UINT8, DataType::INT16, 1.0 / 65536, -32768, kSlack},
+      {Op::SOFTMAX, DataType::INT8, DataType::INT8, 1.0 / 256, -128, kSlack},
+      {Op::SOFTMAX, DataType::INT8, DataType::INT16, 1.0 / 65536, -32768, kSlack},
+      {Op::SOFTMAX, DataType::INT16, DataType::INT16, 1.0 / 32768, 0, kSlack},
+      {Op::LOG_SOFTMAX, DataType::UINT8, DataType::UINT8, 16.0 / 256, 255},
+      {Op::LOG_SOFTMAX, DataType::INT8, DataType::INT8, 16.0 / 256, 127},
+      {Op::L2_NORMALIZATION, DataType::UINT8, DataType::UINT8, 1.0 / 128, 128},
+      {Op::L2_NORMALIZATION, DataType::INT8, DataType::INT8, 1.0 / 128, 0},
   };
-  for (const Fixed& f : kFixed)
-    if (f.op == op && f.type == type &&
-        (!(std::abs(scale - f.scale) <= f.slack * f.scale) ||
-         (!f.any_zero_point && zero_point != f.zero_point)))
-      return fmt::format("scale {} and zero point {}; expected scale {}{}", double{scale},
-                         zero_point, f.scale,
-                         f.any_zero_point ? "" : fmt::format(" and zero point {}", f.zero_point));
-  return std::nullopt;
+  TypeSet expected;
+  for (const Fixed& f : kFixed) {
+    if (f.op != op || f.from != from) continue;
+    expected.Add(f.to);
+    if (f.to != to) continue;
+    if (std::abs(scale - f.scale) <= f.slack * f.scale &&
+        (f.any_zero_point || zero_point == f.zero_point))
+      return std::nullopt;
+    return fmt::format("scale {} and zero point {}; expected scale {}{}", double{scale}, zero_point,
+                       f.scale,
+                       f.any_zero_point ? "" : fmt::format(" and zero point {}", f.zero_point));
+  }
+  if (expected.empty()) return std::nullopt;
+  return fmt::format("type {}; expected {}", fb::EnumNameTensorType(to), expected.Text());
+}
+
+std::optional<std::string> SpecifiedQuantMisfit(fb::BuiltinOperator op, float scale,
+                                                int64_t zero_point) {
+  const auto encoding = Ops().FindEncoding("tflite", fb::EnumNameBuiltinOperator(op), 1);
+  const auto fixed = encoding.first == nullptr ? nullptr : FixedResultQuant(encoding.first->name);
+  if (fixed == nullptr ||
+      (scale > 0 && SameButForRounding(*fixed, *Quant::PerTensor(scale, zero_point))))
+    return std::nullopt;
+  return fmt::format("scale {} and zero point {}; expected scale {} and zero point {}",
+                     double{scale}, zero_point, double{fixed->scale()}, fixed->zero_point());
 }
 
 std::string RangeText(int low, int high) {

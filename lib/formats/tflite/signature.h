@@ -126,10 +126,16 @@ std::vector<Misfit> MisfitsOf(const SignatureOperand& operand, const OperandFact
                               bool is_output, const OperandFacts* other,
                               std::string_view other_name);
 
-// Some kernels require a fixed scale and zero point of their result. Describes a mismatch: "scale
-// 0.09 and zero point 3; expected scale 0.00390625 and zero point -128". nullopt if there is none.
-std::optional<std::string> FixedQuantMisfit(fb::BuiltinOperator op, fb::TensorType type,
-                                            float scale, int64_t zero_point);
+// Some kernels compute a fixed scale and zero point of their result, `to`, from integers of type
+// `from`. Describes a mismatch: "scale 0.09 and zero point 3; expected scale 0.00390625 and zero
+// point -128". nullopt if there is none.
+std::optional<std::string> FixedQuantMisfit(fb::BuiltinOperator op, fb::TensorType from,
+                                            fb::TensorType to, float scale, int64_t zero_point);
+
+// The same for the INT8 result that TensorFlow Lite's 8-bit quantization specification fixes for an
+// operator, even if the kernel computes others.
+std::optional<std::string> SpecifiedQuantMisfit(fb::BuiltinOperator op, float scale,
+                                                int64_t zero_point);
 
 // "3", "1 to 4"; "2 or more" if `high` is -1.
 std::string RangeText(int low, int high);

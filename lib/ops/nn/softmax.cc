@@ -161,7 +161,7 @@ Result<bool> DecomposeSoftmax(Graph& graph, Node& node) {
 
 bool HasQuantizedSoftmax(const Node& node, const Type& x, const Type& y) {
   const float beta = node.attrs<SoftmaxAttrs>().beta;
-  if (y.quantized() && !HasSoftmaxRange(y)) return false;
+  if (y.quantized() && !HasSoftmaxRange(x.dtype, y)) return false;
   if (!(beta > 0) || !x.quantized() || x.quant->per_axis()) return false;
   return x.dtype == DType::kI16 || SoftmaxExponentials8(x.quant->scale(), beta).has_value();
 }

@@ -36,9 +36,10 @@ Result<std::vector<int32_t>> SoftmaxExponentials8(float scale, float beta);
 void SoftmaxRow8(std::span<const int32_t> exponentials, DType dtype, const std::byte* x,
                  std::byte* y, size_t n, size_t stride);
 
-// Whether a result type has the range 0 to 1 that those kernels compute: scale 1/256 and zero point
-// -128 for i8, 1/32768 and 0 for i16. Other types are not checked.
-bool HasSoftmaxRange(const Type& y);
+// Whether a result type has the range 0 to 1 that those kernels compute from integers of type x:
+// 0 is the smallest integer and 1 is one step above the largest, except for i16 from i16, whose
+// zero point is 0.
+bool HasSoftmaxRange(DType x, const Type& y);
 // The same for log_softmax: scale 1/16, and the largest integer is 0.
 bool HasLogSoftmaxRange(const Type& y);
 

@@ -249,17 +249,16 @@ void SoftmaxRow8(std::span<const int32_t> exponentials, DType dtype, const std::
     SoftmaxRow<int8_t>(exponentials, x, y, n, stride);
 }
 
-bool HasSoftmaxRange(const Type& y) {
+bool HasSoftmaxRange(DType x, const Type& y) {
   constexpr double kSlack = 0.001;  // as in the interpreter
   if (!y.quantized() || y.quant->per_axis()) return false;
-  if (y.dtype != DType::kI8 && y.dtype != DType::kI16) return true;
   const auto is = [&](double scale, int64_t zero_point) {
     return std::abs(y.quant->scale() - scale) <= kSlack * scale &&
            y.quant->zero_point() == zero_point;
   };
-  if (y.dtype == DType::kI8) return is(1.0 / 256, -128);
-  // Of i16, and of 8 bits.
-  return is(1.0 / 32768, 0) || is(1.0 / 65536, -32768);
+  if (x == DType::kI16) return y.dtype == DType::kI16 && is(1.0 / 32768, 0);
+  if (y.dtype == DType::kI16) return is(1.0 / 65536, -32768);
+  return y.dtype == x && is(1.0 / 256, MinInteger(x));
 }
 
 bool HasLogSoftmaxRange(const Type& y) {
@@ -269,20 +268,17 @@ bool HasLogSoftmaxRange(const Type& y) {
 
 Status QuantizedSoftmax(EvalContext& ctx, const Rows& rows) {
   NN_RETURN_IF_ERROR(RequireTflite(ctx));
-  if (!HasSoftmaxRange(ctx.out_type()))
-    return ModelError("softmax to {}: the scale and zero point must cover the range 0 to 1",
-                      ctx.out_type().ToString());
   const DType x = ctx.in(0).dtype();
   if (ctx.out_type().dtype != x && (DTypeBits(x) != 8 || ctx.out_type().dtype != DType::kI16))
     return ModelError("softmax of {} to {}: the types do not match", ctx.in_type(0).ToString(),
                       ctx.out_type().ToString());
+  if (!HasSoftmaxRange(x, ctx.out_type()))
+    return ModelError("softmax of {} to {}: the scale and zero point must cover the range 0 to 1",
+                      ctx.in_type(0).ToString(), ctx.out_type().ToString());
   switch (x) {
     case DType::kU8:
     case DType::kI8:
       if (ctx.out_type().dtype != DType::kI16) return Softmax8(ctx, rows);
-      if (ctx.out_type().quant->zero_point() != MinInteger(DType::kI16))
-        return ModelError("softmax of {} to {}: the zero point must be -32768",
-                          ctx.in_type(0).ToString(), ctx.out_type().ToString());
       return Softmax8To16(ctx, rows);
     case DType::kI16:
       return Softmax16(ctx, rows);

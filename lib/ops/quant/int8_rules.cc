@@ -1,7 +1,5 @@
 #include "ops/quant/int8_rules.h"
 
-#include <string_view>
-
 #include "ir/op_def.h"
 #include "ops/math/matmul.h"
 #include "ops/nn/conv.h"
@@ -41,9 +39,9 @@ ProductAxes ConvAxes(const Node& node) {
 
 }  // namespace
 
-std::shared_ptr<const Quant> FixedResultQuant(const Node& node) {
+std::shared_ptr<const Quant> FixedResultQuant(std::string_view op) {
   for (const FixedResult& row : kFixedResults)
-    if (node.Is(row.op)) return Quant::PerTensor(row.scale, row.zero_point);
+    if (op == row.op) return Quant::PerTensor(row.scale, row.zero_point);
   return nullptr;
 }
 

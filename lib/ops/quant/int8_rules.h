@@ -6,14 +6,16 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string_view>
 
 #include "ir/graph.h"
 #include "ir/type.h"
 
 namespace nn {
 
-// The quantization as i8 of the result, if the specification fixes it; null otherwise.
-std::shared_ptr<const Quant> FixedResultQuant(const Node& node);
+// The quantization as i8 of the result of an operator, if the specification fixes it; null
+// otherwise.
+std::shared_ptr<const Quant> FixedResultQuant(std::string_view op);
 
 // Whether the operands and the result are numbers of one kind, such as a sum and its summands, so
 // that steps of a large one hide a small one.
