@@ -1,10 +1,64 @@
 #include "ir/copy.h"
 
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "ir/op_def.h"
 
 namespace nn {
+namespace {
+
+using SymbolDims = std::map<std::string, Dim, std::less<>>;
+
+// Adds the symbol of the dimension if the size determines it: in n, 4 * n or n + 3.
+void Determine(const Dim& dim, const Dim& size, SymbolDims& known) {
+  if (dim.is_const() || !size.is_const()) return;
+  std::set<std::string> symbols;
+  dim.CollectSymbols(symbols);
+  if (symbols.size() != 1) return;
+  const std::string& name = *symbols.begin();
+  const auto with = [&](int64_t value) {
+    return dim.Substitute([&](std::string_view) { return std::optional(Dim(value)); });
+  };
+  const Dim symbol = Dim::Symbol(name), offset = with(0), factor = with(1) - offset;
+  if (!(dim == factor * symbol + offset)) return;
+  if (const auto value = Dim::ExactDiv(size - offset, factor)) known.try_emplace(name, *value);
+}
+
+// The attributes of the node for operands of other sizes than its own.
+Attrs AttrsFor(const Node& node, const std::vector<Value*>& inputs) {
+  std::optional<SymbolDims> known;
+  const auto find = [&](std::string_view name) -> std::optional<Dim> {
+    const auto it = known->find(name);
+    return it == known->end() ? std::nullopt : std::optional(it->second);
+  };
+  Attrs attrs = node.attrs();
+  for (const AttrField& field : attrs.info().fields) {
+    const AttrValue value = attrs.Get(field);
+    const auto* const dims = std::get_if<Dims>(&value);
+    if (dims == nullptr || ConstDims(*dims)) continue;
+    if (!known) {
+      known.emplace();
+      for (size_t i = 0; i < inputs.size(); ++i) {
+        if (inputs[i] == nullptr || node.input(i) == nullptr) continue;
+        const Type &own = node.input(i)->type(), &other = inputs[i]->type();
+        if (!own.ranked() || !other.ranked() || own.rank() != other.rank()) continue;
+        for (int axis = 0; axis < own.rank(); ++axis)
+          Determine(own.dim(axis), other.dim(axis), *known);
+      }
+    }
+    Dims out;
+    for (const Dim& d : *dims) out.push_back(d.Substitute(find));
+    if (auto changed = attrs.With(field.name, std::move(out))) attrs = *std::move(changed);
+  }
+  return attrs;
+}
+
+}  // namespace
 
 Node* AddCopy(Graph& graph, const Node& node, std::vector<Value*> inputs) {
   Node* const copy =
@@ -21,7 +75,9 @@ Node* AddCopy(Graph& graph, const Node& node, std::vector<Value*> inputs) {
 }
 
 Node* AddOpenCopy(Graph& graph, const Node& node, std::vector<Value*> inputs) {
+  Attrs attrs = AttrsFor(node, inputs);
   Node* const copy = AddCopy(graph, node, std::move(inputs));
+  copy->set_attrs(std::move(attrs));
   for (Value* v : copy->outputs()) {
     Type open;
     open.dtype = v->dtype();

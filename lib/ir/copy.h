@@ -14,7 +14,8 @@ namespace nn {
 Node* AddCopy(Graph& graph, const Node& node, std::vector<Value*> inputs);
 
 // The same, but the shapes of its outputs are open, so that inference finds those for the inputs;
-// their element types and quantization may be declared rather than inferred, and stay.
+// their element types and quantization may be declared rather than inferred, and stay. Symbols in
+// its attributes that are, or determine, a dimension of an operand become those of the inputs.
 Node* AddOpenCopy(Graph& graph, const Node& node, std::vector<Value*> inputs);
 
 // Copies nodes of one graph to another, which has counterparts of their operands.

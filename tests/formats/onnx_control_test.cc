@@ -261,8 +261,8 @@ TEST_CASE("onnx control flow: sizes of the inputs that are given to the import")
   CHECK(types(Sums("", {"t", "2"}), {.batch = 3}) == "f32[3, 2]");
   CHECK(types(Sums("", {"t", "2"}), {.shapes = {{"x", {4, 2}}}}) == "f32[4, 2]");
   // Those that do not fit are ignored.
-  CHECK(types(Sums("", {"t", "2"}), {.shapes = {{"x", {4}}, {"z", {1}}}}) ==
-        "the length of scan input 0 dep");
+  CHECK(Contains(types(Sums("", {"t", "2"}), {.shapes = {{"x", {4}}, {"z", {1}}}}),
+                 "Scan: the length of scan input 0 depends on the dynamic dimension \"t\""));
   // Nothing else changes.
   CHECK(types(Node("Neg", {"x"}, {"y"}) + Input("x", TypeOf(kF32, {"n"})) + Outputs({"y"}),
               {.shapes = {{"x", {4}}}}) == "f32[n]");

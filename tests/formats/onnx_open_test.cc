@@ -97,6 +97,56 @@ TEST_CASE("onnx If: results of different shapes") {
   Check(graph, {{0}, {1, 2}}, {{1, 4}, {1, 2}});
 }
 
+// The positions of the elements that are not zero, as a matrix of open size.
+TEST_CASE("onnx: shapes of values whose size only the run knows") {
+  const std::string found = Node("NonZero", {"x"}, {"at"}) +                           // [1, ?]
+                            Node("Transpose", {"at"}, {"rows"}, Ints("perm", {1, 0}))  // [?, 1]
+                            + Node("Cast", {"rows"}, {"f"}, Int("to", kF32)) + X({"4"});
+  const Values x = {{0, 5, 0, 6}};
+  for (const int64_t axis : {0, 1, 2})
+    Check(found + Node("Flatten", {"f"}, {"y"}, Int("axis", axis)) + Outputs({"y"}), x, {{1, 3}});
+  Check(found + Node("Sub", {"f", "f"}, {"z"}) + Node("Softmax", {"z"}, {"y"}, Int("axis", 0)) +
+            Outputs({"y"}),
+        x, {{0.5, 0.5}}, 12);
+  // A transpose moves through the reshape.
+  Check(found + Node("Concat", {"f", "f"}, {"pairs"}, Int("axis", 1)) +
+            Node("Reshape", {"pairs", "shape"}, {"cube"}) +
+            Node("Transpose", {"cube"}, {"y"}, Ints("perm", {1, 0, 2})) +
+            "initializer { name: \"shape\" data_type: 7 dims: 3 int64_data: [-1, 2, 1] }" +
+            Outputs({"y"}),
+        x, {{1, 3, 1, 3}});
+  // A size that another value has, and that both only get in the run.
+  Check(found + Node("Unsqueeze", {"f", "axes"}, {"image"}) +
+            Node("Concat", {"f", "f"}, {"twice"}, Int("axis", 0)) +
+            Node("Unsqueeze", {"twice", "axes"}, {"large"}) + Node("Shape", {"large"}, {"size"}) +
+            Node("Resize", {"image", "", "", "size"}, {"y"}) +
+            "initializer { name: \"axes\" data_type: 7 dims: 2 int64_data: [0, 1] }" +
+            Outputs({"y"}),
+        x, {{1, 1, 3, 3}});
+}
+
+// The sums of the rows of f, [?, 1], from the first one to each.
+TEST_CASE("onnx Scan: a length that only the run knows") {
+  const auto scan = [](const std::string& attributes) {
+    return Node("NonZero", {"x"}, {"at"}) + Node("Cast", {"at"}, {"row"}, Int("to", kF32)) +
+           Node("Transpose", {"row"}, {"f"}, Ints("perm", {1, 0})) +
+           Node("Scan", {"zero", "f", "row"}, {"sum", "sums"},
+                attributes + Int("num_scan_inputs", 2) + Ints("scan_input_axes", {0, 1}) +
+                    Subgraph("body", Node("Add", {"s", "r"}, {"t"}) +
+                                         Node("Mul", {"t", "q"}, {"u"}) + Input("s") + Input("r") +
+                                         Input("q") + Outputs({"t", "u"}))) +
+           "initializer { name: \"zero\" data_type: 1 dims: 1 float_data: [0] }" + X({"5"}) +
+           Outputs({"sum", "sums"});
+  };
+  const Values x = {{0, 7, 7, 0, 7}};  // at 1, 2, 4
+  Check(scan(""), x, {{7}, {1, 6, 28}});
+  Check(scan(Ints("scan_output_axes", {1})), x, {{7}, {1, 6, 28}});
+  Check(scan(Ints("scan_output_axes", {-1})), x, {{7}, {1, 6, 28}});
+  Check(scan(Ints("scan_output_directions", {1})), x, {{7}, {28, 6, 1}});
+  Check(scan(Ints("scan_input_directions", {1, 1})), x, {{7}, {16, 12, 7}});
+  Check(scan(""), {{0, 0, 0, 0, 0}}, {{0}, {}});
+}
+
 TEST_CASE("onnx Loop: limits of a run") {
   const std::string endless = Node("Loop", {"", "c", "x"}, {"y"},
                                    Body(Node("Add", {"v", "v"}, {"w"}), {"v"}, {"go", "w"})) +

@@ -4,9 +4,12 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <string>
+#include <utility>
 
 #include "base/text.h"
 #include "formats/onnx/importer.h"
+#include "formats/onnx/scan_loop.h"
 #include "ir/number.h"
 #include "ir/op_def.h"
 #include "ops/array/sequence.h"
@@ -332,31 +335,6 @@ Result<std::vector<int64_t>> EntryForEach(const ImportContext& ctx, std::string_
   return entries;
 }
 
-// The size of the axis, which becomes non-negative; all values must have the same.
-Result<int64_t> CommonLength(std::span<Value* const> values, std::span<int64_t> axes) {
-  std::optional<int64_t> length;
-  std::string why;
-  for (size_t i = 0; i < values.size(); ++i) {
-    const Type& type = values[i]->type();
-    if (!type.ranked()) return UnsupportedError("the rank of scan input {} is unknown", i);
-    if (axes[i] < 0) axes[i] += type.rank();
-    if (axes[i] < 0 || axes[i] >= type.rank())
-      return ModelError("axis {} of scan input {} is out of range for rank {}", axes[i], i,
-                        type.rank());
-    const Dim& dim = type.dim(static_cast<int>(axes[i]));
-    if (!dim.is_const()) {
-      why = fmt::format("the length of scan input {} {}", i, WhyUnknown(dim));
-      continue;
-    }
-    if (length && *length != dim.value())
-      return ModelError("the scan inputs have lengths {} and {}", *length, dim.value());
-    length = dim.value();
-  }
-  if (!length) return UnsupportedError("{}", why);
-  if (*length == 0) return UnsupportedError("scans of length 0 are unsupported");
-  return *length;
-}
-
 // The numbers of scan inputs and states, of `inputs` in all.
 Result<size_t> StateCount(const ImportContext& ctx, size_t inputs) {
   NN_ASSIGN(const int64_t scanned, ctx.RequiredInt("num_scan_inputs"));
@@ -415,7 +393,16 @@ Status Importer::ImportScan(ImportContext& ctx, const Scope& scope, int index) {
   NN_ASSIGN(axes.in_directions, EntryForEach(ctx, "scan_input_directions", in));
   NN_ASSIGN(axes.out_directions, EntryForEach(ctx, "scan_output_directions", out));
   const auto scanned = std::span<Value* const>(inputs).subspan(states);
-  NN_ASSIGN(const int64_t length, CommonLength(scanned, axes.in));
+  std::string open;
+  NN_ASSIGN(const int64_t length, CommonLength(scanned, axes.in, &open));
+  if (!open.empty()) {
+    Body region = body;
+    region.unrolled = false;
+    const auto run = [&](std::span<Value* const> values) { return RunRegion(region, values); };
+    return EmitScanLoop(ctx, graph_, unsupported_,
+                        {std::span<Value* const>(inputs).first(states), scanned, axes.in, axes.out,
+                         axes.in_directions, axes.out_directions, run, std::move(open)});
+  }
   NN_ASSIGN(const auto results,
             RunScan(ctx, body, {inputs.begin(), inputs.begin() + static_cast<ptrdiff_t>(states)},
                     scanned, length, axes));

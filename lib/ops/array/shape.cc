@@ -6,6 +6,7 @@
 #include "ir/op_def.h"
 #include "ops/array/join_axes.h"
 #include "ops/array/permute.h"
+#include "ops/array/reshape_to.h"
 #include "ops/support/domain.h"
 #include "ops/support/movement.h"
 #include "ops/support/types.h"
@@ -141,6 +142,17 @@ Status EvalAsView(EvalContext& ctx) {
 
 // ---- reshape
 
+// If only one entry of a new shape is not a number and all sizes of the input are, it is the rest.
+void SolveEntry(const Dims& input, Dims& shape) {
+  if (!Product(input).is_const()) return;
+  Dim* open = nullptr;
+  for (Dim& d : shape) {
+    if (d == -1 || (!d.is_const() && open != nullptr)) return;
+    if (!d.is_const()) open = &d;
+  }
+  if (open != nullptr) *open = Dim(-1);
+}
+
 // Resolves entries -1 and 0.
 Result<Dims> ResolveReshape(const Dims& input, Dims shape, bool zero_copies) {
   Dim known(1);
@@ -219,6 +231,7 @@ Status InferReshape(InferContext& ctx) {
     ctx.set_out(0, Type(x.dtype, *std::move(shape), quant));
     return {};
   }
+  SolveEntry(*x.dims, *shape);
   NN_ASSIGN(Dims dims, ResolveReshape(*x.dims, *std::move(shape), a.zero_copies));
   ctx.set_out(0, Type(x.dtype, std::move(dims), quant));
   if (auto e = ctx.elements(0)) ctx.set_out_elements(0, std::move(*e));
@@ -311,10 +324,10 @@ std::optional<AxesChange> ChangeReshapeAxes(const Node& node, Operand changed, c
     for (int axis = begin; axis < end; ++axis) other.push_back(axis);
   }
   const AxisMap other_map(static_cast<int>(other.size()), other);
-  ReshapeAttrs attrs;
-  attrs.dims = from_output ? map.Apply(*y.dims) : other_map.Apply(*y.dims);
   if (node.input(1) != nullptr) return std::nullopt;  // becomes the attribute first
-  return AxesChange{attrs, {{Operand{!changed.is_output, 0}, other_map}}};
+  const Dims to = from_output ? map.Apply(*y.dims) : other_map.Apply(*y.dims);
+  const Dims of = from_output ? other_map.Apply(*x.dims) : map.Apply(*x.dims);
+  return AxesChange{ReshapeTo(of, to), {{Operand{!changed.is_output, 0}, other_map}}};
 }
 
 std::optional<AxisMap> ReshapeAsAxisMap(const Dims& in, const Dims& out) {

@@ -249,7 +249,10 @@ Status EvalResize(EvalContext& ctx) {
   const Tensor& x = ctx.in(0);
   NN_ASSIGN(auto numbers, FloatNumbers(ctx));
   NN_ASSIGN(const auto sizes, SizesOf(ctx));
-  const auto known = ConstDims(*sizes);
+  auto known = ConstDims(*sizes);
+  // Inference may have determined them from the sizes of x.
+  if (const auto y = ctx.out_type().const_dims(); !known && y && a.aspect == AspectPolicy::kStretch)
+    known = ConstDims(SpatialDims(ToDims(*y), a.layout));
   if (!known) return UnsupportedError("the output sizes are not known");
   numbers->sizes = *known;
   const auto input = *ConstDims(SpatialDims(ToDims(x.dims()), a.layout));

@@ -9,6 +9,7 @@
 #include "formats/onnx/linear_quant.h"
 #include "formats/onnx/window_attrs.h"
 #include "ops/array/concat.h"
+#include "ops/array/reshape_to.h"
 #include "ops/array/shape.h"
 #include "ops/nn/pool.h"
 #include "ops/nn/softmax.h"
@@ -111,9 +112,10 @@ Status ImportQLinearSoftmax(ImportContext& ctx) {
   } else {
     const Dims rows(dims.begin(), dims.begin() + axis);
     const Dims columns(dims.begin() + axis, dims.end());
-    NN_ASSIGN(y, ctx.Add("reshape", {x}, ReshapeAttrs{{Product(rows), Product(columns)}, false}));
+    const Dims matrix = {Product(rows), Product(columns)};
+    NN_ASSIGN(y, ctx.Add("reshape", {x}, ReshapeTo(dims, matrix)));
     NN_ASSIGN(y, ctx.Add("softmax", {y}, SoftmaxAttrs{1, 1.0f}));
-    NN_ASSIGN(y, ctx.Add("reshape", {y}, ReshapeAttrs{dims, false}));
+    NN_ASSIGN(y, ctx.Add("reshape", {y}, ReshapeTo(matrix, dims)));
   }
   return SetInteger(ctx, y, 3, 0);
 }

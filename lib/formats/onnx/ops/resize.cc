@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "formats/onnx/family.h"
 #include "ops/array/shape.h"
+#include "ops/array/slice.h"
 #include "ops/nn/resize.h"
 #include "ops/support/types.h"
 
@@ -115,6 +116,36 @@ Status EmitGeneral(ImportContext& ctx, Value* x, const ResizeRequest& r) {
   return {};
 }
 
+// The entries of the sizes for the spatial axes of a layout; null if the request does not have them
+// one after the other.
+Result<Value*> SpatialSizes(ImportContext& ctx, const ResizeRequest& r, int first, int count) {
+  const auto from = std::ranges::find(r.axes, first) - r.axes.begin();
+  if (std::ssize(r.axes) - from < count) return nullptr;
+  for (int k = 0; k < count; ++k)
+    if (r.axes[static_cast<size_t>(from + k)] != first + k) return nullptr;
+  if (std::ssize(r.axes) == count) return r.sizes;
+  return ctx.Add("slice", {r.sizes}, SliceAttrs{{0}, {from}, {from + count}, {}});
+}
+
+// Sizes that only the run knows, as symbols of other values: false if they resize batch or channels
+// as well.
+Result<bool> EmitOpenSizes(ImportContext& ctx, Value* x, ResizeRequest r, const Dims& sizes) {
+  for (const Layout layout : {Layout::kNcx, Layout::kNxc}) {
+    ResizeRequest known = r;
+    known.sizes = nullptr;
+    known.attrs.sizes = sizes;
+    auto attrs = InLayout(known, layout, x->type());
+    if (!attrs || attrs->aspect != AspectPolicy::kStretch || !attrs->roi.empty()) continue;
+    NN_ASSIGN(Value* const spatial,
+              SpatialSizes(ctx, r, FirstSpatialAxis(layout), x->type().rank() - 2));
+    if (spatial == nullptr) continue;
+    attrs->sizes.clear();
+    NN_RETURN_IF_ERROR(ctx.Emit("resize", {x, nullptr, nullptr, spatial}, *attrs));
+    return true;
+  }
+  return false;
+}
+
 Status EmitResize(ImportContext& ctx, Value* x, const ResizeRequest& r) {
   const size_t n = r.axes.size();
   const ResizeAttrs& a = r.attrs;
@@ -221,10 +252,17 @@ Status ImportResize11(ImportContext& ctx) {
   if (a.coordinates == Coordinates::kCrop) ReadNumbers(ctx, 1, a.roi, r.roi);
   ReadNumbers(ctx, 2, a.scales, r.scales);
   if (ctx.input(3) != nullptr) {
-    if (const auto sizes = ctx.Elements(3))
+    const auto sizes = ctx.Elements(3);
+    if (sizes && KnownBeforeRun(*sizes)) {
       a.sizes = *sizes;
-    else
+    } else {
       r.sizes = ctx.input(3);
+      if (sizes && sizes->size() == r.axes.size() && a.scales.empty() && r.scales == nullptr &&
+          r.roi == nullptr) {
+        NN_ASSIGN(const bool done, EmitOpenSizes(ctx, x, r, *sizes));
+        if (done) return {};
+      }
+    }
   }
   return EmitResize(ctx, x, r);
 }

@@ -2,6 +2,7 @@
 
 #include "formats/onnx/family.h"
 #include "formats/onnx/tensor.h"
+#include "ops/array/reshape_to.h"
 #include "ops/array/shape.h"
 #include "ops/array/shape_of.h"
 #include "ops/array/tile.h"
@@ -69,7 +70,7 @@ Status ImportFlatten(ImportContext& ctx) {
   const Dims& dims = *x->type().dims;
   const Dims head(dims.begin(), dims.begin() + axis);
   const Dims tail(dims.begin() + axis, dims.end());
-  return ctx.Emit("reshape", {x}, ReshapeAttrs{{Product(head), Product(tail)}, false});
+  return ctx.Emit("reshape", {x}, ReshapeTo(dims, {Product(head), Product(tail)}));
 }
 
 // Before operator set 5 the shape is an attribute.

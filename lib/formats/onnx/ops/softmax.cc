@@ -1,6 +1,7 @@
 #include "ops/nn/softmax.h"
 #include "formats/onnx/family.h"
 #include "formats/onnx/linear_quant.h"
+#include "ops/array/reshape_to.h"
 #include "ops/array/shape.h"
 #include "ops/support/types.h"
 
@@ -48,9 +49,9 @@ Result<Value*> AlongRows(ImportContext& ctx, Value* x, std::string_view op) {
   const Dims rows(dims.begin(), dims.begin() + axis);
   const Dims columns(dims.begin() + axis, dims.end());
   NN_ASSIGN(Value* const matrix,
-            ctx.Add("reshape", {x}, ReshapeAttrs{{Product(rows), Product(columns)}, false}));
+            ctx.Add("reshape", {x}, ReshapeTo(dims, {Product(rows), Product(columns)})));
   NN_ASSIGN(Value* const y, ctx.Add(op, {matrix}, AttrsOf(op, 1)));
-  return ctx.Add("reshape", {y}, ReshapeAttrs{dims, false});
+  return ctx.Add("reshape", {y}, ReshapeTo({Product(rows), Product(columns)}, dims));
 }
 
 Status ImportSoftmax1(ImportContext& ctx) {
