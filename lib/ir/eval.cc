@@ -9,6 +9,7 @@
 #include "ir/copy.h"
 #include "ir/op_def.h"
 #include "ir/value_table.h"
+#include "nnsuite/options.h"
 
 namespace nn {
 namespace {
@@ -59,7 +60,9 @@ Status TakeFrom(EvalBudget& budget, const Node& node) {
   const uint64_t work = WorkOf(node).value_or(KnownElements(node.inputs()));
   if (work > budget.work)
     return LimitError("{} needs {:.3g} operations, but only {:.3g} remain (see max-work)",
-                      node.Describe(), static_cast<double>(work), static_cast<double>(budget.work));
+                      node.Describe(),
+                      static_cast<double>(work) * nnsuite::RunLimits::kReferenceWork,
+                      static_cast<double>(budget.work) * nnsuite::RunLimits::kReferenceWork);
   budget.work -= work;
   return {};
 }

@@ -117,5 +117,19 @@ TEST_CASE("limits: operations of shapes known only at run time") {
   CHECK(failed.error().code() == ErrorCode::kLimit);
 }
 
+// Messages count operations as the option does: one of the reference evaluation is 64.
+TEST_CASE("limits: the operations in messages") {
+  const std::string expanded =
+      "graph { in %x: f32[1]  in %n: i64[1]  %y = expand(%x, %n)  out \"y\" = %y }";
+  const Graph graph = Parse(expanded);
+  const auto program = CompileWithin(expanded, Backend::kReference, {.max_work = 64 * 100});
+  REQUIRE(program.has_value());
+  const auto failed = program->Run(InputsOf(graph, {{1}, {998}}));
+  REQUIRE_FALSE(failed.has_value());
+  CHECK_MESSAGE(failed.error().message().find(
+                    "needs 6.39e+04 operations, but only 6.4e+03 remain") != std::string::npos,
+                failed.error().message());
+}
+
 }  // namespace
 }  // namespace nn::test::limits_test

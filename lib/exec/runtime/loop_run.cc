@@ -164,7 +164,8 @@ Status LoopRun::RunIteration(const Memory& memory) {
     if (work_ > left_.work)
       return LimitError(
           "an iteration needs {:.3g} operations, but only {:.3g} remain (see max-work)",
-          static_cast<double>(work_), static_cast<double>(left_.work));
+          static_cast<double>(work_) * RunLimits::kReferenceWork,
+          static_cast<double>(left_.work) * RunLimits::kReferenceWork);
     left_.work -= work_;
   }
   NN_RETURN_IF_ERROR(body_.region.RunSteps(memory, body_.pool, {}));
