@@ -34,6 +34,15 @@ bool HasBatch(const Graph& graph, int64_t batch) {
   return any;
 }
 
+// Whether nothing is left to bind, and an input has the batch: the import may have known the size.
+// Other inputs may have their batch on another axis, as states of recurrent layers do.
+bool IsBound(const Graph& graph, int64_t batch) {
+  return BatchSymbols(graph).empty() && std::ranges::any_of(graph.inputs(), [batch](const Port& p) {
+           const Type& type = p.value->type();
+           return type.ranked() && type.rank() > 0 && type.dim(0) == batch;
+         });
+}
+
 }  // namespace
 
 std::vector<std::string> NamesOf(const std::vector<Port>& ports) {
@@ -110,7 +119,7 @@ Status BindBatch(Graph& graph, int64_t batch) {
 Status BindShapes(Graph& graph, const std::map<std::string, std::vector<int64_t>>& shapes,
                   std::optional<int64_t> batch) {
   if (!shapes.empty()) NN_RETURN_IF_ERROR(BindInputs(graph, shapes));
-  return batch ? BindBatch(graph, *batch) : Status();
+  return batch && !IsBound(graph, *batch) ? BindBatch(graph, *batch) : Status();
 }
 
 Status BindOpenBatch(Graph& graph) {

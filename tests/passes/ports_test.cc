@@ -59,6 +59,14 @@ TEST_CASE("ports: a batch is a whole first dimension") {
   CHECK(open.outputs()[0].value->type().ToString() == "f32[1, 3]");
 }
 
+TEST_CASE("ports: a batch that the import has bound") {
+  Graph graph = Parse(
+      "graph { in %a: f32[1, 3]  in %state: f32[2, 1, 4]  %y = relu(%a)  %s = relu(%state)"
+      "  out \"y\" = %y  out \"s\" = %s }");
+  CHECK(BindShapes(graph, {}, 1).has_value());
+  CHECK(BindShapes(graph, {}, 3).error().code() == ErrorCode::kUsage);
+}
+
 TEST_CASE("ports: shapes that do not fit are the caller's error") {
   // The concatenation rules out all sizes but 2.
   const char* const text = R"(graph {
