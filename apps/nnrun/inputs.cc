@@ -91,6 +91,41 @@ Status BindArrays(Graph& graph, const ReadModel& read, const RunOptions& options
   return {};
 }
 
+// What the given arrays say about a model before it is imported as a whole.
+struct GivenFacts {
+  InputShapes shapes;                 // of one step
+  std::map<size_t, Tensor> deciding;  // DecidingArrays() of inputs that are the same in all steps
+  std::map<size_t, PortType> fixed;   // the inputs of `deciding`
+};
+
+Result<GivenFacts> FactsOf(const Graph& graph, const ReadModel& read, const RunOptions& options) {
+  std::vector<PortType> ports = InputTypes(graph, *read.format);
+  std::vector<std::string> names = NamesOf(graph.inputs());
+  NameUnnamed(names, "in");
+  for (size_t i = 0; i < ports.size(); ++i) ports[i].name = names[i];
+  PortArrays arrays(ports.size());
+  const auto reading = [&]() -> Status {
+    NN_RETURN_IF_ERROR(
+        ReadArrays(options, ports, PortFinder(graph.inputs(), InputPrefixes()), arrays));
+    return FitTypes(ports, options.arrays.CastingFor(*read.format), arrays);
+  };
+  if (auto done = reading(); !done)
+    return tl::unexpected(WithPorts(done.error(), "input", ports, arrays));
+  GivenFacts facts;
+  for (size_t i = 0; i < arrays.size(); ++i) {
+    if (!arrays[i]) continue;
+    std::vector<int64_t> shape = arrays[i]->dims();
+    const bool in_parts = HasParts(*arrays[i], ports[i].type, options);
+    const bool carried = IsCarried(graph, i, options);
+    if (in_parts && !carried) shape.erase(shape.begin());
+    facts.shapes[names[i]] = std::move(shape);
+    if (in_parts || carried) arrays[i].reset();
+  }
+  facts.deciding = DecidingArrays(arrays);
+  for (const auto& entry : facts.deciding) facts.fixed.emplace(entry.first, ports[entry.first]);
+  return facts;
+}
+
 }  // namespace
 
 ProgramOptions RunOptions::program() const {
@@ -109,31 +144,24 @@ bool RunOptions::runs_folder() const {
 Result<ImportedModel> ImportForInputs(const ReadModel& read, const ModelImporter& import,
                                       RunOptions& options) {
   Result<ImportedModel> imported = import({});
-  if (imported || imported.error().code() != ErrorCode::kUnsupported || options.keeps_states() ||
-      options.runs_folder() || (options.inputs_file.empty() && options.inputs.empty()))
+  if (imported || imported.error().code() != ErrorCode::kUnsupported || options.runs_folder() ||
+      (options.inputs_file.empty() && options.inputs.empty()))
     return imported;
-  std::map<size_t, PortType> fixed;
+  GivenFacts facts;
   InputSettings settings;
   settings.constants = [&](const Graph& graph) -> Result<std::map<size_t, Tensor>> {
-    std::vector<PortType> ports = InputTypes(graph, *read.format);
-    std::vector<std::string> names = NamesOf(graph.inputs());
-    NameUnnamed(names, "in");
-    for (size_t i = 0; i < ports.size(); ++i) ports[i].name = names[i];
-    PortArrays arrays(ports.size());
-    const auto reading = [&]() -> Status {
-      NN_RETURN_IF_ERROR(
-          ReadArrays(options, ports, PortFinder(graph.inputs(), InputPrefixes()), arrays));
-      return FitTypes(ports, options.arrays.CastingFor(*read.format), arrays);
-    };
-    if (auto done = reading(); !done)
-      return tl::unexpected(WithPorts(done.error(), "input", ports, arrays));
-    std::map<size_t, Tensor> deciding = DecidingArrays(arrays);
-    for (const auto& entry : deciding) fixed.emplace(entry.first, ports[entry.first]);
-    return deciding;
+    NN_ASSIGN(facts, FactsOf(graph, read, options));
+    return std::map<size_t, Tensor>();
   };
-  Result<ImportedModel> decided = import(settings);
-  if (decided) options.fixed = std::move(fixed);
   // Mistakes in the inputs hide what they would decide.
+  if (auto asked = import(settings); !asked && asked.error().code() == ErrorCode::kUsage)
+    return asked;
+  settings = {.shapes = std::move(facts.shapes)};
+  Result<ImportedModel> decided = import(settings);
+  if (decided || facts.deciding.empty()) return decided ? std::move(decided) : std::move(imported);
+  settings.constants = [&](const Graph& /*graph*/) { return facts.deciding; };
+  decided = import(settings);
+  if (decided) options.fixed = std::move(facts.fixed);
   return decided || decided.error().code() == ErrorCode::kUsage ? std::move(decided)
                                                                 : std::move(imported);
 }

@@ -319,6 +319,7 @@ Result<bool> RunToReport(RunOptions o, RunReport& report) {
     settings.constants = known.constants;
     for (const auto& [name, length] : known.lengths)
       settings.lengths.insert_or_assign(name, length);
+    settings.shapes.insert(known.shapes.begin(), known.shapes.end());
     if (o.keeps_states()) settings.states = StatePorts::kAll;
     NN_ASSIGN(ImportedModel imported, ImportModel(read, o.model, settings));
     NamePorts(imported.graph);

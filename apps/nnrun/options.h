@@ -83,8 +83,9 @@ struct RunReport {
   Json json = Json::object();
 };
 
-// Imports the model. If it is not supported, the given inputs with few integers, which may decide
-// about shapes and branches, become constants, and `options.fixed` lists them.
+// Imports the model. If it is not supported, the shapes of the given inputs are known to the
+// import; if that is not enough, those with few integers, which may decide about sizes and
+// branches, become constants, and `options.fixed` lists them.
 Result<ImportedModel> ImportForInputs(const ReadModel& read, const ModelImporter& import,
                                       RunOptions& options);
 
@@ -100,6 +101,12 @@ Result<PortArrays> BindGiven(Graph& graph, const ReadModel& read, const RunOptio
 // rest.
 Result<std::vector<Tensor>> CompleteInputs(const Graph& graph, std::span<const Domain> domains,
                                            PortArrays given, const RunOptions& options);
+
+// Whether the array has a part for each step of a run: one more axis than its input, of their
+// number.
+bool HasParts(const Tensor& array, const Type& input, const RunOptions& options);
+// Whether --carry names input i.
+bool IsCarried(const Graph& graph, size_t i, const RunOptions& options);
 
 // Runs the model step by step: an input that --carry names, or a state of the model, gets the value
 // of its output in the step before. The file of --state has its value before the first step, and

@@ -146,8 +146,7 @@ class Steps {
     for (size_t i = 0; i < given.size(); ++i) {
       const Type& type = graph.inputs()[i].value->type();
       const bool carried = std::ranges::find(carries, i, &Carry::input) != carries.end();
-      has_parts_.push_back(o.steps && given[i] && !carried && type.ranked() &&
-                           given[i]->rank() == type.rank() + 1 && given[i]->dim(0) == *o.steps);
+      has_parts_.push_back(given[i] && !carried && HasParts(*given[i], type, o));
     }
   }
 
@@ -207,6 +206,18 @@ Graph OutputsOnly(const Graph& graph, std::span<const NamedTensor> outputs) {
 }
 
 }  // namespace
+
+bool HasParts(const Tensor& array, const Type& input, const RunOptions& options) {
+  return options.steps && input.ranked() && array.rank() == input.rank() + 1 &&
+         array.dim(0) == *options.steps;
+}
+
+bool IsCarried(const Graph& graph, size_t i, const RunOptions& options) {
+  return std::ranges::any_of(options.carry, [&](const std::string& text) {
+    const auto carry = CarryOf(text, graph);
+    return carry && carry->input == i;
+  });
+}
 
 Result<SequenceResult> RunSequence(ImportedModel model, const ReadModel& read,
                                    const RunOptions& o) {

@@ -106,7 +106,7 @@ Result<bool> RunTestData(const ReadModel& read, const ModelImporter& import,
   // Sets without lists share one import.
   std::optional<ImportedModel> plain;
   const ModelImporter import_once = [&](const InputSettings& known) -> Result<ImportedModel> {
-    if (!known.lengths.empty() || known.constants) return import(known);
+    if (!known.lengths.empty() || !known.shapes.empty() || known.constants) return import(known);
     if (!plain) {
       NN_ASSIGN(plain, import(known));
     }

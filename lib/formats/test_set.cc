@@ -102,12 +102,24 @@ Result<ModelForSet> ImportForSet(const TestSet& set, const PortKinds& kinds,
   Result<ImportedModel> imported = import(settings);
   if (!imported && imported.error().code() == ErrorCode::kUnsupported) {
     std::map<size_t, Tensor> fixed;
+    InputShapes shapes;
     settings.constants = [&](const Graph& g) -> Result<std::map<size_t, Tensor>> {
       NN_ASSIGN(const Arrays arrays, ReadSources(out.sources, g.inputs()));
       fixed = DecidingArrays(arrays);
-      return fixed;
+      for (size_t i = 0; i < arrays.size(); ++i)
+        if (arrays[i]) shapes[g.inputs()[i].name] = arrays[i]->dims();
+      return std::map<size_t, Tensor>();
     };
-    if (Result<ImportedModel> decided = import(settings)) {
+    static_cast<void>(import(settings));
+    settings.constants = nullptr;
+    settings.shapes = std::move(shapes);
+    Result<ImportedModel> decided = import(settings);
+    if (decided) fixed.clear();
+    if (!decided && !fixed.empty()) {
+      settings.constants = [&fixed](const Graph& /*graph*/) { return fixed; };
+      decided = import(settings);
+    }
+    if (decided) {
       imported = std::move(decided);
       for (auto it = fixed.rbegin(); it != fixed.rend(); ++it)
         out.sources.erase(out.sources.begin() + static_cast<ptrdiff_t>(it->first));

@@ -50,8 +50,9 @@ using ModelImporter = std::function<Result<ImportedModel>(const InputSettings&)>
 // position.
 std::map<size_t, Tensor> DecidingArrays(const std::vector<std::optional<Tensor>>& arrays);
 
-// Imports the model of a set with the lengths of its lists. If it is not supported then, inputs
-// with few integers, which may decide about lengths and positions, become constants.
+// Imports the model of a set with the lengths of its lists. If it is not supported then, it is
+// imported with the shapes of the inputs, and at last with those of few integers, which may decide
+// about lengths and positions, as constants.
 Result<ModelForSet> ImportForSet(const TestSet& set, const PortKinds& kinds,
                                  const ModelImporter& import);
 // By input; nullopt for a missing file.

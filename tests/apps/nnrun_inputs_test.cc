@@ -336,5 +336,56 @@ graph { name: "g"
   CHECK_MESSAGE(Contains(lacks.err, "--inputs does not have \"i\""), lacks.err);
 }
 
+// y is the sum of the rows of x, as the state after a Scan; n sequences of rows.
+constexpr const char* kScanModel = R"(ir_version: 8
+opset_import { version: 17 }
+graph { name: "g"
+  node { op_type: "Scan" input: "s" input: "x" output: "y"
+    attribute { name: "num_scan_inputs" type: INT i: 1 }
+    attribute { name: "body" type: GRAPH g { name: "body"
+      node { op_type: "Add" input: "a" input: "b" output: "c" }
+      input { name: "a" type { tensor_type { elem_type: 1 shape { dim { dim_value: 2 } } } } }
+      input { name: "b" type { tensor_type { elem_type: 1 shape { dim { dim_value: 2 } } } } }
+      output { name: "c" type { tensor_type { elem_type: 1 } } }
+    } } }
+  node { op_type: "SplitToSequence" input: "x" output: "rows" }
+  node { op_type: "SequenceLength" input: "rows" output: "n" }
+  input { name: "s" type { tensor_type { elem_type: 1 shape { dim { dim_value: 2 } } } } }
+  input { name: "x" type { tensor_type { elem_type: 1 shape { dim { dim_param: "T" }
+    dim { dim_value: 2 } } } } }
+  output { name: "y" type { tensor_type { elem_type: 1 } } }
+  output { name: "n" type { tensor_type { elem_type: 7 } } }
+})";
+
+TEST_CASE("inputs: the shapes of the given arrays are known to the import") {
+  const TempDir dir;
+  WriteText(dir / "m.textproto", kScanModel);
+  const std::string model = dir / "m.textproto ";
+  WriteArrays(dir / "in.npz", {{"s", Tensor::Of<float>({2}, {0, 1})},
+                               {"x", Tensor::Of<float>({3, 2}, {1, 2, 3, 4, 5, 6})}});
+  CHECK(Run(model).code == 3);
+  for (const std::string backend : {"simd", "reference"}) {
+    const ProgramResult r =
+        Run("--format json " + model + "--backend " + backend + " --inputs " + dir / "in.npz");
+    REQUIRE_MESSAGE(r.code == 0, r.err);
+    const Json outputs = Json::parse(r.out)["outputs"];
+    CHECK(outputs[0]["first"] == Json({9.0, 13.0}));
+    CHECK(outputs[1]["first"] == Json{3});
+  }
+  CHECK(FirstOf(model + "--input s=[0,0] --input x=[[1,2],[3,4]]") == Json({4.0, 6.0}));
+  // What is not given is not known.
+  CHECK(Run(model + "--input s=[0,0]").code == 3);
+}
+
+TEST_CASE("inputs: the arrays of a step are known to the import") {
+  const TempDir dir;
+  WriteText(dir / "m.textproto", kScanModel);
+  // Two steps, of two rows each; the sum goes on.
+  WriteArrays(dir / "in.npz", {{"s", Tensor::Of<float>({2}, {0, 1})},
+                               {"x", Tensor::Of<float>({2, 2, 2}, {1, 2, 3, 4, 5, 6, 7, 8})}});
+  CHECK(FirstOf(dir / "m.textproto" + " --steps 2 --carry y=s --inputs " + dir / "in.npz") ==
+        Json({4.0, 7.0, 16.0, 21.0}));
+}
+
 }  // namespace
 }  // namespace nn::test::nnrun_inputs_test
