@@ -387,7 +387,7 @@ graph {
   const Json json = RunJson(dir / "m.textproto --bench --runs 1");
   CHECK(json["step_count"] == 3);
   CHECK(json["reference_steps"] == 2);
-  CHECK(json["reference_kinds"] == Json{{"det", 2}});
+  CHECK(json["reference_kinds"] == Json::parse(R"({"det": 2})"));
   CHECK(Contains(Run(dir / "m.textproto --bench --runs 1").out,
                  "steps: 3, 2 of them by reference evaluation: 2 det\n"));
 }
