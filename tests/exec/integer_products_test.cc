@@ -121,6 +121,21 @@ TEST_CASE("dynamic quantization: rows of every remainder, and many work items") 
                       dims));
 }
 
+// The scales of the operands are multiplied first.
+TEST_CASE("dynamic quantization: scalars behind it have kernels") {
+  Check(R"(graph { in %x: f32[2, 3]
+           const %scale: f32[] = [0.25]
+           const %one: f32[1] = [3]
+           %y, %s, %z = dynamic_quantize(%x)
+           %m = mul(%s, %scale)
+           %e = exp(%m)
+           %r = mul(%e, %e)
+           %v = add(%s, %one)
+           out "y" = %y
+           out "r" = %r
+           out "v" = %v })");
+}
+
 TEST_CASE("dynamic quantization: contents at any place, and parts of other values") {
   for (const char* odd : {"nan", "inf", "-inf", "3e38", "-3e38", "1e-44", "-0"})
     Check(fmt::format(R"(graph {{ in %x: f32[2, 40]

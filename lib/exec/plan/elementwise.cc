@@ -113,7 +113,6 @@ Result<bool> PlanElementwise(PlanContext& ctx) {
     return PlanRows(ctx);
   }
   const auto shape = ShapeOf(result);
-  if (shape.empty()) return false;
   auto step = std::make_unique<ElementwiseStep>();
   // The chain starts with an input of the result's shape, if there is one.
   const Value* start = node.input(0);
@@ -122,7 +121,7 @@ Result<bool> PlanElementwise(PlanContext& ctx) {
   step->in = ctx.ViewOf(start);
   step->out = ctx.ViewOf(result);
   constexpr size_t kShortRow = 32;
-  const auto row = static_cast<size_t>(shape.back());
+  const size_t row = shape.empty() ? 1 : static_cast<size_t>(shape.back());
   bool dense_operands = true;
   const auto operands = OperandShapes(ctx, start, dense_operands);
   const bool dense = step->in.row_stride == row && step->out.row_stride == row;
@@ -132,8 +131,9 @@ Result<bool> PlanElementwise(PlanContext& ctx) {
   if (!step->chain.Add(ctx, start, node, &groups) || !step->chain.AddPostOps(ctx, &groups))
     return false;
   const auto joined = groups.Join(shape);
-  const auto columns = static_cast<size_t>(joined.back());
-  const size_t rows = ElementsOf(joined, 0, joined.size() - 1);
+  const bool is_scalar = joined.empty();
+  const size_t columns = is_scalar ? 1 : static_cast<size_t>(joined.back());
+  const size_t rows = is_scalar ? 1 : ElementsOf(joined, 0, joined.size() - 1);
   step->in_stride = joins ? columns : step->in.row_stride;
   step->out_stride = joins ? columns : step->out.row_stride;
   step->streams = step->gathered == 0 && step->chain.single() &&
