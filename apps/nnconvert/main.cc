@@ -114,7 +114,8 @@ void AddOptions(CommandLine& command, ConvertArguments& o) {
       "--simplify", o.simplify,
       "Remove what is computed in vain: fold constants and shapes, drop dead and duplicate "
       "operators and identities, join transposes, reshapes, casts and slices. If OUT has the "
-      "format of IN, its version, metadata and interface stay. Fails if an output changes a bit");
+      "format of IN, its version, metadata and interface stay. Alone, it fails if an output "
+      "changes a bit; with another format or arithmetic, the tolerance applies");
   app.add_flag("--allow-rounding", o.allow_rounding,
                "With --simplify: also --fold-batch-norm and --fuse; outputs may differ within the "
                "tolerance")

@@ -133,7 +133,8 @@ std::string DetailText(const ConvertReport& r) {
   for (const std::string& text : c.edits) out += text + "\n";
   if (c.edit_verification)
     out += EditSummary(*c.edit_verification) + "\n" + DriftTable(*c.edit_verification).Text(2);
-  if (c.edit_verification && !c.edit_verification->passed) return out + "no file was written\n";
+  if (c.edit_verification && !c.edit_verification->passed)
+    return out + fmt::format("no file was written{}\n", WhatWouldPass(*c.edit_verification));
   if (r.dry_run && c.unsupported.empty() && c.rest_unchecked.empty())
     out += "every operator can be converted\n";
   for (const std::string& text : DequantizedTexts(c)) out += text + "\n";

@@ -100,12 +100,14 @@ Result<QuantizedDrift> CompareWithQuantized(const std::vector<SourceRuns>& shape
   return quantized.drift();
 }
 
-// Whether `b` differs more than `a`.
-bool IsWorse(const Comparison& a, const Comparison& b) {
-  const auto rank = [](const Comparison& c) {
-    return std::tuple(!c.mismatch.empty(), !c.agrees, c.max_absolute, !c.identical);
+// Whether `b` differs more than `a`. Among differences that are not accepted, that is the one which
+// needs the largest relative tolerance.
+bool IsWorse(const Comparison& a, double a_relative, const Comparison& b, double b_relative) {
+  const auto rank = [](const Comparison& c, double relative) {
+    return std::tuple(!c.mismatch.empty(), !c.agrees, c.agrees ? 0 : relative, c.max_absolute,
+                      !c.identical);
   };
-  return rank(a) < rank(b);
+  return rank(a, a_relative) < rank(b, b_relative);
 }
 
 Status CompareRun(const SourceRuns& source, const std::vector<Tensor>& want,
@@ -119,15 +121,16 @@ Status CompareRun(const SourceRuns& source, const std::vector<Tensor>& want,
     tolerance.steps = source.quantized[i] ? 1 : 0;
     tolerance.atol += double{source.steps[i].value_or(0)};
     const Comparison c = Compare(want[i], same_type, tolerance);
+    const double scale = LargestMagnitude(want[i]);
+    const double relative = scale == 0 ? c.max_absolute : c.max_absolute / scale;
     OutputDrift& drift = out.outputs[i];
-    if (!drift.where.empty() && !IsWorse(drift.worst, c)) continue;
+    if (!drift.where.empty() && !IsWorse(drift.worst, drift.relative, c, relative)) continue;
     drift.name = source.output_names[i];
     drift.type = DTypeName(want[i].dtype());
     if (got[i].dtype() != want[i].dtype())
       drift.type += fmt::format(" -> {}", DTypeName(got[i].dtype()));
     drift.worst = c;
-    const double scale = LargestMagnitude(want[i]);
-    drift.relative = scale == 0 ? c.max_absolute : c.max_absolute / scale;
+    drift.relative = relative;
     drift.where = Describe(c, want[i]);
     out.passed = out.passed && c.agrees;
   }

@@ -145,6 +145,22 @@ Tensor ReadOutput(const std::string& path) {
   return *t;
 }
 
+TEST_CASE("nnconvert --preprocess: an edit that drifts names the tolerance that accepts it") {
+  const TempDir dir;
+  WriteModel(dir / "m.onnx", ConvModel());
+  const std::string command = dir / "m.onnx " + dir / "o.tflite" +
+                              " --simplify --preprocess x:u8,mean=0.485,std=0.229 --atol 0 --rtol ";
+  const ProgramResult strict = Convert(command + "0");
+  CHECK(strict.code == 1);
+  CHECK(Contains(strict.out, "edited model against the model of the file: verification failed"));
+  const std::string_view remedy = "no file was written; --rtol ";
+  REQUIRE(Contains(strict.out, remedy));
+  const size_t at = strict.out.find(remedy) + remedy.size();
+  const std::string tolerance = strict.out.substr(at, strict.out.find(' ', at) - at);
+  const ProgramResult r = Convert(command + tolerance);
+  CHECK_MESSAGE(r.code == 0, r.out, r.err);
+}
+
 TEST_CASE("nnconvert --preprocess: what nnrun does with pictures") {
   const TempDir dir;
   WriteModel(dir / "m.onnx", ConvModel());
