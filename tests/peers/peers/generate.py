@@ -32,6 +32,11 @@ def _on_alarm(_signal: int, _frame: FrameType | None) -> None:
     raise TooSlow(f"longer than {SECONDS_PER_RECIPE} s")
 
 
+def _record(failed: Path, name: str, reason: str) -> None:
+    with failed.open("a") as out:
+        out.write(json.dumps({"name": name, "reason": reason}) + "\n")
+
+
 def _make(recipe: Recipe, folder: Path) -> None:
     partial = folder.with_name(folder.name + ".partial")
     shutil.rmtree(partial, ignore_errors=True)
@@ -55,6 +60,9 @@ def main() -> int:
     signal.signal(signal.SIGALRM, _on_alarm)
     options.folder.mkdir(parents=True, exist_ok=True)
     failed = options.folder / "failed.jsonl"
+    for crashed in options.folder.glob("*.partial"):
+        _record(failed, crashed.stem, "the exporter crashed")
+        shutil.rmtree(crashed)
     known = set(failed.read_text().splitlines()) if failed.exists() else set()
     names = {json.loads(line)["name"] for line in known}
     recipes: list[Recipe] = importlib.import_module(f"sets.{options.set}").recipes()
@@ -66,8 +74,7 @@ def main() -> int:
             _make(recipe, folder)
         except (Exception, SystemExit) as error:  # pylint: disable=broad-exception-caught
             reason = f"{type(error).__name__}: {error}".strip().splitlines()[0][:200]
-            with failed.open("a") as out:
-                out.write(json.dumps({"name": recipe.name, "reason": reason}) + "\n")
+            _record(failed, recipe.name, reason)
             shutil.rmtree(folder.with_name(folder.name + ".partial"), ignore_errors=True)
     print(f"{options.set}: {sum(1 for _ in options.folder.glob('*/sample.json'))} models",
           file=sys.stderr)

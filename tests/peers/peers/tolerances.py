@@ -23,6 +23,7 @@ class Tolerance:
     """This part of the elements may differ by anything: an 8-bit step before a comparison."""
 
 
+ABSOLUTE = 1e-7  # of real numbers, beside every relative tolerance
 FLOAT = Tolerance(1e-4)
 HALF = Tolerance(3e-2)
 INTEGER = Tolerance(1e-5)
@@ -40,8 +41,8 @@ def _numbers_differ(got: np.ndarray, want: np.ndarray, allowed: Tolerance) -> st
         return "infinities in other places"
     if not finite.any():
         return None
-    scale = max(float(np.abs(b[finite]).max()), 1e-6)
-    errors = np.abs(a[finite] - b[finite]) / scale
+    scale = max(float(np.abs(b[finite]).max()), ABSOLUTE)
+    errors = np.maximum(np.abs(a[finite] - b[finite]) - ABSOLUTE, 0) / scale
     if float((errors > allowed.rtol).mean()) <= allowed.fraction:
         return None
     return f"differs by {errors.max():.3g} of the largest value, {(errors > allowed.rtol).sum()} of {errors.size}"

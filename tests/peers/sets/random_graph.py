@@ -10,7 +10,7 @@ import onnx
 from onnx import helper, numpy_helper
 
 FLOAT, INTS = np.float32, (np.int32, np.int64)
-SPECIAL = np.array([np.nan, np.inf, -np.inf, 0.0, -0.0, 1e-42, -1e-40, 3e38, 1.5, -2.5, 0.5],
+SPECIAL = np.array([np.nan, np.inf, -np.inf, 0.0, -0.0, 1e-42, -1e-40, 1e15, 1.5, -2.5, 0.5],
                    np.float32)
 
 
@@ -345,7 +345,7 @@ def _pool(g: Graph) -> None:
     stride = [g.integer(1, 3) for _ in kernel]
     pads = [g.integer(0, k) for k in kernel]
     sizes = [(n + 2 * p - k) // s + 1 for n, p, k, s in zip(x.shape[2:], pads, kernel, stride)]
-    kind = g.pick(("MaxPool", "AveragePool") if not g.special else ("AveragePool",))
+    kind = g.pick(("MaxPool", "AveragePool")[g.special:])
     extra = {"count_include_pad": g.integer(0, 2)} if kind == "AveragePool" else {}
     g.add(kind, [x], FLOAT, (*x.shape[:2], *sizes), kernel_shape=kernel, strides=stride,
           pads=pads * 2, **extra)
@@ -367,14 +367,12 @@ def _normalize(g: Graph) -> None:
     x = g.find(ranks=(3, 4))
     c = x.shape[1]
     scale, bias = (g.constant(g.random.normal(size=c), FLOAT) for _ in range(2))
-    kind = g.pick(("BatchNormalization", "InstanceNormalization", "LRN", "LayerNormalization"))
+    kind = g.pick(("BatchNormalization", "InstanceNormalization", "LayerNormalization"))
     if kind == "BatchNormalization":
         variance = g.constant(np.abs(g.random.normal(size=c)) + 0.1, FLOAT)
         g.add(kind, [x, scale, bias, bias, variance], FLOAT, x.shape)
     elif kind == "InstanceNormalization":
         g.add(kind, [x, scale, bias], FLOAT, x.shape)
-    elif kind == "LRN" and not g.special:
-        g.add(kind, [x], FLOAT, x.shape, size=3)
     elif g.opset >= 17:
         g.add(kind, [x, g.constant(g.random.normal(size=x.shape[-1]), FLOAT)], FLOAT, x.shape)
 
@@ -388,7 +386,7 @@ def _topk(g: Graph) -> None:
     shape = (*x.shape[:axis], k, *x.shape[axis + 1:])
     names = [x, g.constant([k])]
     g.add("TopK", names, FLOAT, shape, axis=axis, largest=g.integer(0, 2))
-    g.nodes[-1].output.append("")
+    g.nodes[-1].output.append(f"i{len(g.nodes)}")
 
 
 def _clip(g: Graph) -> None:
