@@ -12,6 +12,7 @@
 #include "ir/op_def.h"
 #include "numeric/doubles.h"
 #include "passes/idioms.h"
+#include "passes/legalize.h"
 #include "passes/passes.h"
 #include "passes/qdq.h"
 #include "passes/simplify.h"
@@ -90,6 +91,17 @@ Status MeasureValues(const Graph& real, const Graph& quantized, const VerifyOpti
   return {};
 }
 
+// Where the target puts zeros between the groups of a filter, they are there before it has scales:
+// afterwards, the filter of a group could not have those of the channels of all.
+Status FillGroupsFor(const Target& target, Graph& graph) {
+  for (const Rewrite& rewrite : target.rewrites) {
+    if (rewrite.apply != &FillGroups) continue;
+    for (Node& node : graph.nodes())
+      if (node.Is(rewrite.op)) NN_RETURN_IF_ERROR(FillGroups(graph, node).map([](bool) {}));
+  }
+  return {};
+}
+
 // Products have their batch normalizations and biases. Idioms that the target fuses are one
 // operator before they are quantized: afterwards, steps of integers would enlarge the difference in
 // rounding.
@@ -98,6 +110,7 @@ Status PrepareForIntegers(Graph& graph, const Target& target) {
   NN_RETURN_IF_ERROR(Simplify(graph));
   NN_RETURN_IF_ERROR(FoldBatchNorms(graph).map([](int) {}));
   NN_RETURN_IF_ERROR(FuseIdiomsFor(target, graph, IdiomScope::kLacked, nullptr));
+  NN_RETURN_IF_ERROR(FillGroupsFor(target, graph));
   return Simplify(graph);
 }
 
@@ -158,6 +171,8 @@ Result<QuantizeOutcome> QuantizeSource(Graph& graph, const Target& target,
             Calibrate(graph, values, settings.calibration, runs, options.symmetric));
   out.samples = calibration.samples;
   NN_ASSIGN(out.summary, QuantizeInt8(graph, calibration.ranges, options));
+  if (!IsQuantized(graph))
+    return UnsupportedError("the model has no operators with integer arithmetic to quantize");
   if (real) NN_RETURN_IF_ERROR(MeasureValues(*real, graph, runs, out.summary));
   if (settings.integer_interface) NN_RETURN_IF_ERROR(QuantizePorts(graph));
   return out;

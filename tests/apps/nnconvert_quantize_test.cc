@@ -136,6 +136,25 @@ TEST_CASE("nnconvert --quantize int8: operators that stay in float32") {
   CHECK(report["quantization"]["operators"] < all["quantization"]["operators"]);
 }
 
+// A filter with zeros between the groups has a scale for each channel; the filter of a group has
+// the channels of all groups, so it has none.
+TEST_CASE("nnconvert --quantize int8: transposed convolutions with groups") {
+  const TempDir dir;
+  WriteModel(dir / "g.onnx", R"(graph {
+    in %x: f32[1, 4, 5, 5]
+    const %w: f32[4, 3, 2, 2] = seeded(1)
+    %y = conv_transpose(%x, %w) {strides = [2, 2], groups = 2}
+    out "y" = %y
+  })");
+  const std::string base = "--quantize int8 --calibrate seeded:4 " + dir / "g.onnx" + " ";
+  CHECK(SnrOf(ReportOf(base + dir / "q.tflite")) > 15);
+  CHECK(CountOf(dir / "q.tflite", "TRANSPOSE_CONV") == 1);
+  CHECK(CountOf(dir / "q.tflite", "DEQUANTIZE") == 1);
+  const ProgramResult onnx = Convert(base + dir / "q.onnx");
+  CHECK(onnx.code == 3);
+  CHECK(Contains(onnx.err, "no operators with integer arithmetic"));
+}
+
 TEST_CASE("nnconvert --quantize: weights as integers") {
   const TempDir dir;
   const auto size_of = [&](std::string_view form, std::string_view extension, double least_snr) {
