@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <optional>
@@ -32,16 +33,31 @@ struct ChosenShapes {
   std::string options;
 };
 
+// The second dimensions of inputs of which only that one is open, and the first is more than one:
+// by convention the batch of the states of recurrent layers, [layers, batch, units].
+std::set<std::string, std::less<>> StateBatches(const Graph& graph) {
+  std::set<std::string, std::less<>> symbols;
+  for (const Port& p : graph.inputs()) {
+    const Type& type = p.value->type();
+    if (!type.ranked() || type.rank() != 3 || !type.dim(0).is_const() || !type.dim(2).is_const() ||
+        type.dim(0).value() < 2)
+      continue;
+    if (const auto symbol = type.dim(1).symbol()) symbols.emplace(*symbol);
+  }
+  return symbols;
+}
+
 ChosenShapes ChooseShapes(const Graph& graph, int64_t size) {
   ChosenShapes out;
   const auto open = InputSymbols(graph);
   const auto batch = BatchSymbols(graph);
   const auto steps = StepSymbols(graph);
+  const auto states = StateBatches(graph);
   bool only_batch = true;
   for (const std::string& s : open) {
     const bool is_batch = std::ranges::find(batch, s) != batch.end() && !steps.contains(s);
     only_batch = only_batch && is_batch;
-    out.symbols[s] = is_batch ? 1 : size;
+    out.symbols[s] = is_batch || (states.contains(s) && !steps.contains(s)) ? 1 : size;
   }
   if (only_batch) {
     out.options = "--batch 1";

@@ -74,6 +74,30 @@ TEST_CASE("convert: the files are in place once both models gave the same") {
   CHECK(Listing(dir.path()) == "in.onnx\nout.tflite\n");
 }
 
+TEST_CASE("convert: the shapes that a refusal proposes work") {
+  const TempDir dir;
+  // The state has its batch on the second axis.
+  WriteModel(dir / "in.onnx", R"(graph {
+    in %x: f32[t, 1, 3]
+    in %state: f32[2, b, 2]
+    const %w: f32[1, 6, 3] = seeded(1, 0.5)
+    const %r: f32[1, 6, 2] = seeded(2, 0.5)
+    %y = gru(%x, %w, %r)
+    %z = relu(%state)
+    out "y" = %y
+    out "z" = %z })");
+  ConvertOptions options = FromTo(dir / "in.onnx", dir / "out.tflite");
+  const Conversion refused = Done(options);
+  REQUIRE(refused.unsupported.size() == 1);
+  CHECK_MESSAGE(refused.remedy.ends_with("--input-shape x:32,1,3 --input-shape state:2,1,2"),
+                refused.remedy);
+  options.inputs.shapes = {{"x", {32, 1, 3}}, {"state", {2, 1, 2}}};
+  options.prepare = [&](Graph& graph) { return BindInputs(graph, options.inputs.shapes); };
+  const Conversion followed = Done(options);
+  for (const UnsupportedNode& u : followed.unsupported) FAIL(u.reason);
+  CHECK(followed.verification->passed);
+}
+
 TEST_CASE("convert: recurrent layers step by step") {
   const TempDir dir;
   const auto model = [&](std::string_view op, std::string_view steps) {
