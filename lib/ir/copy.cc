@@ -29,28 +29,31 @@ void Determine(const Dim& dim, const Dim& size, SymbolDims& known) {
   if (const auto value = Dim::ExactDiv(size - offset, factor)) known.try_emplace(name, *value);
 }
 
-// The attributes of the node for operands of other sizes than its own.
+// What the sizes of the inputs determine.
+SymbolDims SymbolsOf(const Node& node, const std::vector<Value*>& inputs) {
+  SymbolDims known;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (inputs[i] == nullptr || node.input(i) == nullptr) continue;
+    const Type &own = node.input(i)->type(), &other = inputs[i]->type();
+    if (!own.ranked() || !other.ranked() || own.rank() != other.rank()) continue;
+    for (int axis = 0; axis < own.rank(); ++axis) Determine(own.dim(axis), other.dim(axis), known);
+  }
+  return known;
+}
+
+// The attributes of the node for these inputs.
 Attrs AttrsFor(const Node& node, const std::vector<Value*>& inputs) {
-  std::optional<SymbolDims> known;
-  const auto find = [&](std::string_view name) -> std::optional<Dim> {
-    const auto it = known->find(name);
-    return it == known->end() ? std::nullopt : std::optional(it->second);
-  };
   Attrs attrs = node.attrs();
+  const SymbolDims known = SymbolsOf(node, inputs);
+  if (known.empty()) return attrs;  // most often; attributes may be large
+  const auto find = [&](std::string_view name) -> std::optional<Dim> {
+    const auto it = known.find(name);
+    return it == known.end() ? std::nullopt : std::optional(it->second);
+  };
   for (const AttrField& field : attrs.info().fields) {
     const AttrValue value = attrs.Get(field);
     const auto* const dims = std::get_if<Dims>(&value);
     if (dims == nullptr || ConstDims(*dims)) continue;
-    if (!known) {
-      known.emplace();
-      for (size_t i = 0; i < inputs.size(); ++i) {
-        if (inputs[i] == nullptr || node.input(i) == nullptr) continue;
-        const Type &own = node.input(i)->type(), &other = inputs[i]->type();
-        if (!own.ranked() || !other.ranked() || own.rank() != other.rank()) continue;
-        for (int axis = 0; axis < own.rank(); ++axis)
-          Determine(own.dim(axis), other.dim(axis), *known);
-      }
-    }
     Dims out;
     for (const Dim& d : *dims) out.push_back(d.Substitute(find));
     if (auto changed = attrs.With(field.name, std::move(out))) attrs = *std::move(changed);
