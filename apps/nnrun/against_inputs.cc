@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "apps/nnrun/against.h"
@@ -64,11 +65,30 @@ Result<Tensor> StoredAs(const Tensor& real, const Type& type) {
   return type.quantized() ? StoredTensor(real, type) : FitType(real, type, Casting::kNearest);
 }
 
+// The contents of the inputs of the other model that are constants of this one (ImportForInputs()).
+Result<std::map<size_t, Tensor>> ConstantsOf(const Graph& other, const RunOptions& options) {
+  const auto is_fixed = [&](const Port& port) {
+    return std::ranges::any_of(options.fixed,
+                               [&](const auto& entry) { return entry.second.name == port.name; });
+  };
+  if (std::ranges::none_of(other.inputs(), is_fixed)) return std::map<size_t, Tensor>();
+  RunOptions all = options;
+  all.fixed.clear();
+  NN_ASSIGN(PortArrays arrays, ReadGiven(other, all));
+  for (size_t i = 0; i < arrays.size(); ++i)
+    if (!is_fixed(other.inputs()[i])) arrays[i].reset();
+  NN_RETURN_IF_ERROR(FitTypes(TypesOf(other.inputs()), Casting::kExact, arrays));
+  return DecidingArrays(arrays);
+}
+
 }  // namespace
 
 Result<OtherModel> ReadOther(const Graph& graph, const RunOptions& options) {
   NN_ASSIGN(const ReadModel read, ReadModelFile(options.against, options.limits));
-  NN_ASSIGN(ImportedModel ports, ImportWith(read, {}));
+  InputSettings settings;
+  if (!options.fixed.empty())
+    settings.constants = [&options](const Graph& other) { return ConstantsOf(other, options); };
+  NN_ASSIGN(ImportedModel ports, ImportWith(read, settings));
   NamePorts(ports.graph);
   OtherModel out;
   NN_ASSIGN(out.inputs, PairPorts(graph.inputs(), ports.graph.inputs(), "in"));
@@ -76,7 +96,6 @@ Result<OtherModel> ReadOther(const Graph& graph, const RunOptions& options) {
     return UsageError(
         "{} has the inputs {}, but {} has {}; the inputs of both must have equal names",
         options.against, NameList(ports.graph.inputs()), options.model, NameList(graph.inputs()));
-  InputSettings settings;
   for (const auto& [a, b] : out.inputs) {
     const Port &from = graph.inputs()[a], &to = ports.graph.inputs()[b];
     const auto dims = *from.value->type().const_dims();

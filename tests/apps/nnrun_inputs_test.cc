@@ -328,6 +328,10 @@ graph { name: "g"
   CHECK(FirstOf(model + "--inputs " + dir / "placed.npz") == Json({4.0, 5.0}));
   CHECK(FirstOf(model + "--input n=3 --input i=0 --input x=[6,5,4,3,2,1]") ==
         Json({6.0, 5.0, 4.0}));
+  // To the model that it is compared with, too.
+  const ProgramResult same =
+      Run(model + "--inputs " + dir / "named.npz" + " --against " + dir / "m.textproto");
+  CHECK_MESSAGE(same.code == 0, same.err);
   // What is not given does not decide.
   CHECK(Run(model + "--input i=0").code == 3);
   WriteArrays(dir / "lacks.npz", {{"x", x}, {"n", Tensor::Scalar<int64_t>(2)}});
