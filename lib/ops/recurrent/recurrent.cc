@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <type_traits>
 
 #include "base/arith.h"
 #include "base/checked_math.h"
@@ -10,6 +11,7 @@
 #include "numeric/functions-inl.h"
 #include "numeric/scalar.h"
 #include "ops/quant/quantized.h"
+#include "ops/recurrent/function_f64.h"
 #include "ops/recurrent/lstm_quant.h"
 #include "ops/support/domain.h"
 #include "ops/support/reals.h"
@@ -299,13 +301,14 @@ std::optional<int64_t> MultiplyAdds(const Node& node) {
 // ---- Evaluation ---------------------------------------------------------------------------------
 
 // One direction of one sequence: its states and the step.
+template <typename T>
 class Cell {
  public:
   struct Operands {
-    const float* w;
-    const float* r;
-    const float* bias;       // null: 0
-    const float* peepholes;  // null: none
+    const T* w;
+    const T* r;
+    const T* bias;       // null: 0
+    const T* peepholes;  // null: none
   };
 
   Cell(const Kind& kind, const Node& node, std::vector<RecurrentFunction> functions, Operands in,
@@ -320,16 +323,16 @@ class Cell {
         rh_(wx_.size()) {}
 
   // Starts from states; null: 0.
-  void Start(const float* h, const float* c) {
-    h_.assign(static_cast<size_t>(units_), 0.0f);
+  void Start(const T* h, const T* c) {
+    h_.assign(static_cast<size_t>(units_), T{0});
     c_ = h_;
     if (h != nullptr) std::copy_n(h, units_, h_.data());
     if (c != nullptr) std::copy_n(c, units_, c_.data());
   }
 
-  void Step(const float* x) {
+  void Step(const T* x) {
     Products(in_.w, x, inputs_, in_.bias, 0, kind_.gates, wx_);
-    const float* r_bias = in_.bias == nullptr ? nullptr : in_.bias + kind_.gates * units_;
+    const T* r_bias = in_.bias == nullptr ? nullptr : in_.bias + kind_.gates * units_;
     if (&kind_ == &kLstm) {
       Products(in_.r, h_.data(), units_, r_bias, 0, kind_.gates, rh_);
       StepLstm();
@@ -337,68 +340,76 @@ class Cell {
       StepGru(r_bias);
     } else {
       Products(in_.r, h_.data(), units_, r_bias, 0, kind_.gates, rh_);
-      for (int64_t u = 0; u < units_; ++u) At(h_, u) = functions_[0](Sum(0, u));
+      for (int64_t u = 0; u < units_; ++u) At(h_, u) = Apply(0, Sum(0, u));
     }
   }
 
-  const std::vector<float>& h() const { return h_; }
-  const std::vector<float>& c() const { return c_; }
+  const std::vector<T>& h() const { return h_; }
+  const std::vector<T>& c() const { return c_; }
 
  private:
-  static float& At(std::vector<float>& v, int64_t i) { return v[static_cast<size_t>(i)]; }
+  T Apply(size_t function, T x) const {
+    if constexpr (std::is_same_v<T, float>)
+      return functions_[function](x);
+    else
+      return ApplyInDouble(functions_[function], RecurrentAttrsOf(node_).clip, x);
+  }
+
+  static T& At(std::vector<T>& v, int64_t i) { return v[static_cast<size_t>(i)]; }
 
   // out[row] = weights[row] . v + bias[row], for the rows of some gates.
-  void Products(const float* weights, const float* v, int64_t n, const float* bias,
-                int64_t first_gate, int64_t end_gate, std::vector<float>& out) const {
+  void Products(const T* weights, const T* v, int64_t n, const T* bias, int64_t first_gate,
+                int64_t end_gate, std::vector<T>& out) const {
     for (int64_t row = first_gate * units_; row < end_gate * units_; ++row) {
-      const float* w = weights + row * n;
-      float sum = 0;
+      const T* w = weights + row * n;
+      T sum = 0;
       for (int64_t k = 0; k < n; ++k) sum = Fma(v[k], w[k], sum);
-      At(out, row) = sum + (bias == nullptr ? 0.0f : bias[row]);
+      At(out, row) = sum + (bias == nullptr ? T{0} : bias[row]);
     }
   }
 
   // wx + rh for a gate.
-  float Sum(int64_t gate, int64_t unit) {
+  T Sum(int64_t gate, int64_t unit) {
     return At(wx_, gate * units_ + unit) + At(rh_, gate * units_ + unit);
   }
 
-  void StepGru(const float* r_bias) {
+  void StepGru(const T* r_bias) {
     enum Gate : int64_t { kZ, kReset, kNew };
     const bool linear = node_.attrs<GruAttrs>().linear_before_reset;
     Products(in_.r, h_.data(), units_, r_bias, kZ, linear ? kind_.gates : kNew, rh_);
-    std::vector<float> reset(h_.size());
-    for (int64_t u = 0; u < units_; ++u) At(reset, u) = functions_[0](Sum(kReset, u));
+    std::vector<T> reset(h_.size());
+    for (int64_t u = 0; u < units_; ++u) At(reset, u) = Apply(0, Sum(kReset, u));
     if (!linear) {
-      std::vector<float> kept(h_.size());
+      std::vector<T> kept(h_.size());
       for (size_t u = 0; u < kept.size(); ++u) kept[u] = reset[u] * h_[u];
       Products(in_.r, kept.data(), units_, r_bias, kNew, kind_.gates, rh_);
     }
     for (int64_t u = 0; u < units_; ++u) {
-      const float z = functions_[0](Sum(kZ, u));
-      const float sum =
-          linear ? Fma(At(reset, u), At(rh_, kNew * units_ + u), At(wx_, kNew * units_ + u))
-                 : Sum(kNew, u);
-      At(h_, u) = Fma(z, At(h_, u), (1.0f - z) * functions_[1](sum));
+      const T z = Apply(0, Sum(kZ, u));
+      const T sum = linear
+                        ? Fma(At(reset, u), At(rh_, kNew * units_ + u), At(wx_, kNew * units_ + u))
+                        : Sum(kNew, u);
+      At(h_, u) = Fma(z, At(h_, u), (T{1} - z) * Apply(1, sum));
     }
   }
 
   void StepLstm() {
     enum Gate : int64_t { kI, kO, kF, kN };
     const bool coupled = node_.attrs<LstmAttrs>().input_forget;
-    const float limit = node_.attrs<LstmAttrs>().cell_clip;
+    const T limit = node_.attrs<LstmAttrs>().cell_clip;
     // Peepholes are in the order of the gates.
-    const auto with_peephole = [&](Gate gate, int64_t u, float c) {
-      const float sum = Sum(gate, u);
+    const auto with_peephole = [&](Gate gate, int64_t u, T c) {
+      const T sum = Sum(gate, u);
       return in_.peepholes == nullptr ? sum : Fma(in_.peepholes[gate * units_ + u], c, sum);
     };
     for (int64_t u = 0; u < units_; ++u) {
-      const float i = functions_[0](with_peephole(kI, u, At(c_, u)));
-      const float f = coupled ? 1.0f - i : functions_[0](with_peephole(kF, u, At(c_, u)));
-      const float next = Fma(f, At(c_, u), i * functions_[1](Sum(kN, u)));
-      At(c_, u) = scalar::ClipFn<ScalarMachine>::Run(next, {-limit, limit});
-      const float o = functions_[0](with_peephole(kO, u, At(c_, u)));
-      At(h_, u) = o * functions_[2](At(c_, u));
+      const T i = Apply(0, with_peephole(kI, u, At(c_, u)));
+      const T f = coupled ? T{1} - i : Apply(0, with_peephole(kF, u, At(c_, u)));
+      const T next = Fma(f, At(c_, u), i * Apply(1, Sum(kN, u)));
+      const T raised = -limit > next ? -limit : next;
+      At(c_, u) = limit < raised ? limit : raised;
+      const T o = Apply(0, with_peephole(kO, u, At(c_, u)));
+      At(h_, u) = o * Apply(2, At(c_, u));
     }
   }
 
@@ -407,18 +418,21 @@ class Cell {
   std::vector<RecurrentFunction> functions_;
   Operands in_;
   int64_t inputs_, units_;
-  std::vector<float> wx_, rh_;  // of all gates
-  std::vector<float> h_, c_;
+  std::vector<T> wx_, rh_;  // of all gates
+  std::vector<T> h_, c_;
 };
 
-// An input as floats; null if it is absent.
-std::optional<Reals<float>> Optional(const EvalContext& ctx, size_t i) {
-  return ctx.has(i) ? std::optional<Reals<float>>(std::in_place, ctx.in(i)) : std::nullopt;
+// An input; null if it is absent.
+template <typename T>
+std::optional<Reals<T>> Optional(const EvalContext& ctx, size_t i) {
+  return ctx.has(i) ? std::optional<Reals<T>>(std::in_place, ctx.in(i)) : std::nullopt;
 }
-const float* DataOf(const std::optional<Reals<float>>& reals) {
+template <typename T>
+const T* DataOf(const std::optional<Reals<T>>& reals) {
   return reals ? reals->data() : nullptr;
 }
-const float* Part(const float* data, int64_t offset) {
+template <typename T>
+const T* Part(const T* data, int64_t offset) {
   return data == nullptr ? nullptr : data + offset;
 }
 
@@ -429,20 +443,21 @@ Status EvalRecurrent(EvalContext& ctx) {
   }
   const Kind& kind = KindOf(ctx.node());
   const RecurrentAttrs& a = RecurrentAttrsOf(ctx.node());
-  return WithFloats(ctx, ctx.in(kX).dtype(), [&]() -> Status {
+  return WithReals(ctx, ctx.in(kX).dtype(), [&](auto zero) -> Status {
+    using T = decltype(zero);
     const auto& dims = ctx.in(kX).dims();
     const int64_t steps = dims[a.batch_first ? 1 : 0];
     const int64_t batch = dims[a.batch_first ? 0 : 1];
     const int64_t inputs = dims[2];
     const int64_t directions = a.directions();
     const int64_t units = ctx.in(kR).dims()[2];
-    const Reals<float> x(ctx.in(kX)), w(ctx.in(kW)), r(ctx.in(kR));
-    const auto bias = Optional(ctx, kBias), initial_h = Optional(ctx, kInitialH),
-               initial_c = Optional(ctx, kInitialC), peepholes = Optional(ctx, kPeepholes);
-    std::vector<RealOutput<float>> outputs;
+    const Reals<T> x(ctx.in(kX)), w(ctx.in(kW)), r(ctx.in(kR));
+    const auto bias = Optional<T>(ctx, kBias), initial_h = Optional<T>(ctx, kInitialH),
+               initial_c = Optional<T>(ctx, kInitialC), peepholes = Optional<T>(ctx, kPeepholes);
+    std::vector<RealOutput<T>> outputs;
     for (size_t i = 0; i < ctx.output_count(); ++i) {
-      NN_ASSIGN(auto output, RealOutput<float>::Create(ctx, i));
-      std::fill_n(output.data(), output.size(), 0.0f);
+      NN_ASSIGN(auto output, RealOutput<T>::Create(ctx, i));
+      std::fill_n(output.data(), output.size(), T{0});
       outputs.push_back(std::move(output));
     }
     const auto state_at = [&](int64_t d, int64_t b) {
@@ -451,10 +466,10 @@ Status EvalRecurrent(EvalContext& ctx) {
     for (int64_t d = 0; d < directions; ++d) {
       NN_ASSIGN(auto functions, RecurrentFunctionsOf(ctx.node(), d));
       const int64_t rows = kind.gates * units;
-      Cell cell(kind, ctx.node(), std::move(functions),
-                {w.data() + d * rows * inputs, r.data() + d * rows * units,
-                 Part(DataOf(bias), d * 2 * rows), Part(DataOf(peepholes), d * 3 * units)},
-                inputs, units);
+      Cell<T> cell(kind, ctx.node(), std::move(functions),
+                   {w.data() + d * rows * inputs, r.data() + d * rows * units,
+                    Part(DataOf(bias), d * 2 * rows), Part(DataOf(peepholes), d * 3 * units)},
+                   inputs, units);
       const bool reverse = a.direction == RecurrentDirection::kReverse || d == 1;
       for (int64_t b = 0; b < batch; ++b) {
         const int64_t length = ctx.has(kLengths) ? ctx.in(kLengths).GetInt(b) : steps;
@@ -475,7 +490,7 @@ Status EvalRecurrent(EvalContext& ctx) {
           std::copy_n(cell.c().data(), units, outputs[2].data() + state_at(d, b));
       }
     }
-    for (RealOutput<float>& output : outputs) output.Finish();
+    for (RealOutput<T>& output : outputs) output.Finish();
     return {};
   });
 }
