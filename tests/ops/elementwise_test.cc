@@ -378,6 +378,17 @@ TEST_CASE("elementwise: powers of float64") {
              {{-8, 0.25, 1}}});
 }
 
+TEST_CASE("elementwise: real powers of integers") {
+  CheckCase({"i32",
+             BinaryGraph("i32[8]", "f32[8]", "pow"),
+             {{4, 27, 10, -2, -2, 100, 3, 2}, {0.5, 0.33333334, 0.5, 0.5, 3, 20.5, -0.5, 2.5}},
+             {{2, 3, 3, 0, -8, 2147483647.0, 0, 5}}});
+  CheckCase({"u8 and f64",
+             BinaryGraph("u8[3]", "f64[3]", "pow"),
+             {{9, 200, 16}, {1.5, 1.5, 0.25}},
+             {{27, 255, 2}}});
+}
+
 TEST_CASE("elementwise: errors name what does not fit") {
   CHECK(ErrorOf(BinaryGraph("f32[3]", "f32[4]", "add"))
             .find("shapes [3] and [4] do not broadcast: 3 and 4 on axis 0") != std::string::npos);

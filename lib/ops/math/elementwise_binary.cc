@@ -230,7 +230,23 @@ double Float64Pow(double x, const Tensor& b, int64_t i) {
   return (b.GetInt(i) & 1) != 0 ? -r : r;
 }
 
-// float a and integer b: the power of real numbers. Integer a and float b: b must be whole.
+// The real power of an integer, truncated and cut to the type; NaN gives 0. What rounding leaves
+// just below a whole number is that number.
+int64_t WholePow(int64_t x, double y, DType to) {
+  const double base =
+      to == DType::kU64 ? static_cast<double>(static_cast<uint64_t>(x)) : static_cast<double>(x);
+  double v = float64::Pow(base, y);
+  const double near = std::nearbyint(v);
+  if (std::fabs(v - near) <= std::fabs(near) * 0x1p-48) v = near;
+  if (std::isnan(v)) return 0;
+  if (to == DType::kU64 && v >= 0x1p63)
+    return static_cast<int64_t>(v >= 0x1p64 ? ~uint64_t{0} : static_cast<uint64_t>(v));
+  if (v <= static_cast<double>(MinInteger(to))) return MinInteger(to);
+  return v >= static_cast<double>(MaxInteger(to)) ? MaxInteger(to) : static_cast<int64_t>(v);
+}
+
+// float a and integer b: the power of real numbers. Integer a and float b: the power of
+// real numbers unless b is whole.
 Status EvalMixedPow(EvalContext& ctx) {
   const Tensor& a = ctx.in(0);
   const Tensor& b = ctx.in(1);
@@ -260,24 +276,16 @@ Status EvalMixedPow(EvalContext& ctx) {
     return {};
   }
   const IntegerBinary fn = IntegersOf2<PowInt>();
-  Status status;
   each([&](int64_t i, const auto& at) {
-    int64_t y = 0;
-    if (IsFloat(b.dtype())) {
-      const double real = b.GetDouble(at[1]);
-      if (real != std::floor(real) || std::fabs(real) >= 0x1p63) {
-        status = UnsupportedError(
-            "pow of {} by {} is not supported: the exponent of an integer must be whole",
-            a.GetInt(at[0]), real);
-        return;
-      }
-      y = static_cast<int64_t>(real);
-    } else {
-      y = b.GetInt(at[1]);
+    const int64_t x = a.GetInt(at[0]);
+    if (!IsFloat(b.dtype())) {
+      out.SetInt(i, fn.s(x, b.GetInt(at[1]), 64));
+      return;
     }
-    out.SetInt(i, fn.s(a.GetInt(at[0]), y, 64));
+    const double y = b.GetDouble(at[1]);
+    const bool whole = y == std::floor(y) && std::fabs(y) < 0x1p63;
+    out.SetInt(i, whole ? fn.s(x, static_cast<int64_t>(y), 64) : WholePow(x, y, a.dtype()));
   });
-  NN_RETURN_IF_ERROR(status);
   ctx.set_out(0, out.Finish());
   return {};
 }
