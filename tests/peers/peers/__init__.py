@@ -1,1 +1,1 @@
-"""The suite beside the real tools: models of their exporters, run by their owners and by the suite."""
+"""The suite beside the real tools: exporters' models, run by their owners and by the suite."""

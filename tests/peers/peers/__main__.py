@@ -1,4 +1,5 @@
 """python -m peers: runs sets, or compares two runs. scripts/peers prepares the environment."""
+
 from __future__ import annotations
 
 import argparse
@@ -24,8 +25,11 @@ def _generate(name: str, folder: Path, only: str) -> None:
 
 
 def _run(options: argparse.Namespace) -> int:
-    known = {(r.set, r.model) for r in results.read(options.output)} if (
-        options.resume and options.output.exists()) else set()
+    known = (
+        {(r.set, r.model) for r in results.read(options.output)}
+        if (options.resume and options.output.exists())
+        else set()
+    )
     if not known:
         options.output.write_text("")
     with tempfile.TemporaryDirectory() as temporary:
@@ -36,12 +40,19 @@ def _run(options: argparse.Namespace) -> int:
                 folder = options.data / name
                 if not options.no_generate:
                     _generate(name, folder, options.only)
-                suite = Suite(Programs(options.bin), owners, scratch, name,
-                              lambda result: results.append(options.output, result),
-                              options.edits)
+                suite = Suite(
+                    Programs(options.bin),
+                    owners,
+                    scratch,
+                    name,
+                    lambda result: results.append(options.output, result),
+                    options.edits,
+                )
                 for sample in read_samples(folder):
-                    if fnmatch.fnmatch(sample.name, options.only) and (
-                            name, sample.name) not in known:
+                    if (
+                        fnmatch.fnmatch(sample.name, options.only)
+                        and (name, sample.name) not in known
+                    ):
                         suite.examine(sample)
     found = results.read(options.output)
     print(results.table(found))
@@ -67,14 +78,19 @@ def main() -> int:
     run.set_defaults(action=_run)
     report = commands.add_parser("table", help="prints the table and the failures of a run")
     report.add_argument("results", type=Path)
-    report.set_defaults(action=lambda o: print(results.table(results.read(o.results)),
-                                               results.failures(results.read(o.results)),
-                                               sep="\n\n"))
+    report.set_defaults(
+        action=lambda o: print(
+            results.table(results.read(o.results)),
+            results.failures(results.read(o.results)),
+            sep="\n\n",
+        )
+    )
     compare = commands.add_parser("compare", help="what changed between two runs")
     compare.add_argument("before", type=Path)
     compare.add_argument("after", type=Path)
-    compare.set_defaults(action=lambda o: print(results.compare(results.read(o.before),
-                                                                results.read(o.after))))
+    compare.set_defaults(
+        action=lambda o: print(results.compare(results.read(o.before), results.read(o.after)))
+    )
     options = parser.parse_args()
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     return int(options.action(options) or 0)

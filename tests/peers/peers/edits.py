@@ -1,4 +1,5 @@
 """The edits: their options, and how the outputs of the edited model relate to the source's."""
+
 from __future__ import annotations
 
 import json
@@ -66,9 +67,12 @@ def _middle(context: Context) -> Options:
     found = context.programs("nninspect", "--values", "--format", "json", context.sample.model)
     if found.code != 0:
         return None
-    report = json.loads(found.text[found.text.index("{"):])
-    names = [value["name"] for value in report.get("values", [])
-             if value["role"] == "result" and not value["scope"]]
+    report = json.loads(found.text[found.text.index("{") :])
+    names = [
+        value["name"]
+        for value in report.get("values", [])
+        if value["role"] == "result" and not value["scope"]
+    ]
     names = [name for name in names if re.fullmatch(r"[\w/.:;-]+", name)]
     return ("--extract", f"..{names[len(names) // 2]}") if len(names) > 2 else None
 
@@ -90,8 +94,9 @@ EDITS = (
     Edit("set-batch", (ONNX, TFLITE), _set_batch),
     Edit("infer-shapes", (ONNX,), _fixed("--infer-shapes")),
     Edit("fp16", (ONNX,), _fixed("--fp16"), allowed=HALF, between=HALF),
-    Edit("fp16-interface", (ONNX,), _fixed("--fp16", "--half-interface"), allowed=HALF,
-         between=HALF),
+    Edit(
+        "fp16-interface", (ONNX,), _fixed("--fp16", "--half-interface"), allowed=HALF, between=HALF
+    ),
     Edit("fp16-weights", (ONNX, TFLITE, COREML), _fixed("--fp16", "--weights-only"), allowed=HALF),
     Edit("bf16", (ONNX,), _fixed("--bf16"), OTHER, between=HALF),
     Edit("bf16-weights", (ONNX,), _fixed("--bf16", "--weights-only"), OTHER),

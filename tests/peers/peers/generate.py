@@ -3,6 +3,7 @@
 One process a set, because the frameworks do not all work in one process. A sample that exists is
 kept; a recipe that fails is recorded in `FOLDER/failed.jsonl`, because exporters have limits, too.
 """
+
 from __future__ import annotations
 
 import argparse
@@ -68,7 +69,11 @@ def main() -> int:
     recipes: list[Recipe] = importlib.import_module(f"sets.{options.set}").recipes()
     for recipe in recipes:
         folder = options.folder / recipe.name
-        if not fnmatch.fnmatch(recipe.name, options.only) or folder.exists() or recipe.name in names:
+        if (
+            not fnmatch.fnmatch(recipe.name, options.only)
+            or folder.exists()
+            or recipe.name in names
+        ):
             continue
         try:
             _make(recipe, folder)
@@ -76,8 +81,10 @@ def main() -> int:
             reason = f"{type(error).__name__}: {error}".strip().splitlines()[0][:200]
             _record(failed, recipe.name, reason)
             shutil.rmtree(folder.with_name(folder.name + ".partial"), ignore_errors=True)
-    print(f"{options.set}: {sum(1 for _ in options.folder.glob('*/sample.json'))} models",
-          file=sys.stderr)
+    print(
+        f"{options.set}: {sum(1 for _ in options.folder.glob('*/sample.json'))} models",
+        file=sys.stderr,
+    )
     return 0
 
 

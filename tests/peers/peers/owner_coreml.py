@@ -1,4 +1,5 @@
 """Core ML models: coremltools' loader. It runs models on macOS only, so values are not compared."""
+
 from __future__ import annotations
 
 import sys
@@ -28,12 +29,26 @@ def check(model: Path, contrib: bool = False) -> None:
         NeuralNetworkBuilder(spec=spec).inspect_layers(last=1)
         _check_blobs(spec, getattr(spec, kind))
     if [port.name for port in loaded.output_description._fd_spec] != [
-            port.name for port in spec.description.output]:
+        port.name for port in spec.description.output
+    ]:
         raise ValueError("outputs differ after loading")
 
 
-def _check_blobs(spec: coremltools.proto.Model_pb2.Model,
-                 network: coremltools.proto.NeuralNetwork_pb2.NeuralNetwork) -> None:
+def _written(layer: coremltools.proto.NeuralNetwork_pb2.NeuralNetworkLayer) -> set[str]:
+    """The blobs of a layer; those of branches and loops are visible outside of them."""
+    found = set(layer.output)
+    kind = layer.WhichOneof("layer")
+    if kind in ("branch", "loop"):
+        for _, network in getattr(layer, kind).ListFields():
+            for inner in getattr(network, "layers", ()):
+                found |= _written(inner)
+    return found
+
+
+def _check_blobs(
+    spec: coremltools.proto.Model_pb2.Model,
+    network: coremltools.proto.NeuralNetwork_pb2.NeuralNetwork,
+) -> None:
     known = {port.name for port in spec.description.input}
     for layer in network.layers:
         missing = [name for name in layer.input if name not in known]
@@ -41,7 +56,7 @@ def _check_blobs(spec: coremltools.proto.Model_pb2.Model,
             raise ValueError(f"layer {layer.name} reads {missing[0]} before it is written")
         if len(layer.inputTensor) not in (0, len(layer.input)):
             raise ValueError(f"layer {layer.name} has ranks for some inputs only")
-        known.update(layer.output)
+        known.update(_written(layer))
     lost = [port.name for port in spec.description.output if port.name not in known]
     if lost:
         raise ValueError(f"nothing writes output {lost[0]}")

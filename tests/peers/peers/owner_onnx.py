@@ -1,4 +1,5 @@
 """ONNX models: onnx.checker with full_check, and ONNX Runtime."""
+
 from __future__ import annotations
 
 from pathlib import Path
@@ -10,9 +11,16 @@ import onnxruntime
 from peers.samples import Arrays
 
 onnxruntime.set_default_logger_severity(4)
-TYPES = {"tensor(float)": np.float32, "tensor(double)": np.float64, "tensor(float16)": np.float16,
-         "tensor(int64)": np.int64, "tensor(int32)": np.int32, "tensor(uint8)": np.uint8,
-         "tensor(int8)": np.int8, "tensor(bool)": np.bool_}
+TYPES = {
+    "tensor(float)": np.float32,
+    "tensor(double)": np.float64,
+    "tensor(float16)": np.float16,
+    "tensor(int64)": np.int64,
+    "tensor(int32)": np.int32,
+    "tensor(uint8)": np.uint8,
+    "tensor(int8)": np.int8,
+    "tensor(bool)": np.bool_,
+}
 
 
 def _settings(optimized: bool) -> onnxruntime.SessionOptions:
@@ -20,8 +28,9 @@ def _settings(optimized: bool) -> onnxruntime.SessionOptions:
     settings.intra_op_num_threads = settings.inter_op_num_threads = 1
     settings.log_severity_level = 4
     levels = onnxruntime.GraphOptimizationLevel
-    settings.graph_optimization_level = (levels.ORT_ENABLE_ALL if optimized
-                                         else levels.ORT_DISABLE_ALL)
+    settings.graph_optimization_level = (
+        levels.ORT_ENABLE_ALL if optimized else levels.ORT_DISABLE_ALL
+    )
     return settings
 
 
@@ -33,13 +42,16 @@ def check(model: Path, contrib: bool = False) -> None:
 
 def run(model: Path, arrays: Arrays, variant: str) -> Arrays:
     """The outputs; the variant "plain" is without graph optimizations."""
-    session = onnxruntime.InferenceSession(str(model), _settings(variant != "plain"),
-                                           providers=["CPUExecutionProvider"])
+    session = onnxruntime.InferenceSession(
+        str(model), _settings(variant != "plain"), providers=["CPUExecutionProvider"]
+    )
     ports = session.get_inputs()
     if len(ports) != len(arrays):
         raise ValueError(f"{len(ports)} inputs, not {len(arrays)}")
-    feeds = {port.name: array.astype(TYPES.get(port.type, array.dtype), copy=False)
-             for port, array in zip(ports, arrays)}
+    feeds = {
+        port.name: array.astype(TYPES.get(port.type, array.dtype), copy=False)
+        for port, array in zip(ports, arrays, strict=False)
+    }
     outputs: Arrays = []
     for value in session.run(None, feeds):
         if isinstance(value, list):  # ZipMap: rows of scores
@@ -58,9 +70,11 @@ def write_tail(model: Path, tail: Path) -> str:
     inlet.CopyFrom(port)
     outlet.CopyFrom(port)
     inlet.name, outlet.name = "tail_x", "tail_y"
-    graph = onnx.helper.make_graph([onnx.helper.make_node("Neg", ["tail_x"], ["tail_y"])], "tail",
-                                   [inlet], [outlet])
+    graph = onnx.helper.make_graph(
+        [onnx.helper.make_node("Neg", ["tail_x"], ["tail_y"])], "tail", [inlet], [outlet]
+    )
     opsets = [o for o in source.opset_import if o.domain in ("", "ai.onnx")]
-    onnx.save(onnx.helper.make_model(graph, opset_imports=opsets, ir_version=source.ir_version),
-              str(tail))
+    onnx.save(
+        onnx.helper.make_model(graph, opset_imports=opsets, ir_version=source.ir_version), str(tail)
+    )
     return f"{port.name}=tail_x"

@@ -1,4 +1,5 @@
 """Clients of the owners' processes; a process that crashes or hangs is started again."""
+
 from __future__ import annotations
 
 import json
@@ -28,8 +29,12 @@ class Owner:
     def _start(self) -> subprocess.Popen[str]:
         if self._process is None or self._process.poll() is not None:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "peers.worker", self._kind], stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+                [sys.executable, "-m", "peers.worker", self._kind],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                text=True,
+            )
         return self._process
 
     def _ask(self, **request: Any) -> dict[str, Any]:
@@ -78,7 +83,11 @@ class Owners:
     def __enter__(self) -> Owners:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
-                 trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         for owner in self._owners.values():
             owner.close()

@@ -1,4 +1,5 @@
 """Runs the suite's programs."""
+
 from __future__ import annotations
 
 import subprocess
@@ -23,8 +24,11 @@ class Run:
     @property
     def message(self) -> str:
         """The first lines that say what is wrong, or all."""
-        lines = [line.strip() for line in self.text.splitlines()
-                 if line.strip() and "info:" not in line and "warning:" not in line]
+        lines = [
+            line.strip()
+            for line in self.text.splitlines()
+            if line.strip() and "info:" not in line and "warning:" not in line
+        ]
         return "; ".join(lines[:5])[:600] or f"exit code {self.code}"
 
 
@@ -37,17 +41,25 @@ class Programs:
     def __call__(self, program: str, *arguments: object) -> Run:
         begin = time.monotonic()
         try:
-            done = subprocess.run([self._folder / program, *map(str, arguments)], timeout=SECONDS,
-                                  capture_output=True, text=True, errors="replace", check=False)
+            done = subprocess.run(
+                [self._folder / program, *map(str, arguments)],
+                timeout=SECONDS,
+                capture_output=True,
+                text=True,
+                errors="replace",
+                check=False,
+            )
             code, text = done.returncode, done.stderr + done.stdout
         except subprocess.TimeoutExpired:
             code, text = -9, f"longer than {SECONDS} s"
         return Run(code, text, time.monotonic() - begin)
 
-    def run(self, model: Path, inputs: Path, output: Path,
-            *arguments: object) -> tuple[Run, Arrays]:
+    def run(
+        self, model: Path, inputs: Path, output: Path, *arguments: object
+    ) -> tuple[Run, Arrays]:
         """nnrun: the outputs in order, none if it failed."""
         output.unlink(missing_ok=True)
-        done = self("nnrun", model, "--inputs", inputs, "--output", output, "--threads", 1,
-                    *arguments)
+        done = self(
+            "nnrun", model, "--inputs", inputs, "--output", output, "--threads", 1, *arguments
+        )
         return done, load_arrays(output) if done.code == 0 else []

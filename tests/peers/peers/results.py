@@ -1,4 +1,5 @@
 """Results, one JSON line each, and the table and comparison made of them."""
+
 from __future__ import annotations
 
 import json
@@ -48,21 +49,27 @@ def _share(results: Iterable[Result]) -> str:
 
 def table(results: list[Result]) -> str:
     """Markdown: a row for each set, with all of its steps."""
-    lines = ["| set | models | valid | run equal | converted | loaded and equal in the owner's runtime "
-             "| edits |", "| --- | --- | --- | --- | --- | --- | --- |"]
+    lines = [
+        "| set | models | valid | run equal | converted | loaded and equal in the owner's runtime "
+        "| edits |",
+        "| --- | --- | --- | --- | --- | --- | --- |",
+    ]
     names = sorted({result.set for result in results})
     for name in [*names, "all"]:
         own = [result for result in results if name in (result.set, "all")]
-        cells = [_share(r for r in own if r.step.split(":")[0] == step)
-                 for step in ("validate", "run", "convert", "load", "edit")]
+        cells = [
+            _share(r for r in own if r.step.split(":")[0] == step)
+            for step in ("validate", "run", "convert", "load", "edit")
+        ]
         models = len({(result.set, result.model) for result in own})
         lines.append(f"| {name} | {models} | {' | '.join(cells)} |")
     return "\n".join(lines)
 
 
 def failures(results: list[Result]) -> str:
-    return "\n".join(f"{r.set}/{r.model} {r.step}: {r.detail}" for r in results
-                     if r.outcome == "failed")
+    return "\n".join(
+        f"{r.set}/{r.model} {r.step}: {r.detail}" for r in results if r.outcome == "failed"
+    )
 
 
 def compare(before: list[Result], after: list[Result]) -> str:
@@ -70,8 +77,11 @@ def compare(before: list[Result], after: list[Result]) -> str:
     old = {(r.set, r.model, r.step): r for r in before}
     new = {(r.set, r.model, r.step): r for r in after}
     common = old.keys() & new.keys()
-    lines = [f"{'/'.join(key)}: {old[key].outcome} -> {new[key].outcome} {new[key].detail}"
-             for key in sorted(common) if old[key].outcome != new[key].outcome]
+    lines = [
+        f"{'/'.join(key)}: {old[key].outcome} -> {new[key].outcome} {new[key].detail}"
+        for key in sorted(common)
+        if old[key].outcome != new[key].outcome
+    ]
     lines += [f"{'/'.join(key)}: only before" for key in sorted(old.keys() - new.keys())]
     lines += [f"{'/'.join(key)}: only after" for key in sorted(new.keys() - old.keys())]
     times = [sum(results[key].seconds for key in common) for results in (old, new)]

@@ -3,6 +3,7 @@
 A sample is a folder with the model, `in.npz` (keys `in_0`, `in_1`, ... by position), `want.npz`
 (outputs of the framework that made the model, if it ran it) and `sample.json`.
 """
+
 from __future__ import annotations
 
 import json
@@ -27,7 +28,7 @@ class Sample:
     """`dynamic`: open sizes; `batch`: the first axis of all inputs and outputs is the batch;
     `integer`: outputs come from integer kernels; `picture`: one float input [N, C, H, W];
     `random`: a random graph, which is not edited; `special`: inputs with NaN, infinities and
-    the limits of integers; `contrib`: operators of com.microsoft, which onnx.checker does not know."""
+    the limits of integers; `contrib`: operators of com.microsoft, unknown to onnx.checker."""
     rtol: float | None = None
     folder: Path = Path()
 

@@ -1,4 +1,5 @@
 """The steps of one model: validate, run, convert, load in the owner's runtime, edit."""
+
 from __future__ import annotations
 
 import shutil
@@ -15,22 +16,38 @@ from peers.samples import Arrays, Sample, load_arrays, save_arrays
 from peers.tolerances import FLOAT, INTEGER, OWNERS_STEPS, STEP, Tolerance, difference
 
 EXTENSIONS = {"onnx": ".onnx", "tflite": ".tflite", "coreml": ".mlmodel", "nnapi": ".nnapi"}
-NOT_IMPLEMENTED = ("NOT_IMPLEMENTED", "NotImplemented", "Could not find an implementation",
-                   "is under development", "Unsupported model IR version")
+NOT_IMPLEMENTED = (
+    "NOT_IMPLEMENTED",
+    "NotImplemented",
+    "Could not find an implementation",
+    "is under development",
+    "Unsupported model IR version",
+)
+# Exit code 2: the option does not apply to such a model, and the message says what does.
+USAGE = ("the model is quantized; --dequantize", "the edit leaves no operator")
 VARIANTS = {"onnx": ("",), "tflite": ("reference", "xnnpack"), "coreml": ()}
 
 
 def _finite_count(outputs: Arrays) -> int:
     """How many outputs precede the first one with a NaN or an infinity, by accident."""
-    finite = [not np.issubdtype(a.dtype, np.floating) or bool(np.isfinite(a).all()) for a in outputs]
+    finite = [
+        not np.issubdtype(a.dtype, np.floating) or bool(np.isfinite(a).all()) for a in outputs
+    ]
     return [*finite, False].index(False)
 
 
 class Suite:
     """Runs the steps of models; `emit` receives each result."""
 
-    def __init__(self, programs: Programs, owners: Owners, scratch: Path, name: str,
-                 emit: Callable[[Result], None], edits: int = 0) -> None:
+    def __init__(
+        self,
+        programs: Programs,
+        owners: Owners,
+        scratch: Path,
+        name: str,
+        emit: Callable[[Result], None],
+        edits: int = 0,
+    ) -> None:
         self._programs, self._owners, self._scratch = programs, owners, scratch
         self._set, self._emit, self._edits = name, emit, edits
         self._refuses_source = False
@@ -57,8 +74,9 @@ class Suite:
             return target == "onnx"
         return "random" not in sample.traits or target in ("onnx", "tflite")
 
-    def _put(self, sample: Sample, step: str, outcome: str, detail: str = "",
-             seconds: float = 0.0) -> None:
+    def _put(
+        self, sample: Sample, step: str, outcome: str, detail: str = "", seconds: float = 0.0
+    ) -> None:
         self._emit(Result(self._set, sample.name, step, outcome, detail, round(seconds, 3)))
 
     def _validate(self, sample: Sample) -> None:
@@ -115,8 +133,12 @@ class Suite:
     def _shapes(self, sample: Sample) -> list[object]:
         """Options that fix open sizes to those of the sample's inputs."""
         arrays = load_arrays(sample.inputs)
-        return [option for name, array in zip(sample.input_names, arrays) if array.ndim
-                for option in ("--input-shape", f"{name}:{','.join(map(str, array.shape))}")]
+        return [
+            option
+            for name, array in zip(sample.input_names, arrays, strict=False)
+            if array.ndim
+            for option in ("--input-shape", f"{name}:{','.join(map(str, array.shape))}")
+        ]
 
     def _nnconvert(self, sample: Sample, written: Path, options: list[object]) -> Run:
         """nnconvert; follows the remedy of a verification whose generated inputs do not fit.
@@ -143,11 +165,14 @@ class Suite:
 
     def _finish(self, sample: Sample, step: str, done: Run) -> None:
         outcome = {0: "ok", REFUSED: "refused"}.get(done.code, "failed")
+        if any(text in done.text for text in USAGE):
+            outcome = "refused"
         detail = done.message if done.code else ""
         self._put(sample, step, outcome, detail, done.seconds)
 
-    def _load(self, sample: Sample, step: str, target: str, written: Path,
-              reference: Arrays | None) -> None:
+    def _load(
+        self, sample: Sample, step: str, target: str, written: Path, reference: Arrays | None
+    ) -> None:
         """The owner loads what was written, runs it, and has the source's outputs."""
         try:
             self._owners[target].check(written, contrib="contrib" in sample.traits)
@@ -160,14 +185,18 @@ class Suite:
         for variant in VARIANTS[target]:
             reason = self._owner_differs(sample, target, written, variant, reference)
             if reason is not None:
-                self._put(sample, f"{step}:{variant}".rstrip(":"),
-                          self._blame(sample, target, reason),
-                          self._keep(sample, step, written, reason))
+                self._put(
+                    sample,
+                    f"{step}:{variant}".rstrip(":"),
+                    self._blame(sample, target, reason),
+                    self._keep(sample, step, written, reason),
+                )
                 return
         self._put(sample, step, "ok")
 
-    def _owner_differs(self, sample: Sample, target: str, written: Path, variant: str,
-                       reference: Arrays | None) -> str | None:
+    def _owner_differs(
+        self, sample: Sample, target: str, written: Path, variant: str, reference: Arrays | None
+    ) -> str | None:
         allowed = self._allowed(sample)
         if "integer" in sample.traits:
             same = target == sample.format == "tflite" and variant != "xnnpack"
@@ -182,7 +211,7 @@ class Suite:
         return difference(got, reference, allowed) if reference else None
 
     def _blame(self, sample: Sample, target: str, reason: str) -> str:
-        """"owner" if it lacks a kernel, or does not run the source either."""
+        """ "owner" if it lacks a kernel, or does not run the source either."""
         lacks = any(text in reason for text in NOT_IMPLEMENTED)
         return "owner" if lacks or (self._refuses_source and target == sample.format) else "failed"
 
@@ -209,11 +238,16 @@ class Suite:
         if reason is None:
             self._put(sample, step, "ok", "", done.seconds)
         else:
-            self._put(sample, step, self._blame(sample, sample.format, reason),
-                      self._keep(sample, step, written, reason))
+            self._put(
+                sample,
+                step,
+                self._blame(sample, sample.format, reason),
+                self._keep(sample, step, written, reason),
+            )
 
-    def _edited_differs(self, sample: Sample, edit: Edit, written: Path,
-                        reference: Arrays | None) -> str | None:
+    def _edited_differs(
+        self, sample: Sample, edit: Edit, written: Path, reference: Arrays | None
+    ) -> str | None:
         target = sample.format
         try:
             self._owners[target].check(written, contrib="contrib" in sample.traits)
@@ -238,8 +272,9 @@ class Suite:
             return self._doubled_differs(sample, written, reference, allowed)
         return reason
 
-    def _doubled_differs(self, sample: Sample, written: Path, reference: Arrays,
-                         allowed: Tolerance) -> str | None:
+    def _doubled_differs(
+        self, sample: Sample, written: Path, reference: Arrays, allowed: Tolerance
+    ) -> str | None:
         """With an open batch, twice the samples give twice the outputs."""
         twice = self._scratch / "twice.npz"
         arrays = load_arrays(sample.inputs)

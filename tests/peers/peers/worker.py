@@ -3,6 +3,7 @@
 Requests and answers are lines of JSON. A request has `action` (`check`, `run` or `tail`), `model`,
 and for `run` `inputs` and `outputs` (archives); the answer has `error`, which is null on success.
 """
+
 from __future__ import annotations
 
 import importlib

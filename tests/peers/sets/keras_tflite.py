@@ -1,4 +1,5 @@
 """Keras 3 and TensorFlow models in the forms of TensorFlow Lite's converter."""
+
 from __future__ import annotations
 
 import os
@@ -27,8 +28,11 @@ def _convert(converter: Any, form: str, samples: Callable[[], Iterator[list[np.n
         converter.target_spec.supported_types = [tf.float16]
     if form.startswith("int"):
         converter.representative_dataset = samples
-        kind = (tf.lite.OpsSet.EXPERIMENTAL_TFLITE_BUILTINS_ACTIVATIONS_INT16_WEIGHTS_INT8
-                if form == "int16x8" else tf.lite.OpsSet.TFLITE_BUILTINS_INT8)
+        kind = (
+            tf.lite.OpsSet.EXPERIMENTAL_TFLITE_BUILTINS_ACTIVATIONS_INT16_WEIGHTS_INT8
+            if form == "int16x8"
+            else tf.lite.OpsSet.TFLITE_BUILTINS_INT8
+        )
         converter.target_spec.supported_ops = [kind, tf.lite.OpsSet.TFLITE_BUILTINS]
     if form == "int8":
         converter.inference_input_type = converter.inference_output_type = tf.int8
@@ -49,8 +53,13 @@ def _inputs(model: bytes, random: np.random.Generator) -> dict[str, np.ndarray]:
     return found
 
 
-def _network(name: str, shape: tuple[int, ...], build: Callable[[], Layers], form: str,
-             dtype: str = "float32") -> Recipe:
+def _network(
+    name: str,
+    shape: tuple[int, ...],
+    build: Callable[[], Layers],
+    form: str,
+    dtype: str = "float32",
+) -> Recipe:
     def make(folder: Path, random: np.random.Generator) -> Made:
         keras.utils.set_random_seed(11)
         inlet = keras.Input(shape, batch_size=1, dtype=dtype)
@@ -76,25 +85,46 @@ def _residual() -> Layers:
     def add(value: Any) -> Any:
         return layers.ReLU(6.0)(layers.Add()([value, layers.Conv2D(8, 3, padding="same")(value)]))
 
-    return [layers.Conv2D(8, 3, strides=2, padding="same"), layers.BatchNormalization(),
-            layers.ReLU(), add, layers.GlobalAveragePooling2D(), layers.Dense(5, "softmax")]
+    return [
+        layers.Conv2D(8, 3, strides=2, padding="same"),
+        layers.BatchNormalization(),
+        layers.ReLU(),
+        add,
+        layers.GlobalAveragePooling2D(),
+        layers.Dense(5, "softmax"),
+    ]
 
 
 def _separable() -> Layers:
-    return [layers.SeparableConv2D(8, 3, padding="same", activation="relu"),
-            layers.MaxPooling2D(), layers.DepthwiseConv2D(3, depth_multiplier=2),
-            layers.AveragePooling2D(2, padding="same"), layers.Flatten(), layers.Dense(4)]
+    return [
+        layers.SeparableConv2D(8, 3, padding="same", activation="relu"),
+        layers.MaxPooling2D(),
+        layers.DepthwiseConv2D(3, depth_multiplier=2),
+        layers.AveragePooling2D(2, padding="same"),
+        layers.Flatten(),
+        layers.Dense(4),
+    ]
 
 
 def _decoder() -> Layers:
-    return [layers.Conv2DTranspose(6, 3, strides=2, padding="same"), layers.LeakyReLU(),
-            layers.UpSampling2D(2, interpolation="bilinear"), layers.ZeroPadding2D(1),
-            layers.Conv2D(3, 3, dilation_rate=2, activation="tanh")]
+    return [
+        layers.Conv2DTranspose(6, 3, strides=2, padding="same"),
+        layers.LeakyReLU(),
+        layers.UpSampling2D(2, interpolation="bilinear"),
+        layers.ZeroPadding2D(1),
+        layers.Conv2D(3, 3, dilation_rate=2, activation="tanh"),
+    ]
 
 
 def _gates() -> Layers:
-    return [layers.Dense(8, "gelu"), layers.LayerNormalization(), layers.Dense(8, "silu"),
-            layers.PReLU(), layers.Dense(8, "elu"), layers.Dense(4, "sigmoid")]
+    return [
+        layers.Dense(8, "gelu"),
+        layers.LayerNormalization(),
+        layers.Dense(8, "silu"),
+        layers.PReLU(),
+        layers.Dense(8, "elu"),
+        layers.Dense(4, "sigmoid"),
+    ]
 
 
 def _mixer(value: Any) -> Any:
@@ -103,13 +133,23 @@ def _mixer(value: Any) -> Any:
 
 
 NETWORKS: dict[str, tuple[tuple[int, ...], Callable[[], Layers]]] = {
-    "residual": ((16, 16, 3), _residual), "separable": ((16, 16, 3), _separable),
-    "decoder": ((6, 6, 4), _decoder), "gates": ((12,), _gates),
+    "residual": ((16, 16, 3), _residual),
+    "separable": ((16, 16, 3), _separable),
+    "decoder": ((6, 6, 4), _decoder),
+    "gates": ((12,), _gates),
     "attention": ((5, 8), lambda: [_mixer, layers.GlobalMaxPooling1D()]),
-    "conv1d": ((20, 4), lambda: [layers.Conv1D(6, 3, padding="causal", activation="relu"),
-                                 layers.MaxPooling1D(), layers.Dense(3)]),
-    "conv3d": ((6, 8, 8, 2), lambda: [layers.Conv3D(4, 3, activation="relu"),
-                                      layers.GlobalAveragePooling3D()]),
+    "conv1d": (
+        (20, 4),
+        lambda: [
+            layers.Conv1D(6, 3, padding="causal", activation="relu"),
+            layers.MaxPooling1D(),
+            layers.Dense(3),
+        ],
+    ),
+    "conv3d": (
+        (6, 8, 8, 2),
+        lambda: [layers.Conv3D(4, 3, activation="relu"), layers.GlobalAveragePooling3D()],
+    ),
     "lstm": ((6, 4), lambda: [layers.LSTM(5, return_sequences=True), layers.Dense(2)]),
     "lstm_unrolled": ((4, 3), lambda: [layers.LSTM(4, unroll=True)]),
     "gru": ((6, 4), lambda: [layers.GRU(5), layers.Dense(2)]),
@@ -153,31 +193,74 @@ class _Functions(tf.Module):
 
     @tf.function(input_signature=[tf.TensorSpec([2, 8, 8, 3], tf.float32)])
     def pictures(self, x: Any) -> Any:
-        return (tf.image.resize(x, [5, 7]), tf.image.resize(x, [16, 16], "nearest"),
-                tf.nn.space_to_depth(x, 2), tf.pad(x, [[0, 0], [1, 2], [2, 1], [0, 0]], "REFLECT"),
-                tf.nn.local_response_normalization(x), tf.nn.max_pool2d(x, 3, 2, "SAME"))
+        return (
+            tf.image.resize(x, [5, 7]),
+            tf.image.resize(x, [16, 16], "nearest"),
+            tf.nn.space_to_depth(x, 2),
+            tf.pad(x, [[0, 0], [1, 2], [2, 1], [0, 0]], "REFLECT"),
+            tf.nn.local_response_normalization(x),
+            tf.nn.max_pool2d(x, 3, 2, "SAME"),
+        )
 
-    @tf.function(input_signature=[tf.TensorSpec([3, 4], tf.float32), tf.TensorSpec([3, 4], tf.float32)])
+    @tf.function(
+        input_signature=[tf.TensorSpec([3, 4], tf.float32), tf.TensorSpec([3, 4], tf.float32)]
+    )
     def arithmetic(self, a: Any, b: Any) -> Any:
-        return (tf.math.floordiv(a, b), tf.math.floormod(a, b), tf.pow(tf.abs(a), b),
-                tf.math.squared_difference(a, b), tf.atan2(a, b), tf.round(a), tf.sign(b),
-                tf.where(a > b, a, b), tf.cumsum(a, 1), tf.reduce_prod(b, 0), tf.argmax(a, 1))
+        return (
+            tf.math.floordiv(a, b),
+            tf.math.floormod(a, b),
+            tf.pow(tf.abs(a), b),
+            tf.math.squared_difference(a, b),
+            tf.atan2(a, b),
+            tf.round(a),
+            tf.sign(b),
+            tf.where(a > b, a, b),
+            tf.cumsum(a, 1),
+            tf.reduce_prod(b, 0),
+            tf.argmax(a, 1),
+        )
 
     @tf.function(input_signature=[tf.TensorSpec([3, 4], tf.int32), tf.TensorSpec([3, 4], tf.int32)])
     def integers(self, a: Any, b: Any) -> Any:
-        return (a // (b + 1), a % (b + 1), a * b - a, tf.bitwise.bitwise_xor(a, b), tf.maximum(a, b),
-                tf.cast(a, tf.float32) / 3.0, tf.cast(a > b, tf.uint8), tf.reduce_max(a, 1))
+        return (
+            a // (b + 1),
+            a % (b + 1),
+            a * b - a,
+            tf.bitwise.bitwise_xor(a, b),
+            tf.maximum(a, b),
+            tf.cast(a, tf.float32) / 3.0,
+            tf.cast(a > b, tf.uint8),
+            tf.reduce_max(a, 1),
+        )
 
     @tf.function(input_signature=[tf.TensorSpec([2, 3, 4], tf.float32)])
     def strided(self, x: Any) -> Any:
-        return (x[:, ::2, 1:], x[0, :, ::-1], x[..., tf.newaxis, 2], tf.transpose(x, [2, 0, 1]),
-                tf.split(x, 2, 2)[1], tf.stack([x, x], 1), tf.tile(x, [1, 2, 1]),
-                tf.broadcast_to(x[:, :1], [2, 5, 4]), tf.einsum("bij,bkj->bik", x, x))
+        return (
+            x[:, ::2, 1:],
+            x[0, :, ::-1],
+            x[..., tf.newaxis, 2],
+            tf.transpose(x, [2, 0, 1]),
+            tf.split(x, 2, 2)[1],
+            tf.stack([x, x], 1),
+            tf.tile(x, [1, 2, 1]),
+            tf.broadcast_to(x[:, :1], [2, 5, 4]),
+            tf.einsum("bij,bkj->bik", x, x),
+        )
 
 
 def _functions() -> list[Recipe]:
-    names = ("branch", "loop", "counted", "state", "open_batch", "lookups", "pictures",
-             "arithmetic", "integers", "strided")
+    names = (
+        "branch",
+        "loop",
+        "counted",
+        "state",
+        "open_batch",
+        "lookups",
+        "pictures",
+        "arithmetic",
+        "integers",
+        "strided",
+    )
 
     def recipe(name: str) -> Recipe:
         def make(folder: Path, random: np.random.Generator) -> Made:
@@ -203,6 +286,9 @@ def _functions() -> list[Recipe]:
 
 
 def recipes() -> list[Recipe]:
-    found = [_network(name, shape, build, form) for name, (shape, build) in NETWORKS.items()
-             for form in FORMS]
+    found = [
+        _network(name, shape, build, form)
+        for name, (shape, build) in NETWORKS.items()
+        for form in FORMS
+    ]
     return [*_functions(), *found]

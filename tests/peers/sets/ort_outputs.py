@@ -1,4 +1,5 @@
 """What ONNX Runtime writes: quantized, float16 and optimized forms of small models."""
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -38,18 +39,24 @@ class _Graph:
 
     def add(self, kind: str, *inputs: str, **attributes: Any) -> str:
         name = f"v{len(self.nodes)}"
-        self.nodes.append(helper.make_node(kind, inputs, [name], name=f"{kind}_{name}",
-                                           **attributes))
+        self.nodes.append(
+            helper.make_node(kind, inputs, [name], name=f"{kind}_{name}", **attributes)
+        )
         return name
 
     def save(self, path: Path, output: str, shape: list[Any], opset: int = 17) -> None:
         self.nodes[-1].output[0] = "y"
         del output
         graph = helper.make_graph(
-            self.nodes, "graph", [helper.make_tensor_value_info("x", TensorProto.FLOAT, shape)],
-            [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)], self.weights)
-        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)],
-                                  ir_version=8)
+            self.nodes,
+            "graph",
+            [helper.make_tensor_value_info("x", TensorProto.FLOAT, shape)],
+            [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)],
+            self.weights,
+        )
+        model = helper.make_model(
+            graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8
+        )
         onnx.save(onnx.shape_inference.infer_shapes(model), str(path))
 
 
@@ -71,8 +78,11 @@ def _mlp(g: _Graph) -> tuple[str, list[Any]]:
 def _leaky(g: _Graph) -> tuple[str, list[Any]]:
     a = g.add("LeakyRelu", g.add("Conv", "x", g.weight(4, 3, 3, 3), strides=[2, 2]), alpha=0.2)
     b = g.add("AveragePool", a, kernel_shape=[3, 3], strides=[2, 2])
-    c = g.add("Transpose", g.add("ConvTranspose", b, g.weight(4, 4, 2, 2), strides=[2, 2]),
-              perm=[0, 2, 3, 1])
+    c = g.add(
+        "Transpose",
+        g.add("ConvTranspose", b, g.weight(4, 4, 2, 2), strides=[2, 2]),
+        perm=[0, 2, 3, 1],
+    )
     return g.add("ReduceMean", g.add("Mul", c, c), axes=[1, 2]), [2, 3, 16, 16]
 
 
@@ -101,7 +111,11 @@ def _transformer(g: _Graph) -> tuple[str, list[Any]]:
 
 
 SOURCES: dict[str, Callable[[_Graph], tuple[str, list[Any]]]] = {
-    "cnn": _cnn, "mlp": _mlp, "leaky": _leaky, "transformer": _transformer}
+    "cnn": _cnn,
+    "mlp": _mlp,
+    "leaky": _leaky,
+    "transformer": _transformer,
+}
 
 
 class _Samples(quantization.CalibrationDataReader):
@@ -142,7 +156,8 @@ def _dynamic(**settings: Any) -> Change:
 def _nbits(bits: int, **settings: Any) -> Change:
     def change(source: Path, out: Path, _random: np.random.Generator, _x: np.ndarray) -> None:
         quantizer = matmul_nbits_quantizer.MatMulNBitsQuantizer(
-            onnx.load(str(source)), bits=bits, block_size=16, **settings)
+            onnx.load(str(source)), bits=bits, block_size=16, **settings
+        )
         quantizer.process()
         quantizer.model.save_model_to_file(str(out))
 
@@ -170,26 +185,38 @@ def _fused(source: Path, out: Path, _random: np.random.Generator, _x: np.ndarray
     from onnxruntime.transformers import optimizer
 
     optimizer.optimize_model(str(source), "bert", num_heads=4, hidden_size=32).save_model_to_file(
-        str(out))
+        str(out)
+    )
 
 
 def _changes() -> dict[str, tuple[Change, str]]:
     qdq, qop = quantization.QuantFormat.QDQ, quantization.QuantFormat.QOperator
     return {
         "qdq_u8": (_static(quant_format=qdq), "integer"),
-        "qdq_i8": (_static(quant_format=qdq, activation_type=QUANT.QInt8, per_channel=True), "integer"),
+        "qdq_i8": (
+            _static(quant_format=qdq, activation_type=QUANT.QInt8, per_channel=True),
+            "integer",
+        ),
         "qdq_i16": (_static(quant_format=qdq, activation_type=QUANT.QInt16), "integer"),
         "qdq_u16": (_static(quant_format=qdq, activation_type=QUANT.QUInt16), "integer"),
-        "qdq_symmetric": (_static(quant_format=qdq, activation_type=QUANT.QInt8, extra_options={
-            "ActivationSymmetric": True}), "integer"),
+        "qdq_symmetric": (
+            _static(
+                quant_format=qdq,
+                activation_type=QUANT.QInt8,
+                extra_options={"ActivationSymmetric": True},
+            ),
+            "integer",
+        ),
         "qop_u8": (_static(quant_format=qop), "integer"),
         "qop_i8": (_static(quant_format=qop, activation_type=QUANT.QInt8), "integer"),
         "qop_channel": (_static(quant_format=qop, per_channel=True), "integer"),
         "dynamic_u8": (_dynamic(weight_type=QUANT.QUInt8), "integer"),
         "dynamic_i8": (_dynamic(weight_type=QUANT.QInt8, per_channel=True), "integer"),
-        "nbits_4": (_nbits(4), "contrib"), "nbits_8": (_nbits(8), "contrib"),
+        "nbits_4": (_nbits(4), "contrib"),
+        "nbits_8": (_nbits(8), "contrib"),
         "nbits_4_asymmetric": (_nbits(4, is_symmetric=False), "contrib"),
-        "float16": (_half(), "half"), "float16_kept": (_half(keep_io_types=True), "half"),
+        "float16": (_half(), "half"),
+        "float16_kept": (_half(keep_io_types=True), "half"),
         "basic": (_optimized("ORT_ENABLE_BASIC"), ""),
         "extended": (_optimized("ORT_ENABLE_EXTENDED"), "contrib"),
         "fused": (_fused, "contrib"),
@@ -214,5 +241,8 @@ def _recipe(source: str, name: str, change: Change, trait: str) -> Recipe:
 
 
 def recipes() -> list[Recipe]:
-    return [_recipe(source, name, change, trait) for source in SOURCES
-            for name, (change, trait) in _changes().items()]
+    return [
+        _recipe(source, name, change, trait)
+        for source in SOURCES
+        for name, (change, trait) in _changes().items()
+    ]

@@ -1,4 +1,5 @@
 """Random ONNX graphs, every third with NaN, infinities, denormals and the limits of integers."""
+
 from __future__ import annotations
 
 import os
@@ -8,7 +9,7 @@ import numpy as np
 import onnx
 
 from peers.samples import Made, Recipe
-from sets.random_graph import make_graph
+from sets.random_rules import make_graph
 
 COUNT = int(os.environ.get("PEERS_RANDOM", "200"))
 OPERATORS = 10

