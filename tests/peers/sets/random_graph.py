@@ -85,7 +85,8 @@ class Graph:
         """A value that broadcasts with another one."""
         found = [v for v in self.values if v.dtype == value.dtype and _broadcasts(v, value)]
         if found and self.random.random() < 0.7:
-            return self.pick(found)
+            chosen: Value = self.pick(found)
+            return chosen
         shape = value.shape[self.integer(0, value.rank + 1) :]
         return self.add_input(
             value.dtype, tuple(1 if self.random.random() < 0.3 else n for n in shape)
