@@ -11,10 +11,6 @@ import tempfile
 from pathlib import Path
 
 from peers import results
-from peers.owners import Owners
-from peers.programs import Programs
-from peers.samples import read_samples
-from peers.suite import Suite
 
 
 def _generate(name: str, folder: Path, only: str) -> None:
@@ -25,6 +21,12 @@ def _generate(name: str, folder: Path, only: str) -> None:
 
 
 def _run(options: argparse.Namespace) -> int:
+    # Tables and comparisons need no packages, not even NumPy.
+    from peers.owners import Owners
+    from peers.programs import Programs
+    from peers.samples import read_samples
+    from peers.suite import Suite
+
     known = (
         {(r.set, r.model) for r in results.read(options.output)}
         if (options.resume and options.output.exists())
