@@ -88,6 +88,7 @@ def main() -> int:
     parser.add_argument("--only", default="*")
     options = parser.parse_args()
     rows: list[dict[str, object]] = []
+    options.output.write_text("")
     with tempfile.TemporaryDirectory() as folder, Owners(Path(folder)) as owners:
         for sample in read_samples(options.data):
             if sample.format != "onnx" or not fnmatch.fnmatch(sample.name, options.only):
@@ -110,7 +111,8 @@ def main() -> int:
                         "peak": round(peak, 1),
                     }
                 )
-    options.output.write_text("".join(json.dumps(row) + "\n" for row in rows))
+                with options.output.open("a") as output:
+                    output.write(json.dumps(rows[-1]) + "\n")
     print(_report(rows))
     return 0
 
