@@ -72,10 +72,12 @@ std::optional<std::string> WhyIllegal(const Node& node) {
   if (row != nullptr && row->why_not != nullptr)
     if (auto reason = row->why_not(node)) return reason;
   const SchemaFit fit = FitToSchemas(node, kDefaultOpset, kNewestOpset);
-  // Newer sets lost what a few nodes need.
-  if (fit.opset != 0 || FitToSchemas(node, kOldestOpset, kDefaultOpset - 1).opset != 0)
-    return std::nullopt;
-  return fit.reason;
+  // Newer sets lost the form of a few nodes. Others have it for fewer types, which are those that
+  // it is defined for.
+  const bool fits =
+      fit.opset != 0 ||
+      (!fit.has_form && FitToSchemas(node, kOldestOpset, kDefaultOpset - 1).opset != 0);
+  return fits ? std::nullopt : std::optional(fit.reason);
 }
 
 // Whether an output is written as a copy of a value that has another name.

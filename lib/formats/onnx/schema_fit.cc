@@ -72,13 +72,16 @@ void InferTypes(ExportContext& ctx, const Schema& schema, const pb::NodeProto& n
   }
 }
 
-// Why the node cannot be written in the operator set.
-std::optional<std::string> WhyNotIn(const Node& node, int64_t opset) {
+// Why the node cannot be written in the operator set. Sets `has_form` to whether the set has a form
+// for it, of which a type, an attribute or the precision does not fit.
+std::optional<std::string> WhyNotIn(const Node& node, int64_t opset, bool& has_form) {
   pb::GraphProto graph;
   PayloadTable payloads;
   const int64_t ml_opset = MlOpsetOf(node);
   ExportContext ctx(&graph, payloads, opset, ml_opset, ExportContext::Mode::kTrial);
-  if (const Status s = WriteNode(ctx, node); !s) return s.error().message();
+  const Status written = WriteNode(ctx, node);
+  has_form = written.has_value();
+  if (!written) return written.error().message();
   int roundings = 0;
   for (const pb::NodeProto& n : graph.node()) {
     const Schema* schema =
@@ -109,7 +112,7 @@ SchemaFit Fit(const Node& node, int64_t least, int64_t most) {
   if (row != nullptr && row->min_opset != nullptr) opset = std::max(opset, row->min_opset(node));
   if (row == nullptr && format != nullptr) opset = std::max(opset, int64_t{format->since_version});
   for (; opset <= most; ++opset) {
-    const auto why = WhyNotIn(node, opset);
+    const auto why = WhyNotIn(node, opset, fit.has_form);
     if (!why) {
       fit.opset = opset;
       return fit;

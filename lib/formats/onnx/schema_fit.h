@@ -13,8 +13,9 @@
 namespace nn::onnx {
 
 struct SchemaFit {
-  int64_t opset = 0;   // the lowest operator set that has the operators for these types; 0: none
-  std::string reason;  // if there is none: "Slice of ONNX does not support i4 as data"
+  int64_t opset = 0;     // the lowest operator set that has the operators for these types; 0: none
+  std::string reason;    // if there is none: "Slice of ONNX does not support i4 as data"
+  bool has_form = true;  // whether the last set has a form, for other types or attributes
 };
 
 // Looks from operator set `least` to `most`.
