@@ -41,8 +41,8 @@ struct GraphEdit {
 // (shapes in attributes, bounds of slices, operands with one element or equal parts for each
 // sample) follows it. A symbol or a number in place of a symbol replaces it everywhere.
 //
-// kUsage for shapes that do not fit; kUnsupported, with the name of the node, if a node fixes the
-// size.
+// A first axis of size 1 of all inputs is a batch. kUsage for shapes that do not fit; kUnsupported,
+// with the name of the node, if a node fixes the size or joins the samples of a batch.
 Result<GraphEdit> SetInputShapes(Graph& graph, const std::map<std::string, Dims>& shapes);
 
 // Sets the batch, the first axis of the inputs: of those where it is a symbol, else of all inputs
