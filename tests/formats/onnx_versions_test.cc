@@ -235,6 +235,37 @@ TEST_CASE("onnx versions: indices of one_hot that 32 bits do not have") {
   CHECK(std::vector<double>(y.begin(), y.begin() + 4) == std::vector<double>{0, 0, 0, 0});
 }
 
+// TensorFlow Lite has bounds, counts and indices of 32 bits.
+TEST_CASE("onnx versions: bounds that 32 bits do not have stay beyond the end") {
+  const Graph graph = Parse(R"(graph {
+    in %x: f32[5]
+    in %e: i64[1]
+    const %s: i64[1] = [1]
+    const %a: i64[1] = [0]
+    %y = slice(%x, %s, %e, %a)
+    out "y" = %y
+  })");
+  const Format& format = *FindFormat("tflite");
+  Graph fitted = graph.Clone();
+  const auto unsupported = Legalize(fitted, *format.target);
+  REQUIRE_MESSAGE(unsupported.has_value(), unsupported.error().message());
+  REQUIRE(unsupported->empty());
+  const auto image = format.write(fitted, ExportOptions{"m.tflite"});
+  REQUIRE_MESSAGE(image.has_value(), image.error().message());
+  std::string bytes;
+  for (const Blob& b : image->parts)
+    bytes.append(reinterpret_cast<const char*>(b.data()), b.size());
+  const auto read = ReadModelBytes(Blob::Copy(std::as_bytes(std::span(bytes))), "m.tflite");
+  REQUIRE_MESSAGE(read.has_value(), read.error().message());
+  const Graph written = Imported(*read);
+  for (const double end : {4294967297.0, 3.0, -1.0, -4294967297.0}) {
+    CAPTURE(end);
+    const auto inputs = InputsOf(graph, {{1, 2, 3, 4, 5}, {end}});
+    CHECK(RunEverywhere(written, inputs)[0].ToDoubles() ==
+          RunEverywhere(graph, inputs)[0].ToDoubles());
+  }
+}
+
 TEST_CASE("onnx versions: recurrent layers with the batch first, of any number of steps") {
   for (const char* const op : {"RNN", "GRU", "LSTM"}) {
     CAPTURE(op);

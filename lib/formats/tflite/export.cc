@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "base/checked_math.h"
 #include "base/text.h"
@@ -140,9 +141,21 @@ TensorIndex ExportContext::TensorOf(const Value* value) {
 }
 
 TensorIndex ExportContext::TensorAs(const Value* value, DType dtype) {
-  const TensorIndex from = TensorOf(value);
+  TensorIndex from = TensorOf(value);
   if (value == nullptr || value->dtype() == dtype) return from;
   Type type = value->type();
+  // CAST wraps. Numbers that shapes determine are within 32 bits; of others, such as indices and
+  // bounds, those beyond stay beyond what any axis has.
+  if (value->dtype() == DType::kI64 && dtype == DType::kI32 && value->elements() == nullptr) {
+    for (const auto& [op, bound] :
+         {std::pair(fb::BuiltinOperator::MAXIMUM, MinInteger(DType::kI32)),
+          std::pair(fb::BuiltinOperator::MINIMUM, MaxInteger(DType::kI32))}) {
+      const TensorIndex clipped = AddTensor(type, value->name());
+      AddOperator(op, {{clipped}, {from, AddConstant(Tensor::Scalar(bound), "bound")}},
+                  fb::CreateMaximumMinimumOptions(builder_));
+      from = clipped;
+    }
+  }
   type.dtype = dtype;
   const TensorIndex to = AddTensor(type, value->name());
   AddCast(from, to);
