@@ -1,6 +1,7 @@
 // Compares two tensors within a tolerance.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -32,6 +33,9 @@ struct Comparison {
   // both are zero, 0 if one of them is. Strings and complex numbers: infinite and 1.
   double snr_db = std::numeric_limits<double>::infinity();
   double cosine = 1;
+  // Whether mean_absolute, snr_db and cosine describe the tensors: they leave out elements that are
+  // NaN or infinite, which must then be so in both tensors.
+  bool has_means() const { return std::isfinite(max_absolute); }
   // The first element with the largest absolute difference; elements that do not agree take
   // precedence. nullopt if no elements differ.
   std::optional<int64_t> worst;

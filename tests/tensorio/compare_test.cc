@@ -46,6 +46,14 @@ TEST_CASE("compare: floats agree within atol + rtol * |want|") {
   }
 }
 
+TEST_CASE("compare: means describe tensors that are finite where they differ") {
+  CHECK(Compare(F({1, 2}), F({1, 3}), {}).has_means());
+  CHECK(Compare(F({kNan, kInf, 2}), F({kNan, kInf, 3}), {}).has_means());
+  CHECK(!Compare(F({1, 2}), F({kNan, 2}), {}).has_means());
+  CHECK(!Compare(F({kNan, 2}), F({1, 2}), {}).has_means());
+  CHECK(!Compare(F({kInf, 2}), F({-kInf, 2}), {}).has_means());
+}
+
 TEST_CASE("compare: the largest difference and its place are reported") {
   const Tensor want = Tensor::Of<float>({2, 3}, {1, 2, 3, 4, 0, 6});
   const Tensor got = Tensor::Of<float>({2, 3}, {1, 2.5, 3, 4, 0.25, 7.5});

@@ -17,7 +17,24 @@ graph {
     dim { dim_value: 2 } } } } }
 })";
 
-// Expands $U to 1 KiB of equal floats, and $V and $W to 1 KiB of different ones.
+constexpr const char* kBranches = R"(
+ir_version: 8
+opset_import { version: 17 }
+graph {
+  name: "g"
+  node { input: "c" output: "y" name: "i" op_type: "If"
+    attribute { name: "then_branch" type: GRAPH g { name: "p"
+      initializer { name: "a" data_type: 1 $F }
+      output { name: "a" type { tensor_type { elem_type: 1 shape { dim { dim_value: 2 } } } } } } }
+    attribute { name: "else_branch" type: GRAPH g { name: "q"
+      node { output: "b" name: "k" op_type: "Constant"
+        attribute { name: "value" type: TENSOR t { data_type: 1 $F } } }
+      output { name: "b" type { tensor_type { elem_type: 1 shape { dim { dim_value: 2 } } } } } } } }
+  input { name: "c" type { tensor_type { elem_type: 9 shape {} } } }
+  output { name: "y" type { tensor_type { elem_type: 1 shape { dim { dim_value: 2 } } } } }
+})";
+
+// Expands $F to two floats, $U to 1 KiB of equal floats, and $V and $W to 1 KiB of different ones.
 std::string Expand(const std::string& text) {
   const auto data = [](std::string_view words) {
     std::string out = "raw_data: \"";
@@ -27,7 +44,10 @@ std::string Expand(const std::string& text) {
   std::string full;
   for (size_t i = 0; i < text.size(); ++i) {
     const std::string_view mark = std::string_view(text).substr(i, 2);
-    if (mark == "$U" || mark == "$V" || mark == "$W") {
+    if (mark == "$F") {
+      full += "dims: 2 float_data: [3, 4]";
+      ++i;
+    } else if (mark == "$U" || mark == "$V" || mark == "$W") {
       full += data(mark == "$U" ? "good" : mark == "$V" ? "goodfair" : "goodbest");
       ++i;
     } else {
@@ -65,6 +85,11 @@ std::vector<RuleExample> All() {
        {{R"(input: "t")", R"(input: "w")"},
         {R"(output: "t")", R"(output: "t2")"},
         {R"(input: "w" input: "v")", R"(input: "t2" input: "v")"}}},
+      // The results of a branch are read by the operator that has it.
+      {"LINT-DEAD-002",
+       kBranches,
+       {Before("output { name: \"a\"", "initializer { name: \"z\" data_type: 1 $F }")},
+       {{"$F", "dims: 2 float_data: [5, 6]"}}},
       {"LINT-DEAD-003", kModel, {spare}, {spare, {R"(input: "v")", R"(input: "i")"}, no_v}},
       {"LINT-WEIGHT-001", kModel, {first("nan")}, {first("-0")}},
       {"LINT-WEIGHT-002", kModel, {first("inf")}, {first("3.4028234e38")}},

@@ -150,7 +150,7 @@ constexpr Clause kProtoClauses[] = {
      "ONNX-TENSOR-010"},
     {"onnx.proto: TensorProto.int32_data",
      "4-bit and 2-bit elements are packed into bytes, lowest bits first.",
-     "ONNX-TENSOR-005 ONNX-TENSOR-007"},
+     "ONNX-TENSOR-005 ONNX-TENSOR-007 ONNX-TENSOR-013"},
     {"onnx.proto: TensorProto.string_data", "string_data is for STRING.", "ONNX-TENSOR-004"},
     {"onnx.proto: TensorProto.string_data",
      "Strings are UTF-8, without a trailing null character or a byte order mark.",

@@ -185,8 +185,10 @@ void FieldFitsType(const RuleContext& s, Findings& f) {
   }
 }
 
-// Finds data that is too short or too long.
-void FindWrongSizes(const RuleContext& s, Findings& f, bool too_long) {
+// What may be wrong with the size of data. onnx.checker accepts kTooShortForText.
+enum class SizeDefect : uint8_t { kTooShort, kTooShortForText, kTooLong };
+
+void FindWrongSizes(const RuleContext& s, Findings& f, SizeDefect defect) {
   for (const TensorAt& t : s.tensors()) {
     const Storage* storage = StorageOf(*t.tensor);
     const auto elements = Elements(*t.tensor);
@@ -196,25 +198,35 @@ void FindWrongSizes(const RuleContext& s, Findings& f, bool too_long) {
     const bool raw = used[0] == T::kRawDataFieldNumber;
     if (raw ? storage->raw_bits == 0 : used[0] != storage->field) continue;
     const auto total = CheckedMul<int64_t>(*elements, raw ? storage->raw_bits : storage->entries);
-    const int64_t unit = raw ? 8 : (too_long ? storage->per_entry_in_text : storage->per_entry);
     const uint64_t have = s.SizeOf(*t.tensor, used[0]);
     if (!total) {
-      if (!too_long) f.Add(s.Where(t), "{} requires 2^63 bits or more", Name(t));
+      if (defect == SizeDefect::kTooShort)
+        f.Add(s.Where(t), "{} requires 2^63 bits or more", Name(t));
       continue;
     }
-    const auto need = static_cast<uint64_t>(CeilDiv(*total, unit));
-    if (too_long ? have > need : have < need)
+    const auto least =
+        static_cast<uint64_t>(CeilDiv(*total, int64_t{raw ? 8 : storage->per_entry}));
+    const uint64_t in_text =
+        raw ? least : static_cast<uint64_t>(CeilDiv(*total, int64_t{storage->per_entry_in_text}));
+    const uint64_t need = defect == SizeDefect::kTooShort ? least : in_text;
+    if (defect == SizeDefect::kTooShort          ? have < least
+        : defect == SizeDefect::kTooShortForText ? have >= least && have < in_text
+                                                 : have > in_text)
       f.Add(s.Where(t, FieldName(used[0])), "{} has {} {} in {}; its type and shape require {}",
             Name(t), have, raw ? "bytes" : "entries", FieldName(used[0]), need);
   }
 }
 
 void DataComplete(const RuleContext& s, Findings& f) {
-  FindWrongSizes(s, f, false);
+  FindWrongSizes(s, f, SizeDefect::kTooShort);
+}
+
+void PackedDataComplete(const RuleContext& s, Findings& f) {
+  FindWrongSizes(s, f, SizeDefect::kTooShortForText);
 }
 
 void NoDataLeft(const RuleContext& s, Findings& f) {
-  FindWrongSizes(s, f, true);
+  FindWrongSizes(s, f, SizeDefect::kTooLong);
 }
 
 // The values that an entry of int32_data may have.
@@ -367,6 +379,13 @@ constexpr Rule kTensorRules[] = {
               .hint = "Encode the strings as UTF-8, without a byte order mark or a trailing null "
                       "character."},
      .check = StringsWellFormed},
+    {.info = {.id = "ONNX-TENSOR-013",
+              .statement =
+                  "An entry of int32_data holds two elements of 4 bits, or four of 2 bits, "
+                  "so there are as many entries as these require.",
+              .clause = "onnx.proto, TensorProto.int32_data",
+              .hint = "Store one byte of packed elements in each entry, or the bytes in raw_data."},
+     .check = PackedDataComplete},
 };
 
 }  // namespace

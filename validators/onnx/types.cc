@@ -139,7 +139,7 @@ void TypesAllowed(const RuleContext& s, Findings& f) {
       if (allowed != node.schema->types.end() && !allowed->second.contains(type))
         f.Add(s.Where(node, fmt::format("input[{}]", i)),
               "input {} of {} is {} of type {}, which opset {} does not support", Quote(p.name),
-              Title(node), Quote(node.node->input(i)), type, node.schema->since);
+              Title(node), Quote(node.node->input(i)), type, node.opset);
     });
   }
 }
@@ -190,7 +190,7 @@ void OutputTypesAllowed(const RuleContext& s, Findings& f) {
       if (!made.empty() && allowed != node.schema->types.end() && !allowed->second.contains(made))
         f.Add(s.Where(node, fmt::format("output[{}]", i)),
               "{} produces {} of type {}, which opset {} does not support", Title(node),
-              Quote(node.node->output(i)), made, node.schema->since);
+              Quote(node.node->output(i)), made, node.opset);
     }
   }
 }

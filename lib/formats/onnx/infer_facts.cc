@@ -16,6 +16,17 @@ KnownFacts FactsOf(Value* v) {
   return known;
 }
 
+Shared<Tensor> ShapedAs(const Tensor& constant, const ValueType& type) {
+  std::vector<int64_t> dims;
+  if (type.is_tensor() && type.tensor.dims) {
+    for (const Dim& d : *type.tensor.dims)
+      if (!(d == 1)) return {};
+    dims.assign(type.tensor.dims->size(), 1);
+  }
+  auto shaped = constant.Reshaped(std::move(dims));
+  return shaped ? Shared<Tensor>(*std::move(shaped)) : Shared<Tensor>();
+}
+
 std::vector<ValueType> TypesOf(const std::vector<KnownFacts>& values) {
   std::vector<ValueType> types;
   types.reserve(values.size());

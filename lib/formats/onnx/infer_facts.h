@@ -28,6 +28,10 @@ struct KnownFacts {
 // What the graph knows about the value.
 KnownFacts FactsOf(Value* v);
 
+// The constant of one element in the shape of the type, or a scalar if its rank is not known;
+// null if the type has another number of elements.
+Shared<Tensor> ShapedAs(const Tensor& constant, const ValueType& type);
+
 std::vector<ValueType> TypesOf(const std::vector<KnownFacts>& values);
 
 // Replaces element types that the operator does not accept (AcceptedType). Returns the type

@@ -92,19 +92,6 @@ class ModelInference {
     if (scope.function == nullptr && trials_ == 0) List(g, scope);
   }
 
-  // The constant of one element in the shape of the type, or a scalar if its rank is not known;
-  // null if the type has another number of elements.
-  static Shared<Tensor> ShapedAs(const Tensor& constant, const ValueType& type) {
-    std::vector<int64_t> dims;
-    if (type.is_tensor() && type.tensor.dims) {
-      for (const Dim& d : *type.tensor.dims)
-        if (!(d == 1)) return {};
-      dims.assign(type.tensor.dims->size(), 1);
-    }
-    auto shaped = constant.Reshaped(std::move(dims));
-    return shaped ? Shared<Tensor>(*std::move(shaped)) : Shared<Tensor>();
-  }
-
   // Lists the values of a graph. The body of a loop may be inferred again, with more specific
   // types.
   void List(const pb::GraphProto& g, const TypeScope& scope) {

@@ -21,12 +21,15 @@ class TensorLister {
   std::vector<TensorEntry> Run() {
     const pb::GraphProto& g = model_.proto.graph();
     sets_ = &model_.proto.opset_import();
-    AddGraph(g, "");
+    AddGraph(g, "", kNone);
     for (const pb::FunctionProto& f : model_.proto.functions()) {
       frames_.emplace_back();
       sets_ = &f.opset_import();
       AddNodes(f.node(),
                "function " + (NormalDomain(f.domain()).empty() ? "" : f.domain() + ".") + f.name());
+      // Calls are not resolved; a constant that is a result is used by its own node.
+      for (const std::string& name : f.output())
+        if (const size_t at = Find(name); at != kNone) out_[at].users.push_back(nodes_[at]);
       frames_.pop_back();
     }
     for (TensorEntry& t : out_) {
@@ -41,7 +44,8 @@ class TensorLister {
   using Frame = NameMap<size_t>;
   static constexpr size_t kNone = std::numeric_limits<size_t>::max();
 
-  void AddGraph(const pb::GraphProto& g, const std::string& scope) {
+  // The operator `owner`, kNone for the main graph, uses the results of its subgraph.
+  void AddGraph(const pb::GraphProto& g, const std::string& scope, size_t owner) {
     frames_.emplace_back().reserve(
         static_cast<size_t>(g.input_size() + g.initializer_size() + g.node_size()));
     for (const auto& info : g.input()) frames_.back()[info.name()] = kNone;
@@ -49,6 +53,8 @@ class TensorLister {
     for (const auto& t : g.sparse_initializer())
       frames_.back()[t.values().name()] = AddSparse(t, t.values().name(), scope);
     AddNodes(g.node(), scope);
+    if (owner != kNone)
+      for (const auto& output : g.output()) Use(output.name(), owner);
     frames_.pop_back();
   }
 
@@ -79,9 +85,9 @@ class TensorLister {
         frames_.back()[node.output(0)] = before;
       else
         for (size_t i = before; i < out_.size(); ++i) Own(out_[i], number);
-      if (a.has_g()) AddGraph(a.g(), inner + a.name());
+      if (a.has_g()) AddGraph(a.g(), inner + a.name(), number);
       for (int i = 0; i < a.graphs_size(); ++i)
-        AddGraph(a.graphs(i), fmt::format("{}{}[{}]", inner, a.name(), i));
+        AddGraph(a.graphs(i), fmt::format("{}{}[{}]", inner, a.name(), i), number);
     }
   }
 
@@ -189,6 +195,7 @@ class TensorLister {
     e.read = [this_model = &model_, &t] { return ReadTensor(t, *this_model); };
     out_.push_back(std::move(e));
     protos_.push_back(&t);
+    nodes_.push_back(operators_ == 0 ? 0 : operators_ - 1);
     return out_.size() - 1;
   }
 
@@ -218,6 +225,7 @@ class TensorLister {
   size_t operators_ = 0;
   std::vector<TensorEntry> out_;
   std::vector<const pb::TensorProto*> protos_;  // of the entries; of sparse ones, their values
+  std::vector<size_t> nodes_;                   // of the entries: the operator that was listed last
   const OperatorSets* sets_ = nullptr;          // of the model or function
 };
 

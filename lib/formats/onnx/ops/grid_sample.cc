@@ -13,6 +13,9 @@ namespace {
 Status ImportGridSample(ImportContext& ctx) {
   NN_ASSIGN(Value* const x, ctx.Required(0));
   NN_ASSIGN(Value* const grid, ctx.Required(1));
+  if (const Type& type = x->type(); ctx.opset() < 20 && type.ranked() && type.rank() != 4)
+    return ModelError("X is {}; operator set {} has GridSample for rank 4 only", type.ToString(),
+                      ctx.opset());
   GridSampleAttrs a;
   const std::string text = ctx.String("mode", "linear");
   std::string_view mode = text;
