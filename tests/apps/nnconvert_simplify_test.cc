@@ -202,5 +202,53 @@ TEST_CASE("nnconvert --simplify: another format or version rounds within the tol
   CHECK_MESSAGE(r.code == 0, r.out, r.err);
 }
 
+// Paddle2ONNX and others write "?" or -1 for a size that they do not know.
+TEST_CASE("nnconvert --simplify: unknown sizes that are written as \"?\" or -1") {
+  const TempDir dir;
+  constexpr std::string_view kShape =
+      "type { tensor_type { elem_type: 1 shape { dim { dim_value: -1 } dim { dim_param: '?' } "
+      "dim { dim_param: '?' } } } } }";
+  WriteText(dir / "m.textproto",
+            fmt::format("ir_version: 8 opset_import {{ version: 13 }} graph {{ name: 'g' "
+                        "node {{ op_type: 'Relu' input: 'x' output: 'r' }} "
+                        "node {{ op_type: 'Relu' input: 'r' output: 'y' }} "
+                        "input {{ name: 'x' {0} output {{ name: 'y' {0} }}",
+                        kShape));
+  const ProgramResult r = Convert("--simplify " + dir / "m.textproto " + dir / "s.onnx");
+  CHECK_MESSAGE(r.code == 0, r.out, r.err);
+  for (const std::string file : {"m.textproto", "s.onnx"}) {
+    const ProgramResult run =
+        RunProgram("nnrun " + dir / file + " --seed 1 --input-shape x:1,2,3 --digest");
+    CHECK_MESSAGE(run.code == 0, file, run.err);
+  }
+  CHECK(RunProgram("nnvalidate " + dir / "s.onnx").code == 0);
+}
+
+// Exporters declare the sizes of a sample; onnxmltools has labels of shape [1] for any batch.
+TEST_CASE("nnconvert --simplify: a declared number for a size that follows from those of inputs") {
+  const TempDir dir;
+  const auto info = [](const std::string& name, const std::string& dims) {
+    return fmt::format("{{ name: '{}' type {{ tensor_type {{ elem_type: 1 shape {{ {} }} }} }} }} ",
+                       name, dims);
+  };
+  WriteText(dir / "m.textproto",
+            "ir_version: 8 opset_import { version: 13 } graph { name: 'g' "
+            "node { op_type: 'Relu' input: 'x' output: 'r' } "
+            "node { op_type: 'Relu' input: 'r' output: 'y' } input " +
+                info("x", "dim { dim_param: 'N' } dim { dim_value: 2 }") + "output " +
+                info("y", "dim { dim_value: 1 } dim { dim_value: 2 }") + "}");
+  for (const std::string file : {"s.onnx", "s.tflite"}) {
+    const ProgramResult r = Convert("--simplify " + dir / "m.textproto " + dir / file);
+    CHECK_MESSAGE(r.code == 0, r.out, r.err);
+  }
+  for (const std::string file : {"m.textproto", "s.onnx", "s.tflite"}) {
+    const std::string model = dir / file;
+    const ProgramResult run =
+        RunProgram("nnrun " + model + " --seed 1 --input-shape x:9,2 --format json");
+    REQUIRE_MESSAGE(run.code == 0, file, run.err);
+    CHECK(Json::parse(run.out)["outputs"][0]["shape"] == Json::array({9, 2}));
+  }
+}
+
 }  // namespace
 }  // namespace nn::test::nnconvert_simplify_test

@@ -107,8 +107,8 @@ int64_t OpsetOfCopies(const Graph& graph, int64_t least) {
 // none up to `most`.
 struct NeededOpset {
   int64_t opset = 0;
-  std::string misfits;  // a line each
-  bool is_low = true;   // newer sets have all of these
+  std::string misfits = {};  // a line each
+  bool is_low = true;        // newer sets have all of these
 };
 
 NeededOpset OpsetNeededBy(const Graph& graph, int64_t least, int64_t most) {

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <memory>
+#include <set>
+#include <string>
 #include <string_view>
 
+#include "formats/onnx/declared_sizes.h"
 #include "formats/onnx/native.h"
 #include "formats/onnx/tensor.h"
 
@@ -21,9 +24,26 @@ const pb::ValueInfoProto* FindInfo(const Infos& infos, std::string_view name) {
   return it == infos.end() ? nullptr : &*it;
 }
 
+// Removes negative sizes, which files have for unknown ones.
+void OpenNegativeSizes(pb::TypeProto& type) {
+  if (type.has_sequence_type())
+    OpenNegativeSizes(*type.mutable_sequence_type()->mutable_elem_type());
+  if (type.has_optional_type())
+    OpenNegativeSizes(*type.mutable_optional_type()->mutable_elem_type());
+  if (!type.tensor_type().has_shape()) return;
+  for (auto& dim : *type.mutable_tensor_type()->mutable_shape()->mutable_dim())
+    if (dim.dim_value() < 0) dim.clear_dim_value();
+}
+
+// Whether the declared sizes do not contradict the type, nor replace sizes that it derives.
+bool IsTrueOf(const Type& declared, const Type& type, const std::set<std::string>& symbols) {
+  return Compatible(declared, type) &&
+         Refine(type, declared).dims == Complete(type, declared, symbols).dims;
+}
+
 // Keeps the declarations of ports; returns whether all are unchanged.
 bool KeepDeclarations(const Infos& declared, const std::vector<Port>& ports, bool as_declared,
-                      Infos& out) {
+                      const std::set<std::string>& symbols, Infos& out) {
   bool all = true;
   for (size_t i = 0; i < ports.size(); ++i) {
     const pb::ValueInfoProto* const info = FindInfo(declared, ports[i].name);
@@ -36,9 +56,10 @@ bool KeepDeclarations(const Infos& declared, const std::vector<Port>& ports, boo
     const Type before = ReadType(info->type(), info->name());
     // A shape that the file does not state is added.
     const bool has_shape = before.ranked() || !type.ranked();
-    if (before == type ||
-        (as_declared && has_shape && before.dtype == type.dtype && Compatible(before, type))) {
+    if (before == type || (as_declared && has_shape && before.dtype == type.dtype &&
+                           IsTrueOf(before, type, symbols))) {
       written = *info;
+      if (written.has_type()) OpenNegativeSizes(*written.mutable_type());
       continue;
     }
     all = false;
@@ -86,9 +107,10 @@ void ApplyFrame(const NativeModel& native, const Graph& graph, pb::ModelProto& o
   pb::GraphProto& g = *out.mutable_graph();
   if (!frame.graph().doc_string().empty()) g.set_doc_string(frame.graph().doc_string());
   *g.mutable_metadata_props() = frame.graph().metadata_props();
+  const std::set<std::string> symbols = InputSymbols(graph);
   const bool same =
-      KeepDeclarations(frame.graph().input(), graph.inputs(), false, *g.mutable_input());
-  KeepDeclarations(frame.graph().output(), graph.outputs(), same, *g.mutable_output());
+      KeepDeclarations(frame.graph().input(), graph.inputs(), false, symbols, *g.mutable_input());
+  KeepDeclarations(frame.graph().output(), graph.outputs(), same, symbols, *g.mutable_output());
 }
 
 }  // namespace nn::onnx

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "base/text.h"
+#include "formats/onnx/declared_sizes.h"
 #include "formats/onnx/tensor.h"
 #include "ir/verify.h"
 #include "ops/array/opaque.h"
@@ -374,10 +375,15 @@ Status Importer::Declare(Value* v, const std::string& name, Scope& scope) {
   if (!v->is_input() && v->name().empty() && !scope.IsResult(name))
     v->set_name(scope.prefix + name);
   if (const Type* const declared = scope.Declaration(name)) {
-    if (!Compatible(*declared, v->type()))
+    Type shapeless = *declared;
+    shapeless.dims.reset();
+    // Sizes that a run gives contradict numbers that are declared for another one.
+    const Type& checked = known_inputs_.sizes.empty() ? *declared : shapeless;
+    if (!Compatible(checked, v->type()))
       return ModelError("value {} is declared as {}, but is {}", Quote(name), declared->ToString(),
                         v->type().ToString());
-    v->set_type(Refine(v->type(), *declared));
+    if (input_symbols_.empty()) input_symbols_ = InputSymbols(graph_);
+    v->set_type(Complete(v->type(), *declared, input_symbols_));
   }
   scope.values[name] = v;
   return {};

@@ -172,6 +172,7 @@ class Importer {
   const Model& model_;
   KnownInputs known_inputs_;
   Graph graph_;
+  std::set<std::string> input_symbols_;  // InputSymbols(); empty until they are needed
   Scope main_;
   std::map<std::tuple<std::string, std::string, std::string>, const pb::FunctionProto*> functions_;
   std::vector<const pb::FunctionProto*> calls_;  // active calls, outermost first

@@ -216,9 +216,9 @@ Type ReadType(const pb::TypeProto& type, const std::string& prefix) {
     const auto& d = tensor.shape().dim(i);
     if (d.has_dim_value() && d.dim_value() >= 0)
       dims.emplace_back(d.dim_value());
-    else if (d.has_dim_param() && !d.dim_param().empty())
+    else if (d.has_dim_param() && !d.dim_param().empty() && !d.dim_param().starts_with('?'))
       dims.push_back(Dim::Symbol(d.dim_param()));
-    else
+    else  // Paddle2ONNX writes "?" for each size that it does not know.
       dims.push_back(Dim::Symbol(fmt::format("{}.{}", prefix, i)));
   }
   out.dims = std::move(dims);

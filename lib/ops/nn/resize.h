@@ -85,9 +85,9 @@ struct ResizeAttrs {
   ResizeMode mode = ResizeMode::kNearest;
   Coordinates coordinates = Coordinates::kHalfPixel;
   NearestRounding rounding = NearestRounding::kRoundPreferFloor;
-  std::vector<float> scales;
-  Dims sizes;
-  std::vector<float> roi;
+  std::vector<float> scales = {};
+  Dims sizes = {};
+  std::vector<float> roi = {};
   AspectPolicy aspect = AspectPolicy::kStretch;
   // linear and cubic: on axes with s < 1 the filter is stretched by 1 / s.
   bool antialias = false;
