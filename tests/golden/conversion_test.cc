@@ -27,7 +27,7 @@ const Row kRows[] = {
     {"ssd", "tflite", "sha256:d440281ee0de822f2ef7c041195a87b1e9d6c069032b1a1aba5ee6607182c359"},
     {"ssd", "mlmodel", "sha256:9ba9e6be47abb15a2fcbb01ab3d8172b961a6e79562a1f1f987f97fc51137d4f"},
     {"attention", "onnx",
-     "sha256:6bd928c24b77f5f70123341f586a129c17abd17c05036f15d0ec2aa8810fe632"},
+     "sha256:5b741409fbc7e9ec54aebacad35a24e41bb7fb56e8b04518ac44919b9eec589e"},
     {"attention", "tflite",
      "sha256:4d07d7aec5423f1318c3b7330e4a46f9d55164141d5e7e313af0932ef514748f"},
     {"attention", "mlmodel",
