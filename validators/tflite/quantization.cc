@@ -80,6 +80,7 @@ constexpr Rule kQuantizationRules[] = {
               "Choose another output type, or convert in two steps with two QUANTIZE operators."},
      .check = Replay<Check::kConversion>},
     {.info = {.id = "TFLITE-QUANT-009",
+              .severity = Severity::kWarning,
               .statement =
                   "The INT8 inputs and outputs of AVERAGE_POOL_2D, GATHER, MAXIMUM, MINIMUM, "
                   "RESHAPE and SQUEEZE have the same scale and zero point, the INT8 outputs of "
