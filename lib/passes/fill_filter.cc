@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/checked_math.h"
+#include "ir/eval.h"
 #include "ops/nn/conv.h"
 #include "ops/nn/conv_transpose.h"
 #include "ops/support/index.h"
@@ -83,11 +84,22 @@ Result<bool> FillConvGroups(Graph& graph, Node& conv, bool depthwise) {
   });
 }
 
+// Makes the numbers of a constant filter that is dequantized a constant of their own.
+Status TakeDequantized(Graph& graph, Node& conv) {
+  const Node* def = conv.input(1)->def();
+  if (def == nullptr || !def->Is("dequantize") || !def->input(0)->is_constant()) return {};
+  NN_ASSIGN(auto floats, EvalNode(*def, {&def->input(0)->constant()}));
+  graph.SetInput(&conv, 1, graph.AddConstant(std::move(floats[0]), conv.input(1)->name()));
+  return {};
+}
+
 // The filter of a transposed convolution has all inputs and the outputs of one group.
 Result<bool> FillTransposedGroups(Graph& graph, Node& conv) {
   ConvTransposeAttrs a = conv.attrs<ConvTransposeAttrs>();
+  if (a.groups == 1) return false;
+  NN_RETURN_IF_ERROR(TakeDequantized(graph, conv));
   const Value* filter = conv.input(1);
-  if (a.groups == 1 || !filter->is_constant() || filter->type().quantized()) return false;
+  if (!filter->is_constant() || filter->type().quantized()) return false;
   std::vector<int64_t> dims = filter->constant().dims();
   const FilterAxes axes = AxesOf(a.filter_layout, static_cast<int>(dims.size()));
   const auto in = static_cast<size_t>(axes.input), out = static_cast<size_t>(axes.output);
