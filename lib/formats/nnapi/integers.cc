@@ -184,13 +184,26 @@ class Carrier {
     return Truncate(terms, y, *v);
   }
 
+  // Toward 0, and modulo 2^bits to a type of fewer than 8 bits. All multiples of 2^27 are 0, as
+  // infinities are, and all larger numbers of float32 are such multiples.
+  Result<bool> TruncateModulo(Terms& terms, Value* y, const Compared& x) {
+    constexpr float kMultiple = 0x1p27f;
+    const Term v = x.term.Function("clip", ClipAttrs{-kMultiple, kMultiple});
+    const Term whole = Relu(v).Function("floor") + -Relu(-v).Function("floor");
+    const double count = std::ldexp(1.0, DTypeBits(y->dtype()));
+    const auto lo = static_cast<double>(MinInteger(y->dtype()));
+    const Term rounds = ((whole + -lo) * (1 / count)).Function("floor");
+    return Keep(terms, y, whole + rounds * -count, lo, static_cast<double>(MaxInteger(y->dtype())));
+  }
+
   // Toward 0, and to the bounds of the type.
   Result<bool> Truncate(Terms& terms, Value* y, const Compared& x) {
     const auto lo = static_cast<double>(MinInteger(y->dtype()));
     const auto hi = static_cast<double>(MaxInteger(y->dtype()));
     Term v = x.term;
-    if (x.range.lo <= lo - 1 || x.range.hi >= hi + 1)
-      v = v.Function("clip", ClipAttrs{static_cast<float>(lo), static_cast<float>(hi)});
+    const bool exceeds = x.range.lo <= lo - 1 || x.range.hi >= hi + 1;
+    if (exceeds && DTypeBits(y->dtype()) < 8) return TruncateModulo(terms, y, x);
+    if (exceeds) v = v.Function("clip", ClipAttrs{static_cast<float>(lo), static_cast<float>(hi)});
     const double least = std::max(x.range.lo, lo), most = std::min(x.range.hi, hi);
     Term whole = Relu(v).Function("floor");
     if (least < 0) whole = whole + -Relu(-v).Function("floor");
