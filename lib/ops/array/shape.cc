@@ -143,11 +143,12 @@ Status EvalAsView(EvalContext& ctx) {
 // ---- reshape
 
 // If only one entry of a new shape is not a number and all sizes of the input are, it is the rest.
+// Beside an entry of 0, it may have any size.
 void SolveEntry(const Dims& input, Dims& shape) {
   if (!Product(input).is_const()) return;
   Dim* open = nullptr;
   for (Dim& d : shape) {
-    if (d == -1 || (!d.is_const() && open != nullptr)) return;
+    if (d == -1 || d == 0 || (!d.is_const() && open != nullptr)) return;
     if (!d.is_const()) open = &d;
   }
   if (open != nullptr) *open = Dim(-1);
