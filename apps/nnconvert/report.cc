@@ -81,8 +81,8 @@ std::string WhatWouldPass(const Verification& v) {
     if (d.type == "i8" || d.type == "u8" || d.type == "i16")
       return "; --dequantize converts the real numbers that quantized integers represent";
     const bool real = d.type.starts_with("f") || d.type.starts_with("bf");
-    if (!real || !d.worst.mismatch.empty() || !std::isfinite(d.relative)) return "";
-    largest = std::max(largest, d.relative);
+    if (!real || !d.worst.mismatch.empty() || !std::isfinite(d.accepting)) return "";
+    largest = std::max(largest, d.accepting);
   }
   return largest == 0 ? "" : "; " + AcceptingTolerance("--rtol", largest);
 }

@@ -100,14 +100,12 @@ Result<QuantizedDrift> CompareWithQuantized(const std::vector<SourceRuns>& shape
   return quantized.drift();
 }
 
-// Whether `b` differs more than `a`. Among differences that are not accepted, that is the one which
-// needs the largest relative tolerance.
-bool IsWorse(const Comparison& a, double a_relative, const Comparison& b, double b_relative) {
-  const auto rank = [](const Comparison& c, double relative) {
-    return std::tuple(!c.mismatch.empty(), !c.agrees, c.agrees ? 0 : relative, c.max_absolute,
-                      !c.identical);
+// Whether `b` differs more than `a`.
+bool IsWorse(const Comparison& a, const Comparison& b) {
+  const auto rank = [](const Comparison& c) {
+    return std::tuple(!c.mismatch.empty(), !c.agrees, c.max_absolute, !c.identical);
   };
-  return rank(a, a_relative) < rank(b, b_relative);
+  return rank(a) < rank(b);
 }
 
 Status CompareRun(const SourceRuns& source, const std::vector<Tensor>& want,
@@ -124,7 +122,8 @@ Status CompareRun(const SourceRuns& source, const std::vector<Tensor>& want,
     const double scale = LargestMagnitude(want[i]);
     const double relative = scale == 0 ? c.max_absolute : c.max_absolute / scale;
     OutputDrift& drift = out.outputs[i];
-    if (!drift.where.empty() && !IsWorse(drift.worst, drift.relative, c, relative)) continue;
+    if (!c.agrees) drift.accepting = std::max(drift.accepting, relative);
+    if (!drift.where.empty() && !IsWorse(drift.worst, c)) continue;
     drift.name = source.output_names[i];
     drift.type = DTypeName(want[i].dtype());
     if (got[i].dtype() != want[i].dtype())

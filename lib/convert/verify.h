@@ -49,10 +49,11 @@ struct VerifyOptions : nnsuite::VerifyOptions {
 // One output, over all runs of the verification.
 struct OutputDrift {
   std::string name;
-  std::string type;     // "f32", or "i64 -> i32" if the converted model has another type
-  Comparison worst;     // of the run with the largest difference
-  double relative = 0;  // its largest difference over the output's largest magnitude
-  std::string where;    // Describe() of that run
+  std::string type;      // "f32", or "i64 -> i32" if the converted model has another type
+  Comparison worst;      // of the run with the largest difference
+  double relative = 0;   // its largest difference over the output's largest magnitude
+  std::string where;     // Describe() of that run
+  double accepting = 0;  // the largest `relative` of a run that is not within the tolerance
 };
 
 struct Verification {

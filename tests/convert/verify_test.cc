@@ -58,6 +58,22 @@ TEST_CASE("verification: the largest drift of all runs decides") {
   CHECK(Verify(Scale("2"), Scale("2.5"), many).outputs[0].worst.max_absolute == largest);
 }
 
+TEST_CASE("verification: the tolerance that accepts all runs") {
+  const Graph shifted = Parse(R"(graph { in %x: f32[4] const %k: f32[4] = splat(2)
+    const %d: f32[] = [0.125] %p = mul(%x, %k) %y = add(%p, %d) out "y" = %y })");
+  // The differences are alike, the magnitudes are not.
+  VerifyOptions many;
+  many.runs = 20;
+  many.atol = 0;
+  many.rtol = 1e-6;
+  const OutputDrift drift = Verify(Scale("2"), shifted, many).outputs[0];
+  CHECK(drift.accepting > drift.relative);
+  many.rtol = drift.accepting * 0.999;
+  CHECK_FALSE(Verify(Scale("2"), shifted, many).passed);
+  many.rtol = drift.accepting * 1.001;
+  CHECK(Verify(Scale("2"), shifted, many).passed);
+}
+
 TEST_CASE("verification: outputs of another shape, interface of another size") {
   const Graph longer = Parse(
       "graph { in %x: f32[4]  %y = reshape(%x) {dims = [2, 2]}  "
