@@ -277,8 +277,9 @@ Table DriftTable(const Verification& v) {
                {"result"}});
   for (const OutputDrift& d : v.outputs)
     table.Add({Escape(d.name), d.type, fmt::format("{:.3g}", d.worst.max_absolute),
-               fmt::format("{:.3g}", d.relative), DecibelText(d.worst.snr_db),
-               fmt::format("{:.6g}", d.worst.cosine), d.where});
+               fmt::format("{:.3g}", d.relative),
+               d.worst.has_means() ? DecibelText(d.worst.snr_db) : "-",
+               d.worst.has_means() ? fmt::format("{:.6g}", d.worst.cosine) : "-", d.where});
   return table;
 }
 
@@ -301,8 +302,9 @@ Table QuantizedDriftTable(const QuantizedDrift& d) {
                {"cosine", Align::kRight}});
   for (const QuantizedOutputDrift& o : d.outputs)
     table.Add({Escape(o.name), fmt::format("{:.3g}", o.max_absolute),
-               o.max_steps ? fmt::format("{:.3g}", *o.max_steps) : "-", DecibelText(o.snr_db),
-               fmt::format("{:.6g}", o.cosine)});
+               o.max_steps ? fmt::format("{:.3g}", *o.max_steps) : "-",
+               std::isfinite(o.max_absolute) ? DecibelText(o.snr_db) : "-",
+               std::isfinite(o.max_absolute) ? fmt::format("{:.6g}", o.cosine) : "-"});
   return table;
 }
 

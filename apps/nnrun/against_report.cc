@@ -71,7 +71,7 @@ Table DriftTable(const AgainstSummary& summary) {
                {"notes"}});
   for (const ValueDrift& d : summary.drifts) {
     const Comparison& c = d.comparison;
-    const bool differs = d.comparable && !c.identical;
+    const bool differs = d.comparable && !c.identical && c.has_means();
     table.Add({Shortened(d.name), d.op, Verdict(d), differs ? Number(c.max_absolute) : "",
                differs ? Number(c.mean_absolute) : "",
                differs && std::isfinite(c.snr_db) ? fmt::format("{:.1f}", c.snr_db) : "",

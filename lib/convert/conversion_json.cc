@@ -11,8 +11,9 @@
 namespace nn {
 namespace {
 
-Json DecibelJson(double snr) {
-  return std::isinf(snr) ? Json(nullptr) : Json(snr);
+// A figure that leaves out elements which are not finite (Comparison::has_means).
+Json MeanJson(double v, double max_absolute) {
+  return std::isfinite(v) && std::isfinite(max_absolute) ? Json(v) : Json(nullptr);
 }
 
 Json QuantizedDriftJson(const QuantizedDrift& d) {
@@ -22,8 +23,8 @@ Json QuantizedDriftJson(const QuantizedDrift& d) {
     outputs.push_back({{"name", o.name},
                        {"max_absolute", o.max_absolute},
                        {"max_steps", o.max_steps ? Json(*o.max_steps) : Json(nullptr)},
-                       {"snr_db", DecibelJson(o.snr_db)},
-                       {"cosine", o.cosine}});
+                       {"snr_db", MeanJson(o.snr_db, o.max_absolute)},
+                       {"cosine", MeanJson(o.cosine, o.max_absolute)}});
   return {{"runs", d.runs}, {"outputs", std::move(outputs)}};
 }
 
@@ -128,8 +129,8 @@ Json VerificationJson(const Verification& v) {
     } else {
       entry["max_absolute"] = d.worst.max_absolute;
       entry["max_relative"] = d.relative;
-      entry["snr_db"] = DecibelJson(d.worst.snr_db);
-      entry["cosine"] = d.worst.cosine;
+      entry["snr_db"] = MeanJson(d.worst.snr_db, d.worst.max_absolute);
+      entry["cosine"] = MeanJson(d.worst.cosine, d.worst.max_absolute);
       entry["where"] = d.where;
       entry["outside"] = d.worst.outside;
     }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <map>
 #include <set>
 #include <span>
@@ -211,6 +212,15 @@ TEST_CASE("nnrun: --expect compares by name or position") {
   CHECK(report["outputs"][0]["outside"] == 1);
   CHECK(report["outputs"][0]["worst"]["index"] == 1);
   CHECK(report["outputs"][1]["identical"] == true);
+
+  // Means leave out what is not finite, and would say that the rest is all there is.
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  WriteArrays(dir / "e.npz", {{"sum", F({nan, 3, 4, 5})}, {"product", product}});
+  const ProgramResult not_finite = Run(run);
+  CHECK(not_finite.code == 1);
+  CHECK(Contains(not_finite.out, "at [0]: 2.0, expected nan; no tolerance accepts it"));
+  const Json numbers = Json::parse(Run(run + " --format json").out)["expect"]["outputs"][0];
+  for (const char* figure : {"mean_absolute", "snr_db", "cosine"}) CHECK(numbers[figure].is_null());
 
   WriteArrays(dir / "e.npz", {{"sum", Tensor::Of<float>({2, 2}, {2, 3, 4, 5})}});
   CHECK(Run(run).code == 1);
