@@ -69,8 +69,8 @@ std::string WeightsText(const inspect::ModelDiff& diff) {
 
 std::string DiffText(const inspect::LoadedModel& a, const inspect::LoadedModel& b,
                      const inspect::ModelDiff& d) {
-  std::string out =
-      fmt::format("a: {} ({})\nb: {} ({})\n", a.path, a.summary.format, b.path, b.summary.format);
+  std::string out = fmt::format("a: {} ({})\nb: {} ({})\n", EscapeControls(a.path),
+                                a.summary.format, EscapeControls(b.path), b.summary.format);
   if (d.by_field) {
     const char* more = d.fields.size() < inspect::ModelDiff::kMostFields ? "" : "at least ";
     out += d.empty() ? "no differences, field by field\n"

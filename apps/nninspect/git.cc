@@ -14,15 +14,35 @@
 #include "apps/nninspect/print.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "base/unicode.h"
 #include "formats/recognize.h"
 #include "inspect/diff.h"
 
 namespace nn::app {
 namespace {
 
+// A path as Git shows it: if it has characters that are not plain, in quotes, with the escapes of C
+// for them and octal numbers for bytes that have none.
+std::string GitPath(std::string_view path) {
+  constexpr std::string_view kEscaped = "\a\b\t\n\v\f\r\"\\", kLetters = "abtnvfr\"\\";
+  std::string out;
+  for (std::string_view rest = path; !rest.empty();) {
+    const Character c = FirstCharacter(rest);
+    const std::string_view bytes = rest.substr(0, c.bytes);
+    rest.remove_prefix(c.bytes);
+    if (const size_t i = kEscaped.find(bytes[0]); i != std::string_view::npos)
+      out.append(1, '\\').append(1, kLetters[i]);
+    else if (c.code_point && ControlLength(bytes) == 0)
+      out += bytes;
+    else
+      for (const char byte : bytes) out += fmt::format("\\{:03o}", static_cast<uint8_t>(byte));
+  }
+  return out == path ? out : "\"" + out + "\"";
+}
+
 // A file before or after the change, as Git passes it.
 struct GitFile {
-  std::string shown;  // "a/models/m.onnx"
+  std::string shown;  // "a/models/m.onnx", as GitPath()
   std::string path;   // often a temporary file; "/dev/null" if there is no file
   std::string mode;
 
@@ -101,7 +121,7 @@ Result<int> GitDiff(const InspectOptions& o) {
   args.insert(args.end(), o.rest.begin(), o.rest.end());
   constexpr size_t kUnmerged = 1, kChanged = 7, kRenamed = 9;
   if (args.size() == kUnmerged) {
-    NN_RETURN_IF_ERROR(PrintText(o.output, fmt::format("{}: unmerged\n", args[0])));
+    NN_RETURN_IF_ERROR(PrintText(o.output, fmt::format("{}: unmerged\n", GitPath(args[0]))));
     return kExitDone;
   }
   if (args.size() != kChanged && args.size() != kRenamed)
@@ -110,8 +130,8 @@ Result<int> GitDiff(const InspectOptions& o) {
         "NEW-MODE: see --git-setup",
         args.size());
   const bool is_renamed = args.size() == kRenamed;
-  const GitFile a = {"a/" + args[0], args[1], args[3]};
-  const GitFile b = {"b/" + args[is_renamed ? 7 : 0], args[4], args[6]};
+  const GitFile a = {GitPath("a/" + args[0]), args[1], args[3]};
+  const GitFile b = {GitPath("b/" + args[is_renamed ? 7 : 0]), args[4], args[6]};
   inspect::LoadOptions load = {.limits = o.limits};
   load.in_full = true;
   std::string text = fmt::format("nninspect --diff {} {}\n", a.shown, b.shown);

@@ -97,6 +97,18 @@ TEST_CASE("git: git diff shows what nninspect --diff says") {
   CHECK(Contains(repo("git diff"), "no differences: 2 operators, 1 renamed, 1 constants\n"));
 }
 
+TEST_CASE("git: names are quoted as Git quotes them") {
+  if (!HasCommand("git")) return Skip("git is not installed");
+  const Repository repo;
+  const std::string forged = "models/a\nforged \"x\"\\\x1b\t.onnx";
+  WriteModel(repo / forged, kModel);
+  repo("git add -A");
+  const std::string text = repo("git diff --cached");
+  const std::string quoted = "\"b/models/a\\nforged \\\"x\\\"\\\\\\033\\t.onnx\"";
+  CHECK_MESSAGE(Contains(text, quoted), text);
+  CHECK_FALSE(Contains(text, "\nforged"));
+}
+
 TEST_CASE("git: new, deleted, renamed and unmerged files, and modes") {
   if (!HasCommand("git")) return Skip("git is not installed");
   const Repository repo;

@@ -95,6 +95,24 @@ TEST_CASE("nninspect: the table of operators") {
                "1  Relu      relu1  hidden   y\n"));
 }
 
+TEST_CASE("nninspect --format csv: no cell is a formula") {
+  const TempDir dir;
+  WriteText(dir / "m.textproto", R"(
+    ir_version: 8 opset_import { version: 13 }
+    graph { name: "g"
+      node { op_type: "Relu" name: "=LINK(\"x\") " input: "x" output: "@a" }
+      node { op_type: "Relu" name: "-1.5e3" input: "@a" output: "b" }
+      node { op_type: "Relu" name: "+b" input: "b" output: "c;d" }
+      node { op_type: "Relu" name: "\357\274\235x" input: "c;d" output: "y" }
+      input { name: "x" type { tensor_type { elem_type: 1 shape { dim { dim_value: 5 } } } } }
+      output { name: "y" type { tensor_type { elem_type: 1 shape { dim { dim_value: 5 } } } } } })");
+  const ProgramResult r = RunProgram("nninspect --nodes --format csv " + dir / "m.textproto");
+  REQUIRE_MESSAGE(r.code == 0, r.err);
+  for (const char* cell :
+       {",\"'=LINK(\"\"x\"\") \",", ",'@a,", ",-1.5e3,", ",'+b,", ",\"c;d\",", ",'\uff1dx,"})
+    CHECK_MESSAGE(Contains(r.out, cell), r.out);
+}
+
 TEST_CASE("nninspect: JSON has the same contents") {
   const TempDir dir;
   WriteModel(dir / "m.onnx", ConvModel());
