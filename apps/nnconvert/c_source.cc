@@ -24,6 +24,30 @@ bool IsIdentifier(std::string_view name) {
          std::isdigit(static_cast<unsigned char>(name[0])) == 0;
 }
 
+// Of C (ISO/IEC 9899:2024, 6.4.1) and C++ (ISO/IEC 14882:2020, 5.11, with the alternative tokens of
+// 5.5), and the name of the program's start. The declaration is for both languages.
+constexpr std::string_view kReserved =
+    " _Alignas _Alignof _Atomic _BitInt _Bool _Complex _Decimal128 _Decimal32 _Decimal64 "
+    "_Generic _Imaginary _Noreturn _Static_assert _Thread_local alignas alignof and and_eq "
+    "asm auto bitand bitor bool break case catch char char16_t char32_t char8_t class "
+    "co_await co_return co_yield compl concept const const_cast consteval constexpr "
+    "constinit continue decltype default delete do double dynamic_cast else enum explicit "
+    "export extern false float for friend goto if inline int long main mutable namespace "
+    "new noexcept not not_eq nullptr operator or or_eq private protected public register "
+    "reinterpret_cast requires restrict return short signed sizeof static static_assert "
+    "static_cast struct switch template this thread_local throw true try typedef typeid "
+    "typename typeof typeof_unqual union unsigned using virtual void volatile wchar_t "
+    "while xor xor_eq ";
+
+bool IsReserved(std::string_view name) {
+  return !name.empty() && kReserved.find(fmt::format(" {} ", name)) != std::string_view::npos;
+}
+
+// A line that nothing in the text can end or continue.
+std::string CommentOf(std::string_view text) {
+  return "// " + EscapeControls(text) + ".\n";
+}
+
 std::string IdentifierOf(const std::string& path) {
   std::string name = std::filesystem::path(path).stem().string();
   for (char& c : name)
@@ -52,8 +76,7 @@ std::string MicroMacros(const MicroModel& micro, const std::string& prefix) {
       "\n// tflite::MicroMutableOpResolver<{0}_OPERATORS> resolver;\n"
       "// {0}_REGISTER_OPERATORS(resolver);\n#define {0}_OPERATORS {1}\n",
       prefix, micro.operators.size());
-  if (!missing.empty())
-    out += "// The resolver has no method for: " + EscapeControls(missing) + "\n";
+  if (!missing.empty()) out += CommentOf("The resolver has no method for: " + missing);
   return out +
          fmt::format("#define {}_REGISTER_OPERATORS(resolver) \\\n  do {{{} \\\n  }} while (0)\n",
                      prefix, calls);
@@ -68,8 +91,7 @@ std::string Header(const ReadModel& model, uint64_t bytes, const std::string& na
       model.format->label, Version(), prefix, prefix, prefix, bytes, name, prefix);
   if (model.format->micro != nullptr) {
     const auto micro = model.format->micro(*model.model);
-    out += micro ? MicroMacros(*micro, prefix)
-                 : "\n// " + EscapeControls(micro.error().message()) + "\n";
+    out += micro ? MicroMacros(*micro, prefix) : "\n" + CommentOf(micro.error().message());
   }
   return out + fmt::format("\n#ifdef __cplusplus\n}}\n#endif\n\n#endif  // {}_H\n", prefix);
 }
@@ -93,9 +115,19 @@ bool IsCSourcePath(std::string_view path) {
   return path.ends_with(".c") || path.ends_with(".cc") || path.ends_with(".cpp");
 }
 
-Status CheckCSource(const CSourceOptions& o) {
+Status CheckCSource(const CSourceOptions& o, const std::string& path) {
   if (!o.name.empty() && !IsIdentifier(o.name))
     return UsageError("--c-name {}: is no identifier of C", Quote(o.name));
+  if (IsReserved(o.name)) return UsageError("--c-name {}: is a reserved word", o.name);
+  if (const std::string name = IdentifierOf(path); o.name.empty() && IsReserved(name))
+    return UsageError("{}: the array cannot be named {}, a reserved word; choose with --c-name",
+                      Quote(path), name);
+  // The source includes the header by its name, in quotes.
+  const std::string file = std::filesystem::path(path).filename().string();
+  if (Escape(file) != file)
+    return UsageError(
+        "{}: a name of C source has no quotes, backslashes, control characters or invalid UTF-8",
+        Quote(path));
   if (!std::has_single_bit(o.alignment) || o.alignment > 65536)
     return UsageError("--c-align {}: must be a power of two, up to 65536", o.alignment);
   const auto is_plain = [](char c) { return c > ' ' && c < 127 && c != '"' && c != '\\'; };

@@ -20,8 +20,8 @@ struct CSourceOptions {
 // Whether the path is that of a C or C++ file.
 bool IsCSourcePath(std::string_view path);
 
-// kUsage unless the options are valid.
-Status CheckCSource(const CSourceOptions& options);
+// kUsage unless the options are valid, and the file's name can stand in C source.
+Status CheckCSource(const CSourceOptions& options, const std::string& path);
 
 // Writes the model of one file as an array to `path`, a C or C++ file, and its declaration to a
 // header beside it, with the extension .h: the array, its size, and what TensorFlow Lite for

@@ -416,7 +416,7 @@ Status ConvertOne(const ConvertArguments& o, const Format* format, ConvertReport
 }
 
 Status ConvertToSource(const ConvertArguments& o, const Format* format, ConvertReport& report) {
-  NN_RETURN_IF_ERROR(CheckCSource(o.c_source));
+  NN_RETURN_IF_ERROR(CheckCSource(o.c_source, o.output));
   if (!o.external_data.file.empty())
     return UsageError("--external-data: an array of C has the whole model");
   if (format == nullptr) {

@@ -78,6 +78,24 @@ TEST_CASE("nnconvert: conversion and C source in one step, and options that do n
   CHECK(RunProgram("nnconvert --c-align 3 " + dir / "m.textproto " + dir / "out.c").code == 2);
   CHECK(RunProgram("nnconvert --external-data w " + dir / "m.textproto " + dir / "out.c").code ==
         2);
+  struct Row {
+    std::string arguments;
+    std::string_view message;
+  };
+  for (const Row& row : {
+           Row{"--c-name int " + dir / "m.textproto " + dir / "k.c", "int: is a reserved word"},
+           Row{"--c-name co_await " + dir / "m.textproto " + dir / "k.cc", "is a reserved word"},
+           Row{dir / "m.textproto " + dir / "int.c", "cannot be named int, a reserved word"},
+           Row{dir / "m.textproto " + "'" + dir / "q\"x.c'", "a name of C source has no quotes"},
+           Row{dir / "m.textproto " + "'" + dir / "q\nx.cc'", "a name of C source has no quotes"},
+           Row{dir / "m.textproto " + "'" + dir / "q\\x.cpp'", "a name of C source has no quotes"},
+       }) {
+    CAPTURE(row.arguments);
+    r = RunProgram("nnconvert " + row.arguments);
+    CHECK(r.code == 2);
+    CHECK_MESSAGE(Contains(r.err, row.message), r.err);
+  }
+  CHECK(RunProgram("nnconvert --c-name net " + dir / "m.textproto " + dir / "int.c").code == 0);
   r = RunProgram("nnconvert - " + dir / "out.c < " + dir / "m.textproto");
   CHECK(r.code == 2);
   CHECK(Contains(r.err, "--to is required"));
