@@ -55,7 +55,7 @@ FolderState FolderState::Read(const std::string& output, Json options) {
           Json::parse(std::string_view(reinterpret_cast<const char*>(file->data()), file->size())),
           state.options_);
     } catch (const Json::exception& e) {
-      why = JsonErrorText(e.what());
+      why = JsonErrorText(e);
     }
   } else {
     why = file.error().message();

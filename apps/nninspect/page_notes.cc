@@ -24,7 +24,7 @@ Status ReadReport(const std::string& path, std::string_view what, Fn use) {
         Json::parse(std::string_view(reinterpret_cast<const char*>(file.data()), file.size()));
     return use(json);
   } catch (const Json::exception& e) {
-    why = JsonErrorText(e.what());
+    why = JsonErrorText(e);
   }
   return tl::unexpected(ParseError("{}: not a report of {}: {}", path, what, why));
 }

@@ -62,7 +62,7 @@ Result<Baseline> Baseline::Read(const std::string& path) {
                   f.at("fingerprint").get<std::string>()}] = {f.at("count").get<uint64_t>(), 0,
                                                               f.value("message", std::string())};
   } catch (const nlohmann::json::exception& e) {
-    return UsageError("{}: not an nnvalidate baseline: {}", path, JsonErrorText(e.what()));
+    return UsageError("{}: not an nnvalidate baseline: {}", path, JsonErrorText(e));
   }
   return out;
 }

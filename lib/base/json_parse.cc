@@ -1,5 +1,7 @@
 #include "base/json_parse.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -40,7 +42,7 @@ class TreeBuilder : public json::json_sax_t {
   }
 
   bool parse_error(size_t, const std::string&, const json::exception& e) override {
-    error_ = ParseError("not JSON: {}", JsonErrorText(e.what())).value();
+    error_ = ParseError("not JSON: {}", JsonErrorText(e)).value();
     return false;
   }
 
@@ -91,13 +93,54 @@ class TreeBuilder : public json::json_sax_t {
   std::optional<Error> error_;
 };
 
+// The text between the first `begin` and the last `end`; empty if there is none.
+std::string_view Between(std::string_view text, std::string_view begin, std::string_view end) {
+  const size_t first = text.find(begin), last = text.rfind(end);
+  if (first == std::string_view::npos || last == std::string_view::npos ||
+      last < first + begin.size())
+    return {};
+  return text.substr(first + begin.size(), last - first - begin.size());
+}
+
+// The library says "[...] parse error at LINE AND COLUMN: WHY; last read: 'TEXT'; expected ...".
+// TEXT is shortened, because it may be a long string of weights.
+std::string SyntaxErrorText(std::string_view what) {
+  constexpr size_t kMostShown = 60;
+  std::string out = "parse error";
+  std::string_view place = Between(what, " at ", ": ");
+  place = place.substr(0, place.find(':'));
+  if (!place.empty()) out += " at " + EscapeControls(place);
+  if (what.find("unexpected end of input") != std::string_view::npos)
+    return out + ": the text ends too early";
+  std::string_view read = what.substr(std::min(what.find("; last read: '"), what.size()));
+  read = Between(read, "'", "'");
+  if (read.size() > kMostShown) read = read.substr(read.size() - kMostShown);
+  return read.empty() ? out : out + ": unexpected text after " + Quote(read);
+}
+
 }  // namespace
 
-std::string JsonErrorText(std::string_view what) {
-  what.remove_prefix(std::min(what.find(' ') + 1, what.size()));  // "[json.exception...] "
-  if (const size_t quote = what.find("; last read: "); quote != std::string_view::npos)
-    what = what.substr(0, std::min(what.size(), quote + 100));
-  return EscapeControls(what);
+std::string JsonErrorText(const json::exception& e) {
+  const std::string_view what = e.what();
+  switch (e.id) {
+    case 101:
+      return SyntaxErrorText(what);
+    case 302:
+    case 304:
+    case 305:
+    case 306:
+      return "a value is of another type than expected";
+    case 316:
+      return "a text is not UTF-8";
+    case 401:
+      return "a list is too short";
+    case 403:
+      return "the member " + Quote(Between(what, "key '", "' not found")) + " is missing";
+    case 406:
+      return "a number is too large";
+    default:
+      return fmt::format("it has an unexpected form ({})", e.id);
+  }
 }
 
 Result<json> ParseJson(std::string_view text, const JsonHooks& hooks) {

@@ -26,8 +26,8 @@ struct JsonHooks {
 // Errors: kParse ("not JSON: ...") for invalid JSON, and those of the hooks.
 Result<nlohmann::json> ParseJson(std::string_view text, const JsonHooks& hooks);
 
-// The message of an nlohmann exception without the library's prefix, and with the excerpt of the
-// input shortened, because it may be a long string of weights.
-std::string JsonErrorText(std::string_view what);
+// What an exception of the library means, in words for users: what is wrong with the document, and
+// where the text is no JSON, its place.
+std::string JsonErrorText(const nlohmann::json::exception& e);
 
 }  // namespace nn

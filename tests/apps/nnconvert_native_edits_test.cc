@@ -1,5 +1,6 @@
 // Edits with nnconvert: --extract, --cut-before, --rename and so on (edit/edit.h).
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <string>
 #include <string_view>
@@ -196,6 +197,64 @@ TEST_CASE("nnconvert --compose-json: a patch of the dump, and patches that do no
   CHECK(r.code == 2);
   CHECK(Contains(r.err, "/model/graph/nodes"));
   CHECK(patch("no patch").code == 2);
+  struct Row {
+    std::string_view patch, message;
+  };
+  for (const Row& row : {
+           Row{R"({"op": "remove", "path": ""})", "it is not a list of operations"},
+           Row{R"([3])", "operation 0: it has no \"op\""},
+           Row{R"([{"op": "remove"}])", "operation 0: it has no \"path\""},
+           Row{R"([{"op": "drop", "path": ""}])", "\"drop\" is not add, remove"},
+           Row{R"([{"op": "add", "path": "/model"}])", "it has no \"value\""},
+           Row{R"([{"op": "add", "path": "model", "value": 1}])", "does not begin with /"},
+           Row{R"([{"op": "add", "path": "/a~2", "value": 1}])", "has ~ without 0 or 1"},
+           Row{R"([{"op": "add", "path": "/model/graph/node/01", "value": 1}])", "cannot be added"},
+           Row{R"([{"op": "add", "path": "/model/graph/node/99", "value": 1}])", "cannot be added"},
+           Row{R"([{"op": "remove", "path": "/model/graph/node/-"}])", "there is no"},
+           Row{R"([{"op": "remove", "path": ""}])", "the whole document cannot be removed"},
+           Row{R"([{"op": "move", "from": "/model", "path": "/model/graph"}])",
+               "is in what it moves"},
+           Row{R"([{"op": "test", "path": "/format", "value": "x"}])", "is another one"},
+       }) {
+    CAPTURE(row.patch);
+    r = patch(std::string(row.patch));
+    CHECK(r.code == 2);
+    CHECK_MESSAGE(Contains(r.err, row.message), r.err);
+  }
+  // Operations build on those before.
+  r = patch(R"([{"op": "copy", "from": "/model/graph/node/0", "path": "/model/graph/node/-"},
+    {"op": "remove", "path": "/model/graph/node/0"},
+    {"op": "move", "from": "/model/graph/name", "path": "/model/producer_name"},
+    {"op": "add", "path": "/model/graph/name", "value": "g"}])");
+  CHECK_FALSE_MESSAGE(Contains(r.err, "does not apply"), r.err);
+}
+
+TEST_CASE("nnconvert --compose-json: what a patch makes is bounded") {
+  const TempDir dir;
+  WriteText(dir / "m.textproto", std::string(kModel));
+  std::string wide, deep;
+  for (int i = 0; i < 60; ++i) {
+    wide += fmt::format(R"(, {{"op": "copy", "from": "", "path": "/x{}"}})", i);
+    deep += fmt::format(R"(, {{"op": "copy", "from": "/d", "path": "/d{}"}})", [&] {
+      std::string path;
+      for (int k = 0; k <= i; ++k) path += "/d";
+      return path;
+    }());
+  }
+  const auto patch = [&](const std::string& text, const std::string& options) {
+    WriteText(dir / "p.json", text);
+    return RunProgram("nnconvert " + options + " --compose-json " + dir / "p.json " +
+                      dir / "m.textproto " + dir / "out.textproto");
+  };
+  ProgramResult r = patch("[" + wide.substr(2) + "]", "--max-unpacked-bytes 10MB");
+  CHECK(r.code == 4);
+  CHECK_MESSAGE(Contains(r.err, "max-unpacked-bytes"), r.err);
+  r = patch(R"([{"op": "add", "path": "/d", "value": {}})" + deep + "]", "--max-depth 8");
+  CHECK(r.code == 4);
+  CHECK_MESSAGE(Contains(r.err, "max-depth"), r.err);
+  r = patch("[" + std::string(100000, '[') + std::string(100000, ']') + "]", "");
+  CHECK(r.code == 4);
+  CHECK_MESSAGE(Contains(r.err, "max-depth"), r.err);
 }
 
 TEST_CASE("nnconvert: edits that are not possible say why") {

@@ -428,7 +428,7 @@ Result<std::unique_ptr<Model>> ReadJson(const Blob& file, const ReadLimits& limi
   try {
     return JsonReader(text.size()).Run(JsonObject::parse(text));
   } catch (const JsonObject::exception& e) {
-    return ParseError("not JSON: {}", JsonErrorText(e.what()));
+    return ParseError("not JSON: {}", JsonErrorText(e));
   } catch (const std::bad_alloc&) {
     return LimitError("not enough memory for {} of JSON", HumanBytes(file.size()));
   }
