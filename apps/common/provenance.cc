@@ -70,10 +70,12 @@ Result<Json> ReadStatement(const std::string& path, bool& is_signed) {
     if (json.at("_type") != kStatementType)
       return UsageError("{}: expected an in-toto statement, \"_type\": \"{}\"", path,
                         kStatementType);
-    for (const Json& subject : json.at("subject")) subject.at("digest");
+    for (const Json& subject : json.at("subject").get_ref<const Json::array_t&>())
+      static_cast<void>(subject.at("digest").get_ref<const Json::object_t&>());
+    static_cast<void>(json.at("predicateType").get_ref<const std::string&>());
     return json;
   } catch (const nlohmann::json::exception& e) {
-    return UsageError("{}: not an in-toto statement: {}", path, JsonErrorText(e.what()));
+    return UsageError("{}: not an in-toto statement: {}", path, JsonErrorText(e));
   }
 }
 

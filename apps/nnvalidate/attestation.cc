@@ -4,12 +4,21 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <limits>
+#include <map>
 #include <optional>
-#include <set>
+#include <string>
+#include <system_error>
 #include <utility>
+#include <vector>
 
 #include "apps/common/provenance.h"
+#include "base/file.h"
+#include "base/named_hash.h"
 #include "base/text.h"
+#include "base/unicode.h"
 #include "convert/model_files.h"
 #include "validators/rule.h"
 
@@ -21,6 +30,19 @@ constexpr RuleInfo kSubject = {
     .statement = "The files of the model are the subjects of the statement, by their digests.",
     .clause = "in-toto Attestation Framework, Statement v1, subject",
     .hint = "Use the model that was attested, or convert it again with --attest."};
+constexpr RuleInfo kPredicate = {
+    .id = "ATTEST-PREDICATE",
+    .statement = "The statement is SLSA provenance, with how the model was built.",
+    .clause = "in-toto Attestation Framework, Statement v1, predicateType; SLSA Provenance v1",
+    .hint = "Use the statement that nnconvert --attest wrote, unchanged."};
+constexpr RuleInfo kOtherPredicate = {
+    .id = "ATTEST-OTHER-PREDICATE",
+    .severity = Severity::kWarning,
+    .statement = "What the statement says of the model is of a kind that can be checked.",
+    .clause = "in-toto Attestation Framework, Statement v1, predicateType",
+    .hint =
+        "Check statements of other kinds with the tools that made them; here only the digests "
+        "of the files are compared."};
 constexpr RuleInfo kHash = {
     .id = "ATTEST-HASH",
     .statement =
@@ -35,8 +57,13 @@ constexpr RuleInfo kResult = {
     .clause = "nnconvert --attest",
     .hint = "Convert the model without --no-verify, or with inputs that it can run on."};
 
-// A digest as SHA-256 digits, with the name of what it is of.
-using Named = std::pair<std::string, std::string>;
+// A file of the model, or what a statement says of one.
+struct Subject {
+  std::string name;
+  std::map<std::string, std::string> digests;  // by the names of hashes
+};
+
+enum class Agreement : uint8_t { kOther, kContradicting, kSame };
 
 class AttestationChecker {
  public:
@@ -52,6 +79,7 @@ class AttestationChecker {
 
   Result<std::vector<Finding>> Run() {
     NN_RETURN_IF_ERROR(CheckSubjects());
+    CheckPredicate();
     if (details_ != nullptr) {
       CheckHash();
       CheckResult();
@@ -69,43 +97,91 @@ class AttestationChecker {
     out_.push_back({std::string(rule.id), rule.severity, std::move(message), {}, {}});
   }
 
-  // The files of the model.
-  Result<std::vector<Named>> Files() const {
+  // The files of the model, by name, and where they are.
+  Result<std::vector<std::pair<std::string, std::string>>> Files() const {
+    namespace fs = std::filesystem;
     NN_ASSIGN(const std::vector<FileDigest> files, DigestModel(path_, model_.model->files.Names()));
-    std::vector<Named> out;
-    for (const FileDigest& f : files) out.emplace_back(f.name, f.digits());
+    std::error_code error;
+    const fs::path folder =
+        fs::is_directory(path_, error) ? fs::path(path_) : fs::path(path_).parent_path();
+    std::vector<std::pair<std::string, std::string>> out;
+    for (const FileDigest& f : files) out.emplace_back(f.name, (folder / f.name).string());
     return out;
   }
 
-  // Subjects without a name or without a digest of that kind have empty ones.
-  std::vector<Named> Subjects() const {
-    const auto text = [](const Json* json) {
-      return json != nullptr && json->is_string() ? json->get<std::string>() : std::string();
-    };
-    std::vector<Named> out;
-    for (const Json& s : attestation_.statement["subject"])
-      out.emplace_back(text(Member(&s, "name")), text(Member(Member(&s, "digest"), "sha256")));
+  std::vector<Subject> Subjects() const {
+    std::vector<Subject> out;
+    for (const Json& s : attestation_.statement["subject"]) {
+      Subject& subject = out.emplace_back();
+      if (const Json* const name = Member(&s, "name"); name != nullptr && name->is_string())
+        subject.name = name->get<std::string>();
+      for (const auto& [hash, digest] : s["digest"].items())
+        if (digest.is_string())
+          subject.digests[hash] = LowerCase(digest.get<std::string>()).value_or("");
+    }
     return out;
+  }
+
+  // Compares all digests of kinds that are known here. One that is not secure can only contradict.
+  static Agreement Compare(const Subject& subject, const Blob& file) {
+    bool same = false, other = false;
+    for (const auto& [hash, digest] : subject.digests) {
+      const auto actual = HashByName(hash, file);
+      if (!actual) continue;
+      if (*actual != digest) other = true;
+      if (*actual == digest && IsSecureHash(hash)) same = true;
+    }
+    return !same ? Agreement::kOther : other ? Agreement::kContradicting : Agreement::kSame;
   }
 
   Status CheckSubjects() {
-    NN_ASSIGN(const std::vector<Named> files, Files());
-    const std::vector<Named> subjects = Subjects();
+    NN_ASSIGN(const auto files, Files());
+    const std::vector<Subject> subjects = Subjects();
+    std::vector<Agreement> best(subjects.size(), Agreement::kOther);
     if (files.empty()) Add(kSubject, "the model is not in a file whose digest could be compared");
-    const auto has = [](const std::vector<Named>& list, const std::string& digest) {
-      return std::ranges::find(list, digest, &Named::second) != list.end();
-    };
-    for (const auto& [name, digest] : files)
-      if (!has(subjects, digest))
+    for (const auto& [name, path] : files) {
+      NN_ASSIGN(const Blob file, ReadFile(path, std::numeric_limits<uint64_t>::max()));
+      Agreement found = Agreement::kOther;
+      for (size_t i = 0; i < subjects.size(); ++i) {
+        const Agreement agreement = Compare(subjects[i], file);
+        best[i] = std::max(best[i], agreement);
+        found = std::max(found, agreement);
+      }
+      if (found == Agreement::kOther)
         Add(kSubject, fmt::format("file {} has the SHA-256 digest {}, which no subject of {} has",
-                                  Quote(name), digest, attestation_.path));
+                                  Quote(name), *HashByName("sha256", file), attestation_.path));
+      if (found == Agreement::kContradicting)
+        Add(kSubject, fmt::format("{} states several digests of file {}, and not all are its own",
+                                  attestation_.path, Quote(name)));
+    }
     // A statement of others may be about more than this model.
     if (!is_conversion_) return {};
-    for (const auto& [name, digest] : subjects)
-      if (!has(files, digest))
-        Add(kSubject, fmt::format("no file of the model has the digest of subject {}, {}",
-                                  Quote(name), digest.empty() ? "which is not SHA-256" : digest));
+    for (size_t i = 0; i < subjects.size(); ++i)
+      if (best[i] == Agreement::kOther)
+        Add(kSubject, fmt::format("no file of the model has the digests of subject {}",
+                                  Quote(subjects[i].name)));
     return {};
+  }
+
+  void CheckPredicate() {
+    const Json& statement = attestation_.statement;
+    const auto type = statement["predicateType"].get<std::string>();
+    const Json* const predicate = Member(&statement, "predicate");
+    const Json* const build = Member(predicate, "buildDefinition");
+    if (type != provenance::kPredicateType && is_conversion_) {
+      Add(kPredicate, fmt::format("{} is about a conversion, but its \"predicateType\" is {}",
+                                  attestation_.path, Quote(type)));
+    } else if (type != provenance::kPredicateType) {
+      Add(kOtherPredicate,
+          fmt::format("the \"predicateType\" of {} is {}", attestation_.path, Quote(type)));
+    } else if (Member(build, "buildType") == nullptr ||
+               Member(predicate, "runDetails") == nullptr) {
+      Add(kPredicate,
+          fmt::format("{} lacks {}", attestation_.path,
+                      predicate == nullptr
+                          ? "its \"predicate\""
+                          : "\"buildDefinition\", its \"buildType\" or \"runDetails\""));
+    }
   }
 
   void CheckHash() {
@@ -167,7 +243,7 @@ Result<std::vector<Finding>> CheckAttestation(const ReadModel& model, const std:
 }
 
 std::vector<RuleInfo> AttestationRules() {
-  return {kSubject, kHash, kResult};
+  return {kSubject, kPredicate, kOtherPredicate, kHash, kResult};
 }
 
 }  // namespace nn::app

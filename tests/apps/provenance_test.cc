@@ -8,7 +8,9 @@
 
 #include "apps/program.h"
 #include "base/base64.h"
+#include "base/file.h"
 #include "base/json.h"
+#include "base/named_hash.h"
 #include "base/sha256.h"
 #include "support/files.h"
 #include "support/json_schema.h"
@@ -132,11 +134,64 @@ TEST_CASE("nnvalidate --attestation: signed envelopes, and other files") {
        {std::string("{"), std::string("[]"), std::string(R"({"_type": "x", "subject": []})"),
         std::string(R"({"payloadType": "text/plain", "payload": ""})"),
         std::string(R"({"payloadType": "application/vnd.in-toto+json", "payload": "%"})"),
-        std::string(R"({"_type": "https://in-toto.io/Statement/v1", "subject": [3]})")}) {
+        std::string(R"({"_type": "https://in-toto.io/Statement/v1", "subject": [3]})"),
+        std::string(R"({"_type": "https://in-toto.io/Statement/v1", "subject": {}})"),
+        std::string(R"({"_type": "https://in-toto.io/Statement/v1", "subject": []})")}) {
     CAPTURE(file);
     WriteText(dir / "m.json", file);
-    CHECK(Check(dir).code == 2);
+    const ProgramResult r = Check(dir);
+    CHECK(r.code == 2);
+    // The words of the JSON library are not for users.
+    for (const char* part : {"cannot use", "json.exception", "type must be", "syntax error"})
+      CHECK_FALSE_MESSAGE(Contains(r.err, part), r.err);
   }
+}
+
+TEST_CASE("nnvalidate --attestation: all parts of the statement count") {
+  const TempDir dir;
+  const Json statement = Attest(dir);
+  const auto check = [&](const Json& changed) {
+    WriteText(dir / "m.json", changed.dump());
+    return Check(dir);
+  };
+  Json changed = statement;
+  changed.erase("predicateType");
+  CHECK(check(changed).code == 2);
+  changed["predicateType"] = "https://example.com/other";
+  ProgramResult r = check(changed);
+  CHECK(r.code == 1);
+  CHECK_MESSAGE(Contains(r.out, "ATTEST-PREDICATE"), r.out);
+  // Statements of others are about more than models.
+  changed["predicate"] = Json::object();
+  r = check(changed);
+  CHECK(r.code == 0);
+  CHECK_MESSAGE(Contains(r.out, "ATTEST-OTHER-PREDICATE"), r.out);
+  for (const char* member : {"buildDefinition", "runDetails"}) {
+    changed = statement;
+    changed["predicate"].erase(member);
+    r = check(changed);
+    CHECK(r.code == 1);
+    CHECK_MESSAGE(Contains(r.out, "ATTEST-PREDICATE"), r.out);
+  }
+  changed = statement;
+  changed.erase("predicate");
+  r = check(changed);
+  CHECK(r.code == 1);
+  CHECK_MESSAGE(Contains(r.out, "lacks its \"predicate\""), r.out);
+
+  const Blob file = *ReadFile(dir / "m.tflite");
+  Json& digest = (changed = statement)["subject"][0]["digest"];
+  digest["sha512"] = std::string(128, '0');
+  r = check(changed);
+  CHECK(r.code == 1);
+  CHECK_MESSAGE(Contains(r.out, "not all are its own"), r.out);
+  for (const char* hash : {"sha512", "sha384", "sha3_256"}) {
+    digest = Json{{hash, *HashByName(hash, file)}, {"unknown", "00"}};
+    CHECK(check(changed).code == 0);
+  }
+  // Others can be made to have the same digest.
+  digest = Json{{"sha1", *HashByName("sha1", file)}};
+  CHECK(check(changed).code == 1);
 }
 
 TEST_CASE("nninspect --format cyclonedx: the bill of materials of a model") {
