@@ -17,6 +17,10 @@
 // they refer to: a tensor outlives the program that computed it, and an edited model its source.
 // Texts that a function returns as const char* belong to the handle. Texts are UTF-8.
 //
+// NULL. A function that returns a code says NNSUITE_USAGE, and names the argument, if a pointer is
+// NULL that must not be. Functions that ask a handle return 0 (NNSUITE_OK), "" for a text that
+// every handle has, and NULL for all else, if the handle is NULL.
+//
 // Threads. Functions may be called from any thread. Models, programs and tensors do not change, so
 // several threads may use one; options and errors belong to one thread at a time. A handle is freed
 // when no other call uses it.

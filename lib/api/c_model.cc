@@ -231,11 +231,11 @@ void nnsuite_model_free(nnsuite_model* model) {
 }
 
 const char* nnsuite_model_format(const nnsuite_model* model) {
-  return model->model.format().data();
+  return model == nullptr ? "" : model->model.format().data();
 }
 
 const char* nnsuite_model_path(const nnsuite_model* model) {
-  return model->model.path().c_str();
+  return model == nullptr ? "" : model->model.path().c_str();
 }
 
 int nnsuite_inspect(const nnsuite_model* model, const nnsuite_options* options, char** json,
@@ -330,8 +330,9 @@ int nnsuite_convert(const nnsuite_model* model, const char* path, const nnsuite_
 int nnsuite_edit(const nnsuite_model* model, const nnsuite_options* options, nnsuite_model** edited,
                  char** json, nnsuite_error** error) {
   return Guard(error, [&]() -> nn::Result<int> {
+    if (edited != nullptr) *edited = nullptr;
     NN_RETURN_IF_ERROR(RequireModelAnd(model, json));
-    NN_RETURN_IF_ERROR(RequireModelAnd(model, edited));
+    NN_RETURN_IF_ERROR(RequireArgument(edited, "edited"));
     NN_ASSIGN(const CallOptions o, CallOptions::For(options, nn::api::kEdit));
     return nn::api::EditInto(model->model, o, edited, json);
   });

@@ -339,8 +339,8 @@ int nnsuite_options_set_shape(nnsuite_options* options, const char* input, const
   return nn::api::Guard(error, [&]() -> nn::Result<int> {
     NN_RETURN_IF_ERROR(nn::api::RequireArgument(options, "options"));
     NN_RETURN_IF_ERROR(nn::api::RequireArgument(input, "input"));
-    if (rank > 0) NN_RETURN_IF_ERROR(nn::api::RequireArgument(shape, "shape"));
-    options->shapes.insert_or_assign(input, std::vector<int64_t>(shape, shape + rank));
+    NN_ASSIGN(std::vector<int64_t> dims, nn::api::ShapeOf(shape, rank));
+    options->shapes.insert_or_assign(input, std::move(dims));
     return NNSUITE_OK;
   });
 }

@@ -133,19 +133,19 @@ int nnsuite_program_describe(const nnsuite_program* program, char** json, nnsuit
 }
 
 size_t nnsuite_program_input_count(const nnsuite_program* program) {
-  return program->program.inputs().size();
+  return program == nullptr ? 0 : program->program.inputs().size();
 }
 
 size_t nnsuite_program_output_count(const nnsuite_program* program) {
-  return program->program.outputs().size();
+  return program == nullptr ? 0 : program->program.outputs().size();
 }
 
 const char* nnsuite_program_input_name(const nnsuite_program* program, size_t index) {
-  return nn::api::PortName(program->program.inputs(), index);
+  return program == nullptr ? nullptr : nn::api::PortName(program->program.inputs(), index);
 }
 
 const char* nnsuite_program_output_name(const nnsuite_program* program, size_t index) {
-  return nn::api::PortName(program->program.outputs(), index);
+  return program == nullptr ? nullptr : nn::api::PortName(program->program.outputs(), index);
 }
 
 int nnsuite_run(const nnsuite_program* program, const char* const* names,

@@ -39,6 +39,13 @@ Status RequireArgument(const void* pointer, std::string_view name) {
   return {};
 }
 
+Result<std::vector<int64_t>> ShapeOf(const int64_t* shape, size_t rank) {
+  constexpr size_t kMost = 1024;
+  if (rank > kMost) return UsageError("{} axes; a tensor has at most {}", rank, kMost);
+  if (rank > 0) NN_RETURN_IF_ERROR(RequireArgument(shape, "shape"));
+  return std::vector<int64_t>(shape, shape + rank);
+}
+
 char* CopyText(const std::string& text) {
   auto* const copy = static_cast<char*>(std::malloc(text.size() + 1));
   if (copy == nullptr) throw std::bad_alloc();
@@ -55,15 +62,15 @@ const char* nnsuite_version(void) {
 }
 
 int nnsuite_error_code(const nnsuite_error* error) {
-  return error->code;
+  return error == nullptr ? NNSUITE_OK : error->code;
 }
 
 const char* nnsuite_error_kind(const nnsuite_error* error) {
-  return nnsuite::ErrorCodeName(error->kind).data();
+  return error == nullptr ? "" : nnsuite::ErrorCodeName(error->kind).data();
 }
 
 const char* nnsuite_error_message(const nnsuite_error* error) {
-  return error->message.c_str();
+  return error == nullptr ? "" : error->message.c_str();
 }
 
 void nnsuite_error_free(nnsuite_error* error) {

@@ -1,6 +1,8 @@
 // The handles of the C interface (nnsuite/nnsuite.h), and its border: no exception passes it.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <memory>
 #include <mutex>
@@ -64,6 +66,9 @@ int Guard(nnsuite_error** error, F&& f) noexcept {
 
 // kUsage, naming the argument, if a pointer is null.
 Status RequireArgument(const void* pointer, std::string_view name);
+
+// kUsage for a null pointer with axes, and for more axes than any tensor has.
+Result<std::vector<int64_t>> ShapeOf(const int64_t* shape, size_t rank);
 
 // A copy that nnsuite_text_free() frees. Throws std::bad_alloc.
 char* CopyText(const std::string& text);

@@ -34,11 +34,6 @@ Result<nnsuite::Tensor> TensorOfStrings(std::vector<int64_t> shape, const char* 
   return nnsuite::Tensor::OfStrings(std::move(shape), std::move(strings));
 }
 
-Result<std::vector<int64_t>> ShapeOf(const int64_t* shape, size_t rank) {
-  if (rank > 0) NN_RETURN_IF_ERROR(RequireArgument(shape, "shape"));
-  return std::vector<int64_t>(shape, shape + rank);
-}
-
 }  // namespace
 }  // namespace nn::api
 
@@ -95,29 +90,31 @@ void nnsuite_tensor_free(nnsuite_tensor* tensor) {
 }
 
 const char* nnsuite_tensor_dtype(const nnsuite_tensor* tensor) {
-  return nnsuite::DTypeName(tensor->tensor.dtype()).data();
+  return tensor == nullptr ? "" : nnsuite::DTypeName(tensor->tensor.dtype()).data();
 }
 
 size_t nnsuite_tensor_rank(const nnsuite_tensor* tensor) {
-  return tensor->tensor.shape().size();
+  return tensor == nullptr ? 0 : tensor->tensor.shape().size();
 }
 
 const int64_t* nnsuite_tensor_shape(const nnsuite_tensor* tensor) {
-  return tensor->tensor.shape().data();
+  return tensor == nullptr ? nullptr : tensor->tensor.shape().data();
 }
 
 const void* nnsuite_tensor_bytes(const nnsuite_tensor* tensor) {
-  return tensor->tensor.bytes().data();
+  return tensor == nullptr ? nullptr : tensor->tensor.bytes().data();
 }
 
 size_t nnsuite_tensor_size(const nnsuite_tensor* tensor) {
-  return tensor->tensor.bytes().size();
+  return tensor == nullptr ? 0 : tensor->tensor.bytes().size();
 }
 
 const char* nnsuite_tensor_text(const nnsuite_tensor* tensor, size_t index, size_t* size) {
+  if (size != nullptr) *size = 0;
+  if (tensor == nullptr) return nullptr;
   const std::vector<std::string>& strings = tensor->tensor.strings();
   const bool exists = index < strings.size();
-  if (size != nullptr) *size = exists ? strings[index].size() : 0;
+  if (exists && size != nullptr) *size = strings[index].size();
   return exists ? strings[index].c_str() : nullptr;
 }
 

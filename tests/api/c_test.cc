@@ -123,6 +123,69 @@ TEST_CASE("c: errors have the codes of the programs") {
   CHECK(std::string(nnsuite_version()) == Version());
 }
 
+TEST_CASE("C: functions that ask a handle have a value for NULL") {
+  CHECK(nnsuite_error_code(nullptr) == NNSUITE_OK);
+  for (const char* text :
+       {nnsuite_error_kind(nullptr), nnsuite_error_message(nullptr), nnsuite_model_format(nullptr),
+        nnsuite_model_path(nullptr), nnsuite_tensor_dtype(nullptr)})
+    CHECK(text == std::string_view());
+  CHECK(nnsuite_tensor_rank(nullptr) == 0);
+  CHECK(nnsuite_tensor_shape(nullptr) == nullptr);
+  CHECK(nnsuite_tensor_bytes(nullptr) == nullptr);
+  CHECK(nnsuite_tensor_size(nullptr) == 0);
+  size_t size = 7;
+  CHECK(nnsuite_tensor_text(nullptr, 0, &size) == nullptr);
+  CHECK(size == 0);
+  CHECK(nnsuite_program_input_count(nullptr) == 0);
+  CHECK(nnsuite_program_output_count(nullptr) == 0);
+  CHECK(nnsuite_program_input_name(nullptr, 0) == nullptr);
+  CHECK(nnsuite_program_output_name(nullptr, 0) == nullptr);
+}
+
+TEST_CASE("C: functions with codes name the argument that is NULL") {
+  CText json;
+  CError error;
+  CModel model;
+  CTensor tensor;
+  CProgram program;
+  auto* const edited = reinterpret_cast<nnsuite_model*>(&error);
+  nnsuite_model* result = edited;
+  CHECK(nnsuite_edit(nullptr, nullptr, &result, json.out(), error.out()) == NNSUITE_USAGE);
+  CHECK(result == nullptr);
+  const int codes[] = {
+      nnsuite_options_create(nullptr, nullptr),
+      nnsuite_options_set_integer(nullptr, nullptr, 0, nullptr),
+      nnsuite_options_set_text(nullptr, nullptr, nullptr, nullptr),
+      nnsuite_options_set_shape(nullptr, nullptr, nullptr, 1, nullptr),
+      nnsuite_options_add_sample(nullptr, nullptr, 1, nullptr),
+      nnsuite_open_memory(nullptr, 1, nullptr, nullptr, nullptr, nullptr, model.out(), nullptr),
+      nnsuite_inspect(nullptr, nullptr, json.out(), nullptr),
+      nnsuite_inspect(nullptr, nullptr, nullptr, nullptr),
+      nnsuite_diff(nullptr, nullptr, json.out(), nullptr),
+      nnsuite_draw(nullptr, nullptr, nullptr, json.out(), nullptr),
+      nnsuite_validate(nullptr, nullptr, json.out(), nullptr),
+      nnsuite_dump(nullptr, nullptr, json.out(), nullptr),
+      nnsuite_write(nullptr, nullptr, nullptr, nullptr),
+      nnsuite_convert(nullptr, nullptr, nullptr, json.out(), nullptr),
+      nnsuite_edit(nullptr, nullptr, nullptr, nullptr, nullptr),
+      nnsuite_model_constant(nullptr, 0, tensor.out(), nullptr),
+      nnsuite_tensor_create(nullptr, nullptr, 0, nullptr, 0, nullptr, nullptr, tensor.out(),
+                            nullptr),
+      nnsuite_tensor_create("f32", nullptr, 2, nullptr, 0, nullptr, nullptr, tensor.out(), nullptr),
+      nnsuite_tensor_create_strings(nullptr, 0, nullptr, nullptr, 1, tensor.out(), nullptr),
+      nnsuite_tensor_share(nullptr, tensor.out(), nullptr),
+      nnsuite_compile(nullptr, nullptr, program.out(), nullptr),
+      nnsuite_program_describe(nullptr, json.out(), nullptr),
+      nnsuite_run(nullptr, nullptr, nullptr, 0, nullptr, 0, nullptr),
+      nnsuite_seeded_inputs(nullptr, 0, nullptr, 0, nullptr)};
+  for (const int code : codes) CHECK(code == NNSUITE_USAGE);
+  // A number of axes that no tensor has is not read.
+  const int64_t one = 1;
+  CHECK(nnsuite_tensor_create("f32", &one, SIZE_MAX / 16, nullptr, 0, nullptr, nullptr,
+                              tensor.out(), error.out()) == NNSUITE_USAGE);
+  CHECK(Has(MessageOf(error), "a tensor has at most"));
+}
+
 TEST_CASE("c: options are checked when they are set, and where they are used") {
   COptions options;
   REQUIRE(nnsuite_options_create(options.out(), nullptr) == NNSUITE_OK);
