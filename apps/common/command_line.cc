@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cmath>
 #include <cstdlib>
 #include <exception>
 #include <map>
@@ -139,7 +140,7 @@ void CommandLine::AddLimits() {
       ->transform(CLI::AsSizeValue(false))
       ->default_str("2GB");
   add("--max-unpacked-bytes", limits_.max_unpacked_bytes,
-      "Total unpacked size of the entries of an .npz")
+      "Total unpacked size of the entries of an .npz, and memory of a dump that is patched")
       ->transform(CLI::AsSizeValue(false))
       ->default_str("4GB");
   add("--max-depth", limits_.max_depth, "Nesting depth of messages, tables or subgraphs")
@@ -151,6 +152,30 @@ void CommandLine::AddLimits() {
       "Allocated memory, without mapped files. By default, only running a model is limited, to "
       "four fifths of the free memory")
       ->transform(CLI::AsSizeValue(false));
+}
+
+namespace {
+
+CLI::Validator NumberCheck(bool infinite) {
+  return CLI::Validator(
+      [infinite](const std::string& text) -> std::string {
+        double value = 0;
+        if (!CLI::detail::lexical_cast(text, value)) return {};  // the option's own error
+        if (std::isnan(value) || (!infinite && std::isinf(value)))
+          return fmt::format("{} is not a {}", text, infinite ? "number" : "finite number");
+        return {};
+      },
+      "");
+}
+
+}  // namespace
+
+CLI::Validator RealNumber() {
+  return NumberCheck(true);
+}
+
+CLI::Validator FiniteNumber() {
+  return NumberCheck(false);
 }
 
 Status PrintText(const std::string& path, std::string_view text) {
@@ -170,6 +195,7 @@ void CommandLine::AddRunLimits(std::optional<double> max_work) {
                             ->add_option("--max-work", max_work_,
                                          "Element operations, such as multiply-adds, in one run of "
                                          "a model; those without a SIMD kernel count 64 times")
+                            ->check(RealNumber())
                             ->check(CLI::PositiveNumber)
                             ->type_name("N");
   option->default_str(max_work ? fmt::format("{:g}", *max_work) : "no limit");

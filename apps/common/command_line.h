@@ -83,6 +83,12 @@ class CommandLine {
   uint64_t max_steps_ = RunLimits().max_steps;
 };
 
+// Checks that a value is a number, which NaN is not. The ranges of CLI11 accept NaN, so each option
+// that takes real numbers has one of these checks.
+CLI::Validator RealNumber();
+// The same, without infinities.
+CLI::Validator FiniteNumber();
+
 // Adds --input-shape and --batch.
 struct ShapeOptions;
 void AddShapeOptions(CommandLine& command, ShapeOptions& options);

@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -86,43 +87,126 @@ Result<ImageSize> TargetSize(const Type& type, const ImageAxes& axes, const Imag
   return size;
 }
 
-// Red, green and blue as planes [1, 3, height, width] of whole numbers.
-Result<Tensor> Resized(std::span<const uint8_t> rgb, const ImageSize& from, const ImageSize& to,
-                       bool crop) {
-  NN_ASSIGN(TensorBuilder planes,
-            TensorBuilder::Create(DType::kF32, {1, 3, from.height, from.width}));
-  const auto pixels = static_cast<size_t>(from.height * from.width);
-  const auto x = planes.As<float>();
-  for (size_t i = 0; i < pixels; ++i)
-    for (size_t c = 0; c < 3; ++c) x[c * pixels + i] = rgb[3 * i + c];
-  Tensor image = planes.Finish();
-  ImageSize whole = to;
-  if (crop) {
-    // The larger of the two factors covers the size.
-    const bool by_height = to.height * from.width >= to.width * from.height;
-    const double factor = by_height
-                              ? static_cast<double>(to.height) / static_cast<double>(from.height)
-                              : static_cast<double>(to.width) / static_cast<double>(from.width);
-    const auto scaled = [&](int64_t n, int64_t least) {
-      return std::max(least, static_cast<int64_t>(std::lround(static_cast<double>(n) * factor)));
-    };
-    whole = {scaled(from.height, to.height), scaled(from.width, to.width)};
+// The size of the whole picture in the result, of which "crop" keeps the middle.
+Result<ImageSize> ScaledSize(const ImageSize& from, const ImageSize& to, bool crop) {
+  if (!crop) return to;
+  // The larger of the two factors covers the size.
+  const bool by_height = to.height * from.width >= to.width * from.height;
+  const double factor = by_height
+                            ? static_cast<double>(to.height) / static_cast<double>(from.height)
+                            : static_cast<double>(to.width) / static_cast<double>(from.width);
+  const auto scaled = [&](int64_t n, int64_t least) {
+    return std::max(least, static_cast<int64_t>(std::lround(static_cast<double>(n) * factor)));
+  };
+  const ImageSize whole = {scaled(from.height, to.height), scaled(from.width, to.width)};
+  if (whole.height > kMaxImagePixels / whole.width)
+    return LimitError("--image-fit crop: the scaled picture would have {} x {} pixels; at most {}",
+                      whole.width, whole.height, kMaxImagePixels);
+  return whole;
+}
+
+// Resizes planes [1, 3, height, width] of one size.
+class Resizer {
+ public:
+  static Result<Resizer> Make(const ImageSize& from, const ImageSize& to) {
+    Graph graph;
+    ResizeAttrs attrs;
+    attrs.mode = ResizeMode::kLinear;
+    attrs.sizes = {Dim(to.height), Dim(to.width)};
+    attrs.antialias = true;
+    attrs.exclude_outside = true;
+    const Type type(DType::kF32, ToDims({1, 3, from.height, from.width}));
+    NN_ASSIGN(const Node* const resize,
+              graph.Append("resize", {graph.AddInput("x", type)}, std::move(attrs)));
+    graph.AddOutput("y", resize->output());
+    NN_ASSIGN(Program program, Program::Compile(std::move(graph), {}));
+    return Resizer(std::move(program));
   }
-  if (whole.height == from.height && whole.width == from.width && !crop) return image;
-  Graph graph;
-  ResizeAttrs attrs;
-  attrs.mode = ResizeMode::kLinear;
-  attrs.sizes = {Dim(whole.height), Dim(whole.width)};
-  attrs.antialias = true;
-  attrs.exclude_outside = true;
-  NN_ASSIGN(const Node* const resize,
-            graph.Append("resize", {graph.AddInput("x", Type(DType::kF32, ToDims(image.dims())))},
-                         std::move(attrs)));
-  graph.AddOutput("y", resize->output());
-  NN_ASSIGN(const Program program, Program::Compile(std::move(graph), {}));
-  NN_ASSIGN(const auto results, program.Run(std::span(&image, 1)));
+
+  Result<Tensor> Run(const Tensor& image) const {
+    NN_ASSIGN(auto results, program_.Run(std::span(&image, 1)));
+    return std::move(results[0]);
+  }
+
+ private:
+  explicit Resizer(Program program) : program_(std::move(program)) {}
+
+  Program program_;
+};
+
+// Takes rows of a picture and makes them as wide as the result at once, a band at a time, so that
+// the picture is never in memory as numbers. The height follows when all rows are there: the
+// interpolation treats the axes one after the other, the last one first.
+class PictureRows {
+ public:
+  static Result<PictureRows> Make(const ImageSize& from, int64_t width) {
+    constexpr int64_t kBandPixels = int64_t{1} << 18;
+    PictureRows out(from, width);
+    out.band_ = std::clamp<int64_t>(kBandPixels / from.width, 1, from.height);
+    NN_ASSIGN(TensorBuilder narrow, TensorBuilder::Create(DType::kF32, {1, 3, from.height, width}));
+    out.narrow_ = std::move(narrow);
+    NN_RETURN_IF_ERROR(out.StartBand());
+    return out;
+  }
+
+  Status Take(std::span<const uint8_t> rgb) {
+    for (; !rgb.empty(); rgb = rgb.subspan(static_cast<size_t>(3 * from_.width))) {
+      const auto x = planes_.As<float>();
+      const auto plane = static_cast<size_t>(band_ * from_.width);
+      const auto at = static_cast<size_t>(filled_ * from_.width);
+      for (size_t i = 0; i < static_cast<size_t>(from_.width); ++i)
+        for (size_t c = 0; c < 3; ++c) x[c * plane + at + i] = rgb[3 * i + c];
+      if (++filled_ == band_) NN_RETURN_IF_ERROR(EndBand());
+    }
+    return {};
+  }
+
+  // All rows, with the width of the result.
+  Tensor Finish() { return narrow_.Finish(); }
+
+ private:
+  PictureRows(const ImageSize& from, int64_t width) : from_(from), width_(width) {}
+
+  Status StartBand() {
+    band_ = std::min(band_, from_.height - done_);
+    filled_ = 0;
+    if (band_ == 0) return {};
+    NN_ASSIGN(planes_, TensorBuilder::Create(DType::kF32, {1, 3, band_, from_.width}));
+    if (resizer_ && resizer_rows_ == band_) return {};
+    NN_ASSIGN(resizer_, Resizer::Make({band_, from_.width}, {band_, width_}));
+    resizer_rows_ = band_;
+    return {};
+  }
+
+  Status EndBand() {
+    Tensor band = planes_.Finish();
+    if (width_ != from_.width) {
+      NN_ASSIGN(band, resizer_->Run(band));
+    }
+    const auto x = band.As<float>();
+    const auto y = narrow_.As<float>();
+    const auto rows = static_cast<size_t>(band_ * width_);
+    for (size_t c = 0; c < 3; ++c)
+      std::ranges::copy(x.subspan(c * rows, rows),
+                        y.subspan(c * static_cast<size_t>(from_.height * width_) +
+                                  static_cast<size_t>(done_ * width_))
+                            .begin());
+    done_ += band_;
+    return StartBand();
+  }
+
+  ImageSize from_;
+  int64_t width_;
+  int64_t band_ = 0, filled_ = 0, done_ = 0;
+  TensorBuilder planes_, narrow_;
+  std::optional<Resizer> resizer_;
+  int64_t resizer_rows_ = 0;
+};
+
+// The middle of the image, rounded to whole numbers.
+Result<Tensor> Middle(const Tensor& image, const ImageSize& whole, const ImageSize& to) {
   NN_ASSIGN(TensorBuilder out, TensorBuilder::Create(DType::kF32, {1, 3, to.height, to.width}));
-  const auto wide = results[0].As<float>();
+  const auto wide = image.As<float>();
   const auto y = out.As<float>();
   const int64_t top = (whole.height - to.height) / 2, left = (whole.width - to.width) / 2;
   size_t at = 0;
@@ -134,6 +218,26 @@ Result<Tensor> Resized(std::span<const uint8_t> rgb, const ImageSize& from, cons
         y[at++] = std::clamp(std::nearbyint(v), 0.0F, 255.0F);
       }
   return out.Finish();
+}
+
+// A damaged picture is a damaged file, not a wrong model.
+Error FileError(const Error& error) {
+  return error.code() == ErrorCode::kModel ? Error(ErrorCode::kParse, error.message()) : error;
+}
+
+// Red, green and blue of the picture as planes [1, 3, height, width] of whole numbers.
+Result<Tensor> Resized(const Blob& file, const ImageSize& from, const ImageSize& to, bool crop) {
+  NN_ASSIGN(const ImageSize whole, ScaledSize(from, to, crop));
+  NN_ASSIGN(PictureRows rows, PictureRows::Make(from, whole.width));
+  const Status decoded = DecodeImageRows(
+      BytesOf(file), from, [&](std::span<const uint8_t> rgb) { return rows.Take(rgb); });
+  if (!decoded) return tl::unexpected(FileError(decoded.error()));
+  Tensor image = rows.Finish();
+  if (whole.height != from.height) {
+    NN_ASSIGN(const Resizer resizer, Resizer::Make({from.height, whole.width}, whole));
+    NN_ASSIGN(image, resizer.Run(image));
+  }
+  return Middle(image, whole, to);
 }
 
 // The pixels as numbers of the input.
@@ -183,23 +287,18 @@ class Pixels {
   std::array<double, 3> mean_{}, std_{};
 };
 
-// A damaged picture is a damaged file, not a wrong model.
-Error FileError(const Error& error) {
-  return error.code() == ErrorCode::kModel ? Error(ErrorCode::kParse, error.message()) : error;
-}
-
-struct Picture {
-  ImageSize size;
-  std::vector<uint8_t> rgb;
-};
-
-Result<Picture> Decode(const Blob& file) {
-  const auto size = ReadImageSize(BytesOf(file));
+// The size of the picture, if it and the work of decoding it are within the limits.
+Result<ImageSize> SizeWithin(const Blob& file, const ImageOptions& options) {
+  constexpr uint64_t kWork = 64;  // of a pixel: without a SIMD kernel
+  const auto size = ReadImageSize(BytesOf(file), options.max_pixels);
   if (!size) return tl::unexpected(FileError(size.error()));
-  Picture picture{*size, std::vector<uint8_t>(static_cast<size_t>(3 * size->height * size->width))};
-  if (const Status done = DecodeImage(BytesOf(file), *size, picture.rgb); !done)
-    return tl::unexpected(FileError(done.error()));
-  return picture;
+  const auto work = static_cast<uint64_t>(size->height * size->width) * kWork;
+  if (work > options.max_work)
+    return LimitError(
+        "a picture of {} x {} pixels takes {} operations; at most {} are allowed "
+        "(max-work)",
+        size->width, size->height, work, options.max_work);
+  return *size;
 }
 
 }  // namespace
@@ -221,9 +320,9 @@ Result<Tensor> ReadImage(const Blob& file, const PortType& input, const ImageOpt
     color = channels == 1 ? "gray" : input.colors == ImageColors::kBgr ? "bgr" : "rgb";
   if ((color == "gray") != (channels == 1))
     return UsageError("--image-color {}: the input has {} channels", color, channels);
-  NN_ASSIGN(const Picture picture, Decode(file));
-  NN_ASSIGN(const ImageSize size, TargetSize(type, axes, picture.size, options.size));
-  NN_ASSIGN(const Tensor image, Resized(picture.rgb, picture.size, size, options.fit == "crop"));
+  NN_ASSIGN(const ImageSize own, SizeWithin(file, options));
+  NN_ASSIGN(const ImageSize size, TargetSize(type, axes, own, options.size));
+  NN_ASSIGN(const Tensor image, Resized(file, own, size, options.fit == "crop"));
 
   const auto plane = static_cast<size_t>(size.height * size.width);
   const auto x = image.As<float>();

@@ -1,7 +1,9 @@
 // Arrays in files for the inputs or outputs of a graph.
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -31,7 +33,11 @@ struct ImageOptions {
   std::string color;            // --image-color: "rgb", "bgr" or "gray"; empty: by the input
   std::string layout;           // --layout: "nchw" or "nhwc"; empty: by the input
   std::optional<double> scale;
-  std::vector<double> mean, std;  // one number, or one for each channel
+  std::vector<double> mean, std;                             // one number, or one for each channel
+  int64_t max_pixels = kDefaultPixels;                       // --max-image-pixels
+  uint64_t max_work = std::numeric_limits<uint64_t>::max();  // --max-work; decoding is a part
+
+  static constexpr int64_t kDefaultPixels = int64_t{1} << 28;
 
   // Whether an option other than the size changes values.
   bool has_numbers() const { return scale || !mean.empty() || !std.empty(); }

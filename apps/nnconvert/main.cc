@@ -1,8 +1,10 @@
 // nnconvert: converts a model to another format and verifies that it computes the same.
 #include <cstdio>
 #include <filesystem>
+#include <set>
 #include <string>
 #include <system_error>
+#include <vector>
 
 #include "apps/common/command_line.h"
 #include "apps/nnconvert/attest.h"
@@ -22,6 +24,8 @@
 
 namespace nn::app {
 namespace {
+
+namespace fs = std::filesystem;
 
 void AddFolderOptions(CLI::App& app, ConvertArguments& o) {
   app.add_option("--jobs", o.jobs,
@@ -195,12 +199,14 @@ void AddOptions(CommandLine& command, ConvertArguments& o) {
   for (const char* option : {"--cast-inputs", "--reshape-inputs"})
     app.get_option(option)->needs(verify_inputs);
   app.add_option("--atol", o.atol, "Largest absolute difference of a float output")
+      ->check(RealNumber())
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   app.add_option(
          "--rtol", o.rtol,
          "Largest difference relative to the output's largest magnitude; quantized outputs: "
          "one step")
+      ->check(RealNumber())
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   app.add_option("--format", o.format, "Form of the printed report")
@@ -246,14 +252,48 @@ Status Convert(const ConvertArguments& o, ReportFile& file, ConvertReport& repor
                                  : ConvertOne(o, format, report);
 }
 
+// The files that a run may write and that did not exist before.
+class NewFiles {
+ public:
+  explicit NewFiles(const ConvertArguments& o) {
+    std::error_code error;
+    folder_ = fs::absolute(o.output, error).parent_path();
+    for (fs::directory_iterator it(folder_, error), end; !error && it != end; it.increment(error))
+      before_.insert(it->path().filename().string());
+    for (const std::string& path : {o.report, o.attest})
+      if (!path.empty() && !fs::exists(path, error)) reports_.push_back(path);
+  }
+
+  // Removes them: a run that fails leaves nothing. Those that replaced others stay.
+  void Remove(const ConvertReport& report) const {
+    std::error_code ignored;
+    for (const std::string& path : reports_) fs::remove(path, ignored);
+    if (!report.written || report.output == "-") return;
+    std::vector<std::string> names = {fs::path(report.output).filename().string()};
+    if (!report.c_header.empty()) names.push_back(report.c_header);
+    if (report.conversion.written)
+      for (const auto& [name, bytes] : report.conversion.written->side_files) names.push_back(name);
+    for (const std::string& name : names)
+      if (!name.empty() && !before_.contains(name)) fs::remove_all(folder_ / name, ignored);
+  }
+
+ private:
+  fs::path folder_;
+  std::set<std::string> before_;
+  std::vector<std::string> reports_;
+};
+
 Result<int> RunOne(const ConvertArguments& o, ReportFile& file) {
   ConvertReport report;
   report.input = o.input;
   report.output = o.output;
+  const NewFiles added(o);
   const Status done = Convert(o, file, report);
   if (done) {
-    NN_RETURN_IF_ERROR(WriteAttestation(o, report));
-    return Deliver(o, report, file);
+    const Status attested = WriteAttestation(o, report);
+    auto code = attested ? Deliver(o, report, file) : tl::unexpected(attested.error());
+    if (!code) added.Remove(report);
+    return code;
   }
   report.error = done.error();
   // Usage and file errors say nothing about the model.

@@ -22,6 +22,11 @@ void AddImageOptions(CommandLine& command, ImageOptions& o) {
   app.add_option("--image-size", o.size,
                  "Size of pictures where the input leaves it open: N or HEIGHTxWIDTH")
       ->type_name("SIZE");
+  app.add_option("--max-image-pixels", o.max_pixels,
+                 "Limit of pixels of a picture; exceeding it ends the program with exit code 4")
+      ->check(CLI::Range(int64_t{1}, int64_t{1} << 36))
+      ->type_name("N")
+      ->capture_default_str();
   app.add_option("--image-fit", o.fit,
                  "How a picture gets the size: stretch it, or crop what covers the size")
       ->check(CLI::IsMember({"stretch", "crop"}))
@@ -35,12 +40,15 @@ void AddImageOptions(CommandLine& command, ImageOptions& o) {
          "--scale", o.scale,
          "An element is (pixel * scale - mean) / std, pixels being 0 to 255; default 1/255, "
          "for inputs that the model declares as images 1. Integers are pixels")
+      ->check(FiniteNumber())
       ->type_name("S");
   app.add_option("--mean", o.mean, "See --scale: one number, or one for each channel")
       ->delimiter(',')
+      ->check(FiniteNumber())
       ->type_name("M,...");
   app.add_option("--std", o.std, "See --scale: one number, or one for each channel")
       ->delimiter(',')
+      ->check(FiniteNumber())
       ->type_name("S,...");
 }
 
@@ -114,10 +122,12 @@ void AddResultOptions(CommandLine& command, RunOptions& o) {
       ->type_name("FILE");
   app.add_option("--atol", o.atol,
                  "Largest absolute difference (default 1e-6); integers must be equal")
+      ->check(RealNumber())
       ->check(CLI::NonNegativeNumber);
   app.add_option(
          "--rtol", o.rtol,
          "Largest difference relative to the largest magnitude of the output (default 1e-5)")
+      ->check(RealNumber())
       ->check(CLI::NonNegativeNumber);
   app.add_option(
          "--against", o.against,
@@ -399,6 +409,7 @@ int main(int argc, char** argv) {
   return command.Run(argc, argv, [&] {
     options.limits = command.limits();
     options.run_limits = command.run_limits();
+    options.images.max_work = options.run_limits.max_work;
     return nn::app::RunAndReport(options);
   });
 }

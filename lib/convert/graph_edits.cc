@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <cmath>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -109,8 +110,8 @@ Result<std::vector<double>> NumbersOf(const std::string& text, const std::string
   for (const std::string& part : Split(text, ',')) {
     double v = 0;
     const auto [end, error] = FromChars(part.data(), part.data() + part.size(), v);
-    if (error != std::errc() || end != part.data() + part.size())
-      return UsageError("--preprocess {}: {} is not a number", Quote(option), Quote(part));
+    if (error != std::errc() || end != part.data() + part.size() || !std::isfinite(v))
+      return UsageError("--preprocess {}: {} is not a finite number", Quote(option), Quote(part));
     numbers.push_back(v);
   }
   return numbers;

@@ -116,6 +116,50 @@ TEST_CASE("pictures: sizes") {
   CHECK(ValuesOf(dir / "open.onnx" + given + " --image-size 3", dir).size() == 9);
 }
 
+TEST_CASE("pictures: limits") {
+  const TempDir dir;
+  WritePicture(dir / "p.ppm", 2, 3, std::vector<int>(18, 9));
+  WriteModel(dir / "m.onnx", Model("f32[1, 3, 2, 2]"));
+  const std::string given = dir / "m.onnx --digest --input x=" + dir / "p.ppm";
+  CHECK(Run(given + " --max-image-pixels 6").code == 0);
+  ProgramResult r = Run(given + " --max-image-pixels 5");
+  CHECK(r.code == 4);
+  CHECK_MESSAGE(Contains(r.err, "max-image-pixels"), r.err);
+  r = Run(given + " --max-work 383");
+  CHECK(r.code == 4);
+  CHECK_MESSAGE(Contains(r.err, "max-work"), r.err);
+  CHECK(Run(given + " --max-work 384").code == 0);
+  // Neither what a header claims nor a picture that is large is in memory as a whole.
+  WriteText(dir / "claim.ppm", "P6 16000 16000 255\n");
+  r = Run(dir / "m.onnx --digest --max-memory 200MB --input x=" + dir / "claim.ppm");
+  CHECK(r.code == 2);
+  CHECK_MESSAGE(Contains(r.err, "truncated"), r.err);
+  std::string large = "P4 16000 8000\n";
+  large.resize(large.size() + 16'000'000);
+  WriteText(dir / "large.pbm", large);
+  r = Run(dir / "m.onnx --digest --max-memory 250MB --input x=" + dir / "large.pbm");
+  CHECK_MESSAGE(r.code == 0, r.err);
+}
+
+TEST_CASE("pictures: bands are resized as the whole") {
+  const TempDir dir;
+  // Bands of 2^18 pixels: several, and a last one with fewer rows.
+  constexpr int kWidth = 1100, kHeight = 700;
+  std::vector<int> rgb;
+  for (int i = 0; i < 3 * kWidth * kHeight; ++i) rgb.push_back(i * 7919 % 251);
+  WritePicture(dir / "p.ppm", kWidth, kHeight, rgb);
+  WriteModel(dir / "small.onnx", Model("f32[1, 3, 7, 11]"));
+  WriteModel(dir / "resize.onnx",
+             "graph { in %x \"x\": f32[1, 3, 700, 1100]  %r = resize(%x) {mode = linear, sizes = "
+             "[7, 11], antialias = true, exclude_outside = true}  %y = reshape(%r) {dims = [-1]}  "
+             "out \"y\" = %y }");
+  const std::string given = " --scale 1 --input x=" + dir / "p.ppm";
+  const std::vector<double> got = ValuesOf(dir / "small.onnx" + given, dir);
+  std::vector<double> want = ValuesOf(dir / "resize.onnx" + given, dir);
+  for (double& v : want) v = std::nearbyint(v);
+  CHECK(got == want);
+}
+
 TEST_CASE("pictures: errors") {
   const TempDir dir;
   WritePicture(dir / "p.ppm", 1, 1, {1, 2, 3});
@@ -141,6 +185,12 @@ TEST_CASE("pictures: errors") {
            Row{dir / "good" + given + " --image-size 4x", "\"4x\" is not a size"},
            Row{dir / "good" + given + " --mean 1,2", "--mean: 2 numbers for 3 channels"},
            Row{dir / "good" + given + " --std 0", "--std: 0 is no deviation"},
+           Row{dir / "good" + given + " --std nan", "nan is not a finite number"},
+           Row{dir / "good" + given + " --mean 1,NaN,0", "NaN is not a finite number"},
+           Row{dir / "good" + given + " --scale -inf", "-inf is not a finite number"},
+           Row{dir / "good" + given + " --atol nan", "nan is not a number"},
+           Row{dir / "good" + given + " --rtol nan", "nan is not a number"},
+           Row{dir / "good" + given + " --max-work nan", "nan is not a number"},
            Row{dir / "good" + given + " --image-color gray",
                "--image-color gray: the input has 3 channels"},
        }) {

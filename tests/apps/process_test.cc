@@ -48,6 +48,23 @@ TEST_CASE("standard output that is closed, broken or full is an error") {
   }
 }
 
+TEST_CASE("nnconvert: a report that cannot be printed leaves no new file") {
+  const TempDir dir;
+  WriteModel(dir / "m.onnx", ConvModel());
+  WriteText(dir / "before.onnx", "old");
+  for (const std::string options :
+       {"", "--external-data w.bin --external-threshold 0", "--report r.md", "--attest a.json"}) {
+    CAPTURE(options);
+    CHECK(Shell(dir, "$bin/nnconvert " + options + " m.onnx new.onnx >/dev/full").code == 2);
+    for (const char* name : {"new.onnx", "w.bin", "r.md", "a.json"}) CHECK(!Exists(dir / name));
+  }
+  // What replaced another file stays: that one is gone.
+  CHECK(Shell(dir, "$bin/nnconvert m.onnx before.onnx >/dev/full").code == 2);
+  CHECK(ReadText(dir / "before.onnx") == ReadText(dir / "m.onnx"));
+  CHECK(Shell(dir, "$bin/nnconvert -q m.onnx new.onnx >/dev/full").code == 0);
+  CHECK(Exists(dir / "new.onnx"));
+}
+
 TEST_CASE("files are written where standard files are closed") {
   const TempDir dir;
   WriteModel(dir / "m.onnx", ConvModel());

@@ -30,7 +30,17 @@ struct Decoded {
 Result<Decoded> Decode(std::string_view file) {
   NN_ASSIGN(const ImageSize size, ReadImageSize(SpanOf(file)));
   std::vector<uint8_t> rgb(static_cast<size_t>(3 * size.height * size.width), 7);
-  NN_RETURN_IF_ERROR(DecodeImage(SpanOf(file), size, rgb));
+  const Status done = DecodeImage(SpanOf(file), size, rgb);
+  // In bands, the same.
+  std::vector<uint8_t> bands;
+  const Status in_bands = DecodeImageRows(SpanOf(file), size, [&](std::span<const uint8_t> rows) {
+    CHECK(rows.size() % static_cast<size_t>(3 * size.width) == 0);
+    bands.insert(bands.end(), rows.begin(), rows.end());
+    return Status();
+  });
+  CHECK(in_bands.has_value() == done.has_value());
+  NN_RETURN_IF_ERROR(done);
+  CHECK(bands == rgb);
   return Decoded{size, Bytes(rgb.begin(), rgb.end())};
 }
 
@@ -308,6 +318,40 @@ TEST_CASE("JPEG 2000") {
   file.replace(siz + 8, 8, "\x7f\xff\xff\xff\x7f\xff\xff\xff"sv);
   file.replace(siz + 24, 8, "\x7f\xff\xff\xff\x7f\xff\xff\xff"sv);
   CheckFails(file, ErrorCode::kLimit, "JPEG 2000 image: the size is 2147483647 x 2147483647");
+}
+
+TEST_CASE("images: the limit of pixels is an argument") {
+  const std::string file = EncodePng(Ramp(9, 5, 3));
+  CHECK(ReadImageSize(SpanOf(file), 45).has_value());
+  const auto size = ReadImageSize(SpanOf(file), 44);
+  REQUIRE(!size.has_value());
+  CHECK(size.error().code() == ErrorCode::kLimit);
+  CHECK(size.error().message().find("max-image-pixels") != std::string::npos);
+}
+
+TEST_CASE("images: an error of who takes the rows ends the decoding") {
+  for (const std::string& file :
+       {EncodePng(Ramp(9, 50, 3)), EncodeJpeg(Ramp(9, 50, 3)), EncodeTiff(Ramp(9, 50, 3)),
+        EncodeWebp(Ramp(9, 50, 3)), std::string("P5 1 2 255\nab")}) {
+    const auto size = ReadImageSize(SpanOf(file));
+    REQUIRE(size.has_value());
+    int calls = 0;
+    const Status done =
+        DecodeImageRows(SpanOf(file), *size, [&](std::span<const uint8_t>) -> Status {
+          ++calls;
+          return LimitError("enough");
+        });
+    REQUIRE(!done.has_value());
+    CHECK(done.error().code() == ErrorCode::kLimit);
+    CHECK(calls == 1);
+  }
+}
+
+TEST_CASE("images: a large TIFF image in bands") {
+  // More pixels than a band has, in one strip and in tiles.
+  const RawImage image = Ramp(2100, 2100, 1);
+  for (const int tile : {0, 512})
+    CheckPixels(EncodeTiff(image, {.photometric = 1, .tile = tile}), 2100, 2100, RgbOf(image));
 }
 
 }  // namespace

@@ -70,6 +70,15 @@ Status CheckBmpEncoding(size_t header, const BmpHeader& h) {
   return {};
 }
 
+// Sizes are at most 2^31, and rows have at most 2^33 bytes.
+Status RequireBmpRows(std::span<const uint8_t> file, const BmpHeader& h) {
+  if (h.runs()) return {};
+  const auto left = static_cast<int64_t>(file.size() - h.raster);
+  const int64_t last = (h.row_bits() + 7) / 8;
+  if (left < last || h.size.height - 1 > (left - last) / h.row_bytes()) return TruncatedImage();
+  return {};
+}
+
 Result<BmpHeader> ReadBmpHeader(std::span<const uint8_t> file) {
   if (file.size() < 18) return TruncatedImage();
   BmpHeader h;
@@ -102,12 +111,8 @@ Result<BmpHeader> ReadBmpHeader(std::span<const uint8_t> file) {
   }
   if (h.palette + h.colors * h.palette_entry > file.size() || h.raster > file.size())
     return TruncatedImage();
-  // Sizes are below 2^31, and rows below 2^36 bits.
-  if (!h.runs() && h.size.height > 0 && h.size.width > 0 &&
-      h.size.height <= kMaxImagePixels / h.size.width &&
-      (h.size.height - 1) * h.row_bytes() + (h.row_bits() + 7) / 8 >
-          static_cast<int64_t>(file.size() - h.raster))
-    return TruncatedImage();
+  if (h.size.height > 0 && h.size.width > 0 && h.size.height <= kMaxImagePixels / h.size.width)
+    NN_RETURN_IF_ERROR(RequireBmpRows(file, h));
   return h;
 }
 
@@ -244,6 +249,7 @@ Result<ImageSize> BmpSize(std::span<const uint8_t> file) {
 
 Status DecodeBmp(std::span<const uint8_t> file, ImageSize, std::span<uint8_t> rgb) {
   NN_ASSIGN(const BmpHeader h, ReadBmpHeader(file));
+  NN_RETURN_IF_ERROR(RequireBmpRows(file, h));
   BmpPixels pixels(file, h, rgb);
   if (h.runs()) return BmpRuns(file.subspan(h.raster), h, pixels).Decode();
   DecodeBmpRows(file, h, pixels);

@@ -14,6 +14,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 
 #include "base/status.h"
@@ -24,17 +25,28 @@ struct ImageSize {
   int64_t height = 0, width = 0;
 };
 
+// The default limit for pictures, and that of operators that decode images.
 inline constexpr int64_t kMaxImagePixels = int64_t{1} << 28;
 
 // Whether the first bytes are those of a format above. The rest may be damaged.
 bool IsImage(std::span<const uint8_t> file);
 
 // The size according to the header: at least one pixel. kModel if the bytes are not an image,
-// kUnsupported for a format that is known but not supported, kLimit for more than kMaxImagePixels.
-Result<ImageSize> ReadImageSize(std::span<const uint8_t> file);
+// kUnsupported for a format that is known but not supported, kLimit for more than `max_pixels`.
+// Allocates little, whatever the size is.
+Result<ImageSize> ReadImageSize(std::span<const uint8_t> file,
+                                int64_t max_pixels = kMaxImagePixels);
 
 // Writes the pixels, row by row from the top: 3 bytes each, red first. `size` is that of
 // ReadImageSize; `rgb` has 3 height width bytes. Damaged and truncated files are errors.
 Status DecodeImage(std::span<const uint8_t> file, ImageSize size, std::span<uint8_t> rgb);
+
+// Takes one or more whole rows behind those before; an error ends the decoding.
+using TakeRows = std::function<Status(std::span<const uint8_t> rgb)>;
+
+// The same pixels in bands, which are decoded as they are taken. JPEG, PNG, PNM and TIFF are
+// never in memory as a whole, unless the file has them in another order: interlaced, progressive,
+// or with an orientation.
+Status DecodeImageRows(std::span<const uint8_t> file, ImageSize size, const TakeRows& take);
 
 }  // namespace nn

@@ -18,7 +18,9 @@ struct ImageFormat {
   bool (*recognize)(std::span<const uint8_t> file);
   // Allocates little; the caller checks the size before `decode`.
   Result<ImageSize> (*size)(std::span<const uint8_t> file);
+  // One of them: to all of the pixels, or in bands.
   Status (*decode)(std::span<const uint8_t> file, ImageSize size, std::span<uint8_t> rgb);
+  Status (*rows)(std::span<const uint8_t> file, ImageSize size, const TakeRows& take) = nullptr;
 };
 
 ImageFormat BmpImages();
@@ -48,7 +50,7 @@ inline uint32_t BigEndian(std::span<const uint8_t> file, size_t at, size_t bytes
   return v;
 }
 
-// kLimit if memory is exhausted.
+// Without contents, so that no page is touched before it is written. kLimit if memory is exhausted.
 template <typename T>
 Result<std::unique_ptr<T[]>> NewPixels(int64_t n) {
   std::unique_ptr<T[]> pixels(new (std::nothrow) T[static_cast<size_t>(n)]);

@@ -3,6 +3,7 @@
 #include <csetjmp>
 #include <cstddef>
 #include <cstdio>
+#include <vector>
 
 #include <jpeglib.h>
 
@@ -75,20 +76,23 @@ void JpegRowFromCmyk(const uint8_t* cmyk, int64_t width, bool inverted, uint8_t*
       *rgb++ = static_cast<uint8_t>(((cmyk[c] ^ flip) * (cmyk[3] ^ flip) + 127) / 255);
 }
 
-// `cmyk` has a row, or is null for images without black.
-bool ReadJpegRows(JpegReader* r, uint8_t* cmyk, uint8_t* rgb) {
+bool StartJpeg(JpegReader* r, bool is_cmyk) {
   if (setjmp(r->jump) != 0) return false;
-  r->image.out_color_space = cmyk != nullptr ? JCS_CMYK : JCS_RGB;
+  r->image.out_color_space = is_cmyk ? JCS_CMYK : JCS_RGB;
   r->image.dct_method = JDCT_ISLOW;
   r->image.do_fancy_upsampling = TRUE;
   jpeg_start_decompress(&r->image);
-  while (r->image.output_scanline < r->image.output_height) {
-    JSAMPROW row = rgb + size_t{3} * r->image.output_width * r->image.output_scanline;
-    JSAMPROW into = cmyk != nullptr ? cmyk : row;
-    jpeg_read_scanlines(&r->image, &into, 1);
-    if (cmyk != nullptr)
-      JpegRowFromCmyk(cmyk, r->image.output_width, r->image.saw_Adobe_marker != 0, row);
-  }
+  return true;
+}
+
+bool ReadJpegRow(JpegReader* r, uint8_t* row) {
+  if (setjmp(r->jump) != 0) return false;
+  jpeg_read_scanlines(&r->image, &row, 1);
+  return true;
+}
+
+bool EndJpeg(JpegReader* r) {
+  if (setjmp(r->jump) != 0) return false;
   jpeg_finish_decompress(&r->image);
   return true;
 }
@@ -103,24 +107,31 @@ Result<ImageSize> JpegSize(std::span<const uint8_t> file) {
   return ImageSize{reader.image.image_height, reader.image.image_width};
 }
 
-Status DecodeJpeg(std::span<const uint8_t> file, ImageSize size, std::span<uint8_t> rgb) {
+Status DecodeJpeg(std::span<const uint8_t> file, ImageSize size, const TakeRows& take) {
   JpegReader reader;
   if (!ReadJpegHeader(&reader, file.data(), file.size())) return ModelError("{}", reader.message);
   const J_COLOR_SPACE space = reader.image.jpeg_color_space;
   if (space == JCS_UNKNOWN)
     return UnsupportedError("{} unknown components are not supported", reader.image.num_components);
-  std::unique_ptr<uint8_t[]> cmyk;
-  if (space == JCS_CMYK || space == JCS_YCCK) {
-    NN_ASSIGN(cmyk, NewPixels<uint8_t>(4 * size.width));
+  const bool is_cmyk = space == JCS_CMYK || space == JCS_YCCK;
+  std::vector<uint8_t> row(static_cast<size_t>(3 * size.width));
+  std::vector<uint8_t> cmyk(static_cast<size_t>(is_cmyk ? 4 * size.width : 0));
+  if (!StartJpeg(&reader, is_cmyk)) return ModelError("{}", reader.message);
+  for (int64_t y = 0; y < size.height; ++y) {
+    if (!ReadJpegRow(&reader, is_cmyk ? cmyk.data() : row.data()))
+      return ModelError("{}", reader.message);
+    if (is_cmyk)
+      JpegRowFromCmyk(cmyk.data(), size.width, reader.image.saw_Adobe_marker != 0, row.data());
+    NN_RETURN_IF_ERROR(take(row));
   }
-  if (!ReadJpegRows(&reader, cmyk.get(), rgb.data())) return ModelError("{}", reader.message);
+  if (!EndJpeg(&reader)) return ModelError("{}", reader.message);
   return {};
 }
 
 }  // namespace
 
 ImageFormat JpegImages() {
-  return {"JPEG", IsJpeg, JpegSize, DecodeJpeg};
+  return {"JPEG", IsJpeg, JpegSize, nullptr, DecodeJpeg};
 }
 
 }  // namespace nn

@@ -5,6 +5,7 @@
 #include <csetjmp>
 #include <cstdio>
 #include <cstring>
+#include <vector>
 
 #include "base/image/image_impl.h"
 
@@ -45,14 +46,13 @@ bool ReadPngHeader(PngReader* r) {
   if (setjmp(png_jmpbuf(r->png)) != 0) return false;
   r->info = png_create_info_struct(r->png);
   if (r->info == nullptr) return false;
-  png_set_user_limits(r->png, kMaxImagePixels, kMaxImagePixels);
+  png_set_user_limits(r->png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
   png_set_read_fn(r->png, r, ReadPngBytes);
   png_read_info(r->png, r->info);
   return true;
 }
 
-// `rows` has a pointer for each row.
-bool ReadPngRows(PngReader* r, png_bytepp rows) {
+bool StartPng(PngReader* r) {
   if (setjmp(png_jmpbuf(r->png)) != 0) return false;
   png_set_expand(r->png);
   png_set_scale_16(r->png);
@@ -63,7 +63,24 @@ bool ReadPngRows(PngReader* r, png_bytepp rows) {
   const size_t bytes = png_get_rowbytes(r->png, r->info);
   if (bytes != size_t{3} * png_get_image_width(r->png, r->info))
     png_error(r->png, "the rows have an unexpected size");
+  return true;
+}
+
+bool ReadPngRow(PngReader* r, png_bytep row) {
+  if (setjmp(png_jmpbuf(r->png)) != 0) return false;
+  png_read_row(r->png, row, nullptr);
+  return true;
+}
+
+// All rows of an interlaced image; `rows` has a pointer for each.
+bool ReadPngRows(PngReader* r, png_bytepp rows) {
+  if (setjmp(png_jmpbuf(r->png)) != 0) return false;
   png_read_image(r->png, rows);
+  return true;
+}
+
+bool EndPng(PngReader* r) {
+  if (setjmp(png_jmpbuf(r->png)) != 0) return false;
   png_read_end(r->png, nullptr);
   return true;
 }
@@ -82,23 +99,38 @@ Result<ImageSize> PngSize(std::span<const uint8_t> file) {
   return ImageSize{BigEndian(file, 20, 4), BigEndian(file, 16, 4)};
 }
 
-Status DecodePng(std::span<const uint8_t> file, ImageSize size, std::span<uint8_t> rgb) {
+Status TakeInterlaced(PngReader& reader, ImageSize size, const TakeRows& take) {
+  const auto bytes = static_cast<size_t>(3 * size.height * size.width);
+  NN_ASSIGN(const auto rgb, NewPixels<uint8_t>(3 * size.height * size.width));
+  NN_ASSIGN(const auto rows, NewPixels<png_bytep>(size.height));
+  for (int64_t y = 0; y < size.height; ++y)
+    rows[static_cast<size_t>(y)] = &rgb[static_cast<size_t>(3 * y * size.width)];
+  if (!ReadPngRows(&reader, rows.get()) || !EndPng(&reader)) return PngError(reader);
+  return take({rgb.get(), bytes});
+}
+
+Status DecodePng(std::span<const uint8_t> file, ImageSize size, const TakeRows& take) {
   PngReader reader(file);
   if (!ReadPngHeader(&reader)) return PngError(reader);
   if (png_get_image_height(reader.png, reader.info) != size.height ||
       png_get_image_width(reader.png, reader.info) != size.width)
     return ModelError("it does not begin with its size");
-  NN_ASSIGN(const auto rows, NewPixels<png_bytep>(size.height));
-  for (int64_t y = 0; y < size.height; ++y)
-    rows[static_cast<size_t>(y)] = &rgb[static_cast<size_t>(3 * y * size.width)];
-  if (!ReadPngRows(&reader, rows.get())) return PngError(reader);
+  if (!StartPng(&reader)) return PngError(reader);
+  if (png_get_interlace_type(reader.png, reader.info) != PNG_INTERLACE_NONE)
+    return TakeInterlaced(reader, size, take);
+  std::vector<uint8_t> row(static_cast<size_t>(3 * size.width));
+  for (int64_t y = 0; y < size.height; ++y) {
+    if (!ReadPngRow(&reader, row.data())) return PngError(reader);
+    NN_RETURN_IF_ERROR(take(row));
+  }
+  if (!EndPng(&reader)) return PngError(reader);
   return {};
 }
 
 }  // namespace
 
 ImageFormat PngImages() {
-  return {"PNG", IsPng, PngSize, DecodePng};
+  return {"PNG", IsPng, PngSize, nullptr, DecodePng};
 }
 
 }  // namespace nn

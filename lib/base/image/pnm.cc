@@ -108,11 +108,13 @@ Result<ImageSize> PnmSize(std::span<const uint8_t> file) {
   return h.size;
 }
 
-Status DecodePnm(std::span<const uint8_t> file, ImageSize size, std::span<uint8_t> rgb) {
+Status DecodePnm(std::span<const uint8_t> file, ImageSize size, const TakeRows& take) {
   NN_ASSIGN(const PnmHeader h, ReadPnmHeader(file));
+  if (LeastRasterBytes(h) > static_cast<int64_t>(file.size() - h.raster)) return TruncatedImage();
   PnmReader in(file, h.raster);
-  uint8_t* to = rgb.data();
+  std::vector<uint8_t> row(static_cast<size_t>(3 * size.width));
   for (int64_t y = 0; y < size.height; ++y) {
+    uint8_t* to = row.data();
     uint8_t byte = 0;
     for (int64_t i = 0; i < size.width * h.channels(); ++i) {
       uint32_t v = 0;
@@ -132,6 +134,7 @@ Status DecodePnm(std::span<const uint8_t> file, ImageSize size, std::span<uint8_
       const int64_t copies = h.channels() == 1 ? 3 : 1;
       for (int64_t k = 0; k < copies; ++k) *to++ = static_cast<uint8_t>(scaled);
     }
+    NN_RETURN_IF_ERROR(take(row));
   }
   return {};
 }
@@ -139,7 +142,7 @@ Status DecodePnm(std::span<const uint8_t> file, ImageSize size, std::span<uint8_
 }  // namespace
 
 ImageFormat PnmImages() {
-  return {"PNM", IsPnm, PnmSize, DecodePnm};
+  return {"PNM", IsPnm, PnmSize, nullptr, DecodePnm};
 }
 
 }  // namespace nn

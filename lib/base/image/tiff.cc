@@ -131,7 +131,45 @@ void OrientTiff(const uint32_t* from, int orientation, ImageSize size, std::span
   }
 }
 
-Status DecodeTiff(std::span<const uint8_t> file, ImageSize size, std::span<uint8_t> rgb) {
+// Rows that are read at a time. A strip or tile is decoded again for each band in it, so there are
+// few bands of an image that is one strip.
+int64_t TiffBand(TIFF* tiff, ImageSize size) {
+  constexpr int64_t kBandPixels = int64_t{1} << 22, kMostBands = 16;
+  uint32_t rows = 0;
+  if (TIFFIsTiled(tiff) != 0)
+    TIFFGetField(tiff, TIFFTAG_TILELENGTH, &rows);
+  else
+    TIFFGetFieldDefaulted(tiff, TIFFTAG_ROWSPERSTRIP, &rows);
+  const int64_t unit = std::clamp<int64_t>(rows, 1, size.height);
+  if (unit * size.width > kBandPixels) return (size.height + kMostBands - 1) / kMostBands;
+  return std::max<int64_t>(1, kBandPixels / (unit * size.width)) * unit;
+}
+
+Status TakeTiff(const TiffReader& reader, TIFFRGBAImage& image, int orientation, ImageSize size,
+                const TakeRows& take) {
+  constexpr const char* kDamaged = "the file is truncated or damaged";
+  image.orientation = ORIENTATION_TOPLEFT;
+  image.req_orientation = ORIENTATION_TOPLEFT;
+  const int64_t columns = image.width, rows = image.height;
+  if (columns * rows != size.height * size.width) return reader.Failure(kDamaged);
+  const bool is_plain = orientation == ORIENTATION_TOPLEFT;
+  const int64_t band = is_plain ? std::min(TiffBand(image.tif, size), rows) : rows;
+  NN_ASSIGN(const auto raster, NewPixels<uint32_t>(columns * band));
+  NN_ASSIGN(const auto rgb, NewPixels<uint8_t>(3 * columns * band));
+  for (int64_t row = 0; row < rows; row += band) {
+    const int64_t count = std::min(band, rows - row);
+    image.row_offset = static_cast<int>(row);
+    if (TIFFRGBAImageGet(&image, raster.get(), static_cast<uint32_t>(columns),
+                         static_cast<uint32_t>(count)) == 0)
+      return reader.Failure(kDamaged);
+    const std::span<uint8_t> part(rgb.get(), static_cast<size_t>(3 * columns * count));
+    OrientTiff(raster.get(), orientation, is_plain ? ImageSize{count, columns} : size, part);
+    NN_RETURN_IF_ERROR(take(part));
+  }
+  return {};
+}
+
+Status DecodeTiff(std::span<const uint8_t> file, ImageSize size, const TakeRows& take) {
   const int64_t pixels = size.height * size.width;
   TiffReader reader(file, std::max(kTiffHeaderMemory, 16 * pixels));
   TIFF* const tiff = reader.get();
@@ -148,23 +186,17 @@ Status DecodeTiff(std::span<const uint8_t> file, ImageSize size, std::span<uint8
   }
   char message[1024] = "";
   if (TIFFRGBAImageOK(tiff, message) == 0) return UnsupportedError("{}", message);
-  NN_ASSIGN(const auto raster, NewPixels<uint32_t>(pixels));
   TIFFRGBAImage image;
   if (TIFFRGBAImageBegin(&image, tiff, 1, message) == 0) return ModelError("{}", message);
-  image.orientation = ORIENTATION_TOPLEFT;
-  image.req_orientation = ORIENTATION_TOPLEFT;
-  const int ok = TIFFRGBAImageGet(&image, raster.get(), image.width, image.height);
-  const bool sized = int64_t{image.width} * image.height == pixels;
+  const Status done = TakeTiff(reader, image, orientation, size, take);
   TIFFRGBAImageEnd(&image);
-  if (ok == 0 || !sized) return reader.Failure("the file is truncated or damaged");
-  OrientTiff(raster.get(), orientation, size, rgb);
-  return {};
+  return done;
 }
 
 }  // namespace
 
 ImageFormat TiffImages() {
-  return {"TIFF", IsTiff, TiffSize, DecodeTiff};
+  return {"TIFF", IsTiff, TiffSize, nullptr, DecodeTiff};
 }
 
 }  // namespace nn
