@@ -1,6 +1,7 @@
 #include "base/file.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #ifdef __linux__
@@ -19,19 +20,40 @@
 namespace nn {
 namespace {
 
-Result<Blob> ReadStream(int fd, const std::string& path, uint64_t max_bytes,
-                        std::string_view limit) {
+// Reads to the end. Of a pipe that was opened without blocking, reads say that it is at its end
+// until a program opens it to write; that is waited for as long as a shell may need to start one.
+Result<Blob> ReadStream(int fd, const std::string& path, uint64_t max_bytes, std::string_view limit,
+                        bool may_lack_writer = false) {
   constexpr size_t kChunk = size_t{1} << 20;
+  constexpr int kTries = 100, kMilliseconds = 50;
+  const auto wait = [&](int milliseconds) {
+    pollfd ready = {fd, POLLIN, 0};
+    return poll(&ready, 1, milliseconds) > 0;
+  };
   auto bytes = std::make_shared<std::vector<std::byte>>();
   size_t have = 0;
+  int tries = may_lack_writer ? kTries : 0;
   while (true) {
     if (have > max_bytes)
       return LimitError("{}: exceeds the limit of {} bytes ({})", path, max_bytes, limit);
     bytes->resize(have + kChunk);
     const ssize_t n = read(fd, bytes->data() + have, kChunk);
     if (n < 0 && errno == EINTR) continue;
+    if (n < 0 && errno == EAGAIN) {
+      tries = 0;
+      wait(-1);
+      continue;
+    }
     if (n < 0) return IoError("{}: {}", path, ErrnoText(errno));
+    if (n == 0 && tries > 0) {
+      if (wait(kMilliseconds))
+        tries = 0;  // bytes, or a writer that has ended
+      else if (--tries == 0)
+        return IoError("{}: no program writes to this pipe", path);
+      continue;
+    }
     if (n == 0) break;
+    tries = 0;
     have += static_cast<size_t>(n);
   }
   bytes->resize(have);
@@ -79,18 +101,21 @@ FileDescriptor OpenBeneath(const std::filesystem::path& directory,
 }  // namespace
 
 Result<Blob> ReadFile(const std::string& path, uint64_t max_bytes, uint64_t max_piped) {
-  const auto read_pipe = [&](int fd, const std::string& name) {
-    return max_piped < max_bytes ? ReadStream(fd, name, max_piped, "max-piped-bytes")
-                                 : ReadStream(fd, name, max_bytes, "max-file-bytes");
+  const auto read_pipe = [&](int fd, const std::string& name, bool may_lack_writer) {
+    const bool piped = max_piped < max_bytes;
+    return ReadStream(fd, name, piped ? max_piped : max_bytes,
+                      piped ? "max-piped-bytes" : "max-file-bytes", may_lack_writer);
   };
-  if (path == "-") return read_pipe(STDIN_FILENO, "standard input");
-  const FileDescriptor file(Retry([&] { return open(path.c_str(), O_RDONLY | O_CLOEXEC); }));
+  if (path == "-") return read_pipe(STDIN_FILENO, "standard input", false);
+  // Opening a pipe without O_NONBLOCK waits for a program that writes to it.
+  const FileDescriptor file(
+      Retry([&] { return open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); }));
   if (!file) return IoError("{}: {}", path, ErrnoText(errno));
   struct stat st {};
   if (fstat(file.get(), &st) != 0) return IoError("{}: {}", path, ErrnoText(errno));
   if (S_ISREG(st.st_mode))
     return ReadRegular(file.get(), static_cast<uint64_t>(st.st_size), path, max_bytes);
-  if (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode)) return read_pipe(file.get(), path);
+  if (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode)) return read_pipe(file.get(), path, true);
   return IoError("{}: {}", path, S_ISDIR(st.st_mode) ? "is a directory" : "is not a regular file");
 }
 

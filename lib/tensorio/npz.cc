@@ -96,6 +96,9 @@ Result<std::vector<EntryInfo>> ListEntries(zip_t* archive, uint64_t count, uint6
 Result<Blob> ReadEntry(zip_t* archive, zip_uint64_t index, const EntryInfo& info,
                        uint64_t max_bytes, std::vector<std::byte>& chunk) {
   constexpr uint64_t kDeflateRatio = 1032;  // at most, RFC 1951
+  // Of an entry that says it is too large, nothing is unpacked. Others may lie.
+  if (info.claimed > max_bytes)
+    return LimitError("the unpacked arrays exceed the limit (max-unpacked-bytes)");
   const Entry entry(zip_fopen_index(archive, index, 0));
   if (entry == nullptr) return ZipFailure(ErrorCode::kParse, "", zip_get_error(archive));
   auto bytes = std::make_shared<std::vector<std::byte>>();

@@ -116,6 +116,29 @@ TEST_CASE("a symbolic link is followed, not replaced") {
   CHECK(Listing(dir / "inner") == "real\n");
 }
 
+TEST_CASE("a named pipe is read to its end, and not waited for without a writer") {
+  const TempDir dir;
+  REQUIRE(mkfifo((dir / "pipe").c_str(), 0600) == 0);
+  const auto lonely = ReadFile(dir / "pipe");
+  REQUIRE(!lonely.has_value());
+  CHECK(lonely.error().code() == ErrorCode::kIo);
+  CHECK(lonely.error().message().find("no program writes to this pipe") != std::string::npos);
+  // The writer opens the pipe later, and is slow.
+  std::thread writer([&] {
+    usleep(200'000);
+    const int fd = open((dir / "pipe").c_str(), O_WRONLY | O_CLOEXEC);
+    for (const char c : {'a', 'b', 'c'}) {
+      if (write(fd, &c, 1) != 1) break;
+      usleep(100'000);
+    }
+    close(fd);
+  });
+  const auto read = ReadFile(dir / "pipe");
+  writer.join();
+  REQUIRE(read.has_value());
+  CHECK(std::string_view(reinterpret_cast<const char*>(read->data()), read->size()) == "abc");
+}
+
 TEST_CASE("pipes and devices are written to, never replaced") {
   const TempDir dir;
   REQUIRE(mkfifo((dir / "pipe").c_str(), 0600) == 0);

@@ -149,6 +149,11 @@ TEST_CASE("npz: limits hold for what is unpacked, whatever the archive claims") 
   ZipEntry claims = Stored("a.npy", NpyOf(kA));
   claims.size = 0xFFFFFFF0u;
   CHECK(!ReadNpz(BlobOf(Zip({claims}))).has_value());
+  // What an entry says is too large is not unpacked to see whether it is.
+  claims.size = 4096;
+  claims.packed.resize(10);
+  limits.max_bytes = 4000;
+  CHECK(ReadNpz(BlobOf(Zip({claims})), limits).error().code() == ErrorCode::kLimit);
 }
 
 TEST_CASE("npz: entries that overlap are refused") {
