@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <unordered_set>
 
 #include "convert/written.h"
 #include "inspect/loaded.h"
@@ -42,12 +43,13 @@ class ValueTypes {
 void Compare(const NativeFlow& flow, const std::vector<size_t>& before,
              const std::vector<NativeEdit::Port>& after, std::vector<std::string>& added,
              std::vector<std::string>& dropped) {
-  for (const NativeEdit::Port& port : after)
-    if (std::ranges::find(before, port.value) == before.end())
-      added.push_back(flow.values[port.value].name);
+  std::unordered_set<size_t> had(before.begin(), before.end()), has;
+  for (const NativeEdit::Port& port : after) {
+    has.insert(port.value);
+    if (!had.contains(port.value)) added.push_back(flow.values[port.value].name);
+  }
   for (const size_t v : before)
-    if (std::ranges::find(after, v, &NativeEdit::Port::value) == after.end())
-      dropped.push_back(flow.values[v].name);
+    if (!has.contains(v)) dropped.push_back(flow.values[v].name);
 }
 
 EditSummary SummaryOf(const NativeFlow& flow, const NativeEdit& edit) {

@@ -8,6 +8,7 @@
 #include <map>
 #include <set>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "base/text.h"
@@ -15,19 +16,35 @@
 namespace nn::edit {
 namespace {
 
-using Values = std::vector<size_t>;
-
 bool HasWildcards(std::string_view pattern) {
   return pattern.find_first_of("*?[") != std::string_view::npos;
 }
 
-bool Contains(const Values& values, size_t value) {
-  return std::ranges::find(values, value) != values.end();
-}
+// Values in an order, each of which is found at once: patterns match many.
+class Values {
+ public:
+  Values() = default;
+  explicit Values(std::vector<size_t> list)
+      : list_(std::move(list)), set_(list_.begin(), list_.end()) {}
 
-void AddNew(size_t value, Values& values) {
-  if (!Contains(values, value)) values.push_back(value);
-}
+  void AddNew(size_t value) {
+    if (set_.insert(value).second) list_.push_back(value);
+  }
+  template <typename Fn>
+  void EraseIf(Fn is_erased) {
+    std::erase_if(list_, is_erased);
+    set_ = {list_.begin(), list_.end()};
+  }
+  bool Contains(size_t value) const { return set_.contains(value); }
+  bool empty() const { return list_.empty(); }
+  size_t size() const { return list_.size(); }
+  auto begin() const { return list_.begin(); }
+  auto end() const { return list_.end(); }
+
+ private:
+  std::vector<size_t> list_;
+  std::unordered_set<size_t> set_;
+};
 
 // What stands for an operator that a pattern matches.
 enum class Side : uint8_t { kReads, kWrites };
@@ -39,8 +56,8 @@ class Planner {
   }
 
   NativeEdit Compute(const std::vector<NativeEdit::Port>& values) {
-    for (const NativeEdit::Port& port : values) AddNew(port.value, ends_);
-    edit_.keeps = OperatorsFor(ends_, {}, needed_);
+    for (const NativeEdit::Port& port : values) ends_.AddNew(port.value);
+    edit_.keeps = OperatorsFor(ends_, Values(), needed_);
     for (const size_t v : flow_.inputs)
       if (needed_[v]) edit_.inputs.push_back({v});
     edit_.outputs = values;
@@ -79,15 +96,15 @@ class Planner {
   // The values that a pattern stands for, in the order of the file.
   Result<Values> Resolve(const std::string& option, const std::string& pattern, Side side) const {
     Values out;
-    if (const auto it = index_.find(pattern); it != index_.end()) return Values{it->second};
+    if (const auto it = index_.find(pattern); it != index_.end()) return Values({it->second});
     for (size_t v = 0; v < flow_.values.size(); ++v)
-      if (Matches(pattern, NameOf(v)) && !flow_.values[v].is_constant) out.push_back(v);
+      if (Matches(pattern, NameOf(v)) && !flow_.values[v].is_constant) out.AddNew(v);
     if (!out.empty()) return out;
     const auto add_operators = [&](const auto& name_of) {
       for (const NativeFlow::Operator& op : flow_.operators) {
         if (!Matches(pattern, name_of(op))) continue;
         for (const size_t v : side == Side::kReads ? op.inputs : op.outputs)
-          if (!flow_.values[v].is_constant) AddNew(v, out);
+          if (!flow_.values[v].is_constant) out.AddNew(v);
       }
     };
     add_operators([](const NativeFlow::Operator& op) { return op.name; });
@@ -108,7 +125,7 @@ class Planner {
       for (size_t e = text.size(); e > end; e = text.rfind(',', e - 1))
         if (index_.contains(std::string(text.substr(0, e)))) end = e;
       NN_ASSIGN(const Values found, Resolve(option, std::string(text.substr(0, end)), side));
-      for (const size_t v : found) AddNew(v, out);
+      for (const size_t v : found) out.AddNew(v);
       text.remove_prefix(std::min(end + 1, text.size()));
     }
     return {};
@@ -132,7 +149,7 @@ class Planner {
     }
     for (const std::string& pattern : o_.cut_before) {
       NN_ASSIGN(const Values found, Resolve("--cut-before", pattern, Side::kReads));
-      for (const size_t v : found) AddNew(v, starts_);
+      for (const size_t v : found) starts_.AddNew(v);
     }
     for (const size_t v : starts_)
       if (flow_.values[v].is_constant)
@@ -142,33 +159,33 @@ class Planner {
   }
 
   Status FindEnds() {
-    ends_ = flow_.outputs;
+    ends_ = Values(flow_.outputs);
     if (!o_.extract.empty()) {
       NN_ASSIGN(const auto range, SplitRange());
       if (!range.second.empty()) {
-        ends_.clear();
+        ends_ = {};
         NN_RETURN_IF_ERROR(ResolveList("--extract", range.second, Side::kWrites, ends_));
       }
     }
     Values cuts;
     for (const std::string& pattern : o_.cut_after) {
       NN_ASSIGN(const Values found, Resolve("--cut-after", pattern, Side::kWrites));
-      for (const size_t v : found) AddNew(v, cuts);
+      for (const size_t v : found) cuts.AddNew(v);
     }
     if (!cuts.empty()) {
       const std::vector<bool> depends = DependentsOf(cuts);
-      std::erase_if(ends_, [&](size_t v) { return depends[v]; });
-      for (const size_t v : cuts) AddNew(v, ends_);
+      ends_.EraseIf([&](size_t v) { return depends[v]; });
+      for (const size_t v : cuts) ends_.AddNew(v);
     }
     for (const std::string& pattern : o_.remove_outputs) {
       const size_t before = ends_.size();
-      std::erase_if(ends_, [&](size_t v) { return Matches(pattern, NameOf(v)); });
+      ends_.EraseIf([&](size_t v) { return Matches(pattern, NameOf(v)); });
       if (ends_.size() == before)
         return UsageError("--remove-output {}: the outputs are {}", Quote(pattern), NamesOf(ends_));
     }
     for (const std::string& pattern : o_.add_outputs) {
       NN_ASSIGN(const Values found, Resolve("--add-output", pattern, Side::kWrites));
-      for (const size_t v : found) AddNew(v, ends_);
+      for (const size_t v : found) ends_.AddNew(v);
     }
     if (ends_.empty()) return UsageError("the edit leaves no output; a model needs one");
     return {};
@@ -221,7 +238,7 @@ class Planner {
     for (size_t i = 0; i < edit_.keeps.size(); ++i) {
       if (!edit_.keeps[i]) continue;
       for (const size_t v : flow_.operators[i].outputs)
-        if (Contains(starts_, v)) return WrittenInput(v, i);
+        if (starts_.Contains(v)) return WrittenInput(v, i);
     }
     return {};
   }
@@ -229,7 +246,7 @@ class Planner {
   tl::unexpected<Error> WrittenInput(size_t value, size_t op) const {
     Values others;
     for (const size_t v : flow_.operators[op].outputs)
-      if (v != value) others.push_back(v);
+      if (v != value) others.AddNew(v);
     if (others.empty())
       return UnsupportedError(
           "{} cannot become an input: {} also writes other values that are needed",
@@ -243,14 +260,15 @@ class Planner {
   // Inputs of the model that are needed, or never were, stay first.
   Status FindInputs() {
     std::vector<bool> used_before;
-    if (ChangesStructure(o_)) OperatorsFor(flow_.outputs, {}, used_before);
+    if (ChangesStructure(o_)) OperatorsFor(Values(flow_.outputs), Values(), used_before);
     for (const size_t v : flow_.inputs) {
       const bool stays =
           !ChangesStructure(o_) || needed_[v] || (o_.extract.empty() && !used_before[v]);
       if (stays) edit_.inputs.push_back({v});
     }
+    const Values before(flow_.inputs);
     for (const size_t v : starts_) {
-      if (Contains(flow_.inputs, v)) continue;
+      if (before.Contains(v)) continue;
       if (needed_[v]) edit_.inputs.push_back({v});
     }
     if (starts_.empty() || std::ranges::any_of(starts_, [&](size_t v) { return needed_[v]; }))
@@ -276,10 +294,11 @@ class Planner {
     return {};
   }
 
-  Status SetTypes(const Values& before, const TypeOf& type_of,
+  Status SetTypes(const std::vector<size_t>& ports_before, const TypeOf& type_of,
                   std::vector<NativeEdit::Port>& ports) const {
+    const Values before(ports_before);
     for (NativeEdit::Port& port : ports) {
-      if (Contains(before, port.value)) continue;
+      if (before.Contains(port.value)) continue;
       NN_ASSIGN(port.type, type_of(NameOf(port.value)));
     }
     return {};
@@ -317,10 +336,10 @@ class Planner {
   // The value of that name, or those that match, of the edited model.
   Values RemainingOf(const std::string& pattern, const std::vector<bool>& has) const {
     if (const auto it = index_.find(pattern); it != index_.end() && has[it->second])
-      return {it->second};
+      return Values({it->second});
     Values out;
     for (size_t v = 0; v < has.size(); ++v)
-      if (has[v] && Matches(pattern, NameOf(v))) out.push_back(v);
+      if (has[v] && Matches(pattern, NameOf(v))) out.AddNew(v);
     return out;
   }
 

@@ -2,6 +2,9 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -16,14 +19,15 @@ namespace {
 
 // The inputs and outputs of the edited model that are no inputs of the source, each once.
 std::vector<NativeEdit::Port> PortsIn(const NativeFlow& flow, const EditedModel& edited) {
+  std::unordered_map<std::string_view, size_t> index;
+  for (size_t v = 0; v < flow.values.size(); ++v) index.try_emplace(flow.values[v].name, v);
+  std::unordered_set<size_t> known(flow.inputs.begin(), flow.inputs.end());
   std::vector<NativeEdit::Port> out;
   for (const auto* ports : {&edited.inputs, &edited.outputs})
     for (const auto& [name, type] : *ports) {
-      const auto it = std::ranges::find(flow.values, name, &NativeFlow::Value::name);
-      const auto value = static_cast<size_t>(it - flow.values.begin());
-      if (std::ranges::find(flow.inputs, value) == flow.inputs.end() &&
-          std::ranges::find(out, value, &NativeEdit::Port::value) == out.end())
-        out.push_back({value, type});
+      const auto it = index.find(name);
+      const size_t value = it == index.end() ? flow.values.size() : it->second;
+      if (known.insert(value).second) out.push_back({value, type});
     }
   return out;
 }
@@ -40,9 +44,9 @@ Result<ReadModel> WithOutputs(const ReadModel& source, const NativeFlow& flow,
   edit.keeps.assign(flow.operators.size(), true);
   for (const size_t v : flow.inputs) edit.inputs.push_back({v});
   for (const size_t v : flow.outputs) edit.outputs.push_back({v});
+  const std::unordered_set<size_t> outputs(flow.outputs.begin(), flow.outputs.end());
   for (const NativeEdit::Port& port : values)
-    if (std::ranges::find(flow.outputs, port.value) == flow.outputs.end())
-      edit.outputs.push_back(port);
+    if (!outputs.contains(port.value)) edit.outputs.push_back(port);
   return Apply(source, edit);
 }
 

@@ -84,16 +84,18 @@ class FlowBuilder {
                   ? node.op_type()
                   : node.domain() + "." + node.op_type();
     op.name = node.name();
-    const auto add = [&](const std::string& name, std::vector<size_t>& values) {
+    std::unordered_set<size_t> read, written;
+    const auto add = [&](const std::string& name, std::unordered_set<size_t>& seen,
+                         std::vector<size_t>& values) {
       if (name.empty()) return;
       const size_t value = ValueOf(name);
-      if (std::ranges::find(values, value) == values.end()) values.push_back(value);
+      if (seen.insert(value).second) values.push_back(value);
     };
-    for (const std::string& name : node.input()) add(name, op.inputs);
+    for (const std::string& name : node.input()) add(name, read, op.inputs);
     EachGraphOf(node, [&](const pb::GraphProto& inner) {
-      EachCaptured(inner, {}, [&](const std::string& name) { add(name, op.inputs); });
+      EachCaptured(inner, {}, [&](const std::string& name) { add(name, read, op.inputs); });
     });
-    for (const std::string& name : node.output()) add(name, op.outputs);
+    for (const std::string& name : node.output()) add(name, written, op.outputs);
   }
 
   NativeFlow flow_;
@@ -204,6 +206,9 @@ class Editor {
     const pb::GraphProto& graph = source_.proto.graph();
     for (const auto* list : {&before, &graph.value_info(), &graph.input(), &graph.output()})
       for (const auto& info : *list) declared.emplace(info.name(), &info);
+    // A file may omit the type of an output.
+    Names old_ports;
+    for (const auto& info : before) old_ports.insert(info.name());
     out->Clear();
     for (const NativeEdit::Port& port : ports) {
       pb::ValueInfoProto& info = *out->Add();
@@ -213,18 +218,12 @@ class Editor {
       if (info.type().value_case() != pb::TypeProto::VALUE_NOT_SET) continue;
       if (IsComplete(port.type))
         WriteValueType(port.type, info.mutable_type());
-      else if (!IsOldPort(before, NameOf(port.value)))
+      else if (!old_ports.contains(NameOf(port.value)))
         return UnsupportedError(
             "the type of {} is unknown, and a graph must state those of its inputs and outputs",
             Quote(NameOf(port.value)));
     }
     return {};
-  }
-
-  // A file may omit the type of an output.
-  static bool IsOldPort(const google::protobuf::RepeatedPtrField<pb::ValueInfoProto>& list,
-                        std::string_view name) {
-    return std::ranges::any_of(list, [&](const auto& info) { return info.name() == name; });
   }
 
   void DropNodes() {

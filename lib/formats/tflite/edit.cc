@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <unordered_map>
 
 #include "base/checked_math.h"
 #include "base/text.h"
@@ -39,7 +40,9 @@ class ModelEditor : private FbCopier {
         parts_(std::move(parts)),
         present_(std::move(names)),
         is_new_input_(NewPorts(main_, edit.inputs, main_.inputs())),
-        is_new_output_(NewPorts(main_, edit.outputs, main_.outputs())) {}
+        is_new_output_(NewPorts(main_, edit.outputs, main_.outputs())) {
+    for (const NativeEdit::Port& port : edit.inputs) inputs_.emplace(port.value, &port);
+  }
 
   Result<std::unique_ptr<NativeModel>> Run(const NativeFlow& flow) {
     NN_RETURN_IF_ERROR(NamePorts(flow));
@@ -266,11 +269,11 @@ class ModelEditor : private FbCopier {
 
   // The shape of an input is what a run has, not what the file declares for a result.
   void SetShape(const fb::Tensor& tensor, int64_t index, Changes& changes) {
-    const auto port =
-        std::ranges::find(edit_.inputs, static_cast<size_t>(index), &NativeEdit::Port::value);
-    if (port == edit_.inputs.end() || !port->type.is_tensor() || !port->type.tensor.ranked())
-      return;
-    const Dims& dims = *port->type.tensor.dims;
+    const auto port = inputs_.find(static_cast<size_t>(index));
+    if (port == inputs_.end()) return;
+    const ValueType& type = port->second->type;
+    if (!type.is_tensor() || !type.tensor.ranked()) return;
+    const Dims& dims = *type.tensor.dims;
     std::vector<int32_t> shape, signature;
     const auto* const q = tensor.quantization();
     const auto scales = static_cast<int32_t>(q == nullptr ? 0 : SizeOf(q->scale()));
@@ -407,6 +410,7 @@ class ModelEditor : private FbCopier {
   KeptParts parts_;
   PortNames present_;
   std::vector<bool> is_new_input_, is_new_output_;
+  std::unordered_map<size_t, const NativeEdit::Port*> inputs_;  // by value
   std::map<size_t, std::string> names_;  // of tensors of the main subgraph that get another one
   std::set<size_t> is_port_;
   int64_t subgraph_ = 0;                 // that is copied
