@@ -12,6 +12,7 @@
 
 #include "apps/common/program.h"
 #include "apps/common/progress.h"
+#include "base/json_writer.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "base/thread_pool.h"
@@ -82,7 +83,7 @@ std::string JsonLines(const std::vector<ModelFile>& models,
       line["path"] = models[i].path;
       line["error"] = MessageOf(rows[i].error(), models[i].path);
     }
-    out += line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+    out += JsonLine(line) + "\n";
   }
   return out;
 }

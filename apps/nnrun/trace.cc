@@ -2,6 +2,7 @@
 
 #include "apps/nnrun/options.h"
 #include "base/file.h"
+#include "base/json_writer.h"
 #include "base/text.h"
 
 namespace nn::app {
@@ -10,10 +11,6 @@ namespace {
 constexpr int kProcess = 1;
 // The track of the steps comes before those of the threads.
 constexpr size_t kStepsTrack = 0;
-
-std::string Compact(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
 
 Json NameEvent(std::string_view what, size_t track, const std::string& name) {
   return {
@@ -71,9 +68,9 @@ Status WriteTrace(const Program& program, const RunTrace& trace, const RunOption
                       {"target", options.target.empty() ? SimdTargets().front() : options.target}};
   // One event per line.
   std::string text = fmt::format(
-      "{{\"displayTimeUnit\": \"ms\", \"otherData\": {}, \"traceEvents\": [\n{}", Compact(about),
-      Compact(NameEvent("process_name", kStepsTrack, "nnrun " + options.model)));
-  const auto add = [&](const Json& event) { text += ",\n" + Compact(event); };
+      "{{\"displayTimeUnit\": \"ms\", \"otherData\": {}, \"traceEvents\": [\n{}", JsonLine(about),
+      JsonLine(NameEvent("process_name", kStepsTrack, "nnrun " + options.model)));
+  const auto add = [&](const Json& event) { text += ",\n" + JsonLine(event); };
   add(NameEvent("thread_name", kStepsTrack, "steps"));
   size_t threads = 1;
   for (const TraceSpan& span : trace.threads) threads = std::max(threads, span.thread + 1);

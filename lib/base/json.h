@@ -9,8 +9,8 @@ namespace nn {
 // Members keep their insertion order, so that equal data gives equal bytes.
 using Json = nlohmann::ordered_json;
 
-// Escapes U+007F to U+009F as \uXXXX. JSON allows these control characters in strings, but
-// terminals interpret them.
+// Escapes controls (ControlLength() of base/unicode.h) from U+007F on as \uXXXX. JSON allows them
+// in strings, but terminals and viewers interpret them.
 std::string EscapeJsonControls(std::string json);
 
 // Indented text with a final newline. Invalid UTF-8 is replaced with U+FFFD; NaN and infinities,

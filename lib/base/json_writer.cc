@@ -12,6 +12,7 @@
 #include "base/from_chars.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "base/unicode.h"
 
 namespace nn {
 namespace {
@@ -44,31 +45,34 @@ std::string RealText(T value) {
   return text;
 }
 
-// Length in bytes of the control character at i; 0 if there is none.
-size_t ControlLength(std::string_view json, size_t i) {
-  if (json[i] == 0x7F) return 1;
-  const bool c1 = static_cast<uint8_t>(json[i]) == 0xC2 && i + 1 < json.size() &&
-                  static_cast<uint8_t>(json[i + 1]) < 0xA0;
-  return c1 ? 2 : 0;
+// The bytes of the character at i if it is to be escaped, else 0. Those of ASCII below U+0020 are
+// escaped already in strings, and separate values outside.
+size_t EscapedLength(std::string_view json, size_t i) {
+  return static_cast<uint8_t>(json[i]) < 0x20 ? 0 : ControlLength(json.substr(i));
 }
 
 }  // namespace
 
 std::string EscapeJsonControls(std::string json) {
   size_t first = 0;
-  while (first < json.size() && ControlLength(json, first) == 0) ++first;
+  while (first < json.size() && EscapedLength(json, first) == 0) ++first;
   if (first == json.size()) return json;
   std::string out = json.substr(0, first);
   for (size_t i = first; i < json.size();) {
-    const size_t n = ControlLength(json, i);
+    const size_t n = EscapedLength(json, i);
     if (n == 0) {
       out += json[i++];
       continue;
     }
-    out += fmt::format("\\u{:04x}", static_cast<uint8_t>(json[i + n - 1]));
+    out += fmt::format("\\u{:04x}", *FirstCharacter(std::string_view(json).substr(i)).code_point);
     i += n;
   }
   return out;
+}
+
+std::string JsonLine(const nlohmann::ordered_json& json) {
+  constexpr auto kReplace = nlohmann::ordered_json::error_handler_t::replace;
+  return EscapeJsonControls(json.dump(-1, ' ', false, kReplace));
 }
 
 void JsonWriter::Separate() {

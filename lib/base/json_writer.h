@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
 #include <string_view>
@@ -10,6 +11,9 @@
 #include <vector>
 
 namespace nn {
+
+// JsonText() (base/json.h) on one line, without a newline.
+std::string JsonLine(const nlohmann::ordered_json& json);
 
 // Writes values in document order, with a Key() before each value of an object. Indents by two
 // spaces.

@@ -6,6 +6,8 @@
 #include <array>
 #include <cstdint>
 
+#include "base/unicode.h"
+
 namespace nn {
 namespace {
 
@@ -31,6 +33,13 @@ size_t Utf8Length(std::string_view s) {
   return 0;
 }
 
+// "\\xe2\\x80\\xae".
+std::string HexEscapes(std::string_view bytes) {
+  std::string out;
+  for (const char c : bytes) out += fmt::format("\\x{:02x}", static_cast<uint8_t>(c));
+  return out;
+}
+
 std::string EscapeText(std::string_view text, bool quotes) {
   const auto is_plain = [&](char c) {
     return c >= 0x20 && c < 0x7F && (!quotes || (c != '"' && c != '\\'));
@@ -43,9 +52,8 @@ std::string EscapeText(std::string_view text, bool quotes) {
     text.remove_prefix(static_cast<size_t>(end - text.begin()));
     if (text.empty()) return out;
     const size_t n = Utf8Length(text);
-    const auto c = static_cast<uint8_t>(text[0]);
     if (n == 1) {
-      switch (c) {
+      switch (text[0]) {
         case '"':
           out += "\\\"";
           break;
@@ -62,14 +70,14 @@ std::string EscapeText(std::string_view text, bool quotes) {
           out += "\\r";
           break;
         default:
-          out += fmt::format("\\x{:02x}", c);  // other controls
+          out += HexEscapes(text.substr(0, 1));
       }
-    } else if (n == 2 && c == 0xC2 && static_cast<uint8_t>(text[1]) < 0xA0) {
-      out += fmt::format("\\x{:02x}\\x{:02x}", c, static_cast<uint8_t>(text[1]));  // C1 controls
+    } else if (n > 1 && ControlLength(text) > 0) {
+      out += HexEscapes(text.substr(0, n));
     } else if (n > 1) {
       out += text.substr(0, n);
     } else {
-      out += fmt::format("\\x{:02x}", c);
+      out += HexEscapes(text.substr(0, 1));
     }
     text.remove_prefix(n == 0 ? 1 : n);
   }

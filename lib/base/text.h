@@ -7,8 +7,8 @@
 
 namespace nn {
 
-// `text` with control characters, quotes, backslashes and invalid UTF-8 escaped, so that a name
-// from a file cannot corrupt a terminal, a log line or a quoted string.
+// `text` with quotes, backslashes, invalid UTF-8 and controls (ControlLength() of base/unicode.h)
+// escaped, so that a name from a file cannot corrupt a terminal, a log line or a quoted string.
 std::string Escape(std::string_view text);
 
 // Like Escape(), but keeps quotes and backslashes. For text that is not quoted.

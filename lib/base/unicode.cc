@@ -37,6 +37,18 @@ Character FirstCharacter(std::string_view text) {
   return {static_cast<size_t>(n), c};
 }
 
+size_t ControlLength(std::string_view text) {
+  const auto at = [&](size_t i) { return i < text.size() ? static_cast<uint8_t>(text[i]) : 0u; };
+  const auto in = [](uint32_t c, uint32_t first, uint32_t last) { return c >= first && c <= last; };
+  const uint32_t c = at(0);
+  if (c < 0x20 || c == 0x7F) return 1;
+  if (c == 0xC2) return in(at(1), 0x80, 0x9F) ? 2 : 0;
+  if (c == 0xD8) return at(1) == 0x9C ? 2 : 0;  // U+061C
+  if (c != 0xE2) return 0;
+  if (at(1) == 0x80) return in(at(2), 0x8E, 0x8F) || in(at(2), 0xA8, 0xAE) ? 3 : 0;
+  return at(1) == 0x81 && in(at(2), 0xA6, 0xA9) ? 3 : 0;
+}
+
 bool IsWhiteSpace(int32_t code_point) {
   constexpr int32_t kNextLine = 0x85;
   if ((code_point >= '\t' && code_point <= '\r') || code_point == kNextLine) return true;

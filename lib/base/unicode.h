@@ -18,6 +18,13 @@ struct Character {
 // Requires text that is not empty.
 Character FirstCharacter(std::string_view text);
 
+// The bytes of the first character if it does not show, but changes how the text around it does;
+// 0 for all others. Such are the controls of ASCII and Unicode (U+0000 to U+001F, U+007F to
+// U+009F), the separators of lines and paragraphs (U+2028, U+2029), and what changes the direction
+// of text (U+061C, U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069). Requires text that is not
+// empty.
+size_t ControlLength(std::string_view text);
+
 // Whether the code point has Unicode's property White_Space.
 bool IsWhiteSpace(int32_t code_point);
 

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include "base/json_writer.h"
 #include "base/xml.h"
 #include "inspect/page_files.h"
 #include "inspect/page_json.h"
@@ -11,8 +12,7 @@ namespace {
 
 // "<" could end the element that contains the text.
 std::string ScriptJson(const Json& json) {
-  const std::string text =
-      EscapeJsonControls(json.dump(-1, ' ', false, Json::error_handler_t::replace));
+  const std::string text = JsonLine(json);
   std::string out;
   out.reserve(text.size());
   for (const char c : text) c == '<' ? out.append("\\u003c") : out.append(1, c);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <set>
 #include <string>
 #include <vector>
@@ -19,8 +20,10 @@
 namespace nn::test::terminal_test {
 namespace {
 
-// A line end, a color, a bell, DEL and a C1 control; the word identifies it in the output.
-const std::string kHostile = "a\nINJECTED\x1b[31m\a\x7f\xc2\x9b\r";
+// A line end, a color, a bell, DEL, a C1 control, two changes of direction and a separator of
+// lines; the word identifies it in the output.
+const std::string kHostile =
+    "a\nINJECTED\x1b[31m\a\x7f\xc2\x9b\r\xe2\x80\xae\xe2\x81\xa6\xe2\x80\xa8";
 
 // Control bytes in the output, or a line that imitates one of ours; "" if there are none.
 std::string Leak(const std::string& text) {
@@ -167,6 +170,48 @@ TEST_CASE("terminal: the strings of other formats' models") {
     const TempDir dir;
     CheckAllStrings(DumpOfGraph(dir, extension, kGraph));
   }
+}
+
+TEST_CASE("terminal: pages, pictures, reports and traces in files") {
+  const TempDir dir;
+  Json dump = OnnxDumpToRun();
+  Json& graph = dump["model"]["graph"];
+  // A value, and the operator that writes it.
+  graph["node"][0]["name"] = kHostile;
+  const std::string value = graph["node"][0]["output"][0];
+  const auto rename = [&](Json& list) {
+    for (Json& name : list)
+      if (name == value) name = kHostile;
+  };
+  for (Json& node : graph["node"]) {
+    rename(node["input"]);
+    rename(node["output"]);
+  }
+  WriteText(dir / "m.json", dump.dump());
+  int written = 0;
+  for (const std::string command :
+       {"nninspect --format html {0}/m.json -o {0}/out",
+        "nninspect --format svg {0}/m.json -o {0}/out",
+        "nninspect --format svg --expand {0}/m.json -o {0}/out",
+        "nninspect --format dot --expand {0}/m.json -o {0}/out",
+        "nninspect --format cyclonedx {0}/m.json -o {0}/out",
+        "nninspect --nodes --format csv {0}/m.json -o {0}/out",
+        "nnvalidate {0}/m.json --report sarif={0}/out",
+        "nnvalidate {0}/m.json --report junit={0}/out",
+        "nnvalidate {0}/m.json --report github={0}/out",
+        "nnconvert --simplify {0}/m.json {0}/m.onnx --report {0}/out.md",
+        "nnconvert --simplify {0}/m.json {0}/m.onnx --report {0}/out.html",
+        "nnrun {0}/m.json --digest --trace {0}/out"}) {
+    CAPTURE(command);
+    for (const char* name : {"out", "out.md", "out.html"}) std::filesystem::remove(dir / name);
+    RunProgram(fmt::format(fmt::runtime(command), dir.path()));
+    for (const char* name : {"out", "out.md", "out.html"}) {
+      if (!Exists(dir / name)) continue;
+      ++written;
+      CHECK_MESSAGE(Leak(ReadText(dir / name)).empty(), Leak(ReadText(dir / name)));
+    }
+  }
+  CHECK(written >= 9);
 }
 
 // What a program prints as messages to a terminal; `environment` precedes the command.

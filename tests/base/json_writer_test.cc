@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/base64.h"
+#include "base/json.h"
 
 namespace nn::json_writer_test {
 namespace {
@@ -110,6 +111,15 @@ TEST_CASE("Base64") {
     const auto back = FromBase64(Base64(bytes));
     REQUIRE(back.has_value());
     CHECK(std::equal(bytes.begin(), bytes.end(), back->bytes().begin(), back->bytes().end()));
+  }
+}
+
+TEST_CASE("JSON has no raw controls, nor what changes the direction of text") {
+  const std::string name = "a\u009b\u202e\u2066\u200f\x7f\u00e9";
+  const Json json = {{"name", name}};
+  for (const std::string& text : {JsonLine(json), JsonText(json)}) {
+    CHECK(text.find("a\\u009b\\u202e\\u2066\\u200f\\u007f\u00e9") != std::string::npos);
+    CHECK(Json::parse(text) == json);
   }
 }
 

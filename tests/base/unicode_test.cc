@@ -2,6 +2,11 @@
 
 #include <doctest/doctest.h>
 
+#include <string>
+#include <string_view>
+
+#include "base/text.h"
+
 namespace nn::test::unicode_test {
 namespace {
 
@@ -32,6 +37,22 @@ TEST_CASE("unicode: simple case mappings") {
   CHECK(UpperCase("\xc3\x9f\xc3\xbf") == "\xc3\x9f\xc5\xb8");  // sharp s stays; y with diaeresis
   CHECK(LowerCase("") == "");
   CHECK(FoldCase("\xcf\x82\xce\xa3") == FoldCase("\xcf\x83\xcf\x82"));
+}
+
+TEST_CASE("controls, and what changes the direction of text") {
+  for (const std::string_view control :
+       {"\x01", "\n", "\x1b", "\x7f", "\u0080", "\u009f", "\u061c", "\u200e", "\u200f", "\u2028",
+        "\u2029", "\u202a", "\u202e", "\u2066", "\u2069"}) {
+    CHECK(ControlLength(std::string(control) + "x") == control.size());
+    CHECK(EscapeControls(control) != control);
+    CHECK(Escape(control).find_first_not_of("\\ntrxu0123456789abcdef") == std::string::npos);
+  }
+  CHECK(ControlLength(std::string_view("\0", 1)) == 1);
+  for (const std::string_view plain : {"x", " ", "\u00a0", "\u00e9", "\u061b", "\u200c", "\u200d",
+                                       "\u2010", "\u202f", "\u2065", "\u206a", "\U0001f600"}) {
+    CHECK(ControlLength(plain) == 0);
+    CHECK(EscapeControls(plain) == plain);
+  }
 }
 
 }  // namespace
