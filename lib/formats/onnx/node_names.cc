@@ -13,11 +13,10 @@ namespace {
 void Collect(pb::GraphProto& graph, NameTable& names, std::vector<pb::NodeProto*>& repeated) {
   for (pb::NodeProto& node : *graph.mutable_node())
     if (!node.name().empty() && !names.Claim(node.name())) repeated.push_back(&node);
-  static_cast<void>(
-      EachSubgraph(graph, [&](pb::GraphProto& inner, const std::string&) -> Status {
-        Collect(inner, names, repeated);
-        return {};
-      }));
+  static_cast<void>(EachSubgraph(graph, [&](pb::GraphProto& inner, const std::string&) -> Status {
+    Collect(inner, names, repeated);
+    return {};
+  }));
 }
 
 }  // namespace
