@@ -126,10 +126,10 @@ struct LeakyReluFn {
   NN_UNARY(x, p) { return M::Select(M::Lt(x, M::Set(0.0f)), M::Mul(x, M::Set(p[0])), x); }
 };
 
-// p: alpha. NaN stays NaN.
+// p: alpha. NaN is above no number, so it becomes 0.
 template <class M>
 struct ThresholdedReluFn {
-  NN_UNARY(x, p) { return M::Select(M::Le(x, M::Set(p[0])), M::Set(0.0f), x); }
+  NN_UNARY(x, p) { return M::Select(M::Gt(x, M::Set(p[0])), x, M::Set(0.0f)); }
 };
 
 // p: alpha, beta.
@@ -149,14 +149,13 @@ struct HardSwishFn {
   }
 };
 
-// p: bias, lambd. NaN stays NaN.
+// p: bias, lambd. NaN is neither below nor above a number, so it becomes 0.
 template <class M>
 struct ShrinkFn {
   NN_UNARY(x, p) {
     const auto lambd = M::Set(p[1]);
     const auto bias = M::Set(p[0]);
-    auto y = M::Select(M::IsNan(x), x, M::Set(0.0f));
-    y = M::Select(M::Gt(x, lambd), M::Sub(x, bias), y);
+    const auto y = M::Select(M::Gt(x, lambd), M::Sub(x, bias), M::Set(0.0f));
     return M::Select(M::Lt(x, M::Neg(lambd)), M::Add(x, bias), y);
   }
 };

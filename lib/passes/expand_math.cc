@@ -33,6 +33,10 @@ class Formula {
     NN_ASSIGN(Value* const n, e_.Number(DType::kF32, a));
     return Select(condition, n, b);
   }
+  Result<Value*> Select(Value* condition, Value* a, double b) {
+    NN_ASSIGN(Value* const n, e_.Number(DType::kF32, b));
+    return Select(condition, a, n);
+  }
 
   // sqrt((1 - x) (1 + x)), the other side of a right triangle.
   Result<Value*> Cathetus() {
@@ -239,16 +243,13 @@ Result<bool> ExpandGelu(Graph& graph, Node& node) {
   return f.Replace(y);
 }
 
-// NaN is below no number, so the last selection keeps it.
 Result<bool> ExpandShrink(Graph& graph, Node& node) {
   if (!IsPlainF32(node)) return false;
   const auto a = node.attrs<ShrinkAttrs>();
   Formula f(graph, node);
-  NN_ASSIGN(Value* const number, f.Of("equal", f.x(), f.x()));
-  NN_ASSIGN(Value * y, f.Select(number, 0.0, f.x()));
   NN_ASSIGN(Value* const above, f.Of("greater", f.x(), a.lambd));
   NN_ASSIGN(Value* const lowered, f.Of("sub", f.x(), a.bias));
-  NN_ASSIGN(y, f.Select(above, lowered, y));
+  NN_ASSIGN(Value * y, f.Select(above, lowered, 0.0));
   NN_ASSIGN(Value* const below, f.Of("less", f.x(), -a.lambd));
   NN_ASSIGN(Value* const raised, f.Of("add", f.x(), a.bias));
   NN_ASSIGN(y, f.Select(below, raised, y));
@@ -258,8 +259,8 @@ Result<bool> ExpandShrink(Graph& graph, Node& node) {
 Result<bool> ExpandThresholdedRelu(Graph& graph, Node& node) {
   if (!IsPlainF32(node)) return false;
   Formula f(graph, node);
-  NN_ASSIGN(Value* const below, f.Of("less_equal", f.x(), node.attrs<AlphaAttrs>().alpha));
-  NN_ASSIGN(Value* const y, f.Select(below, 0.0, f.x()));
+  NN_ASSIGN(Value* const above, f.Of("greater", f.x(), node.attrs<AlphaAttrs>().alpha));
+  NN_ASSIGN(Value* const y, f.Select(above, f.x(), 0.0));
   return f.Replace(y);
 }
 

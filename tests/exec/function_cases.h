@@ -74,15 +74,15 @@ inline constexpr FunctionCase kFunctions[] = {
      [](double x) { return double{HalfToFloat(FloatToHalf(static_cast<float>(x)))}; }},
     {"shrink",
      0.5,
-     [](double x) {
-       return x > 0.5 ? x - 0.25 : x < -0.5 ? x + 0.25 : std::isnan(x) ? x : 0;
-     },
+     [](double x) { return x > 0.5    ? x - 0.25
+                           : x < -0.5 ? x + 0.25
+                                      : 0; },
      {0.25f, 0.5f}},
     {"sign", 0, [](double x) { return x > 0   ? 1
                                       : x < 0 ? -1
                                               : x; }},
     {"sqrt", 0.5, [](double x) { return std::sqrt(x); }, {}, 1},
-    {"thresholded_relu", 0, [](double x) { return x <= 1.5 ? 0 : x; }, {1.5f}},
+    {"thresholded_relu", 0, [](double x) { return x > 1.5 ? x : 0; }, {1.5f}},
     // Of several steps. The exponential linear units have a factor of 1 here.
     {"acos", kOnce, [](double x) { return std::acos(x); }, {}, kOnce},
     {"acosh", kOnce, [](double x) { return std::acosh(x); }, {}, kOnce},

@@ -419,8 +419,7 @@ Result<bool> DecomposeShrink(Graph& graph, Node& node) {
   NN_ASSIGN(Value* const low, b.Add("less", {x, Scalar(b, -a.lambd)}));
   NN_ASSIGN(Value* const down, b.Add("sub", {x, Scalar(b, a.bias)}));
   NN_ASSIGN(Value* const up, b.Add("add", {x, Scalar(b, a.bias)}));
-  NN_ASSIGN(Value * y, b.Add("mul", {x, Scalar(b, 0)}));  // keeps NaN
-  NN_ASSIGN(y, b.Add("select", {high, down, y}));
+  NN_ASSIGN(Value * y, b.Add("select", {high, down, Scalar(b, 0)}));
   NN_ASSIGN(y, b.Add("select", {low, up, y}));
   return b.Replace(y);
 }
@@ -468,9 +467,9 @@ Result<bool> DecomposeSquaredDifference(Graph& graph, Node& node) {
 Result<bool> DecomposeThresholdedRelu(Graph& graph, Node& node) {
   if (!Computes(node)) return false;
   Expansion b(graph, node);
-  NN_ASSIGN(Value* const low,
-            b.Add("less_equal", {node.input(0), Scalar(b, node.attrs<AlphaAttrs>().alpha)}));
-  NN_ASSIGN(Value* const y, b.Add("select", {low, Scalar(b, 0), node.input(0)}));
+  NN_ASSIGN(Value* const above,
+            b.Add("greater", {node.input(0), Scalar(b, node.attrs<AlphaAttrs>().alpha)}));
+  NN_ASSIGN(Value* const y, b.Add("select", {above, node.input(0), Scalar(b, 0)}));
   return b.Replace(y);
 }
 

@@ -247,7 +247,7 @@ const std::vector<UnaryRow>& UnaryRows() {
        "x > alpha ? x : 0",
        activation,
        alpha,
-       [](double x, P p) { return x <= p[0] ? 0.0 : x; },
+       [](double x, P p) { return x > p[0] ? x : 0.0; },
        {},
        {{"onnx", "ThresholdedRelu", 10, {{"alpha", "alpha"}}}}},
       {"hard_sigmoid",
@@ -271,7 +271,7 @@ const std::vector<UnaryRow>& UnaryRows() {
        AttrsInfoOf<ShrinkAttrs>(),
        [](double x, P p) {
          if (x < -p[1]) return x + p[0];
-         return x > p[1] ? x - p[0] : std::isnan(x) ? x : 0.0;
+         return x > p[1] ? x - p[0] : 0.0;
        },
        IntegersOf1<ShrinkInt>(),
        {{"onnx", "Shrink", 9, {{"bias", "bias"}, {"lambd", "lambd"}}}}},

@@ -43,7 +43,7 @@ double ApplyInDouble(const RecurrentFunction& f, double clip, double x) {
     case RecurrentActivation::kThresholdedRelu:
       break;
   }
-  return x <= alpha ? 0.0 : x;
+  return x > alpha ? x : 0.0;
 }
 
 }  // namespace nn
