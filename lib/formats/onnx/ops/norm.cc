@@ -1,6 +1,8 @@
 #include <algorithm>
+#include <optional>
 
 #include "formats/onnx/family.h"
+#include "formats/onnx/linear_quant.h"
 #include "formats/onnx/trailing_norm.h"
 #include "ops/array/shape.h"
 #include "ops/nn/batch_norm_training.h"
@@ -80,14 +82,62 @@ Status ImportBatchNorm(ImportContext& ctx) {
 // ---- Normalization by a tensor's own statistics
 // --------------------------------------------------
 
-// stash_type is the precision of the statistics. f16, bf16 and f32 use float32 (1, the default) and
-// f64 uses f64 (11).
-Status CheckStashType(const ImportContext& ctx, DType dtype) {
+// stash_type is the precision of the first stage, the standardization: float32 (1, the default) or
+// f64 (11). Returns that type if it is not the one in which our operators compute with `dtype`.
+Result<std::optional<DType>> StagedType(const ImportContext& ctx, DType dtype) {
   const int64_t stash = ctx.Int("stash_type", 1);
-  const int64_t fits = dtype == DType::kF64 ? pb::TensorProto::DOUBLE : pb::TensorProto::FLOAT;
-  if (stash != fits)
-    return UnsupportedError("{} of {} with stash_type {}", ctx.node().op_type(), DTypeName(dtype),
-                            stash);
+  if (stash != pb::TensorProto::FLOAT && stash != pb::TensorProto::DOUBLE)
+    return UnsupportedError(
+        "{} of {} with stash_type {}, which is neither 1 (float32) nor 11 (f64)",
+        ctx.node().op_type(), DTypeName(dtype), stash);
+  const DType wanted = stash == pb::TensorProto::FLOAT ? DType::kF32 : DType::kF64;
+  const DType own = dtype == DType::kF64 ? DType::kF64 : DType::kF32;
+  return wanted == own ? std::nullopt : std::optional(wanted);
+}
+
+// The second stage: the standardized x in the type of the scale, times the scale, plus the bias.
+Result<Value*> ScaledAndShifted(ImportContext& ctx, Value* x, Value* scale, Value* bias) {
+  NN_ASSIGN(Value * y, AddCast(ctx, x, scale->dtype()));
+  NN_ASSIGN(y, ctx.Add("mul", {y, scale}));
+  return bias == nullptr ? y : ctx.Add("add", {y, bias});
+}
+
+// A normalization of the last axes whose first stage is in `type`. inputs: x, scale, perhaps bias.
+Result<std::vector<Value*>> AddStagedNorm(ImportContext& ctx, std::string_view op, DType type,
+                                          const std::vector<Value*>& inputs, Attrs attrs,
+                                          size_t output_count = 1) {
+  NN_ASSIGN(Value* const x, AddCast(ctx, inputs[0], type));
+  NN_ASSIGN(Value* const one, ctx.Number(type, 1));
+  NN_ASSIGN(auto results, AddTrailingNorm(ctx, op, {x, one}, std::move(attrs), output_count));
+  Value* const bias = inputs.size() > 2 ? inputs[2] : nullptr;
+  NN_ASSIGN(results[0], ScaledAndShifted(ctx, results[0], inputs[1], bias));
+  return results;
+}
+
+// The same for groups of channels. inputs: x, scale, bias.
+Status EmitStagedGroupNorm(ImportContext& ctx, DType type, std::vector<Value*> inputs,
+                           const GroupNormAttrs& attrs) {
+  const Type& shape = inputs[0]->type();
+  if (!shape.ranked())
+    return UnsupportedError("{} needs an input of known rank", ctx.node().op_type());
+  if (shape.rank() < 2) return ModelError("the input {} has no channels", shape.ToString());
+  if (shape.dim(1).is_const() && shape.dim(1).value() < attrs.groups)
+    return ModelError("{} groups of {} channels", attrs.groups, shape.dim(1).value());
+  NN_ASSIGN(Value* const x, AddCast(ctx, inputs[0], type));
+  std::vector<Value*> stage = {x};
+  for (const double v : {1.0, 0.0}) {
+    NN_ASSIGN(auto each, TensorBuilder::Create(type, {attrs.groups}));
+    for (int64_t i = 0; i < attrs.groups; ++i) each.SetDouble(i, v);
+    stage.push_back(ctx.Constant(each.Finish()));
+  }
+  NN_ASSIGN(Value* const y, ctx.Add("group_norm", std::move(stage), attrs));
+  for (const size_t i : {1, 2}) {
+    Dims column(static_cast<size_t>(shape.rank()) - 1, Dim(1));
+    column[0] = inputs[i]->type().ranked() ? inputs[i]->type().dim(0) : shape.dim(1);
+    NN_ASSIGN(inputs[i], Reshaped(ctx, inputs[i], column));
+  }
+  NN_ASSIGN(Value* const result, ScaledAndShifted(ctx, y, inputs[1], inputs[2]));
+  ctx.SetOutput(0, result);
   return {};
 }
 
@@ -125,25 +175,30 @@ Status ImportGroupNorm(ImportContext& ctx) {
     NN_ASSIGN(Value* const v, ctx.Required(i));
     inputs.push_back(v);
   }
-  NN_RETURN_IF_ERROR(CheckStashType(ctx, inputs[0]->dtype()));
   if (!ctx.HasAttr("num_groups")) return ModelError("attribute num_groups is missing");
   NN_RETURN_IF_ERROR(CheckGroupNormSizes(ctx));
-  return ctx.Emit(
-      "group_norm", inputs,
-      GroupNormAttrs{ctx.Int("num_groups", 1), ctx.Float("epsilon", 1e-5f), Layout::kNcx});
+  const GroupNormAttrs a = {ctx.Int("num_groups", 1), ctx.Float("epsilon", 1e-5f), Layout::kNcx};
+  if (a.groups < 1) return ModelError("num_groups is {}; must be positive", a.groups);
+  // Version 18 has no stages.
+  if (ctx.opset() >= 21) {
+    NN_ASSIGN(const auto staged, StagedType(ctx, inputs[0]->dtype()));
+    if (staged) return EmitStagedGroupNorm(ctx, *staged, std::move(inputs), a);
+  }
+  return ctx.Emit("group_norm", inputs, a);
 }
 
 // In operator sets before 17 the operator is ONNX Runtime's own, with the same definition.
 Status ImportLayerNorm(ImportContext& ctx) {
   NN_ASSIGN(Value* const x, ctx.Required(0));
   NN_ASSIGN(Value* const scale, ctx.Required(1));
-  NN_RETURN_IF_ERROR(CheckStashType(ctx, x->dtype()));
+  NN_ASSIGN(const auto staged, StagedType(ctx, x->dtype()));
   std::vector<Value*> inputs = {x, scale};
   if (Value* bias = ctx.input(2)) inputs.push_back(bias);
+  const LayerNormAttrs a = {ctx.Int("axis", -1), ctx.Float("epsilon", 1e-5f)};
+  const size_t count = std::clamp<size_t>(ctx.output_count(), 1, 3);
   NN_ASSIGN(const auto results,
-            AddTrailingNorm(ctx, "layer_norm", std::move(inputs),
-                            LayerNormAttrs{ctx.Int("axis", -1), ctx.Float("epsilon", 1e-5f)},
-                            std::clamp<size_t>(ctx.output_count(), 1, 3)));
+            staged ? AddStagedNorm(ctx, "layer_norm", *staged, inputs, a, count)
+                   : AddTrailingNorm(ctx, "layer_norm", std::move(inputs), a, count));
   for (size_t i = 0; i < results.size(); ++i) ctx.SetOutput(i, results[i]);
   return {};
 }
@@ -151,10 +206,10 @@ Status ImportLayerNorm(ImportContext& ctx) {
 Status ImportRmsNorm(ImportContext& ctx) {
   NN_ASSIGN(Value* const x, ctx.Required(0));
   NN_ASSIGN(Value* const scale, ctx.Required(1));
-  NN_RETURN_IF_ERROR(CheckStashType(ctx, x->dtype()));
-  NN_ASSIGN(const auto results,
-            AddTrailingNorm(ctx, "rms_norm", {x, scale},
-                            RmsNormAttrs{ctx.Int("axis", -1), ctx.Float("epsilon", 1e-5f)}));
+  NN_ASSIGN(const auto staged, StagedType(ctx, x->dtype()));
+  const RmsNormAttrs a = {ctx.Int("axis", -1), ctx.Float("epsilon", 1e-5f)};
+  NN_ASSIGN(const auto results, staged ? AddStagedNorm(ctx, "rms_norm", *staged, {x, scale}, a)
+                                       : AddTrailingNorm(ctx, "rms_norm", {x, scale}, a));
   ctx.SetOutput(0, results[0]);
   return {};
 }
