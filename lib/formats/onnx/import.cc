@@ -13,6 +13,7 @@
 #include "formats/onnx/schema.h"
 #include "formats/onnx/tensor.h"
 #include "ir/number.h"
+#include "ops/math/elementwise.h"
 
 namespace nn::onnx {
 namespace {
@@ -133,10 +134,83 @@ Result<Tensor> ImportContext::SparseTensorAttr(std::string_view name) const {
   return ReadSparseTensor(a->sparse_tensor(), model_);
 }
 
+namespace {
+
+// What an operator does with the scales and zero points of its operands. The operators of ONNX are
+// defined on plain integers.
+enum class Mapping : uint8_t {
+  kOwn,      // it reads them, or has none in its result
+  kKept,     // it moves or selects elements, so those of the result are those of its operands
+  kDropped,  // it computes with the integers
+};
+
+Mapping MappingOf(const OpDef& op) {
+  if (op.quant_rule == QuantRule::kStored || op.category == Category::kQuantization)
+    return Mapping::kOwn;
+  if (op.quant_rule == QuantRule::kSame || op.category == Category::kMovement)
+    return Mapping::kKept;
+  return Mapping::kDropped;
+}
+
+bool IsQuantizedValue(const Value* v) {
+  return v != nullptr && v->type().quantized();
+}
+
+// Gives constants the mapping of the quantized operands of their element type; false if a value
+// has another one.
+bool ShareMapping(Graph& graph, std::vector<Value*>& inputs) {
+  const auto first = std::ranges::find_if(inputs, IsQuantizedValue);
+  const auto quant = (*first)->type().quant;
+  const DType dtype = (*first)->dtype();
+  for (Value*& v : inputs) {
+    if (v == nullptr || v->dtype() != dtype) continue;
+    if (v->type().quantized() ? !v->type().quant->SameMapping(*quant)
+                              : !v->is_constant() || quant->per_axis())
+      return false;
+  }
+  for (Value*& v : inputs)
+    if (v != nullptr && v->dtype() == dtype && !v->type().quantized())
+      v = graph.AddConstant(v->constant(), v->name(), quant);
+  return true;
+}
+
+// Replaces quantized values by their stored integers.
+Status DropMappings(Graph& graph, std::vector<Value*>& inputs) {
+  for (Value*& v : inputs) {
+    if (!IsQuantizedValue(v)) continue;
+    if (v->is_constant()) {
+      v = graph.AddConstant(v->constant(), v->name());
+      continue;
+    }
+    NN_ASSIGN(Node* const integers, graph.Append("cast", {v}, CastAttrs{.to = v->dtype()}));
+    v = integers->output();
+  }
+  return {};
+}
+
+}  // namespace
+
 Result<Node*> ImportContext::AddNode(std::string_view op, std::vector<Value*> inputs, Attrs attrs,
                                      size_t output_count) {
+  std::shared_ptr<const Quant> mapping;  // of the results
+  if (const OpDef* def = Ops().Find(op);
+      def != nullptr && std::ranges::any_of(inputs, IsQuantizedValue)) {
+    const Mapping of_op = MappingOf(*def);
+    if (of_op == Mapping::kDropped || (of_op == Mapping::kKept && !ShareMapping(graph_, inputs))) {
+      NN_RETURN_IF_ERROR(DropMappings(graph_, inputs));
+    } else if (def->quant_rule == QuantRule::kSame && IsQuantizedValue(inputs[0]) &&
+               !inputs[0]->type().quant->per_axis()) {
+      mapping = inputs[0]->type().quant;
+    }
+  }
   auto node = graph_.Append(op, std::move(inputs), std::move(attrs), output_count);
   if (!node) return node;
+  for (Value* y : (*node)->outputs()) {
+    if (mapping == nullptr || y->dtype() != (*node)->input(0)->dtype()) continue;
+    Type type = y->type();
+    type.quant = mapping;
+    y->set_type(std::move(type));
+  }
   graph_.SetSource(*node, node_.op_type(), index_);
   (*node)->set_name(node_.name());
   return node;

@@ -248,7 +248,8 @@ Result<Value*> WithMapping(ImportContext& ctx, Value* x, const LinearQuant& q) {
   if (!FitsType(q)) return x;
   NN_ASSIGN(auto quant, QuantOf(q, x->type(), ctx));
   if (x->is_constant()) return ctx.graph().AddConstant(x->constant(), x->name(), std::move(quant));
-  if (!x->is_input() || x->type().quantized()) return x;
+  // Operators that use the input already do so as integers.
+  if (!x->is_input() || x->type().quantized() || !x->uses().empty()) return x;
   Type type = x->type();
   type.quant = std::move(quant);
   x->set_type(std::move(type));

@@ -27,6 +27,13 @@ Result<PadMode> ReadMode(const ImportContext& ctx) {
   return *mode;
 }
 
+// The integer 0 for quantized values, which the operator would pad with their zero point; null for
+// others.
+Result<Value*> DefaultValue(ImportContext& ctx, const Value* x) {
+  if (!x->type().quantized()) return nullptr;
+  return ctx.Number(x->dtype(), 0);
+}
+
 // Pads and value as attributes; operator set 1 names the pads paddings.
 Status ImportPad1(ImportContext& ctx) {
   NN_ASSIGN(Value* const x, ctx.Required(0));
@@ -50,6 +57,9 @@ Status ImportPad11(ImportContext& ctx) {
   PadAttrs a;
   NN_ASSIGN(a.mode, ReadMode(ctx));
   std::vector<Value*> inputs = {x, ctx.input(2), pads};
+  if (inputs[1] == nullptr && a.mode == PadMode::kConstant) {
+    NN_ASSIGN(inputs[1], DefaultValue(ctx, x));
+  }
   if (Value* axes = ctx.input(3)) inputs.push_back(axes);
   return ctx.Emit("pad", std::move(inputs), std::move(a));
 }
@@ -88,12 +98,13 @@ Status ImportCenterCropPad(ImportContext& ctx) {
     return ModelError("shape is {}; must have one axis", list.ToString());
   if (list.ranked() && list.rank() == 1 && list.dim(0).is_const() && !(list.dim(0) == entries))
     return ModelError("shape has {} entries for {} axes", list.dim(0).ToString(), axes.size());
+  NN_ASSIGN(Value* const value, DefaultValue(ctx, x));
   const auto elements = ctx.Elements(1);
   const auto sizes = elements ? ConstDims(*elements) : std::nullopt;
   const auto dims = x->type().const_dims();
   if (dims && sizes && sizes->size() == axes.size()) {
     NN_ASSIGN(PadAttrs a, CenterPads(*dims, axes, *sizes));
-    return ctx.Emit("pad", {x}, std::move(a));
+    return ctx.Emit("pad", {x, value}, std::move(a));
   }
   NN_ASSIGN(Value* const wanted, ctx.Add("cast", {shape}, CastAttrs{.to = DType::kI64}));
   NN_ASSIGN(Value * have, ctx.Add("shape_of", {x}, ShapeOfAttrs{}));
@@ -104,7 +115,7 @@ Status ImportCenterCropPad(ImportContext& ctx) {
   NN_ASSIGN(Value* const before, ctx.Add("div", {added, two}));
   NN_ASSIGN(Value* const behind, ctx.Add("sub", {added, before}));
   NN_ASSIGN(Value* const pads, ctx.Add("concat", {before, behind}, ConcatAttrs{0}));
-  return ctx.Emit("pad", {x, nullptr, pads, at}, PadAttrs{});
+  return ctx.Emit("pad", {x, value, pads, at}, PadAttrs{});
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "formats/onnx/family.h"
+#include "formats/onnx/linear_quant.h"
 #include "ops/array/shape.h"
 #include "ops/array/slice.h"
 #include "ops/nn/resize.h"
@@ -160,6 +161,14 @@ Status EmitResize(ImportContext& ctx, Value* x, const ResizeRequest& r) {
   return EmitGeneral(ctx, x, r);
 }
 
+// The image. Interpolation is of the stored integers, and rounds differently from that of the real
+// numbers they represent.
+Result<Value*> Image(ImportContext& ctx) {
+  NN_ASSIGN(Value* const x, ctx.Required(0));
+  if (!x->type().quantized() || ctx.String("mode", "nearest") == "nearest") return x;
+  return AddCast(ctx, x, x->dtype());
+}
+
 Result<ResizeRequest> NewRequest(const ImportContext& ctx, const Value* x) {
   if (!x->type().ranked()) return UnsupportedError("Resize needs an input of known rank");
   ResizeRequest r;
@@ -200,7 +209,7 @@ Status EmitUpsample(ImportContext& ctx, Value* x, const ResizeRequest& r) {
 
 // Upsample-1 has a scale for each of two axes.
 Status ImportUpsample1(ImportContext& ctx) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
+  NN_ASSIGN(Value* const x, Image(ctx));
   NN_ASSIGN(ResizeRequest r, NewRequest(ctx, x));
   r.attrs.rounding = NearestRounding::kFloor;
   r.attrs.scales = {1, 1, ctx.Float("height_scale", 0), ctx.Float("width_scale", 0)};
@@ -208,7 +217,7 @@ Status ImportUpsample1(ImportContext& ctx) {
 }
 
 Status ImportUpsample7(ImportContext& ctx) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
+  NN_ASSIGN(Value* const x, Image(ctx));
   NN_ASSIGN(ResizeRequest r, NewRequest(ctx, x));
   r.attrs.rounding = NearestRounding::kFloor;
   if (ctx.opset() < 9)
@@ -220,7 +229,7 @@ Status ImportUpsample7(ImportContext& ctx) {
 
 // ONNX does not specify its rounding; ONNX Runtime's is used.
 Status ImportResize10(ImportContext& ctx) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
+  NN_ASSIGN(Value* const x, Image(ctx));
   NN_ASSIGN(ResizeRequest r, NewRequest(ctx, x));
   r.attrs.rounding = NearestRounding::kSimple;
   ReadNumbers(ctx, 1, r.attrs.scales, r.scales);
@@ -237,7 +246,7 @@ Result<Coordinates> ReadCoordinates(const ImportContext& ctx) {
 }
 
 Status ImportResize11(ImportContext& ctx) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
+  NN_ASSIGN(Value* const x, Image(ctx));
   NN_ASSIGN(ResizeRequest r, NewRequest(ctx, x));
   ResizeAttrs& a = r.attrs;
   NN_ASSIGN(a.coordinates, ReadCoordinates(ctx));
