@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "formats/tflite/export.h"
+#include "formats/tflite/narrow_cast.h"
 #include "formats/tflite/rewrites.h"
 #include "formats/tflite/tensor.h"
 #include "ir/op_def.h"
@@ -130,6 +131,7 @@ constexpr Rewrite kRewrites[] = {
     {"clip", "bounds", ClipAsBounds},
     {"atan2", "broadcast", BroadcastOperands},
     {"relu", "maximum", ReluAsMaximum},
+    {"cast", "narrow integers", NarrowCast},
     {"cast", "saturation", ClippedCast},
     {"hard_sigmoid", "clip", HardSigmoidAsClip},
     {"elu", "alpha", EluOfAlpha},

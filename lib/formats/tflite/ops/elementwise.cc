@@ -5,6 +5,7 @@
 
 #include "formats/tflite/complex.h"
 #include "formats/tflite/family.h"
+#include "formats/tflite/narrow_cast.h"
 #include "formats/tflite/tensor.h"
 #include "ir/small_float.h"
 #include "ops/array/shape.h"
@@ -217,12 +218,18 @@ Status ImportSelect(ImportContext& ctx) {
 // ---- Element types ------------------------------------------------------------------------------
 
 Status ImportCast(ImportContext& ctx) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
+  NN_ASSIGN(Value * x, ctx.Required(0));
   CastAttrs a;
   a.to = ctx.output_type().dtype;
   a.saturate = false;  // ConvertFrom of ml_dtypes
   if (a.to == DType::kUnknown)
     return UnsupportedError("a cast to a non-numeric type is unsupported");
+  // CAST to integers of less than 8 bits saturates.
+  if (IsNarrowInteger(a.to) && IsFloat(x->dtype())) {
+    const ClipAttrs bounds = {static_cast<float>(MinInteger(a.to)),
+                              static_cast<float>(MaxInteger(a.to))};
+    NN_ASSIGN(x, ctx.Add("clip", {x}, bounds));
+  }
   return ctx.Emit("cast", {x}, a);
 }
 
@@ -362,6 +369,7 @@ std::optional<std::string> WhyNotCast(const Node& node) {
     if (t == DType::kString || !TensorTypeOf(t))
       return fmt::format("TensorFlow Lite has no CAST from {} to {}",
                          DTypeName(node.input(0)->dtype()), DTypeName(node.output()->dtype()));
+  if (auto reason = WhyNotNarrowCast(node.input(0), node.output()->dtype())) return reason;
   if (SaturatingBound(node))
     return fmt::format("CAST to {} does not saturate", DTypeName(node.output()->dtype()));
   return std::nullopt;
