@@ -279,7 +279,7 @@ TEST_CASE("coreml: elementwise functions") {
            Function{"selu(%x)", "activation.ELU loadConstantND multiplyBroadcastable", 1e-6},
            Function{"reciprocal(%x)", "loadConstantND divideBroadcastable"},
            Function{"thresholded_relu(%x) {alpha = 0.25}",
-                    "loadConstantND lessEqual loadConstantND whereBroadcastable"},
+                    "loadConstantND greaterThan loadConstantND whereBroadcastable"},
            Function{"softmax(%x) {axis = 1}", "softmaxND"},
            Function{"log_softmax(%x) {axis = 1}",
                     "reduceMax subtractBroadcastable unary.EXP reduceSum unary.LOG "
