@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "base/file.h"
+#include "base/text.h"
 #include "base/thread_pool.h"
 #include "convert/edits.h"
 #include "convert/layer_steps.h"
@@ -364,15 +365,33 @@ int64_t LeastOpset(const ConvertOptions& o) {
   return o.quantize->weights_only && o.quantize->options.type == DType::kI4 ? 21 : 13;
 }
 
+// Notes on the metadata entries that a rewritten model does not have.
+std::vector<std::string> DroppedEntries(const ReadModel& read, const NativeModel& frame) {
+  std::vector<std::string> out;
+  const auto before = read.format->summarize(*read.model);
+  const auto after = read.format->summarize(frame);
+  if (!before || !after) return out;
+  for (const auto& [key, text] : before->metadata)
+    if (std::ranges::none_of(after->metadata, [&](const auto& e) { return e.first == key; }))
+      out.push_back(fmt::format(
+          "metadata {} is dropped: it describes operators and tensors of the source", Quote(key)));
+  return out;
+}
+
 }  // namespace
 
 Result<Conversion> ConvertModel(ReadModel read, const Format& format, const ConvertOptions& o) {
   ConvertOptions framed = o;
   const bool keeps_version = o.simplify || o.half || o.quantize || o.edit;
   const bool is_same = read.format == &format;
-  if (is_same && format.frame != nullptr && (keeps_version || o.output.opset != 0)) {
+  // Without operator sets, there is no version to choose.
+  const bool has_version = format.lower != nullptr;
+  std::vector<std::string> dropped;
+  if (is_same && format.frame != nullptr &&
+      (keeps_version || o.output.opset != 0 || !has_version)) {
     auto frame = format.frame(*read.model);
     if (!frame) return InInput(frame.error(), o);
+    dropped = DroppedEntries(read, *frame->model);
     framed.output.frame = std::move(frame->model);
     if (o.output.opset == 0) framed.output.opset = std::max(frame->opset, LeastOpset(o));
   }
@@ -389,9 +408,10 @@ Result<Conversion> ConvertModel(ReadModel read, const Format& format, const Conv
     NN_ASSIGN(done, CopyModel(read, o));
     done.operators = OperatorCount{operators, operators};
     done.copied = true;
-  } else if (done.operators) {
-    done.operators->before = operators;
+    return done;
   }
+  if (done.operators) done.operators->before = operators;
+  done.edits.insert(done.edits.end(), dropped.begin(), dropped.end());
   return done;
 }
 

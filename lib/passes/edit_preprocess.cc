@@ -12,6 +12,7 @@
 #include "ops/math/elementwise.h"
 #include "ops/math/matmul.h"
 #include "passes/edits.h"
+#include "passes/preprocessed.h"
 
 namespace nn {
 namespace {
@@ -331,7 +332,16 @@ Result<Tensor> Preprocessed(const Plan& plan, const Tensor& pixels) {
   return out.Finish();
 }
 
+// Of the graph's metadata.
+std::string NormalizedKey(const std::string& input) {
+  return "normalized.input." + input;
+}
+
 }  // namespace
+
+bool IsNormalized(const Graph& graph, const std::string& input) {
+  return graph.metadata.contains(NormalizedKey(input));
+}
 
 Result<GraphEdit> PreprocessInput(Graph& graph, size_t input, const Preprocessing& p) {
   NN_ASSIGN(const Plan plan, PlanOf(graph.inputs()[input], p));
@@ -352,6 +362,8 @@ Result<GraphEdit> PreprocessInput(Graph& graph, size_t input, const Preprocessin
   edit.notes.push_back(fmt::format("input {} is preprocessed: {} -> {}",
                                    Quote(graph.inputs()[input].name), plan.before.ToString(),
                                    plan.after.ToString()));
+  if (p.has_numbers() || (p.bytes && !plan.raw))
+    graph.metadata[NormalizedKey(graph.inputs()[input].name)] = "true";
   edit.is_exact = false;
   edit.wrap = [input, plan](ModelFunction run) -> ModelFunction {
     return [=](std::vector<Tensor> inputs) -> Result<std::vector<Tensor>> {

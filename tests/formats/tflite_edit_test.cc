@@ -181,6 +181,16 @@ TEST_CASE("edit: TensorFlow Lite, metadata") {
   CHECK(EditError(read, edit) == "metadata \"binary\" holds 3 bytes that are not text");
   edit.metadata = {{"signature", "text"}};
   CHECK(EditError(read, edit) == "signatures cannot be set: they follow the inputs and outputs");
+  // One signature stays, and no subgraph that only others run.
+  edit.metadata = {{"signature", "serving"}};
+  const Json chosen = DumpOf(EditOrFail(read, edit));
+  CHECK(chosen["signature_defs"].size() == 1);
+  CHECK(chosen["signature_defs"][0]["inputs"][0]["name"] == "left");
+  CHECK(chosen["subgraphs"].size() == 3);
+  edit.metadata = {{"signature", ""}};
+  const Json without = DumpOf(EditOrFail(read, edit));
+  CHECK(!without.contains("signature_defs"));
+  CHECK(without["subgraphs"].size() == 3);
 }
 
 TEST_CASE("edit: TensorFlow Lite, strip") {

@@ -78,4 +78,17 @@ Result<std::vector<std::pair<uint64_t, uint32_t>>> Archive::Moved(int64_t distan
   return fields;
 }
 
+Result<std::optional<Blob>> ArchiveAt(std::span<const std::byte> file, uint64_t begin) {
+  NN_ASSIGN(const auto archive, FindArchive(file));
+  if (!archive) return std::nullopt;
+  const auto bytes = file.subspan(archive->begin());
+  Buffer moved(bytes.size());
+  std::ranges::copy(bytes, moved.data());
+  NN_ASSIGN(const auto fields,
+            archive->Moved(static_cast<int64_t>(begin) - static_cast<int64_t>(archive->begin())));
+  for (const auto& [position, value] : fields)
+    std::memcpy(moved.data() + (position - archive->begin()), &value, sizeof(value));
+  return Blob(std::move(moved));
+}
+
 }  // namespace nn::tflite

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/blob.h"
 #include "base/status.h"
 
 namespace nn::tflite {
@@ -32,5 +33,9 @@ class Archive {
 
 // nullopt if the file does not end with an archive. kUnsupported for ZIP64.
 Result<std::optional<Archive>> FindArchive(std::span<const std::byte> file);
+
+// A copy of the archive at the end of the file, as it is where it begins at `begin`; nullopt if
+// there is none. The errors of FindArchive and Archive::Moved.
+Result<std::optional<Blob>> ArchiveAt(std::span<const std::byte> file, uint64_t begin);
 
 }  // namespace nn::tflite

@@ -325,6 +325,7 @@ class ModelEditor : private FbCopier {
     std::vector<Offset<fb::SignatureDef>> out;
     for (int64_t i = 0; i < SizeOf(root_.signature_defs()); ++i) {
       const fb::SignatureDef& s = *At(root_.signature_defs(), i);
+      if (!KeepsSignature(edit_, s)) continue;
       Changes signature;
       using S = fb::SignatureDef;
       subgraph_ = s.subgraph_index();
@@ -341,7 +342,9 @@ class ModelEditor : private FbCopier {
       out.push_back(copy);
     }
     subgraph_ = 0;
-    if (root_.signature_defs() != nullptr)
+    if (out.empty() && SizeOf(root_.signature_defs()) > 0)
+      changes.Drop(fb::Model::VT_SIGNATURE_DEFS);
+    else if (root_.signature_defs() != nullptr)
       changes.SetOffset(fb::Model::VT_SIGNATURE_DEFS, builder().CreateVector(out));
     return {};
   }

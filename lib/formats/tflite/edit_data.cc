@@ -1,7 +1,6 @@
 #include "formats/tflite/edit_data.h"
 
 #include <algorithm>
-#include <cstring>
 #include <map>
 
 #include "base/checked_math.h"
@@ -30,21 +29,6 @@ void AddGap(uint64_t size, Parts& parts) {
   parts.push_back({Blob(std::move(gap))});
 }
 
-Status AddArchive(const StableFlatbuffer& source, uint64_t end, Parts& parts) {
-  const auto file = source.structure().bytes();
-  NN_ASSIGN(const auto archive, FindArchive(file));
-  if (!archive) return {};
-  const auto bytes = file.subspan(archive->begin());
-  Buffer moved(bytes.size());
-  std::ranges::copy(bytes, moved.data());
-  NN_ASSIGN(const auto fields,
-            archive->Moved(static_cast<int64_t>(end) - static_cast<int64_t>(archive->begin())));
-  for (const auto& [position, value] : fields)
-    std::memcpy(moved.data() + (position - archive->begin()), &value, sizeof(value));
-  parts.push_back({Blob(std::move(moved))});
-  return {};
-}
-
 }  // namespace
 
 Result<Parts> EditedData::Place(const StableFlatbuffer& source, flatbuffers::DetachedBuffer file,
@@ -71,7 +55,10 @@ Result<Parts> EditedData::Place(const StableFlatbuffer& source, flatbuffers::Det
     }
     table_at(o.position)->SetField<uint64_t>(o.field, it->second, 0);
   }
-  if (keeps_archive) NN_RETURN_IF_ERROR(AddArchive(source, end, behind));
+  if (keeps_archive) {
+    NN_ASSIGN(auto archive, ArchiveAt(source.structure().bytes(), end));
+    if (archive) behind.push_back({*std::move(archive)});
+  }
   Parts parts;
   // The part before each vector has its length.
   for (Blob& part : PlaceOutside(std::move(file), vectors, kInsideAlignment))

@@ -9,6 +9,7 @@
 #include "base/checked_math.h"
 #include "base/text.h"
 #include "formats/tflite/family.h"
+#include "formats/tflite/frame.h"
 #include "formats/tflite/operand_fit.h"
 #include "formats/tflite/options.h"
 #include "formats/tflite/signature.h"
@@ -414,7 +415,12 @@ Status CheckPorts(const Graph& graph) {
 Result<FileImage> Write(const Graph& graph, const ExportOptions& options) {
   NN_RETURN_IF_ERROR(CheckSizes(graph));
   NN_RETURN_IF_ERROR(CheckPorts(graph));
-  return WriteWith(graph, options, kMaxInlineBytes);
+  if (options.frame == nullptr) return WriteWith(graph, options, kMaxInlineBytes);
+  ExportOptions framed = options;
+  NN_ASSIGN(framed.frame, FrameFor(options.frame, graph));
+  NN_ASSIGN(FileImage image, WriteWith(graph, framed, kMaxInlineBytes));
+  NN_RETURN_IF_ERROR(AddArchive(*framed.frame, image));
+  return image;
 }
 
 }  // namespace nn::tflite

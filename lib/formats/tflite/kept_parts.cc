@@ -83,6 +83,7 @@ class PartMarker {
     };
     for (int64_t i = 0; i < SizeOf(root_.signature_defs()); ++i) {
       const fb::SignatureDef& s = *At(root_.signature_defs(), i);
+      if (!KeepsSignature(edit_, s)) continue;
       NN_RETURN_IF_ERROR(Mark("subgraphs", s.subgraph_index()));
       if (s.subgraph_index() != 0) continue;
       for (const auto& [names, ports] :

@@ -1,6 +1,7 @@
 #include "formats/tflite/tflite.h"
 
 #include "formats/tflite/export.h"
+#include "formats/tflite/frame.h"
 #include "formats/tflite/import.h"
 #include "formats/tflite/micro.h"
 #include "formats/tflite/native.h"
@@ -34,17 +35,6 @@ constexpr FeatureSupport kFeatures[] = {
      .imported = false,
      .exported = false},
 };
-
-// An imported graph is one subgraph, with the signature that names its inputs and outputs.
-Result<ModelFrame> FrameOf(const NativeModel& native) {
-  const auto& model = static_cast<const Model&>(native);
-  const auto* const signatures = model.root->signature_defs();
-  if (signatures != nullptr && signatures->size() > 1)
-    return UnsupportedError(
-        "the model has {} signatures; a rewritten one would have only the first",
-        signatures->size());
-  return ModelFrame{};
-}
 
 }  // namespace
 

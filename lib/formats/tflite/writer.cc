@@ -6,6 +6,7 @@
 #include "base/checked_math.h"
 #include "formats/common/fb_outside.h"
 #include "formats/tflite/export.h"
+#include "formats/tflite/frame.h"
 #include "formats/tflite/tensor.h"
 
 namespace nn::tflite {
@@ -34,6 +35,39 @@ std::vector<std::string> SignatureNames(const Graph& graph, std::string_view kin
     different.insert(names.back());
   }
   return different.size() == names.size() ? names : own;
+}
+
+using Entries = std::vector<flatbuffers::Offset<fb::TensorMap>>;
+
+// The signatures of the source, with the written tensors.
+std::vector<flatbuffers::Offset<fb::SignatureDef>> WriteFramed(
+    const std::vector<FramedSignature>& signatures, const std::vector<TensorIndex>& inputs,
+    const std::vector<TensorIndex>& outputs, flatbuffers::FlatBufferBuilder& builder) {
+  const auto write = [&](const std::vector<SignatureEntry>& entries,
+                         const std::vector<TensorIndex>& tensors) {
+    Entries out;
+    for (const SignatureEntry& e : entries)
+      out.push_back(fb::CreateTensorMap(builder, builder.CreateString(e.name),
+                                        static_cast<uint32_t>(tensors[e.port])));
+    return builder.CreateVector(out);
+  };
+  std::vector<flatbuffers::Offset<fb::SignatureDef>> out;
+  for (const FramedSignature& s : signatures) {
+    const auto in = write(s.inputs, inputs);
+    const auto results = write(s.outputs, outputs);
+    const auto key = builder.CreateString(s.key);
+    out.push_back(fb::CreateSignatureDef(builder, in, results, key, 0));
+  }
+  return out;
+}
+
+// The metadata entries that a graph has as text, which import made of a file's.
+std::vector<FramedEntry> TextEntries(const Graph& graph) {
+  std::vector<FramedEntry> out;
+  for (const auto& [key, value] : graph.metadata)
+    if (key.starts_with(kEntryPrefix) && !key.starts_with(kSignaturePrefix))
+      out.push_back({key.substr(kEntryPrefix.size()), Blob::CopyOf(std::span<const char>(value))});
+  return out;
 }
 
 }  // namespace
@@ -109,7 +143,7 @@ std::vector<Blob> ExportContext::PlaceOutside(flatbuffers::DetachedBuffer file) 
 
 flatbuffers::Offset<fb::SignatureDef> ExportContext::WriteSignature(
     const Graph& graph, const std::vector<TensorIndex>& outputs) {
-  std::vector<flatbuffers::Offset<fb::TensorMap>> in, out;
+  Entries in, out;
   const auto entry = [&](const std::string& name, TensorIndex tensor) {
     return fb::CreateTensorMap(builder_, builder_.CreateString(name),
                                static_cast<uint32_t>(tensor));
@@ -164,14 +198,21 @@ flatbuffers::DetachedBuffer ExportContext::Finish(const Graph& graph, const Expo
             number, static_cast<int32_t>(fb::BuiltinOperator::PLACEHOLDER_FOR_GREATER_OP_CODES))),
         0, version, op));
   }
-  const auto signature = WriteSignature(graph, outputs);
+  const NativeModel* const frame = options.frame.get();
+  std::vector<flatbuffers::Offset<fb::SignatureDef>> signatures;
+  if (frame != nullptr)
+    signatures = WriteFramed(SignaturesOf(*frame, graph), part_.inputs, outputs, builder_);
+  if (signatures.empty()) signatures.push_back(WriteSignature(graph, outputs));
   std::vector<flatbuffers::Offset<fb::Metadata>> metadata;
-  for (const auto& [key, value] : graph.metadata) {
-    if (!key.starts_with(kEntryPrefix) || key.starts_with(kSignaturePrefix)) continue;
-    const uint32_t buffer = AddBuffer(Blob::CopyOf(std::span<const char>(value)));
-    const auto name = builder_.CreateString(key.substr(kEntryPrefix.size()));
+  for (FramedEntry& entry : frame == nullptr ? TextEntries(graph) : EntriesOf(*frame)) {
+    const uint32_t buffer = AddBuffer(std::move(entry.bytes));
+    const auto name = builder_.CreateString(entry.name);
     metadata.push_back(fb::CreateMetadata(builder_, name, buffer));
   }
+  std::vector<int32_t> unnamed;
+  if (frame != nullptr)
+    for (Blob& bytes : UnnamedEntriesOf(*frame))
+      unnamed.push_back(static_cast<int32_t>(AddBuffer(std::move(bytes))));
   std::vector<flatbuffers::Offset<fb::Buffer>> buffers;
   uint64_t at = base == 0 ? kDataAlignment : base;
   for (const Blob& b : buffers_) {
@@ -185,10 +226,13 @@ flatbuffers::DetachedBuffer ExportContext::Finish(const Graph& graph, const Expo
   const auto subgraphs_offset = builder_.CreateVector(subgraphs);
   const auto buffers_offset = builder_.CreateVector(buffers);
   const auto metadata_offset = builder_.CreateVector(metadata);
-  const auto signatures_offset = builder_.CreateVector(&signature, 1);
-  builder_.Finish(fb::CreateModel(builder_, 3, codes_offset, subgraphs_offset, description,
-                                  buffers_offset, 0, metadata_offset, signatures_offset),
-                  fb::ModelIdentifier());
+  const auto signatures_offset = builder_.CreateVector(signatures);
+  flatbuffers::Offset<flatbuffers::Vector<int32_t>> unnamed_offset = 0;
+  if (!unnamed.empty()) unnamed_offset = builder_.CreateVector(unnamed);
+  builder_.Finish(
+      fb::CreateModel(builder_, 3, codes_offset, subgraphs_offset, description, buffers_offset,
+                      unnamed_offset, metadata_offset, signatures_offset),
+      fb::ModelIdentifier());
   return builder_.Release();
 }
 

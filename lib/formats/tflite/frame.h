@@ -1,0 +1,56 @@
+// What a rewritten TensorFlow Lite model keeps of its source besides the description: metadata
+// entries of any contents, the archive of associated files, and the signatures of the main
+// subgraph.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "formats/format.h"
+#include "formats/tflite/native.h"
+#include "ir/graph.h"
+
+namespace nn::tflite {
+
+// Format::frame: a model whose main subgraph has only the tensors of inputs and outputs. Entries
+// about the order or the place of operators and tensors are not in it. kUnsupported, with the way
+// out, for signatures of other subgraphs, and for those that name what is no input or output.
+Result<ModelFrame> FrameOf(const NativeModel& model);
+
+// The frame for a graph with other ports: its metadata describe those. kUnsupported, by name, for
+// metadata that are not in their schema.
+Result<std::shared_ptr<const NativeModel>> FrameFor(const std::shared_ptr<const NativeModel>& frame,
+                                                    const Graph& graph);
+
+// An entry of a signature.
+struct SignatureEntry {
+  std::string name;
+  size_t port = 0;  // of the graph
+};
+
+struct FramedSignature {
+  std::string key;
+  std::vector<SignatureEntry> inputs, outputs;
+};
+
+// The signatures of the frame for a graph whose ports may have been renamed, added or removed. A
+// port that the source does not have, or has by another name, is named as the port.
+std::vector<FramedSignature> SignaturesOf(const NativeModel& frame, const Graph& graph);
+
+struct FramedEntry {
+  std::string name;
+  Blob bytes;
+};
+
+// The metadata entries of the frame, in order, and the contents of the buffers that it lists as
+// metadata without a name.
+std::vector<FramedEntry> EntriesOf(const NativeModel& frame);
+std::vector<Blob> UnnamedEntriesOf(const NativeModel& frame);
+
+// Adds the archive of the frame, if it has one, to the end of a file.
+Status AddArchive(const NativeModel& frame, FileImage& image);
+
+}  // namespace nn::tflite
