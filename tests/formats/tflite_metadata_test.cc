@@ -258,6 +258,28 @@ TEST_CASE("tflite frame: signatures that a rewritten model cannot have") {
         "lost; remove the signatures with --set-metadata signature=");
 }
 
+TEST_CASE("tflite frame: two signatures of one subgraph") {
+  const std::string source = SourceFile();
+  const auto read = ReadModelBytes(Blob::CopyOf(std::span<const char>(source)), "m.tflite");
+  REQUIRE(read.has_value());
+  Json dump = DumpOf(*read);
+  Json second = dump["signature_defs"][0];
+  second["signature_key"] = "other";
+  second["inputs"].erase(0);
+  second["inputs"][0]["name"] = "r";
+  dump["signature_defs"].push_back(second);
+  const ReadModel both =
+      FromDump(Json{{"nn_dump", 1}, {"format", "tflite"}, {"model", dump}}.dump());
+  const Rewritten r(Joined(*both.format->save(*both.model, {})));
+  const Json& written = r.dump["signature_defs"];
+  REQUIRE(written.size() == 2);
+  CHECK(written[0]["inputs"].size() == 2);
+  CHECK(written[1]["signature_key"] == "other");
+  REQUIRE(written[1]["inputs"].size() == 1);
+  CHECK(written[1]["inputs"][0]["name"] == "r");
+  CHECK(written[1]["inputs"][0]["tensor_index"] == r.dump["subgraphs"][0]["inputs"][1]);
+}
+
 TEST_CASE("tflite: --set-metadata changes what the authors say of a model") {
   const std::string source = SourceFile();
   const auto read = ReadModelBytes(Blob::CopyOf(std::span<const char>(source)), "m.tflite");
