@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "ir/op_def.h"
+#include "ir/run_cost.h"
 #include "ir/text.h"
 #include "passes/ports.h"
 #include "validators/rule.h"
@@ -128,14 +129,11 @@ class Checker {
   }
 
   void CheckMacs(const Graph& graph) {
-    uint64_t total = 0;
-    for (const Node& node : graph.nodes()) {
-      const auto n = MultiplyAddsOf(node);
-      if (!n)
+    for (const Node& node : graph.nodes())
+      if (!MultiplyAddsOf(node))
         return Add(kMacs, {},
                    fmt::format("the number of multiply-adds of {} is unknown", node.Describe()));
-      total += *n;
-    }
+    const uint64_t total = MultiplyAddsOf(graph).value_or(UINT64_MAX);
     if (total >= *a_.macs_below)
       Add(kMacs, {},
           fmt::format("a run takes {} multiply-adds; fewer than {} are allowed",

@@ -7,6 +7,7 @@
 #include "base/checked_math.h"
 #include "inspect/shape_text.h"
 #include "ir/op_def.h"
+#include "ir/run_cost.h"
 #include "ir/value_table.h"
 
 namespace nn::inspect {
@@ -85,18 +86,16 @@ uint64_t Parameters(const Graph& graph) {
   return total;
 }
 
-OperatorCost RowOf(const Step& step) {
+OperatorCost RowOf(const Graph& graph, const Step& step) {
   const Node& first = *step.nodes.front();
   OperatorCost row;
   row.index = first.source().index;
   row.op = first.source_op();
   row.name = first.name();
   row.output = OutputText(step);
-  row.multiply_adds = 0;
+  row.multiply_adds = MultiplyAddsOf(graph, step.nodes);
   for (const Node* node : step.nodes) {
-    const auto own = MultiplyAddsOf(*node);
-    row.multiply_adds = Sum(row.multiply_adds, own);
-    if (!own && row.unknown.empty())
+    if (!MultiplyAddsOf(*node) && row.unknown.empty())
       row.unknown = node->op().is_opaque ? "not supported" : "its shapes are unknown";
     for (const auto& region : node->regions())
       row.parameters = Saturating(row.parameters, Parameters(*region));
@@ -147,7 +146,7 @@ Result<ModelCost> CostOf(const LoadedModel& model) {
   ModelCost out;
   out.operators.reserve(steps.size());
   for (const Step& step : steps) {
-    OperatorCost row = RowOf(step);
+    OperatorCost row = RowOf(*graph, step);
     out.unknown += !row.multiply_adds;
     out.unsized += !row.bytes_read || !row.bytes_written;
     out.multiply_adds = Saturating(out.multiply_adds, row.multiply_adds.value_or(0));
@@ -155,6 +154,8 @@ Result<ModelCost> CostOf(const LoadedModel& model) {
     out.bytes_written = Saturating(out.bytes_written, row.bytes_written.value_or(0));
     out.operators.push_back(std::move(row));
   }
+  // Rows that depend on the same condition do not add up.
+  if (const auto run = MultiplyAddsOf(*graph)) out.multiply_adds = *run;
   out.parameters = Parameters(*graph);
   FindPeak(*graph, steps, out);
   return out;

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <charconv>
 
-#include "base/checked_math.h"
 #include "ir/op_def.h"
+#include "ir/run_cost.h"
 
 namespace nn::inspect {
 namespace {
@@ -28,26 +28,6 @@ void AddDynamic(const std::vector<TensorSummary>& tensors, bool is_output, Overv
   }
 }
 
-// The sum over all nodes, subgraphs included; nullopt if one is unknown. Opaque nodes have none.
-std::optional<uint64_t> MultiplyAdds(const Graph& graph) {
-  uint64_t total = 0;
-  for (const Node& node : graph.nodes()) {
-    std::optional<uint64_t> own = 0;
-    if (node.op().multiply_adds != nullptr) {
-      const auto n = node.op().multiply_adds(node);
-      own = n && *n >= 0 ? std::optional(static_cast<uint64_t>(*n)) : std::nullopt;
-    }
-    for (const auto& region : node.regions()) {
-      const auto inner = MultiplyAdds(*region);
-      own = own && inner ? CheckedAdd(*own, *inner) : std::nullopt;
-    }
-    const auto sum = own ? CheckedAdd(total, *own) : std::nullopt;
-    if (!sum) return std::nullopt;
-    total = *sum;
-  }
-  return total;
-}
-
 void GroupUnsupported(const std::vector<UnsupportedNode>& unsupported, Overview& out) {
   for (const UnsupportedNode& o : unsupported) {
     auto it = std::find_if(out.unsupported.begin(), out.unsupported.end(),
@@ -68,7 +48,7 @@ Overview OverviewOf(const LoadedModel& model) {
   GroupUnsupported(model.unsupported, out);
   if (!model.graph) return out;
   const auto& nodes = model.graph->nodes();
-  out.multiply_adds = MultiplyAdds(*model.graph);
+  out.multiply_adds = MultiplyAddsOf(*model.graph, false);
   out.uncounted = static_cast<uint64_t>(
       std::count_if(nodes.begin(), nodes.end(), [](const Node& n) { return n.op().is_opaque; }));
   return out;

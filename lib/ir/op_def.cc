@@ -6,7 +6,6 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "base/checked_math.h"
 #include "base/text.h"
 #include "ir/verify.h"
 
@@ -186,21 +185,6 @@ Status InferNode(Node& node) {
 Status InferGraph(Graph& graph) {
   for (Node& node : graph.nodes()) NN_RETURN_IF_ERROR(InferNode(node));
   return {};
-}
-
-std::optional<uint64_t> MultiplyAddsOf(const Node& node) {
-  if (node.op().is_opaque) return std::nullopt;
-  std::optional<uint64_t> total = 0;
-  if (node.op().multiply_adds != nullptr) {
-    const auto n = node.op().multiply_adds(node);
-    total = n && *n >= 0 ? std::optional(static_cast<uint64_t>(*n)) : std::nullopt;
-  }
-  for (const auto& region : node.regions())
-    for (const Node& inner : region->nodes()) {
-      const auto own = MultiplyAddsOf(inner);
-      total = total && own ? CheckedAdd(*total, *own) : std::nullopt;
-    }
-  return total;
 }
 
 }  // namespace nn
