@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "ops/math/random.h"
+#include "passes/allowed_shapes.h"
 #include "passes/edits.h"
 #include "passes/open_sizes.h"
 #include "passes/passes.h"
@@ -233,6 +234,7 @@ Result<GraphEdit> ApplySizes(Graph& graph, const SizeChanges& changes,
     NN_RETURN_IF_ERROR(BindSymbols(graph, bound));
     edit.sizes.clear();
   }
+  NN_RETURN_IF_ERROR(CheckAllowedShapes(graph));
   std::vector<std::string> notes;
   for (size_t i = 0; i < before.size(); ++i) {
     const auto& [name, value] = graph.inputs()[i];

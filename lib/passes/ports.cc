@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "passes/allowed_shapes.h"
 #include "passes/passes.h"
 
 namespace nn {
@@ -101,13 +102,17 @@ std::vector<std::string> BatchSymbols(const Graph& graph) {
 }
 
 Status BindInputs(Graph& graph, const std::map<std::string, std::vector<int64_t>>& shapes) {
-  return AsUsage(BindInputShapes(graph, shapes));
+  NN_RETURN_IF_ERROR(AsUsage(BindInputShapes(graph, shapes)));
+  return CheckAllowedShapes(graph);
 }
 
 Status BindBatch(Graph& graph, int64_t batch) {
   if (batch < 0) return UsageError("--batch {}: the batch size cannot be negative", batch);
   const std::vector<std::string> symbols = BatchSymbols(graph);
-  if (!symbols.empty()) return AsUsage(SetBatchSymbols(graph, symbols, batch));
+  if (!symbols.empty()) {
+    NN_RETURN_IF_ERROR(AsUsage(SetBatchSymbols(graph, symbols, batch)));
+    return CheckAllowedShapes(graph);
+  }
   if (HasBatch(graph, batch)) return {};
   std::string seen;
   for (const Port& p : graph.inputs())

@@ -162,6 +162,8 @@ constexpr Clause kModelClauses[] = {
     {"LinkedModel.proto: LinkedModelFile", "The file exists.", "",
      "The device looks up the file at run time."},
     {"MIL.proto: Function.opset", "Each function has a block for its opset.", "COREML-MIL-003"},
+    {"MIL.proto: Operation", "An operation classify has one probability for each label.",
+     "COREML-MIL-004"},
     {"MIL.proto: Value.BlobFileValue",
      "The weights in files exist and have the type and size of the value.",
      "COREML-MIL-001 COREML-MIL-002"},

@@ -1,4 +1,6 @@
 // Examples of Core ML rules: models, features, model types, programs.
+#include <fmt/core.h>
+
 #include "validators/coreml/example_models.h"
 
 namespace nn::coreml {
@@ -205,6 +207,18 @@ std::vector<RuleExample> KindExamples() {
 }
 
 std::vector<RuleExample> ProgramExamples() {
+  const auto classify = [](std::string_view labels) {
+    return fmt::format(
+        R"(outputs: "w"
+      operations {{ type: "softmax" outputs {{ name: "p" type {{ tensorType {{
+        dataType: FLOAT32 rank: 1 dimensions {{ constant {{ size: 2 }} }} }} }} }} }}
+      operations {{ type: "const" outputs {{ name: "c" }}
+        attributes {{ key: "val" value {{ immediateValue {{ list {{ {} }} }} }} }} }}
+      operations {{ type: "classify" outputs {{ name: "l" }}
+        inputs {{ key: "probabilities" value {{ arguments {{ name: "p" }} }} }}
+        inputs {{ key: "classes" value {{ arguments {{ name: "c" }} }} }} }})",
+        labels);
+  };
   return {
       {"COREML-MIL-001",
        kProgram,
@@ -223,6 +237,10 @@ std::vector<RuleExample> ProgramExamples() {
        kProgram,
        {{"opset: \"CoreML6\"", "opset: \"CoreML5\""}},
        {{"opset: \"CoreML6\"", "opset: \"CoreML5\""}, {"key: \"CoreML6\"", "key: \"CoreML5\""}}},
+      {"COREML-MIL-004",
+       kProgram,
+       {{"outputs: \"w\"", classify("values {} values {} values {}")}},
+       {{"outputs: \"w\"", classify("values {} values {}")}}},
   };
 }
 

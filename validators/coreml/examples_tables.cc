@@ -94,7 +94,7 @@ std::vector<RuleExample> PipelineExamples() {
       {"COREML-MODEL-020",
        kClassifier,
        {{"vector: [\"a\", \"b\"]", ""}},
-       {{"vector: [\"a\", \"b\"]", "vector: \"a\""}}},
+       {{"vector: [\"a\", \"b\"]", "vector: \"a\""}, {"shape: [2]", "shape: [1]"}}},
   };
 }
 

@@ -4,6 +4,8 @@
 #include <unordered_set>
 
 #include "base/text.h"
+#include "formats/coreml/import.h"
+#include "formats/coreml/interface.h"
 #include "validators/coreml/rules.h"
 #include "validators/coreml/shapes.h"
 
@@ -149,6 +151,25 @@ void ProbabilitiesProduced(const RuleContext& s, Findings& f) {
   }
 }
 
+// Calls visit(graph, path) for the classifier of the file as a graph, if it can be imported.
+template <typename Visit>
+void WithClassifier(const RuleContext& s, const Visit& visit) {
+  if (!s.proto().has_neuralnetworkclassifier()) return;
+  if (const auto imported = Import(s.native())) visit(imported->graph, s.networks().front().path);
+}
+
+void OneScoreForEachLabel(const RuleContext& s, Findings& f) {
+  WithClassifier(s, [&](const Graph& graph, const std::string& path) {
+    if (const std::string fault = ScoresFault(graph); !fault.empty()) f.Add(At(path), "{}", fault);
+  });
+}
+
+void ScoresOfOneSample(const RuleContext& s, Findings& f) {
+  WithClassifier(s, [&](const Graph& graph, const std::string& path) {
+    if (const std::string why = BatchOfScores(graph); !why.empty()) f.Add(At(path), "{}", why);
+  });
+}
+
 void LayerNamesUnique(const RuleContext& s, Findings& f) {
   std::unordered_map<const NetworkAt*, std::unordered_set<std::string_view>> seen;
   for (const LayerAt& at : s.layers())
@@ -259,6 +280,19 @@ constexpr Rule kNetworkRules[] = {
               .hint = "Set labelProbabilityLayerName to the output of the layer that computes the "
                       "probabilities."},
      .check = ProbabilitiesProduced},
+    {.info = {.id = "COREML-NN-013",
+              .statement = "A neural network classifier computes one score for each class label.",
+              .clause = "NeuralNetwork.proto, NeuralNetworkClassifier.labelProbabilityLayerName",
+              .hint = "Give the labels of all scores, or correct the layers that compute them."},
+     .check = OneScoreForEachLabel},
+    {.info = {.id = "COREML-NN-014",
+              .severity = Severity::kWarning,
+              .statement = "The number of scores of a neural network classifier does not depend on "
+                           "the shapes of its inputs: it classifies one sample at a time.",
+              .clause = "NeuralNetwork.proto, NeuralNetworkClassifier.labelProbabilityLayerName",
+              .hint = "Fix the first size of the inputs at 1; for batches, make the model a plain "
+                      "neural network with an array of scores."},
+     .check = ScoresOfOneSample},
     {.info = {.id = "COREML-NN-009",
               .severity = Severity::kWarning,
               .statement = "No two layers of a network have the same non-empty name.",

@@ -2,6 +2,8 @@
 #include "formats/coreml/program.h"
 
 #include <algorithm>
+#include <map>
+#include <optional>
 
 #include "base/text.h"
 #include "validators/coreml/rules.h"
@@ -56,6 +58,63 @@ void BlockExists(const RuleContext& s, Findings& f) {
     }
 }
 
+// Of a block: the types of its values, and the operations that compute them.
+struct BlockValues {
+  std::map<std::string_view, const mil::ValueType*> types;
+  std::map<std::string_view, const mil::Operation*> operations;
+
+  explicit BlockValues(const mil::Function& function, const mil::Block& block) {
+    for (const auto& input : function.inputs()) types[input.name()] = &input.type();
+    for (const mil::Operation& operation : block.operations())
+      for (const auto& output : operation.outputs()) {
+        types[output.name()] = &output.type();
+        operations[output.name()] = &operation;
+      }
+  }
+};
+
+// The only argument for an input of the operation; nullptr if there is none or there are several.
+const mil::Argument::Binding* ArgumentOf(const mil::Operation& operation, std::string_view key) {
+  for (const auto& input : operation.inputs())
+    if (input.key() == key && input.value().arguments_size() == 1)
+      return &input.value().arguments(0);
+  return nullptr;
+}
+
+// The number of class labels: elements of a constant list or tensor.
+std::optional<uint64_t> LabelsOf(const BlockValues& values, const mil::Argument::Binding& classes) {
+  const mil::Value* value = classes.has_value() ? &classes.value() : nullptr;
+  if (const auto it = values.operations.find(classes.name()); it != values.operations.end())
+    if (it->second->type() == "const") value = FindAttribute(*it->second, "val");
+  if (value == nullptr) return std::nullopt;
+  if (value->immediatevalue().has_list())
+    return static_cast<uint64_t>(value->immediatevalue().list().values_size());
+  return value->type().has_tensortype() ? ElementsOf(value->type().tensortype()) : std::nullopt;
+}
+
+void CheckClassify(const mil::Operation& operation, const BlockValues& values, Findings& f) {
+  const auto* const scores = ArgumentOf(operation, "probabilities");
+  const auto* const classes = ArgumentOf(operation, "classes");
+  if (scores == nullptr || classes == nullptr) return;
+  const auto type = values.types.find(scores->name());
+  if (type == values.types.end() || !type->second->has_tensortype()) return;
+  const auto count = ElementsOf(type->second->tensortype());
+  const auto labels = LabelsOf(values, *classes);
+  if (count && labels && *count != *labels)
+    f.Add(At("mlProgram"), "{}: there are {} labels, but {} has {} scores", TitleOf(&operation),
+          *labels, Quote(scores->name()), *count);
+}
+
+void ScoresFitLabels(const RuleContext& s, Findings& f) {
+  for (const mil::Program* program : Programs(s.native()))
+    for (const auto& function : program->functions())
+      for (const auto& block : function.value().block_specializations()) {
+        const BlockValues values(function.value(), block.value());
+        for (const mil::Operation& operation : block.value().operations())
+          if (operation.type() == "classify") CheckClassify(operation, values, f);
+      }
+}
+
 void ItemsComplete(const RuleContext& s, Findings& f) {
   const ModelFolder& folder = s.native().folder;
   if (!folder.manifest) return;
@@ -99,6 +158,12 @@ constexpr Rule kProgramRules[] = {
               .clause = "MIL.proto, Function.opset",
               .hint = "Add a block for the opset, or set opset to that of an existing block."},
      .check = BlockExists},
+    {.info = {.id = "COREML-MIL-004",
+              .statement = "An operation that classifies has one probability for each class label.",
+              .clause = "MIL.proto, Operation",
+              .hint = "Give the labels of all probabilities; a classifier takes those of one "
+                      "sample, not of a batch."},
+     .check = ScoresFitLabels},
     {.info = {.id = "COREML-PACKAGE-001",
               .statement =
                   "Each item of a model package has a path, a name, an author and a description.",

@@ -9,6 +9,7 @@
 #include "formats/common/interface.h"
 #include "formats/coreml/family.h"
 #include "formats/coreml/half_weights.h"
+#include "formats/coreml/interface.h"
 #include "formats/coreml/layer_fit.h"
 #include "formats/coreml/native.h"
 #include "formats/coreml/weights.h"
@@ -155,6 +156,13 @@ const ExportRow* FindExport(std::string_view op) {
 Result<FileImage> Write(const Graph& graph, const ExportOptions& options) {
   NN_RETURN_IF_ERROR(CheckInterface(
       graph, {.label = "Core ML", .outputs = true, .distinct_names = true, .least_size = 1}));
+  if (const std::string fault = ScoresFault(graph); !fault.empty())
+    return UnsupportedError("Core ML classifiers have one score for each label: {}", fault);
+  if (const std::string why = BatchOfScores(graph); !why.empty())
+    return UnsupportedError(
+        "Core ML classifiers have one score for each label: {}; set them with --batch 1 or "
+        "--input-shape",
+        why);
   Model model;
   Writer root = model.writer();
   Writer network = root.Sub(NetworkKind(graph));

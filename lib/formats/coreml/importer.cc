@@ -7,6 +7,7 @@
 #include "formats/coreml/interface.h"
 #include "ir/verify.h"
 #include "ops/array/opaque.h"
+#include "passes/allowed_shapes.h"
 
 namespace nn::coreml {
 namespace {
@@ -78,6 +79,12 @@ Status Importer::ReadInput(const Fields& feature, size_t position) {
   if (scope_.contains(name)) return ModelError("two inputs are named {}", Quote(name));
   if (const auto given = shapes_.find(name); given != shapes_.end() && IsArray(feature) && rank5())
     GiveAllAxes(*type, given->second);
+  const std::string_view kind = feature.Sub("type").OneOf("Type");
+  auto shapes = EnumeratedShapes(feature.Sub("type").Sub(kind), kind);
+  if (kind == "imageType")
+    for (std::vector<int64_t>& shape : shapes)
+      shape.insert(shape.begin(), {(*type->dims)[0].value(), (*type->dims)[1].value()});
+  SetAllowedShapes(graph_, name, shapes);
   NN_ASSIGN(Value* const input, known_inputs_.AddInput(graph_, position, name, *type));
   ReadFeatureMetadata(feature);
   auto blob = FeatureBlob(graph_, input, feature, network_);

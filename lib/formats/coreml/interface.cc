@@ -3,13 +3,16 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <set>
 
+#include "base/checked_math.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "formats/coreml/import.h"
 #include "ir/text.h"
 #include "ops/array/shape.h"
 #include "ops/math/elementwise.h"
+#include "passes/ports.h"
 
 namespace nn::coreml {
 namespace {
@@ -230,12 +233,63 @@ std::optional<Classes> ClassesOf(const Graph& graph) {
   return classes;
 }
 
+namespace {
+
+struct Scores {
+  Type type;
+  int64_t labels;
+};
+
+// nullopt if the graph is no classifier.
+std::optional<Scores> ScoresOf(const Graph& graph) {
+  const auto classes = ClassesOf(graph);
+  if (!classes) return std::nullopt;
+  const auto port = std::ranges::find(graph.outputs(), classes->scores, &Port::name);
+  return Scores{port->value->type(), classes->labels.elements()};
+}
+
+}  // namespace
+
 DType ArrayDType(std::string_view name) {
   if (name == "FLOAT16") return DType::kF16;
   if (name == "FLOAT32" || name == "DOUBLE") return DType::kF32;
   if (name == "INT8") return DType::kI8;
   if (name == "INT32") return DType::kI32;
   return DType::kUnknown;
+}
+
+std::vector<std::vector<int64_t>> EnumeratedShapes(const Fields& type, std::string_view kind) {
+  std::vector<std::vector<int64_t>> out;
+  if (kind == "multiArrayType" && type.OneOf("ShapeFlexibility") == "enumeratedShapes") {
+    for (const Fields& shape : type.Sub("enumeratedShapes").List("shapes"))
+      out.push_back(shape.Ints("shape"));
+  } else if (kind == "imageType" && type.OneOf("SizeFlexibility") == "enumeratedSizes") {
+    for (const Fields& size : type.Sub("enumeratedSizes").List("sizes"))
+      out.push_back({size.Int("height"), size.Int("width")});
+  }
+  return out;
+}
+
+std::string ScoresFault(const Graph& graph) {
+  const auto scores = ScoresOf(graph);
+  const auto dims = scores ? scores->type.const_dims() : std::nullopt;
+  const auto count = dims ? CheckedElements(*dims) : std::nullopt;
+  if (!count || *count == scores->labels) return {};
+  return fmt::format("the classifier has {} labels, but {} scores, {}", scores->labels, *count,
+                     scores->type.ToString());
+}
+
+std::string BatchOfScores(const Graph& graph) {
+  const auto scores = ScoresOf(graph);
+  if (!scores || !scores->type.ranked()) return {};
+  const std::set<std::string> symbols = InputSymbols(graph);
+  for (const Dim& d : *scores->type.dims)
+    if (const auto symbol = d.symbol(); symbol && symbols.contains(std::string(*symbol)))
+      return fmt::format(
+          "the classifier has {} labels, but the number of its scores, {}, depends "
+          "on the shapes of the inputs",
+          scores->labels, scores->type.ToString());
+  return {};
 }
 
 Result<Type> FeatureType(const Fields& feature, const Fields& metadata) {

@@ -36,6 +36,15 @@ std::optional<Classes> ClassesOf(const Graph& graph);
 // other arrays their element type. Dynamic sizes become symbols. kUnsupported for other features.
 Result<Type> FeatureType(const Fields& feature, const Fields& user_defined);
 DType ArrayDType(std::string_view name);
+// The shapes that an array or image, as `kind` says, enumerates; those of images are height and
+// width.
+std::vector<std::vector<int64_t>> EnumeratedShapes(const Fields& type, std::string_view kind);
+
+// Why the scores of a classifier are not one for each label; "" if they are, if the graph is no
+// classifier, or if their number is unknown.
+std::string ScoresFault(const Graph& graph);
+// Why their number depends on the shapes of the inputs, as that of a batch; "" if it does not.
+std::string BatchOfScores(const Graph& graph);
 
 // The blob with the feature's name, as read by the layers.
 Result<Value*> FeatureBlob(Graph& graph, Value* input, const Fields& feature,

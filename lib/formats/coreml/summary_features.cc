@@ -1,6 +1,7 @@
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
+#include "formats/coreml/interface.h"
 #include "formats/coreml/summary.h"
 #include "ir/type.h"
 
@@ -35,16 +36,9 @@ std::vector<std::string> Common(std::vector<std::string> fixed,
   return fixed;
 }
 
-// The shapes that an array or image enumerates; images are height by width.
-std::vector<std::vector<std::string>> EnumeratedShapes(const Fields& type, std::string_view kind) {
+std::vector<std::vector<std::string>> EnumeratedTexts(const Fields& type, std::string_view kind) {
   std::vector<std::vector<std::string>> out;
-  if (kind == "multiArrayType" && type.OneOf("ShapeFlexibility") == "enumeratedShapes") {
-    for (const Fields& shape : type.Sub("enumeratedShapes").List("shapes"))
-      out.push_back(Texts(shape.Ints("shape")));
-  } else if (kind == "imageType" && type.OneOf("SizeFlexibility") == "enumeratedSizes") {
-    for (const Fields& size : type.Sub("enumeratedSizes").List("sizes"))
-      out.push_back(Texts({size.Int("height"), size.Int("width")}));
-  }
+  for (const auto& shape : EnumeratedShapes(type, kind)) out.push_back(Texts(shape));
   return out;
 }
 
@@ -55,7 +49,7 @@ std::vector<std::string> ArrayShape(const Fields& array) {
       out.push_back(SpanText(range));
     return out;
   }
-  return Common(Texts(array.Ints("shape")), EnumeratedShapes(array, "multiArrayType"));
+  return Common(Texts(array.Ints("shape")), EnumeratedTexts(array, "multiArrayType"));
 }
 
 std::vector<std::string> ImageShape(const Fields& image) {
@@ -105,7 +99,7 @@ std::string Remarks(const Fields& feature) {
   const Fields type = feature.Sub("type");
   const std::string_view kind = type.OneOf("Type");
   if (kind.empty()) return out;
-  const auto shapes = EnumeratedShapes(type.Sub(kind), kind);
+  const auto shapes = EnumeratedTexts(type.Sub(kind), kind);
   if (shapes.empty()) return out;
   out += out.empty() ? "one of" : "; one of";
   for (size_t i = 0; i < std::min(shapes.size(), kShownShapes); ++i)
