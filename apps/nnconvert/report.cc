@@ -17,6 +17,7 @@
 #include "apps/common/program.h"
 #include "apps/common/tolerance.h"
 #include "base/text.h"
+#include "convert/conversion_json.h"
 
 namespace nn::app {
 namespace {
@@ -45,8 +46,9 @@ struct NodeGroup {
   std::string Text() const {
     if (count == 1) return first->node;
     std::string_view node = first->node;
-    if (node == first->op) return fmt::format("{} x{}", NameOf(*first), count);
-    if (node.starts_with(first->op + " ")) node.remove_prefix(first->op.size() + 1);
+    const std::string_view op = OperatorOf(*first);
+    if (node == op) return fmt::format("{} x{}", NameOf(*first), count);
+    if (node.starts_with(std::string(op) + " ")) node.remove_prefix(op.size() + 1);
     return fmt::format("{} x{}, first {}", NameOf(*first), count, node);
   }
 };

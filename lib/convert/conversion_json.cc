@@ -9,6 +9,11 @@
 #include "nnsuite/version.h"
 
 namespace nn {
+
+std::string_view OperatorOf(const UnsupportedNode& node) {
+  return node.op == "opaque" ? "unsupported operator" : std::string_view(node.op);
+}
+
 namespace {
 
 // A figure that leaves out elements which are not finite (Comparison::has_means).
@@ -86,8 +91,10 @@ Json RewritesJson(const std::vector<AppliedRewrite>& rewrites) {
 Json UnsupportedJson(const std::vector<UnsupportedNode>& unsupported) {
   Json out = Json::array();
   for (const UnsupportedNode& o : unsupported)
-    out.push_back(
-        {{"node", o.node}, {"operator", o.op}, {"source", o.source}, {"reason", o.reason}});
+    out.push_back({{"node", o.node},
+                   {"operator", OperatorOf(o)},
+                   {"source", o.source},
+                   {"reason", o.reason}});
   return out;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 
 #include "base/json.h"
 #include "base/status.h"
@@ -10,6 +11,9 @@
 #include "convert/verify.h"
 
 namespace nn {
+
+// The operator of the graph as reports name it, at the beginning of UnsupportedNode::node.
+std::string_view OperatorOf(const UnsupportedNode& node);
 
 // The first members of every report: its version and the tool.
 Json ConversionHead();

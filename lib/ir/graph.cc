@@ -23,7 +23,7 @@ std::string_view Node::op_name() const {
 }
 
 std::string Node::Describe() const {
-  std::string out(op_->name);
+  std::string out(op_->is_opaque ? "unsupported operator" : op_->name);
   if (!name_.empty()) out += " " + Quote(name_.view());
   const std::string where = source_.ToString();
   return where.empty() ? out : out + " (" + where + ")";

@@ -273,6 +273,8 @@ TEST_CASE("nnconvert: --dry-run lists what cannot be converted and writes nothin
   CHECK(json["written"] == false);
   CHECK(json["unsupported"].size() == 2);
   CHECK(json["unsupported"][1]["source"] == "Bar");
+  CHECK(json["unsupported"][1]["operator"] == "unsupported operator");
+  CHECK(json["unsupported"][1]["node"].get<std::string>().starts_with("unsupported operator "));
   CHECK(Listing(dir.path()) == "in.onnx\n");
 }
 
