@@ -2,10 +2,17 @@
 #include <algorithm>
 #include <cctype>
 #include <map>
+#include <optional>
 #include <set>
+#include <string>
+#include <vector>
 
 #include "base/text.h"
+#include "passes/float32.h"
 #include "passes/legalize.h"
+#include "passes/passes.h"
+#include "passes/ports.h"
+#include "passes/qdq.h"
 #include "validators/lint/rule_context.h"
 
 namespace nn::lint {
@@ -13,39 +20,74 @@ namespace {
 
 // Why nodes of the graph cannot be written in a format, by node; nullopt if legalization fails.
 using Reasons = std::map<std::string, UnsupportedNode>;
-std::optional<Reasons> ReasonsAgainst(const Target& target, const ImportedModel& model) {
-  Graph graph = model.graph.Clone();
+std::optional<Reasons> ReasonsAgainst(const Target& target, const Graph& source,
+                                      const std::vector<UnsupportedNode>& of_import) {
+  Graph graph = source.Clone();
   const auto illegal = Legalize(graph, target);
   if (!illegal) return std::nullopt;
   Reasons reasons;
-  for (const std::vector<UnsupportedNode>& list : {model.unsupported, *illegal})
+  for (const std::vector<UnsupportedNode>& list : {of_import, *illegal})
     for (const UnsupportedNode& o : list) reasons.emplace(o.node, o);
   return reasons;
+}
+
+// Removes the nodes that another format than the model's can hold; all, if a legalization fails.
+void EraseSupported(const RuleContext& s, const Graph& graph,
+                    const std::vector<UnsupportedNode>& of_import, Reasons& everywhere) {
+  for (const Format& other : Formats()) {
+    if (other.name == s.format().name || everywhere.empty()) continue;
+    const auto reasons = ReasonsAgainst(*other.target, graph, of_import);
+    std::erase_if(everywhere,
+                  [&](const auto& r) { return !reasons || !reasons->contains(r.first); });
+  }
+}
+
+// The sizes that stand for all that --input-shape may set.
+constexpr int64_t kFixedSizes[] = {32, 224};
+
+// The forms of a model that options of nnconvert give it: with fixed sizes of the inputs, in
+// float32, both.
+std::vector<Graph> OtherForms(const Graph& source) {
+  std::vector<std::map<std::string, int64_t>> choices(1);
+  for (const int64_t size : kFixedSizes) {
+    std::map<std::string, int64_t> sizes;
+    for (const std::string& symbol : InputSymbols(source)) sizes[symbol] = size;
+    if (!sizes.empty()) choices.push_back(std::move(sizes));
+  }
+  const bool is_float = !IsQuantized(source) && !HasOtherFloats(source);
+  std::vector<Graph> forms;
+  for (const auto& sizes : choices)
+    for (const bool floats : {false, true}) {
+      if (floats ? is_float : sizes.empty()) continue;
+      Graph graph = source.Clone();
+      if (floats && (!Dequantize(graph) || !ComputeInFloat32(graph))) continue;
+      if (!sizes.empty() && !BindSymbols(graph, sizes)) continue;
+      forms.push_back(std::move(graph));
+    }
+  return forms;
 }
 
 void OperatorsPortable(const RuleContext& s, Findings& f) {
   const auto imported = s.format().import(s.model());
   if (!imported) return;
   std::optional<Reasons> everywhere;  // for the nodes that no other format supports
-  for (const Format& other : Formats()) {
-    if (other.name == s.format().name) continue;
-    const auto reasons = ReasonsAgainst(*other.target, *imported);
-    if (!reasons) return;
-    if (!everywhere)
-      everywhere = reasons;
-    else
-      std::erase_if(*everywhere, [&](const auto& r) { return !reasons->contains(r.first); });
-    if (everywhere->empty()) return;
-  }
+  for (const Format& other : Formats())
+    if (other.name != s.format().name && !everywhere)
+      everywhere = ReasonsAgainst(*other.target, imported->graph, imported->unsupported);
+  if (!everywhere) return;
+  EraseSupported(s, imported->graph, imported->unsupported, *everywhere);
+  if (everywhere->size() > imported->unsupported.size())
+    for (const Graph& form : OtherForms(imported->graph))
+      EraseSupported(s, form, imported->unsupported, *everywhere);
   std::map<std::string, std::vector<const UnsupportedNode*>> by_operator;
-  if (everywhere)
-    for (const auto& [node, o] : *everywhere)
-      by_operator[o.source.empty() ? o.op : o.source].push_back(&o);
+  for (const auto& [node, o] : *everywhere)
+    by_operator[o.source.empty() ? o.op : o.source].push_back(&o);
   for (const auto& [op, unsupported] : by_operator) {
     const std::string more =
         unsupported.size() == 1 ? std::string() : fmt::format(" ({} nodes)", unsupported.size());
-    f.Add(At(unsupported.front()->node), "{}{} cannot be converted to any other format: {}",
-          Escape(op), more, unsupported.front()->reason);
+    f.Add(At(unsupported.front()->node),
+          "{}{} cannot be converted to any other format as it is: {}", Escape(op), more,
+          unsupported.front()->reason);
   }
 }
 
@@ -68,9 +110,13 @@ void PortsAreIdentifiers(const RuleContext& s, Findings& f) {
 constexpr Rule kPortabilityRules[] = {
     {.info = {.id = "LINT-PORT-001",
               .severity = Severity::kNote,
-              .statement = "Every operator can be converted to at least one other format.",
+              .statement =
+                  "Every operator can be converted to at least one other format, as it is or with "
+                  "options of nnconvert.",
               .clause = "SUPPORT.md",
-              .hint = "Express the operator by elementary operators when exporting the model.",
+              .hint = "nnconvert --dry-run --to FORMAT names the options that help, if there are "
+                      "any; else express the operator by elementary operators when exporting the "
+                      "model.",
               .lint = true},
      .check = OperatorsPortable},
     {.info = {.id = "LINT-PORT-002",
