@@ -99,14 +99,12 @@ std::vector<RuleExample> GraphExamples() {
       // Names of other graphs do not matter.
       {"ONNX-GRAPH-012",
        kIf,
-       {{"output: \"q\" op_type: \"Relu\" }",
-         "output: \"q\" op_type: \"Relu\" name: \"n\" }"},
+       {{"output: \"q\" op_type: \"Relu\" }", "output: \"q\" op_type: \"Relu\" name: \"n\" }"},
         {"output: \"y\" op_type: \"If\"", "output: \"y\" op_type: \"If\" name: \"n\""},
         {"node { input: \"x\" input: \"k\" output: \"p\"",
          "node { input: \"x\" output: \"r\" op_type: \"Neg\" name: \"n\" } node { input: \"r\" "
          "input: \"k\" output: \"p\" name: \"n\""}},
-       {{"output: \"q\" op_type: \"Relu\" }",
-         "output: \"q\" op_type: \"Relu\" name: \"n\" }"},
+       {{"output: \"q\" op_type: \"Relu\" }", "output: \"q\" op_type: \"Relu\" name: \"n\" }"},
         {"output: \"y\" op_type: \"If\"", "output: \"y\" op_type: \"If\" name: \"n\""},
         {"node { input: \"x\" input: \"k\" output: \"p\"",
          "node { input: \"x\" input: \"k\" output: \"p\" name: \"n\""}}},

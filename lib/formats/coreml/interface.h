@@ -34,7 +34,7 @@ std::optional<Classes> ClassesOf(const Graph& graph);
 // An input feature as a value of the graph: f32 for images ([1, C, H, W], pixels from 0 to 255 in
 // the order of the color space) and for arrays of doubles, since networks compute in float32; for
 // other arrays their element type. Dynamic sizes become symbols. kUnsupported for other features.
-Result<Type> FeatureType(const Fields& feature, const Fields& user_defined);
+Result<nn::Type> FeatureType(const Fields& feature, const Fields& user_defined);
 DType ArrayDType(std::string_view name);
 // The shapes that an array or image, as `kind` says, enumerates; those of images are height and
 // width.
