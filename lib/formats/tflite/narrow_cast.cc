@@ -74,7 +74,8 @@ std::optional<std::string> WhyNotNarrowCast(const Value* x, DType to) {
 
 Result<bool> NarrowCast(Graph& graph, Node& node) {
   const DType from = node.input(0)->dtype(), to = node.output()->dtype();
-  if (!IsNarrowInteger(from) && !IsNarrowInteger(to)) return false;
+  // A cast that has this form already may be illegal for another reason.
+  if (!WhyNotNarrowCast(node.input(0), to)) return false;
   const bool exact = IsFloat(from) ? from != DType::kF64 : DTypeBits(from) <= 16;
   if (!exact || node.input(0)->type().quantized() || node.output()->type().quantized())
     return false;
