@@ -273,8 +273,11 @@ class NewFiles {
     if (!report.c_header.empty()) names.push_back(report.c_header);
     if (report.conversion.written)
       for (const auto& [name, bytes] : report.conversion.written->side_files) names.push_back(name);
+    // A file that replaced another needs those that it names.
     for (const std::string& name : names)
-      if (!name.empty() && !before_.contains(name)) fs::remove_all(folder_ / name, ignored);
+      if (before_.contains(name)) return;
+    for (const std::string& name : names)
+      if (!name.empty()) fs::remove_all(folder_ / name, ignored);
   }
 
  private:
