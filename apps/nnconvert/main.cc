@@ -1,4 +1,5 @@
 // nnconvert: converts a model to another format and verifies that it computes the same.
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <set>
@@ -260,30 +261,36 @@ class NewFiles {
     folder_ = fs::absolute(o.output, error).parent_path();
     for (fs::directory_iterator it(folder_, error), end; !error && it != end; it.increment(error))
       before_.insert(it->path().filename().string());
-    for (const std::string& path : {o.report, o.attest})
-      if (!path.empty() && !fs::exists(path, error)) reports_.push_back(path);
+    for (const std::string& path : {o.report, o.attest}) {
+      if (path.empty()) continue;
+      reports_.push_back(path);
+      replaces_ = replaces_ || fs::exists(path, error);
+    }
   }
 
-  // Removes them: a run that fails leaves nothing. Those that replaced others stay.
+  // Removes them: a run that fails leaves nothing. If any replaced another one, all stay, because
+  // the files of a run belong together.
   void Remove(const ConvertReport& report) const {
+    std::vector<std::string> names;
+    if (report.written && report.output != "-") {
+      names.push_back(fs::path(report.output).filename().string());
+      if (!report.c_header.empty()) names.push_back(report.c_header);
+      if (report.conversion.written)
+        for (const auto& [name, bytes] : report.conversion.written->side_files)
+          if (!name.empty()) names.push_back(name);
+    }
+    const auto existed = [&](const std::string& name) { return before_.contains(name); };
+    if (replaces_ || std::ranges::any_of(names, existed)) return;
     std::error_code ignored;
     for (const std::string& path : reports_) fs::remove(path, ignored);
-    if (!report.written || report.output == "-") return;
-    std::vector<std::string> names = {fs::path(report.output).filename().string()};
-    if (!report.c_header.empty()) names.push_back(report.c_header);
-    if (report.conversion.written)
-      for (const auto& [name, bytes] : report.conversion.written->side_files) names.push_back(name);
-    // A file that replaced another needs those that it names.
-    for (const std::string& name : names)
-      if (before_.contains(name)) return;
-    for (const std::string& name : names)
-      if (!name.empty()) fs::remove_all(folder_ / name, ignored);
+    for (const std::string& name : names) fs::remove_all(folder_ / name, ignored);
   }
 
  private:
   fs::path folder_;
   std::set<std::string> before_;
   std::vector<std::string> reports_;
+  bool replaces_ = false;  // a report
 };
 
 Result<int> RunOne(const ConvertArguments& o, ReportFile& file) {

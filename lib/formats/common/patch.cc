@@ -165,7 +165,7 @@ class Patcher {
     }
     const auto index = last == "-" ? std::optional(parent->size()) : IndexOf(last);
     if (!parent->is_array() || !index || *index > parent->size())
-      return UsageError("nothing can be added at {}", PlaceText(path, path.size()));
+      return UsageError("a value cannot be added at {}", PlaceText(path, path.size()));
     parent->insert(parent->begin() + static_cast<std::ptrdiff_t>(*index), std::move(value));
     return {};
   }
