@@ -258,6 +258,7 @@ class NewFiles {
  public:
   explicit NewFiles(const ConvertArguments& o) {
     std::error_code error;
+    if (!o.dump.file.empty()) side_files_.push_back(o.dump.file);
     folder_ = fs::absolute(o.output, error).parent_path();
     for (fs::directory_iterator it(folder_, error), end; !error && it != end; it.increment(error))
       before_.insert(it->path().filename().string());
@@ -275,9 +276,13 @@ class NewFiles {
     if (report.written && report.output != "-") {
       names.push_back(fs::path(report.output).filename().string());
       if (!report.c_header.empty()) names.push_back(report.c_header);
+      // A side file may be in a folder of its own.
+      const auto add = [&](const std::string& name) {
+        if (!name.empty()) names.push_back(fs::path(name).begin()->string());
+      };
+      std::ranges::for_each(side_files_, add);
       if (report.conversion.written)
-        for (const auto& [name, bytes] : report.conversion.written->side_files)
-          if (!name.empty()) names.push_back(name);
+        for (const auto& [name, bytes] : report.conversion.written->side_files) add(name);
     }
     const auto existed = [&](const std::string& name) { return before_.contains(name); };
     if (replaces_ || std::ranges::any_of(names, existed)) return;
@@ -289,6 +294,7 @@ class NewFiles {
  private:
   fs::path folder_;
   std::set<std::string> before_;
+  std::vector<std::string> side_files_;  // of a dump
   std::vector<std::string> reports_;
   bool replaces_ = false;  // a report
 };
