@@ -64,9 +64,10 @@ Result<int> FoldNorms(Graph& graph, const ConvertOptions& o) {
 
 void AddRewrites(const RewriteCounts& rewrites, Conversion& out) {
   for (const auto& [rewrite, count] : rewrites) {
-    const auto same = std::ranges::find_if(out.rewrites, [&](const AppliedRewrite& r) {
-      return r.op == rewrite.first && r.rewrite == rewrite.second;
-    });
+    const auto same =
+        std::ranges::find_if(out.rewrites, [&, &key = rewrite](const AppliedRewrite& r) {
+          return r.op == key.first && r.rewrite == key.second;
+        });
     if (same != out.rewrites.end())
       same->count += count;
     else
@@ -372,7 +373,8 @@ std::vector<std::string> DroppedEntries(const ReadModel& read, const NativeModel
   const auto after = read.format->summarize(frame);
   if (!before || !after) return out;
   for (const auto& [key, text] : before->metadata)
-    if (std::ranges::none_of(after->metadata, [&](const auto& e) { return e.first == key; }))
+    if (std::ranges::none_of(after->metadata,
+                             [&, &k = key](const auto& e) { return e.first == k; }))
       out.push_back(fmt::format(
           "metadata {} is dropped: it describes operators and tensors of the source", Quote(key)));
   return out;
