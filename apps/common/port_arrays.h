@@ -11,6 +11,7 @@
 
 #include "apps/common/fit_array.h"
 #include "apps/common/port_finder.h"
+#include "base/image/image.h"
 #include "convert/verify.h"
 #include "formats/format.h"
 #include "ir/graph.h"
@@ -34,10 +35,8 @@ struct ImageOptions {
   std::string layout;           // --layout: "nchw" or "nhwc"; empty: by the input
   std::optional<double> scale;
   std::vector<double> mean, std;                             // one number, or one for each channel
-  int64_t max_pixels = kDefaultPixels;                       // --max-image-pixels
+  int64_t max_pixels = kMaxImagePixels;                      // --max-image-pixels
   uint64_t max_work = std::numeric_limits<uint64_t>::max();  // --max-work; decoding is a part
-
-  static constexpr int64_t kDefaultPixels = int64_t{1} << 28;
 
   // Whether an option other than the size changes values.
   bool has_numbers() const { return scale || !mean.empty() || !std.empty(); }

@@ -290,7 +290,7 @@ tl::unexpected<Error> ContradictionError(const Node& node, size_t i, const Type&
 // Runs InferNode on all nodes in order.
 Status InferGraph(Graph& graph);
 
-// Multiply-adds of one run of the node, with its regions counted once; nullopt if unknown.
+// Multiply-adds of one run: a branch's larger side, one iteration of a loop; nullopt if unknown.
 std::optional<uint64_t> MultiplyAddsOf(const Node& node);
 
 }  // namespace nn

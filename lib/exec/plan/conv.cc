@@ -22,8 +22,6 @@ namespace {
 
 class MatrixConvStep : public ConvStepBase {
  public:
-  static constexpr size_t kMaxPointers = 4096;
-
   size_t run_length = 0;     // contiguous elements of a tap
   size_t packed_group = 0;   // floats of one group's panels
   ProductBlocks blocks;      // one product per batch and group
@@ -40,7 +38,7 @@ class MatrixConvStep : public ConvStepBase {
     const auto channels = static_cast<size_t>(g.out_channels);
     const auto taps = static_cast<size_t>(Taps(s));
 
-    std::array<const float*, kMaxPointers> pointers;
+    std::array<const float*, kMaxTapPointers> pointers;
     FillTapPointers(s,
                     in.As<const float>(memory) +
                         batch * static_cast<size_t>(InPositions(s)) * in.row_stride +
@@ -52,7 +50,7 @@ class MatrixConvStep : public ConvStepBase {
     m.rows = pointers.data();
     m.row_pitch = count;
     m.run_count = taps;
-    std::array<uint16_t, kMaxPointers> live;
+    std::array<uint16_t, kMaxTapPointers> live;
     if (skips_taps) {
       m.run_count = LiveTaps(taps, count, pointers.data(), live.data());
       m.run_numbers = live.data();
@@ -128,10 +126,9 @@ std::unique_ptr<ConvStepBase> MakeMatrixConv(PlanContext& ctx, const ConvGeometr
   step->skips_taps = std::any_of(step->s.begin(), step->s.end(), [](const ConstWindow& w) {
     return w.pad_begin > 0 || w.pad_end > 0;
   });
-  step->blocks =
-      ProductBlocks(static_cast<size_t>(g.batch * g.groups), positions, out_channels, depth,
-                    std::clamp<size_t>(MatrixConvStep::kMaxPointers / runs, 1,
-                                       dilated ? kDilatedRows : kMatrixF32Rows));
+  step->blocks = ProductBlocks(
+      static_cast<size_t>(g.batch * g.groups), positions, out_channels, depth,
+      std::clamp<size_t>(kMaxTapPointers / runs, 1, dilated ? kDilatedRows : kMatrixF32Rows));
   return step;
 }
 
@@ -261,7 +258,7 @@ Result<bool> PlanConv(PlanContext& ctx) {
   const Tensor& filter = node.input(1)->constant();
   NN_ASSIGN(const ConvGeometry g, GeometryOf(a, ShapeOf(node.input(0)), filter.dims()));
   PostOpProgram post_ops;
-  if (filter.elements() == 0 || !TakesFilter(g, filter, MatrixConvStep::kMaxPointers) ||
+  if (filter.elements() == 0 || !TakesFilter(g, filter, kMaxTapPointers) ||
       !post_ops.AddPostOps(ctx))
     return false;
   auto step = IsDepthwise(g, DepthwiseConvStep::kMaxRows) || HasSmallGroups(g)

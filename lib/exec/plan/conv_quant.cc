@@ -22,8 +22,6 @@
 namespace nn {
 namespace {
 
-constexpr size_t kMaxPointers = 4096;
-
 // Shared by both kinds of step.
 class QuantConvStep : public Step {
  public:
@@ -56,7 +54,7 @@ class MatrixStep : public QuantConvStep {
     const size_t batch = product / static_cast<size_t>(g.groups);
     const auto positions = static_cast<size_t>(OutPositions(s));
     const auto channels = static_cast<size_t>(g.out_channels);
-    std::array<const uint8_t*, kMaxPointers> pointers;
+    std::array<const uint8_t*, kMaxTapPointers> pointers;
     FillTapPointers(s, Input(memory, batch) + group * static_cast<size_t>(g.in_channels),
                     in.row_stride, padding.data(), first, count, count, 1, pointers.data());
     MatrixI8 m;
@@ -82,7 +80,7 @@ class MatrixStep : public QuantConvStep {
     blocks = ProductBlocks(
         static_cast<size_t>(g.batch * g.groups), static_cast<size_t>(g.out_positions()),
         static_cast<size_t>(g.out_channels), static_cast<size_t>(g.taps() * g.in_channels),
-        std::clamp<size_t>(kMaxPointers / static_cast<size_t>(Taps(s)), 1, kMatrixI8Rows));
+        std::clamp<size_t>(kMaxTapPointers / static_cast<size_t>(Taps(s)), 1, kMatrixI8Rows));
   }
 };
 
@@ -259,7 +257,7 @@ Result<bool> PlanQuantConv(PlanContext& ctx) {
     return false;
   NN_ASSIGN(const ConvGeometry g, GeometryOf(a, ShapeOf(x), filter->constant().dims()));
   // int32 sums must not overflow: each product is below 2^16.
-  if (g.windows.size() > 3 || static_cast<size_t>(g.taps()) > kMaxPointers ||
+  if (g.windows.size() > 3 || static_cast<size_t>(g.taps()) > kMaxTapPointers ||
       g.taps() * g.in_channels > 32000 || filter->constant().elements() == 0)
     return false;
   const std::optional<ByteResult> result = ByteResultOf(ctx.group());

@@ -122,7 +122,6 @@ class TransposeStepBase : public ConvStepBase {
 
 class MatrixTransposeStep : public TransposeStepBase {
  public:
-  static constexpr size_t kMaxPointers = 4096;
   static constexpr size_t kMaxRows = kMatrixF32Rows;
   static constexpr size_t kScratch = 16384;  // results of one call of the kernel
 
@@ -178,7 +177,8 @@ class MatrixTransposeStep : public TransposeStepBase {
 
   void RunClass(const Memory& memory, const Box& box, const Part& part, const Class3& c) const {
     const size_t taps = c[0]->taps.size() * c[1]->taps.size() * c[2]->taps.size();
-    const size_t most = std::clamp<size_t>(kMaxPointers / std::max<size_t>(taps, 1), 1, kMaxRows);
+    const size_t most =
+        std::clamp<size_t>(kMaxTapPointers / std::max<size_t>(taps, 1), 1, kMaxRows);
     const auto places = c[2]->Part(axes[2].period, box.first, box.last);
     Rows rows;
     ForEachLine(box, c, [&](int64_t d, int64_t h) {
@@ -222,7 +222,7 @@ class MatrixTransposeStep : public TransposeStepBase {
                const Rows& rows) const {
     const auto in_channels = static_cast<size_t>(g.in_channels);
     const auto out_channels = static_cast<size_t>(g.out_channels);
-    std::array<const float*, kMaxPointers> pointers;
+    std::array<const float*, kMaxTapPointers> pointers;
     FillPointers(in.As<const float>(memory) +
                      part.batch * static_cast<size_t>(InPositions(s)) * in.row_stride +
                      part.group * in_channels,
@@ -426,7 +426,7 @@ Result<bool> PlanConvTranspose(PlanContext& ctx) {
   if (!HasConstantFilter(node, a.layout)) return false;
   const Tensor& filter = node.input(1)->constant();
   NN_ASSIGN(const ConvGeometry g, GeometryOf(a, ShapeOf(node.input(0)), filter.dims()));
-  if (!TakesFilter(g, filter, MatrixTransposeStep::kMaxPointers)) return false;
+  if (!TakesFilter(g, filter, kMaxTapPointers)) return false;
   const Spatial3 s = ToThree(g.windows);
   AxisClasses3 axes;
   PostOpProgram post_ops;

@@ -27,7 +27,6 @@
 namespace nn {
 namespace {
 
-constexpr size_t kMostPointers = 4096;
 constexpr size_t kLargestRank = 5;  // of convolutions
 
 bool IsByte(const Value* v) {
@@ -122,7 +121,7 @@ class IntegerConvStep : public IntegerProductStep {
     const size_t batch = product / static_cast<size_t>(g.groups);
     std::vector<uint8_t>& padding = paddings.Get();
     padding.assign(run_length, static_cast<uint8_t>(ZeroPoint(memory)));
-    std::array<const uint8_t*, kMostPointers> pointers;
+    std::array<const uint8_t*, kMaxTapPointers> pointers;
     FillTapPointers(s,
                     in.As<const uint8_t>(memory) +
                         batch * static_cast<size_t>(InPositions(s)) * in.row_stride +
@@ -252,7 +251,7 @@ Result<bool> PlanConvInteger(PlanContext& ctx) {
   step->blocks = ProductBlocks(
       static_cast<size_t>(g.batch * g.groups), static_cast<size_t>(g.out_positions()), w.n,
       w.k_offsets.size(),
-      std::clamp<size_t>(kMostPointers / static_cast<size_t>(Taps(step->s)), 1, kMatrixI8Rows));
+      std::clamp<size_t>(kMaxTapPointers / static_cast<size_t>(Taps(step->s)), 1, kMatrixI8Rows));
   step->multiply_adds =
       g.batch * g.groups * g.out_channels * g.out_positions() * g.taps() * g.in_channels;
   const BufferId in = step->in.buffer;
@@ -269,7 +268,7 @@ bool TakesIntegerFilter(const Node& node, const std::vector<int64_t>& w) {
   for (size_t i = 0; i + 2 < w.size(); ++i) taps *= w[static_cast<size_t>(axes.spatial) + i];
   const bool is_depthwise = a.groups > 1 && w[static_cast<size_t>(axes.input)] == 1 &&
                             w[static_cast<size_t>(axes.output)] == a.groups;
-  return !is_depthwise && taps <= static_cast<int64_t>(kMostPointers);
+  return !is_depthwise && taps <= static_cast<int64_t>(kMaxTapPointers);
 }
 
 }  // namespace

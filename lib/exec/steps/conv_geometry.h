@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <utility>
 #include <vector>
 
@@ -44,6 +45,9 @@ inline std::pair<int64_t, int64_t> Inside(const ConstWindow& w, int64_t k) {
   const int64_t end = offset >= w.input ? 0 : (w.input - 1 - offset) / w.stride + 1;
   return {first, std::max(first, end)};
 }
+
+// A step's pointers to rows and taps live on the stack; what has more taps has no such step.
+inline constexpr size_t kMaxTapPointers = 4096;
 
 // pointers[tap * tap_step + r * row_step]: the channels that kernel position `tap` of output
 // position first + r reads; `padding` if that is outside. Positions of `x` are `stride` elements
