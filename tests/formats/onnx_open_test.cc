@@ -125,6 +125,36 @@ TEST_CASE("onnx: shapes of values whose size only the run knows") {
         x, {{1, 1, 3, 3}});
 }
 
+// Sizes and scales of which the run computes some: batch and channels stay if theirs are known.
+TEST_CASE("onnx Resize: sizes and scales that are partly known") {
+  const std::string image = Input("x", TypeOf(kF32, {"1", "1", "1", "2"}));
+  const std::string factors = Input("k", TypeOf(kF32, {"2"})) + Node("Shape", {"x"}, {"all"}) +
+                              Node("Slice", {"all", "from", "to"}, {"leading"}) +
+                              "initializer { name: \"from\" data_type: 7 dims: 1 int64_data: 0 }"
+                              "initializer { name: \"to\" data_type: 7 dims: 1 int64_data: 2 }";
+  const std::string sizes = factors + Node("Cast", {"k"}, {"size"}, Int("to", kI64)) +
+                            Node("Concat", {"leading", "size"}, {"sizes"}, Int("axis", 0)) +
+                            Node("Resize", {"x", "", "", "sizes"}, {"y"});
+  const std::string scales =
+      factors + Node("Concat", {"ones", "k"}, {"scales"}, Int("axis", 0)) +
+      Node("Resize", {"x", "", "scales"}, {"y"}) +
+      "initializer { name: \"ones\" data_type: 1 dims: 2 float_data: [1, 1] }";
+  Check(image + sizes + Outputs({"y"}), {{3, 4}, {2, 2}}, {{3, 4, 3, 4}});
+  Check(image + scales + Outputs({"y"}), {{3, 4}, {2, 1}}, {{3, 4, 3, 4}});
+  const auto rank = [&](const std::string& graph) {
+    const ImportedModel model = Import(image + graph + Outputs({"y"}));
+    for (const auto& node : model.graph.nodes())
+      if (node.Is("resize")) return node.input(0)->type().rank();
+    return 0;
+  };
+  CHECK(rank(sizes) == 4);
+  CHECK(rank(scales) == 4);
+  // All of them are computed.
+  const std::string open =
+      Input("s", TypeOf(kI64, {"4"})) + Node("Resize", {"x", "", "", "s"}, {"y"});
+  CHECK(rank(open) == 6);
+}
+
 // The sums of the rows of f, [?, 1], from the first one to each.
 TEST_CASE("onnx Scan: a length that only the run knows") {
   const auto scan = [](const std::string& attributes) {
