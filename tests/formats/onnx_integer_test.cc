@@ -216,6 +216,34 @@ TEST_CASE("onnx integers: QLinearConv and QGemm") {
          kMicrosoft});
 }
 
+// ONNX Runtime refuses a ConvInteger with a vector of zero points for the filter.
+TEST_CASE("onnx integers: equal zero points of a filter are written as one number") {
+  const auto written = [](const std::vector<double>& zeros) {
+    const TempDir dir;
+    WriteText(dir / "m.textproto", Model({"QLinearConv",
+                                          "x xs xz w ws wz ys yz",
+                                          {{"x", kU8, {1, 1, 1, 2}, {5, 6}},
+                                           {"xs", kF32, {}, {0.5}},
+                                           {"xz", kU8, {}, {4}},
+                                           {"w", kI8, {2, 1, 1, 1}, {1, 2}},
+                                           {"ws", kF32, {2}, {1, 0.5}},
+                                           {"wz", kI8, {2}, zeros},
+                                           {"ys", kF32, {}, {0.5}},
+                                           {"yz", kU8, {}, {10}}},
+                                          {"y", kU8, {1, 2, 1, 2}, {}}},
+                                         false));
+    WriteModel(dir / "copy.onnx", PrintGraph(ImportOrFail(dir / "m.textproto")));
+    std::string type;
+    const Graph copy = ImportOrFail(dir / "copy.onnx");
+    for (const Node& node : copy.nodes())
+      if (node.Is("conv_integer")) type = node.input(3)->type().ToString();
+    return type;
+  };
+  CHECK(written({0, 0}) == "i8[]");
+  CHECK(written({3, 3}) == "i8[]");
+  CHECK(written({0, 3}) == "i8[2]");
+}
+
 TEST_CASE("onnx integers: dynamic quantization") {
   // Scale 1, zero point 0 - -2; rounded halves to even.
   Check({"DynamicQuantizeLinear",

@@ -293,9 +293,24 @@ Status WriteMatmulInteger(ExportContext& ctx, const Node& node) {
   return {};
 }
 
+// The zero points of a filter: one number if all are equal, which is all that ONNX Runtime takes.
+Result<std::string> FilterZerosName(ExportContext& ctx, const Value* zero) {
+  if (zero == nullptr || !zero->is_constant() || zero->constant().elements() < 2)
+    return ctx.NameOf(zero);
+  const Tensor& all = zero->constant();
+  const int64_t first = all.GetInt(0);
+  for (int64_t i = 1; i < all.elements(); ++i)
+    if (all.GetInt(i) != first) return ctx.NameOf(zero);
+  NN_ASSIGN(TensorBuilder one, TensorBuilder::Create(all.dtype(), {}));
+  one.SetInt(0, first);
+  return ctx.AddTensor(one.Finish(), "zero_point");
+}
+
 Status WriteConvInteger(ExportContext& ctx, const Node& node) {
   std::vector<std::string> inputs;
-  for (size_t i = 0; i < 4; ++i) inputs.push_back(ctx.NameOf(node.input(i)));
+  for (size_t i = 0; i < 3; ++i) inputs.push_back(ctx.NameOf(node.input(i)));
+  NN_ASSIGN(std::string zeros, FilterZerosName(ctx, node.input(3)));
+  inputs.push_back(std::move(zeros));
   pb::NodeProto* const out =
       WriteProduct(ctx, node, "ConvInteger", std::move(inputs), node.output()->type().rank() - 2);
   const auto& a = node.attrs<ConvAttrs>();
