@@ -407,6 +407,11 @@ Result<Conversion> ConvertModel(ReadModel read, const Format& format, const Conv
   const SourceError source_error = [&] { return ErrorOfSource(read, o); };
   NN_ASSIGN(Conversion done, ConvertGraph(*std::move(imported), source_error, format, framed));
   if (may_copy && !done.written && done.unsupported.empty() && !done.verification) {
+    if (FirstError(read)) {
+      ConvertOptions rewriting = o;
+      rewriting.copy_unless_fewer = false;
+      return ConvertModel(std::move(read), format, rewriting);
+    }
     NN_ASSIGN(done, CopyModel(read, o));
     done.operators = OperatorCount{operators, operators};
     done.copied = true;

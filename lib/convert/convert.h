@@ -66,7 +66,7 @@ struct ConvertOptions {
   // in its own format; another format, version or arithmetic may round within the tolerance.
   bool keeps_bits = false;
   // With `simplify`, within a format: a model that would not have fewer operators is copied
-  // instead. For callers whose other options change nothing.
+  // instead, unless it breaks a rule of its format. For callers whose other options change nothing.
   bool copy_unless_fewer = false;
   std::optional<uint64_t> most_operators = std::nullopt;  // set by ConvertModel for that
   // With `simplify`: also what rounds differently, `fold_batch_norm` and `fuse`; outputs may differ

@@ -109,6 +109,22 @@ TEST_CASE("nnconvert --simplify: a model that is simple already is copied") {
   CHECK(Operators(dir / "s.textproto") == Operators(dir / "m.textproto"));
 }
 
+TEST_CASE("nnconvert --simplify: a model that breaks a rule of its format is not copied") {
+  const TempDir dir;
+  WriteText(dir / "m.textproto", R"(ir_version: 8 opset_import { version: 17 } graph { name: "g"
+    node { name: "n" op_type: "Exp" input: "a" output: "y" }
+    node { name: "n" op_type: "Relu" input: "x" output: "a" }
+    input { name: "x" type { tensor_type { elem_type: 1 shape { dim { dim_value: 2 } } } } }
+    output { name: "y" type { tensor_type { elem_type: 1 shape { dim { dim_value: 2 } } } } } })");
+  REQUIRE(RunProgram("nnvalidate " + dir / "m.textproto").code == 1);
+  const ProgramResult r = Convert("--simplify " + dir / "m.textproto " + dir / "s.textproto");
+  REQUIRE_MESSAGE(r.code == 0, r.err);
+  CHECK(!Contains(r.out, "copied unchanged"));
+  CHECK(Contains(r.out, "bit-identical"));
+  CHECK(Operators(dir / "s.textproto") == std::vector<std::string>{"Relu", "Exp"});
+  CHECK(RunProgram("nnvalidate " + dir / "s.textproto").code == 0);
+}
+
 TEST_CASE("nnconvert --simplify: the other formats") {
   const TempDir dir;
   WriteModel(dir / "m.tflite", R"(graph { in %x: f32[1, 4, 4, 3] %a = relu(%x) %b = relu(%x)
