@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <span>
 
 #include "formats/tflite/family.h"
 #include "ops/array/concat.h"
@@ -96,17 +97,21 @@ Status ImportReverseSequence(ImportContext& ctx) {
 
 namespace {
 
-// Indices must be i16, i32 or i64. Constant negative indices are normalized, because GATHER does
-// not support them.
-Result<TensorIndex> IndexTensor(ExportContext& ctx, const Value* indices, const Dim& size) {
+// Indices must be i16, i32 or i64. Constant negative indices are normalized, because GATHER and
+// GATHER_ND do not support them. Index i refers to an axis of size sizes[i % sizes.size()].
+Result<TensorIndex> IndexTensor(ExportContext& ctx, const Value* indices,
+                                std::span<const Dim> sizes) {
   if (!indices->is_constant()) return ctx.TensorOf(indices);
   const std::vector<int64_t> list = indices->constant().ToInts();
   if (std::all_of(list.begin(), list.end(), [](int64_t i) { return i >= 0; }))
     return ctx.TensorOf(indices);
-  if (!size.is_const()) return UnsupportedError("a negative index needs an axis of known size");
   NN_ASSIGN(TensorBuilder b, TensorBuilder::Create(indices->dtype(), indices->constant().dims()));
-  for (size_t i = 0; i < list.size(); ++i)
-    b.SetInt(static_cast<int64_t>(i), list[i] < 0 ? list[i] + size.value() : list[i]);
+  for (size_t i = 0; i < list.size(); ++i) {
+    const Dim* const size = sizes.empty() ? nullptr : &sizes[i % sizes.size()];
+    if (list[i] < 0 && (size == nullptr || !size->is_const()))
+      return UnsupportedError("a negative index needs an axis of known size");
+    b.SetInt(static_cast<int64_t>(i), list[i] < 0 ? list[i] + size->value() : list[i]);
+  }
   return ctx.AddConstant(b.Finish(), indices->name());
 }
 
@@ -117,7 +122,7 @@ Status WriteGather(ExportContext& ctx, const Node& node) {
   VersionTraits traits;
   traits.batch_dims = a.batch_dims != 0;
   NN_ASSIGN(const TensorIndex indices,
-            IndexTensor(ctx, node.input(1), x.dim(static_cast<int>(axis))));
+            IndexTensor(ctx, node.input(1), {&(*x.dims)[static_cast<size_t>(axis)], 1}));
   ctx.AddOperator(Op::GATHER, {ctx.ResultsOf(node), {ctx.TensorOf(node.input(0)), indices}},
                   fb::CreateGatherOptions(ctx.builder(), static_cast<int32_t>(axis),
                                           static_cast<int32_t>(a.batch_dims)),
@@ -134,7 +139,12 @@ std::optional<std::string> WhyNotGather(const Node& node) {
 }
 
 Status WriteGatherNd(ExportContext& ctx, const Node& node) {
-  ctx.AddOperator(Op::GATHER_ND, {ctx.ResultsOf(node), ctx.InputsOf(node)},
+  const Value* const indices = node.input(1);
+  std::span<const Dim> sizes;
+  if (const auto& x = node.input(0)->type().dims; x && indices->is_constant())
+    sizes = std::span(*x).first(static_cast<size_t>(indices->constant().dims().back()));
+  NN_ASSIGN(const TensorIndex index, IndexTensor(ctx, indices, sizes));
+  ctx.AddOperator(Op::GATHER_ND, {ctx.ResultsOf(node), {ctx.TensorOf(node.input(0)), index}},
                   fb::CreateGatherNdOptions(ctx.builder()));
   return {};
 }
