@@ -88,12 +88,12 @@ class Sampler {
     if (a_.mode == ResizeMode::kNearest) {
       NN_ASSIGN(p, e_.Add("round", {p}));
     }
-    if (a_.padding == GridPadding::kZeros) return p;
+    const bool is_border = a_.padding == GridPadding::kBorder;
+    if (a_.padding == GridPadding::kZeros || (is_border && a_.mode == ResizeMode::kCubic)) return p;
     NN_ASSIGN(Value* const nearest, Clip(p, Low(), High(n)));
     NN_ASSIGN(Value* const inside, e_.Add("equal", {p, nearest}));
-    NN_ASSIGN(Value* const moved, a_.padding == GridPadding::kBorder
-                                      ? Clip(p, 0, static_cast<double>(n - 1))
-                                      : Reflected(p, n));
+    NN_ASSIGN(Value* const moved,
+              is_border ? Clip(p, 0, static_cast<double>(n - 1)) : Reflected(p, n));
     return e_.Add("select", {inside, p, moved});
   }
 

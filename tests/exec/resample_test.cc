@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <limits>
+#include <vector>
 
 #include "support/run_graph.h"
 
@@ -130,6 +131,15 @@ TEST_CASE("grid_sample kernels: positions far away and none") {
                                         -54.5, 1,    -1,     0,      -0.0,  1.0001, -1.2, 1.2,
                                         -1.4,  1.6,  -3.001, 2.9999, 5,     -0.75,  0.25, 1e-40}}));
       }
+}
+
+// PyTorch clamps the elements of a cubic sample to the border, not its position: 1 + w(1.75).
+TEST_CASE("grid_sample kernels: cubic samples beyond the border") {
+  const Graph graph = Parse(R"(graph { in %x: f32[1, 1, 4]  in %g: f32[1, 3, 1]
+      %y = grid_sample(%x, %g) {mode = cubic, padding = border, align_corners = true}
+      out "y" = %y })");
+  const auto y = RunEverywhere(graph, InputsOf(graph, {{1, 2, 4, 8}, {-1.5, -3, 3}}));
+  CHECK(y[0].ToDoubles() == std::vector<double>{0.96484375, 1, 8});
 }
 
 TEST_CASE("grid_sample kernels: parts of other tensors") {

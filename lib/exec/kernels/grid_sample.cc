@@ -72,6 +72,7 @@ struct Sampler {
     if (axis.mode == ResizeMode::kNearest) p = M::Round(p);
     if (axis.padding == GridPadding::kZeros) return p;
     if (axis.padding == GridPadding::kReflection) return Reflect(p);
+    if (axis.mode == ResizeMode::kCubic) return p;
     const auto inside = hn::And(hn::Ge(p, low), hn::Le(p, high));
     return hn::IfThenElse(inside, p, Clamp(p, hn::Zero(d), hn::Sub(n, one)));
   }

@@ -93,7 +93,8 @@ class AxisSampler {
     p = std::clamp(p, -kFar, kFar);
     if (a_.mode == ResizeMode::kNearest) p = std::nearbyint(p);
     if (p < low_ || p > high_) {
-      if (a_.padding == GridPadding::kBorder) p = std::clamp(p, T(0), n - 1);
+      if (a_.padding == GridPadding::kBorder && a_.mode != ResizeMode::kCubic)
+        p = std::clamp(p, T(0), n - 1);
       if (a_.padding == GridPadding::kReflection) p = Reflect(p, low_, high_);
     }
     GridTaps<T> taps;

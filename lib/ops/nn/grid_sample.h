@@ -28,8 +28,9 @@ struct EnumNames<GridPadding> {
 //   p = (g + 1) / 2 * (n - 1)   or   p = ((g + 1) * n - 1) / 2
 // Positions beyond +-2^30 are clamped to it; NaN counts as -2^30. `nearest` rounds p, halves to
 // even; then p outside the axis (outside its outer edges without align_corners) is clamped to [0, n
-// - 1] or reflected. `linear` takes two elements around p on each axis, `cubic` four with a =
-// -0.75; elements outside come from the padding. Weights are those of ResizeAxis.
+// - 1], except by `cubic`, or reflected. `linear` takes two elements around p on each axis, `cubic`
+// four with a = -0.75; elements outside come from the padding. Weights are those of ResizeAxis.
+// These are the rules of PyTorch's grid_sample, to which ONNX refers.
 //
 // Arithmetic: float32, or double if x or grid is double or x is an integer tensor. The last spatial
 // axis is interpolated first; each sum is in ascending order from +0 with one fused multiply-add
