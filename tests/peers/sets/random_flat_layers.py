@@ -225,6 +225,11 @@ def _bias(g: Graph, x: Value, scales: Any, count: int, *, depthwise: bool = Fals
     )
 
 
+def _bias_type(bias: Value | None) -> int:
+    """The option without which LiteRT reads the bias of a 16-bit layer as int64."""
+    return {"i32": 2, "i64": 4}.get(bias.kind, 0) if bias else 0
+
+
 def _result(g: Graph, x: Value, scales: Any, terms: int) -> Quant | None:
     """Parameters so that most results are in the range."""
     if x.quant is None:
@@ -280,6 +285,8 @@ def _convolve(g: Graph) -> None:
         shape = (n, *kernel, c // groups)
     weights, scales = _weights(g, x, shape, 3 if depthwise else 0)
     bias = _bias(g, x, scales, n, depthwise=depthwise)
+    if x.kind == "qi16" and not depthwise:
+        fields["quantizedBiasType"] = _bias_type(bias)
     y = g.output(
         x.kind, (x.shape[0], *out, n), _result(g, x, scales, int(np.prod(shape)) // n)
     )
@@ -319,6 +326,7 @@ def _deconvolve(g: Graph) -> None:
         strideH=stride[0],
         strideW=stride[1],
         fusedActivationFunction=g.pick(ACTIVATIONS),
+        quantizedBiasType=_bias_type(inputs[-1]) if x.kind == "qi16" and len(inputs) > 3 else 0,
     )
 
 
@@ -334,6 +342,8 @@ def _dense(g: Graph) -> None:
         inputs.append(None)
     y = g.output(x.kind, shape, _result(g, x, scales, x.shape[-1]))
     fields = {"keepNumDims": keep, "fusedActivationFunction": g.pick(ACTIVATIONS)}
+    if x.kind == "qi16" and len(inputs) > 2:
+        fields["quantizedBiasType"] = _bias_type(inputs[2])
     g.add("FULLY_CONNECTED", inputs, [y], "FullyConnected", **fields)
 
 
