@@ -116,6 +116,27 @@ TEST_CASE("tflite: layers with states") {
                "UNIDIRECTIONAL_SEQUENCE_LSTM v1, REVERSE_V2 v3, UNIDIRECTIONAL_SEQUENCE_LSTM v1, "
                "REVERSE_V2 v3, PACK v2",
                4},
+           Row{"a projection and normalized gates",
+               R"(graph { in %x: f32[n, 2, 3]
+                  const %w: f32[16, 3] = seeded(1)
+                  const %r: f32[16, 2] = seeded(2)
+                  const %n: f32[16] = seeded(3)
+                  const %m: f32[2, 4] = seeded(4)
+                  %y = extended_lstm(%x, %w, %r, _, _, _, _, %n, %m) {projection_clip = 0.5}
+                  out "y" = %y })",
+               "UNIDIRECTIONAL_SEQUENCE_LSTM v1", 2},
+           Row{"integers with coupled gates and a projection",
+               R"(graph { in %x: i8[2, n, 3]{scale=0.02, zp=3}
+                  const %w: i8[12, 3]{scale=0.01} = seeded(1)
+                  const %r: i8[12, 2]{scale=0.01} = seeded(2)
+                  const %h: i8[2, 2]{scale=0.0078125, zp=-1} = splat(-1)
+                  const %c: i16[2, 4]{scale=0.00048828125} = splat(0)
+                  const %m: i8[2, 4]{scale=0.01} = seeded(4)
+                  %y = extended_lstm(%x, %w, %r, _, %h, %c, _, _, %m)
+                      {batch_first = true, coupled = true, hidden_scale = 0.004} @tflite
+                      : i8[*]{scale=0.0078125, zp=-1}
+                  out "y" = %y })",
+               "UNIDIRECTIONAL_SEQUENCE_LSTM v1", 2},
            Row{"SVDF",
                R"(graph { in %x: f32[2, 3]
                   const %f: f32[4, 3] = seeded(1)

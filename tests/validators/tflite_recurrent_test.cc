@@ -29,6 +29,7 @@ struct Cell {
   double w[4] = {}, r[4] = {}, b[4] = {};
   bool coupled = false;  // i = 1 - f
   double clip = 1e9;
+  double projection = 1, projection_bias = 0, projection_clip = 1e9;
 
   std::vector<double> Run(const std::vector<double>& x) const {
     std::vector<double> y;
@@ -39,7 +40,8 @@ struct Cell {
       const double i = coupled ? 1 - f : Sigmoid(sum(0));
       const double o = Sigmoid(sum(3));
       c = std::min(clip, std::max(-clip, f * c + i * std::tanh(sum(2))));
-      h = o * std::tanh(c);
+      h = projection * o * std::tanh(c) + projection_bias;
+      h = std::min(projection_clip, std::max(-projection_clip, h));
       y.push_back(h);
     }
     return y;
@@ -56,9 +58,13 @@ std::string Weights(const char* name, const double (&v)[4], const char* type, bo
 }
 
 std::string CellText(const Cell& cell) {
+  std::string projection = "-\n-\n";
+  if (cell.projection != 1)
+    projection =
+        fmt::format("p f32[1,1] ={}\nq f32[1] ={}\n", cell.projection, cell.projection_bias);
   return Weights("w", cell.w, "f32[1,1]", cell.coupled) +
          Weights("r", cell.r, "f32[1,1]", cell.coupled) + "-\n-\n-\n" +
-         Weights("b", cell.b, "f32[1]", cell.coupled) + "-\n-\n";
+         Weights("b", cell.b, "f32[1]", cell.coupled) + projection;
 }
 
 TEST_CASE("tflite recurrent: UNIDIRECTIONAL_SEQUENCE_LSTM starts from zeros") {
@@ -78,6 +84,43 @@ TEST_CASE("tflite recurrent: UNIDIRECTIONAL_SEQUENCE_LSTM starts from zeros") {
       CheckNear(OutputsOfTflite(head + "x f32[3,1,1]\n" + rest + "> y f32[3,1,1]\n", {x})[0],
                 cell.Run(x));
     }
+}
+
+TEST_CASE("tflite recurrent: LSTM with a projection of its state") {
+  for (const bool coupled : {false, true})
+    for (const double clip : {0.0, 0.0625}) {
+      CAPTURE(coupled);
+      CAPTURE(clip);
+      Cell cell = kCell;
+      cell.coupled = coupled;
+      cell.projection = -2;
+      cell.projection_bias = 0.25;
+      if (clip > 0) cell.projection_clip = clip;
+      const std::string options =
+          fmt::format("{{\"fused_activation_function\": \"TANH\", \"proj_clip\": {}}}\n", clip);
+      CheckNear(OutputsOfTflite("UNIDIRECTIONAL_SEQUENCE_LSTM UnidirectionalSequenceLSTMOptions " +
+                                    options + "x f32[1,3,1]\n" + CellText(cell) +
+                                    "h f32[1,1] var\nc f32[1,1] var\n> y f32[1,3,1]\n",
+                                {{1, -2, 0.5}})[0],
+                cell.Run({1, -2, 0.5}));
+      CheckNear(OutputsOfTflite("LSTM LSTMOptions " + options + "x f32[2,1]\n" + CellText(cell) +
+                                    "h f32[2,1] var\nc f32[2,1] var\n> y f32[2,1]\n",
+                                {{1, -2}})[0],
+                {cell.Run({1})[0], cell.Run({-2})[0]});
+    }
+}
+
+TEST_CASE("tflite recurrent: LSTM with normalized gates") {
+  // The sum of the only unit is its mean, which leaves the bias.
+  Cell cell = kCell;
+  for (int g = 0; g < 4; ++g) cell.w[g] = cell.r[g] = 0;
+  CheckNear(OutputsOfTflite("UNIDIRECTIONAL_SEQUENCE_LSTM UnidirectionalSequenceLSTMOptions "
+                            "{\"fused_activation_function\": \"TANH\"}\nx f32[1,3,1]\n" +
+                                CellText(kCell) +
+                                "h f32[1,1] var\nc f32[1,1] var\nk f32[1] =2\nl f32[1] =3\n"
+                                "m f32[1] =4\nn f32[1] =5\n> y f32[1,3,1]\n",
+                            {{1, -2, 0.5}})[0],
+            cell.Run({1, -2, 0.5}));
 }
 
 TEST_CASE("tflite recurrent: LSTM is one step") {
@@ -111,6 +154,7 @@ TEST_CASE("tflite recurrent: LSTM with one matrix") {
 TEST_CASE("tflite recurrent: BIDIRECTIONAL_SEQUENCE_LSTM") {
   Cell back = kCell;
   back.w[2] = -0.5;
+  back.projection = 3;
   const std::string rest = "x f32[1,2,1]\n" + CellText(kCell) + CellText(back) +
                            "h f32[1,1] var\nc f32[1,1] var\ni f32[1,1] var\nd f32[1,1] var\n";
   const auto text = [&](bool merged) {
@@ -182,8 +226,9 @@ TEST_CASE("tflite recurrent: unsupported constructs are named") {
       "{\"fused_activation_function\": \"TANH\"}\nx f32[1,3,1]\n";
   const std::string cell = CellText(kCell);
   const std::string states = "h f32[1,1] var\nc f32[1,1] var\n> y f32[1,3,1]\n";
-  const std::string projected = cell.substr(0, cell.size() - 4) + "p f32[1,1] =1\n-\n";
-  CHECK(WhyNotImported(lstm + projected + states).find("a projection is unsupported") !=
+  std::string linear = lstm;
+  linear.replace(linear.find("TANH"), 4, "NONE");
+  CHECK(WhyNotImported(linear + cell + states).find("an LSTM without activation is unsupported") !=
         std::string::npos);
   CHECK(
       WhyNotImported("RNN RNNOptions {\"fused_activation_function\": \"RELU6\"}\nx f32[1,1]\n"

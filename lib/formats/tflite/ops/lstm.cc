@@ -1,6 +1,7 @@
 // LSTM, UNIDIRECTIONAL_SEQUENCE_LSTM, BIDIRECTIONAL_SEQUENCE_LSTM.
 #include <array>
 
+#include "formats/tflite/extended_lstm.h"
 #include "formats/tflite/family.h"
 #include "formats/tflite/recurrent_operands.h"
 #include "ops/array/concat.h"
@@ -20,18 +21,6 @@ constexpr size_t kGates = 4;
 // TensorFlow Lite's gates are i, f, c, o; those of the graph i, o, f, c.
 constexpr std::array<size_t, kGates> kGateOrder = {0, 3, 1, 2};
 
-Status RequireAbsent(const ImportContext& ctx, size_t input, std::string_view what) {
-  if (ctx.input(input) == nullptr) return {};
-  return UnsupportedError("{} is unsupported", what);
-}
-
-// Where the operands of one direction are. Absent parts are beyond all inputs.
-struct LstmInputs {
-  size_t w = 1, r = 5, peepholes = 9, bias = 12, projection = 16;
-  size_t h = 18, c = 19;
-  size_t norm = 20;
-  size_t aux = kNoInput;  // weights of the auxiliary input
-};
 constexpr LstmInputs kForwardLstm = {.h = 35, .c = 36, .norm = kNoInput, .aux = 40};
 constexpr LstmInputs kBackwardLstm = {.w = 18,
                                       .r = 22,
@@ -43,11 +32,6 @@ constexpr LstmInputs kBackwardLstm = {.w = 18,
                                       .norm = kNoInput,
                                       .aux = 44};
 
-struct LstmOptions {
-  fb::ActivationFunctionType activation{};
-  float cell_clip = 0;
-};
-
 // One direction of an LSTM.
 class LstmImport {
  public:
@@ -56,7 +40,6 @@ class LstmImport {
 
   // y, without the axis of the direction.
   Result<Value*> Run(Sequence x, Value* aux, RecurrentDirection direction) {
-    NN_RETURN_IF_ERROR(CheckForm());
     quantized_ = x.x->type().quantized();
     coupled_ = ctx_.input(in_.w) == nullptr;
     NN_ASSIGN(Value * w, Matrices(in_.w, "input weights"));
@@ -99,12 +82,6 @@ class LstmImport {
   }
 
  private:
-  Status CheckForm() const {
-    NN_RETURN_IF_ERROR(RequireAbsent(ctx_, in_.projection, "a projection"));
-    NN_RETURN_IF_ERROR(RequireAbsent(ctx_, in_.norm + 1, "layer normalization of the gates"));
-    return {};
-  }
-
   // The operands of the four gates from `first` on, in the order of the graph. Without an input
   // gate, i is 1 - f; the graph's coupled gates have f = 1 - i, which is the same with the negative
   // arguments of f in place of those of i.
@@ -118,9 +95,6 @@ class LstmImport {
       }
     }
     if (coupled_) {
-      if (quantized_)
-        return UnsupportedError(
-            "an integer LSTM without an input gate is unsupported; convert the float model");
       NN_ASSIGN(gates[0], ctx_.Add("neg", {gates[1]}));
     }
     std::vector<Value*> out;
@@ -197,14 +171,30 @@ class LstmImport {
   bool coupled_ = false;
 };
 
+// One direction; y [T, B, n] or, with batch_first, [B, T, n].
+Result<Value*> AddLstm(ImportContext& ctx, const LstmInputs& in, const LstmOptions& options,
+                       const Sequence& x, Value* aux, RecurrentDirection direction) {
+  // The integer kernel ignores the activation.
+  const bool quantized = ctx.input(0) != nullptr && ctx.input(0)->type().quantized();
+  if (!quantized && options.activation == fb::ActivationFunctionType::NONE)
+    return UnsupportedError(
+        "an LSTM without activation is unsupported: TensorFlow Lite's kernel multiplies the output "
+        "gate by the sum of the cell gate, not by the cell state");
+  NN_ASSIGN(const bool extended, IsExtendedLstm(ctx, in));
+  // The graph's lstm has no such activation.
+  if (extended || options.activation == fb::ActivationFunctionType::RELU6)
+    return AddExtendedLstm(ctx, in, options, x, aux, direction);
+  return LstmImport(ctx, in, options).Run(x, aux, direction);
+}
+
 Status ImportSequenceLstm(ImportContext& ctx) {
   NN_ASSIGN(const auto* const o, ctx.Options<fb::UnidirectionalSequenceLSTMOptions>());
   if (o->diagonal_recurrent_tensors())
     return UnsupportedError("diagonal recurrent weights are unsupported");
   NN_ASSIGN(Value* const x, ctx.Ranked(0));
   NN_ASSIGN(const Sequence s, SequenceOf(ctx, x, o->time_major()));
-  LstmImport lstm(ctx, {}, {o->fused_activation_function(), o->cell_clip()});
-  NN_ASSIGN(Value* const y, lstm.Run(s, nullptr, RecurrentDirection::kForward));
+  const LstmOptions options = {o->fused_activation_function(), o->cell_clip(), o->proj_clip()};
+  NN_ASSIGN(Value* const y, AddLstm(ctx, {}, options, s, nullptr, RecurrentDirection::kForward));
   ctx.SetOutput(0, y);
   return {};
 }
@@ -221,12 +211,11 @@ Status ImportBidirectionalLstm(ImportContext& ctx) {
     NN_RETURN_IF_ERROR(ctx.Ranked(kAux));
     NN_ASSIGN(backward, SequenceOf(ctx, aux, o->time_major()));
   }
-  const LstmOptions options = {o->fused_activation_function(), o->cell_clip()};
+  const LstmOptions options = {o->fused_activation_function(), o->cell_clip(), o->proj_clip()};
   NN_ASSIGN(Value* const f,
-            LstmImport(ctx, kForwardLstm, options).Run(forward, aux, RecurrentDirection::kForward));
-  NN_ASSIGN(
-      Value* const b,
-      LstmImport(ctx, kBackwardLstm, options).Run(backward, aux, RecurrentDirection::kReverse));
+            AddLstm(ctx, kForwardLstm, options, forward, aux, RecurrentDirection::kForward));
+  NN_ASSIGN(Value* const b,
+            AddLstm(ctx, kBackwardLstm, options, backward, aux, RecurrentDirection::kReverse));
   return SetDirections(ctx, f, b, o->merge_outputs());
 }
 
@@ -297,8 +286,8 @@ Status ImportLstm(ImportContext& ctx) {
   if (o->kernel_type() == fb::LSTMKernelType::BASIC) return ImportBasicLstm(ctx);
   NN_ASSIGN(Value* const x, ctx.Ranked(0));
   NN_ASSIGN(const Sequence s, SequenceOf(ctx, x, true));
-  LstmImport lstm(ctx, {}, {o->fused_activation_function(), o->cell_clip()});
-  NN_ASSIGN(Value * y, lstm.Run(s, nullptr, RecurrentDirection::kForward));
+  const LstmOptions options = {o->fused_activation_function(), o->cell_clip(), o->proj_clip()};
+  NN_ASSIGN(Value * y, AddLstm(ctx, {}, options, s, nullptr, RecurrentDirection::kForward));
   if (x->type().rank() == 2) {
     NN_ASSIGN(y, ctx.Add("squeeze", {y}, AxesAttrs{{0}}, y->type().quant));
   }

@@ -35,6 +35,8 @@ std::optional<fb::ActivationFunctionType> LayerActivation(const Node& node, int6
     case RecurrentActivation::kRelu:
       return fb::ActivationFunctionType::RELU;
     case RecurrentActivation::kAffine:
+      // Without an activation, the kernels of LSTM do not multiply by the cell state.
+      if (IsLstmLayer(node)) return std::nullopt;
       if (f->params()[0] == 1 && f->params()[1] == 0) return fb::ActivationFunctionType::NONE;
       return std::nullopt;
     default:
