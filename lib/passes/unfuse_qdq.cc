@@ -29,8 +29,9 @@ class Unfuser {
           !node.regions().empty())
         continue;
       if (inner_ == InnerRounding::kKept && node.op().decomposes_quantized) {
-        NN_ASSIGN(const bool replaced, node.op().decompose(graph_, node));
-        if (replaced) continue;
+        // Without that rounding it would be another arithmetic: the target reports the node.
+        NN_RETURN_IF_ERROR(node.op().decompose(graph_, node));
+        continue;
       }
       if (!ScaleBias(node)) continue;
       NN_RETURN_IF_ERROR(Unfuse(node));

@@ -256,7 +256,14 @@ TEST_CASE("tflite operators: NON_MAX_SUPPRESSION fills its lists with zeros") {
   };
   CHECK(OutputsOfTflite(v5(0), {{0.5, 0.25, 0.75}}) ==
         Outputs{{2, 0, 0, 0}, {0.75, 0.5, 0, 0}, {2}});
-  CHECK(WhyNotImported(v5(0.5)).find("soft suppression") != std::string::npos);
+  // The overlap of 0.5 lowers 0.25 by exp(-0.5 / sigma * 0.25).
+  const auto soft = OutputsOfTflite(
+      "NON_MAX_SUPPRESSION_V5 NonMaxSuppressionV5Options {}\n" + boxes +
+          "i f32[] =0.9\nt f32[] =0.1\ng f32[] =0.5\n> y i32[4]\n> z f32[4]\n> c i32[]\n",
+      {{0.5, 0.25, 0.75}});
+  CHECK(soft[0] == std::vector<double>{2, 0, 1, 0});
+  CheckNear(soft[1], {0.75, 0.5, 0.25 * std::exp(-0.25), 0});
+  CHECK(soft[2] == std::vector<double>{3});
 }
 
 // With a second operator code and a subgraph for the update.

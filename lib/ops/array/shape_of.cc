@@ -4,6 +4,7 @@
 
 #include "ir/op_def.h"
 #include "ops/array/slice.h"
+#include "ops/reduce/reduce.h"
 
 namespace nn {
 
@@ -70,6 +71,18 @@ Status EvalSizeOf(EvalContext& ctx) {
   return {};
 }
 
+// The product of the dimensions.
+Result<bool> DecomposeSizeOf(Graph& graph, Node& node) {
+  NN_ASSIGN(Node* const shape,
+            graph.Append("shape_of", {node.input(0)},
+                         ShapeOfAttrs{.dtype = node.attrs<SizeOfAttrs>().dtype}, 1, &node));
+  NN_ASSIGN(Node* const product,
+            graph.Append("reduce_prod", {shape->output()}, ReduceAttrs{{0}, false}, 1, &node));
+  for (Node* const n : {shape, product}) n->set_source(node.source());
+  graph.Replace(&node, {{product->output()}});
+  return true;
+}
+
 }  // namespace
 
 void RegisterShapeOfOps(OpRegistry& ops) {
@@ -91,6 +104,7 @@ void RegisterShapeOfOps(OpRegistry& ops) {
   size.inputs = {{"x", Arity::kRequired, Elements::kAny}};
   size.infer = InferSizeOf;
   size.eval = EvalSizeOf;
+  size.decompose = DecomposeSizeOf;
   ops.Add(std::move(size));
 }
 

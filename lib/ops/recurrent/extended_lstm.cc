@@ -270,6 +270,7 @@ void RegisterExtendedLstmOps(OpRegistry& ops) {
   op.eval = EvalExtendedLstm;
   op.multiply_adds = ExtendedMultiplyAdds;
   op.decompose = DecomposeExtendedLstm;
+  op.decomposes_quantized = true;  // never: the 16-bit gates have no other form
   ops.Add(std::move(op));
 }
 

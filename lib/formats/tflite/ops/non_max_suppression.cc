@@ -21,7 +21,7 @@
 // is greater, so the thresholds are neighbors in float32. Boxes are in descending order of their
 // scores; runtimes may have boxes of equal scores in another order than the graph's. V5 has a
 // second output, the scores of the selected boxes, and a sigma; above 0 it lowers the scores of
-// boxes that overlap.
+// boxes that overlap, which is another operator of the graph.
 namespace nn::tflite {
 namespace {
 
@@ -41,17 +41,40 @@ Result<Value*> Below(ImportContext& ctx, Value* threshold) {
   return ctx.Add("select", {positive, below, number(-1.0f)});
 }
 
-Status CheckSigma(const ImportContext& ctx) {
-  if (ctx.input_count() <= kSigma) return {};
-  NN_ASSIGN(const Value* const sigma, ctx.Required(kSigma));
-  const bool is_off = sigma->is_constant() && sigma->constant().elements() == 1 &&
-                      !(sigma->constant().GetDouble(0) > 0);
-  if (is_off) return {};
-  return UnsupportedError("soft suppression (a soft_nms_sigma that may be above 0) is unsupported");
+// Whether the scores of overlapping boxes are lowered, as far as known.
+bool IsSoft(const ImportContext& ctx) {
+  const Value* const sigma = ctx.input(kSigma);
+  return sigma != nullptr && !(sigma->is_constant() && sigma->constant().elements() == 1 &&
+                               !(sigma->constant().GetDouble(0) > 0));
+}
+
+// The outputs from the list of selected boxes (i32), and their scores if the operator has them.
+Status SetSelection(ImportContext& ctx, Value* list, Value* scores, Value* count) {
+  NN_ASSIGN(Value* const selected, ctx.Add("size_of", {list}, SizeOfAttrs{.dtype = DType::kI32}));
+  NN_ASSIGN(Value* const filled,
+            PaddedList(ctx, list, ctx.Constant(Tensor::Scalar(int32_t{0})), count));
+  size_t output = 0;
+  ctx.SetOutput(output++, filled);
+  if (scores != nullptr && output < ctx.output_count()) {
+    NN_ASSIGN(scores, PaddedList(ctx, scores, ctx.Constant(Tensor::Scalar(0.0f)), count));
+    ctx.SetOutput(output++, scores);
+  }
+  if (output < ctx.output_count()) ctx.SetOutput(output, selected);
+  return {};
+}
+
+Status ImportSoft(ImportContext& ctx, Value* count) {
+  NN_ASSIGN(Value* const sigma, ctx.Required(kSigma));
+  NN_ASSIGN(Node* const node,
+            ctx.AddNode("soft_non_max_suppression",
+                        {ctx.input(kBoxes), ctx.input(kScores), count, ctx.input(kIouThreshold),
+                         ctx.input(kScoreThreshold), sigma},
+                        {}, 2));
+  NN_ASSIGN(Value* const list, ctx.Add("cast", {node->output(0)}, CastAttrs{.to = DType::kI32}));
+  return SetSelection(ctx, list, node->output(1), count);
 }
 
 Status ImportNonMaxSuppression(ImportContext& ctx) {
-  NN_RETURN_IF_ERROR(CheckSigma(ctx));
   NN_ASSIGN(Value * boxes, ctx.Ranked(kBoxes));
   NN_ASSIGN(Value* const scores, ctx.Ranked(kScores));
   NN_ASSIGN(Value * count, ctx.Required(kMaxBoxes));
@@ -60,28 +83,22 @@ Status ImportNonMaxSuppression(ImportContext& ctx) {
   if (boxes->type().rank() != 2 || scores->type().rank() != 1)
     return ModelError("the boxes are {} and the scores {}; expected ranks 2 and 1",
                       boxes->type().ToString(), scores->type().ToString());
+  NN_ASSIGN(count, ctx.Add("cast", {count}, CastAttrs{.to = DType::kI64}));
+  NN_ASSIGN(count, ctx.Add("reshape", {count}, ReshapeAttrs{{1}, false}));
+  if (IsSoft(ctx)) return ImportSoft(ctx, count);
   NN_ASSIGN(threshold, Below(ctx, threshold));
   NN_ASSIGN(boxes, ctx.Add("expand_dims", {boxes}, AxesAttrs{{0}}));
   NN_ASSIGN(Value* const rows, ctx.Add("expand_dims", {scores}, AxesAttrs{{0, 1}}));
-  NN_ASSIGN(count, ctx.Add("cast", {count}, CastAttrs{.to = DType::kI64}));
-  NN_ASSIGN(count, ctx.Add("reshape", {count}, ReshapeAttrs{{1}, false}));
   NN_ASSIGN(Value * list, ctx.Add("non_max_suppression", {boxes, rows, count, threshold, least},
                                   NonMaxSuppressionAttrs{}));
   NN_ASSIGN(list, ctx.Add("slice", {list}, SliceAttrs{{1}, {2}, {3}, {}}));
   NN_ASSIGN(list, ctx.Add("squeeze", {list}, AxesAttrs{{1}}));
   NN_ASSIGN(list, ctx.Add("cast", {list}, CastAttrs{.to = DType::kI32}));
-  NN_ASSIGN(Value* const selected, ctx.Add("size_of", {list}, SizeOfAttrs{.dtype = DType::kI32}));
-  NN_ASSIGN(Value* const filled,
-            PaddedList(ctx, list, ctx.Constant(Tensor::Scalar(int32_t{0})), count));
-  size_t output = 0;
-  ctx.SetOutput(output++, filled);
-  if (ctx.input_count() > kSigma && output < ctx.output_count()) {
-    NN_ASSIGN(Value * best, ctx.Add("gather", {scores, list}, GatherAttrs{}));
-    NN_ASSIGN(best, PaddedList(ctx, best, ctx.Constant(Tensor::Scalar(0.0f)), count));
-    ctx.SetOutput(output++, best);
+  Value* best = nullptr;
+  if (ctx.input_count() > kSigma) {
+    NN_ASSIGN(best, ctx.Add("gather", {scores, list}, GatherAttrs{}));
   }
-  if (output < ctx.output_count()) ctx.SetOutput(output, selected);
-  return {};
+  return SetSelection(ctx, list, best, count);
 }
 
 // ==== To TensorFlow Lite =========================================================================
@@ -145,6 +162,32 @@ TensorIndex Above(ExportContext& ctx, const Value* threshold) {
   return above;
 }
 
+// The first `count` elements of a list.
+class ListStart {
+ public:
+  static Result<ListStart> Create(ExportContext& ctx, TensorIndex count) {
+    ListStart out(ctx);
+    NN_ASSIGN(const TensorIndex axis, ctx.AddInt(0, "axis"));
+    out.end_ = ctx.AddTensor(Type(DType::kI32, {Dim(1)}), "end");
+    ctx.AddOperator(fb::BuiltinOperator::EXPAND_DIMS, {{out.end_}, {count, axis}},
+                    fb::CreateExpandDimsOptions(ctx.builder()));
+    NN_ASSIGN(out.begin_, ctx.AddInts({0}, "begin"));
+    NN_ASSIGN(out.strides_, ctx.AddInts({1}, "strides"));
+    return out;
+  }
+
+  void Write(TensorIndex from, TensorIndex to) const {
+    ctx_->AddOperator(fb::BuiltinOperator::STRIDED_SLICE, {{to}, {from, begin_, end_, strides_}},
+                      fb::CreateStridedSliceOptions(ctx_->builder()));
+  }
+
+ private:
+  explicit ListStart(ExportContext& ctx) : ctx_(&ctx) {}
+
+  ExportContext* ctx_;
+  TensorIndex begin_ = kNoTensor, end_ = kNoTensor, strides_ = kNoTensor;
+};
+
 // One list of boxes and scores as the graph's result: [n, 3] with zeros as batch and row.
 Status WriteNonMaxSuppression(ExportContext& ctx, const Node& node) {
   auto& builder = ctx.builder();
@@ -171,15 +214,9 @@ Status WriteNonMaxSuppression(ExportContext& ctx, const Node& node) {
                          : ScalarOf(ctx, least)}},
       fb::CreateNonMaxSuppressionV4Options(builder));
   // The first `count` of them, in the last column.
-  NN_ASSIGN(const TensorIndex axis, ctx.AddInt(0, "axis"));
-  const TensorIndex end = ctx.AddTensor(Type(DType::kI32, {Dim(1)}), "end");
-  ctx.AddOperator(fb::BuiltinOperator::EXPAND_DIMS, {{end}, {count, axis}},
-                  fb::CreateExpandDimsOptions(builder));
-  NN_ASSIGN(const TensorIndex begin, ctx.AddInts({0}, "begin"));
-  NN_ASSIGN(const TensorIndex strides, ctx.AddInts({1}, "strides"));
+  NN_ASSIGN(const ListStart start, ListStart::Create(ctx, count));
   const TensorIndex selected = ctx.AddTensor(Type(DType::kI32, {n}), "selected");
-  ctx.AddOperator(fb::BuiltinOperator::STRIDED_SLICE, {{selected}, {indices, begin, end, strides}},
-                  fb::CreateStridedSliceOptions(builder));
+  start.Write(indices, selected);
   NN_ASSIGN(const TensorIndex last, ctx.AddInt(1, "axis"));
   const TensorIndex column = ctx.AddTensor(Type(DType::kI32, {n, Dim(1)}), "column");
   ctx.AddOperator(fb::BuiltinOperator::EXPAND_DIMS, {{column}, {selected, last}},
@@ -205,6 +242,37 @@ std::optional<std::string> WhyNotNonMaxSuppression(const Node& node) {
   return std::nullopt;
 }
 
+Status WriteSoft(ExportContext& ctx, const Node& node) {
+  const int64_t boxes = node.input(kBoxes)->type().dim(0).value();
+  NN_ASSIGN(const TensorIndex size, SizeOf(ctx, node.input(kMaxBoxes), boxes));
+  const Dim& n = node.output()->type().dim(0);
+  const TensorIndex indices = ctx.AddTensor(Type(DType::kI32, {n}), "indices"),
+                    scores = ctx.AddTensor(Type(DType::kF32, {n}), "scores"),
+                    count = ctx.AddTensor(Type(DType::kI32, Dims{}), "count"),
+                    selected = ctx.AddTensor(Type(DType::kI32, {n}), "selected");
+  ctx.AddOperator(fb::BuiltinOperator::NON_MAX_SUPPRESSION_V5,
+                  {{indices, scores, count},
+                   {ctx.TensorOf(node.input(kBoxes)), ctx.TensorOf(node.input(kScores)), size,
+                    ScalarOf(ctx, node.input(kIouThreshold)),
+                    ScalarOf(ctx, node.input(kScoreThreshold)), ScalarOf(ctx, node.input(kSigma))}},
+                  fb::CreateNonMaxSuppressionV5Options(ctx.builder()));
+  NN_ASSIGN(const ListStart start, ListStart::Create(ctx, count));
+  start.Write(indices, selected);
+  ctx.AddCast(selected, ctx.ResultOf(node));
+  start.Write(scores, ctx.ResultOf(node, 1));
+  return {};
+}
+
+std::optional<std::string> WhyNotSoft(const Node& node) {
+  const Dim& boxes = node.input(kBoxes)->type().dim(0);
+  if (!boxes.is_const()) return "the number of boxes must be constant";
+  if (boxes == 0) return "NON_MAX_SUPPRESSION_V5 needs at least one box";
+  for (const size_t i :
+       {size_t{kMaxBoxes}, size_t{kIouThreshold}, size_t{kScoreThreshold}, size_t{kSigma}})
+    if (!node.input(i)->type().ranked()) return "the ranks of its limits must be known";
+  return std::nullopt;
+}
+
 constexpr ImportRow kNonMaxSuppressionImports[] = {
     {.op = fb::BuiltinOperator::NON_MAX_SUPPRESSION_V4, .import = ImportNonMaxSuppression},
     {.op = fb::BuiltinOperator::NON_MAX_SUPPRESSION_V5, .import = ImportNonMaxSuppression},
@@ -214,6 +282,7 @@ constexpr ExportRow kNonMaxSuppressionExports[] = {
     {.op = "non_max_suppression",
      .write = WriteNonMaxSuppression,
      .why_not = WhyNotNonMaxSuppression},
+    {.op = "soft_non_max_suppression", .write = WriteSoft, .why_not = WhyNotSoft},
 };
 
 }  // namespace
