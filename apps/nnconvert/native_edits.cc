@@ -87,7 +87,11 @@ Result<edit::EditReport> ApplyNativeEdits(const ConvertArguments& o,
 std::vector<std::string> NativeEditTexts(const edit::EditReport& r) {
   std::vector<std::string> out;
   if (r.patched) out.emplace_back("patched: what the patch changes is not verified");
-  if (!r.summary) return out;
+  const std::vector<std::string> dropped = DroppedTexts(r.holdings);
+  if (!r.summary) {
+    out.insert(out.end(), dropped.begin(), dropped.end());
+    return out;
+  }
   const edit::EditSummary& s = *r.summary;
   if (s.operators_after != s.operators_before)
     out.push_back(fmt::format("{} of {} operators kept", s.operators_after, s.operators_before));
@@ -102,6 +106,7 @@ std::vector<std::string> NativeEditTexts(const edit::EditReport& r) {
   std::vector<std::string> renamed;
   for (const auto& [from, to] : s.renamed) renamed.push_back(fmt::format("{} -> {}", from, to));
   add("renamed value", renamed);
+  out.insert(out.end(), dropped.begin(), dropped.end());
   if (!r.unverified.empty()) out.push_back("the edit is not verified: " + r.unverified);
   return out;
 }

@@ -145,6 +145,7 @@ std::string DetailText(const ConvertReport& r) {
   for (const std::string& text : RetypedTexts(c)) out += text + "\n";
   for (const std::string& remark : Remarks(c)) out += remark + "\n";
   for (const std::string& text : QuantizeTexts(r)) out += text + "\n";
+  for (const std::string& text : HoldingTexts(c)) out += text + "\n";
   if (c.quantize) out += QuantizedValuesTable(*c.quantize, kWorstQuantizedValues).Text(2);
   if (c.verification)
     out += VerificationSummary(*c.verification) + "\n" + DriftTable(*c.verification).Text(2) +
@@ -400,6 +401,10 @@ std::vector<std::string> Remarks(const Conversion& c) {
         "rounds differently",
         c.batch_norms_lowered, c.batch_norms_lowered == 1 ? "" : "s"));
   return out;
+}
+
+std::vector<std::string> HoldingTexts(const Conversion& c) {
+  return c.written ? DroppedTexts(c.holdings) : std::vector<std::string>();
 }
 
 std::string NameInFolder(const FolderReport& folder, const ConvertReport& model) {

@@ -101,6 +101,8 @@ std::string MovedPortText(const MovedPort& port);
 std::string ShiftedPortText(const ShiftedPort& port);
 // Sentences about batch normalizations, operators that were not checked, and what would help.
 std::vector<std::string> Remarks(const Conversion& conversion);
+// What the written model does not have of the source's file, beside the graph.
+std::vector<std::string> HoldingTexts(const Conversion& conversion);
 // What --quantize did, in sentences, and the SNR of each quantized value; `most`: of the values
 // with the lowest ones.
 std::vector<std::string> QuantizeTexts(const ConvertReport& report);

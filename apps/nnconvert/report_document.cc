@@ -121,6 +121,7 @@ void AddConversion(const ConvertReport& r, int level, Document& document) {
     }
   }
   for (const std::string& remark : Remarks(c)) document.AddParagraph(remark);
+  for (const std::string& text : HoldingTexts(c)) document.AddParagraph(text);
   AddGraphEdits(c, level, document);
   AddUnsupported(c, level, document);
   AddInterface(c, level, document);

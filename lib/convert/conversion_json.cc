@@ -188,6 +188,7 @@ void AddConversionJson(const Conversion& c, const std::optional<Error>& error, J
   if (c.operators)
     json["operators"] = {{"before", c.operators->before}, {"after", c.operators->after}};
   if (c.quantize) json["quantization"] = QuantizeJson(c);
+  if (!c.holdings.empty()) json["holdings"] = AccountsJson(c.holdings);
   if (!c.rest_unchecked.empty()) json["rest_unchecked"] = c.rest_unchecked;
   if (!c.remedy.empty()) json["remedy"] = c.remedy;
   if (error) json["error"] = error->message();

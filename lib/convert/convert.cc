@@ -366,37 +366,21 @@ int64_t LeastOpset(const ConvertOptions& o) {
   return o.quantize->weights_only && o.quantize->options.type == DType::kI4 ? 21 : 13;
 }
 
-// Notes on the metadata entries that a rewritten model does not have.
-std::vector<std::string> DroppedEntries(const ReadModel& read, const NativeModel& frame) {
-  std::vector<std::string> out;
-  const auto before = read.format->summarize(*read.model);
-  const auto after = read.format->summarize(frame);
-  if (!before || !after) return out;
-  for (const auto& [key, text] : before->metadata)
-    if (std::ranges::none_of(after->metadata,
-                             [&, &k = key](const auto& e) { return e.first == k; }))
-      out.push_back(fmt::format(
-          "metadata {} is dropped: it describes operators and tensors of the source", Quote(key)));
-  return out;
-}
-
 }  // namespace
 
 Result<Conversion> ConvertModel(ReadModel read, const Format& format, const ConvertOptions& o) {
   ConvertOptions framed = o;
   const bool keeps_version = o.simplify || o.half || o.quantize || o.edit;
   const bool is_same = read.format == &format;
-  // Without operator sets, there is no version to choose.
-  const bool has_version = format.lower != nullptr;
-  std::vector<std::string> dropped;
-  if (is_same && format.frame != nullptr &&
-      (keeps_version || o.output.opset != 0 || !has_version)) {
+  if (is_same && format.frame != nullptr) {
     auto frame = format.frame(*read.model);
     if (!frame) return InInput(frame.error(), o);
-    dropped = DroppedEntries(read, *frame->model);
     framed.output.frame = std::move(frame->model);
-    if (o.output.opset == 0) framed.output.opset = std::max(frame->opset, LeastOpset(o));
+    if (keeps_version && o.output.opset == 0)
+      framed.output.opset = std::max(frame->opset, LeastOpset(o));
   }
+  if (!o.dry_run) framed.holdings = HoldingsOf(read);
+  framed.source_format = read.format;
   auto imported = ImportForConversion(read, o);
   if (!imported) return InInput(imported.error(), o);
   const uint64_t operators = o.simplify ? OperatorsOf(read) : 0;
@@ -418,7 +402,6 @@ Result<Conversion> ConvertModel(ReadModel read, const Format& format, const Conv
     return done;
   }
   if (done.operators) done.operators->before = operators;
-  done.edits.insert(done.edits.end(), dropped.begin(), dropped.end());
   return done;
 }
 
@@ -496,9 +479,10 @@ Result<Conversion> ConvertGraph(ImportedModel imported, const SourceError& sourc
     return image;
   };
   const auto is_sound = [&](const StagedModel& staged) -> Result<bool> {
-    if (o.simplify) {
+    if (o.simplify || !o.holdings.empty()) {
       NN_ASSIGN(const ReadModel written, staged.Read());
-      out.operators = OperatorCount{0, OperatorsOf(written)};
+      out.holdings = AccountFor(o.holdings, HoldingsOf(written), o.source_format == &format);
+      if (o.simplify) out.operators = OperatorCount{0, OperatorsOf(written)};
       if (o.most_operators && out.operators->after > *o.most_operators) return false;
     }
     const bool last = !staged.needs_names();  // no further attempt

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "convert/accounts.h"
 #include "convert/interface.h"
 #include "convert/place_model.h"
 #include "convert/quantize_source.h"
@@ -96,6 +97,9 @@ struct ConvertOptions {
   bool states = false;
   // The source is a changed model, which the file at `input` does not have.
   bool edited = false;
+  // Of the source, and its format; set by ConvertModel, for Conversion::holdings.
+  std::vector<Holding> holdings = {};
+  const Format* source_format = nullptr;
   bool dry_run = false;  // exports the model, but writes, validates and runs nothing
   bool verify = true;    // whether to run both models
   VerifyOptions verification;
@@ -155,6 +159,8 @@ struct Conversion {
   int batch_norms_folded = 0;                // into convolutions
   int64_t batch_norms_lowered = 0;           // to product and sum
   std::optional<Verification> verification;  // nullopt: not verified
+  // Of the source, if a model was written that is no copy of the file.
+  Accounts holdings;
   // The files in place; nullopt if there are unsupported nodes, the verification did not pass, or
   // ConvertOptions::dry_run is set.
   std::optional<WrittenModel> written;

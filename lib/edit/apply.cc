@@ -8,6 +8,7 @@ namespace nn::edit {
 
 Result<EditReport> ApplyEdits(const ApplyOptions& o, const std::string& path, ReadModel& read) {
   EditReport report;
+  const std::vector<Holding> holdings = HoldingsOf(read);
   NN_RETURN_IF_ERROR(ParseStrip(o.edits.strip).map([](const NativeEdit::Strip&) {}));
   if (o.patch) {
     auto patched = PatchModel(read, *o.patch, path, o.limits);
@@ -16,6 +17,7 @@ Result<EditReport> ApplyEdits(const ApplyOptions& o, const std::string& path, Re
                                                  : patched.error().In(o.patch_path));
     read = *std::move(patched);
     report.patched = true;
+    report.holdings = AccountFor(holdings, HoldingsOf(read), true);
   }
   if (!HasEdits(o.edits)) return report;
   auto edited = EditModel(read, path, o.edits);
@@ -32,6 +34,7 @@ Result<EditReport> ApplyEdits(const ApplyOptions& o, const std::string& path, Re
       report.unverified = verified.error().message();
   }
   read = std::move(edited->model);
+  report.holdings = AccountFor(holdings, HoldingsOf(read), true);
   return report;
 }
 
@@ -47,6 +50,7 @@ Json EditJson(const EditReport& r) {
     Json& renamed = json["renamed"] = Json::array();
     for (const auto& [from, to] : s.renamed) renamed.push_back({{"from", from}, {"to", to}});
   }
+  if (!r.holdings.empty()) json["holdings"] = AccountsJson(r.holdings);
   if (!r.unverified.empty()) json["unverified"] = r.unverified;
   json["verification"] = r.verification ? VerificationJson(*r.verification) : Json(nullptr);
   return json;

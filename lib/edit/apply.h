@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "base/status.h"
+#include "convert/accounts.h"
 #include "convert/verify.h"
 #include "edit/edit.h"
 #include "formats/format.h"
@@ -26,6 +27,7 @@ struct EditReport {
   std::optional<EditSummary> summary;  // nullopt if there was only a patch
   std::optional<Verification> verification;
   std::string unverified;  // why there is none
+  Accounts holdings;       // of the source
 };
 
 // Replaces the model, which was read from `path`, by the edited one. A verification that fails is a

@@ -1,16 +1,23 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <string_view>
+#include <utility>
 
 #include "base/file.h"
 #include "formats/common/dump.h"
 #include "formats/common/known_inputs.h"
 #include "formats/coreml/coreml.h"
+#include "formats/coreml/holdings.h"
 #include "formats/format.h"
 #include "formats/given_inputs.h"
+#include "formats/holdings.h"
+#include "formats/nnapi/holdings.h"
 #include "formats/nnapi/nnapi.h"
+#include "formats/onnx/holdings.h"
 #include "formats/onnx/onnx.h"
 #include "formats/recognize.h"
+#include "formats/tflite/holdings.h"
 #include "formats/tflite/tflite.h"
 #include "ops/control/region.h"
 #include "passes/ports.h"
@@ -42,6 +49,18 @@ std::span<const Format> Formats() {
   static const std::array formats = {onnx::OnnxFormat(), tflite::TfliteFormat(),
                                      coreml::CoremlFormat(), nnapi::NnapiFormat()};
   return formats;
+}
+
+std::vector<Holding> HoldingsOf(const ReadModel& model) {
+  using Inventory = std::vector<Holding> (*)(const NativeModel&);
+  static constexpr std::pair<std::string_view, Inventory> kInventories[] = {
+      {"onnx", onnx::HoldingsOf},
+      {"tflite", tflite::HoldingsOf},
+      {"coreml", coreml::HoldingsOf},
+      {"nnapi", nnapi::HoldingsOf}};
+  for (const auto& [name, inventory] : kInventories)
+    if (name == model.format->name) return inventory(*model.model);
+  return {};
 }
 
 const Format* FindFormat(std::string_view name) {

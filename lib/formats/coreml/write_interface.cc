@@ -94,7 +94,7 @@ void WriteMetadata(const Graph& graph, const ExportOptions& options, Writer meta
     if (const std::string value = Metadata(graph, key); !value.empty() && IsUtf8(value))
       metadata.Text(field, value);
   };
-  text("doc_string", "shortDescription");
+  text(graph.metadata.contains("doc_string") ? "doc_string" : "description", "shortDescription");
   text("author", "author");
   text("license", "license");
   text("version", "versionString");
@@ -104,12 +104,14 @@ void WriteMetadata(const Graph& graph, const ExportOptions& options, Writer meta
   for (const Port& p : graph.inputs())
     if (p.value->type().ranked()) WriteDims(p.name, *p.value->type().dims, metadata);
   constexpr std::string_view kOwn = "coreml.";
+  constexpr std::string_view kOnnx = "onnx.";  // metadata_props
   constexpr std::string_view kNotUsers[] = {kImageKey, kDescriptionKey, kLabelsKey, kScoresKey,
                                             kLabelKey};
   for (const auto& [key, value] : graph.metadata) {
     const bool other = std::any_of(std::begin(kNotUsers), std::end(kNotUsers),
                                    [&k = key](std::string_view own) { return k.starts_with(own); });
     if (key.starts_with(kOwn) && !other) AddUserDefined(metadata, key.substr(kOwn.size()), value);
+    if (key.starts_with(kOnnx)) AddUserDefined(metadata, key.substr(kOnnx.size()), value);
   }
 }
 

@@ -473,7 +473,10 @@ Result<FileImage> WriteGraph(const Graph& graph, const ExportOptions& options) {
   NN_RETURN_IF_ERROR(ctx.WriteContents(graph, graph.outputs()));
   // A node of the graph may have become several.
   SeparateNodeNames(*g);
-  if (options.frame != nullptr) ApplyFrame(*options.frame, graph, model.proto);
+  if (options.frame != nullptr)
+    ApplyFrame(*options.frame, graph, model.proto);
+  else
+    WriteTexts(graph, model.proto);
   return Assemble(model, options);
 }
 

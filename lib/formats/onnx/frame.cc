@@ -1,10 +1,13 @@
 #include "formats/onnx/frame.h"
 
 #include <algorithm>
+#include <iterator>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 #include "formats/onnx/declared_sizes.h"
 #include "formats/onnx/native.h"
@@ -24,6 +27,18 @@ const pb::ValueInfoProto* FindInfo(const Infos& infos, std::string_view name) {
   return it == infos.end() ? nullptr : &*it;
 }
 
+// The declaration of a port: the one of its name; for a renamed one, that of its position, if there
+// are as many ports as declarations.
+const pb::ValueInfoProto* DeclarationOf(const Infos& declared, const std::vector<Port>& ports,
+                                        size_t i) {
+  if (const auto* const info = FindInfo(declared, ports[i].name)) return info;
+  if (ports.size() != static_cast<size_t>(declared.size())) return nullptr;
+  const pb::ValueInfoProto& info = declared[static_cast<int>(i)];
+  const bool is_others =
+      std::ranges::any_of(ports, [&](const Port& p) { return p.name == info.name(); });
+  return is_others ? nullptr : &info;
+}
+
 // Removes negative sizes, which files have for unknown ones.
 void OpenNegativeSizes(pb::TypeProto& type) {
   if (type.has_sequence_type())
@@ -41,12 +56,118 @@ bool IsTrueOf(const Type& declared, const Type& type, const std::set<std::string
          Refine(type, declared).dims == Complete(type, declared, symbols).dims;
 }
 
+// What a message says to readers.
+template <typename T>
+bool HasNotes(const T& message) {
+  return !message.doc_string().empty() || message.metadata_props_size() != 0;
+}
+
+template <typename T>
+void CopyNotes(const T& from, T& to) {
+  if (!from.doc_string().empty()) to.set_doc_string(from.doc_string());
+  *to.mutable_metadata_props() = from.metadata_props();
+}
+
+// Calls fn with the graphs in the attributes of a graph's nodes. `Graph` is a
+// GraphProto, or a constant one.
+template <typename Graph, typename Fn>
+void ForEachSubgraph(Graph& graph, const Fn& fn) {
+  for (int i = 0; i < graph.node_size(); ++i)
+    for (int a = 0; a < graph.node(i).attribute_size(); ++a) {
+      if constexpr (std::is_const_v<Graph>) {
+        const pb::AttributeProto& attribute = graph.node(i).attribute(a);
+        if (attribute.has_g()) fn(attribute.g());
+        for (const auto& g : attribute.graphs()) fn(g);
+      } else {
+        pb::AttributeProto& attribute = *graph.mutable_node(i)->mutable_attribute(a);
+        if (attribute.has_g()) fn(*attribute.mutable_g());
+        for (auto& g : *attribute.mutable_graphs()) fn(g);
+      }
+    }
+}
+
+// Adds the notes on operators, constants and values, with what finds them in a written graph.
+void AddNotes(const pb::GraphProto& graph, pb::GraphProto& out) {
+  for (const pb::NodeProto& node : graph.node()) {
+    if (!HasNotes(node)) continue;
+    pb::NodeProto& noted = *out.add_node();
+    noted.set_name(node.name());
+    if (node.output_size() != 0) noted.add_output(node.output(0));
+    CopyNotes(node, noted);
+  }
+  const auto add = [](const auto& list, const auto& added) {
+    for (const auto& message : list) {
+      if (!HasNotes(message)) continue;
+      auto& noted = *added();
+      noted.set_name(message.name());
+      CopyNotes(message, noted);
+    }
+  };
+  add(graph.initializer(), [&] { return out.add_initializer(); });
+  add(graph.value_info(), [&] { return out.add_value_info(); });
+  ForEachSubgraph(graph, [&](const pb::GraphProto& g) { AddNotes(g, out); });
+}
+
+// Messages by a name that only one of them has.
+template <typename T>
+class UniquelyNamed {
+ public:
+  void Add(const std::string& name, const T& message) {
+    if (name.empty()) return;
+    const auto [it, is_new] = by_name_.try_emplace(name, &message);
+    if (!is_new) it->second = nullptr;
+  }
+  // Null if there is none.
+  const T* Find(const std::string& name) const {
+    const auto it = by_name_.find(name);
+    return it == by_name_.end() ? nullptr : it->second;
+  }
+
+ private:
+  std::map<std::string, const T*> by_name_;
+};
+
+// Puts notes on the operators that compute the same values, or have the same names; on constants
+// and values of the same names.
+class Notes {
+ public:
+  explicit Notes(const pb::GraphProto& frame) {
+    for (const pb::NodeProto& node : frame.node()) {
+      if (node.output_size() != 0) by_output_.Add(node.output(0), node);
+      by_name_.Add(node.name(), node);
+    }
+    for (const auto& tensor : frame.initializer()) tensors_.Add(tensor.name(), tensor);
+    for (const auto& value : frame.value_info()) values_.Add(value.name(), value);
+  }
+
+  void Apply(pb::GraphProto& graph) {
+    for (pb::NodeProto& node : *graph.mutable_node()) {
+      const pb::NodeProto* noted = nullptr;
+      for (int i = 0; i < node.output_size() && noted == nullptr; ++i)
+        noted = by_output_.Find(node.output(i));
+      if (noted == nullptr) noted = by_name_.Find(node.name());
+      if (noted != nullptr && used_.insert(noted).second) CopyNotes(*noted, node);
+    }
+    for (auto& tensor : *graph.mutable_initializer())
+      if (const auto* noted = tensors_.Find(tensor.name())) CopyNotes(*noted, tensor);
+    for (auto& value : *graph.mutable_value_info())
+      if (const auto* noted = values_.Find(value.name())) CopyNotes(*noted, value);
+    ForEachSubgraph(graph, [&](pb::GraphProto& g) { Apply(g); });
+  }
+
+ private:
+  UniquelyNamed<pb::NodeProto> by_output_, by_name_;
+  UniquelyNamed<pb::TensorProto> tensors_;
+  UniquelyNamed<pb::ValueInfoProto> values_;
+  std::set<const pb::NodeProto*> used_;
+};
+
 // Keeps the declarations of ports; returns whether all are unchanged.
 bool KeepDeclarations(const Infos& declared, const std::vector<Port>& ports, bool as_declared,
                       const std::set<std::string>& symbols, Infos& out) {
   bool all = true;
   for (size_t i = 0; i < ports.size(); ++i) {
-    const pb::ValueInfoProto* const info = FindInfo(declared, ports[i].name);
+    const pb::ValueInfoProto* const info = DeclarationOf(declared, ports, i);
     pb::ValueInfoProto& written = *out.Mutable(static_cast<int>(i));
     if (info == nullptr) {
       all = false;
@@ -59,12 +180,12 @@ bool KeepDeclarations(const Infos& declared, const std::vector<Port>& ports, boo
     if (before == type || (as_declared && has_shape && before.dtype == type.dtype &&
                            IsTrueOf(before, type, symbols))) {
       written = *info;
+      written.set_name(ports[i].name);
       if (written.has_type()) OpenNegativeSizes(*written.mutable_type());
       continue;
     }
     all = false;
-    written.set_doc_string(info->doc_string());
-    *written.mutable_metadata_props() = info->metadata_props();
+    CopyNotes(*info, written);
   }
   return all;
 }
@@ -90,8 +211,30 @@ Result<ModelFrame> FrameOf(const NativeModel& native) {
   *graph.mutable_input() = m.graph().input();
   *graph.mutable_output() = m.graph().output();
   *graph.mutable_metadata_props() = m.graph().metadata_props();
+  AddNotes(m.graph(), graph);
   const int64_t opset = OpsetVersion(m, "");
   return ModelFrame{std::move(frame), opset};
+}
+
+void WriteTexts(const Graph& graph, pb::ModelProto& out) {
+  // Prefixes of entries in Graph::metadata, and those that describe the interface of a format.
+  constexpr std::string_view kPrefixes[] = {"onnx.", "coreml."};
+  constexpr std::string_view kOfInterfaces[] = {"coreml.image.", "coreml.description.",
+                                                "coreml.class_"};
+  constexpr std::string_view kEntries[] = {"author", "license", "version"};
+  const auto add = [&](const std::string& key, const std::string& value) {
+    auto& entry = *out.add_metadata_props();
+    entry.set_key(key);
+    entry.set_value(value);
+  };
+  for (const auto& [key, value] : graph.metadata) {
+    const auto begins = [&k = key](std::string_view prefix) { return k.starts_with(prefix); };
+    if (key == "doc_string" || key == "description") out.set_doc_string(value);
+    if (std::ranges::count(kEntries, key) != 0) add(key, value);
+    const auto prefix = std::ranges::find_if(kPrefixes, begins);
+    if (prefix != std::end(kPrefixes) && std::ranges::none_of(kOfInterfaces, begins))
+      add(key.substr(prefix->size()), value);
+  }
 }
 
 void ApplyFrame(const NativeModel& native, const Graph& graph, pb::ModelProto& out) {
@@ -111,6 +254,7 @@ void ApplyFrame(const NativeModel& native, const Graph& graph, pb::ModelProto& o
   const bool same =
       KeepDeclarations(frame.graph().input(), graph.inputs(), false, symbols, *g.mutable_input());
   KeepDeclarations(frame.graph().output(), graph.outputs(), same, symbols, *g.mutable_output());
+  Notes(frame.graph()).Apply(g);
 }
 
 }  // namespace nn::onnx

@@ -6,6 +6,7 @@
 #include "base/checked_math.h"
 #include "base/file.h"
 #include "formats/common/fb_json.h"
+#include "formats/tflite/archive.h"
 #include "formats/tflite/export.h"
 #include "formats/tflite/native.h"
 #include "formats/tflite/options.h"
@@ -32,6 +33,9 @@ const OuterFields* FindOuterFields(std::string_view table) {
     if (f.table == table) return &f;
   return nullptr;
 }
+
+// The root, whose data are the archive of associated files, as it is where it begins at 0.
+constexpr std::string_view kArchiveTable = "Model";
 
 // Empty for data outside the file.
 std::optional<Blob> OuterData(const Model& model, const flatbuffers::Table& table,
@@ -65,18 +69,30 @@ std::unordered_map<const flatbuffers::Table*, DataInfo> BufferInfo(const Model& 
   return info;
 }
 
-// The flatbuffer with the data after it.
+// The flatbuffer with the data after it, then the archive.
 Result<Blob> Join(const DumpNode& dump, RestoredFlatbuffer& restored) {
   const auto place = [&](const RestoredFlatbuffer::OuterData&, uint64_t at) {
     return RoundUp(at, ExportContext::kDataAlignment);
   };
   uint64_t total = restored.file.size();
-  for (const auto& data : restored.outer_data) total = place(data, total) + data.bytes.size();
+  std::optional<Blob> archive;
+  for (const auto& data : restored.outer_data) {
+    if (data.type == kArchiveTable)
+      archive = data.bytes;
+    else
+      total = place(data, total) + data.bytes.size();
+  }
+  if (archive) {
+    NN_ASSIGN(archive, ArchiveAt(archive->bytes(), total));
+    if (!archive) return dump.Bad("\"$data\" of the model is no ZIP archive");
+    total += archive->size();
+  }
   Buffer out(total);
   out.Clear();
   std::memcpy(out.data(), restored.file.data(), restored.file.size());
   uint64_t at = restored.file.size();
   for (const auto& data : restored.outer_data) {
+    if (data.type == kArchiveTable) continue;
     at = place(data, at);
     const OuterFields* fields = FindOuterFields(data.type);
     auto* table = reinterpret_cast<flatbuffers::Table*>(out.data() + data.table);
@@ -86,6 +102,7 @@ Result<Blob> Join(const DumpNode& dump, RestoredFlatbuffer& restored) {
     std::memcpy(out.data() + at, data.bytes.data(), data.bytes.size());
     at += data.bytes.size();
   }
+  if (archive) std::memcpy(out.data() + at, archive->data(), archive->size());
   return Blob(std::move(out));
 }
 
@@ -94,10 +111,11 @@ Result<Blob> Join(const DumpNode& dump, RestoredFlatbuffer& restored) {
 Status Dump(const NativeModel& model, DumpWriter& out) {
   const auto& m = static_cast<const Model&>(model);
   const auto info = BufferInfo(m);
+  NN_ASSIGN(const auto archive, ArchiveAt(m.flatbuffer.structure().bytes(), 0));
   return DumpFlatbuffer(
       m.flatbuffer, Schema(),
       [&](const flatbuffers::Table& table, std::string_view type) {
-        return OuterData(m, table, type);
+        return type == kArchiveTable ? archive : OuterData(m, table, type);
       },
       [&](const flatbuffers::Table& table, std::string_view) {
         const auto it = info.find(&table);

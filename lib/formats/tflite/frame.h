@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/status.h"
@@ -14,6 +15,9 @@
 #include "ir/graph.h"
 
 namespace nn::tflite {
+
+// How the description begins that the writer gives to models without one.
+inline constexpr std::string_view kProducer = "nnconvert";
 
 // Format::frame: a model whose main subgraph has only the tensors of inputs and outputs. Entries
 // about the order or the place of operators and tensors are not in it. kUnsupported, with the way

@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "formats/tflite/blockwise.h"
+#include "formats/tflite/frame.h"
 #include "formats/tflite/operand_fit.h"
 #include "formats/tflite/signature.h"
 #include "formats/tflite/tensor.h"
@@ -158,7 +159,7 @@ Result<bool> Importer::IsBlockwiseInput(const fb::OperatorCode& code, size_t i,
 
 void Importer::ReadMetadata() {
   const fb::Model& m = *model_.root;
-  if (const auto text = Text(m.description()); !text.empty())
+  if (const auto text = Text(m.description()); !text.empty() && !text.starts_with(kProducer))
     graph_.metadata["description"] = std::string(text);
   for (int64_t i = 0; i < SizeOf(m.metadata()); ++i) {
     const fb::Metadata* entry = At(m.metadata(), i);

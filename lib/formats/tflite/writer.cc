@@ -23,6 +23,11 @@ std::string MetadataOr(const Graph& graph, const std::string& key, const std::st
   return it == graph.metadata.end() ? fallback : it->second;
 }
 
+// What other formats call the documentation of the model is its description.
+std::string DescriptionOr(const Graph& graph, const std::string& fallback) {
+  return MetadataOr(graph, "description", MetadataOr(graph, "doc_string", fallback));
+}
+
 // The names of the imported file; those of the ports if they are not unique.
 std::vector<std::string> SignatureNames(const Graph& graph, std::string_view kind,
                                         const std::vector<Port>& ports) {
@@ -219,9 +224,10 @@ flatbuffers::DetachedBuffer ExportContext::Finish(const Graph& graph, const Expo
     buffers.push_back(WriteBuffer(b, appended ? at : 0));
     at += RoundUp(b.size(), kDataAlignment);
   }
-  const auto description = builder_.CreateString(MetadataOr(
-      graph, "description",
-      options.producer_version.empty() ? "nnconvert" : "nnconvert " + options.producer_version));
+  const auto description = builder_.CreateString(
+      DescriptionOr(graph, options.producer_version.empty()
+                               ? std::string(kProducer)
+                               : fmt::format("{} {}", kProducer, options.producer_version)));
   const auto codes_offset = builder_.CreateVector(codes);
   const auto subgraphs_offset = builder_.CreateVector(subgraphs);
   const auto buffers_offset = builder_.CreateVector(buffers);
