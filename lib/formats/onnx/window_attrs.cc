@@ -1,5 +1,7 @@
 #include "formats/onnx/window_attrs.h"
 
+#include <algorithm>
+
 #include "base/text.h"
 
 namespace nn::onnx {
@@ -25,6 +27,26 @@ void SetPadding(pb::NodeProto* node, Padding padding, const std::vector<int64_t>
       break;
   }
   if (!pads.empty()) SetInts(node, "pads", pads);
+}
+
+std::optional<std::vector<int64_t>> PadsToState(Padding padding,
+                                                const Result<std::vector<Window>>& windows) {
+  if ((padding != Padding::kSameUpper && padding != Padding::kSameLower) || !windows)
+    return std::nullopt;
+  const bool derived = std::ranges::all_of(
+      *windows, [](const Window& w) { return w.dilation == 1 && w.stride <= w.kernel; });
+  if (derived) return std::nullopt;
+  Dims pads;
+  for (const Window& w : *windows) pads.push_back(w.pad_begin);
+  for (const Window& w : *windows) pads.push_back(w.pad_end);
+  return ConstDims(pads);
+}
+
+void SetConvWindow(pb::NodeProto* out, const Node& node, const ConvAttrs& a) {
+  const Type& x = node.input(0)->type();
+  const Type& filter = node.input(1)->type();
+  if (!x.ranked() || !filter.ranked()) return SetWindow(out, a);
+  SetWindow(out, a, ConvWindows(a, *x.dims, *filter.dims));
 }
 
 Status CheckKernelShape(const ImportContext& ctx, const Value* filter, size_t first) {

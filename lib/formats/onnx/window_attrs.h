@@ -2,13 +2,16 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/status.h"
 #include "formats/onnx/export.h"
 #include "formats/onnx/import.h"
+#include "ops/nn/conv.h"
 #include "ops/support/window.h"
 
 namespace nn::onnx {
@@ -33,6 +36,12 @@ Status ReadWindow(const ImportContext& ctx, A& a) {
 // auto_pad or pads; no attribute if there is no padding.
 void SetPadding(pb::NodeProto* node, Padding padding, const std::vector<int64_t>& pads);
 
+// The pads of SAME, all begins and then all ends, that runtimes do not derive from auto_pad: ONNX
+// Runtime refuses dilations there, and subtracts from windows that are smaller than their stride.
+// nullopt for other windows, and where open sizes determine the pads.
+std::optional<std::vector<int64_t>> PadsToState(Padding padding,
+                                                const Result<std::vector<Window>>& windows);
+
 // The same attributes for export.
 template <typename A>
 void SetWindow(pb::NodeProto* node, const A& a) {
@@ -40,5 +49,17 @@ void SetWindow(pb::NodeProto* node, const A& a) {
   if (!a.dilations.empty()) SetInts(node, "dilations", a.dilations);
   SetPadding(node, a.padding, a.pads);
 }
+
+// With the pads of `windows` where auto_pad would not do.
+template <typename A>
+void SetWindow(pb::NodeProto* node, A a, const Result<std::vector<Window>>& windows) {
+  if (auto pads = PadsToState(a.padding, windows)) {
+    a.padding = Padding::kExplicit;
+    a.pads = *std::move(pads);
+  }
+  SetWindow(node, a);
+}
+
+void SetConvWindow(pb::NodeProto* out, const Node& node, const ConvAttrs& a);
 
 }  // namespace nn::onnx

@@ -52,7 +52,9 @@ Status WriteCast(ExportContext& ctx, const Node& node) {
   }
   pb::NodeProto* out = ctx.AddNode(node, "Cast");
   SetInt(out, "to", DataTypeOf(a.to));
-  if (!a.saturate && ctx.opset() >= 19) SetInt(out, "saturate", 0);
+  // The attribute is for float8 only, and ONNX Runtime refuses it elsewhere.
+  const bool float8 = IsFloat(a.to) && DTypeBits(a.to) == 8;
+  if (!a.saturate && float8 && ctx.opset() >= 19) SetInt(out, "saturate", 0);
   if (a.to == DType::kF8E8M0) SetString(out, "round_mode", EnumName(a.round_mode));
   return {};
 }

@@ -109,7 +109,7 @@ Status WriteConv(ExportContext& ctx, const Node& node) {
   pb::NodeProto* out = ctx.AddNode(node, "Conv");
   const auto filter = node.input(1)->type().const_dims();
   if (filter) SetInts(out, "kernel_shape", {filter->begin() + 2, filter->end()});
-  SetWindow(out, a);
+  SetConvWindow(out, node, a);
   if (a.groups != 1) SetInt(out, "group", a.groups);
   return {};
 }

@@ -253,8 +253,20 @@ bool CanCompare(const Node& node) {
   return depth.is_const() && depth.value() <= kMostPositions;
 }
 
+// OneHot needs indices with an axis.
+Status WriteOneHotOfScalar(ExportContext& ctx, const Node& node) {
+  const std::string list =
+      ctx.AddValue("Reshape", {ctx.NameOf(node.input(0)), ctx.AddInts({1}, "shape")}, "indices");
+  const std::string hot =
+      ctx.AddValue("OneHot", {list, ctx.NameOf(node.input(1)), ctx.NameOf(node.input(2))}, "hot");
+  ctx.AddNode(node, "Reshape", {{ctx.NameOf(node.output())}, {hot, ctx.AddInts({-1}, "shape")}});
+  return {};
+}
+
 Status WriteOneHot(ExportContext& ctx, const Node& node) {
   if (!HasOneHot(node, ctx.opset())) return WriteOneHotByEqual(ctx, node);
+  if (node.input(0)->type().ranked() && node.input(0)->type().rank() == 0)
+    return WriteOneHotOfScalar(ctx, node);
   SetInt(ctx.AddNode(node, "OneHot"), "axis", node.attrs<OneHotAttrs>().axis);
   return {};
 }

@@ -316,7 +316,7 @@ Status WriteConvInteger(ExportContext& ctx, const Node& node) {
   const auto& a = node.attrs<ConvAttrs>();
   if (const auto filter = node.input(1)->type().const_dims())
     SetInts(out, "kernel_shape", {filter->begin() + 2, filter->end()});
-  SetWindow(out, a);
+  SetConvWindow(out, node, a);
   if (a.groups != 1) SetInt(out, "group", a.groups);
   return {};
 }

@@ -121,7 +121,7 @@ pb::NodeProto* WritePool(ExportContext& ctx, const Node& node, std::string_view 
   if (!Dilated(a)) a.dilations.clear();
   pb::NodeProto* out = ctx.AddNode(node, op);
   SetInts(out, "kernel_shape", a.kernel);
-  SetWindow(out, a);
+  SetWindow(out, a, PoolWindows(a, *node.input(0)->type().dims));
   if (a.ceil_mode) SetInt(out, "ceil_mode", 1);
   return out;
 }

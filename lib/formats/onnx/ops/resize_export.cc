@@ -253,12 +253,21 @@ void SetResizeAttrs(pb::NodeProto* out, const Node& node, int64_t opset) {
     SetString(out, "keep_aspect_ratio_policy", EnumName(a.aspect));
 }
 
+// Known numbers are written for all axes: ONNX Runtime moves transposes across a Resize, but leaves
+// its `axes` as they are.
+bool NeedsAxes(const Node& node) {
+  const ResizeAttrs a = AttrsOf(node);
+  if (a.aspect != AspectPolicy::kStretch || node.inputs().size() > 1) return true;
+  const Dims& x = *node.input(kX)->type().dims;
+  return a.scales.empty() && (!x[0].is_const() || !x[1].is_const() || !ConstDims(a.sizes));
+}
+
 Status WriteResize(ExportContext& ctx, const Node& node) {
   if (ctx.opset() == 10 && !IsResize10(node))
     return UnsupportedError("Resize of operator set 10 rounds otherwise for scales below 1");
   if (ctx.opset() < 11) return WriteUpsample(ctx, node);
   if (const auto why = WhyNotRounding(node)) return UnsupportedError("{}", *why);
-  const bool axes = ctx.opset() >= 18;
+  const bool axes = ctx.opset() >= 18 && NeedsAxes(node);
   NN_ASSIGN(std::vector<std::string> inputs, ResizeOperands(ctx, node, axes));
   inputs.insert(inputs.begin(), ctx.NameOf(node.input(kX)));
   pb::NodeProto* out =
