@@ -40,7 +40,7 @@ ExtendedLstmSizes::ExtendedLstmSizes(const EvalContext& ctx)
 
 namespace {
 
-using enum ExtendedLstmInputs::Index;
+using In = ExtendedLstmInputs;
 
 // ---- Inference ----------------------------------------------------------------------------------
 
@@ -62,7 +62,7 @@ Status CheckExtendedAttrs(const InferContext& ctx) {
   if (!(a.cell_clip > 0) || !(a.projection_clip > 0))
     return ModelError("cell_clip is {} and projection_clip is {}; both must be positive",
                       a.cell_clip, a.projection_clip);
-  if (ctx.has(kProjectionBias) && !ctx.has(kProjection))
+  if (ctx.has(In::kProjectionBias) && !ctx.has(In::kProjection))
     return ModelError("there is a projection bias but no projection");
   return {};
 }
@@ -70,38 +70,39 @@ Status CheckExtendedAttrs(const InferContext& ctx) {
 Status InferExtendedLstm(InferContext& ctx) {
   const auto& a = ctx.attrs<ExtendedLstmAttrs>();
   NN_RETURN_IF_ERROR(CheckExtendedAttrs(ctx));
-  NN_RETURN_IF_ERROR(RequireRank(ctx, kX, 3, 3));
-  NN_RETURN_IF_ERROR(RequireRank(ctx, kR, 2, 2));
-  const Type& x = ctx.in(kX);
+  NN_RETURN_IF_ERROR(RequireRank(ctx, In::kX, 3, 3));
+  NN_RETURN_IF_ERROR(RequireRank(ctx, In::kR, 2, 2));
+  const Type& x = ctx.in(In::kX);
   if (x.quantized()) {
     NN_RETURN_IF_ERROR(CheckQuantizedExtendedLstm(ctx));
   } else {
-    NN_RETURN_IF_ERROR(SameDType(ctx, {kX, kW, kR, kBias, kInitialH, kInitialC, kPeepholes, kNorm,
-                                       kProjection, kProjectionBias}));
+    NN_RETURN_IF_ERROR(
+        SameDType(ctx, {In::kX, In::kW, In::kR, In::kBias, In::kInitialH, In::kInitialC,
+                        In::kPeepholes, In::kNorm, In::kProjection, In::kProjectionBias}));
     if (x.dtype != DType::kF32 && x.dtype != DType::kUnknown)
       return UnsupportedError("extended_lstm of {} is unsupported; expected f32", x.ToString());
   }
-  const Dim rows = ctx.in(kR).dim(0), outputs = ctx.in(kR).dim(1);
+  const Dim rows = ctx.in(In::kR).dim(0), outputs = ctx.in(In::kR).dim(1);
   const auto gates = static_cast<int64_t>(a.gates());
   if (!rows.is_const() || !outputs.is_const())
     return UnsupportedError("the number of cells or outputs is not known");
   if (rows.value() % gates != 0 || rows.value() == 0 || outputs.value() == 0)
-    return ModelError("r is {}; must have rows for {} gates and columns", ctx.in(kR).ToString(),
+    return ModelError("r is {}; must have rows for {} gates and columns", ctx.in(In::kR).ToString(),
                       gates);
   const Dim cells(rows.value() / gates);
-  if (!ctx.has(kProjection) && cells != outputs)
+  if (!ctx.has(In::kProjection) && cells != outputs)
     return ModelError("{} cells with {} outputs; must be equal without a projection", cells.value(),
                       outputs.value());
   const Dim steps = x.dim(a.batch_first ? 1 : 0), batch = x.dim(a.batch_first ? 0 : 1);
-  NN_RETURN_IF_ERROR(RequireSizes(ctx, kW, "w", {rows, x.dim(2)}));
-  NN_RETURN_IF_ERROR(RequireSizes(ctx, kBias, "bias", {rows}));
-  NN_RETURN_IF_ERROR(RequireSizes(ctx, kInitialH, "initial_h", {batch, outputs}));
-  NN_RETURN_IF_ERROR(RequireSizes(ctx, kInitialC, "initial_c", {batch, cells}));
+  NN_RETURN_IF_ERROR(RequireSizes(ctx, In::kW, "w", {rows, x.dim(2)}));
+  NN_RETURN_IF_ERROR(RequireSizes(ctx, In::kBias, "bias", {rows}));
+  NN_RETURN_IF_ERROR(RequireSizes(ctx, In::kInitialH, "initial_h", {batch, outputs}));
+  NN_RETURN_IF_ERROR(RequireSizes(ctx, In::kInitialC, "initial_c", {batch, cells}));
   NN_RETURN_IF_ERROR(
-      RequireSizes(ctx, kPeepholes, "peepholes", {Dim(rows.value() - cells.value())}));
-  NN_RETURN_IF_ERROR(RequireSizes(ctx, kNorm, "norm", {rows}));
-  NN_RETURN_IF_ERROR(RequireSizes(ctx, kProjection, "projection", {outputs, cells}));
-  NN_RETURN_IF_ERROR(RequireSizes(ctx, kProjectionBias, "projection_bias", {outputs}));
+      RequireSizes(ctx, In::kPeepholes, "peepholes", {Dim(rows.value() - cells.value())}));
+  NN_RETURN_IF_ERROR(RequireSizes(ctx, In::kNorm, "norm", {rows}));
+  NN_RETURN_IF_ERROR(RequireSizes(ctx, In::kProjection, "projection", {outputs, cells}));
+  NN_RETURN_IF_ERROR(RequireSizes(ctx, In::kProjectionBias, "projection_bias", {outputs}));
   ctx.set_out(
       0, Type(x.dtype, a.batch_first ? Dims{batch, steps, outputs} : Dims{steps, batch, outputs}));
   if (ctx.output_count() > 1) ctx.set_out(1, Type(x.dtype, {batch, outputs}));
@@ -111,13 +112,13 @@ Status InferExtendedLstm(InferContext& ctx) {
 }
 
 std::optional<int64_t> ExtendedMultiplyAdds(const Node& node) {
-  const auto x = node.input(kX)->type().const_dims();
-  const auto w = node.input(kW)->type().const_dims();
-  const auto r = node.input(kR)->type().const_dims();
+  const auto x = node.input(In::kX)->type().const_dims();
+  const auto w = node.input(In::kW)->type().const_dims();
+  const auto r = node.input(In::kR)->type().const_dims();
   if (!x || !w || !r) return std::nullopt;
   auto one = CheckedElements(std::vector<int64_t>{(*w)[0], (*w)[1] + (*r)[1]});
   if (!one) return std::nullopt;
-  if (node.inputs().size() > kProjection && node.input(kProjection) != nullptr)
+  if (node.inputs().size() > In::kProjection && node.input(In::kProjection) != nullptr)
     *one += (*r)[0] / static_cast<int64_t>(node.attrs<ExtendedLstmAttrs>().gates()) * (*r)[1];
   return CheckedElements(std::vector<int64_t>{(*x)[0], (*x)[1], *one});
 }
@@ -128,7 +129,7 @@ class FloatCell {
  public:
   FloatCell(const EvalContext& ctx, const ExtendedLstmSizes& s)
       : a_(ctx.attrs<ExtendedLstmAttrs>()), s_(s) {
-    for (size_t i = 0; i <= kProjectionBias; ++i)
+    for (size_t i = 0; i <= In::kProjectionBias; ++i)
       operands_.push_back(ctx.has(i) ? ctx.in(i).As<float>() : std::span<const float>());
   }
 
@@ -148,13 +149,13 @@ class FloatCell {
     const auto o = Gate(first + 2, x, h, next, first + 1);
     for (size_t u = 0; u < cells; ++u) hidden[u] = sigmoid(o[u]) * Activated(next[u]);
     c = next;
-    if (operands_[kProjection].empty()) {
+    if (operands_[In::kProjection].empty()) {
       h = hidden;
       return;
     }
     for (size_t k = 0; k < h.size(); ++k) {
-      float sum = Dot(operands_[kProjection].data() + k * cells, hidden.data(), cells);
-      if (!operands_[kProjectionBias].empty()) sum += operands_[kProjectionBias][k];
+      float sum = Dot(operands_[In::kProjection].data() + k * cells, hidden.data(), cells);
+      if (!operands_[In::kProjectionBias].empty()) sum += operands_[In::kProjectionBias][k];
       h[k] = std::clamp(sum, -a_.projection_clip, a_.projection_clip);
     }
   }
@@ -183,15 +184,15 @@ class FloatCell {
   std::vector<float> Gate(size_t gate, const float* x, const std::vector<float>& h,
                           const std::vector<float>& c, size_t peephole) const {
     const auto cells = static_cast<size_t>(s_.cells), inputs = static_cast<size_t>(s_.inputs);
-    const std::span<const float> bias = operands_[kBias], norm = operands_[kNorm];
+    const std::span<const float> bias = operands_[In::kBias], norm = operands_[In::kNorm];
     std::vector<float> out(cells);
     for (size_t u = 0; u < cells; ++u) {
       const size_t row = gate * cells + u;
-      float sum = Dot(operands_[kW].data() + row * inputs, x, inputs);
+      float sum = Dot(operands_[In::kW].data() + row * inputs, x, inputs);
       if (norm.empty() && !bias.empty()) sum += bias[row];
-      sum += Dot(operands_[kR].data() + row * h.size(), h.data(), h.size());
-      if (!c.empty() && !operands_[kPeepholes].empty())
-        sum = Fma(operands_[kPeepholes][peephole * cells + u], c[u], sum);
+      sum += Dot(operands_[In::kR].data() + row * h.size(), h.data(), h.size());
+      if (!c.empty() && !operands_[In::kPeepholes].empty())
+        sum = Fma(operands_[In::kPeepholes][peephole * cells + u], c[u], sum);
       out[u] = sum;
     }
     if (!norm.empty()) Normalize(gate, out);
@@ -208,8 +209,8 @@ class FloatCell {
     const float factor = 1.0f / std::sqrt(squares / count + kEpsilon);
     for (size_t u = 0; u < v.size(); ++u) {
       const size_t row = gate * v.size() + u;
-      const float bias = operands_[kBias].empty() ? 0 : operands_[kBias][row];
-      v[u] = Fma((v[u] - mean) * factor, operands_[kNorm][row], bias);
+      const float bias = operands_[In::kBias].empty() ? 0 : operands_[In::kBias][row];
+      v[u] = Fma((v[u] - mean) * factor, operands_[In::kNorm][row], bias);
     }
   }
 
@@ -219,7 +220,7 @@ class FloatCell {
 };
 
 Status EvalExtendedLstm(EvalContext& ctx) {
-  if (ctx.in_type(kX).quantized()) return EvalQuantizedExtendedLstm(ctx);
+  if (ctx.in_type(In::kX).quantized()) return EvalQuantizedExtendedLstm(ctx);
   const ExtendedLstmSizes s(ctx);
   std::vector<TensorBuilder> outputs;
   for (size_t i = 0; i < ctx.output_count(); ++i) {
@@ -232,9 +233,9 @@ Status EvalExtendedLstm(EvalContext& ctx) {
     return v;
   };
   FloatCell cell(ctx, s);
-  const float* const x = ctx.in(kX).As<float>().data();
+  const float* const x = ctx.in(In::kX).As<float>().data();
   for (int64_t b = 0; b < s.batch; ++b) {
-    std::vector<float> h = state(kInitialH, b, s.outputs), c = state(kInitialC, b, s.cells);
+    std::vector<float> h = state(In::kInitialH, b, s.outputs), c = state(In::kInitialC, b, s.cells);
     for (int64_t t = 0; t < s.steps; ++t) {
       cell.Step(x + s.At(t, b, s.inputs), h, c);
       std::ranges::copy(h, outputs[0].As<float>().data() + s.At(t, b, s.outputs));

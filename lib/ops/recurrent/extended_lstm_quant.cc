@@ -18,7 +18,7 @@
 namespace nn {
 namespace {
 
-using enum ExtendedLstmInputs::Index;
+using In = ExtendedLstmInputs;
 
 enum class RowScales : uint8_t { kOne, kGates, kAny };
 
@@ -32,16 +32,16 @@ struct Wanted {
   RowScales scales = RowScales::kOne;
 };
 constexpr Wanted kWanted[] = {
-    {kX, "x", DType::kI8, true, false},
-    {kW, "w", DType::kI8, true, true, RowScales::kGates},
-    {kR, "r", DType::kI8, true, true, RowScales::kGates},
-    {kBias, "bias", DType::kI32, false, true, RowScales::kAny},
-    {kInitialH, "initial_h", DType::kI8, true, false},
-    {kInitialC, "initial_c", DType::kI16, true},
-    {kPeepholes, "peepholes", DType::kI16, false, true, RowScales::kAny},
-    {kNorm, "norm", DType::kI16, false, true, RowScales::kGates},
-    {kProjection, "projection", DType::kI8},
-    {kProjectionBias, "projection_bias", DType::kI32},
+    {In::kX, "x", DType::kI8, true, false},
+    {In::kW, "w", DType::kI8, true, true, RowScales::kGates},
+    {In::kR, "r", DType::kI8, true, true, RowScales::kGates},
+    {In::kBias, "bias", DType::kI32, false, true, RowScales::kAny},
+    {In::kInitialH, "initial_h", DType::kI8, true, false},
+    {In::kInitialC, "initial_c", DType::kI16, true},
+    {In::kPeepholes, "peepholes", DType::kI16, false, true, RowScales::kAny},
+    {In::kNorm, "norm", DType::kI16, false, true, RowScales::kGates},
+    {In::kProjection, "projection", DType::kI8},
+    {In::kProjectionBias, "projection_bias", DType::kI32},
 };
 
 // Whether the elements of each of the gates have one scale.
@@ -86,26 +86,26 @@ std::optional<int> CellStateBits(const Type& c) {
 Status CheckQuantizedExtendedLstm(const InferContext& ctx) {
   const auto& a = ctx.attrs<ExtendedLstmAttrs>();
   for (const Wanted& w : kWanted) NN_RETURN_IF_ERROR(CheckOperand(ctx, w));
-  if (!CellStateBits(ctx.in(kInitialC)))
+  if (!CellStateBits(ctx.in(In::kInitialC)))
     return UnsupportedError(
         "the cell state of a quantized extended_lstm has scale {}; expected a power of two from "
         "2^-15 to 2^-9",
-        ctx.in(kInitialC).quant->scale());
+        ctx.in(In::kInitialC).quant->scale());
   if (!(a.hidden_scale > 0) || !std::isfinite(a.hidden_scale))
     return ModelError("hidden_scale is {}; must be positive", a.hidden_scale);
-  if (ctx.has(kNorm) &&
+  if (ctx.has(In::kNorm) &&
       (a.gate_scales.size() != a.gates() ||
        !std::ranges::all_of(a.gate_scales, [](float s) { return s > 0 && std::isfinite(s); })))
     return ModelError("there are {} gate_scales; must be {} positive ones", a.gate_scales.size(),
                       a.gates());
   if (a.activation != CellActivation::kTanh)
     return UnsupportedError("a quantized extended_lstm has no activation but tanh");
-  if (ctx.has(kPeepholes) && ctx.has(kProjection) && ctx.in(kProjection).ranked() &&
-      ctx.in(kProjection).dim(0) != ctx.in(kProjection).dim(1))
+  if (ctx.has(In::kPeepholes) && ctx.has(In::kProjection) && ctx.in(In::kProjection).ranked() &&
+      ctx.in(In::kProjection).dim(0) != ctx.in(In::kProjection).dim(1))
     return UnsupportedError(
         "a quantized extended_lstm with peepholes and a projection to {} outputs of {} cells is "
         "unsupported, because TensorFlow Lite's kernel multiplies the wrong cells",
-        ctx.in(kProjection).dim(0).ToString(), ctx.in(kProjection).dim(1).ToString());
+        ctx.in(In::kProjection).dim(0).ToString(), ctx.in(In::kProjection).dim(1).ToString());
   return {};
 }
 
@@ -156,26 +156,27 @@ class IntegerCell {
   IntegerCell(const EvalContext& ctx, const ExtendedLstmSizes& s)
       : a_(ctx.attrs<ExtendedLstmAttrs>()),
         cells_(static_cast<size_t>(s.cells)),
-        peepholes_(StoredInts(ctx, kPeepholes)),
-        norm_(StoredInts(ctx, kNorm)),
-        bias_(StoredInts(ctx, kBias)),
-        h_zero_(ctx.in_type(kInitialH).quant->zero_point()),
-        hidden_zero_(ctx.has(kProjection) ? -a_.hidden_zero_point : a_.hidden_zero_point),
-        cell_bits_(*CellStateBits(ctx.in_type(kInitialC))) {
+        peepholes_(StoredInts(ctx, In::kPeepholes)),
+        norm_(StoredInts(ctx, In::kNorm)),
+        bias_(StoredInts(ctx, In::kBias)),
+        h_zero_(ctx.in_type(In::kInitialH).quant->zero_point()),
+        hidden_zero_(ctx.has(In::kProjection) ? -a_.hidden_zero_point : a_.hidden_zero_point),
+        cell_bits_(*CellStateBits(ctx.in_type(In::kInitialC))) {
     bias_.resize(cells_ * a_.gates());
     const auto scale = [&](size_t i) { return ctx.in_type(i).quant->scale(); };
-    x_ = RowsOf(ctx, kW, norm_.empty() ? bias_ : std::vector<int32_t>(),
-                ctx.in_type(kX).quant->zero_point());
-    h_ = RowsOf(ctx, kR, {}, h_zero_);
+    x_ = RowsOf(ctx, In::kW, norm_.empty() ? bias_ : std::vector<int32_t>(),
+                ctx.in_type(In::kX).quant->zero_point());
+    h_ = RowsOf(ctx, In::kR, {}, h_zero_);
     for (size_t g = 0; g < a_.gates(); ++g) AddGate(ctx, g);
     hidden_ =
         Multiplier(static_cast<float>(0x1p-15 / static_cast<double>(a_.hidden_scale) * 0x1p-15));
-    if (ctx.has(kProjection)) {
-      projection_ = RowsOf(ctx, kProjection, StoredInts(ctx, kProjectionBias), hidden_zero_);
-      projected_ = Multiplier(scale(kProjection) * a_.hidden_scale / scale(kInitialH));
-      projection_clip_ = ClipOf(a_.projection_clip, scale(kInitialH), 127);
+    if (ctx.has(In::kProjection)) {
+      projection_ =
+          RowsOf(ctx, In::kProjection, StoredInts(ctx, In::kProjectionBias), hidden_zero_);
+      projected_ = Multiplier(scale(In::kProjection) * a_.hidden_scale / scale(In::kInitialH));
+      projection_clip_ = ClipOf(a_.projection_clip, scale(In::kInitialH), 127);
     }
-    cell_clip_ = ClipOf(a_.cell_clip, scale(kInitialC), 32767);
+    cell_clip_ = ClipOf(a_.cell_clip, scale(In::kInitialC), 32767);
   }
 
   void Step(const int32_t* x, std::vector<int32_t>& h, std::vector<int32_t>& c) const {
@@ -238,15 +239,15 @@ class IntegerCell {
     const auto scale = [&](size_t i) { return ctx.in_type(i).quant->scale(); };
     const float to = norm_.empty() ? 0x1p-12f : a_.gate_scales[gate];
     Factors f;
-    f.input = Multiplier(of_row(kW) * scale(kX) / to);
-    f.state = Multiplier(of_row(kR) * scale(kInitialH) / to);
+    f.input = Multiplier(of_row(In::kW) * scale(In::kX) / to);
+    f.state = Multiplier(of_row(In::kR) * scale(In::kInitialH) / to);
     const size_t without = a_.coupled ? 1 : 2;  // the gate without peephole
     if (!peepholes_.empty() && gate != without)
-      f.peephole =
-          Multiplier(std::ldexp(1.0f, cell_bits_ - 15) *
-                     of_gate(kPeepholes, gate > without ? gate - 1 : gate, a_.gates() - 1) / to);
+      f.peephole = Multiplier(
+          std::ldexp(1.0f, cell_bits_ - 15) *
+          of_gate(In::kPeepholes, gate > without ? gate - 1 : gate, a_.gates() - 1) / to);
     if (!norm_.empty()) {
-      const float norm = of_row(kNorm);
+      const float norm = of_row(In::kNorm);
       f.norm = Multiplier(norm);
       f.norm.shift += 12;
       f.least_variance = std::max(1, static_cast<int32_t>(10000 * norm));
@@ -315,15 +316,15 @@ class IntegerCell {
 
 Status EvalQuantizedExtendedLstm(EvalContext& ctx) {
   NN_RETURN_IF_ERROR(RequireTflite(ctx));
-  const Type& h_type = ctx.in_type(kInitialH);
+  const Type& h_type = ctx.in_type(In::kInitialH);
   for (size_t i = 0; i < std::min<size_t>(ctx.output_count(), 2); ++i)
     if (!ctx.out_type(i).quantized() || !ctx.out_type(i).quant->SameMapping(*h_type.quant))
       return UnsupportedError("output {} of a quantized extended_lstm is {}; its state is {}", i,
                               ctx.out_type(i).ToString(), h_type.ToString());
   const ExtendedLstmSizes s(ctx);
   const IntegerCell cell(ctx, s);
-  const auto x = StoredInts(ctx, kX), initial_h = StoredInts(ctx, kInitialH),
-             initial_c = StoredInts(ctx, kInitialC);
+  const auto x = StoredInts(ctx, In::kX), initial_h = StoredInts(ctx, In::kInitialH),
+             initial_c = StoredInts(ctx, In::kInitialC);
   std::vector<TensorBuilder> outputs;
   for (size_t i = 0; i < ctx.output_count(); ++i) {
     NN_ASSIGN(TensorBuilder output, ctx.NewOutput(i));

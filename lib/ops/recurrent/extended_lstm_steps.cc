@@ -15,7 +15,7 @@
 namespace nn {
 namespace {
 
-using enum ExtendedLstmInputs::Index;
+using In = ExtendedLstmInputs;
 
 // Adds the nodes of one layer before `node`.
 class ExtendedSteps {
@@ -24,18 +24,18 @@ class ExtendedSteps {
       : graph_(graph),
         node_(node),
         a_(node.attrs<ExtendedLstmAttrs>()),
-        cells_(node.input(kR)->type().dim(0).value() / static_cast<int64_t>(a_.gates())),
-        outputs_(node.input(kR)->type().dim(1)),
-        batch_(node.input(kX)->type().dim(a_.batch_first ? 0 : 1)),
-        steps_(node.input(kX)->type().dim(StepAxis()).value()) {}
+        cells_(node.input(In::kR)->type().dim(0).value() / static_cast<int64_t>(a_.gates())),
+        outputs_(node.input(In::kR)->type().dim(1)),
+        batch_(node.input(In::kX)->type().dim(a_.batch_first ? 0 : 1)),
+        steps_(node.input(In::kX)->type().dim(StepAxis()).value()) {}
 
   Result<bool> Run() {
     for (size_t g = 0; g < a_.gates(); ++g) {
       NN_ASSIGN(const Gate gate, GateOf(g));
       gates_.push_back(gate);
     }
-    NN_ASSIGN(Value * h, Initial(kInitialH, outputs_));
-    NN_ASSIGN(Value * c, Initial(kInitialC, Dim(cells_)));
+    NN_ASSIGN(Value * h, Initial(In::kInitialH, outputs_));
+    NN_ASSIGN(Value * c, Initial(In::kInitialC, Dim(cells_)));
     std::vector<Value*> all;
     for (int64_t t = 0; t < steps_; ++t) {
       NN_RETURN_IF_ERROR(Step(t, h, c));
@@ -91,18 +91,18 @@ class ExtendedSteps {
 
   Result<Gate> GateOf(size_t g) {
     Gate gate;
-    NN_ASSIGN(Value* const w, OfGate(kW, g));
-    NN_ASSIGN(gate.r, OfGate(kR, g));
-    NN_ASSIGN(gate.norm, OfGate(kNorm, g));
-    NN_ASSIGN(Value* const bias, OfGate(kBias, g));
-    NN_ASSIGN(gate.wx, Product(Input(kX), w, gate.norm == nullptr ? bias : nullptr));
+    NN_ASSIGN(Value* const w, OfGate(In::kW, g));
+    NN_ASSIGN(gate.r, OfGate(In::kR, g));
+    NN_ASSIGN(gate.norm, OfGate(In::kNorm, g));
+    NN_ASSIGN(Value* const bias, OfGate(In::kBias, g));
+    NN_ASSIGN(gate.wx, Product(Input(In::kX), w, gate.norm == nullptr ? bias : nullptr));
     gate.bias = gate.norm == nullptr ? nullptr : bias;
     if (gate.norm != nullptr && bias == nullptr)
       gate.bias =
           graph_.AddConstant(Tensor::Of({cells_}, std::vector<float>(static_cast<size_t>(cells_))));
     const size_t without = a_.coupled ? 1 : 2;
     if (g == without) return gate;
-    NN_ASSIGN(gate.peephole, OfGate(kPeepholes, g > without ? g - 1 : g));
+    NN_ASSIGN(gate.peephole, OfGate(In::kPeepholes, g > without ? g - 1 : g));
     return gate;
   }
 
@@ -163,8 +163,8 @@ class ExtendedSteps {
     NN_ASSIGN(Value* const o, Sigmoid(gates_[first + 2], t, h, c));
     NN_ASSIGN(Value* const shown, Activated(c));
     NN_ASSIGN(h, Add("mul", {o, shown}));
-    if (Input(kProjection) == nullptr) return {};
-    NN_ASSIGN(h, Product(h, Input(kProjection), Input(kProjectionBias)));
+    if (Input(In::kProjection) == nullptr) return {};
+    NN_ASSIGN(h, Product(h, Input(In::kProjection), Input(In::kProjectionBias)));
     NN_ASSIGN(h, Limited(h, a_.projection_clip));
     return {};
   }
@@ -181,7 +181,7 @@ class ExtendedSteps {
 }  // namespace
 
 Result<bool> DecomposeExtendedLstm(Graph& graph, Node& node) {
-  const Type& x = node.input(kX)->type();
+  const Type& x = node.input(In::kX)->type();
   if (x.dtype != DType::kF32 || x.quantized() || !x.ranked()) return false;
   const Dim steps = x.dim(node.attrs<ExtendedLstmAttrs>().batch_first ? 1 : 0);
   if (!steps.is_const() || steps.value() < 1 || steps.value() > kMostExtendedSteps) return false;
