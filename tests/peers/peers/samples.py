@@ -27,6 +27,7 @@ class Sample:
     traits: list[str] = field(default_factory=list)
     """`dynamic`: open sizes; `batch`: the first axis of all inputs and outputs is the batch;
     `integer`: outputs come from integer kernels; `picture`: one float input [N, C, H, W];
+    `quantized`: some values are quantized, so other formats may round a step the other way;
     `random`: a random graph, which is not edited; `special`: inputs with NaN, infinities and
     the limits of integers; `contrib`: operators of com.microsoft, unknown to onnx.checker."""
     rtol: float | None = None

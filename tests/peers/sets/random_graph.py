@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import onnx
+import onnx.shape_inference
 from onnx import helper, numpy_helper
 
 FLOAT, INTS = np.float32, (np.int32, np.int64)
@@ -38,6 +39,8 @@ class Graph:
         self.nodes: list[onnx.NodeProto] = []
         self.constants: list[onnx.TensorProto] = []
         self.inputs: dict[str, np.ndarray] = {}
+        self.quantized = False
+        self.open: list[onnx.ValueInfoProto] = []  # outputs whose sizes only the run knows
 
     def integer(self, low: int, high: int) -> int:
         return int(self.random.integers(low, high))
@@ -107,19 +110,60 @@ class Graph:
             Value(n, dtype, tuple(map(int, s))) for n, s in zip(outputs, shapes, strict=False)
         ]
 
-    def model(self) -> onnx.ModelProto:
-        def port(value: Value) -> onnx.ValueInfoProto:
-            kind = helper.np_dtype_to_tensor_dtype(np.dtype(value.dtype))
-            return helper.make_tensor_value_info(value.name, kind, value.shape)
+    def add_inferred(
+        self, kind: str, inputs: Sequence[Value | str], count: int = 1, **attributes: Any
+    ) -> None:
+        """Adds a node whose types are left to onnx; none if it refuses the node."""
+        names = [v if isinstance(v, str) else v.name for v in inputs]
+        outputs = [f"v{len(self.nodes)}_{k}" for k in range(count)]
+        node = helper.make_node(kind, names, outputs, **attributes)
+        seen = {name for part in (node, *_nodes_inside(node)) for name in part.input}
+        graph = helper.make_graph(
+            [node],
+            "one",
+            [_port(v) for v in self.values if v.name in seen],
+            [onnx.ValueInfoProto(name=name) for name in outputs],
+            [c for c in self.constants if c.name in seen],
+        )
+        opset = helper.make_opsetid("", self.opset)
+        try:
+            typed = onnx.shape_inference.infer_shapes(
+                helper.make_model(graph, opset_imports=[opset]), strict_mode=True, data_prop=True
+            )
+        except onnx.shape_inference.InferenceError:
+            return
+        found = [port.type.tensor_type for port in typed.graph.output]
+        if not all(t.elem_type and t.HasField("shape") for t in found):
+            return
+        if any(d.HasField("dim_value") and d.dim_value < 1 for t in found for d in t.shape.dim):
+            return  # a window that does not fit
+        self.nodes.append(node)
+        for port, kinds in zip(typed.graph.output, found, strict=True):
+            if all(d.HasField("dim_value") for d in kinds.shape.dim):
+                dtype = helper.tensor_dtype_to_np_dtype(kinds.elem_type)
+                shape = tuple(d.dim_value for d in kinds.shape.dim)
+                self.values.append(Value(port.name, dtype.type, shape))
+            else:
+                self.open.append(port)
 
-        inputs = [port(v) for v in self.values if v.name in self.inputs]
-        outputs = [port(v) for v in self.values if v.name not in self.inputs]
+    def model(self) -> onnx.ModelProto:
+        inputs = [_port(v) for v in self.values if v.name in self.inputs]
+        outputs = [_port(v) for v in self.values if v.name not in self.inputs] + self.open
         graph = helper.make_graph(self.nodes, "random", inputs, outputs, self.constants)
         return helper.make_model(
             graph,
             opset_imports=[helper.make_opsetid("", self.opset)],
-            ir_version=8 if self.opset < 19 else 9,
+            ir_version=8 if self.opset < 19 else 10,
         )
+
+
+def _port(value: Value) -> onnx.ValueInfoProto:
+    kind = helper.np_dtype_to_tensor_dtype(np.dtype(value.dtype))
+    return helper.make_tensor_value_info(value.name, kind, value.shape)
+
+
+def _nodes_inside(node: onnx.NodeProto) -> list[onnx.NodeProto]:
+    return [inner for attribute in node.attribute for inner in attribute.g.node]
 
 
 def _broadcasts(a: Value, b: Value) -> bool:

@@ -20,7 +20,10 @@ def _recipe(number: int) -> Recipe:
         special = number % 3 == 2
         graph = make_graph(random, OPERATORS, special)
         onnx.save(graph.model(), str(folder / "model.onnx"))
-        return Made("model.onnx", graph.inputs, ["random", *(["special"] if special else [])])
+        traits = ["random"]
+        traits += ["special"] if special else []
+        traits += ["quantized"] if graph.quantized else []
+        return Made("model.onnx", graph.inputs, traits)
 
     return Recipe(f"g{number:05}", make)
 

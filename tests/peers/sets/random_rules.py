@@ -7,7 +7,12 @@ from collections.abc import Callable
 import numpy as np
 from onnx import helper
 
+from sets import random_more
 from sets.random_graph import FLOAT, INTS, Graph, Value
+
+
+SMOOTH = ("Mish", "Softsign", "Selu", "Sin", "Cos", "Tan")
+"""Not of special numbers (DISAGREEMENTS.md): infinities, denormals, and angles of 1e15."""
 
 
 def _unary(g: Graph) -> None:
@@ -47,6 +52,8 @@ def _unary(g: Graph) -> None:
         "Mish",
     )
     kind = g.pick(kinds[:-1] if g.opset < 18 else kinds)
+    if g.special and kind in SMOOTH:
+        kind = "Neg"
     g.add(kind, [x], FLOAT, x.shape)
 
 
@@ -392,9 +399,9 @@ def _normalize(g: Graph) -> None:
     if kind == "BatchNormalization":
         variance = g.constant(np.abs(g.random.normal(size=c)) + 0.1, FLOAT)
         g.add(kind, [x, scale, bias, bias, variance], FLOAT, x.shape)
-    elif kind == "InstanceNormalization":
+    elif kind == "InstanceNormalization" and not g.special:
         g.add(kind, [x, scale, bias], FLOAT, x.shape)
-    elif g.opset >= 17:
+    elif kind == "LayerNormalization" and g.opset >= 17 and x.shape[-1] > 1:
         g.add(kind, [x, g.constant(g.random.normal(size=x.shape[-1]), FLOAT)], FLOAT, x.shape)
 
 
@@ -413,7 +420,9 @@ def _topk(g: Graph) -> None:
 def _clip(g: Graph) -> None:
     x = g.find(g.pick((FLOAT, np.int32)))
     bounds: list[Value | str] = [x, g.constant(-1, x.dtype), g.constant(2, x.dtype)]
-    g.add("Clip", bounds[: g.integer(2, 4)], x.dtype, x.shape)
+    # With an infinity, ONNX Runtime's Clip has a bound where none is given (DISAGREEMENTS.md).
+    count = 3 if g.special and x.dtype == FLOAT else g.integer(2, 4)
+    g.add("Clip", bounds[:count], x.dtype, x.shape)
 
 
 def _quantize(g: Graph) -> None:
@@ -421,6 +430,7 @@ def _quantize(g: Graph) -> None:
     kind = g.pick((np.uint8, np.int8))
     scale, zero = g.constant(0.037, FLOAT), g.constant(g.integer(0, 100), kind)
     if not g.special:
+        g.quantized = True
         name = f"q{len(g.nodes)}"
         g.nodes.append(helper.make_node("QuantizeLinear", [x.name, scale, zero], [name]))
         g.add("DequantizeLinear", [name, scale, zero], FLOAT, x.shape)
@@ -509,6 +519,7 @@ def make_graph(random: np.random.Generator, operators: int, special: bool) -> Gr
     """A graph of at least this many operators in a random operator set."""
     graph = Graph(random, int(random.choice([14, 15, 16, 17, 18, 19, 20, 21, 22])), special)
     graph.add_input(FLOAT, (1, 3, 6, 5))
+    rules = (*RULES, *random_more.RULES, *(() if special else random_more.FINITE_RULES))
     while len(graph.nodes) < operators:
-        graph.pick(RULES)(graph)
+        graph.pick(rules)(graph)
     return graph
