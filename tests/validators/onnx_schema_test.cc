@@ -23,7 +23,7 @@ TEST_CASE("onnx signatures: every table parses, versions ascend, types are bound
       previous = &s;
     }
   }
-  CHECK(count == 645);
+  CHECK(count == 653);
 }
 
 TEST_CASE("onnx signatures: versions and types") {
@@ -35,6 +35,13 @@ TEST_CASE("onnx signatures: versions and types") {
   CHECK(conv->types.at("T") == onnx::TypeNames{"f16", "f32", "f64"});
   CHECK(conv->attributes.at("group").type == 'i');
   CHECK(onnx::FindSchema("", "Conv", 22)->types.at("T").contains("bf16"));
+  for (const char* op : {"Compress", "Einsum", "ReverseSequence", "Unique"}) {
+    CAPTURE(op);
+    CHECK(!onnx::FindSchema("", op, 27)->types.at("T").contains("bf16"));
+    CHECK(onnx::FindSchema("", op, 28)->types.at("T").contains("bf16"));
+  }
+  CHECK(onnx::FindSchema("", "OneHot", 28)->types.at("T3").contains("bf16"));
+  CHECK(!onnx::FindSchema("", "ReduceLogSum", 28)->types.at("T").contains("i32"));
   CHECK(onnx::FindSchema("", "Gelu", 19) == nullptr);
   CHECK(onnx::FindSchema("", "Gelu", 20) != nullptr);
   CHECK(onnx::FindSchema("", "Upsample", 10)->deprecated);

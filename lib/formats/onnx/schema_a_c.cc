@@ -136,6 +136,7 @@ Col2Im 18 (input:T, image_shape:{i64}, block_shape:{i64}) -> (output:T) dilation
     strides:I | T=ANY bf16
 Compress 9 (input:T, condition:T1) -> (output:T) axis:i | T=ANY | T1=bool
 Compress 11 (input:T, condition:T1) -> (output:T) axis:i | T=ANY | T1=bool
+Compress 28 (input:T, condition:T1) -> (output:T) axis:i | T=ANY bf16 | T1=bool
 Concat 1 (inputs*:T) -> (concat_result:T) axis:i | T=FLOAT
 Concat 4 (inputs*:T) -> (concat_result:T) axis!:i | T=ANY
 Concat 11 (inputs*:T) -> (concat_result:T) axis!:i | T=ANY

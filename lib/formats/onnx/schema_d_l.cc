@@ -16,6 +16,7 @@ DeformConv 22 (X:T, W:T, offset:T, B?:T, mask?:T) -> (Y:T) dilations:I group:i k
 DepthToSpace 1 (input:T) -> (output:T) blocksize!:i | T=ANY
 DepthToSpace 11 (input:T) -> (output:T) blocksize!:i mode:s | T=ANY
 DepthToSpace 13 (input:T) -> (output:T) blocksize!:i mode:s | T=ANY bf16
+DepthToSpace 28 (input:T) -> (output:T) blocksize!:i mode:s | T=ANY bf16
 DequantizeLinear 10 (x:T, x_scale:{f32}, x_zero_point?:T) -> (y:{f32}) | T=i8 i32 u8
 DequantizeLinear 13 (x:T, x_scale:{f32}, x_zero_point?:T) -> (y:{f32}) axis:i | T=i8 i32 u8
 DequantizeLinear 19 (x:T1, x_scale:T2, x_zero_point?:T1) -> (y:T2) axis:i | T1=FLOAT8 i8 i32 u8 |
@@ -49,6 +50,7 @@ Dropout 22 (data:T, ratio?:T1, training_mode?:T2) -> (output:T, mask?:T2) seed:i
     bf16 | T1=FLOAT FLOAT8 bf16 | T2=bool
 DynamicQuantizeLinear 11 (x:T1) -> (y:T2, y_scale:{f32}, y_zero_point:T2) | T1=f32 | T2=u8
 Einsum 12 (Inputs*:T) -> (Output:T) equation!:s | T=INT UINT FLOAT
+Einsum 28 (Inputs*:T) -> (Output:T) equation!:s | T=INT UINT FLOAT bf16
 Elu 1 (X:T) -> (Y:T) alpha:f consumed_inputs:I | T=FLOAT
 Elu 6 (X:T) -> (Y:T) alpha:f | T=FLOAT
 Elu 22 (X:T) -> (Y:T) alpha:f | T=FLOAT bf16

@@ -80,6 +80,8 @@ OneHot 9 (indices:T1, depth:T2, values:T3) -> (output:T3) axis:i | T1=INT UINT F
     FLOAT | T3=ANY
 OneHot 11 (indices:T1, depth:T2, values:T3) -> (output:T3) axis:i | T1=INT UINT FLOAT | T2=INT
     UINT FLOAT | T3=ANY
+OneHot 28 (indices:T1, depth:T2, values:T3) -> (output:T3) axis:i | T1=INT UINT FLOAT | T2=INT
+    UINT FLOAT | T3=ANY bf16
 Optional 15 (input?:V) -> (output:O) type:y | V=ANY seq(ANY) | O=opt(seq(ANY)) opt(ANY)
 OptionalGetElement 15 (input:O) -> (output:V) | O=opt(seq(ANY)) opt(ANY) | V=ANY seq(ANY)
 OptionalGetElement 18 (input:O) -> (output:V) | O=opt(seq(ANY)) opt(ANY) ANY seq(ANY) | V=ANY
@@ -194,6 +196,8 @@ Resize 19 (X:T1, roi?:T2, scales?:{f32}, sizes?:{i64}) -> (Y:T1) antialias:i axe
     coordinate_transformation_mode:s cubic_coeff_a:f exclude_outside:i extrapolation_value:f
     keep_aspect_ratio_policy:s mode:s nearest_mode:s | T1=ANY bf16 | T2=FLOAT
 ReverseSequence 10 (input:T, sequence_lens:{i64}) -> (Y:T) batch_axis:i time_axis:i | T=ANY
+ReverseSequence 28 (input:T, sequence_lens:{i64}) -> (Y:T) batch_axis:i time_axis:i | T=ANY
+    bf16
 RoiAlign 10 (X:T1, rois:T1, batch_indices:T2) -> (Y:T1) mode:s output_height:i output_width:i
     sampling_ratio:i spatial_scale:f | T1=FLOAT | T2=i64
 RoiAlign 16 (X:T1, rois:T1, batch_indices:T2) -> (Y:T1) coordinate_transformation_mode:s mode:s

@@ -20,11 +20,15 @@ ReduceLogSum 11 (data:T) -> (reduced:T) axes:I keepdims:i | T=FLOAT i32 i64 u32 
 ReduceLogSum 13 (data:T) -> (reduced:T) axes:I keepdims:i | T=FLOAT bf16 i32 i64 u32 u64
 ReduceLogSum 18 (data:T, axes?:{i64}) -> (reduced:T) keepdims:i noop_with_empty_axes:i | T=FLOAT
     bf16 i32 i64 u32 u64
+ReduceLogSum 28 (data:T, axes?:{i64}) -> (reduced:T) keepdims:i noop_with_empty_axes:i | T=FLOAT
+    bf16
 ReduceLogSumExp 1 (data:T) -> (reduced:T) axes:I keepdims:i | T=FLOAT i32 i64 u32 u64
 ReduceLogSumExp 11 (data:T) -> (reduced:T) axes:I keepdims:i | T=FLOAT i32 i64 u32 u64
 ReduceLogSumExp 13 (data:T) -> (reduced:T) axes:I keepdims:i | T=FLOAT bf16 i32 i64 u32 u64
 ReduceLogSumExp 18 (data:T, axes?:{i64}) -> (reduced:T) keepdims:i noop_with_empty_axes:i |
     T=FLOAT bf16 i32 i64 u32 u64
+ReduceLogSumExp 28 (data:T, axes?:{i64}) -> (reduced:T) keepdims:i noop_with_empty_axes:i |
+    T=FLOAT bf16
 ReduceMax 1 (data:T) -> (reduced:T) axes:I keepdims:i | T=FLOAT i32 i64 u32 u64
 ReduceMax 11 (data:T) -> (reduced:T) axes:I keepdims:i | T=FLOAT i32 i64 u32 u64
 ReduceMax 12 (data:T) -> (reduced:T) axes:I keepdims:i | T=FLOAT i8 i32 i64 u8 u32 u64

@@ -169,6 +169,8 @@ Transpose 25 (data:T) -> (transposed:T) perm:I | T=ANY FLOAT8 bf16 u4 i4 u2 i2 f
 Trilu 14 (input:T, k?:{i64}) -> (output:T) upper:i | T=ANY bf16
 Unique 11 (X:T) -> (Y:T, indices?:{i64}, inverse_indices?:{i64}, counts?:{i64}) axis:i sorted:i |
     T=ANY
+Unique 28 (X:T) -> (Y:T, indices?:{i64}, inverse_indices?:{i64}, counts?:{i64}) axis:i sorted:i |
+    T=ANY bf16
 Unsqueeze 1 (data:T) -> (expanded:T) axes!:I | T=ANY
 Unsqueeze 11 (data:T) -> (expanded:T) axes!:I | T=ANY
 Unsqueeze 13 (data:T, axes:{i64}) -> (expanded:T) | T=ANY bf16
