@@ -62,7 +62,7 @@ def _pool(g: Graph) -> None:
         del window["dilations"]
     if kind == "AveragePool":
         window["count_include_pad"] = g.integer(0, 2)
-    if kind == "MaxPool" or (kind == "AveragePool" and g.opset >= 19):
+    if kind == "MaxPool" and g.opset >= 22 or kind == "AveragePool" and g.opset >= 19:
         window["ceil_mode"] = g.integer(0, 2)  # DISAGREEMENTS.md: onnx infers another size
     kernel = [g.integer(2, 4) for _ in range(x.rank - 2)]
     steps = window.get("dilations", [1] * len(kernel))
@@ -78,7 +78,7 @@ def _whole_pool(g: Graph) -> None:
 
 
 def _normalize(g: Graph) -> None:
-    x = g.find(ranks=(3, 4))
+    x = g.find(ranks=(4,))
     kinds = ("LRN", "MeanVarianceNormalization", "LpNormalization", "GroupNormalization")
     kind = g.pick(kinds if g.opset >= 21 else kinds[:3])
     if kind == "LRN":
@@ -112,7 +112,7 @@ def _recurrent(g: Graph) -> None:
     more: dict[str, Any] = {}
     if kind == "GRU":
         more["linear_before_reset"] = g.integer(0, 2)
-    if g.random.random() < 0.2:
+    if kind != "LSTM" and g.random.random() < 0.2:  # DISAGREEMENTS.md
         more["clip"] = 0.7
     count = 3 if kind == "LSTM" else 2
     g.add_inferred(kind, inputs, count, direction=way, hidden_size=hidden, **more)
