@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -115,4 +116,5 @@ def edits_of(sample: Sample, count: int) -> list[Edit]:
     if count <= 0 or count >= len(own):
         return own
     start = sum(map(ord, sample.name))
-    return [own[(start + k * 7) % len(own)] for k in range(count)] if len(own) % 7 else own[:count]
+    step = next(n for n in (7, 5, 3, 1) if math.gcd(n, len(own)) == 1)
+    return [own[(start + k * step) % len(own)] for k in range(count)]
