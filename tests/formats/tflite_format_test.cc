@@ -463,5 +463,51 @@ TEST_CASE("tflite: convolutions are written with a bias, and zeros are read as n
   }
 }
 
+// The kernels of 16-bit layers read biases of 64 bits, unless an option says 32.
+TEST_CASE("tflite: the type of the biases of 16-bit layers") {
+  struct Layer {
+    std::string_view shape, weights, text, wide, narrow;
+  };
+  const auto bias_type = [](const fb::Operator& op) {
+    if (const auto* o = op.builtin_options_as_Conv2DOptions()) return o->quantized_bias_type();
+    if (const auto* o = op.builtin_options_as_FullyConnectedOptions())
+      return o->quantized_bias_type();
+    if (const auto* o = op.builtin_options_as_TransposeConvOptions())
+      return o->quantized_bias_type();
+    return fb::TensorType::FLOAT32;
+  };
+  for (const Layer& l : {
+           Layer{"1, 4, 4, 2", "3, 2, 2, 2", "conv(%x, %w, %b) {layout = nxc, filter_layout = oxi}",
+                 "CONV_2D v4", "CONV_2D v8"},
+           Layer{"2, 4", "3, 4", "matmul(%x, %w, %b) {transpose_b = true}", "FULLY_CONNECTED v7",
+                 "FULLY_CONNECTED v11"},
+           Layer{"4", "3, 4", "matmul(%x, %w, %b) {transpose_b = true}", "FULLY_CONNECTED v7",
+                 "FULLY_CONNECTED v11"},
+           // Without the option.
+           Layer{"1, 4, 4, 3", "1, 2, 2, 3",
+                 "conv(%x, %w, %b) {layout = nxc, filter_layout = ixo, groups = 3}",
+                 "DEPTHWISE_CONV_2D v5", "DEPTHWISE_CONV_2D v5"},
+       })
+    for (const std::string_view type : {"i64", "i32"}) {
+      CAPTURE(l.text);
+      CAPTURE(type);
+      const std::string file = FileOf(Parse(fmt::format(
+          R"(graph {{ in %x: i16[{}]{{scale=0.001}}  const %w: i8[{}]{{scale=0.01}} = seeded(1)
+             const %b: {}[3] = [1, 2, 3]  %y = {} @tflite : i16[*]{{scale=0.02}}
+             out "y" = %y }})",
+          l.shape, l.weights, type, l.text)));
+      const auto names = OperatorsOf(file);
+      const auto at = std::ranges::find(names, type == "i64" ? l.wide : l.narrow);
+      REQUIRE_MESSAGE(at != names.end(), fmt::format("{}", fmt::join(names, ", ")));
+      const fb::SubGraph& main = *Root(file).subgraphs()->Get(0);
+      const fb::Operator& op = *main.operators()->Get(static_cast<unsigned>(at - names.begin()));
+      const auto bias = main.tensors()->Get(static_cast<unsigned>(op.inputs()->Get(2)))->type();
+      const bool narrow = type == "i32" && l.wide != l.narrow;
+      CHECK(bias == (narrow ? fb::TensorType::INT32 : fb::TensorType::INT64));
+      CHECK(bias_type(op) == (narrow ? fb::TensorType::INT32 : fb::TensorType::FLOAT32));
+      CHECK(ImportFile(file).has_value());
+    }
+}
+
 }  // namespace
 }  // namespace nn::test::tflite_format_test

@@ -113,6 +113,26 @@ TEST_CASE("conv: 8-bit integers are the same everywhere") {
   }
 }
 
+// 64-bit accumulators have a factor of 15 bits, so that 872.511 and 873.507 are below a half.
+TEST_CASE("conv: 16-bit integers, with accumulators of the type of the bias") {
+  for (const char* const bias : {"i32", "i64"}) {
+    CAPTURE(bias);
+    const Graph graph = Parse(fmt::format(R"(graph {{
+        in %x: i16[1, 1, 1, 4]{{scale=0.001}}
+        const %w: i8[1, 1, 1, 1]{{scale=0.01}} = [100]
+        const %b: {}[1] = [0]
+        %y = conv(%x, %w, %b) @tflite : i16[1, 1, 1, 4]{{scale=0.0231}}
+        out "y" = %y
+      }})",
+                                          bias));
+    const bool wide = std::string_view(bias) == "i64";
+    const auto inputs = InputsOf(graph, {{20155, 20178, 20000, -20155}});
+    CHECK(RunEverywhere(graph, inputs)[0].ToDoubles() ==
+          (wide ? std::vector<double>{872, 873, 866, -872}
+                : std::vector<double>{873, 874, 866, -873}));
+  }
+}
+
 TEST_CASE("conv: errors name what does not fit") {
   CHECK(ErrorOf(R"(graph { in %x: f32[1, 4, 8, 8]  const %w: f32[8, 3, 3, 3] = splat(0)
                            %y = conv(%x, %w)  out "y" = %y })")

@@ -101,6 +101,14 @@ TensorIndex ExportContext::BiasOf(const Node& node) {
   return quant == nullptr ? TensorOf(bias) : AddConstant(bias->constant(), bias->name(), quant);
 }
 
+fb::TensorType ExportContext::BiasTypeOf(const Node& node) {
+  const Type& x = node.input(0)->type();
+  const Value* const bias = node.input(2);
+  const bool narrow =
+      x.quantized() && x.dtype == DType::kI16 && bias != nullptr && bias->dtype() == DType::kI32;
+  return narrow ? fb::TensorType::INT32 : fb::TensorType::FLOAT32;
+}
+
 std::vector<TensorIndex> ExportContext::InputsOf(const Node& node) {
   std::vector<TensorIndex> out;
   const bool has_bias = node.op().quant_rule == QuantRule::kProduct;

@@ -44,6 +44,9 @@ class ExportContext {
   // Input 2 of a convolution or matrix product. An integer constant without a scale gets that of
   // ProductQuant.
   TensorIndex BiasOf(const Node& node);
+  // The option that names the type of the bias of a node with 16-bit inputs: a kernel reads 64 bits
+  // a number without it.
+  static fb::TensorType BiasTypeOf(const Node& node);
   std::vector<TensorIndex> ResultsOf(const Node& node);
   // Adds a tensor with a reserved name for a value, before other names are chosen.
   void Claim(const Value* value, const std::string& name);

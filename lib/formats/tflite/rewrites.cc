@@ -179,7 +179,8 @@ Result<bool> TransposedWeights(Graph& graph, Node& node) {
 Result<bool> VectorsAsMatrices(Graph& graph, Node& node) {
   const int a_rank = node.input(0)->type().rank();
   const int b_rank = node.input(1)->type().rank();
-  if ((a_rank != 1 && b_rank != 1) || node.input(2) != nullptr) return false;
+  Value* const bias = node.input(2);  // along the columns, which a vector b does not have
+  if ((a_rank != 1 && b_rank != 1) || (bias != nullptr && b_rank == 1)) return false;
   Value* a = node.input(0);
   Value* b = node.input(1);
   MatmulAttrs attrs = node.attrs<MatmulAttrs>();
@@ -191,7 +192,9 @@ Result<bool> VectorsAsMatrices(Graph& graph, Node& node) {
     attrs.transpose_b = false;
     NN_ASSIGN(b, Rearrange(graph, b, AxisMap::Insert(1, 1)));
   }
-  NN_ASSIGN(Node* const product, AddLike(graph, node, "matmul", {a, b}, attrs));
+  std::vector<Value*> operands = {a, b};
+  if (bias != nullptr) operands.push_back(bias);
+  NN_ASSIGN(Node* const product, AddLike(graph, node, "matmul", std::move(operands), attrs));
   Value* y = product->output();
   if (b_rank == 1) {
     const int rank = y->type().rank();

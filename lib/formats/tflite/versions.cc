@@ -124,9 +124,15 @@ bool PerAxis(const Type& t) {
   return t.quantized() && t.quant->per_axis();
 }
 
+// 16-bit inputs with a 32-bit bias, whose type is an option.
+bool NarrowBias(std::span<const Type> in, size_t x, size_t bias) {
+  return bias < in.size() && in[x].dtype == DType::kI16 && in[bias].dtype == DType::kI32;
+}
+
 int32_t DotVersion(Op op, std::span<const Type> in, const VersionTraits& traits) {
   switch (op) {
     case Op::CONV_2D:
+      if (NarrowBias(in, 0, 2)) return 8;
       if (traits.grouped) return 6;
       return in[1].dtype == DType::kI4 ? 7 : 1;
     case Op::DEPTHWISE_CONV_2D:
@@ -134,9 +140,11 @@ int32_t DotVersion(Op op, std::span<const Type> in, const VersionTraits& traits)
       return traits.dilated ? 2 : 1;
     case Op::FULLY_CONNECTED:
       if (in[1].dtype == DType::kI4) return in[0].dtype == DType::kI16 ? 13 : 10;
+      if (NarrowBias(in, 0, 2)) return 11;
       if (in.size() == 2) return 6;
       return traits.keep_num_dims ? 5 : 1;
     case Op::TRANSPOSE_CONV:
+      if (NarrowBias(in, 2, 3)) return 5;
       if (traits.activation) return 4;
       return in.size() == 4 ? 3 : 1;
     default:

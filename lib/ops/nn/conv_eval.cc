@@ -103,7 +103,8 @@ Status EvalTflite(EvalContext& ctx, const ConvProblem& p) {
   if (wq.scales.size() != 1 && wq.scales.size() != channels)
     return ModelError("the filter has {} scales for {} output channels", wq.scales.size(),
                       channels);
-  constexpr bool kWide = sizeof(TX) == 2;
+  // The accumulators of 16-bit inputs have 64 bits, unless the bias has 32.
+  const bool wide = sizeof(TX) == 2 && !(ctx.has(2) && ctx.in(2).dtype() == DType::kI32);
   NN_ASSIGN(TensorBuilder out, ctx.NewOutput());
   const TX* x = ctx.in(0).As<TX>().data();
   const TW* w = ctx.in(1).As<TW>().data();
@@ -126,7 +127,7 @@ Status EvalTflite(EvalContext& ctx, const ConvProblem& p) {
               (x[x0 + tap.x + i * p.x_channel] - x_zero) * (weights[tap.w + i * p.w_in] - w_zero);
       }
       const FixedMultiplier m = multipliers[static_cast<size_t>(channel)];
-      const int64_t scaled = kWide ? Rescale64(acc, m) : Rescale(static_cast<int32_t>(acc), m);
+      const int64_t scaled = wide ? Rescale64(acc, m) : Rescale(static_cast<int32_t>(acc), m);
       y[y0 + c * p.y_channel] = static_cast<TX>(std::clamp<int64_t>(
           scaled + y_zero, std::numeric_limits<TX>::min(), std::numeric_limits<TX>::max()));
     }

@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <utility>
+#include <vector>
 
 #include "formats/tflite/family.h"
 #include "formats/tflite/native.h"
@@ -9,6 +11,7 @@
 #include "ops/array/shape.h"
 #include "ops/nn/conv.h"
 #include "ops/nn/conv_transpose.h"
+#include "ops/quant/quantized.h"
 #include "ops/support/movement.h"
 #include "ops/support/types.h"
 
@@ -300,12 +303,24 @@ std::optional<std::string> WhyNotSteps(const std::vector<int64_t>& steps, int64_
 Status WriteConv2d(ExportContext& ctx, const Node& node, const ConvAttrs& a) {
   VersionTraits traits;
   traits.grouped = a.groups != 1;
-  ctx.AddOperator(fb::BuiltinOperator::CONV_2D, {ctx.ResultsOf(node), ctx.InputsOf(node)},
-                  fb::CreateConv2DOptions(ctx.builder(), PaddingOf(a.padding), At(a.strides, 1),
-                                          At(a.strides, 0), ctx.ActivationOf(node),
-                                          At(a.dilations, 1), At(a.dilations, 0)),
-                  traits);
+  ctx.AddOperator(
+      fb::BuiltinOperator::CONV_2D, {ctx.ResultsOf(node), ctx.InputsOf(node)},
+      fb::CreateConv2DOptions(ctx.builder(), PaddingOf(a.padding), At(a.strides, 1),
+                              At(a.strides, 0), ctx.ActivationOf(node), At(a.dilations, 1),
+                              At(a.dilations, 0), ExportContext::BiasTypeOf(node)),
+      traits);
   return {};
+}
+
+// DEPTHWISE_CONV_2D of 16-bit inputs has 64-bit biases only.
+TensorIndex DepthwiseBias(ExportContext& ctx, const Node& node) {
+  const Value* const bias = node.input(2);
+  if (ExportContext::BiasTypeOf(node) != fb::TensorType::INT32 || !bias->is_constant())
+    return ctx.BiasOf(node);
+  const auto quant = bias->type().quantized()
+                         ? bias->type().quant
+                         : ProductQuant(node.input(0)->type(), node.input(1)->type());
+  return ctx.AddConstant(Tensor::Ints(bias->constant().ToInts()), bias->name(), quant);
 }
 
 Status WriteDepthwise(ExportContext& ctx, const Node& node, const ConvAttrs& a) {
@@ -313,7 +328,9 @@ Status WriteDepthwise(ExportContext& ctx, const Node& node, const ConvAttrs& a) 
   traits.dilated = At(a.dilations, 0) != 1 || At(a.dilations, 1) != 1;
   const auto filter = *node.input(1)->type().const_dims();
   const auto multiplier = static_cast<int32_t>(filter[3] / a.groups);
-  ctx.AddOperator(fb::BuiltinOperator::DEPTHWISE_CONV_2D, {ctx.ResultsOf(node), ctx.InputsOf(node)},
+  std::vector<TensorIndex> inputs = {ctx.TensorOf(node.input(0)), ctx.TensorOf(node.input(1)),
+                                     DepthwiseBias(ctx, node)};
+  ctx.AddOperator(fb::BuiltinOperator::DEPTHWISE_CONV_2D, {ctx.ResultsOf(node), std::move(inputs)},
                   fb::CreateDepthwiseConv2DOptions(
                       ctx.builder(), PaddingOf(a.padding), At(a.strides, 1), At(a.strides, 0),
                       multiplier, ctx.ActivationOf(node), At(a.dilations, 1), At(a.dilations, 0)),
@@ -408,10 +425,11 @@ Status WriteConvTranspose(ExportContext& ctx, const Node& node) {
                                 At(a.strides, 2), At(a.strides, 1), activation));
     return {};
   }
-  ctx.AddOperator(fb::BuiltinOperator::TRANSPOSE_CONV, {ctx.ResultsOf(node), inputs},
-                  fb::CreateTransposeConvOptions(ctx.builder(), *TransposePadding(node),
-                                                 At(a.strides, 1), At(a.strides, 0), activation),
-                  traits);
+  ctx.AddOperator(
+      fb::BuiltinOperator::TRANSPOSE_CONV, {ctx.ResultsOf(node), inputs},
+      fb::CreateTransposeConvOptions(ctx.builder(), *TransposePadding(node), At(a.strides, 1),
+                                     At(a.strides, 0), activation, ExportContext::BiasTypeOf(node)),
+      traits);
   return {};
 }
 

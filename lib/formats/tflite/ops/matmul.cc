@@ -66,11 +66,12 @@ Status WriteMatmul(ExportContext& ctx, const Node& node) {
   }
   VersionTraits traits;
   traits.keep_num_dims = node.output()->type().rank() != 2;
-  ctx.AddOperator(fb::BuiltinOperator::FULLY_CONNECTED, {ctx.ResultsOf(node), ctx.InputsOf(node)},
-                  fb::CreateFullyConnectedOptions(ctx.builder(), ctx.ActivationOf(node),
-                                                  fb::FullyConnectedOptionsWeightsFormat::DEFAULT,
-                                                  traits.keep_num_dims),
-                  traits);
+  ctx.AddOperator(
+      fb::BuiltinOperator::FULLY_CONNECTED, {ctx.ResultsOf(node), ctx.InputsOf(node)},
+      fb::CreateFullyConnectedOptions(ctx.builder(), ctx.ActivationOf(node),
+                                      fb::FullyConnectedOptionsWeightsFormat::DEFAULT,
+                                      traits.keep_num_dims, false, ExportContext::BiasTypeOf(node)),
+      traits);
   return {};
 }
 
