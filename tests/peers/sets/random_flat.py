@@ -168,11 +168,17 @@ class Graph:
         shape: Shape,
         quant: Quant | None = None,
         data: np.ndarray | None = None,
+        *,
+        constant: float = 0.0,
     ) -> Value:
-        """A new input; three of ten are constants instead, as weights are."""
+        """A new input, or with this probability a constant.
+
+        Operators have an operand that is not constant: what LiteRT computes when it prepares a
+        model is not seen by its delegates.
+        """
         quant = quant or self.quant(kind)
         data = self.array(kind, shape) if data is None else data
-        if self._inputs and self.chance(0.3):
+        if self._inputs and self.chance(constant):
             return self.tensor(kind, shape, quant, data)
         value = self.tensor(kind, shape, quant)
         self._inputs.append(value.index)
@@ -217,7 +223,7 @@ class Graph:
             return chosen
         shape = value.shape[self.integer(0, value.rank + 1) :]
         return self.add_input(
-            value.kind, tuple(1 if self.chance(0.2) else n for n in shape), quant
+            value.kind, tuple(1 if self.chance(0.2) else n for n in shape), quant, constant=0.4
         )
 
     @property
