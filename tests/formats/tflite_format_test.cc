@@ -463,6 +463,22 @@ TEST_CASE("tflite: convolutions are written with a bias, and zeros are read as n
   }
 }
 
+TEST_CASE("tflite: indices of the largest of 16-bit integers") {
+  for (const std::string_view type : {"i16[2, 3]{scale=0.5}", "i16[2, 3]", "u16[2, 3]"}) {
+    CAPTURE(type);
+    const Graph graph = Parse(fmt::format(
+        "graph {{ in %x: {}\n%y = arg_max(%x) {{axis = 1}}\n%z = arg_min(%x) {{axis = 0}}\n"
+        "out \"y\" = %y\nout \"z\" = %z }}",
+        type));
+    const auto read = ImportFile(FileOf(graph));
+    REQUIRE_MESSAGE(read.has_value(), read.error().message());
+    const auto inputs = InputsOf(graph, {{1, 32000, 32001, 7, 7, 3}});
+    const auto want = RunEverywhere(graph, inputs), got = RunEverywhere(*read, inputs);
+    REQUIRE(got.size() == 2);
+    for (size_t i = 0; i < 2; ++i) CHECK(got[i].ToDoubles() == want[i].ToDoubles());
+  }
+}
+
 // The kernels of 16-bit layers read biases of 64 bits, unless an option says 32.
 TEST_CASE("tflite: the type of the biases of 16-bit layers") {
   struct Layer {

@@ -36,6 +36,7 @@ Result<bool> BitsInWords(Graph& graph, Node& node);         // 64 bits as two wo
 Result<bool> AndAsSum(Graph& graph, Node& node);            // a + b = 2 (a & b) + (a ^ b)
 Result<bool> OrAsSum(Graph& graph, Node& node);             // a | b = (a & b) + (a ^ b)
 Result<bool> NotAsDifference(Graph& graph, Node& node);
+Result<bool> ArgOf16Bits(Graph& graph, Node& node);  // in wider numbers of the same order
 
 // rewrites.cc: the rest.
 Result<bool> ClipAsBounds(Graph& graph, Node& node);

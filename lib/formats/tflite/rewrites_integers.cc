@@ -338,4 +338,16 @@ Result<bool> NotAsDifference(Graph& graph, Node& node) {
   return FinishAs(e, y, dtype);
 }
 
+Result<bool> ArgOf16Bits(Graph& graph, Node& node) {
+  const Type& x = node.input(0)->type();
+  if (x.dtype != DType::kI16 && x.dtype != DType::kU16) return false;
+  const bool real = x.quantized();
+  const Attrs attrs = real ? Attrs(DequantizeAttrs{}) : Attrs(CastAttrs{.to = DType::kI32});
+  const OpDef& op = *Ops().Find(real ? "dequantize" : "cast");
+  Node* const wider = graph.AddNode(op, {node.input(0)}, attrs, 1, &node);
+  NN_RETURN_IF_ERROR(InferNode(*wider));
+  graph.SetInput(&node, 0, wider->output());
+  return true;
+}
+
 }  // namespace nn::tflite

@@ -145,6 +145,8 @@ constexpr Rewrite kRewrites[] = {
     {"layer_norm", "moments", ExpandNorm},
     {"arg_max", "first index", ExpandLastIndex},
     {"arg_min", "first index", ExpandLastIndex},
+    {"arg_max", "wider numbers", ArgOf16Bits},
+    {"arg_min", "wider numbers", ArgOf16Bits},
     {"tree_ensemble", "gathers", ExpandTrees},
     {"gather_elements", "gather", ExpandGatherElements},
     {"grid_sample", "gathers", ExpandGridSample},
