@@ -367,7 +367,8 @@ def _segment(g: Graph) -> None:
 def _cast(g: Graph) -> None:
     kinds = "f32 i32 i64 bool u8 i8 i16 u32"
     x = g.find(kinds if not g.special else "i32 i64 bool u8 i8 i16 u32", (0, 1, 2, 3, 4))
-    kind = g.pick(kinds)
+    # Numbers out of the range of an integer type are not defined.
+    kind = g.pick(kinds if x.kind != "f32" else "f32 i32 i64 bool")
     codes = {"f32": 0, "i32": 2, "u8": 3, "i64": 4, "bool": 6, "i16": 7, "i8": 9, "u32": 15}
     fields = {"inDataType": codes[x.kind], "outDataType": codes[kind]}
     g.add("CAST", [x], [g.output(kind, x.shape)], "Cast", **fields)

@@ -109,10 +109,10 @@ def _arithmetic(g: Graph) -> None:
     quant = g.quant(x.kind)
     if kind == "DIV" and x.kind != "f32":
         y = _divisor(g, x.kind, y.shape, y.quant)
-        if x.quant and y.quant:  # LiteRT's result of 0 / b has too large a shift: DISAGREEMENTS.md
+        if x.quant and y.quant:  # small quotients: DISAGREEMENTS.md
             step = float(np.float32(x.quant[0] / y.quant[0] * g.pick((0.05, 0.2))))
             quant = step, quant[1] if quant else 0
-            x = _divisor(g, x.kind, x.shape, x.quant)
+            x = _divisor(g, x.kind, x.shape, x.quant, 8)
     shape = np.broadcast_shapes(x.shape, y.shape)
     if kind != "DIV" and g.chance(0.3):
         x, y = y, x
@@ -122,11 +122,15 @@ def _arithmetic(g: Graph) -> None:
     g.add(kind, [x, y], [z], options, fusedActivationFunction=active)
 
 
-def _divisor(g: Graph, kind: str, shape: Shape, quant: Quant | None = None) -> Value:
+def _divisor(
+    g: Graph, kind: str, shape: Shape, quant: Quant | None = None, least: int = 1
+) -> Value:
+    """Integers whose distance from the zero point is at least `least`."""
     limits, zero = np.iinfo(TYPES[kind]), quant[1] if quant else 0
     data = np.clip(g.random.integers(zero - 60, zero + 60, shape), limits.min, limits.max)
-    other = zero + (1 if zero < limits.max else -1)
-    return g.add_input(kind, shape, quant, np.where(data == zero, other, data).astype(TYPES[kind]))
+    other = zero + (least if zero + least <= limits.max else -least)
+    data = np.where(np.abs(data - zero) < least, other, data)
+    return g.add_input(kind, shape, quant, data.astype(TYPES[kind]), constant=0.4)
 
 
 def _binary(g: Graph) -> None:
