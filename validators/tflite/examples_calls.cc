@@ -115,6 +115,14 @@ x f32[2]
        kModel,
        {{"\"deprecated_builtin_code\": 19, ", ""}},
        {{"\"deprecated_builtin_code\": 0, ", ""}}},
+      {"TFLITE-LINT-013",
+       R"(DEPTHWISE_CONV_2D/5 DepthwiseConv2DOptions {"stride_w": 1, "stride_h": 1}
+x i16[1,4,4,2] {"quantization": {"scale": [0.5], "zero_point": [0]}}
+filter i8[1,2,2,4] = {"quantization": {"scale": [0.25], "zero_point": [0]}}
+> y i16[1,4,4,4] {"quantization": {"scale": [1], "zero_point": [0]}}
+)",
+       {{"x i16", "x i8"}, {"> y i16", "> y i8"}},
+       {{"\"stride_w\": 1", "\"stride_w\": 2"}, {"y i16[1,4,4,4]", "y i16[1,4,2,4]"}}},
   };
 }
 

@@ -187,6 +187,18 @@ void OldCodesFilled(const RuleContext& s, Findings& f) {
   }
 }
 
+// The reference kernel accepts an absent bias, and so do all kernels for 16-bit activations.
+void DepthwiseHasBias(const RuleContext& s, Findings& f) {
+  for (const OperatorAt& at : s.operators()) {
+    if (at.code == nullptr || OperatorOf(*at.code) != Op::DEPTHWISE_CONV_2D) continue;
+    const std::vector<int32_t> inputs = ListOf<int32_t>(at.op->inputs());
+    if (inputs.empty() || (inputs.size() > 2 && inputs[2] >= 0)) continue;
+    const fb::Tensor* const x = At(at.subgraph->tensors(), inputs[0]);
+    if (x != nullptr && x->type() != fb::TensorType::INT16)
+      f.Add(Where(at, "inputs"), "{} has no bias", Title(at));
+  }
+}
+
 constexpr Rule kLintRules[] = {
     {.info = {.id = "TFLITE-LINT-001",
               .severity = Severity::kWarning,
@@ -280,6 +292,14 @@ constexpr Rule kLintRules[] = {
                       "old readers know only this field.",
               .lint = true},
      .check = OldCodesFilled},
+    {.info = {.id = "TFLITE-LINT-013",
+              .severity = Severity::kWarning,
+              .statement = "DEPTHWISE_CONV_2D has a bias, unless its input is INT16.",
+              .clause = "optimized kernels of DEPTHWISE_CONV_2D, which read the bias unchecked",
+              .hint = "Add a bias of zeros; without it, LiteRT crashes unless it runs the "
+                      "reference kernels. nnconvert --rewrite adds it.",
+              .lint = true},
+     .check = DepthwiseHasBias},
 };
 
 }  // namespace
