@@ -183,6 +183,20 @@ bool IsOnlyListed(const Graph& graph, const Format& format) {
   return IsDecidedByRuns(graph) && !format.target->takes_regions;
 }
 
+// kUsage for an option of the source's types that changes nothing. Operators that were not imported
+// may have such types.
+Status CheckTypeOptions(const Graph& source, const ConvertOptions& o, const Conversion& out) {
+  if (!out.unsupported.empty()) return {};
+  if (o.dequantize && out.hybrids == 0 && !IsQuantized(source))
+    return UsageError("--dequantize has no effect: the model is not quantized");
+  if (o.float32 && !HasOtherFloats(source))
+    return UsageError(
+        "--float32 has no effect: the model has no numbers in float16, bfloat16 or float64");
+  if (o.states && out.states.empty())
+    return UsageError("--states has no effect: the model has no states");
+  return {};
+}
+
 // Applies ConvertOptions::edit; false if the edited graph computes something else.
 Result<bool> EditSource(Graph& source, const Format& format, const ConvertOptions& o,
                         Conversion& out) {
@@ -425,6 +439,7 @@ Result<Conversion> ConvertGraph(ImportedModel imported, const SourceError& sourc
   if (o.prepare) NN_RETURN_IF_ERROR(o.prepare(source));
   std::optional<Graph> quantized;
   const bool only_listed = IsOnlyListed(source, format);
+  NN_RETURN_IF_ERROR(CheckTypeOptions(source, o, out));
   if (!only_listed && o.dequantize && IsQuantized(source)) {
     if (runs && out.hybrids == 0) quantized = source.Clone();
     NN_ASSIGN(const bool done, DequantizeSource(source, out));

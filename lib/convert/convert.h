@@ -170,7 +170,7 @@ struct Conversion {
 // that of the source. Unsupported nodes and outputs that drift are results, not errors. Errors are
 // those of ReadModelFile, Format::import, Format::write, PlaceModel, VerifyConversion and the
 // callbacks, and those of ReadWritten and the related functions (convert/written.h) if the written
-// model is not sound.
+// model is not sound. kUsage for an option that has no effect on the model.
 //
 // Callbacks are called on the calling thread. May be called concurrently, even for the same target,
 // which then has the files of one of the conversions.

@@ -155,8 +155,8 @@ Result<QuantizeOutcome> QuantizeSource(Graph& graph, const Target& target,
   if (settings.weights_only) {
     NN_ASSIGN(out.summary, QuantizeWeights(graph, options));
     if (out.summary.weights == 0)
-      return UnsupportedError("the model has no float32 weights of {} or more elements to quantize",
-                              kMinQuantizedWeight);
+      return UsageError("the model has no float32 weights of {} or more elements to quantize",
+                        kMinQuantizedWeight);
     return out;
   }
   NN_ASSIGN(const std::set<int64_t> parts, PartsOfIdioms(graph));

@@ -130,8 +130,8 @@ Status HalveSource(Graph& graph, const Format& format, const ConvertOptions& o, 
   if (out.half->weights == 0 && out.half->operators == 0 && out.half->unaccepted != 0)
     return NoOperators(format, options, OpsetWithOperators(graph, format, options, o.output.opset));
   if (out.half->weights == 0 && out.half->operators == 0)
-    return UnsupportedError("the model has no float32 {} that could be {}",
-                            options.weights_only ? "weights" : "operators", name);
+    return UsageError("the model has no float32 {} that could be {}",
+                      options.weights_only ? "weights" : "operators", name);
   return {};
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -171,12 +172,28 @@ TEST_CASE("nnconvert --simplify: what else is asked for is done, too") {
     REQUIRE_MESSAGE(r.code == 0, r.out, r.err);
     CHECK(Contains(TypesOf(dir / "o.onnx"), "INT8"));
   }
-  for (const std::string option : {"--rewrite", "--states", "--dequantize", "--float32"}) {
-    CAPTURE(option);
-    const ProgramResult r =
-        Convert("--simplify " + option + " " + dir / "m.onnx " + dir / "o.onnx");
-    REQUIRE_MESSAGE(r.code == 0, r.out, r.err);
-    CHECK(!Contains(r.out, "copied unchanged"));
+  const ProgramResult again = Convert("--simplify --rewrite " + dir / "m.onnx " + dir / "o.onnx");
+  REQUIRE_MESSAGE(again.code == 0, again.out, again.err);
+  CHECK(!Contains(again.out, "copied unchanged"));
+}
+
+TEST_CASE("nnconvert: options without an effect on the model") {
+  const TempDir dir;
+  WriteModel(dir / "m.onnx", "graph {\n in %x: f32[2]\n %y = relu(%x)\n out \"y\" = %y\n}");
+  for (const auto& [option, message] : std::map<std::string, std::string>{
+           {"--dequantize", "--dequantize has no effect: the model is not quantized"},
+           {"--float32", "--float32 has no effect: the model has no numbers in float16"},
+           {"--states", "--states has no effect: the model has no states"},
+           {"--fp16 --weights-only", "the model has no float32 weights that could be f16"},
+           {"--quantize weights-int8", "the model has no float32 weights of 256"}}) {
+    for (const std::string name : {"o.onnx", "o.tflite"}) {
+      CAPTURE(option);
+      CAPTURE(name);
+      const ProgramResult r = Convert(option + " --simplify " + dir / "m.onnx " + dir / name);
+      CHECK(r.code == 2);
+      CHECK_MESSAGE(Contains(r.err, message), r.err);
+      CHECK(!Exists(dir / name));
+    }
   }
 }
 

@@ -25,13 +25,18 @@ std::string DigestOf(const std::string& path) {
 }
 
 // A conversion of "m.onnx" to "m.tflite" in the folder, attested in "m.json".
-Json Attest(const TempDir& dir, const std::string& options = {}) {
-  WriteModel(dir / "m.onnx", ConvModel());
+Json Attest(const TempDir& dir, const std::string& options = {},
+            const std::string& model = ConvModel()) {
+  WriteModel(dir / "m.onnx", model);
   const ProgramResult r = RunProgram(fmt::format("nnconvert {} {} --attest {} {}", dir / "m.onnx",
                                                  dir / "m.tflite", dir / "m.json", options));
   REQUIRE_MESSAGE(r.code == 0, r.err);
   return Json::parse(ReadText(dir / "m.json"));
 }
+
+// A model on which --float32 has an effect.
+constexpr const char* kHalf = R"(graph { in %x "x": f16[2, 8] const %w: f16[8, 4] = seeded(1)
+  %m = matmul(%x, %w) %y = tanh(%m) out "y" = %y })";
 
 ProgramResult Check(const TempDir& dir, const std::string& model = "m.tflite") {
   return RunProgram(fmt::format("nnvalidate {} --attestation {}", dir / model, dir / "m.json"));
@@ -39,7 +44,7 @@ ProgramResult Check(const TempDir& dir, const std::string& model = "m.tflite") {
 
 TEST_CASE("nnconvert --attest: digests, options and verification") {
   const TempDir dir;
-  const Json statement = Attest(dir, "--seed 7 --float32");
+  const Json statement = Attest(dir, "--seed 7 --float32", kHalf);
   const Json schema =
       Json::parse(ReadText(NN_SOURCE_DIR "/schemas/nnconvert-attestation.schema.json"));
   for (const std::string& error : SchemaErrors(schema, statement)) FAIL_CHECK(error);
@@ -56,9 +61,9 @@ TEST_CASE("nnconvert --attest: digests, options and verification") {
   CHECK(details["nnsuite_hashes"]["output"]["weights"].get<std::string>().starts_with("sha256:"));
   // The same conversion gives the same bytes.
   const std::string first = ReadText(dir / "m.json");
-  Attest(dir, "--seed 7 --float32");
+  Attest(dir, "--seed 7 --float32", kHalf);
   CHECK(ReadText(dir / "m.json") == first);
-  Attest(dir, "--seed 7 --float32 --threads 1");
+  Attest(dir, "--seed 7 --float32 --threads 1", kHalf);
   CHECK(ReadText(dir / "m.json") == first);
 }
 

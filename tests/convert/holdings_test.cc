@@ -196,8 +196,7 @@ TEST_CASE("holdings: conversions account for each") {
       const std::map<std::string, std::function<void(ConvertOptions&)>> forms = {
           {"--rewrite", [](ConvertOptions&) {}},
           {"--simplify", [](ConvertOptions& o) { o.simplify = true; }},
-          {"--fp16", [](ConvertOptions& o) { o.half = HalfOptions(); }},
-          {"--fuse", [](ConvertOptions& o) { o.fuse = true; }}};
+          {"--fp16", [](ConvertOptions& o) { o.half = HalfOptions(); }}};
       for (const auto& [name, set] : forms) {
         if (name == "--fp16" && (format != "onnx" || output != "o.onnx")) continue;
         CAPTURE(format);
