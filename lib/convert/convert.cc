@@ -80,6 +80,8 @@ void AddRewrites(const RewriteCounts& rewrites, Conversion& out) {
 Status ReduceBeforeRounding(Graph& graph, const Format& format, const ConvertOptions& o,
                             Conversion& out) {
   RewriteCounts rewrites;
+  // Weights that the source stores in 16 bits are constants for what follows.
+  NN_RETURN_IF_ERROR(FoldConstants(graph));
   if (o.simplify) NN_RETURN_IF_ERROR(Simplify(graph, &rewrites));
   NN_ASSIGN(out.batch_norms_folded, FoldNorms(graph, o));
   NN_RETURN_IF_ERROR(FuseIdioms(graph, format, o, rewrites));
@@ -460,6 +462,7 @@ Result<Conversion> ConvertGraph(ImportedModel imported, const SourceError& sourc
   }
   if (o.unroll) NN_RETURN_IF_ERROR(BindLayerSteps(source, *format.target, *o.unroll));
   const SourceSummary summary(source);
+  const bool stores_halves = !o.float32 && !o.half && StoresHalves(source);
   // Only the verification runs the source, and remedies are tried on it.
   const bool needs_source = runs || HasRemedies(source, o);
   const std::vector<UnsupportedNode> of_import = out.unsupported;
@@ -478,6 +481,7 @@ Result<Conversion> ConvertGraph(ImportedModel imported, const SourceError& sourc
     out.remedy = RemedyOf(source, format, out.unsupported.size(), of_import, o);
     return out;
   }
+  if (stores_halves) NN_RETURN_IF_ERROR(StoreHalves(fitted, *format.target));
   if (o.half) NN_RETURN_IF_ERROR(CheckHalved(fitted, format, *o.half));
   out.converted = InterfaceOf(fitted);
   out.moved_ports = MovedPorts(summary, fitted, axes);

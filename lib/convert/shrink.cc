@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -13,6 +15,7 @@
 #include "convert/interface.h"
 #include "ir/op_def.h"
 #include "ops/control/region.h"
+#include "ops/math/elementwise.h"
 #include "passes/half.h"
 #include "passes/interface_axes.h"
 #include "passes/passes.h"
@@ -133,6 +136,61 @@ Status HalveSource(Graph& graph, const Format& format, const ConvertOptions& o, 
     return UsageError("the model has no float32 {} that could be {}",
                       options.weights_only ? "weights" : "operators", name);
   return {};
+}
+
+bool StoresHalves(const Graph& graph) {
+  return std::ranges::any_of(graph.nodes(), [](const Node& node) {
+    if (std::ranges::any_of(node.regions(), [](const auto& g) { return StoresHalves(*g); }))
+      return true;
+    if (!node.op().converts || node.output()->dtype() != DType::kF32) return false;
+    const Value* const x = node.input(0);
+    return x->is_constant() && x->dtype() == DType::kF16 &&
+           x->constant().elements() >= HalfOptions().least_elements;
+  });
+}
+
+namespace {
+
+// The numbers in f16; nullopt if it does not hold all of them.
+Result<std::optional<Tensor>> ExactHalf(const Tensor& tensor) {
+  NN_ASSIGN(TensorBuilder builder, TensorBuilder::Create(DType::kF16, tensor.dims()));
+  for (int64_t i = 0; i < builder.elements(); ++i) builder.SetDouble(i, tensor.GetDouble(i));
+  Tensor half = builder.Finish();
+  for (int64_t i = 0; i < tensor.elements(); ++i)
+    if (std::bit_cast<uint64_t>(half.GetDouble(i)) != std::bit_cast<uint64_t>(tensor.GetDouble(i)))
+      return std::nullopt;
+  return half;
+}
+
+bool HasAllUsers(const Target& target, const Value& value) {
+  return std::ranges::all_of(value.uses(),
+                             [&](const Use& use) { return !target.why_illegal(*use.node); });
+}
+
+}  // namespace
+
+Status StoreHalves(Graph& fitted, const Target& target) {
+  if (target.narrows_constants) return {};
+  NN_RETURN_IF_ERROR(
+      ForEachRegion(fitted, [&](Graph& region) { return StoreHalves(region, target); }));
+  std::vector<Value*> weights;
+  for (Value& v : fitted.values())
+    if (v.is_constant() && v.dtype() == DType::kF32 && !v.type().quantized() && !v.uses().empty() &&
+        !fitted.IsOutput(&v) && v.constant().elements() >= HalfOptions().least_elements &&
+        HasAllUsers(target, v))
+      weights.push_back(&v);
+  for (Value* const v : weights) {
+    NN_ASSIGN(auto half, ExactHalf(v->constant()));
+    if (!half) continue;
+    Value* const stored = fitted.AddConstant(*std::move(half), v->name());
+    NN_ASSIGN(Node* const wide,
+              fitted.Append("dequantize", {stored}, DequantizeAttrs{}, 1, &fitted.nodes().front()));
+    fitted.ReplaceUses(v, wide->output());
+    if (!target.why_illegal(*wide) && HasAllUsers(target, *wide->output())) continue;
+    fitted.ReplaceUses(wide->output(), v);
+    fitted.Erase(wide);
+  }
+  return RemoveDeadCode(fitted);
 }
 
 Status CheckHalved(const Graph& fitted, const Format& format, const HalfOptions& options) {

@@ -24,6 +24,14 @@ Result<bool> SimplifyFor(const Target& target, Graph& graph, InterfaceAxes& axes
 Status HalveSource(Graph& graph, const Format& format, const ConvertOptions& options,
                    Conversion& out);
 
+// Whether the graph widens large constants of f16.
+bool StoresHalves(const Graph& graph);
+
+// Stores large constants of a legalized graph in f16 and widens them, if f16 holds each of their
+// numbers exactly and the target has the graph then, too: those that the source stores so were
+// folded, so that everything before knows them as constants.
+Status StoreHalves(Graph& fitted, const Target& target);
+
 // kUnsupported if nothing in the legalized graph has the type, and the format's writer stores no
 // constants in it.
 Status CheckHalved(const Graph& fitted, const Format& format, const HalfOptions& options);

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -82,6 +83,41 @@ TEST_CASE("Core ML: --fp16 --weights-only rounds all weights, --fp16 is refused"
   const ProgramResult refused = RunProgram(convert);
   CHECK(refused.code == 3);
   CHECK(Contains(refused.err, "--fp16 --weights-only stores their weights in it"));
+}
+
+TEST_CASE("nnconvert: weights that the source widens stay in 16 bits") {
+  const TempDir dir;
+  WriteModel(dir / "m.onnx", R"(graph { in %x "x": f32[2, 32] const %w: f32[32, 64] = seeded(1)
+    %m = matmul(%x, %w) %y = relu(%m) out "y" = %y })");
+  const auto convert = [&](const std::string& arguments) {
+    const ProgramResult r = RunProgram("nnconvert " + arguments);
+    REQUIRE_MESSAGE(r.code == 0, r.out, r.err);
+    return r;
+  };
+  const auto has = [&](const std::string& name, const std::string& type) {
+    return std::ranges::count(TypesOf(dir / name), type) != 0;
+  };
+  // Through formats, and options that write the model again.
+  convert(dir / "m.onnx " + dir / "h.onnx --fp16 --weights-only");
+  convert(dir / "h.onnx " + dir / "a.tflite");
+  CHECK(has("a.tflite", "FLOAT16"));
+  for (const std::string option : {"--rewrite", "--simplify --rewrite", "--set-batch 3"}) {
+    CAPTURE(option);
+    convert(dir / "a.tflite " + dir / "b.tflite " + option);
+    CHECK(has("b.tflite", "FLOAT16"));
+    CHECK(!has("b.tflite", "FLOAT32"));
+    convert(dir / "a.tflite " + dir / "b.onnx " + option);
+    CHECK(has("b.onnx", "FLOAT16"));
+    CHECK(!has("b.onnx", "FLOAT"));
+  }
+  // Options that change weights know them as float32.
+  convert(dir / "a.tflite " + dir / "c.tflite --fp16 --weights-only");
+  CHECK(has("c.tflite", "FLOAT16"));
+  convert(dir / "a.tflite " + dir / "d.tflite --quantize weights-int8");
+  CHECK(has("d.tflite", "INT8"));
+  convert(dir / "a.tflite " + dir / "e.tflite --float32");
+  CHECK(has("e.tflite", "FLOAT32"));
+  CHECK(!has("e.tflite", "FLOAT16"));
 }
 
 }  // namespace
