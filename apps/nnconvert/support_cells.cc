@@ -599,7 +599,7 @@ std::span<const SupportCell> SupportCells() {
       {"scatter_elements", "nnapi", 0, 0, 137},
       {"scatter_nd", "onnx", 125, 3, 22},
       {"scatter_nd", "tflite", 6, 89, 55},
-      {"scatter_nd", "coreml", 68, 0, 82},
+      {"scatter_nd", "coreml", 68, 4, 78},
       {"scatter_nd", "nnapi", 0, 12, 138},
       {"select", "onnx", 114, 10, 15},
       {"select", "tflite", 123, 2, 14},

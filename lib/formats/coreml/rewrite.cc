@@ -11,6 +11,7 @@
 #include "ops/array/generate.h"
 #include "ops/array/permute.h"
 #include "ops/array/positions.h"
+#include "ops/array/scatter.h"
 #include "ops/array/shape.h"
 #include "ops/array/shape_of.h"
 #include "ops/array/slice.h"
@@ -230,6 +231,16 @@ Result<bool> CountFromBegin(Graph& graph, Node& node) {
             b.Add("add", {index, Scalar(b, static_cast<float>(depth->GetDouble(0)))}));
   NN_ASSIGN(index, b.Add("select", {negative, counted, index}));
   NN_ASSIGN(Value* const y, b.Add("one_hot", {index, node.input(1), node.input(2)}, a));
+  return b.Replace(y);
+}
+
+Result<bool> ScatterList(Graph& graph, Node& node) {
+  if (node.input(2)->type().dims != Dims{}) return false;
+  Expansion b(graph, node);
+  NN_ASSIGN(Value* const indices, b.Add("expand_dims", {node.input(1)}, AxesAttrs{{0}}));
+  NN_ASSIGN(Value* const updates, b.Add("expand_dims", {node.input(2)}, AxesAttrs{{0}}));
+  NN_ASSIGN(Value* const y,
+            b.Add("scatter_nd", {node.input(0), indices, updates}, node.attrs<ScatterNdAttrs>()));
   return b.Replace(y);
 }
 

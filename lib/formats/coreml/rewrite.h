@@ -29,6 +29,8 @@ Result<bool> DropFractions(Graph& graph, Node& node);
 // quantize of float32, rounding halves to even, whose users, behind operators that move elements,
 // convert the integers to float32 -> rounding within bounds.
 Result<bool> QuantizeInFloat(Graph& graph, Node& node);
+// scatter_nd of a single update, a scalar -> of a list with one.
+Result<bool> ScatterList(Graph& graph, Node& node);
 // gather of one constant index -> a slice, and its axis dropped.
 Result<bool> GatherToSlice(Graph& graph, Node& node);
 

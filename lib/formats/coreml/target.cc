@@ -117,6 +117,7 @@ const Target& CoremlTarget() {
       {"conv_integer", "products of floats", &ExpandIntegerProduct},
       {"dynamic_quantize", "definition", &ExpandDynamicQuantize},
       {"one_hot", "indices from the begin", &CountFromBegin},
+      {"scatter_nd", "list of one update", &ScatterList},
       {"layer_norm", "statistics by reductions", &SplitStatistics},
       {"layer_norm", "moments", &ExpandNorm},
       {"instance_norm", "moments", &ExpandNorm},

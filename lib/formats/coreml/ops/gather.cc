@@ -228,6 +228,13 @@ std::optional<std::string> WhyNotScatter(const Node& node) {
   return WhyNotComputed(dtype);
 }
 
+std::optional<std::string> WhyNotScatterNd(const Node& node) {
+  // Also of constants, which are written as vectors elsewhere.
+  if (node.input(2)->type().ranked() && node.input(2)->type().rank() == 0)
+    return "Core ML has no scalars, such as its update";
+  return WhyNotScatter(node);
+}
+
 Status WriteScatterElements(ExportContext& ctx, const Node& node) {
   const auto& a = node.attrs<ScatterElementsAttrs>();
   Writer p = ctx.AddLayer(node, "scatterAlongAxis");
@@ -304,7 +311,7 @@ constexpr ExportRow kGatherExports[] = {
      .write = WriteScatterElements,
      .why_not = WhyNotScatter,
      .types = Types::kAny},
-    {.op = "scatter_nd", .write = WriteScatterNd, .why_not = WhyNotScatter, .types = Types::kAny},
+    {.op = "scatter_nd", .write = WriteScatterNd, .why_not = WhyNotScatterNd, .types = Types::kAny},
     {.op = "trilu", .write = WriteTrilu, .why_not = WhyNotTrilu, .types = Types::kAny},
     {.op = "non_zero", .write = WriteNonZero, .types = Types::kAny},
     {.op = "one_hot", .write = WriteOneHot, .why_not = WhyNotOneHot, .types = Types::kAny},
