@@ -107,6 +107,12 @@ std::optional<std::string> WhyNotIn(const Node& node, int64_t opset, bool& has_f
 SchemaFit Fit(const Node& node, int64_t least, int64_t most) {
   SchemaFit fit;
   const ExportRow* row = FindExport(node.op_name());
+  // Writers rely on it.
+  if (row != nullptr && row->why_not != nullptr)
+    if (auto reason = row->why_not(node)) {
+      fit.reason = *std::move(reason);
+      return fit;
+    }
   const FormatName* format = node.op().FindFormat("onnx");
   int64_t opset = least;
   if (row != nullptr && row->min_opset != nullptr) opset = std::max(opset, row->min_opset(node));
