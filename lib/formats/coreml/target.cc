@@ -16,6 +16,7 @@
 #include "ops/recurrent/unroll.h"
 #include "ops/support/types.h"
 #include "passes/expand.h"
+#include "passes/expand_affine.h"
 #include "passes/qdq.h"
 #include "passes/recurrent_layout.h"
 
@@ -125,6 +126,7 @@ const Target& CoremlTarget() {
       {"arg_max", "first index", &ExpandLastIndex},
       {"arg_min", "first index", &ExpandLastIndex},
       {"grid_sample", "gathers", &ExpandGridSample},
+      {"affine_grid", "product", &ExpandAffineGrid},
       {"unique", "sorted elements", &ExpandUnique},
       {"roi_align", "gathers", &ExpandRoiAlign},
       {"tree_ensemble", "gathers", &ExpandTreesAlongAxis},

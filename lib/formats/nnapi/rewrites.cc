@@ -21,6 +21,7 @@
 #include "ops/recurrent/unroll.h"
 #include "ops/reduce/reduce.h"
 #include "passes/expand.h"
+#include "passes/expand_affine.h"
 #include "passes/weights.h"
 
 namespace nn::nnapi {
@@ -318,6 +319,7 @@ std::span<const Rewrite> LateRewrites() {
         {"select", "lookups", SelectByLookups},
         {"scatter_nd", "gather", ScatterByLookups},
         {"scatter_elements", "gather", ScatterByLookups},
+        {"affine_grid", "product", ExpandAffineGrid},
         {"matmul", "matrix by matrix", MatmulByBatches},
         {"concat", "fewer axes", JoinConcatAxes},
         {"", "reshapes in one", ReshapeInUses},

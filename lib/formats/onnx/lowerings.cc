@@ -14,6 +14,7 @@
 #include "ops/nn/softmax.h"
 #include "ops/support/types.h"
 #include "passes/expand.h"
+#include "passes/expand_affine.h"
 #include "passes/recurrent_layout.h"
 
 namespace nn::onnx {
@@ -202,6 +203,7 @@ std::span<const Rewrite> Lowerings() {
       {"pad", "gathers", GatherPadding},
       {"resize", "gathers", ExpandResize},
       {"grid_sample", "gathers", ExpandGridSample},
+      {"affine_grid", "product", ExpandAffineGrid},
       {"roi_align", "gathers", ExpandRoiAlign},
       {"max_pool", "gathers", ExpandMaxPoolIndices},
       {"max_pool", "gathers", ExpandDilatedPool},

@@ -14,6 +14,7 @@
 #include "ops/quant/quantized.h"
 #include "ops/recurrent/unroll.h"
 #include "passes/expand.h"
+#include "passes/expand_affine.h"
 #include "passes/legalize.h"
 #include "passes/qdq.h"
 #include "passes/weights.h"
@@ -150,6 +151,7 @@ constexpr Rewrite kRewrites[] = {
     {"tree_ensemble", "gathers", ExpandTrees},
     {"gather_elements", "gather", ExpandGatherElements},
     {"grid_sample", "gathers", ExpandGridSample},
+    {"affine_grid", "product", ExpandAffineGrid},
     {"unique", "sorted elements", ExpandUnique},
     {"roi_align", "gathers", ExpandRoiAlign},
     {"det", "elimination", ExpandDet},

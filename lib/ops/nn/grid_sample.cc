@@ -294,13 +294,20 @@ Status InferAffineGrid(InferContext& ctx) {
   return {};
 }
 
+}  // namespace
+
 template <typename T>
-T Coordinate(int64_t i, int64_t n, bool align_corners) {
+T AffineCoordinate(int64_t i, int64_t n, bool align_corners) {
   const auto at = static_cast<T>(i);
   const auto size = static_cast<T>(n);
   if (align_corners) return n == 1 ? T(0) : Fma(at, T(2) / (size - 1), T(-1));
   return Fma(at, T(2) / size, T(-1) + T(1) / size);
 }
+
+template float AffineCoordinate(int64_t, int64_t, bool);
+template double AffineCoordinate(int64_t, int64_t, bool);
+
+namespace {
 
 template <typename T>
 Status MakeGrid(EvalContext& ctx) {
@@ -315,9 +322,9 @@ Status MakeGrid(EvalContext& ctx) {
     T sum = 0;
     for (size_t k = 0; k <= axes; ++k) {
       const size_t axis = axes - k;  // of the output: the last spatial axis first
-      const T v = k == axes
-                      ? T(1)
-                      : Coordinate<T>(i / strides[axis] % dims[axis], dims[axis], align_corners);
+      const T v = k == axes ? T(1)
+                            : AffineCoordinate<T>(i / strides[axis] % dims[axis], dims[axis],
+                                                  align_corners);
       const int64_t at = row * static_cast<int64_t>(axes + 1) + static_cast<int64_t>(k);
       sum = Fma(static_cast<T>(theta.GetDouble(at)), v, sum);
     }

@@ -53,4 +53,8 @@ struct AffineGridAttrs {
   static std::span<const AttrField> Fields();
 };
 
+// Coordinate i of an axis of n elements, in float or double.
+template <typename T>
+T AffineCoordinate(int64_t i, int64_t n, bool align_corners);
+
 }  // namespace nn
