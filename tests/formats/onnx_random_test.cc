@@ -3,6 +3,7 @@
 
 #include "formats/format.h"
 #include "ops/math/random.h"
+#include "passes/legalize.h"
 #include "support/files.h"
 #include "support/run_graph.h"
 
@@ -75,6 +76,18 @@ TEST_CASE("ONNX: seeds are whole numbers; nodes without one get their position")
       seeds.push_back(node.attrs<RandomNormalAttrs>());
   }
   CHECK(seeds == std::vector<Seeds>{{6, 0}, {2, 0}, {3, 0}, SeedsOf(0)});
+}
+
+TEST_CASE("ONNX: two seeds are refused, also before the graph is legal") {
+  Graph g = Parse(R"(graph {
+    %u = random_uniform() {dims = [3], seed = 1, seed2 = 5}
+    out "u" = %u })");
+  const Format& onnx = *FindFormat("onnx");
+  REQUIRE(onnx.lower(g, ExportOptions{}, nullptr).has_value());
+  const auto refused = Legalize(g, *onnx.target);
+  REQUIRE(refused.has_value());
+  REQUIRE(refused->size() == 1);
+  CHECK(refused->at(0).reason == "its seeds are 1 and 5; ONNX has a single one");
 }
 
 }  // namespace
