@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "passes/legalize.h"
 #include "support/run_graph.h"
 #include "validators/tflite/example_text.h"
 #include "validators/tflite_text.h"
@@ -45,6 +46,15 @@ TEST_CASE("tflite operators: segments") {
        "segments i32[1] =2\n> y f32[2]\n",
        {{2, 3, 4}},
        {{4, 6}}},
+      // An id for each element of several axes.
+      {"UNSORTED_SEGMENT_SUM UnsortedSegmentSumOptions {}\nx f32[2,2,2]\nids i32[2,2] =2,-1,0,2\n"
+       "segments i32[] =3\n> y f32[3,2]\n",
+       {{1, 2, 3, 4, 5, 6, 7, 8}},
+       {{5, 6, 0, 0, 8, 10}}},
+      {"UNSORTED_SEGMENT_MAX UnsortedSegmentMaxOptions {}\nx i32[2,3]\nids i32[2,3]\n"
+       "segments i32[] =2\n> y i32[2]\n",
+       {{1, 2, 3, 4, 5, 6}, {1, 1, 0, 0, -1, 1}},
+       {{4, 6}}},
       {"SEGMENT_SUM SegmentSumOptions {}\nx f32[4]\nids i32[4] =0,0,1,2\n> y f32[3]\n",
        {{1, 2, 3, 4}},
        {{3, 3, 4}}},
@@ -66,6 +76,38 @@ TEST_CASE("tflite operators: segment ids of a run that are out of range") {
       "=3\n> y f32[3]\n");
   REQUIRE(imported.has_value());
   CheckSameError(imported->graph, InputsOf(imported->graph, {{1, 2}, {0, 3}}));
+}
+
+TEST_CASE("tflite operators: rows of a table of integers") {
+  const std::vector<Row> rows = {
+      {"EMBEDDING_LOOKUP/2\nids i32[3]\ntable i8[2,2] =1,-2,3,127 {\"quantization\": {\"scale\": "
+       "[0.5], \"zero_point\": [0]}}\n> y f32[3,2]\n",
+       {{1, 0, 1}},
+       {{1.5, 63.5, 0.5, -1, 1.5, 63.5}}},
+      {"EMBEDDING_LOOKUP/4\nids i32[3]\ntable i8[2,1,2] =1,-2,3,127 {\"quantization\": "
+       "{\"scale\": [0.5, 0.25], \"zero_point\": [0, 0]}}\n> y f32[3,1,2]\n",
+       {{1, 0, 1}},
+       {{0.75, 31.75, 0.5, -1, 0.75, 31.75}}},
+  };
+  for (const Row& r : rows) CheckRow(r);
+}
+
+// Elements without an update are stored as 0, which is the number 1.5.
+TEST_CASE("tflite operators: SCATTER_ND of quantized updates") {
+  const std::string quant = " {\"quantization\": {\"scale\": [0.5], \"zero_point\": [-3]}}\n";
+  const auto text = [&](const char* indices) {
+    return fmt::format(
+        "SCATTER_ND ScatterNdOptions {{}}\nindices i32[2,1] ={}\nupdates i8[2]{}"
+        "shape i32[1] =4\n> y i8[4]{}",
+        indices, quant, quant);
+  };
+  CHECK(OutputsOfTflite(text("2,0"), {{5, -7}}) == std::vector<std::vector<double>>{{-7, 0, 5, 0}});
+  CHECK(OutputsOfTflite(text("2,2"), {{5, -7}}) == std::vector<std::vector<double>>{{0, 0, -2, 0}});
+  auto imported = ImportTfliteText(text("2,0"));
+  REQUIRE(imported.has_value());
+  const auto unsupported = Legalize(imported->graph, *FindFormat("onnx")->target);
+  REQUIRE_MESSAGE(unsupported.has_value(), unsupported.error().message());
+  CHECK(unsupported->empty());
 }
 
 TEST_CASE("tflite operators: elements at positions") {

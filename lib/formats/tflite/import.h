@@ -109,7 +109,9 @@ class ImportContext {
   // blocks. The kernels quantize their float input, but the graph has the float operator, because
   // the built-in kernel and XNNPACK, which LiteRT uses by default, round in different ways.
   Result<Value*> Weights(size_t i);
-  Value* Constant(Tensor tensor) { return graph_.AddConstant(std::move(tensor)); }
+  Value* Constant(Tensor tensor, std::shared_ptr<const Quant> quant = nullptr) {
+    return graph_.AddConstant(std::move(tensor), {}, std::move(quant));
+  }
   void SetOutput(size_t i, Value* value) { outputs_[i] = value; }
   const std::vector<Value*>& outputs() const { return outputs_; }
 

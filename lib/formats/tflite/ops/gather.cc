@@ -1,5 +1,8 @@
 #include <algorithm>
+#include <set>
 #include <span>
+#include <utility>
+#include <vector>
 
 #include "formats/tflite/family.h"
 #include "ops/array/concat.h"
@@ -9,6 +12,7 @@
 #include "ops/array/scatter.h"
 #include "ops/array/shape.h"
 #include "ops/array/tile.h"
+#include "ops/math/elementwise.h"
 #include "ops/support/movement.h"
 
 namespace nn::tflite {
@@ -26,17 +30,36 @@ Status ImportGatherNd(ImportContext& ctx) {
   return ctx.Emit("gather_nd", ctx.inputs(), GatherNdAttrs{});
 }
 
-// Rows of a table.
+// Rows of a table. Those of integers are multiplied by the scale of the table or of each row, which
+// is no hybrid kernel: there is no arithmetic on quantized inputs.
 Status ImportEmbeddingLookup(ImportContext& ctx) {
   NN_ASSIGN(Value* const ids, ctx.Required(0));
   NN_ASSIGN(Value * table, ctx.Required(1));
-  if (ctx.output_type().dtype == DType::kF32) {
-    NN_ASSIGN(table, ctx.FloatWeights(table));
+  const auto quant = table->type().quant;
+  if (ctx.output_type().dtype == DType::kF32 && quant != nullptr) {
+    if (!quant->per_axis()) {
+      NN_ASSIGN(Value* const rows, ctx.Add("gather", {table, ids}, GatherAttrs{}, quant));
+      return ctx.Emit("dequantize", {rows}, DequantizeAttrs{});
+    }
+    NN_ASSIGN(table, ctx.Add("dequantize", {table}, DequantizeAttrs{}));
   }
   if (table->dtype() != ctx.output_type().dtype)
     return UnsupportedError("a {} table with {} output is unsupported (hybrid kernel)",
                             table->type().ToString(), DTypeName(ctx.output_type().dtype));
   return ctx.Emit("gather", {table, ids}, GatherAttrs{});
+}
+
+// Whether a constant holds no two equal rows.
+bool HasDistinctRows(const Value* indices) {
+  if (!indices->is_constant() || indices->type().rank() == 0) return false;
+  const std::vector<int64_t> all = indices->constant().ToInts();
+  const auto width = static_cast<size_t>(indices->constant().dims().back());
+  std::set<std::vector<int64_t>> rows;
+  for (size_t at = 0; at + width <= all.size() && width > 0; at += width) {
+    const auto row = all.begin() + static_cast<std::ptrdiff_t>(at);
+    if (!rows.emplace(row, row + static_cast<std::ptrdiff_t>(width)).second) return false;
+  }
+  return true;
 }
 
 // Updates to one element are summed, starting at zero.
@@ -46,8 +69,13 @@ Status ImportScatterNd(ImportContext& ctx) {
   NN_ASSIGN(Value* const shape, ctx.Required(2));
   NN_ASSIGN(Tensor zero, ZeroElement(Type(updates->dtype(), {})));
   NN_ASSIGN(zero, zero.Reshaped({}));
-  NN_ASSIGN(Value* const zeros, ctx.Add("expand", {ctx.Constant(zero), shape}, ExpandAttrs{}));
-  const Reduction reduction = updates->dtype() == DType::kBool ? Reduction::kNone : Reduction::kAdd;
+  // The stored integers of quantized updates are summed, which is a sum of real numbers only where
+  // indices differ.
+  const auto quant = HasDistinctRows(indices) ? updates->type().quant : nullptr;
+  NN_ASSIGN(Value* const zeros,
+            ctx.Add("expand", {ctx.Constant(zero, quant), shape}, ExpandAttrs{}, quant));
+  const bool sums = updates->dtype() != DType::kBool && quant == nullptr;
+  const Reduction reduction = sums ? Reduction::kAdd : Reduction::kNone;
   return ctx.Emit("scatter_nd", {zeros, indices, updates}, ScatterNdAttrs{reduction});
 }
 

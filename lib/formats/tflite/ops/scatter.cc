@@ -30,14 +30,33 @@ Result<Value*> NumberOf(ImportContext& ctx, DType dtype, double v) {
 
 // ---- Segments -----------------------------------------------------------------------------------
 
+// Makes one axis of the axes of x that have an id each, and of the ids.
+Status FlattenSegments(ImportContext& ctx, Value*& x, Value*& ids) {
+  const int rank = ids->type().rank();
+  if (rank < 1 || rank > x->type().rank())
+    return UnsupportedError("segment ids of type {} for data of type {} are unsupported",
+                            ids->type().ToString(), x->type().ToString());
+  if (rank == 1) return {};
+  Dims dims = *x->type().dims;
+  const Dim rows = Product(*ids->type().dims);
+  dims.erase(dims.begin() + 1, dims.begin() + rank);
+  dims[0] = rows;
+  NN_ASSIGN(x, ctx.Add("reshape", {x}, ReshapeAttrs{std::move(dims), false}));
+  if (ids->is_constant()) {
+    NN_ASSIGN(Tensor list, ids->constant().Reshaped({rows.value()}));
+    ids = ctx.Constant(std::move(list));
+    return {};
+  }
+  NN_ASSIGN(ids, ctx.Add("reshape", {ids}, ReshapeAttrs{{rows}, false}));
+  return {};
+}
+
 // The rows of x, combined by their segment: row i goes to row ids[i] of the result. Rows of
 // negative ids are dropped: they go to one more row, which is removed again.
 Status EmitSegments(ImportContext& ctx, Value* ids, int64_t count, double initial,
                     Reduction reduction) {
-  NN_ASSIGN(Value* const x, ctx.Ranked(0));
-  if (!ids->type().ranked() || ids->type().rank() != 1 || x->type().rank() < 1)
-    return UnsupportedError("segment ids of type {} for data of type {} are unsupported",
-                            ids->type().ToString(), x->type().ToString());
+  NN_ASSIGN(Value * x, ctx.Ranked(0));
+  NN_RETURN_IF_ERROR(FlattenSegments(ctx, x, ids));
   bool drops = true;
   if (ids->is_constant()) {
     const std::vector<int64_t> list = ids->constant().ToInts();
