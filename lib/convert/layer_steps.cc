@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "ir/op_def.h"
-#include "ops/recurrent/recurrent.h"
 #include "ops/recurrent/unroll.h"
 #include "passes/passes.h"
 #include "passes/ports.h"
@@ -21,10 +20,6 @@ bool IsIllegalLayer(const Node& node, const Target& target) {
   return IsLayer(node) && target.why_illegal(node).has_value();
 }
 
-Dim StepsOf(const Node& node) {
-  return node.input(0)->type().dim(RecurrentAttrsOf(node).batch_first ? 1 : 0);
-}
-
 // The numbers of steps of the layers that legalization leaves illegal.
 Result<std::vector<Dim>> StepsLeft(const Graph& graph, const Target& target) {
   Graph trial = graph.Clone();
@@ -33,7 +28,7 @@ Result<std::vector<Dim>> StepsLeft(const Graph& graph, const Target& target) {
   if (const auto left = Legalize(trial, target, &axes); !left) return tl::unexpected(left.error());
   std::vector<Dim> out;
   for (const Node& node : trial.nodes())
-    if (IsIllegalLayer(node, target)) out.push_back(StepsOf(node));
+    if (IsIllegalLayer(node, target)) out.push_back(StepsOfLayer(node));
   return out;
 }
 
@@ -43,8 +38,8 @@ std::set<std::string> StepSymbols(const Graph& graph) {
   const auto open = InputSymbols(graph);
   std::set<std::string> out;
   for (const Node& node : graph.nodes())
-    if (IsLayer(node) && open.contains(StepsOf(node).ToString()))
-      out.insert(StepsOf(node).ToString());
+    if (IsLayer(node) && open.contains(StepsOfLayer(node).ToString()))
+      out.insert(StepsOfLayer(node).ToString());
   return out;
 }
 

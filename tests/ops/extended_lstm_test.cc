@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "ir/op_def.h"
+#include "ops/recurrent/unroll.h"
 #include "support/run_graph.h"
 
 namespace nn::test::extended_lstm_test {
@@ -78,6 +79,22 @@ TEST_CASE("extended_lstm: steps") {
       CHECK(*replaced);
       CHECK(LargestDifference(whole, steps) < 2e-6);
     }
+}
+
+TEST_CASE("extended_lstm: what cannot be written step by step") {
+  const auto why_not = [](std::string text, std::string_view from, std::string_view to,
+                          int64_t most) {
+    text.replace(text.find(from), from.size(), to);
+    const Graph graph = Parse(text);
+    for (const Node& node : graph.nodes())
+      if (node.Is("extended_lstm")) return WhyNotUnrolled(node, most).value_or("");
+    return std::string("no layer");
+  };
+  const std::string layer = FloatLayer("%w, %r, _, _, _, _, _, %m", "");
+  CHECK(why_not(layer, "[1, 3, 2]", "[1, 256, 2]", 0).empty());
+  CHECK(why_not(layer, "[1, 3, 2]", "[1, 257, 2]", 300).empty());
+  CHECK(why_not(layer, "[1, 3, 2]", "[1, 257, 2]", 0).starts_with("it has 257 steps"));
+  CHECK(why_not(layer, "[1, 3, 2]", "[1, n, 2]", 0).find("--unroll") != std::string::npos);
 }
 
 constexpr const char* kIntegers = R"(

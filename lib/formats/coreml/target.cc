@@ -70,7 +70,12 @@ std::optional<std::string> WhyIllegal(const Node& node) {
     if (IsShapeArithmetic(node) || IsExactArithmetic(node)) types = Types::kAny;
     if (auto reason = WhyNotValues(node, types)) return reason;
   }
-  if (!has_layer) return fmt::format("Core ML has no {} layer", node.op_name());
+  if (!has_layer) {
+    const auto steps = node.op().category == Category::kRecurrent ? WhyNotUnrolled(node)
+                                                                  : std::optional<std::string>();
+    return fmt::format("Core ML has no {} layer{}", node.op_name(),
+                       steps ? fmt::format("; {}", *steps) : "");
+  }
   if (row != nullptr && row->why_not != nullptr)
     if (auto reason = row->why_not(node)) return reason;
   if (auto misfit = FindLayerMisfit(node)) return std::move(misfit->text);

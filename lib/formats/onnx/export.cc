@@ -64,8 +64,12 @@ std::optional<std::string> WhyIllegal(const Node& node) {
       node.op().movement == Movement::kNone)
     return "its operands are quantized; the ONNX operator needs real ones";
   const ExportRow* row = FindExport(node.op_name());
-  if (row == nullptr && node.op().FindFormat("onnx") == nullptr)
-    return fmt::format("ONNX has no {} operator", node.op_name());
+  if (row == nullptr && node.op().FindFormat("onnx") == nullptr) {
+    const auto steps = node.op().category == Category::kRecurrent ? WhyNotUnrolled(node)
+                                                                  : std::optional<std::string>();
+    return fmt::format("ONNX has no {} operator{}", node.op_name(),
+                       steps ? fmt::format("; {}", *steps) : "");
+  }
   const Category category = node.op().category;
   if (row == nullptr && (category == Category::kActivation || category == Category::kArithmetic))
     if (auto reason = WhyNotReal(node)) return reason;

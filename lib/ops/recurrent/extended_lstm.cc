@@ -8,6 +8,7 @@
 #include "numeric/functions-inl.h"
 #include "numeric/scalar.h"
 #include "ops/recurrent/extended_lstm_quant.h"
+#include "ops/recurrent/unroll.h"
 #include "ops/support/types.h"
 
 namespace nn {
@@ -253,7 +254,7 @@ void RegisterExtendedLstmOps(OpRegistry& ops) {
   OpDef op;
   op.name = "extended_lstm";
   op.summary = "long short-term memory with a projection, normalized or coupled gates";
-  op.category = Category::kMatmul;
+  op.category = Category::kRecurrent;
   op.attrs = AttrsInfoOf<ExtendedLstmAttrs>();
   op.inputs = {{"x"},
                {"w"},
@@ -270,7 +271,7 @@ void RegisterExtendedLstmOps(OpRegistry& ops) {
   op.infer = InferExtendedLstm;
   op.eval = EvalExtendedLstm;
   op.multiply_adds = ExtendedMultiplyAdds;
-  op.decompose = DecomposeExtendedLstm;
+  op.decompose = UnrollRecurrent;
   op.decomposes_quantized = true;  // never: the 16-bit gates have no other form
   ops.Add(std::move(op));
 }

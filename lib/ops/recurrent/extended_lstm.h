@@ -81,11 +81,8 @@ struct ExtendedLstmSizes {
   }
 };
 
-// The most steps that are written one by one.
-inline constexpr int64_t kMostExtendedSteps = 256;
-
-// Replaces a node of float32 whose number of steps is constant, and at most kMostExtendedSteps, by
-// elementary operators: OpDef::decompose.
-Result<bool> DecomposeExtendedLstm(Graph& graph, Node& node);
+// Replaces a node of float32, of which WhyNotSteps() (unroll.h) knows no reason, by elementary
+// operators.
+Result<bool> ExpandExtendedLstm(Graph& graph, Node& node);
 
 }  // namespace nn

@@ -180,11 +180,7 @@ class ExtendedSteps {
 
 }  // namespace
 
-Result<bool> DecomposeExtendedLstm(Graph& graph, Node& node) {
-  const Type& x = node.input(In::kX)->type();
-  if (x.dtype != DType::kF32 || x.quantized() || !x.ranked()) return false;
-  const Dim steps = x.dim(node.attrs<ExtendedLstmAttrs>().batch_first ? 1 : 0);
-  if (!steps.is_const() || steps.value() < 1 || steps.value() > kMostExtendedSteps) return false;
+Result<bool> ExpandExtendedLstm(Graph& graph, Node& node) {
   return ExtendedSteps(graph, node).Run();
 }
 

@@ -13,6 +13,7 @@
 #include "ops/array/tile.h"
 #include "ops/math/elementwise.h"
 #include "ops/math/matmul.h"
+#include "ops/recurrent/extended_lstm.h"
 #include "ops/recurrent/recurrent.h"
 #include "ops/recurrent/steps.h"
 
@@ -261,6 +262,12 @@ class Unroller {
 
 }  // namespace
 
+Dim StepsOfLayer(const Node& node) {
+  const bool batch_first = node.Is("extended_lstm") ? node.attrs<ExtendedLstmAttrs>().batch_first
+                                                    : RecurrentAttrsOf(node).batch_first;
+  return node.input(0)->type().dim(batch_first ? 1 : 0);
+}
+
 std::optional<std::string> WhyNotUnrolled(const Node& node, int64_t most) {
   const Type& x = node.input(0)->type();
   if (x.dtype != DType::kF32 || x.quantized())
@@ -271,25 +278,27 @@ std::optional<std::string> WhyNotUnrolled(const Node& node, int64_t most) {
 std::optional<std::string> WhyNotSteps(const Node& node, int64_t most) {
   const Type& x = node.input(0)->type();
   const Type& r = node.input(2)->type();
-  const RecurrentAttrs& a = RecurrentAttrsOf(node);
   if (!x.ranked() || !r.ranked()) return "its shapes are not known";
-  const Dim steps = x.dim(a.batch_first ? 1 : 0);
+  const Dim steps = StepsOfLayer(node);
+  const int64_t directions = node.Is("extended_lstm") ? 1 : RecurrentAttrsOf(node).directions();
   if (!steps.is_const())
     return fmt::format(
         "it can be written step by step only for a constant number of steps, not {}; set it with "
         "--input-shape or --unroll",
         steps.ToString());
   if (steps.value() < 1) return "it has no steps";
-  most = std::max(most, kMaxUnrolledSteps / a.directions());
+  most = std::max(most, kMaxUnrolledSteps / directions);
   if (steps.value() > most)
     return fmt::format("it has {} steps; more than {} are written step by step with --unroll {}",
                        steps.value(), most, steps.value());
-  if (!r.dim(2).is_const() || !x.dim(2).is_const()) return "its number of units is not known";
+  if (!r.dim(r.rank() - 1).is_const() || !x.dim(2).is_const())
+    return "its number of units is not known";
   return std::nullopt;
 }
 
 Result<bool> UnrollRecurrent(Graph& graph, Node& node, int64_t most) {
   if (WhyNotUnrolled(node, most)) return false;
+  if (node.Is("extended_lstm")) return ExpandExtendedLstm(graph, node);
   return Unroller(graph, node).Run();
 }
 

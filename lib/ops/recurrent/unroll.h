@@ -13,13 +13,16 @@ namespace nn {
 // The most steps, times directions, that UnrollRecurrent() writes unless more are permitted.
 inline constexpr int64_t kMaxUnrolledSteps = 256;
 
-// Why the steps of an rnn, gru or lstm node cannot be written one by one, and what helps, whatever
+// The number of steps of a recurrent node: rnn, gru, lstm or extended_lstm, whose x is ranked.
+Dim StepsOfLayer(const Node& node);
+
+// Why the steps of a recurrent node cannot be written one by one, and what helps, whatever
 // its element types; nullopt if they can. `most` steps are permitted, in each direction.
 std::optional<std::string> WhyNotSteps(const Node& node, int64_t most = 0);
-// Why UnrollRecurrent() cannot replace an rnn, gru or lstm node, and what helps; nullopt if it can.
+// Why UnrollRecurrent() cannot replace a recurrent node, and what helps; nullopt if it can.
 std::optional<std::string> WhyNotUnrolled(const Node& node, int64_t most = 0);
 
-// Replaces an rnn, gru or lstm node by steps; false if it cannot. Fused multiply-adds become two
+// Replaces a recurrent node by steps; false if it cannot. Fused multiply-adds become two
 // operators, which round twice.
 Result<bool> UnrollRecurrent(Graph& graph, Node& node);
 Result<bool> UnrollRecurrent(Graph& graph, Node& node, int64_t most);

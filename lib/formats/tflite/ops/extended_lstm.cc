@@ -12,6 +12,7 @@
 #include "ops/array/concat.h"
 #include "ops/array/shape.h"
 #include "ops/array/slice.h"
+#include "ops/recurrent/unroll.h"
 #include "ops/support/movement.h"
 
 namespace nn::tflite {
@@ -234,7 +235,7 @@ Result<Value*> AddExtendedLstm(ImportContext& ctx, const LstmInputs& in, const L
 
 namespace {
 
-std::optional<std::string> WhyNotExtendedLstm(const Node& node) {
+std::optional<std::string> WhyNotExtendedLayer(const Node& node) {
   const auto& a = node.attrs<ExtendedLstmAttrs>();
   const Type& x = node.input(kX)->type();
   const Value* const h = node.input(kInitialH);
@@ -251,6 +252,13 @@ std::optional<std::string> WhyNotExtendedLstm(const Node& node) {
     return "the batch must be constant, because it is the size of the states; set it with --batch";
   if (node.outputs().size() > 1) return "the operators do not return the final states";
   return std::nullopt;
+}
+
+std::optional<std::string> WhyNotExtendedLstm(const Node& node) {
+  const auto reason = WhyNotExtendedLayer(node);
+  if (!reason || node.input(kX)->type().quantized()) return reason;
+  const auto steps = WhyNotUnrolled(node);  // else it is written step by step
+  return steps ? fmt::format("{}; {}", *reason, *steps) : *reason;
 }
 
 fb::ActivationFunctionType ActivationTypeOf(CellActivation activation) {
