@@ -95,6 +95,8 @@ std::vector<std::string> NativeEditTexts(const edit::EditReport& r) {
   const edit::EditSummary& s = *r.summary;
   if (s.operators_after != s.operators_before)
     out.push_back(fmt::format("{} of {} operators kept", s.operators_after, s.operators_before));
+  if (s.sorted)
+    out.emplace_back("the operators are sorted: some came before those whose results they need");
   const auto add = [&](std::string_view what, const std::vector<std::string>& names) {
     if (!names.empty())
       out.push_back(fmt::format("{}{}: {}", what, names.size() == 1 ? "" : "s", QuotedList(names)));

@@ -407,10 +407,19 @@ Result<Conversion> ConvertModel(ReadModel read, const Format& format, const Conv
   const SourceError source_error = [&] { return ErrorOfSource(read, o); };
   NN_ASSIGN(Conversion done, ConvertGraph(*std::move(imported), source_error, format, framed));
   if (may_copy && !done.written && done.unsupported.empty() && !done.verification) {
-    if (FirstError(read)) {
-      ConvertOptions rewriting = o;
-      rewriting.copy_unless_fewer = false;
-      return ConvertModel(std::move(read), format, rewriting);
+    if (const auto flaw = FirstError(read)) {
+      // A copy would have the flaw, too.
+      framed.most_operators.reset();
+      if (auto again = ImportForConversion(read, o)) {
+        auto whole = ConvertGraph(*std::move(again), source_error, format, framed);
+        if (whole && whole->written) {
+          whole->operators->before = operators;
+          whole->edits.push_back(
+              fmt::format("written again, not copied: the source violates rule {}: {}", flaw->rule,
+                          flaw->message));
+          return whole;
+        }
+      }
     }
     NN_ASSIGN(done, CopyModel(read, o));
     done.operators = OperatorCount{operators, operators};

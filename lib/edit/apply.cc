@@ -43,6 +43,7 @@ Json EditJson(const EditReport& r) {
   if (r.summary) {
     const EditSummary& s = *r.summary;
     json["operators"] = {{"before", s.operators_before}, {"after", s.operators_after}};
+    json["sorted"] = s.sorted;
     json["new_inputs"] = s.new_inputs;
     json["dropped_inputs"] = s.dropped_inputs;
     json["new_outputs"] = s.new_outputs;

@@ -63,6 +63,22 @@ EditSummary SummaryOf(const NativeFlow& flow, const NativeEdit& edit) {
   return s;
 }
 
+// Whether the operators that the edit keeps are in another order in the edited model.
+bool IsReordered(const NativeFlow& before, const NativeEdit& edit, const NativeFlow& after) {
+  size_t at = 0;
+  for (size_t i = 0; i < before.operators.size(); ++i) {
+    if (!edit.keeps[i] || at == after.operators.size()) continue;
+    const auto& from = before.operators[i].outputs;
+    const auto& to = after.operators[at++].outputs;
+    if (from.empty() || to.empty()) continue;
+    const auto renamed = edit.names.find(from[0]);
+    const std::string& name =
+        renamed == edit.names.end() ? before.values[from[0]].name : renamed->second;
+    if (name != after.values[to[0]].name) return true;
+  }
+  return false;
+}
+
 Status CheckRules(const ReadModel& source, const ReadModel& edited) {
   const auto flaw = FirstError(edited);
   if (!flaw || FirstError(source)) return {};
@@ -85,6 +101,8 @@ Result<EditedModel> EditModel(const ReadModel& source, const std::string& path,
   EditedModel out;
   out.model = {source.format, std::move(model), source.from_dump};
   out.summary = SummaryOf(flow, edit);
+  NN_ASSIGN(const NativeFlow edited, format.flow(*out.model.model));
+  out.summary.sorted = IsReordered(flow, edit, edited);
   for (const NativeEdit::Port& port : edit.inputs)
     out.inputs.emplace_back(flow.values[port.value].name, port.type);
   for (const NativeEdit::Port& port : edit.outputs)

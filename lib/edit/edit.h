@@ -24,6 +24,7 @@ struct EditSummary {
   // Inputs and outputs by their names in the source.
   std::vector<std::string> new_inputs, dropped_inputs, new_outputs, dropped_outputs;
   std::vector<std::pair<std::string, std::string>> renamed;  // old and new names
+  bool sorted = false;  // main graphs only: the operators were not in the order of their results
 };
 
 struct EditedModel {

@@ -162,6 +162,35 @@ TEST_CASE("nnconvert --set-metadata, --strip: texts alone are not run") {
   CHECK(Edit("--strip all,weights").code == 2);
 }
 
+TEST_CASE("nnconvert: edited models are sorted, also in subgraphs and functions") {
+  const Edited edited = Edit("--set-metadata author=you", R"(
+    ir_version: 10 opset_import { domain: "" version: 21 }
+    opset_import { domain: "f" version: 1 }
+    graph { name: "g"
+      node { op_type: "If" input: "flag" output: "y"
+        attribute { name: "then_branch" type: GRAPH g { name: "t"
+          node { op_type: "Abs" input: "t1" output: "t2" }
+          node { op_type: "Neg" input: "a" output: "t1" } output { name: "t2" } } }
+        attribute { name: "else_branch" type: GRAPH g { name: "e"
+          node { op_type: "Exp" input: "a" output: "e1" } output { name: "e1" } } } }
+      node { op_type: "Twice" domain: "f" input: "x" output: "a" }
+      input { name: "x" type { tensor_type { elem_type: 1 shape { dim { dim_value: 3 } } } } }
+      input { name: "flag" type { tensor_type { elem_type: 9 shape { } } } }
+      output { name: "y" type { tensor_type { elem_type: 1 } } } }
+    functions { name: "Twice" domain: "f" input: "p" output: "q" opset_import { version: 21 }
+      node { op_type: "Abs" input: "r" output: "q" }
+      node { op_type: "Add" input: "p" input: "p" output: "r" } })");
+  CHECK_MESSAGE(edited.code == 0, edited.err);
+  CHECK(Contains(edited.out,
+                 "the operators are sorted: some came before those whose results they "
+                 "need\n"));
+  CHECK(edited.report["native_edits"]["sorted"] == true);
+  CHECK(edited.text.find("\"Twice\"") < edited.text.find("\"If\""));
+  CHECK(edited.text.find("\"Neg\"") < edited.text.find("\"Abs\""));
+  CHECK(edited.text.find("\"Add\"") < edited.text.rfind("\"Abs\""));
+  CHECK(Edit("--set-metadata author=you").report["native_edits"]["sorted"] == false);
+}
+
 TEST_CASE("nnconvert: an edit and a conversion in one step") {
   const TempDir dir;
   WriteText(dir / "m.textproto", std::string(kModel));

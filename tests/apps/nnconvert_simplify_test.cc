@@ -126,6 +126,26 @@ TEST_CASE("nnconvert --simplify: a model that breaks a rule of its format is not
   CHECK(RunProgram("nnvalidate " + dir / "s.textproto").code == 0);
 }
 
+TEST_CASE("nnconvert --simplify: a source whose nodes are not sorted is not copied") {
+  const TempDir dir;
+  WriteText(dir / "m.textproto", R"(ir_version: 8
+    opset_import { version: 17 }
+    graph { name: "g"
+      node { op_type: "Relu" input: "a" output: "y" }
+      node { op_type: "Neg" input: "x" output: "a" }
+      input { name: "x" type { tensor_type { elem_type: 1 shape { dim { dim_value: 3 } } } } }
+      output { name: "y" type { tensor_type { elem_type: 1 } } } })");
+  const ProgramResult r =
+      RunProgram("nnconvert --simplify " + dir / "m.textproto " + dir / "y.onnx");
+  CHECK_MESSAGE(r.code == 0, (r.err + r.out));
+  CHECK_MESSAGE(Contains(r.out,
+                         "written again, not copied: the source violates rule "
+                         "ONNX-GRAPH-010"),
+                r.out);
+  CHECK(Contains(r.out, "verified by 3 runs"));
+  CHECK(RunProgram("nnvalidate " + dir / "y.onnx").code == 0);
+}
+
 TEST_CASE("nnconvert --simplify: the other formats") {
   const TempDir dir;
   WriteModel(dir / "m.tflite", R"(graph { in %x: f32[1, 4, 4, 3] %a = relu(%x) %b = relu(%x)

@@ -13,6 +13,7 @@
 #include <unordered_set>
 
 #include "base/name_map.h"
+#include "formats/onnx/importer.h"
 #include "formats/onnx/native.h"
 #include "formats/onnx/strip.h"
 #include "formats/onnx/value_names.h"
@@ -157,6 +158,21 @@ void Drop(List* list, const Fn& is_dropped) {
   list->DeleteSubrange(kept, list->size() - kept);
 }
 
+// Puts each node after those whose results it needs, in subgraphs as well. A cycle stays.
+void SortNodes(Nodes& nodes) {
+  for (pb::NodeProto& node : nodes)
+    for (auto& a : *node.mutable_attribute()) {
+      if (a.has_g()) SortNodes(*a.mutable_g()->mutable_node());
+      for (auto& g : *a.mutable_graphs()) SortNodes(*g.mutable_node());
+    }
+  const auto order = SortedOrder(nodes);
+  if (!order || std::ranges::is_sorted(*order)) return;
+  Nodes sorted;
+  sorted.Reserve(nodes.size());
+  for (const int i : *order) sorted.Add()->Swap(nodes.Mutable(i));
+  nodes.Swap(&sorted);
+}
+
 class Editor {
  public:
   Editor(const Model& source, NativeFlow flow, const NativeEdit& edit)
@@ -183,6 +199,8 @@ class Editor {
     NN_RETURN_IF_ERROR(Rename());
     for (const auto& [key, value] : edit_.metadata) NN_RETURN_IF_ERROR(SetMetadata(key, value));
     if (edit_.strip.any()) StripModel(edit_.strip, out_->proto);
+    SortNodes(*graph().mutable_node());
+    for (auto& f : *out_->proto.mutable_functions()) SortNodes(*f.mutable_node());
     return std::unique_ptr<NativeModel>(std::move(out_));
   }
 

@@ -13,8 +13,8 @@ namespace nn::onnx {
 Result<NativeFlow> FlowOf(const NativeModel& model);
 
 // A model with training information, which refers to all of the graph, must keep its operators,
-// inputs and outputs (kUnsupported). Names inside of functions change only by Strip::names, without
-// those of their inputs and outputs.
+// inputs and outputs (kUnsupported). The nodes of the edited model are in topological order. Names
+// inside of functions change only by Strip::names, without those of their inputs and outputs.
 Result<std::unique_ptr<NativeModel>> ApplyEdit(const NativeModel& model, const NativeEdit& edit);
 
 }  // namespace nn::onnx

@@ -76,6 +76,8 @@ bool IsSorted(const Nodes& nodes, const NameMap<int>& producer) {
   return true;
 }
 
+}  // namespace
+
 Result<std::vector<int>> SortedOrder(const Nodes& nodes) {
   NameMap<int> producer;
   producer.reserve(static_cast<size_t>(nodes.size()));
@@ -119,8 +121,6 @@ Result<std::vector<int>> SortedOrder(const Nodes& nodes) {
   }
   return order;
 }
-
-}  // namespace
 
 Value* const* Scope::Find(std::string_view name) const {
   for (const Scope* s = this; s != nullptr; s = s->outer) {

@@ -73,6 +73,9 @@ bool IsControlFlow(std::string_view domain, std::string_view op);
 // The names that a node needs, those captured by subgraphs and those in Gradient's attributes
 // included.
 std::vector<std::string_view> NeededBy(const pb::NodeProto& node);
+// Positions of the nodes such that each comes after those whose results it needs: ascending, if
+// they are sorted. kModel for a cycle.
+Result<std::vector<int>> SortedOrder(const Nodes& nodes);
 
 class Importer {
  public:
