@@ -452,7 +452,8 @@ Result<TargetsReport> DryRunForAll(const ConvertArguments& o) {
     NN_ASSIGN(edit, ApplyNative(o, read));
   }
   ShownProgress shown(o.messages);
-  const ConvertOptions options = OptionsOf(o, *read.format, nullptr, shown);
+  ConvertOptions options = OptionsOf(o, *read.format, nullptr, shown);
+  options.import_again = ImportsAgain(read, options);
   NN_ASSIGN(const ImportedModel imported, ImportForConversion(read, options));
   ConvertReport source;
   source.input = o.input;

@@ -368,6 +368,20 @@ Result<ImportedModel> ImportForConversion(const ReadModel& read, const ConvertOp
   return ImportWith(read, inputs, o.dequantize);
 }
 
+std::function<Result<ImportedModel>(const InputSettings&)> ImportsAgain(const ReadModel& read,
+                                                                        const ConvertOptions& o) {
+  if (o.edit || o.quantize || o.half) return nullptr;
+  return [&read, &o](const InputSettings& inputs) -> Result<ImportedModel> {
+    ConvertOptions other;
+    other.inputs = inputs;
+    other.states = o.states;
+    other.dequantize = o.dequantize;
+    if (read.model != nullptr) return ImportForConversion(read, other);
+    NN_ASSIGN(const ReadModel again, ReadModelFile(o.input, o.limits));
+    return ImportForConversion(again, other);
+  };
+}
+
 namespace {
 
 // Whether nothing that was asked for rounds.
@@ -401,6 +415,7 @@ Result<Conversion> ConvertModel(ReadModel read, const Format& format, const Conv
   if (!imported) return InInput(imported.error(), o);
   const uint64_t operators = o.simplify ? OperatorsOf(read) : 0;
   framed.keeps_bits = is_same && IsOnlySimplified(o);
+  framed.import_again = ImportsAgain(read, o);
   const bool may_copy = is_same && o.simplify && o.copy_unless_fewer && !o.dry_run;
   if (may_copy) framed.most_operators = operators == 0 ? 0 : operators - 1;
   if (!may_copy && !o.edited) Release(read, o.input);
@@ -447,6 +462,7 @@ Result<Conversion> ConvertGraph(ImportedModel imported, const SourceError& sourc
     if (!is_sound) return out;
   }
   out.random_nodes = CountNodes(source, IsRandom);
+  const std::vector<std::string> names = NamesOf(source.inputs());  // that options have
   if (o.prepare) NN_RETURN_IF_ERROR(o.prepare(source));
   std::optional<Graph> quantized;
   const bool only_listed = IsOnlyListed(source, format);
@@ -487,6 +503,7 @@ Result<Conversion> ConvertGraph(ImportedModel imported, const SourceError& sourc
   out.batch_norms_folded += folded;
   NN_RETURN_IF_ERROR(Fit(fitted, format, o, axes, out));
   if (!out.unsupported.empty()) {
+    for (size_t i = 0; needs_source && i < names.size(); ++i) source.RenameInput(i, names[i]);
     out.remedy = RemedyOf(source, format, out.unsupported.size(), of_import, o);
     return out;
   }

@@ -100,6 +100,10 @@ struct ConvertOptions {
   // Of the source, and its format; set by ConvertModel, for Conversion::holdings.
   std::vector<Holding> holdings = {};
   const Format* source_format = nullptr;
+  // Imports the source again with other settings than `inputs`, for remedies that may let the
+  // import do what it could not. Set by ConvertModel, unless the graph is edited. Null: not
+  // possible.
+  std::function<Result<ImportedModel>(const InputSettings&)> import_again = nullptr;
   bool dry_run = false;  // exports the model, but writes, validates and runs nothing
   bool verify = true;    // whether to run both models
   VerifyOptions verification;
@@ -184,6 +188,10 @@ Result<Conversion> ConvertModel(ReadModel model, const Format& format,
 
 // The graph of a model, as the options require it.
 Result<ImportedModel> ImportForConversion(const ReadModel& model, const ConvertOptions& options);
+// For ConvertOptions::import_again: null if something besides ConvertOptions::prepare changes the
+// graph. The model and the options must outlive the function.
+std::function<Result<ImportedModel>(const InputSettings&)> ImportsAgain(
+    const ReadModel& model, const ConvertOptions& options);
 
 // The same for a graph. `source_error` is as in convert/written.h and may be called on another
 // thread, while the caller waits. The options `input` and `limits` do not apply.

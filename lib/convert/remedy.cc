@@ -27,6 +27,16 @@
 namespace nn {
 namespace {
 
+// The word as one argument in a shell.
+std::string ShellWord(const std::string& word) {
+  constexpr std::string_view kSafe =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+=:,./@%";
+  if (word.find_first_not_of(kSafe) == std::string::npos) return word;
+  std::string out = "'";
+  for (const char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
+}
+
 // Options that set the dynamic dimensions of the inputs, and sizes for them.
 struct ChosenShapes {
   std::map<std::string, int64_t> symbols;
@@ -47,6 +57,22 @@ std::set<std::string, std::less<>> StateBatches(const Graph& graph) {
   return symbols;
 }
 
+// The sizes of a shape with symbols; nullopt for other types.
+std::optional<std::vector<int64_t>> SizesIn(const Type& type,
+                                            const std::map<std::string, int64_t>& symbols) {
+  if (!type.ranked() || type.const_dims()) return std::nullopt;
+  std::vector<int64_t> sizes;
+  for (const Dim& d : *type.dims) {
+    const Dim size = d.Substitute([&](std::string_view s) -> std::optional<Dim> {
+      const auto it = symbols.find(std::string(s));
+      return it == symbols.end() ? std::nullopt : std::optional<Dim>(it->second);
+    });
+    if (!size.is_const()) return std::nullopt;
+    sizes.push_back(size.value());
+  }
+  return sizes;
+}
+
 ChosenShapes ChooseShapes(const Graph& graph, int64_t size) {
   ChosenShapes out;
   const auto open = InputSymbols(graph);
@@ -63,17 +89,10 @@ ChosenShapes ChooseShapes(const Graph& graph, int64_t size) {
     out.options = "--batch 1";
     return out;
   }
-  for (const Port& p : graph.inputs()) {
-    const Type& type = p.value->type();
-    if (!type.ranked() || type.const_dims()) continue;
-    std::vector<std::string> dims;
-    for (const Dim& d : *type.dims)
-      dims.push_back(d.Substitute([&](std::string_view s) {
-                        return std::optional<Dim>(out.symbols.at(std::string(s)));
-                      }).ToString());
-    out.options += fmt::format("{}--input-shape {}:{}", out.options.empty() ? "" : " ", p.name,
-                               fmt::join(dims, ","));
-  }
+  for (const Port& p : graph.inputs())
+    if (const auto sizes = SizesIn(p.value->type(), out.symbols))
+      out.options += fmt::format("{}--input-shape {}", out.options.empty() ? "" : " ",
+                                 ShellWord(fmt::format("{}:{}", p.name, fmt::join(*sizes, ","))));
   return out;
 }
 
@@ -98,6 +117,14 @@ std::vector<OtherForm> OtherForms(const Graph& source, const ConvertOptions& o) 
   return forms;
 }
 
+// What is changed in the source. Each part has its options.
+struct Change {
+  OtherForm form = {};
+  ChosenShapes shapes = {};
+  std::map<size_t, Tensor> contents = {};  // by position of the input
+  bool clips = false;                      // the integers of all inputs
+};
+
 // What may leave fewer unsupported nodes.
 struct Remedy {
   std::string text;  // "with fixed shapes"
@@ -105,35 +132,8 @@ struct Remedy {
   size_t left = 0;  // nodes that stay unsupported
 };
 
-// How many nodes of the changed source are unsupported; nullopt if that cannot be determined.
-std::optional<size_t> UnsupportedAfter(Graph graph, const Format& format,
-                                       const std::vector<UnsupportedNode>& of_import,
-                                       const OtherForm& form) {
-  if (form.apply != nullptr && !form.apply(graph)) return std::nullopt;
-  if (!ForgetDeclaredShapes(graph)) return std::nullopt;
-  InterfaceAxes axes;
-  std::vector<UnsupportedNode> left = of_import;
-  if (!FitTo(*format.target, graph, axes, left)) return std::nullopt;
-  return left.size();
-}
-
-// With sizes for the dynamic dimensions of the inputs.
-std::optional<Remedy> FixShapes(const Graph& source, const Format& format,
-                                const std::vector<UnsupportedNode>& of_import,
-                                const OtherForm& form) {
-  if (InputSymbols(source).empty()) return std::nullopt;
-  for (const int64_t size : {32, 64, 224}) {
-    Graph graph = source.Clone();
-    ChosenShapes shapes = ChooseShapes(source, size);
-    if (!BindSymbols(graph, shapes.symbols)) continue;
-    const auto left = UnsupportedAfter(std::move(graph), format, of_import, form);
-    if (!left) continue;
-    if (form.apply == nullptr) return Remedy{"with fixed shapes", std::move(shapes.options), *left};
-    return Remedy{fmt::format("{} with fixed shapes", form.text),
-                  fmt::format("{} {}", form.option, shapes.options), *left};
-  }
-  return std::nullopt;
-}
+constexpr std::string_view kFixedShapes = "with fixed shapes";
+constexpr int64_t kSizes[] = {32, 64, 224};  // to try for open dimensions
 
 // More nodes between an input and the operand that it determines are not searched.
 constexpr size_t kMaxSearched = 256;
@@ -141,6 +141,8 @@ constexpr size_t kMaxSearched = 256;
 constexpr int64_t kMaxFixedFloats = 16;
 // Of more inputs, only all together are tried.
 constexpr size_t kMaxFixedAlone = 8;
+// Shapes and contents together are tried at most this often.
+constexpr int kMaxTogether = 64;
 
 // Whether the operand may say what the operator does rather than what it does it to, as far as
 // types tell: few numbers, and not in the first input unless it is a scalar.
@@ -179,47 +181,6 @@ std::set<size_t> FixableInputs(const Graph& graph) {
   return out;
 }
 
-// Contents to try for an input, by attempt: what verification runs would draw, then a number, as
-// what the operators require of axes, scales and counts is not known to the last detail.
-constexpr int kNumbersToTry[] = {1, 0};
-constexpr int kAttempts = kMaxNarrowing + 1 + static_cast<int>(std::size(kNumbersToTry));
-
-Result<Tensor> ContentsToTry(const Port& input, size_t i, const Domain& domain, int attempt) {
-  const Type& type = input.value->type();
-  if (attempt <= kMaxNarrowing)
-    return SeededInput(input.name, type, i, 0, Narrowed(domain, type, attempt));
-  return ParseLiteral(std::to_string(kNumbersToTry[attempt - kMaxNarrowing - 1]), type);
-}
-
-// With contents for these inputs, which determine what operators do.
-std::optional<Remedy> FixInputs(const Graph& source, const Format& format,
-                                const std::vector<UnsupportedNode>& of_import,
-                                const OtherForm& form, const std::set<size_t>& fixed) {
-  const std::vector<Domain> domains = InputDomains(source);
-  std::optional<Remedy> best;
-  for (int attempt = 0; attempt < kAttempts && !(best && best->left == 0); ++attempt) {
-    Graph graph = source.Clone();
-    // The file may have declared shapes for other contents.
-    if (!ForgetDeclaredShapes(graph)) return std::nullopt;
-    std::string options(form.option);
-    std::vector<std::pair<Value*, Tensor>> contents;
-    for (const size_t i : fixed) {
-      const Port& input = graph.inputs()[i];
-      auto tensor = ContentsToTry(input, i, domains[i], attempt);
-      if (!tensor) return std::nullopt;
-      contents.emplace_back(input.value, *std::move(tensor));
-      options += fmt::format("{}--fix-input {}=VALUE", options.empty() ? "" : " ", input.name);
-    }
-    for (auto& [value, tensor] : contents) graph.MakeConstant(value, std::move(tensor));
-    const auto left = UnsupportedAfter(std::move(graph), format, of_import, form);
-    if (left && (!best || *left < best->left))
-      best = Remedy{fmt::format("{}{}with suitable constants for inputs", form.text,
-                                form.text.empty() ? "" : " and "),
-                    std::move(options), *left};
-  }
-  return best;
-}
-
 // The positions of the inputs of integers.
 std::vector<size_t> IntegerInputs(const Graph& graph) {
   std::vector<size_t> out;
@@ -230,24 +191,226 @@ std::vector<size_t> IntegerInputs(const Graph& graph) {
   return out;
 }
 
-// With small integers in all inputs.
-std::optional<Remedy> ClipInputs(const Graph& source, const Format& format,
-                                 const std::vector<UnsupportedNode>& of_import,
-                                 const OtherForm& form) {
-  Graph graph = source.Clone();
-  std::string options(form.option);
-  for (const size_t i : IntegerInputs(source)) {
-    const Type scalar(graph.inputs()[i].value->dtype(), {});
-    auto min = ParseLiteral("0", scalar), max = ParseLiteral("1", scalar);
-    if (!min || !max || !ClipInput(graph, i, *std::move(min), *std::move(max))) return std::nullopt;
-    options += fmt::format("{}--clip-input {}=MIN,MAX", options.empty() ? "" : " ",
-                           graph.inputs()[i].name);
+// Whether the node compares two operands.
+bool IsComparison(const Node& node) {
+  return node.op().category == Category::kArithmetic && node.inputs().size() == 2 &&
+         node.output()->dtype() == DType::kBool && node.input(0)->dtype() != DType::kBool;
+}
+
+// The single numbers that operators compare the input with. One of them is likely to be what a
+// branch expects.
+std::vector<std::string> ComparedWith(const Graph& graph, const Value* input) {
+  std::vector<std::string> out;
+  std::set<const Value*> same = {input};  // all values with its elements
+  for (const Node& node : graph.nodes()) {
+    if (node.inputs().empty()) continue;
+    if (IsComparison(node)) {
+      for (size_t i = 0; i < 2; ++i) {
+        const Value* const other = node.input(1 - i);
+        if (same.contains(node.input(i)) && other->is_constant() &&
+            other->constant().elements() == 1)
+          out.push_back(LiteralOf(other->constant()));
+      }
+    } else if (same.contains(node.input(0)) &&
+               (node.op().movement != Movement::kNone || node.op().converts)) {
+      same.insert(node.output());
+    }
   }
-  const auto left = UnsupportedAfter(std::move(graph), format, of_import, form);
-  if (!left) return std::nullopt;
-  return Remedy{fmt::format("{}{}with narrow bounds of the integers in inputs", form.text,
-                            form.text.empty() ? "" : " and "),
-                std::move(options), *left};
+  return out;
+}
+
+// Contents to try for an input: what its users compare it with, what verification runs would draw,
+// then numbers, as what the operators require of axes, scales and counts is not known to the last
+// detail.
+std::vector<Tensor> ContentsToTry(const Graph& source, size_t i, const Domain& domain) {
+  const Port& input = source.inputs()[i];
+  const Type& type = input.value->type();
+  std::vector<Tensor> out;
+  const auto add = [&](Result<Tensor> tensor) {
+    if (tensor) out.push_back(*std::move(tensor));
+  };
+  for (const std::string& number : ComparedWith(source, input.value))
+    add(ParseLiteral(number, type));
+  for (int level = 0; level <= kMaxNarrowing; ++level)
+    add(SeededInput(input.name, type, i, 0, Narrowed(domain, type, level)));
+  for (const std::string_view number : {"1", "0"}) add(ParseLiteral(number, type));
+  return out;
+}
+
+// Tries changes of one source.
+class Trials {
+ public:
+  Trials(const Graph& source, const Format& format, const std::vector<UnsupportedNode>& of_import,
+         const ConvertOptions& o)
+      : source_(source), format_(format), of_import_(of_import), o_(o) {}
+
+  // Keeps the remedy if it leaves fewer nodes than those before.
+  void Try(const Change& change, std::string_view text) {
+    const auto left = UnsupportedAfter(change);
+    if (!left || (best_ && best_->left <= *left)) return;
+    best_ = Remedy{Text(change, text), Options(change), *left};
+  }
+  bool done() const { return best_ && best_->left == 0; }
+  const std::optional<Remedy>& best() const { return best_; }
+
+ private:
+  static std::string Text(const Change& change, std::string_view text) {
+    const std::string_view form = change.form.text;
+    if (form.empty() || text.empty()) return fmt::format("{}{}", form, text);
+    return fmt::format("{}{}{}", form, text.starts_with(kFixedShapes) ? " " : " and ", text);
+  }
+
+  std::string Options(const Change& change) const {
+    std::vector<std::string> options;
+    if (!change.form.option.empty()) options.emplace_back(change.form.option);
+    if (!change.shapes.options.empty()) options.push_back(change.shapes.options);
+    for (const auto& [i, tensor] : change.contents)
+      options.push_back("--fix-input " + ShellWord(fmt::format("{}={}", source_.inputs()[i].name,
+                                                               LiteralOf(tensor))));
+    if (change.clips)
+      for (const size_t i : IntegerInputs(source_))
+        options.push_back("--clip-input " + ShellWord(source_.inputs()[i].name + "=0,1"));
+    return fmt::to_string(fmt::join(options, " "));
+  }
+
+  // How many nodes of the changed source are unsupported; nullopt if that cannot be determined.
+  std::optional<size_t> UnsupportedAfter(const Change& change) const {
+    std::vector<UnsupportedNode> left = of_import_;
+    auto graph = Changed(change, left);
+    if (!graph || !BindSymbols(*graph, change.shapes.symbols)) return std::nullopt;
+    if (change.clips && !ClipIntegers(*graph)) return std::nullopt;
+    if (change.form.apply != nullptr && !change.form.apply(*graph)) return std::nullopt;
+    if (!ForgetDeclaredShapes(*graph)) return std::nullopt;
+    if (format_.lower != nullptr && !format_.lower(*graph, o_.output, nullptr)) return std::nullopt;
+    InterfaceAxes axes;
+    if (!FitTo(*format_.target, *graph, axes, left)) return std::nullopt;
+    // A writer has requirements of its own, such as known sizes.
+    if (left.empty() && !format_.write(*graph, o_.output)) return std::nullopt;
+    return left.size();
+  }
+
+  // The source with constants in place of inputs. Nodes that the import could not hold may be
+  // possible with what is known.
+  Result<Graph> Changed(const Change& change, std::vector<UnsupportedNode>& left) const {
+    const bool decides = !change.contents.empty() || !change.shapes.symbols.empty();
+    if (!of_import_.empty() && decides && o_.import_again) return ImportAgain(change, left);
+    Graph graph = source_.Clone();
+    // The file may have declared shapes for other contents.
+    if (!change.contents.empty()) NN_RETURN_IF_ERROR(ForgetDeclaredShapes(graph));
+    std::vector<std::pair<Value*, const Tensor*>> values;
+    for (const auto& [i, tensor] : change.contents)
+      values.emplace_back(graph.inputs()[i].value, &tensor);
+    for (const auto& [value, tensor] : values) graph.MakeConstant(value, *tensor);
+    return graph;
+  }
+
+  Result<Graph> ImportAgain(const Change& change, std::vector<UnsupportedNode>& left) const {
+    InputSettings settings = o_.inputs;
+    for (const Port& p : source_.inputs())
+      if (const auto dims = SizesIn(p.value->type(), change.shapes.symbols))
+        settings.shapes[p.name] = *dims;
+    std::map<std::string, Tensor> contents;
+    for (const auto& [i, tensor] : change.contents)
+      contents.emplace(source_.inputs()[i].name, tensor);
+    const auto before = o_.inputs.constants;
+    settings.constants = [&](const Graph& graph) -> Result<std::map<size_t, Tensor>> {
+      std::map<size_t, Tensor> out;
+      if (before) {
+        NN_ASSIGN(out, before(graph));
+      }
+      std::vector<std::string> names = NamesOf(graph.inputs());
+      NameUnnamed(names, "in");
+      for (size_t i = 0; i < names.size(); ++i)
+        if (const auto c = contents.find(names[i]); c != contents.end()) out.emplace(i, c->second);
+      return out;
+    };
+    NN_ASSIGN(ImportedModel imported, o_.import_again(settings));
+    left = std::move(imported.unsupported);
+    Graph graph = std::move(imported.graph);
+    NamePorts(graph);
+    if (o_.prepare) NN_RETURN_IF_ERROR(o_.prepare(graph));
+    if (o_.dequantize) NN_RETURN_IF_ERROR(DequantizeAll(graph));
+    if (o_.float32) NN_RETURN_IF_ERROR(ComputeInFloat32(graph));
+    return graph;
+  }
+
+  static Status ClipIntegers(Graph& graph) {
+    for (const size_t i : IntegerInputs(graph)) {
+      const Type scalar(graph.inputs()[i].value->dtype(), {});
+      NN_ASSIGN(Tensor min, ParseLiteral("0", scalar));
+      NN_ASSIGN(Tensor max, ParseLiteral("1", scalar));
+      NN_RETURN_IF_ERROR(ClipInput(graph, i, std::move(min), std::move(max)));
+    }
+    return {};
+  }
+
+  const Graph& source_;
+  const Format& format_;
+  const std::vector<UnsupportedNode>& of_import_;
+  const ConvertOptions& o_;
+  std::optional<Remedy> best_;
+};
+
+// The sets of inputs that may become constants. A model without inputs is of no use.
+std::vector<std::set<size_t>> ChoicesOfInputs(const Graph& source) {
+  const std::set<size_t> fixable = FixableInputs(source);
+  std::vector<std::set<size_t>> choices;
+  if (fixable.size() <= kMaxFixedAlone)
+    for (const size_t i : fixable) choices.push_back({i});
+  if (fixable.size() > 1) choices.push_back(fixable);
+  std::erase_if(choices,
+                [&](const std::set<size_t>& c) { return c.size() == source.inputs().size(); });
+  return choices;
+}
+
+// Contents for each of the choices: one map for each attempt.
+std::vector<std::map<size_t, Tensor>> ContentsOf(const Graph& source) {
+  const std::vector<Domain> domains = InputDomains(source);
+  std::vector<std::map<size_t, Tensor>> out;
+  for (const std::set<size_t>& choice : ChoicesOfInputs(source)) {
+    std::map<size_t, std::vector<Tensor>> options;
+    size_t attempts = 0;
+    bool complete = true;
+    for (const size_t i : choice) {
+      options[i] = ContentsToTry(source, i, domains[i]);
+      attempts = std::max(attempts, options[i].size());
+      complete = complete && !options[i].empty();
+    }
+    for (size_t k = 0; complete && k < attempts; ++k) {
+      std::map<size_t, Tensor>& contents = out.emplace_back();
+      for (const auto& [i, tensors] : options)
+        contents.emplace(i, tensors[std::min(k, tensors.size() - 1)]);
+    }
+  }
+  return out;
+}
+
+// Shapes, or another form of the source, or both.
+void TryShapes(const Graph& source, const std::vector<OtherForm>& forms, Trials& trials) {
+  for (const OtherForm& form : forms) {
+    if (trials.done()) return;
+    if (form.apply != nullptr) trials.Try({.form = form}, "");
+    if (InputSymbols(source).empty()) continue;
+    for (const int64_t size : kSizes)
+      if (!trials.done())
+        trials.Try({.form = form, .shapes = ChooseShapes(source, size)}, kFixedShapes);
+  }
+}
+
+// Contents of inputs; with shapes as well if nothing else does.
+void TryContents(const Graph& source, const std::vector<OtherForm>& forms, Trials& trials) {
+  const auto contents = ContentsOf(source);
+  for (const OtherForm& form : forms)
+    for (const auto& c : contents)
+      if (!trials.done())
+        trials.Try({.form = form, .contents = c}, "with suitable constants for inputs");
+  if (InputSymbols(source).empty()) return;
+  int tried = 0;
+  for (const int64_t size : kSizes)
+    for (const auto& c : contents)
+      if (!trials.done() && tried++ < kMaxTogether)
+        trials.Try({.shapes = ChooseShapes(source, size), .contents = c},
+                   "with fixed shapes and suitable constants for inputs");
 }
 
 }  // namespace
@@ -259,34 +422,17 @@ bool HasRemedies(const Graph& source, const ConvertOptions& o) {
 
 std::string RemedyOf(const Graph& source, const Format& format, size_t unsupported,
                      const std::vector<UnsupportedNode>& of_import, const ConvertOptions& o) {
-  std::optional<Remedy> best;
-  const auto add = [&](std::optional<Remedy> r) {
-    if (r && r->left < (best ? best->left : unsupported)) best = std::move(r);
-  };
-  add(FixShapes(source, format, of_import, {}));
-  for (const OtherForm& form : OtherForms(source, o)) {
-    if (best && best->left == 0) break;
-    if (const auto left = UnsupportedAfter(source.Clone(), format, of_import, form))
-      add(Remedy{std::string(form.text), std::string(form.option), *left});
-    add(FixShapes(source, format, of_import, form));
-  }
-  const std::set<size_t> fixable = FixableInputs(source);
-  std::vector<std::set<size_t>> choices;
-  if (fixable.size() <= kMaxFixedAlone)
-    for (const size_t i : fixable) choices.push_back({i});
-  if (fixable.size() != 1 && !fixable.empty()) choices.push_back(fixable);
-  // A model without inputs is of no use.
-  std::erase_if(choices,
-                [&](const std::set<size_t>& c) { return c.size() == source.inputs().size(); });
+  Trials trials(source, format, of_import, o);
   std::vector<OtherForm> forms = OtherForms(source, o);
   forms.insert(forms.begin(), OtherForm{});
+  TryShapes(source, forms, trials);
   if (!IntegerInputs(source).empty())
     for (const OtherForm& form : forms)
-      if (!best || best->left > 0) add(ClipInputs(source, format, of_import, form));
-  for (const OtherForm& form : forms)
-    for (const std::set<size_t>& fixed : choices)
-      if (!best || best->left > 0) add(FixInputs(source, format, of_import, form, fixed));
-  if (!best) return {};
+      if (!trials.done())
+        trials.Try({.form = form, .clips = true}, "with narrow bounds of the integers in inputs");
+  TryContents(source, forms, trials);
+  const std::optional<Remedy>& best = trials.best();
+  if (!best || best->left >= unsupported) return {};
   return best->left == 0
              ? fmt::format("{}, every operator can be converted: {}", best->text, best->options)
              : fmt::format("{}, only {} cannot be converted: {}", best->text, best->left,

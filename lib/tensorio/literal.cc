@@ -1,5 +1,7 @@
 #include "tensorio/literal.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <optional>
 #include <string>
@@ -164,6 +166,14 @@ Result<std::vector<int64_t>> ShapeFor(const Literal& literal, const Type& type) 
   return literal.dims;
 }
 
+std::string TextOf(const Tensor& tensor, int64_t i) {
+  if (tensor.dtype() == DType::kBool) return tensor.GetInt(i) != 0 ? "true" : "false";
+  if (!IsFloat(tensor.dtype())) return std::to_string(tensor.GetInt(i));
+  const double value = tensor.GetDouble(i);
+  return tensor.dtype() == DType::kF64 ? fmt::format("{}", value)
+                                       : FloatText(static_cast<float>(value));
+}
+
 }  // namespace
 
 bool LooksLikeLiteral(std::string_view text) {
@@ -189,6 +199,19 @@ Result<Tensor> ParseLiteral(std::string_view text, const Type& type) {
     NN_RETURN_IF_ERROR(
         SetElement(b, i, literal.elements[fill ? 0 : static_cast<size_t>(i)], type.quantized()));
   return b.Finish();
+}
+
+std::string LiteralOf(const Tensor& tensor) {
+  std::string out;
+  bool equal = tensor.elements() > 0;
+  std::string first;
+  for (int64_t i = 0; i < tensor.elements(); ++i) {
+    const std::string text = TextOf(tensor, i);
+    if (i == 0) first = text;
+    equal = equal && text == first;
+    out += (i == 0 ? "" : ",") + text;
+  }
+  return equal ? first : "[" + out + "]";
 }
 
 }  // namespace nn

@@ -6,6 +6,7 @@
 //   [[1, 2], [3, 4]]   nested lists that give the shape
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "base/status.h"
@@ -21,5 +22,9 @@ bool LooksLikeLiteral(std::string_view text);
 // dimensions are taken from the list. kUsage if the count, shape or values do not match, or if a
 // single value is given for an unknown shape.
 Result<Tensor> ParseLiteral(std::string_view text, const Type& type);
+
+// The literal that ParseLiteral() reads as these numbers or booleans for a type of their shape: one
+// value if all are equal, else a flat list.
+std::string LiteralOf(const Tensor& tensor);
 
 }  // namespace nn

@@ -59,6 +59,27 @@ TEST_CASE("literals: strings") {
   CHECK(ParseLiteral(R"("x")", TypeOf("str[2]"))->strings() == std::vector<std::string>{"x", "x"});
 }
 
+TEST_CASE("literals: of tensors") {
+  struct Row {
+    std::string_view text;
+    const char* type;
+    std::string_view literal;
+  };
+  for (const Row& r :
+       {Row{"[1, -2, 3]", "i64[3]", "[1,-2,3]"}, Row{"[7, 7]", "i32[2]", "7"},
+        Row{"0.1", "f32[]", "0.1"}, Row{"[0.1, nan, inf]", "f64[3]", "[0.1,nan,inf]"},
+        Row{"[true, false]", "bool[2]", "[true,false]"}, Row{"[]", "u8[0]", "[]"},
+        Row{"[[1, 2], [3, 4]]", "f16[2, 2]", "[1.0,2.0,3.0,4.0]"}}) {
+    CAPTURE(std::string(r.text));
+    const auto t = ParseLiteral(r.text, TypeOf(r.type));
+    REQUIRE(t.has_value());
+    CHECK(LiteralOf(*t) == r.literal);
+    const auto again = ParseLiteral(LiteralOf(*t), TypeOf(r.type));
+    REQUIRE(again.has_value());
+    CHECK(LiteralOf(*again) == r.literal);
+  }
+}
+
 TEST_CASE("literals: file names are not literals") {
   for (const char* text : {"x.npy", "./5", "5.npy", "", "-", "data/[1].npy", "TRUE", "0x10", "1,2"})
     CHECK_MESSAGE(!LooksLikeLiteral(text), text);
