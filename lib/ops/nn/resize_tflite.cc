@@ -13,12 +13,12 @@ constexpr int64_t kOne = 1 << 10;
 
 // The position of an output element between two input elements.
 template <typename T>
-struct Between {
+struct Bracket {
   int64_t low, high;
   T low_weight, high_weight;
 };
 
-Between<float> FloatBetween(Coordinates coordinates, int64_t i, int64_t n, int64_t m) {
+Bracket<float> FloatBetween(Coordinates coordinates, int64_t i, int64_t n, int64_t m) {
   const bool corners = coordinates == Coordinates::kAlignCorners && m > 1;
   const float ratio =
       static_cast<float>(corners ? n - 1 : n) / static_cast<float>(corners ? m - 1 : m);
@@ -31,7 +31,7 @@ Between<float> FloatBetween(Coordinates coordinates, int64_t i, int64_t n, int64
   return {low, high, 1 - distance, distance};
 }
 
-Between<int64_t> IntegerBetween(Coordinates coordinates, int64_t i, int64_t n, int64_t m) {
+Bracket<int64_t> IntegerBetween(Coordinates coordinates, int64_t i, int64_t n, int64_t m) {
   const bool corners = coordinates == Coordinates::kAlignCorners && m > 1;
   const int64_t ratio = corners ? (kOne * (n - 1) + (m - 1) / 2) / (m - 1) : (kOne * n + m / 2) / m;
   const int64_t position =
@@ -44,8 +44,8 @@ Between<int64_t> IntegerBetween(Coordinates coordinates, int64_t i, int64_t n, i
 
 // The four terms in TensorFlow Lite's order: the second of each pair of rows comes before the
 // second of each pair of columns.
-int64_t Combine(const std::array<int64_t, 4>& x, const Between<int64_t>& row,
-                const Between<int64_t>& column) {
+int64_t Combine(const std::array<int64_t, 4>& x, const Bracket<int64_t>& row,
+                const Bracket<int64_t>& column) {
   const int64_t sum =
       x[0] * row.low_weight * column.low_weight + x[1] * row.high_weight * column.low_weight +
       x[2] * row.low_weight * column.high_weight + x[3] * row.high_weight * column.high_weight;
@@ -53,8 +53,8 @@ int64_t Combine(const std::array<int64_t, 4>& x, const Between<int64_t>& row,
   return (sum + (sum > 0 ? kHalf : -kHalf)) / (1 << 20);
 }
 
-int64_t Combine(const std::array<int64_t, 4>& x, const Between<float>& row,
-                const Between<float>& column) {
+int64_t Combine(const std::array<int64_t, 4>& x, const Bracket<float>& row,
+                const Bracket<float>& column) {
   const auto f = [&](size_t k) { return static_cast<float>(x[k]); };
   const float sum = f(0) * row.low_weight * column.low_weight +
                     f(1) * row.high_weight * column.low_weight +
@@ -71,9 +71,9 @@ void Run(const Tensor& x, Layout layout, Locate locate, TensorBuilder& out) {
   const size_t columns = rows + 1;
   const auto channels = static_cast<size_t>(ChannelAxis(layout, 4));
   for (int64_t i = 0; i < out.dims()[rows]; ++i) {
-    const Between<T> row = locate(i, x.dims()[rows], out.dims()[rows]);
+    const Bracket<T> row = locate(i, x.dims()[rows], out.dims()[rows]);
     for (int64_t j = 0; j < out.dims()[columns]; ++j) {
-      const Between<T> column = locate(j, x.dims()[columns], out.dims()[columns]);
+      const Bracket<T> column = locate(j, x.dims()[columns], out.dims()[columns]);
       for (int64_t b = 0; b < x.dims()[0]; ++b) {
         for (int64_t c = 0; c < x.dims()[channels]; ++c) {
           const auto at = [&](int64_t r, int64_t k) {
