@@ -120,5 +120,42 @@ TEST_CASE("nnconvert: weights that the source widens stay in 16 bits") {
   CHECK(!has("e.tflite", "FLOAT16"));
 }
 
+// TreeEnsembleRegressor has its weights as attributes, which cannot be of 16 bits.
+TEST_CASE("nnconvert --weights-only: the weights of trees stay attributes or are refused") {
+  const TempDir dir;
+  std::string ids, leaves, zeros, modes, weights;
+  for (int i = 0; i < 80; ++i) {
+    ids += fmt::format(" ints: {}", i);
+    zeros += " ints: 0";
+    modes += " strings: \"LEAF\"";
+    weights += fmt::format(" floats: {}", i);
+    leaves += " floats: 0";
+  }
+  const auto list = [](std::string_view name, std::string_view type, const std::string& values) {
+    return fmt::format("attribute {{ name: \"{}\" type: {} {} }} ", name, type, values);
+  };
+  std::string node;
+  for (const char* name : {"nodes_treeids", "target_treeids"}) node += list(name, "INTS", ids);
+  for (const char* name : {"nodes_nodeids", "nodes_featureids", "nodes_truenodeids",
+                           "nodes_falsenodeids", "target_nodeids", "target_ids"})
+    node += list(name, "INTS", zeros);
+  node += list("nodes_values", "FLOATS", leaves) + list("target_weights", "FLOATS", weights) +
+          list("nodes_modes", "STRINGS", modes) + list("n_targets", "INT", "i: 1");
+  const auto port = [](std::string_view kind, std::string_view name) {
+    return fmt::format(
+        "{} {{ name: \"{}\" type {{ tensor_type {{ elem_type: 1 shape {{ dim {{ "
+        "dim_value: 2 }} dim {{ dim_value: 1 }} }} }} }} }} ",
+        kind, name);
+  };
+  WriteText(dir / "m.textproto",
+            "ir_version: 8 opset_import { version: 17 } opset_import { domain: \"ai.onnx.ml\" "
+            "version: 3 } graph { name: \"g\" node { op_type: \"TreeEnsembleRegressor\" domain: "
+            "\"ai.onnx.ml\" input: \"x\" output: \"y\" " +
+                node + "} " + port("input", "x") + port("output", "y") + "}");
+  const ProgramResult r =
+      RunProgram("nnconvert --bf16 --weights-only " + dir / "m.textproto " + dir / "out.onnx");
+  CHECK_MESSAGE((r.code == 0 || r.code == 3), r.err);
+}
+
 }  // namespace
 }  // namespace nn::test::nnconvert_half_test

@@ -376,6 +376,7 @@ Status WriteTreeEnsemble(ExportContext& ctx, const Node& node) {
 }
 
 Status WriteTrees(ExportContext& ctx, const Node& node) {
+  if (const auto why = WhyNotTrees(node)) return UnsupportedError("{}", *why);
   return ctx.ml_opset() >= 5 ? WriteTreeEnsemble(ctx, node) : WriteTreeRegressor(ctx, node);
 }
 
