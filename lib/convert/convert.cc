@@ -487,7 +487,7 @@ Result<Conversion> ConvertGraph(ImportedModel imported, const SourceError& sourc
   }
   if (o.unroll) NN_RETURN_IF_ERROR(BindLayerSteps(source, *format.target, *o.unroll));
   const SourceSummary summary(source);
-  const bool stores_halves = !o.float32 && !o.half && StoresHalves(source);
+  const bool is_narrow = !o.float32 && !o.half && !o.dequantize && StoresNarrowWeights(source);
   // Only the verification runs the source, and remedies are tried on it.
   const bool needs_source = runs || HasRemedies(source, o);
   const std::vector<UnsupportedNode> of_import = out.unsupported;
@@ -507,7 +507,7 @@ Result<Conversion> ConvertGraph(ImportedModel imported, const SourceError& sourc
     out.remedy = RemedyOf(source, format, out.unsupported.size(), of_import, o);
     return out;
   }
-  if (stores_halves) NN_RETURN_IF_ERROR(StoreHalves(fitted, *format.target));
+  if (is_narrow) NN_RETURN_IF_ERROR(StoreNarrowWeights(fitted, *format.target));
   if (o.half) NN_RETURN_IF_ERROR(CheckHalved(fitted, format, *o.half));
   out.converted = InterfaceOf(fitted);
   out.moved_ports = MovedPorts(summary, fitted, axes);

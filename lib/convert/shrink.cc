@@ -138,28 +138,35 @@ Status HalveSource(Graph& graph, const Format& format, const ConvertOptions& o, 
   return {};
 }
 
-bool StoresHalves(const Graph& graph) {
-  return std::ranges::any_of(graph.nodes(), [](const Node& node) {
-    if (std::ranges::any_of(node.regions(), [](const auto& g) { return StoresHalves(*g); }))
-      return true;
-    if (!node.op().converts || node.output()->dtype() != DType::kF32) return false;
-    const Value* const x = node.input(0);
-    return x->is_constant() && x->dtype() == DType::kF16 &&
-           x->constant().elements() >= HalfOptions().least_elements;
-  });
+bool StoresNarrowWeights(const Graph& graph) {
+  const auto is_narrow = [](const Value& v) {
+    return v.is_constant() && v.constant().elements() >= HalfOptions().least_elements &&
+           (v.dtype() == DType::kF16 || v.dtype() == DType::kI8 || v.dtype() == DType::kU8);
+  };
+  return std::ranges::any_of(graph.values(), is_narrow) ||
+         std::ranges::any_of(graph.nodes(), [](const Node& node) {
+           return std::ranges::any_of(node.regions(),
+                                      [](const auto& g) { return StoresNarrowWeights(*g); });
+         });
 }
 
 namespace {
 
-// The numbers in f16; nullopt if it does not hold all of them.
-Result<std::optional<Tensor>> ExactHalf(const Tensor& tensor) {
-  NN_ASSIGN(TensorBuilder builder, TensorBuilder::Create(DType::kF16, tensor.dims()));
-  for (int64_t i = 0; i < builder.elements(); ++i) builder.SetDouble(i, tensor.GetDouble(i));
-  Tensor half = builder.Finish();
+// The numbers in the type, which has those from `least` to `most`; nullopt if it does not hold all
+// of them.
+Result<std::optional<Tensor>> ExactIn(const Tensor& tensor, DType type, double least, double most) {
+  NN_ASSIGN(TensorBuilder builder, TensorBuilder::Create(type, tensor.dims()));
+  for (int64_t i = 0; i < builder.elements(); ++i) {
+    const double number = tensor.GetDouble(i);
+    if (!(number >= least && number <= most)) return std::nullopt;
+    builder.SetDouble(i, number);
+  }
+  Tensor narrow = builder.Finish();
   for (int64_t i = 0; i < tensor.elements(); ++i)
-    if (std::bit_cast<uint64_t>(half.GetDouble(i)) != std::bit_cast<uint64_t>(tensor.GetDouble(i)))
+    if (std::bit_cast<uint64_t>(narrow.GetDouble(i)) !=
+        std::bit_cast<uint64_t>(tensor.GetDouble(i)))
       return std::nullopt;
-  return half;
+  return narrow;
 }
 
 bool HasAllUsers(const Target& target, const Value& value) {
@@ -167,12 +174,23 @@ bool HasAllUsers(const Target& target, const Value& value) {
                              [&](const Use& use) { return !target.why_illegal(*use.node); });
 }
 
+// Makes the users of `v` those of a dequantized constant; false if the target has not all of them.
+Result<bool> Widen(Graph& graph, Value* v, Value* stored, const Target& target) {
+  NN_ASSIGN(Node* const wide,
+            graph.Append("dequantize", {stored}, DequantizeAttrs{}, 1, &graph.nodes().front()));
+  graph.ReplaceUses(v, wide->output());
+  if (!target.why_illegal(*wide) && HasAllUsers(target, *wide->output())) return true;
+  graph.ReplaceUses(wide->output(), v);
+  graph.Erase(wide);
+  return false;
+}
+
 }  // namespace
 
-Status StoreHalves(Graph& fitted, const Target& target) {
+Status StoreNarrowWeights(Graph& fitted, const Target& target) {
   if (target.narrows_constants) return {};
   NN_RETURN_IF_ERROR(
-      ForEachRegion(fitted, [&](Graph& region) { return StoreHalves(region, target); }));
+      ForEachRegion(fitted, [&](Graph& region) { return StoreNarrowWeights(region, target); }));
   std::vector<Value*> weights;
   for (Value& v : fitted.values())
     if (v.is_constant() && v.dtype() == DType::kF32 && !v.type().quantized() && !v.uses().empty() &&
@@ -180,15 +198,18 @@ Status StoreHalves(Graph& fitted, const Target& target) {
         HasAllUsers(target, v))
       weights.push_back(&v);
   for (Value* const v : weights) {
-    NN_ASSIGN(auto half, ExactHalf(v->constant()));
-    if (!half) continue;
-    Value* const stored = fitted.AddConstant(*std::move(half), v->name());
-    NN_ASSIGN(Node* const wide,
-              fitted.Append("dequantize", {stored}, DequantizeAttrs{}, 1, &fitted.nodes().front()));
-    fitted.ReplaceUses(v, wide->output());
-    if (!target.why_illegal(*wide) && HasAllUsers(target, *wide->output())) continue;
-    fitted.ReplaceUses(wide->output(), v);
-    fitted.Erase(wide);
+    NN_ASSIGN(auto integers, ExactIn(v->constant(), DType::kI8, -128, 127));
+    if (integers) {
+      Value* const stored =
+          fitted.AddConstant(*std::move(integers), v->name(), Quant::PerTensor(1, 0));
+      NN_ASSIGN(const bool done, Widen(fitted, v, stored, target));
+      if (done) continue;
+    }
+    NN_ASSIGN(auto halves, ExactIn(v->constant(), DType::kF16, -LargestHalf(DType::kF16),
+                                   LargestHalf(DType::kF16)));
+    if (!halves) continue;
+    Value* const stored = fitted.AddConstant(*std::move(halves), v->name());
+    NN_RETURN_IF_ERROR(Widen(fitted, v, stored, target).map([](bool) {}));
   }
   return RemoveDeadCode(fitted);
 }

@@ -24,13 +24,13 @@ Result<bool> SimplifyFor(const Target& target, Graph& graph, InterfaceAxes& axes
 Status HalveSource(Graph& graph, const Format& format, const ConvertOptions& options,
                    Conversion& out);
 
-// Whether the graph widens large constants of f16.
-bool StoresHalves(const Graph& graph);
+// Whether the graph has large constants of f16, or of integers with 8 bits.
+bool StoresNarrowWeights(const Graph& graph);
 
-// Stores large constants of a legalized graph in f16 and widens them, if f16 holds each of their
-// numbers exactly and the target has the graph then, too: those that the source stores so were
-// folded, so that everything before knows them as constants.
-Status StoreHalves(Graph& fitted, const Target& target);
+// Stores large constants of a legalized graph as integers of 8 bits or in f16, and widens them, if
+// that holds each of their numbers exactly and the target has the graph then, too. What a source
+// stores so was folded, so that everything before knows it as constants.
+Status StoreNarrowWeights(Graph& fitted, const Target& target);
 
 // kUnsupported if nothing in the legalized graph has the type, and the format's writer stores no
 // constants in it.

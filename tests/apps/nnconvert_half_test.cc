@@ -157,5 +157,28 @@ TEST_CASE("nnconvert --weights-only: the weights of trees stay attributes or are
   CHECK_MESSAGE((r.code == 0 || r.code == 3), r.err);
 }
 
+TEST_CASE("nnconvert: integer weights of an operator that becomes a float one stay in 8 bits") {
+  const TempDir dir;
+  std::string data;
+  for (int i = 0; i < 8 * 4 * 9; ++i) data += fmt::format(" int32_data: {}", i * 37 % 256);
+  WriteText(dir / "m.textproto", fmt::format(R"(ir_version: 8 opset_import {{ version: 13 }}
+    graph {{ name: "g"
+    node {{ op_type: "DynamicQuantizeLinear" input: "x" output: "q" output: "s" output: "z" }}
+    node {{ op_type: "ConvInteger" input: "q" input: "w" input: "z" input: "wz" output: "i" }}
+    node {{ op_type: "Cast" input: "i" output: "f" attribute {{ name: "to" i: 1 type: INT }} }}
+    node {{ op_type: "Mul" input: "f" input: "s" output: "y" }}
+    initializer {{ name: "w" data_type: 2 dims: 8 dims: 4 dims: 3 dims: 3 {} }}
+    initializer {{ name: "wz" data_type: 2 int32_data: 128 }}
+    input {{ name: "x" type {{ tensor_type {{ elem_type: 1 shape {{ dim {{ dim_value: 1 }}
+      dim {{ dim_value: 4 }} dim {{ dim_value: 6 }} dim {{ dim_value: 6 }} }} }} }} }}
+    output {{ name: "y" type {{ tensor_type {{ elem_type: 1 shape {{ dim {{ dim_value: 1 }}
+      dim {{ dim_value: 8 }} dim {{ dim_value: 4 }} dim {{ dim_value: 4 }} }} }} }} }} }})",
+                                             data));
+  const ProgramResult r = RunProgram("nnconvert " + dir / "m.textproto " + dir / "o.tflite");
+  REQUIRE_MESSAGE(r.code == 0, r.out, r.err);
+  CHECK(r.out.find("bit-identical") != std::string::npos);
+  CHECK(std::ranges::count(TypesOf(dir / "o.tflite"), "INT8") == 1);
+}
+
 }  // namespace
 }  // namespace nn::test::nnconvert_half_test
