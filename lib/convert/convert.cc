@@ -396,6 +396,22 @@ int64_t LeastOpset(const ConvertOptions& o) {
   return o.quantize->weights_only && o.quantize->options.type == DType::kI4 ? 21 : 13;
 }
 
+// A model that breaks a rule is written again rather than copied with its flaw; nullopt if it
+// breaks none, or if it cannot be written.
+std::optional<Conversion> WriteSound(const ReadModel& read, const SourceError& source_error,
+                                     const Format& format, ConvertOptions o) {
+  const auto flaw = FirstError(read);
+  if (!flaw) return std::nullopt;
+  o.most_operators.reset();
+  auto imported = ImportForConversion(read, o);
+  if (!imported) return std::nullopt;
+  auto done = ConvertGraph(*std::move(imported), source_error, format, o);
+  if (!done || !done->written) return std::nullopt;
+  done->edits.push_back(fmt::format("written again, not copied: the source violates rule {}: {}",
+                                    flaw->rule, flaw->message));
+  return *std::move(done);
+}
+
 }  // namespace
 
 Result<Conversion> ConvertModel(ReadModel read, const Format& format, const ConvertOptions& o) {
@@ -422,24 +438,14 @@ Result<Conversion> ConvertModel(ReadModel read, const Format& format, const Conv
   const SourceError source_error = [&] { return ErrorOfSource(read, o); };
   NN_ASSIGN(Conversion done, ConvertGraph(*std::move(imported), source_error, format, framed));
   if (may_copy && !done.written && done.unsupported.empty() && !done.verification) {
-    if (const auto flaw = FirstError(read)) {
-      // A copy would have the flaw, too.
-      framed.most_operators.reset();
-      if (auto again = ImportForConversion(read, o)) {
-        auto whole = ConvertGraph(*std::move(again), source_error, format, framed);
-        if (whole && whole->written) {
-          whole->operators->before = operators;
-          whole->edits.push_back(
-              fmt::format("written again, not copied: the source violates rule {}: {}", flaw->rule,
-                          flaw->message));
-          return whole;
-        }
-      }
+    auto sound = WriteSound(read, source_error, format, framed);
+    if (!sound) {
+      NN_ASSIGN(done, CopyModel(read, o));
+      done.operators = OperatorCount{operators, operators};
+      done.copied = true;
+      return done;
     }
-    NN_ASSIGN(done, CopyModel(read, o));
-    done.operators = OperatorCount{operators, operators};
-    done.copied = true;
-    return done;
+    done = *std::move(sound);
   }
   if (done.operators) done.operators->before = operators;
   return done;

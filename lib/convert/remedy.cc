@@ -133,7 +133,7 @@ struct Remedy {
 };
 
 constexpr std::string_view kFixedShapes = "with fixed shapes";
-constexpr int64_t kSizes[] = {32, 64, 224};  // to try for open dimensions
+constexpr int64_t kOpenSizes[] = {32, 64, 224};  // to try for open dimensions
 
 // More nodes between an input and the operand that it determines are not searched.
 constexpr size_t kMaxSearched = 256;
@@ -391,7 +391,7 @@ void TryShapes(const Graph& source, const std::vector<OtherForm>& forms, Trials&
     if (trials.done()) return;
     if (form.apply != nullptr) trials.Try({.form = form}, "");
     if (InputSymbols(source).empty()) continue;
-    for (const int64_t size : kSizes)
+    for (const int64_t size : kOpenSizes)
       if (!trials.done())
         trials.Try({.form = form, .shapes = ChooseShapes(source, size)}, kFixedShapes);
   }
@@ -406,7 +406,7 @@ void TryContents(const Graph& source, const std::vector<OtherForm>& forms, Trial
         trials.Try({.form = form, .contents = c}, "with suitable constants for inputs");
   if (InputSymbols(source).empty()) return;
   int tried = 0;
-  for (const int64_t size : kSizes)
+  for (const int64_t size : kOpenSizes)
     for (const auto& c : contents)
       if (!trials.done() && tried++ < kMaxTogether)
         trials.Try({.shapes = ChooseShapes(source, size), .contents = c},

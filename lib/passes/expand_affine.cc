@@ -13,11 +13,11 @@
 namespace nn {
 namespace {
 
-constexpr int64_t kMostPositions = int64_t{1} << 22;
+constexpr int64_t kMostGridPositions = int64_t{1} << 22;
 
 // The vectors of all positions of the axes as columns: the coordinates, last axis first, and 1.
 template <typename T>
-Result<Tensor> Positions(DType dtype, const std::vector<int64_t>& axes, bool align_corners) {
+Result<Tensor> AffinePositions(DType dtype, const std::vector<int64_t>& axes, bool align_corners) {
   int64_t count = 1;
   for (const int64_t n : axes) count *= n;
   const auto rows = std::ssize(axes) + 1;
@@ -44,10 +44,10 @@ Result<bool> ExpandAffineGrid(Graph& graph, Node& node) {
   const int64_t batch = dims->front(), axes = dims->back();
   const std::vector<int64_t> spatial(dims->begin() + 1, dims->end() - 1);
   const auto count = CheckedElements(spatial);
-  if (!count || *count == 0 || *count > kMostPositions || batch == 0) return false;
+  if (!count || *count == 0 || *count > kMostGridPositions || batch == 0) return false;
   const bool align = node.attrs<AffineGridAttrs>().align_corners;
-  NN_ASSIGN(Tensor positions, single ? Positions<float>(theta.dtype, spatial, align)
-                                     : Positions<double>(theta.dtype, spatial, align));
+  NN_ASSIGN(Tensor positions, single ? AffinePositions<float>(theta.dtype, spatial, align)
+                                     : AffinePositions<double>(theta.dtype, spatial, align));
   Expansion e(graph, node);
   NN_ASSIGN(Value * y,
             e.Add("reshape", {node.input(0)}, ReshapeAttrs{{Dim(batch * axes), Dim(axes + 1)}}));

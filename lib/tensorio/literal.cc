@@ -166,7 +166,7 @@ Result<std::vector<int64_t>> ShapeFor(const Literal& literal, const Type& type) 
   return literal.dims;
 }
 
-std::string TextOf(const Tensor& tensor, int64_t i) {
+std::string ElementLiteral(const Tensor& tensor, int64_t i) {
   if (tensor.dtype() == DType::kBool) return tensor.GetInt(i) != 0 ? "true" : "false";
   if (!IsFloat(tensor.dtype())) return std::to_string(tensor.GetInt(i));
   const double value = tensor.GetDouble(i);
@@ -206,7 +206,7 @@ std::string LiteralOf(const Tensor& tensor) {
   bool equal = tensor.elements() > 0;
   std::string first;
   for (int64_t i = 0; i < tensor.elements(); ++i) {
-    const std::string text = TextOf(tensor, i);
+    const std::string text = ElementLiteral(tensor, i);
     if (i == 0) first = text;
     equal = equal && text == first;
     out += (i == 0 ? "" : ",") + text;
