@@ -431,8 +431,10 @@ TEST_CASE("rename: TensorFlow Lite, an archive of files stays at the end and rea
     WriteText(dir / "a.tflite", model + ArchiveAt(size, base));
     const ReadModel read = ReadOrFail(dir / "a.tflite");
     const ReadModel renamed = Rename(read, {{"long enough"}, {"b"}}, dir / "b.tflite");
-    CHECK(DumpOf(renamed) ==
-          DumpOf(ReadBytes(TfliteText("long enough", "b", "long enough", "b"), "m.json")));
+    Json dump = Json::parse(DumpOf(renamed));
+    CHECK(dump["model"].erase("$data") == 1);  // the archive, which the file below ends with
+    CHECK(dump == Json::parse(DumpOf(
+                      ReadBytes(TfliteText("long enough", "b", "long enough", "b"), "m.json"))));
     const std::string file = ReadText(dir / "b.tflite");
     const auto at = static_cast<uint32_t>(file.find("PK\3\4"));
     CHECK(at > size);

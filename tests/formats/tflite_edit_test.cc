@@ -370,7 +370,9 @@ TEST_CASE("edit: TensorFlow Lite, data behind the flatbuffer and an archive") {
   const ReadModel read = ReadOrFail(dir / "m.tflite");
   const NativeFlow flow = FlowOrFail(read);
   const ReadModel same = EditOrFail(read, IdentityOf(flow));
-  CHECK(DumpOf(same) == DumpOf(EditOrFail(FromDump(text), IdentityOf(flow))));
+  Json dump_of_same = DumpOf(same);
+  CHECK(dump_of_same.erase("$data") == 1);  // the archive
+  CHECK(dump_of_same == DumpOf(EditOrFail(FromDump(text), IdentityOf(flow))));
   CHECK(FileOfModel(same).ends_with(archive));
   const ReadModel piece = EditOrFail(same, PieceOf(FlowOrFail(same), {"x"}, {"z"}));
   WriteText(dir / "p.tflite", FileOfModel(piece));

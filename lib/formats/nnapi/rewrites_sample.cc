@@ -82,6 +82,8 @@ class SampledAxis {
     const bool reflects = a_.padding == GridPadding::kReflection && low() < high();
     // Without margins, the nearest elements are those that the padding has.
     if (!reflects && margin() == 0) return Clipped(p, 0, last());
+    // Cubic taps of a position further outside all have the border's element, as those of -1 and n.
+    if (a_.padding == GridPadding::kBorder) return Clipped(p, -1, static_cast<double>(n_));
     const Term outside = Step(Magnitude(p + -Clipped(p, low(), high())));
     const Compared inside{p, {-kFar, kFar}, false};
     const Compared moved{reflects ? Reflected(p) : Clipped(p, 0, last()), {low(), high()}, false};

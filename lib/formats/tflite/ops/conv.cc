@@ -328,9 +328,10 @@ Status WriteDepthwise(ExportContext& ctx, const Node& node, const ConvAttrs& a) 
   traits.dilated = At(a.dilations, 0) != 1 || At(a.dilations, 1) != 1;
   const auto filter = *node.input(1)->type().const_dims();
   const auto multiplier = static_cast<int32_t>(filter[3] / a.groups);
+  std::vector<TensorIndex> results = ctx.ResultsOf(node);
   std::vector<TensorIndex> inputs = {ctx.TensorOf(node.input(0)), ctx.TensorOf(node.input(1)),
                                      DepthwiseBias(ctx, node)};
-  ctx.AddOperator(fb::BuiltinOperator::DEPTHWISE_CONV_2D, {ctx.ResultsOf(node), std::move(inputs)},
+  ctx.AddOperator(fb::BuiltinOperator::DEPTHWISE_CONV_2D, {std::move(results), std::move(inputs)},
                   fb::CreateDepthwiseConv2DOptions(
                       ctx.builder(), PaddingOf(a.padding), At(a.strides, 1), At(a.strides, 0),
                       multiplier, ctx.ActivationOf(node), At(a.dilations, 1), At(a.dilations, 0)),
