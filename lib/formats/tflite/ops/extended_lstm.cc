@@ -21,7 +21,7 @@ namespace nn::tflite {
 
 namespace {
 
-using enum ExtendedLstmInputs::Index;
+using In = ExtendedLstmInputs;
 
 constexpr size_t kLstmGates = 4;
 constexpr size_t kHidden = 4;  // of the intermediate tensors, after those of the gates
@@ -59,25 +59,25 @@ class ExtendedImport {
     quantized_ = x.x->type().quantized();
     a_.batch_first = x.batch_first;
     a_.coupled = ctx_.input(in_.w) == nullptr;
-    std::vector<Value*> operands(kProjectionBias + 1);
-    NN_ASSIGN(operands[kW], Matrices(in_.w, "input weights"));
+    std::vector<Value*> operands(In::kProjectionBias + 1);
+    NN_ASSIGN(operands[In::kW], Matrices(in_.w, "input weights"));
     if (ctx_.input(in_.aux + 1) != nullptr) {
       if (aux == nullptr) return ModelError("there are weights of an auxiliary input without it");
       NN_ASSIGN(Value* const more, Matrices(in_.aux, "weights of the auxiliary input"));
-      NN_ASSIGN(operands[kW], ctx_.Add("concat", {operands[kW], more}, ConcatAttrs{1}));
+      NN_ASSIGN(operands[In::kW], ctx_.Add("concat", {operands[In::kW], more}, ConcatAttrs{1}));
       NN_ASSIGN(x.x, ctx_.Add("concat", {x.x, aux}, ConcatAttrs{2}));
     }
-    NN_ASSIGN(operands[kX], Reversed(x.x, direction));
-    NN_ASSIGN(operands[kR], Matrices(in_.r, "recurrent weights"));
-    NN_ASSIGN(operands[kPeepholes], Peepholes());
-    NN_ASSIGN(operands[kNorm], Norms());
+    NN_ASSIGN(operands[In::kX], Reversed(x.x, direction));
+    NN_ASSIGN(operands[In::kR], Matrices(in_.r, "recurrent weights"));
+    NN_ASSIGN(operands[In::kPeepholes], Peepholes());
+    NN_ASSIGN(operands[In::kNorm], Norms());
     NN_RETURN_IF_ERROR(Projection(operands));
-    const Type& r = operands[kR]->type();
+    const Type& r = operands[In::kR]->type();
     const int64_t cells = r.dim(0).value() / static_cast<int64_t>(a_.gates());
-    NN_ASSIGN(operands[kInitialH], InitialState(ctx_, in_.h, {x.batch, r.dim(1)}, 0));
-    NN_ASSIGN(operands[kInitialC], InitialState(ctx_, in_.c, {x.batch, Dim(cells)}, 0));
+    NN_ASSIGN(operands[In::kInitialH], InitialState(ctx_, in_.h, {x.batch, r.dim(1)}, 0));
+    NN_ASSIGN(operands[In::kInitialC], InitialState(ctx_, in_.c, {x.batch, Dim(cells)}, 0));
     NN_RETURN_IF_ERROR(SetAttrs(operands));
-    NN_ASSIGN(operands[kBias], Biases(operands));
+    NN_ASSIGN(operands[In::kBias], Biases(operands));
     NN_ASSIGN(Value* const y, AddLayer(std::move(operands)));
     return Reversed(y, direction);
   }
@@ -140,16 +140,16 @@ class ExtendedImport {
     Value* const weights = ctx_.input(in_.projection);
     if (weights == nullptr) return {};
     NN_RETURN_IF_ERROR(RequireMatrix(weights, "projection weights"));
-    operands[kProjection] = weights;
-    operands[kProjectionBias] = ctx_.input(in_.projection + 1);
+    operands[In::kProjection] = weights;
+    operands[In::kProjectionBias] = ctx_.input(in_.projection + 1);
     if (quantized_) return {};
-    NN_ASSIGN(operands[kProjection], ctx_.FloatWeights(weights));
+    NN_ASSIGN(operands[In::kProjection], ctx_.FloatWeights(weights));
     return {};
   }
 
   Status SetAttrs(const std::vector<Value*>& operands) {
     if (options_.cell_clip > 0) a_.cell_clip = options_.cell_clip;
-    if (options_.projection_clip > 0 && operands[kProjection] != nullptr)
+    if (options_.projection_clip > 0 && operands[In::kProjection] != nullptr)
       a_.projection_clip = options_.projection_clip;
     // The integer kernel ignores the activation.
     if (!quantized_) {
@@ -157,11 +157,11 @@ class ExtendedImport {
       return {};
     }
     NN_ASSIGN(const auto hidden, HiddenType(ctx_));
-    const Type& type = hidden ? *hidden : operands[kInitialH]->type();
+    const Type& type = hidden ? *hidden : operands[In::kInitialH]->type();
     if (!type.quantized()) return ModelError("the output state is not quantized");
     a_.hidden_scale = type.quant->scale();
     a_.hidden_zero_point = type.quant->zero_point();
-    if (operands[kNorm] == nullptr) return {};
+    if (operands[In::kNorm] == nullptr) return {};
     for (size_t g = a_.coupled ? 1 : 0; g < kLstmGates; ++g) {
       NN_ASSIGN(const Type gate, ctx_.Intermediate(g));
       if (!gate.quantized()) return ModelError("intermediate {} has no scale", g);
@@ -176,10 +176,10 @@ class ExtendedImport {
     NN_ASSIGN(Value* const bias, Gates(in_.bias, "biases"));
     if (!quantized_ || !bias->is_constant()) return bias;
     auto quant = std::make_shared<Quant>();
-    const Value* const of = operands[operands[kNorm] != nullptr ? kNorm : kW];
-    const Type& x = operands[kX]->type();
+    const Value* const of = operands[operands[In::kNorm] != nullptr ? In::kNorm : In::kW];
+    const Type& x = operands[In::kX]->type();
     if (!of->type().quantized() || of->type().dim(0) != bias->type().dim(0)) return bias;
-    const float unit = operands[kNorm] != nullptr ? 0x1p-10f : x.quant->scale();
+    const float unit = operands[In::kNorm] != nullptr ? 0x1p-10f : x.quant->scale();
     for (int64_t i = 0; i < bias->type().dim(0).value(); ++i)
       quant->scales.push_back(unit * of->type().quant->scale(static_cast<size_t>(i)));
     quant->zero_points.assign(quant->scales.size(), 0);
@@ -193,8 +193,8 @@ class ExtendedImport {
       return ctx_.Add("extended_lstm", std::move(operands), std::move(a_), quant);
     std::vector<Type> types(3);
     types[0].quant = quant;
-    if (operands[kInitialH] != nullptr) types[1].quant = operands[kInitialH]->type().quant;
-    if (operands[kInitialC] != nullptr) types[2].quant = operands[kInitialC]->type().quant;
+    if (operands[In::kInitialH] != nullptr) types[1].quant = operands[In::kInitialH]->type().quant;
+    if (operands[In::kInitialC] != nullptr) types[2].quant = operands[In::kInitialC]->type().quant;
     NN_ASSIGN(Node* const lstm,
               ctx_.AddNode("extended_lstm", std::move(operands), std::move(a_), std::span(types)));
     if (ctx_.KeepsState(in_.h)) NN_RETURN_IF_ERROR(ctx_.SetState(in_.h, lstm->output(1)));
@@ -237,15 +237,16 @@ namespace {
 
 std::optional<std::string> WhyNotExtendedLayer(const Node& node) {
   const auto& a = node.attrs<ExtendedLstmAttrs>();
-  const Type& x = node.input(kX)->type();
-  const Value* const h = node.input(kInitialH);
+  const Type& x = node.input(In::kX)->type();
+  const Value* const h = node.input(In::kInitialH);
   if (x.quantized() && !node.output()->type().quant->SameMapping(*h->type().quant))
     return fmt::format("its result is {}, but its state {}", node.output()->type().ToString(),
                        h->type().ToString());
-  for (const size_t i : {size_t{kInitialH}, size_t{kInitialC}})
+  for (const size_t i : {size_t{In::kInitialH}, size_t{In::kInitialC}})
     if (const Value* const v = node.input(i); v != nullptr && !IsZeros(*v))
       return "the operators start from zero states";
-  for (const size_t i : {kW, kR, kBias, kPeepholes, kNorm, kProjection, kProjectionBias})
+  for (const size_t i :
+       {In::kW, In::kR, In::kBias, In::kPeepholes, In::kNorm, In::kProjection, In::kProjectionBias})
     if (const Value* const v = node.input(i); v != nullptr && !v->is_constant())
       return "the weights must be constant";
   if (!x.ranked() || !x.dim(a.batch_first ? 0 : 1).is_const())
@@ -256,7 +257,7 @@ std::optional<std::string> WhyNotExtendedLayer(const Node& node) {
 
 std::optional<std::string> WhyNotExtendedLstm(const Node& node) {
   const auto reason = WhyNotExtendedLayer(node);
-  if (!reason || node.input(kX)->type().quantized()) return reason;
+  if (!reason || node.input(In::kX)->type().quantized()) return reason;
   const auto steps = WhyNotUnrolled(node);  // else it is written step by step
   return steps ? fmt::format("{}; {}", *reason, *steps) : *reason;
 }
@@ -279,23 +280,23 @@ class ExtendedWriter {
       : ctx_(ctx),
         node_(node),
         a_(node.attrs<ExtendedLstmAttrs>()),
-        cells_(node.input(kR)->type().dim(0).value() / static_cast<int64_t>(a_.gates())) {}
+        cells_(node.input(In::kR)->type().dim(0).value() / static_cast<int64_t>(a_.gates())) {}
 
   Status Write() {
-    std::vector<TensorIndex> operands = {ctx_.TensorOf(node_.input(kX))};
-    AddGates(kW, "weights", operands);
-    AddGates(kR, "recurrent_weights", operands);
-    AddGates(kPeepholes, "peepholes", operands, 2);
-    if (node_.input(kBias) != nullptr) {
-      AddGates(kBias, "bias", operands);
+    std::vector<TensorIndex> operands = {ctx_.TensorOf(node_.input(In::kX))};
+    AddGates(In::kW, "weights", operands);
+    AddGates(In::kR, "recurrent_weights", operands);
+    AddGates(In::kPeepholes, "peepholes", operands, 2);
+    if (node_.input(In::kBias) != nullptr) {
+      AddGates(In::kBias, "bias", operands);
     } else {
       AddZeroBiases(operands);
     }
-    operands.push_back(ctx_.TensorOf(node_.input(kProjection)));
-    operands.push_back(ctx_.TensorOf(node_.input(kProjectionBias)));
-    operands.push_back(State(kInitialH, node_.input(kR)->type().dim(1)));
-    operands.push_back(State(kInitialC, Dim(cells_)));
-    AddGates(kNorm, "norm", operands);
+    operands.push_back(ctx_.TensorOf(node_.input(In::kProjection)));
+    operands.push_back(ctx_.TensorOf(node_.input(In::kProjectionBias)));
+    operands.push_back(State(In::kInitialH, node_.input(In::kR)->type().dim(1)));
+    operands.push_back(State(In::kInitialC, Dim(cells_)));
+    AddGates(In::kNorm, "norm", operands);
     const auto clip = [](float limit) { return std::isfinite(limit) ? limit : 0.0f; };
     ctx_.AddOperator(Op::UNIDIRECTIONAL_SEQUENCE_LSTM, {{ctx_.ResultOf(node_)}, operands},
                      fb::CreateUnidirectionalSequenceLSTMOptions(
@@ -306,7 +307,7 @@ class ExtendedWriter {
   }
 
  private:
-  bool Quantized() const { return node_.input(kX)->type().quantized(); }
+  bool Quantized() const { return node_.input(In::kX)->type().quantized(); }
 
   // The operand of each gate; `skipped` is a gate that has no place in the operator.
   void AddGates(size_t input, std::string_view name, std::vector<TensorIndex>& operands,
@@ -355,7 +356,7 @@ class ExtendedWriter {
 
   // A state that begins with zeros, with the quantization of an initial state.
   TensorIndex State(size_t input, const Dim& n) {
-    Type type(DType::kF32, {node_.input(kX)->type().dim(a_.batch_first ? 0 : 1), n});
+    Type type(DType::kF32, {node_.input(In::kX)->type().dim(a_.batch_first ? 0 : 1), n});
     if (Quantized()) {
       type.dtype = node_.input(input)->dtype();
       type.quant = node_.input(input)->type().quant;
