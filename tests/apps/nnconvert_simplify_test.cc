@@ -200,18 +200,19 @@ TEST_CASE("nnconvert --simplify: what else is asked for is done, too") {
 TEST_CASE("nnconvert: options without an effect on the model") {
   const TempDir dir;
   WriteModel(dir / "m.onnx", "graph {\n in %x: f32[2]\n %y = relu(%x)\n out \"y\" = %y\n}");
-  for (const auto& [option, message] : std::map<std::string, std::string>{
+  for (const auto& row : std::map<std::string, std::string>{
            {"--dequantize", "--dequantize has no effect: the model is not quantized"},
            {"--float32", "--float32 has no effect: the model has no numbers in float16"},
            {"--states", "--states has no effect: the model has no states"},
            {"--fp16 --weights-only", "the model has no float32 weights that could be f16"},
            {"--quantize weights-int8", "the model has no float32 weights of 256"}}) {
+    const std::string& option = row.first;
     for (const std::string name : {"o.onnx", "o.tflite"}) {
       CAPTURE(option);
       CAPTURE(name);
       const ProgramResult r = Convert(option + " --simplify " + dir / "m.onnx " + dir / name);
       CHECK(r.code == 2);
-      CHECK_MESSAGE(Contains(r.err, message), r.err);
+      CHECK_MESSAGE(Contains(r.err, row.second), r.err);
       CHECK(!Exists(dir / name));
     }
   }

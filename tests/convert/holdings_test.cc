@@ -197,7 +197,8 @@ TEST_CASE("holdings: conversions account for each") {
           {"--rewrite", [](ConvertOptions&) {}},
           {"--simplify", [](ConvertOptions& o) { o.simplify = true; }},
           {"--fp16", [](ConvertOptions& o) { o.half = HalfOptions(); }}};
-      for (const auto& [name, set] : forms) {
+      for (const auto& form : forms) {
+        const std::string& name = form.first;
         if (name == "--fp16" && (format != "onnx" || output != "o.onnx")) continue;
         CAPTURE(format);
         CAPTURE(output);
@@ -207,7 +208,7 @@ TEST_CASE("holdings: conversions account for each") {
         ConvertOptions o;
         o.input = source;
         o.output.path = dir / output;
-        set(o);
+        form.second(o);
         const auto done = ConvertFile(*FormatOfPath(output), o);
         REQUIRE_MESSAGE(done.has_value(), done.error().message());
         REQUIRE(done->written.has_value());
@@ -279,18 +280,19 @@ TEST_CASE("holdings: edits in the format, and patches, account for each") {
 TEST_CASE("holdings: copies and dumps keep all") {
   const std::map<std::string, std::string> copies = {
       {"onnx", "o.onnx"}, {"tflite", "o.tflite"}, {"coreml", "o.mlmodel"}};
-  for (const auto& [format, name] : copies) {
+  for (const auto& copy : copies) {
+    const std::string& format = copy.first;
     CAPTURE(format);
     const TempDir dir;
     const std::string source = WriteSource(dir, format);
     ConvertOptions o;
     o.input = source;
-    o.output.path = dir / name;
+    o.output.path = dir / copy.second;
     const ReadModel read = Read(source);
     const auto done = CopyModel(read, o);
     REQUIRE_MESSAGE(done.has_value(), done.error().message());
-    CHECK(HoldingsOf(Read(dir / name)) == HoldingsOf(read));
-    REQUIRE(WriteDump(Read(dir / name), dir / "dump.json"));
+    CHECK(HoldingsOf(Read(dir / copy.second)) == HoldingsOf(read));
+    REQUIRE(WriteDump(Read(dir / copy.second), dir / "dump.json"));
     CHECK(HoldingsOf(Read(dir / "dump.json")) == HoldingsOf(read));
   }
 }
