@@ -8,6 +8,7 @@
 #include "numeric/functions-inl.h"
 #include "numeric/scalar.h"
 #include "ops/recurrent/extended_lstm_quant.h"
+#include "ops/recurrent/operand_shape.h"
 #include "ops/recurrent/unroll.h"
 #include "ops/support/types.h"
 
@@ -44,19 +45,6 @@ namespace {
 using In = ExtendedLstmInputs;
 
 // ---- Inference ----------------------------------------------------------------------------------
-
-Status RequireSizes(const InferContext& ctx, size_t input, std::string_view name,
-                    const Dims& want) {
-  if (!ctx.has(input) || !ctx.in(input).ranked()) return {};
-  const Dims& dims = *ctx.in(input).dims;
-  bool fits = dims.size() == want.size();
-  for (size_t i = 0; fits && i < want.size(); ++i)
-    fits = !dims[i].is_const() || !want[i].is_const() || dims[i] == want[i];
-  if (!fits)
-    return ModelError("{} is {}; must have shape {}", name, ctx.in(input).ToString(),
-                      ToString(want));
-  return {};
-}
 
 Status CheckExtendedAttrs(const InferContext& ctx) {
   const auto& a = ctx.attrs<ExtendedLstmAttrs>();
@@ -95,15 +83,15 @@ Status InferExtendedLstm(InferContext& ctx) {
     return ModelError("{} cells with {} outputs; must be equal without a projection", cells.value(),
                       outputs.value());
   const Dim steps = x.dim(a.batch_first ? 1 : 0), batch = x.dim(a.batch_first ? 0 : 1);
-  NN_RETURN_IF_ERROR(RequireSizes(ctx, In::kW, "w", {rows, x.dim(2)}));
-  NN_RETURN_IF_ERROR(RequireSizes(ctx, In::kBias, "bias", {rows}));
-  NN_RETURN_IF_ERROR(RequireSizes(ctx, In::kInitialH, "initial_h", {batch, outputs}));
-  NN_RETURN_IF_ERROR(RequireSizes(ctx, In::kInitialC, "initial_c", {batch, cells}));
+  NN_RETURN_IF_ERROR(RequireOperandShape(ctx, In::kW, "w", {rows, x.dim(2)}));
+  NN_RETURN_IF_ERROR(RequireOperandShape(ctx, In::kBias, "bias", {rows}));
+  NN_RETURN_IF_ERROR(RequireOperandShape(ctx, In::kInitialH, "initial_h", {batch, outputs}));
+  NN_RETURN_IF_ERROR(RequireOperandShape(ctx, In::kInitialC, "initial_c", {batch, cells}));
   NN_RETURN_IF_ERROR(
-      RequireSizes(ctx, In::kPeepholes, "peepholes", {Dim(rows.value() - cells.value())}));
-  NN_RETURN_IF_ERROR(RequireSizes(ctx, In::kNorm, "norm", {rows}));
-  NN_RETURN_IF_ERROR(RequireSizes(ctx, In::kProjection, "projection", {outputs, cells}));
-  NN_RETURN_IF_ERROR(RequireSizes(ctx, In::kProjectionBias, "projection_bias", {outputs}));
+      RequireOperandShape(ctx, In::kPeepholes, "peepholes", {Dim(rows.value() - cells.value())}));
+  NN_RETURN_IF_ERROR(RequireOperandShape(ctx, In::kNorm, "norm", {rows}));
+  NN_RETURN_IF_ERROR(RequireOperandShape(ctx, In::kProjection, "projection", {outputs, cells}));
+  NN_RETURN_IF_ERROR(RequireOperandShape(ctx, In::kProjectionBias, "projection_bias", {outputs}));
   ctx.set_out(
       0, Type(x.dtype, a.batch_first ? Dims{batch, steps, outputs} : Dims{steps, batch, outputs}));
   if (ctx.output_count() > 1) ctx.set_out(1, Type(x.dtype, {batch, outputs}));

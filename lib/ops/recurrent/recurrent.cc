@@ -13,6 +13,7 @@
 #include "ops/quant/quantized.h"
 #include "ops/recurrent/function_f64.h"
 #include "ops/recurrent/lstm_quant.h"
+#include "ops/recurrent/operand_shape.h"
 #include "ops/support/domain.h"
 #include "ops/support/reals.h"
 #include "ops/support/types.h"
@@ -224,13 +225,8 @@ Result<bool> DropWideCellClip(Graph&, Node& node) {
   return true;
 }
 
-namespace {
-
-// ---- Inference ----------------------------------------------------------------------------------
-
-// kModel unless the input is absent, not known, or of the required shape.
-Status RequireShape(const InferContext& ctx, size_t input, std::string_view name,
-                    const Dims& want) {
+Status RequireOperandShape(const InferContext& ctx, size_t input, std::string_view name,
+                           const Dims& want) {
   if (!ctx.has(input) || !ctx.in(input).ranked()) return {};
   const Dims& dims = *ctx.in(input).dims;
   bool fits = dims.size() == want.size();
@@ -241,6 +237,10 @@ Status RequireShape(const InferContext& ctx, size_t input, std::string_view name
                       ToString(want));
   return {};
 }
+
+namespace {
+
+// ---- Inference ----------------------------------------------------------------------------------
 
 // Whether it is an lstm with TensorFlow Lite's integer arithmetic; SameDType rejects the others.
 bool IsQuantized(const InferContext& ctx) {
@@ -275,13 +275,14 @@ Status InferRecurrent(InferContext& ctx) {
   const Dim rows = Dim(kind.gates) * units;
   const Dims state =
       a.batch_first ? Dims{batch, directions, units} : Dims{directions, batch, units};
-  NN_RETURN_IF_ERROR(RequireShape(ctx, kW, "w", {directions, rows, x.dim(2)}));
-  NN_RETURN_IF_ERROR(RequireShape(ctx, kR, "r", {directions, rows, units}));
-  NN_RETURN_IF_ERROR(RequireShape(ctx, kBias, "bias", {directions, Dim(2) * rows}));
-  NN_RETURN_IF_ERROR(RequireShape(ctx, kLengths, "lengths", {batch}));
-  NN_RETURN_IF_ERROR(RequireShape(ctx, kInitialH, "initial_h", state));
-  NN_RETURN_IF_ERROR(RequireShape(ctx, kInitialC, "initial_c", state));
-  NN_RETURN_IF_ERROR(RequireShape(ctx, kPeepholes, "peepholes", {directions, Dim(3) * units}));
+  NN_RETURN_IF_ERROR(RequireOperandShape(ctx, kW, "w", {directions, rows, x.dim(2)}));
+  NN_RETURN_IF_ERROR(RequireOperandShape(ctx, kR, "r", {directions, rows, units}));
+  NN_RETURN_IF_ERROR(RequireOperandShape(ctx, kBias, "bias", {directions, Dim(2) * rows}));
+  NN_RETURN_IF_ERROR(RequireOperandShape(ctx, kLengths, "lengths", {batch}));
+  NN_RETURN_IF_ERROR(RequireOperandShape(ctx, kInitialH, "initial_h", state));
+  NN_RETURN_IF_ERROR(RequireOperandShape(ctx, kInitialC, "initial_c", state));
+  NN_RETURN_IF_ERROR(
+      RequireOperandShape(ctx, kPeepholes, "peepholes", {directions, Dim(3) * units}));
   ctx.set_out(0, Type(x.dtype, a.batch_first ? Dims{batch, steps, directions, units}
                                              : Dims{steps, directions, batch, units}));
   for (size_t i = 1; i < ctx.output_count(); ++i)
