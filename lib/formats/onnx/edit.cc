@@ -16,6 +16,7 @@
 #include "formats/onnx/importer.h"
 #include "formats/onnx/native.h"
 #include "formats/onnx/strip.h"
+#include "formats/onnx/subgraphs.h"
 #include "formats/onnx/value_names.h"
 #include "formats/onnx/value_type.h"
 
@@ -24,15 +25,6 @@ namespace {
 
 using Names = std::unordered_set<std::string_view>;
 using FunctionKey = std::tuple<std::string_view, std::string_view, std::string_view>;
-
-// Calls fn for each graph in the attributes of a node, without those below them.
-template <typename Fn>
-void EachGraphOf(const pb::NodeProto& node, const Fn& fn) {
-  for (const pb::AttributeProto& attribute : node.attribute()) {
-    if (attribute.has_g()) fn(attribute.g());
-    for (const pb::GraphProto& graph : attribute.graphs()) fn(graph);
-  }
-}
 
 void AddDefined(const pb::GraphProto& graph, Names& names) {
   for (const auto& info : graph.input()) names.insert(info.name());
@@ -161,10 +153,7 @@ void Drop(List* list, const Fn& is_dropped) {
 // Puts each node after those whose results it needs, in subgraphs as well. A cycle stays.
 void SortNodes(Nodes& nodes) {
   for (pb::NodeProto& node : nodes)
-    for (auto& a : *node.mutable_attribute()) {
-      if (a.has_g()) SortNodes(*a.mutable_g()->mutable_node());
-      for (auto& g : *a.mutable_graphs()) SortNodes(*g.mutable_node());
-    }
+    EachGraphOf(node, [](pb::GraphProto& g) { SortNodes(*g.mutable_node()); });
   const auto order = SortedOrder(nodes);
   if (!order || std::ranges::is_sorted(*order)) return;
   Nodes sorted;

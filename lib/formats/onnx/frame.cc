@@ -7,10 +7,10 @@
 #include <set>
 #include <string>
 #include <string_view>
-#include <type_traits>
 
 #include "formats/onnx/declared_sizes.h"
 #include "formats/onnx/native.h"
+#include "formats/onnx/subgraphs.h"
 #include "formats/onnx/tensor.h"
 
 namespace nn::onnx {
@@ -68,24 +68,6 @@ void CopyNotes(const T& from, T& to) {
   *to.mutable_metadata_props() = from.metadata_props();
 }
 
-// Calls fn with the graphs in the attributes of a graph's nodes. `Graph` is a
-// GraphProto, or a constant one.
-template <typename Graph, typename Fn>
-void ForEachSubgraph(Graph& graph, const Fn& fn) {
-  for (int i = 0; i < graph.node_size(); ++i)
-    for (int a = 0; a < graph.node(i).attribute_size(); ++a) {
-      if constexpr (std::is_const_v<Graph>) {
-        const pb::AttributeProto& attribute = graph.node(i).attribute(a);
-        if (attribute.has_g()) fn(attribute.g());
-        for (const auto& g : attribute.graphs()) fn(g);
-      } else {
-        pb::AttributeProto& attribute = *graph.mutable_node(i)->mutable_attribute(a);
-        if (attribute.has_g()) fn(*attribute.mutable_g());
-        for (auto& g : *attribute.mutable_graphs()) fn(g);
-      }
-    }
-}
-
 // Adds the notes on operators, constants and values, with what finds them in a written graph.
 void AddNotes(const pb::GraphProto& graph, pb::GraphProto& out) {
   for (const pb::NodeProto& node : graph.node()) {
@@ -105,7 +87,8 @@ void AddNotes(const pb::GraphProto& graph, pb::GraphProto& out) {
   };
   add(graph.initializer(), [&] { return out.add_initializer(); });
   add(graph.value_info(), [&] { return out.add_value_info(); });
-  ForEachSubgraph(graph, [&](const pb::GraphProto& g) { AddNotes(g, out); });
+  for (const pb::NodeProto& node : graph.node())
+    EachGraphOf(node, [&](const pb::GraphProto& g) { AddNotes(g, out); });
 }
 
 // Messages by a name that only one of them has.
@@ -152,7 +135,8 @@ class Notes {
       if (const auto* noted = tensors_.Find(tensor.name())) CopyNotes(*noted, tensor);
     for (auto& value : *graph.mutable_value_info())
       if (const auto* noted = values_.Find(value.name())) CopyNotes(*noted, value);
-    ForEachSubgraph(graph, [&](pb::GraphProto& g) { Apply(g); });
+    for (pb::NodeProto& node : *graph.mutable_node())
+      EachGraphOf(node, [&](pb::GraphProto& g) { Apply(g); });
   }
 
  private:
