@@ -73,8 +73,6 @@ std::optional<std::string> WhyIllegal(const Node& node) {
   const Category category = node.op().category;
   if (row == nullptr && (category == Category::kActivation || category == Category::kArithmetic))
     if (auto reason = WhyNotReal(node)) return reason;
-  if (row != nullptr && row->why_not != nullptr)
-    if (auto reason = row->why_not(node)) return reason;
   const SchemaFit fit = FitToSchemas(node, kDefaultOpset, kNewestOpset);
   // Newer sets lost the form of a few nodes. Others have it for fewer types, which are those that
   // it is defined for.

@@ -107,12 +107,6 @@ std::optional<std::string> WhyNotIn(const Node& node, int64_t opset, bool& has_f
 SchemaFit Fit(const Node& node, int64_t least, int64_t most) {
   SchemaFit fit;
   const ExportRow* row = FindExport(node.op_name());
-  // Writers rely on it.
-  if (row != nullptr && row->why_not != nullptr)
-    if (auto reason = row->why_not(node)) {
-      fit.reason = *std::move(reason);
-      return fit;
-    }
   const FormatName* format = node.op().FindFormat("onnx");
   int64_t opset = least;
   if (row != nullptr && row->min_opset != nullptr) opset = std::max(opset, row->min_opset(node));
@@ -135,8 +129,16 @@ SchemaFit Fit(const Node& node, int64_t least, int64_t most) {
 SchemaFit FitToSchemas(const Node& node, int64_t least, int64_t most) {
   static PerThread<NodeMemo<SchemaFit>> memos;
   NodeMemo<SchemaFit>& memo = memos.Get();
+  const ExportRow* const row = FindExport(node.op_name());
+  // Writers rely on it. It may look at neighbors, which the memo does not know.
+  if (row != nullptr && row->why_not != nullptr)
+    if (auto reason = row->why_not(node)) {
+      SchemaFit fit;
+      fit.reason = *std::move(reason);
+      return fit;
+    }
   // The encoding of a one-to-one operator does not depend on the contents of constants.
-  const bool by_contents = FindExport(node.op_name()) != nullptr;
+  const bool by_contents = row != nullptr;
   return memo.Find(node, by_contents, {least, most},
                    [&](const Node& n) { return Fit(n, least, most); });
 }
