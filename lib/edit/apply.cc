@@ -17,7 +17,7 @@ Result<EditReport> ApplyEdits(const ApplyOptions& o, const std::string& path, Re
                                                  : patched.error().In(o.patch_path));
     read = *std::move(patched);
     report.patched = true;
-    report.holdings = AccountFor(holdings, HoldingsOf(read), true);
+    if (!HasEdits(o.edits)) report.holdings = AccountFor(holdings, HoldingsOf(read), true);
   }
   if (!HasEdits(o.edits)) return report;
   auto edited = EditModel(read, path, o.edits);
