@@ -25,7 +25,12 @@ NOT_IMPLEMENTED = (
     "Unsupported model IR version",
 )
 # Exit code 2: the option does not apply to such a model, and the message says what does.
-USAGE = ("the model is quantized; --dequantize", "the edit leaves no operator")
+USAGE = (
+    "the model is quantized; --dequantize",
+    "the edit leaves no operator",
+    "the model has no float32 ",
+    " has no effect: ",
+)
 LARGEST = float(np.finfo(np.float32).max)
 VARIANTS = {"onnx": ("",), "tflite": ("reference", "xnnpack"), "coreml": ()}
 
