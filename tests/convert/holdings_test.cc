@@ -190,6 +190,17 @@ TEST_CASE("holdings: a field that is not in the schema is one") {
   CHECK(holdings.front().name == "ModelProto: 3000");
 }
 
+TEST_CASE("holdings: subgraphs and tensors without a name") {
+  const TempDir dir;
+  WriteText(dir / "m.json", R"({"nn_dump": 1, "format": "tflite", "model": {"version": 3,
+    "operator_codes": [{"deprecated_builtin_code": 19, "builtin_code": "RELU"}],
+    "subgraphs": [{"tensors": [{"shape": [2], "quantization": {"min": [-1.0]}}, {"shape": [2]}],
+      "inputs": [0], "outputs": [1],
+      "operators": [{"opcode_index": 0, "inputs": [0], "outputs": [1]}]}],
+    "buffers": [{}]}})");
+  CHECK(NamesOf(HoldingsOf(Read(dir / "m.json"))) == Names{{"recorded minimum", ""}});
+}
+
 TEST_CASE("holdings: conversions account for each") {
   for (const std::string format : {"onnx", "tflite", "coreml"}) {
     for (const std::string output : {"o.onnx", "o.tflite", "o.mlmodel", "o.nnapi"}) {

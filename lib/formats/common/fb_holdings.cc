@@ -45,8 +45,8 @@ class FbHolder {
                             const std::string& owner) {
     const reflection::Field* const name = type.fields()->LookupByKey("name");
     if (name == nullptr || name->type()->base_type() != reflection::String) return owner;
-    const auto text = View(table.GetPointer<const fb::String*>(name->offset()));
-    return text.empty() ? owner : std::string(text);
+    const auto* const text = table.GetPointer<const fb::String*>(name->offset());
+    return text == nullptr || text->size() == 0 ? owner : std::string(View(text));
   }
 
   // Calls fn(table, type) for the tables in a field.
