@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "edit/needed.h"
 
 namespace nn::edit {
 namespace {
@@ -38,6 +39,7 @@ class Values {
   bool Contains(size_t value) const { return set_.contains(value); }
   bool empty() const { return list_.empty(); }
   size_t size() const { return list_.size(); }
+  const std::vector<size_t>& list() const { return list_; }
   auto begin() const { return list_.begin(); }
   auto end() const { return list_.end(); }
 
@@ -57,7 +59,7 @@ class Planner {
 
   NativeEdit Compute(const std::vector<NativeEdit::Port>& values) {
     for (const NativeEdit::Port& port : values) ends_.AddNew(port.value);
-    edit_.keeps = OperatorsFor(ends_, Values(), needed_);
+    FindNeeded();
     for (const size_t v : flow_.inputs)
       if (needed_[v]) edit_.inputs.push_back({v});
     edit_.outputs = values;
@@ -207,23 +209,12 @@ class Planner {
     return depends;
   }
 
-  // Marks the operators that compute the ends from the starts. Where a value is assigned several
-  // times, all assignments before its use stay.
-  std::vector<bool> OperatorsFor(const Values& ends, const Values& starts,
-                                 std::vector<bool>& needed) const {
-    std::vector<bool> keeps(flow_.operators.size()), is_start(flow_.values.size());
-    needed.assign(flow_.values.size(), false);
-    for (const size_t v : starts) is_start[v] = true;
-    for (const size_t v : ends) needed[v] = true;
-    for (size_t i = flow_.operators.size(); i-- > 0;) {
-      const NativeFlow::Operator& op = flow_.operators[i];
-      keeps[i] =
-          std::ranges::any_of(op.outputs, [&](size_t v) { return needed[v] && !is_start[v]; }) ||
-          (op.has_effect && o_.extract.empty() && starts.empty());
-      if (keeps[i])
-        for (const size_t v : op.inputs) needed[v] = true;
-    }
-    return keeps;
+  void FindNeeded() {
+    const bool is_part = !o_.extract.empty() || !starts_.empty();
+    Needed needed = NeededFor(flow_, ends_.list(), starts_.list(),
+                              is_part ? Effects::kOnUsedStates : Effects::kAll);
+    edit_.keeps = std::move(needed.operators);
+    needed_ = std::move(needed.values);
   }
 
   Status Keep() {
@@ -231,7 +222,7 @@ class Planner {
       edit_.keeps.assign(flow_.operators.size(), true);
       return {};
     }
-    edit_.keeps = OperatorsFor(ends_, starts_, needed_);
+    FindNeeded();
     if (std::ranges::find(edit_.keeps, true) == edit_.keeps.end())
       return UsageError("the edit leaves no operator: {} are inputs, or computed from none",
                         NamesOf(ends_));
@@ -239,6 +230,21 @@ class Planner {
       if (!edit_.keeps[i]) continue;
       for (const size_t v : flow_.operators[i].outputs)
         if (starts_.Contains(v)) return WrittenInput(v, i);
+    }
+    return CheckEffects();
+  }
+
+  // A state that the part uses may be changed with values from before the starts.
+  Status CheckEffects() const {
+    if (starts_.empty()) return {};
+    const std::vector<bool> without =
+        NeededFor(flow_, ends_.list(), starts_.list(), Effects::kNone).values;
+    for (const size_t v : flow_.inputs) {
+      if (!needed_[v] || without[v] || starts_.Contains(v)) continue;
+      return UnsupportedError(
+          "the part uses a state that other operators of the model change, which need {}: begin "
+          "the part before those, or make states inputs and outputs with --rewrite --states first",
+          Quote(NameOf(v)));
     }
     return {};
   }
@@ -260,7 +266,8 @@ class Planner {
   // Inputs of the model that are needed, or never were, stay first.
   Status FindInputs() {
     std::vector<bool> used_before;
-    if (ChangesStructure(o_)) OperatorsFor(Values(flow_.outputs), Values(), used_before);
+    if (ChangesStructure(o_))
+      used_before = NeededFor(flow_, flow_.outputs, {}, Effects::kAll).values;
     for (const size_t v : flow_.inputs) {
       const bool stays =
           !ChangesStructure(o_) || needed_[v] || (o_.extract.empty() && !used_before[v]);

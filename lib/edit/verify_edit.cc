@@ -50,11 +50,32 @@ Result<ReadModel> WithOutputs(const ReadModel& source, const NativeFlow& flow,
   return Apply(source, edit);
 }
 
-Result<Graph> Import(const Result<ReadModel>& read, const std::string& what) {
+Result<ImportedModel> Import(const Result<ReadModel>& read, const std::string& what) {
   if (!read) return tl::unexpected(read.error());
-  NN_ASSIGN(Graph graph, ImportGraph(*read, what, InputSettings{.states = StatePorts::kResources}));
-  NamePorts(graph);
-  return graph;
+  NN_ASSIGN(ImportedModel imported,
+            ImportModel(*read, what, InputSettings{.states = StatePorts::kResources}));
+  NamePorts(imported.graph);
+  return imported;
+}
+
+// The ports of the part's states, which are its last inputs and outputs, by the names that the
+// source has for them.
+Status AddStates(const std::vector<ModelState>& source, const std::vector<ModelState>& part,
+                 std::vector<std::string>& inputs, std::vector<std::string>& outputs) {
+  for (const ModelState& s : part) {
+    const auto it = std::ranges::find(source, s.name, &ModelState::name);
+    if (it == source.end())
+      return UnsupportedError("state {} of the edited model is none of the source", Quote(s.name));
+    inputs.push_back(it->input);
+    outputs.push_back(it->output);
+  }
+  return {};
+}
+
+std::vector<std::string> NamesOf(const std::vector<std::pair<std::string, ValueType>>& ports) {
+  std::vector<std::string> names;
+  for (const auto& port : ports) names.push_back(port.first);
+  return names;
 }
 
 // A graph without outputs, and what its ports would be.
@@ -88,26 +109,28 @@ Result<Verification> VerifyEdit(const ReadModel& source, const EditedModel& edit
                                 const VerifyOptions& options) {
   NN_ASSIGN(const NativeFlow flow, source.format->flow(*source.model));
   const std::vector<NativeEdit::Port> ports = PortsIn(flow, edited);
-  Result<Graph> source_graph = Import(WithOutputs(source, flow, ports), "the source");
+  Result<ImportedModel> imported = Import(WithOutputs(source, flow, ports), "the source");
   // Parts of the source that cannot run may not matter.
-  if (!source_graph)
-    source_graph = Import(Apply(source, PlanComputation(flow, ports)), "the source");
-  if (!source_graph) return tl::unexpected(source_graph.error());
-  NN_ASSIGN(const Graph part, Import(edited.model, "the edited model"));
-  if (part.inputs().size() != edited.inputs.size() ||
-      part.outputs().size() != edited.outputs.size())
+  if (!imported) imported = Import(Apply(source, PlanComputation(flow, ports)), "the source");
+  if (!imported) return tl::unexpected(imported.error());
+  NN_ASSIGN(const ImportedModel piece, Import(edited.model, "the edited model"));
+  const Graph& part = piece.graph;
+  std::vector<std::string> input_names = NamesOf(edited.inputs),
+                           output_names = NamesOf(edited.outputs);
+  NN_RETURN_IF_ERROR(AddStates(imported->states, piece.states, input_names, output_names));
+  if (part.inputs().size() != input_names.size() || part.outputs().size() != output_names.size())
     return UnsupportedError("an input or output is no tensor");
-  NN_ASSIGN(Copy whole, CopyOf(*source_graph));
-  NN_ASSIGN(Copy joined, CopyOf(*source_graph));
+  NN_ASSIGN(Copy whole, CopyOf(imported->graph));
+  NN_ASSIGN(Copy joined, CopyOf(imported->graph));
   // The part behind the whole, which computes its inputs.
   std::vector<Value*> inputs;
-  for (const auto& [name, type] : edited.inputs) {
+  for (const std::string& name : input_names) {
     NN_ASSIGN(Value* const value, joined.Find(name));
     inputs.push_back(value);
   }
   NN_ASSIGN(const std::vector<Value*> outputs, AddCopies(joined.graph, part, inputs));
   for (size_t i = 0; i < outputs.size(); ++i) {
-    NN_ASSIGN(Value* const expected, whole.Find(edited.outputs[i].first));
+    NN_ASSIGN(Value* const expected, whole.Find(output_names[i]));
     whole.graph.AddOutput(part.outputs()[i].name, expected);
     joined.graph.AddOutput(part.outputs()[i].name, outputs[i]);
   }

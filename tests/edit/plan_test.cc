@@ -79,6 +79,36 @@ TEST_CASE("edit: operators with effects stay unless a part is cut out") {
   CHECK(f.Plan({.extract = "x..y"})->keeps == Keeps{false, true, false});
 }
 
+TEST_CASE("edit: a part has the operators with effects on the states that it uses") {
+  // s begins with a value, is read, and gets what "next" computes from another input.
+  FlowText f;
+  f.Ports({"x", "u"}, {"y", "z"})
+      .Op("initialize", {}, {}, true)
+      .Op("handle", {}, {"s"})
+      .Op("read", {"s"}, {"r"})
+      .Op("add", {"r", "x"}, {"m"})
+      .Op("neg", {"m"}, {"y"})
+      .Op("next", {"u"}, {"n"})
+      .Op("assign", {"s", "n"}, {}, true)
+      .Op("other", {"x"}, {"z"});
+  f.flow.values[f.Value("s")].is_state = true;
+  const auto part = f.Plan({.extract = "..m"});
+  REQUIRE(part.has_value());
+  CHECK(part->keeps == Keeps{true, true, true, true, false, true, true, false});
+  CHECK(f.Names(part->inputs) == Names{"x", "u"});
+  // Parts that do not use the state.
+  CHECK(f.Plan({.extract = "..z"})->keeps ==
+        Keeps{false, false, false, false, false, false, false, true});
+  CHECK(f.Plan({.extract = "m..y"})->keeps ==
+        Keeps{false, false, false, false, true, false, false, false});
+  CHECK(f.Plan({.extract = "x,n..m"})->keeps ==
+        Keeps{true, true, true, true, false, false, true, false});
+  const auto without = f.Plan({.extract = "x..m"});
+  REQUIRE_FALSE(without.has_value());
+  CHECK(without.error().code() == ErrorCode::kUnsupported);
+  CHECK(without.error().message().find("need \"u\"") != std::string::npos);
+}
+
 TEST_CASE("edit: names with commas and with characters of patterns") {
   FlowText f;
   f.Ports({"in,0", "in"}, {"out[1]", "o"})

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/json.h"
+#include "edit/edit.h"
 #include "formats/native_edits.h"
 #include "formats/tflite/native.h"
 #include "formats/tflite_file.h"
@@ -312,6 +313,18 @@ TEST_CASE("edit: TensorFlow Lite, operators with effects, and resources") {
   edit.keeps[0] = edit.keeps[1] = false;
   edit.inputs.push_back({ValueAt(flow, "h")});
   CHECK(EditError(read, edit) == "\"h\" is a RESOURCE, which cannot be an input or output");
+}
+
+TEST_CASE("edit: TensorFlow Lite, a part keeps its variable from run to run") {
+  const ReadModel read = FromDump(kState);
+  const auto part = edit::EditModel(read, "m.tflite", {.extract = "..y"});
+  REQUIRE_MESSAGE(part.has_value(), part.error().message());
+  CHECK(FlowOrFail(part->model).operators.size() == 5);
+  const auto verified = edit::VerifyEdit(read, *part, VerifyOptions());
+  REQUIRE_MESSAGE(verified.has_value(), verified.error().message());
+  CHECK(verified->passed);
+  // The outputs, and the variable after a run.
+  CHECK(verified->outputs.size() == 2);
 }
 
 // ---- Data

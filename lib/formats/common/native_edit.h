@@ -27,6 +27,7 @@ struct NativeFlow {
   struct Value {
     std::string name;          // unique; as in ModelSummary and Format::values
     bool is_constant = false;  // an initializer, a tensor with a buffer; inputs with a default, too
+    bool is_state = false;     // a state, or the handle of one, which operators with effects change
   };
 
   std::vector<Operator> operators;  // in file order

@@ -91,13 +91,15 @@ class FlowReader {
     return called;
   }
 
-  // Those in which an operator has an effect, and their callers.
+  // Those in which an operator has an effect, or uses a resource, and their callers.
   void FindEffects() {
     std::map<int64_t, std::vector<int64_t>> callers;
     std::vector<int64_t> pending;
     for (int64_t g = 1; g < SizeOf(model_.root->subgraphs()); ++g) {
       const fb::SubGraph& graph = *At(model_.root->subgraphs(), g);
       bool has_effect = false;
+      for (int64_t t = 0; t < SizeOf(graph.tensors()); ++t)
+        has_effect |= IsResource(*At(graph.tensors(), t));
       for (int64_t i = 0; i < SizeOf(graph.operators()); ++i) {
         const fb::Operator& op = *At(graph.operators(), i);
         has_effect |= HasOwnEffect(op);
@@ -120,10 +122,15 @@ class FlowReader {
            });
   }
 
+  static bool IsResource(const fb::Tensor& tensor) {
+    return tensor.type() == fb::TensorType::RESOURCE;
+  }
+
+  bool IsSharedVariable(size_t t) const { return TensorAt(t).is_variable() && readers_[t] > 1; }
+
   // The operators that use a variable tensor may change it.
   bool SharesState(const NativeFlow::Operator& op) const {
-    return std::ranges::any_of(
-        op.inputs, [&](size_t t) { return TensorAt(t).is_variable() && readers_[t] > 1; });
+    return std::ranges::any_of(op.inputs, [&](size_t t) { return IsSharedVariable(t); });
   }
 
   void AddValues() {
@@ -148,6 +155,7 @@ class FlowReader {
       // A tensor without a writer is a state or memory of an operator.
       flow_.values[t].is_constant =
           !is_written[t] && (!is_input[t] || (has_contents && *has_contents));
+      flow_.values[t].is_state = IsResource(TensorAt(t)) || IsSharedVariable(t);
     }
   }
 
