@@ -144,8 +144,8 @@ void AddOptions(CommandLine& command, ConvertArguments& o) {
   AddNativeEditOptions(command, o);
   app.add_flag(
       "--states", o.states,
-      "TensorFlow Lite: the states of layers become inputs and outputs of OUT, as resource "
-      "variables always do; without it, they have their initial values in each run");
+      "TensorFlow Lite: the states of layers become inputs and outputs of OUT, and so do resource "
+      "variables, as in other formats; without it, states of layers begin each run anew");
   app.add_flag("--rewrite", o.rewrite,
                "Import IN and write it again, even if a copy would suffice");
   app.add_option("--external-data", o.external_data.file,

@@ -118,8 +118,8 @@ struct ConvertOptions {
   // many steps, 1 to 65,536, and a number of steps that the model leaves open is set to it.
   // std::nullopt: up to 256 steps over both directions, and open numbers stay.
   std::optional<int64_t> unroll = std::nullopt;
-  // The states of layers (variable tensors of TensorFlow Lite) become inputs and outputs, like
-  // resource variables. Without it, each run of the written model begins with their initial values.
+  // The states of layers (variable tensors of TensorFlow Lite) become inputs and outputs, and so do
+  // resource variables, as in other formats. Without it, layers begin with their initial values.
   bool states = false;
   bool dry_run = false;  // exports the model, but writes, validates and runs nothing
   bool verify = true;    // whether to run both models

@@ -16,6 +16,7 @@
 #include "base/text.h"
 #include "base/thread_pool.h"
 #include "convert/edits.h"
+#include "convert/kept_states.h"
 #include "convert/layer_steps.h"
 #include "convert/remedy.h"
 #include "convert/shrink.h"
@@ -253,7 +254,8 @@ std::optional<Finding> ErrorOfSource(const ReadModel& read, const ConvertOptions
 // Checks and verifies the written model; false if the outputs drift.
 Result<bool> IsSound(const StagedModel& staged, const SourceError& source_error, Graph source,
                      std::optional<Graph> quantized, const InterfaceAxes& axes,
-                     const Format& format, const ConvertOptions& o, Conversion& out) {
+                     const std::vector<ModelState>& states, const Format& format,
+                     const ConvertOptions& o, Conversion& out) {
   if (!o.verify) {
     NN_ASSIGN(const ReadModel written, ReadWritten(staged.Read(), format, source_error));
     NN_RETURN_IF_ERROR(CheckWritten(written, source_error));
@@ -264,10 +266,12 @@ Result<bool> IsSound(const StagedModel& staged, const SourceError& source_error,
   bool is_imported = false;
   const auto import_converted = [&]() -> Result<Graph> {
     is_imported = true;
-    NN_ASSIGN(Graph graph, check.Import());
-    NamePorts(graph);
-    out.converted = InterfaceOf(graph);
-    return graph;
+    NN_ASSIGN(ImportedModel imported,
+              check.Import(states.empty() ? StatePorts::kNone : StatePorts::kResources));
+    NN_RETURN_IF_ERROR(CheckInitialValues(states, imported.states));
+    NamePorts(imported.graph);
+    out.converted = WithoutStates(InterfaceOf(imported.graph), states.size());
+    return std::move(imported.graph);
   };
   auto verification = VerifyConversion(std::move(source), import_converted, axes, o.verification,
                                        std::move(quantized));
@@ -458,7 +462,6 @@ Result<Conversion> ConvertGraph(ImportedModel imported, const SourceError& sourc
   Conversion out;
   out.unsupported = std::move(imported.unsupported);
   out.hybrids = imported.hybrids;
-  for (const ModelState& s : imported.states) out.states.push_back({s.name, s.input, s.output});
   Graph source = std::move(imported.graph);
   NamePorts(source);
   out.source = InterfaceOf(source);
@@ -467,6 +470,10 @@ Result<Conversion> ConvertGraph(ImportedModel imported, const SourceError& sourc
     NN_ASSIGN(const bool is_sound, EditSource(source, format, o, out));
     if (!is_sound) return out;
   }
+  std::vector<KeptState> kept;
+  if (o.output.frame != nullptr && !o.states) kept = TakeKeptStates(source, imported.states);
+  out.source = WithoutStates(InterfaceOf(source), kept.size());
+  for (const ModelState& s : imported.states) out.states.push_back({s.name, s.input, s.output});
   out.random_nodes = CountNodes(source, IsRandom);
   const std::vector<std::string> names = NamesOf(source.inputs());  // that options have
   if (o.prepare) NN_RETURN_IF_ERROR(o.prepare(source));
@@ -515,7 +522,12 @@ Result<Conversion> ConvertGraph(ImportedModel imported, const SourceError& sourc
   }
   if (is_narrow) NN_RETURN_IF_ERROR(StoreNarrowWeights(fitted, *format.target));
   if (o.half) NN_RETURN_IF_ERROR(CheckHalved(fitted, format, *o.half));
-  out.converted = InterfaceOf(fitted);
+  ExportOptions output = OutputOf(o);
+  std::vector<ModelState> states;
+  if (!kept.empty()) {
+    NN_ASSIGN(output.frame, FrameWithStates(output.frame, kept, fitted, axes, states));
+  }
+  out.converted = WithoutStates(InterfaceOf(fitted), states.size());
   out.moved_ports = MovedPorts(summary, fitted, axes);
   out.shifted_ports = ShiftedPorts(summary, fitted, axes);
   out.transposes = TransposesOf(fitted);
@@ -539,11 +551,11 @@ Result<Conversion> ConvertGraph(ImportedModel imported, const SourceError& sourc
     const bool last = !staged.needs_names();  // no further attempt
     if (last) fitted = Graph();
     if (last)
-      return IsSound(staged, source_error, std::move(source), std::move(quantized), axes, format, o,
-                     out);
-    return IsSound(staged, source_error, source.Clone(), CloneOf(quantized), axes, format, o, out);
+      return IsSound(staged, source_error, std::move(source), std::move(quantized), axes, states,
+                     format, o, out);
+    return IsSound(staged, source_error, source.Clone(), CloneOf(quantized), axes, states, format,
+                   o, out);
   };
-  const ExportOptions output = OutputOf(o);
   if (o.dry_run) {
     NN_RETURN_IF_ERROR(make(output));
     return out;

@@ -92,8 +92,8 @@ struct ConvertOptions {
   // steps, 1 to kMaxUnroll, and a number of steps that the inputs leave open is set to it
   // (convert/layer_steps.h). Nullopt: up to kMaxUnrolledSteps, and open numbers stay.
   std::optional<int64_t> unroll = std::nullopt;
-  // The states of layers become inputs and outputs, like resource variables; without it, each run
-  // of the written model begins with their initial values.
+  // The states of layers become inputs and outputs, and so do resource variables, as in other
+  // formats. Without it, layers begin each run with their initial values.
   bool states = false;
   // The source is a changed model, which the file at `input` does not have.
   bool edited = false;

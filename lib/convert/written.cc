@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 
+#include "formats/given_inputs.h"
 #include "validators/runner.h"
 
 namespace nn {
@@ -46,14 +47,20 @@ Status CheckWritten(const ReadModel& written, const SourceError& source_error) {
 }
 
 Result<Graph> ImportWritten(const ReadModel& written, const SourceError& source_error) {
-  auto imported = written.format->import(*written.model);
+  NN_ASSIGN(ImportedModel imported, ImportWrittenWith(written, source_error, StatePorts::kNone));
+  return std::move(imported.graph);
+}
+
+Result<ImportedModel> ImportWrittenWith(const ReadModel& written, const SourceError& source_error,
+                                        StatePorts states) {
+  auto imported = ImportWith(written, InputSettings{.states = states});
   if (!imported)
     return Flaw(source_error, fmt::format("the written model cannot be imported: {}",
                                           imported.error().message()));
   if (!imported->unsupported.empty())
     return Flaw(source_error, fmt::format("the written model has unsupported parts: {}",
                                           imported->unsupported[0].reason));
-  return std::move(imported->graph);
+  return imported;
 }
 
 Result<Graph> ImportImage(const FileImage& image, const std::string& path, const Format& format) {

@@ -26,6 +26,9 @@ Result<ReadModel> ReadWritten(Result<ReadModel> written, const Format& format,
                               const SourceError& source_error);
 Status CheckWritten(const ReadModel& written, const SourceError& source_error);
 Result<Graph> ImportWritten(const ReadModel& written, const SourceError& source_error);
+// With the states of the model as ports.
+Result<ImportedModel> ImportWrittenWith(const ReadModel& written, const SourceError& source_error,
+                                        StatePorts states);
 
 // The same for the bytes of a model in one file that is written from a sound graph. The path need
 // not exist; its extension is that of the format.

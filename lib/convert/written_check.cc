@@ -35,7 +35,7 @@ Status WrittenCheck::ReadAndCheck(const StagedModel& staged, const Format& forma
   return CheckWritten(*model, source_error_);
 }
 
-Result<Graph> WrittenCheck::Import() {
+Result<ImportedModel> WrittenCheck::Import(StatePorts states) {
   if (checked_.valid() &&
       checked_.wait_for(std::chrono::seconds(0)) == std::future_status::deferred)
     NN_RETURN_IF_ERROR(Finish());
@@ -44,10 +44,10 @@ Result<Graph> WrittenCheck::Import() {
     NN_RETURN_IF_ERROR(Finish());
     return InternalError("the written model was not read");
   }
-  auto graph = ImportWritten(*model, source_error_);
+  auto imported = ImportWrittenWith(*model, source_error_, states);
   model.reset();
-  if (!graph) NN_RETURN_IF_ERROR(Finish());
-  return graph;
+  if (!imported) NN_RETURN_IF_ERROR(Finish());
+  return imported;
 }
 
 Status WrittenCheck::Finish() {

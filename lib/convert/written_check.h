@@ -9,20 +9,20 @@
 #include "convert/staged_model.h"
 #include "convert/written.h"
 #include "formats/format.h"
-#include "ir/graph.h"
 
 namespace nn {
 
 // Reads and validates the model on another thread if `concurrent`. All arguments must outlive the
 // object, whose functions may be called by one thread. Errors are those of ReadWritten,
-// CheckWritten and ImportWritten; that of the first of them that fails is the one that is returned.
+// CheckWritten and ImportWrittenWith; that of the first of them that fails is the one that is
+// returned.
 class WrittenCheck {
  public:
   WrittenCheck(const StagedModel& staged, const Format& format, const SourceError& source_error,
                bool concurrent);
 
-  // The graph of the model; waits until the model has been read. To be called once.
-  Result<Graph> Import();
+  // The model with its states as ports; waits until it has been read. To be called once.
+  Result<ImportedModel> Import(StatePorts states);
   // Waits until the model has been validated. Calls after the first return success.
   Status Finish();
 

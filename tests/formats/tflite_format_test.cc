@@ -182,7 +182,8 @@ TEST_CASE("tflite: data after the flatbuffer") {
       out "y" = %y })");
   Graph fitted = graph.Clone();
   REQUIRE(Legalize(fitted, *Tflite().target).has_value());
-  const auto image = tflite::WriteWith(fitted, {}, 0);
+  const auto image =
+      tflite::WriteWith({fitted, {}, fitted.inputs(), fitted.outputs(), {}, nullptr}, 0);
   REQUIRE(image.has_value());
   const std::string file = Joined(*image);
   CHECK(Root(file).buffers()->Get(1)->offset() > 1);

@@ -13,6 +13,7 @@
 #include "formats/tflite/operand_fit.h"
 #include "formats/tflite/options.h"
 #include "formats/tflite/signature.h"
+#include "formats/tflite/states.h"
 #include "formats/tflite/tensor.h"
 #include "ir/op_def.h"
 #include "ops/array/shape.h"
@@ -191,6 +192,12 @@ TensorIndex ExportContext::AddVariable(const Type& type, std::string_view name) 
   return index;
 }
 
+TensorIndex ExportContext::AddHandle(std::string_view name) {
+  const TensorIndex index = AddTensor(Type(DType::kI32, {}), name);
+  part_.tensors.back().handle = true;
+  return index;
+}
+
 uint32_t ExportContext::AddBuffer(Blob bytes) {
   const auto next = static_cast<uint32_t>(buffers_.size());
   // Regions have copies of the constants around them.
@@ -344,18 +351,20 @@ std::optional<std::string> WhyNotWeights(const Node& node, std::initializer_list
                      DTypeName(w.dtype));
 }
 
-Result<FileImage> WriteWith(const Graph& graph, const ExportOptions& options,
-                            uint64_t max_inline_bytes) {
+Result<FileImage> WriteWith(const ExportPlan& plan, uint64_t max_inline_bytes) {
   bool appended = false;
   uint64_t base = 0;
   while (true) {
-    ExportContext ctx(graph);
-    std::vector<TensorIndex> outputs = ctx.ClaimPorts(graph, graph.inputs(), graph.outputs());
-    NN_RETURN_IF_ERROR(ctx.WriteContents(graph, graph.outputs(), outputs));
+    ExportContext ctx(plan.graph);
+    std::vector<TensorIndex> outputs = ctx.ClaimPorts(plan.graph, plan.inputs, plan.outputs);
+    StateWriter states(ctx, plan);
+    NN_RETURN_IF_ERROR(states.Begin());
+    NN_RETURN_IF_ERROR(ctx.WriteContents(plan.graph, plan.outputs, outputs));
+    NN_RETURN_IF_ERROR(states.End());
     uint64_t bytes = 0;
     for (const Blob& b : ctx.buffers()) bytes += b.size();
     if (!appended && bytes > max_inline_bytes) appended = true;
-    flatbuffers::DetachedBuffer file = ctx.Finish(graph, options, outputs, appended, base);
+    flatbuffers::DetachedBuffer file = ctx.Finish(plan, outputs, appended, base);
     // Offsets of appended data count from the start of the file, so the flatbuffer is built twice:
     // first for its size, then with the offsets. Both have the same size.
     const uint64_t rounded = RoundUp(file.size(), ExportContext::kDataAlignment);
@@ -423,11 +432,9 @@ Status CheckPorts(const Graph& graph) {
 Result<FileImage> Write(const Graph& graph, const ExportOptions& options) {
   NN_RETURN_IF_ERROR(CheckSizes(graph));
   NN_RETURN_IF_ERROR(CheckPorts(graph));
-  if (options.frame == nullptr) return WriteWith(graph, options, kMaxInlineBytes);
-  ExportOptions framed = options;
-  NN_ASSIGN(framed.frame, FrameFor(options.frame, graph));
-  NN_ASSIGN(FileImage image, WriteWith(graph, framed, kMaxInlineBytes));
-  NN_RETURN_IF_ERROR(AddArchive(*framed.frame, image));
+  NN_ASSIGN(const ExportPlan plan, PlanOf(graph, options));
+  NN_ASSIGN(FileImage image, WriteWith(plan, kMaxInlineBytes));
+  if (plan.frame != nullptr) NN_RETURN_IF_ERROR(AddArchive(*plan.frame, image));
   return image;
 }
 

@@ -23,6 +23,29 @@
 
 namespace nn::tflite {
 
+// A resource variable, as VAR_HANDLE names it.
+struct FramedVariable {
+  std::string container, shared_name;
+  bool operator==(const FramedVariable&) const = default;
+};
+
+// A state that the written model keeps.
+struct ExportedState {
+  FramedVariable variable;
+  Port input;           // its value before a run
+  const Value* output;  // and after it
+  std::optional<Tensor> initial;
+};
+
+// What of a graph becomes what of a model.
+struct ExportPlan {
+  const Graph& graph;
+  const ExportOptions& options;
+  std::vector<Port> inputs, outputs;  // without those of `states`
+  std::vector<ExportedState> states;
+  std::shared_ptr<const NativeModel> frame;  // for the ports (tflite/frame.h); may be null
+};
+
 using TensorIndex = int32_t;
 inline constexpr TensorIndex kNoTensor = -1;
 
@@ -63,6 +86,8 @@ class ExportContext {
   TensorIndex AddNamed(const Type& type, const std::string& name);
   // A state of an operator, of constant shape.
   TensorIndex AddVariable(const Type& type, std::string_view name);
+  // The result of VAR_HANDLE.
+  TensorIndex AddHandle(std::string_view name);
   TensorIndex AddConstant(const Tensor& tensor, std::string_view hint,
                           const std::shared_ptr<const Quant>& quant = nullptr);
   // A vector of i32; kLimit for values out of range.
@@ -123,7 +148,7 @@ class ExportContext {
   // The complete flatbuffer, except that PlaceOutside() adds the data of large buffers; if
   // `appended`, the data of all buffers come after it, starting at `base`, its size rounded up to
   // kDataAlignment.
-  flatbuffers::DetachedBuffer Finish(const Graph& graph, const ExportOptions& options,
+  flatbuffers::DetachedBuffer Finish(const ExportPlan& plan,
                                      const std::vector<TensorIndex>& outputs, bool appended,
                                      uint64_t base);
   // The parts of the file: the flatbuffer, and the data of large buffers, which it then refers to.
@@ -138,6 +163,7 @@ class ExportContext {
     std::string name;
     uint32_t buffer = 0;
     bool variable = false;
+    bool handle = false;  // of a resource
   };
   struct OperatorRow {
     uint32_t code;
@@ -167,7 +193,7 @@ class ExportContext {
   flatbuffers::Offset<fb::SubGraph> WritePart(const Part& part);
   flatbuffers::Offset<fb::Tensor> WriteTensor(const TensorRow& row);
   flatbuffers::Offset<fb::Buffer> WriteBuffer(const Blob& bytes, uint64_t offset);
-  flatbuffers::Offset<fb::SignatureDef> WriteSignature(const Graph& graph,
+  flatbuffers::Offset<fb::SignatureDef> WriteSignature(const ExportPlan& plan,
                                                        const std::vector<TensorIndex>& outputs);
 
   flatbuffers::FlatBufferBuilder builder_;
@@ -225,8 +251,7 @@ Result<FileImage> Write(const Graph& graph, const ExportOptions& options);
 
 // Writes a model. Data above `max_inline_bytes` are stored after the flatbuffer, because its
 // offsets are limited to 2 GiB.
-Result<FileImage> WriteWith(const Graph& graph, const ExportOptions& options,
-                            uint64_t max_inline_bytes);
+Result<FileImage> WriteWith(const ExportPlan& plan, uint64_t max_inline_bytes);
 
 // ---- For rows -----------------------------------------------------------------------------------
 

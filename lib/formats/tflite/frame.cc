@@ -72,9 +72,13 @@ class FrameBuilder {
     NN_ASSIGN(const auto unnamed, UnnamedEntries());
     const auto subgraph = Ports(*main);
     const auto subgraphs = builder_.CreateVector(&subgraph, 1);
+    const auto code = fb::CreateOperatorCode(
+        builder_, static_cast<int8_t>(fb::BuiltinOperator::PLACEHOLDER_FOR_GREATER_OP_CODES), 0, 1,
+        fb::BuiltinOperator::VAR_HANDLE);
+    const auto codes = builder_.CreateVector(&code, 1);
     const auto buffers = builder_.CreateVector(buffers_);
-    builder_.Finish(fb::CreateModel(builder_, root_.version(), 0, subgraphs, 0, buffers, unnamed,
-                                    entries, signatures),
+    builder_.Finish(fb::CreateModel(builder_, root_.version(), codes, subgraphs, 0, buffers,
+                                    unnamed, entries, signatures),
                     fb::ModelIdentifier());
     return Finish();
   }
@@ -114,8 +118,17 @@ class FrameBuilder {
     };
     const auto inputs = add(main.inputs());
     const auto outputs = add(main.outputs());
+    std::vector<Offset<fb::Operator>> operators;
+    for (const FramedVariable& v : VariablesOf(model_)) {
+      const auto container = builder_.CreateString(v.container);
+      const auto name = builder_.CreateString(v.shared_name);
+      const auto options = fb::CreateVarHandleOptions(builder_, container, name);
+      operators.push_back(fb::CreateOperator(
+          builder_, 0, 0, 0, fb::BuiltinOptions::VarHandleOptions, options.Union()));
+    }
+    const auto handles = builder_.CreateVector(operators);
     const auto list = builder_.CreateVector(tensors);
-    return fb::CreateSubGraph(builder_, list, inputs, outputs);
+    return fb::CreateSubGraph(builder_, list, inputs, outputs, handles);
   }
 
   Result<Offset<flatbuffers::Vector<Offset<fb::SignatureDef>>>> Signatures(
@@ -259,20 +272,40 @@ Result<ModelFrame> FrameOf(const NativeModel& native) {
 }
 
 Result<std::shared_ptr<const NativeModel>> FrameFor(const std::shared_ptr<const NativeModel>& frame,
-                                                    const Graph& graph) {
+                                                    const Graph& graph,
+                                                    const std::vector<Port>& inputs,
+                                                    const std::vector<Port>& outputs) {
   const auto entries = EntriesOf(*frame);
   const auto entry = std::ranges::find(entries, kModelMetadata, &FramedEntry::name);
   if (entry == entries.end() || !IsModelMetadata(entry->bytes)) return frame;
   NN_ASSIGN(const PortNames names, NamesOfPorts(*frame));
   MetadataChange change;
-  change.inputs = DescribedPorts(names.inputs, graph.inputs(), graph);
-  change.outputs = DescribedPorts(names.outputs, graph.outputs(), graph);
+  change.inputs = DescribedPorts(names.inputs, inputs, graph);
+  change.outputs = DescribedPorts(names.outputs, outputs, graph);
   if (!IsChange(*change.inputs) && !IsChange(*change.outputs)) return frame;
   NN_ASSIGN(Blob described, ChangeModelMetadata(entry->bytes, change));
   return FrameBuilder(ModelOf(*frame), std::move(described)).Run();
 }
 
-std::vector<FramedSignature> SignaturesOf(const NativeModel& native, const Graph& graph) {
+std::vector<FramedVariable> VariablesOf(const NativeModel& native) {
+  const fb::Model& root = *ModelOf(native).root;
+  std::vector<FramedVariable> out;
+  for (int64_t g = 0; g < SizeOf(root.subgraphs()); ++g) {
+    const fb::SubGraph* const graph = At(root.subgraphs(), g);
+    for (int64_t i = 0; graph != nullptr && i < SizeOf(graph->operators()); ++i) {
+      const fb::Operator* const op = At(graph->operators(), i);
+      const auto* const o = op == nullptr ? nullptr : op->builtin_options_as_VarHandleOptions();
+      if (o == nullptr) continue;
+      FramedVariable v = {std::string(Text(o->container())), std::string(Text(o->shared_name()))};
+      if (std::ranges::find(out, v) == out.end()) out.push_back(std::move(v));
+    }
+  }
+  return out;
+}
+
+std::vector<FramedSignature> SignaturesOf(const NativeModel& native,
+                                          const std::vector<Port>& inputs,
+                                          const std::vector<Port>& outputs) {
   const Model& frame = ModelOf(native);
   std::vector<FramedSignature> out;
   const auto names = NamesOfPorts(frame);
@@ -280,8 +313,8 @@ std::vector<FramedSignature> SignaturesOf(const NativeModel& native, const Graph
   for (int64_t i = 0; i < SizeOf(frame.root->signature_defs()); ++i) {
     const fb::SignatureDef& s = *At(frame.root->signature_defs(), i);
     out.push_back({std::string(Text(s.signature_key())),
-                   EntriesFor(s.inputs(), 0, names->inputs, graph.inputs()),
-                   EntriesFor(s.outputs(), names->inputs.size(), names->outputs, graph.outputs())});
+                   EntriesFor(s.inputs(), 0, names->inputs, inputs),
+                   EntriesFor(s.outputs(), names->inputs.size(), names->outputs, outputs)});
   }
   return out;
 }

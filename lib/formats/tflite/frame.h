@@ -1,6 +1,6 @@
 // What a rewritten TensorFlow Lite model keeps of its source besides the description: metadata
-// entries of any contents, the archive of associated files, and the signatures of the main
-// subgraph.
+// entries of any contents, the archive of associated files, the signatures of the main subgraph,
+// and the names of resource variables.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +11,7 @@
 
 #include "base/status.h"
 #include "formats/format.h"
+#include "formats/tflite/export.h"
 #include "formats/tflite/native.h"
 #include "ir/graph.h"
 
@@ -19,15 +20,18 @@ namespace nn::tflite {
 // How the description begins that the writer gives to models without one.
 inline constexpr std::string_view kProducer = "nnconvert";
 
-// Format::frame: a model whose main subgraph has only the tensors of inputs and outputs. Entries
+// Format::frame: a model whose main subgraph has only the tensors of inputs and outputs, and those
+// of VAR_HANDLE. Entries
 // about the order or the place of operators and tensors are not in it. kUnsupported, with the way
 // out, for signatures of other subgraphs, and for those that name what is no input or output.
 Result<ModelFrame> FrameOf(const NativeModel& model);
 
-// The frame for a graph with other ports: its metadata describe those. kUnsupported, by name, for
-// metadata that are not in their schema.
+// The frame for a graph of which these ports are written: its metadata describe those.
+// kUnsupported, by name, for metadata that are not in their schema.
 Result<std::shared_ptr<const NativeModel>> FrameFor(const std::shared_ptr<const NativeModel>& frame,
-                                                    const Graph& graph);
+                                                    const Graph& graph,
+                                                    const std::vector<Port>& inputs,
+                                                    const std::vector<Port>& outputs);
 
 // An entry of a signature.
 struct SignatureEntry {
@@ -40,9 +44,13 @@ struct FramedSignature {
   std::vector<SignatureEntry> inputs, outputs;
 };
 
-// The signatures of the frame for a graph whose ports may have been renamed, added or removed. A
+// The signatures of the frame for ports that may have been renamed, added or removed. A
 // port that the source does not have, or has by another name, is named as the port.
-std::vector<FramedSignature> SignaturesOf(const NativeModel& frame, const Graph& graph);
+std::vector<FramedSignature> SignaturesOf(const NativeModel& frame, const std::vector<Port>& inputs,
+                                          const std::vector<Port>& outputs);
+
+// The resource variables of the frame, those of all subgraphs of the source.
+std::vector<FramedVariable> VariablesOf(const NativeModel& frame);
 
 struct FramedEntry {
   std::string name;

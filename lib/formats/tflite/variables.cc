@@ -1,5 +1,7 @@
 #include "formats/tflite/variables.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 
 #include "base/checked_math.h"
@@ -24,12 +26,17 @@ std::string Variables::UniqueName(std::string name) {
   return name;
 }
 
+std::string VariableName(std::string_view container, std::string_view shared_name) {
+  if (!container.empty()) return fmt::format("{}/{}", container, shared_name);
+  return shared_name.empty() ? "state" : std::string(shared_name);
+}
+
 size_t Variables::Add(const std::string& name, bool is_resource) {
   const auto taken = [this](const std::string& n) {
     return std::ranges::find(list_, n, &Variable::name) != list_.end();
   };
   Variable v;
-  v.name = name.empty() ? "state" : name;
+  v.name = name;
   while (taken(v.name)) v.name += '_';
   v.is_resource = is_resource;
   list_.push_back(std::move(v));
@@ -100,7 +107,8 @@ Result<Value*> Variables::Start(Graph& graph, const KnownInputs& known, Variable
     return UnsupportedError("the type of variable {} is unsupported", Quote(v.name));
   if (HasPorts(v.is_resource)) {
     v.input = UniqueName(v.name + "_in");
-    NN_ASSIGN(Value* const input, known.AddInput(graph, position_++, v.input, type));
+    v.position = position_++;
+    NN_ASSIGN(Value* const input, known.AddInput(graph, v.position, v.input, type));
     input->set_name(v.input);
     return input;
   }
@@ -163,7 +171,11 @@ std::vector<std::pair<std::string, Value*>> Variables::Assigned() const {
 
 Result<std::vector<ModelState>> Variables::Finish(Graph& graph) {
   std::vector<ModelState> states;
-  for (Variable& v : list_) {
+  std::vector<Variable*> by_input;
+  for (Variable& v : list_) by_input.push_back(&v);
+  std::ranges::stable_sort(by_input, {}, &Variable::position);
+  for (Variable* const variable : by_input) {
+    Variable& v = *variable;
     if (v.start == nullptr || !v.start->is_input()) continue;
     const bool is_changed = v.value != nullptr && v.value != v.start;
     if (!is_changed && (v.initial || v.start->type().const_dims())) {

@@ -12,6 +12,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -25,6 +26,9 @@
 #include "ir/type.h"
 
 namespace nn::tflite {
+
+// The name of a resource variable, for users.
+std::string VariableName(std::string_view container, std::string_view shared_name);
 
 class Variables {
  public:
@@ -75,8 +79,9 @@ class Variables {
   std::optional<size_t> ChangedSince(const std::vector<Value*>& values) const;
   const std::string& NameOf(size_t variable) const { return list_[variable].name; }
 
-  // Adds the outputs of the graph. A variable that no operator changes becomes a constant. One that
-  // is assigned before it is read has neither an input nor an output: no run depends on another.
+  // Adds the outputs of the graph, in the order of the inputs. A variable that no operator changes
+  // becomes a constant. One that is assigned before it is read has neither an input nor an output:
+  // no run depends on another.
   Result<std::vector<ModelState>> Finish(Graph& graph);
   // The resource variables that have a value, for an initialization.
   std::vector<std::pair<std::string, Value*>> Assigned() const;
@@ -98,7 +103,8 @@ class Variables {
     bool is_resource = false;
     std::optional<Tensor> initial;
     Value* start = nullptr;  // its value before the run, once it has been read
-    std::string input;       // the name of `start`, if that is an input
+    std::string input;       // the name of `start`, if that is an input,
+    size_t position = 0;     // and its position
     Value* value = nullptr;  // the current one; of a table, its keys
   };
 

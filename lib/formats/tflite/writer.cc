@@ -111,7 +111,8 @@ flatbuffers::Offset<fb::Tensor> ExportContext::WriteTensor(const TensorRow& row)
   const auto name = builder_.CreateString(row.name);
   fb::TensorBuilder t(builder_);
   t.add_shape(shape_offset);
-  t.add_type(TensorTypeOf(row.type.dtype).value_or(fb::TensorType::FLOAT32));
+  t.add_type(row.handle ? fb::TensorType::RESOURCE
+                        : TensorTypeOf(row.type.dtype).value_or(fb::TensorType::FLOAT32));
   t.add_buffer(row.buffer);
   if (row.variable) t.add_is_variable(true);
   t.add_name(name);
@@ -147,16 +148,17 @@ std::vector<Blob> ExportContext::PlaceOutside(flatbuffers::DetachedBuffer file) 
 }
 
 flatbuffers::Offset<fb::SignatureDef> ExportContext::WriteSignature(
-    const Graph& graph, const std::vector<TensorIndex>& outputs) {
+    const ExportPlan& plan, const std::vector<TensorIndex>& outputs) {
+  const Graph& graph = plan.graph;
   Entries in, out;
   const auto entry = [&](const std::string& name, TensorIndex tensor) {
     return fb::CreateTensorMap(builder_, builder_.CreateString(name),
                                static_cast<uint32_t>(tensor));
   };
-  const auto in_names = SignatureNames(graph, "input", graph.inputs());
+  const auto in_names = SignatureNames(graph, "input", plan.inputs);
   for (size_t i = 0; i < in_names.size(); ++i)
-    in.push_back(entry(in_names[i], TensorOf(graph.inputs()[i].value)));
-  const auto out_names = SignatureNames(graph, "output", graph.outputs());
+    in.push_back(entry(in_names[i], TensorOf(plan.inputs[i].value)));
+  const auto out_names = SignatureNames(graph, "output", plan.outputs);
   for (size_t i = 0; i < out_names.size(); ++i) out.push_back(entry(out_names[i], outputs[i]));
   const auto in_offset = builder_.CreateVector(in);
   const auto out_offset = builder_.CreateVector(out);
@@ -186,11 +188,12 @@ flatbuffers::Offset<fb::SubGraph> ExportContext::WritePart(const Part& part) {
   return fb::CreateSubGraph(builder_, tensors_offset, inputs, outputs, operators_offset, name);
 }
 
-flatbuffers::DetachedBuffer ExportContext::Finish(const Graph& graph, const ExportOptions& options,
+flatbuffers::DetachedBuffer ExportContext::Finish(const ExportPlan& plan,
                                                   const std::vector<TensorIndex>& outputs,
                                                   bool appended, uint64_t base) {
+  const Graph& graph = plan.graph;
   part_.name = graph.name.empty() ? "main" : graph.name;
-  for (const Port& p : graph.inputs()) part_.inputs.push_back(TensorOf(p.value));
+  for (const Port& p : plan.inputs) part_.inputs.push_back(TensorOf(p.value));
   part_.outputs = outputs;
   std::vector<flatbuffers::Offset<fb::SubGraph>> subgraphs = {WritePart(part_)};
   for (const Part& part : parts_) subgraphs.push_back(WritePart(part));
@@ -203,11 +206,12 @@ flatbuffers::DetachedBuffer ExportContext::Finish(const Graph& graph, const Expo
             number, static_cast<int32_t>(fb::BuiltinOperator::PLACEHOLDER_FOR_GREATER_OP_CODES))),
         0, version, op));
   }
-  const NativeModel* const frame = options.frame.get();
+  const NativeModel* const frame = plan.frame.get();
   std::vector<flatbuffers::Offset<fb::SignatureDef>> signatures;
   if (frame != nullptr)
-    signatures = WriteFramed(SignaturesOf(*frame, graph), part_.inputs, outputs, builder_);
-  if (signatures.empty()) signatures.push_back(WriteSignature(graph, outputs));
+    signatures = WriteFramed(SignaturesOf(*frame, plan.inputs, plan.outputs), part_.inputs, outputs,
+                             builder_);
+  if (signatures.empty()) signatures.push_back(WriteSignature(plan, outputs));
   std::vector<flatbuffers::Offset<fb::Metadata>> metadata;
   for (FramedEntry& entry : frame == nullptr ? TextEntries(graph) : EntriesOf(*frame)) {
     const uint32_t buffer = AddBuffer(std::move(entry.bytes));
@@ -224,10 +228,9 @@ flatbuffers::DetachedBuffer ExportContext::Finish(const Graph& graph, const Expo
     buffers.push_back(WriteBuffer(b, appended ? at : 0));
     at += RoundUp(b.size(), kDataAlignment);
   }
-  const auto description = builder_.CreateString(
-      DescriptionOr(graph, options.producer_version.empty()
-                               ? std::string(kProducer)
-                               : fmt::format("{} {}", kProducer, options.producer_version)));
+  const std::string& version = plan.options.producer_version;
+  const auto description = builder_.CreateString(DescriptionOr(
+      graph, version.empty() ? std::string(kProducer) : fmt::format("{} {}", kProducer, version)));
   const auto codes_offset = builder_.CreateVector(codes);
   const auto subgraphs_offset = builder_.CreateVector(subgraphs);
   const auto buffers_offset = builder_.CreateVector(buffers);

@@ -11,10 +11,9 @@ namespace {
 
 Status ImportVarHandle(ImportContext& ctx) {
   const auto* const o = ctx.op().builtin_options_as_VarHandleOptions();
-  const std::string container(o == nullptr ? "" : Text(o->container()));
-  const std::string name(o == nullptr ? "" : Text(o->shared_name()));
-  ctx.SetOutput(
-      0, ctx.variables().Handle(ctx.graph(), container.empty() ? name : container + "/" + name));
+  const std::string name = VariableName(o == nullptr ? "" : Text(o->container()),
+                                        o == nullptr ? "" : Text(o->shared_name()));
+  ctx.SetOutput(0, ctx.variables().Handle(ctx.graph(), name));
   return {};
 }
 

@@ -1,0 +1,43 @@
+// States that a conversion leaves to the model: its format has them, and the source is of this
+// format. In the graph, they are inputs and outputs.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "base/status.h"
+#include "convert/interface.h"
+#include "formats/format.h"
+#include "ir/graph.h"
+#include "ir/type.h"
+#include "passes/legalize.h"
+
+namespace nn {
+
+struct KeptState {
+  ModelState state;
+  Type type;  // of its input, and of the initial value
+};
+
+// Takes those of `states` whose input and output the graph has, and moves these behind the other
+// inputs and outputs, in the order of the result. The others have become ports of the application.
+std::vector<KeptState> TakeKeptStates(Graph& graph, std::vector<ModelState>& states);
+
+// Without the ports of states, which are the last ones.
+Interface WithoutStates(Interface interface, size_t states);
+
+// A frame for the graph that is to be written (formats/state_frame.h), and its states.
+// kUnsupported, with the way out, for a state whose input and output no longer have the same type
+// and axes.
+Result<std::shared_ptr<const NativeModel>> FrameWithStates(std::shared_ptr<const NativeModel> frame,
+                                                           const std::vector<KeptState>& states,
+                                                           const Graph& fitted,
+                                                           const InterfaceAxes& axes,
+                                                           std::vector<ModelState>& written);
+
+// kInternal unless the written model begins with the same values.
+Status CheckInitialValues(const std::vector<ModelState>& wanted,
+                          const std::vector<ModelState>& written);
+
+}  // namespace nn
