@@ -49,7 +49,8 @@ bool IsUnmoved(const AxisMap& map, int64_t offset) {
   return map.IsIdentity() && offset == 0;
 }
 
-// The initial value in the type that the state has in the written model.
+// The initial value in the type that the state has in the written model. A variable has the
+// dimensions of its value.
 Result<std::optional<Tensor>> InitialOf(const KeptState& kept, const Type& written) {
   if (!kept.state.initial) return std::optional<Tensor>();
   Tensor initial = *kept.state.initial;
@@ -62,7 +63,7 @@ Result<std::optional<Tensor>> InitialOf(const KeptState& kept, const Type& writt
     initial = std::move(numbers).Finish();
   }
   const auto dims = written.const_dims();
-  if (initial.dtype() != written.dtype || (dims && *dims != initial.dims()))
+  if (initial.dtype() != written.dtype || !dims || *dims != initial.dims())
     return CannotKeep(
         kept.state.name,
         fmt::format("it begins as {}, and is {} in the written model",

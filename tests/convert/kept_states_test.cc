@@ -163,5 +163,42 @@ TEST_CASE("states: ports that an edit moved or renamed") {
   CHECK(states[0].name == "t");
 }
 
+TEST_CASE("states: a type that the variable cannot have is refused with the way out") {
+  const KeptState kept = {{"s", "s_in", "s_out", Tensor::Of({2}, std::vector<float>{1, 2})},
+                          Type(DType::kF32, {Dim(2)})};
+  const struct {
+    Type before, after;
+    bool fits;
+  } rows[] = {
+      {Type(DType::kF32, {Dim(2)}), Type(DType::kF32, {Dim(2)}), true},
+      {Type(DType::kF16, {Dim(2)}), Type(DType::kF16, {Dim(2)}), true},
+      {Type(DType::kF32, {Dim::Symbol("n")}), Type(DType::kF32, {Dim::Symbol("n")}), false},
+      {Type(DType::kF32, {Dim(4)}), Type(DType::kF32, {Dim(4)}), false},
+      {Type(DType::kF16, {Dim(2)}), Type(DType::kF32, {Dim(2)}), false},
+      {Type(DType::kI32, {Dim(2)}), Type(DType::kI32, {Dim(2)}), false},
+  };
+  for (const auto& row : rows) {
+    CAPTURE(row.before.ToString());
+    CAPTURE(row.after.ToString());
+    Graph graph;
+    Value* const next = graph.AddInput("x", row.after);
+    graph.AddInput("s_in", row.before);
+    graph.AddOutput("s_out", next);
+    const InterfaceAxes axes = {
+        {AxisMap::Identity(1), AxisMap::Identity(1)}, {AxisMap::Identity(1)}, {0, 0}, {0}};
+    std::vector<ModelState> states;
+    const auto frame = FrameWithStates(nullptr, {kept}, graph, axes, states);
+    CHECK(frame.has_value() == row.fits);
+    if (frame) {
+      REQUIRE(states.size() == 1);
+      CHECK(states[0].initial->dtype() == row.before.dtype);
+      CHECK(states[0].initial->ToDoubles() == std::vector<double>{1, 2});
+    } else {
+      CHECK(frame.error().code() == ErrorCode::kUnsupported);
+      CHECK(frame.error().message().find("--states") != std::string::npos);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace nn::test::kept_states_test
