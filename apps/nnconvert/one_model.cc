@@ -472,9 +472,17 @@ Result<TargetsReport> DryRunForAll(const ConvertArguments& o) {
     r.output_format = format.label;
     r.copy = &format == read.format && GraphChange(o).empty();
     if (r.copy) continue;
-    auto done = ConvertGraph(
-        {imported.graph.Clone(), imported.unsupported, imported.hybrids, imported.states},
-        [] { return std::nullopt; }, format, options);
+    const auto convert = [&]() -> Result<Conversion> {
+      options.output.frame = nullptr;
+      if (&format == read.format && format.frame != nullptr) {
+        NN_ASSIGN(ModelFrame frame, format.frame(*read.model));
+        options.output.frame = std::move(frame.model);
+      }
+      return ConvertGraph(
+          {imported.graph.Clone(), imported.unsupported, imported.hybrids, imported.states},
+          [] { return std::nullopt; }, format, options);
+    };
+    auto done = convert();
     if (done)
       r.conversion = *std::move(done);
     else if (done.error().code() == ErrorCode::kUnsupported)

@@ -135,6 +135,34 @@ TEST_CASE("report: states that become inputs and outputs") {
   }
 }
 
+TEST_CASE("report: a dry run for all formats leaves variables to the one that has them") {
+  const TempDir dir;
+  // y = v + x; v = y
+  WriteText(dir / "m.json", R"({"nn_dump": 1, "format": "tflite", "model": {"version": 3,
+    "operator_codes": [
+      {"deprecated_builtin_code": 127, "builtin_code": "VAR_HANDLE"},
+      {"deprecated_builtin_code": 127, "builtin_code": "READ_VARIABLE"},
+      {"deprecated_builtin_code": 127, "builtin_code": "ASSIGN_VARIABLE"}, {"builtin_code": "ADD"}],
+    "subgraphs": [{"tensors": [{"shape": [], "type": "RESOURCE", "name": "h"},
+        {"shape": [2], "name": "x"}, {"shape": [2], "name": "r"}, {"shape": [2], "name": "y"}],
+      "inputs": [1], "outputs": [3], "operators": [
+      {"opcode_index": 0, "inputs": [], "outputs": [0], "builtin_options_type": "VarHandleOptions",
+       "builtin_options": {"shared_name": "v"}},
+      {"opcode_index": 1, "inputs": [0], "outputs": [2],
+       "builtin_options_type": "ReadVariableOptions", "builtin_options": {}},
+      {"opcode_index": 3, "inputs": [2, 1], "outputs": [3],
+       "builtin_options_type": "AddOptions", "builtin_options": {}},
+      {"opcode_index": 2, "inputs": [0, 3], "outputs": [],
+       "builtin_options_type": "AssignVariableOptions", "builtin_options": {}}]}],
+    "buffers": [{}]}})");
+  const Json all = ReportOf("--dry-run --to all --simplify " + dir / "m.json", 0);
+  for (const Json& target : all["targets"]) {
+    CAPTURE(target.dump());
+    const bool is_own = target["output"]["format"] == "TensorFlow Lite";
+    CHECK(target.contains("states") == !is_own);
+  }
+}
+
 TEST_CASE("report: inputs and outputs with shifted integers") {
   const TempDir dir;
   WriteModel(dir / "in.tflite", R"(graph {
