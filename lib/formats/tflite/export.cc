@@ -25,6 +25,9 @@ namespace {
 // Data up to this size are stored inside the flatbuffer, which every reader supports.
 constexpr uint64_t kMaxInlineBytes = uint64_t{1} << 30;
 
+// The first version of FULLY_CONNECTED with sparse weights.
+constexpr int32_t kSparseFullyConnected = 8;
+
 std::optional<fb::BuiltinOperator> OperatorNamed(std::string_view name) {
   for (const fb::BuiltinOperator op : fb::EnumValuesBuiltinOperator())
     if (fb::EnumNameBuiltinOperator(op) == name) return op;
@@ -65,8 +68,9 @@ bool SameQuant(const Type& a, const Type& b) {
 
 }  // namespace
 
-ExportContext::ExportContext(const Graph& graph) {
+ExportContext::ExportContext(const Graph& graph, const NativeModel* frame) {
   buffers_.emplace_back();
+  if (frame != nullptr) sparse_ = SparseTensorsOf(*frame);
   FindActivations(graph);
 }
 
@@ -143,9 +147,11 @@ TensorIndex ExportContext::TensorOf(const Value* value) {
   if (value == nullptr) return kNoTensor;
   const auto it = tensors_.find(value);
   if (it != tensors_.end()) return it->second;
-  const TensorIndex index = value->is_constant()
-                                ? AddConstant(value->constant(), value->name(), value->type().quant)
-                                : AddTensor(value->type(), value->name());
+  TensorIndex index = value->is_constant() ? AddSparse(*value) : kNoTensor;
+  if (index == kNoTensor)
+    index = value->is_constant()
+                ? AddConstant(value->constant(), value->name(), value->type().quant)
+                : AddTensor(value->type(), value->name());
   tensors_[value] = index;
   return index;
 }
@@ -252,7 +258,11 @@ void ExportContext::AddOperatorOf(fb::BuiltinOperator op, Operands operands,
     in.push_back(i == kNoTensor ? Type() : part_.tensors[static_cast<size_t>(i)].type);
   for (const TensorIndex i : operands.outputs)
     out.push_back(part_.tensors[static_cast<size_t>(i)].type);
-  const std::pair code(op, VersionOf(op, in, out, traits));
+  int32_t version = VersionOf(op, in, out, traits);
+  if (op == fb::BuiltinOperator::FULLY_CONNECTED &&
+      part_.tensors[static_cast<size_t>(operands.inputs[1])].sparsity != nullptr)
+    version = std::max(version, kSparseFullyConnected);
+  const std::pair code(op, version);
   auto it = std::find(codes_.begin(), codes_.end(), code);
   if (it == codes_.end()) it = codes_.insert(codes_.end(), code);
   part_.operators.push_back({static_cast<uint32_t>(it - codes_.begin()), std::move(operands.inputs),
@@ -355,7 +365,7 @@ Result<FileImage> WriteWith(const ExportPlan& plan, uint64_t max_inline_bytes) {
   bool appended = false;
   uint64_t base = 0;
   while (true) {
-    ExportContext ctx(plan.graph);
+    ExportContext ctx(plan.graph, options.frame.get());
     std::vector<TensorIndex> outputs = ctx.ClaimPorts(plan.graph, plan.inputs, plan.outputs);
     StateWriter states(ctx, plan);
     NN_RETURN_IF_ERROR(states.Begin());

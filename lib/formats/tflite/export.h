@@ -17,6 +17,7 @@
 #include "base/name_table.h"
 #include "base/status.h"
 #include "formats/format.h"
+#include "formats/tflite/frame.h"
 #include "formats/tflite/native.h"
 #include "formats/tflite/versions.h"
 #include "ir/graph.h"
@@ -51,7 +52,8 @@ inline constexpr TensorIndex kNoTensor = -1;
 
 class ExportContext {
  public:
-  explicit ExportContext(const Graph& graph);
+  // `frame` is that of the source (ExportOptions), or null.
+  explicit ExportContext(const Graph& graph, const NativeModel* frame);
 
   flatbuffers::FlatBufferBuilder& builder() { return builder_; }
 
@@ -164,6 +166,7 @@ class ExportContext {
     uint32_t buffer = 0;
     bool variable = false;
     bool handle = false;  // of a resource
+    const fb::SparsityParameters* sparsity = nullptr;
   };
   struct OperatorRow {
     uint32_t code;
@@ -185,6 +188,8 @@ class ExportContext {
 
   Status CheckOperands(const OperatorRow& row) const;
   uint32_t AddBuffer(Blob bytes);
+  // The tensor of a constant in a sparse form that the source has; kNoTensor if none fits.
+  TensorIndex AddSparse(const Value& value);
   void FindActivations(const Graph& graph);
   Result<TensorIndex> AddDim(const Dim& dim);
   Result<TensorIndex> AddDimTree(const Dim::Tree& tree);
@@ -198,6 +203,7 @@ class ExportContext {
 
   flatbuffers::FlatBufferBuilder builder_;
   flatbuffers::Offset<flatbuffers::Vector<uint8_t>> no_data_;  // of buffers that are placed outside
+  std::vector<FramedSparse> sparse_;                           // of the source
   Part part_;                                                  // which is being written
   std::vector<Part> around_;                                   // those around it, outermost first
   std::vector<Part> parts_;                                    // subgraphs 1, 2, ...

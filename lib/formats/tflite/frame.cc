@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "formats/tflite/archive.h"
 #include "formats/tflite/model_metadata.h"
+#include "formats/tflite/sparse.h"
 #include "passes/preprocessed.h"
 
 namespace nn::tflite {
@@ -25,6 +26,11 @@ constexpr std::array<std::string_view, 2> kOfOperators = {"model_control_depende
                                                           "OfflineMemoryAllocation"};
 
 constexpr size_t kEntryAlignment = 16;  // of entries
+
+// The operators of a frame, in the order of its operator codes.
+constexpr std::array kCodes = {fb::BuiltinOperator::VAR_HANDLE, fb::BuiltinOperator::DENSIFY};
+constexpr uint32_t kVarHandle = 0;
+constexpr uint32_t kDensify = 1;
 
 const Model& ModelOf(const NativeModel& model) {
   return static_cast<const Model&>(model);
@@ -70,12 +76,15 @@ class FrameBuilder {
     NN_ASSIGN(const auto signatures, Signatures(*main));
     NN_ASSIGN(const auto entries, Entries());
     NN_ASSIGN(const auto unnamed, UnnamedEntries());
-    const auto subgraph = Ports(*main);
-    const auto subgraphs = builder_.CreateVector(&subgraph, 1);
-    const auto code = fb::CreateOperatorCode(
-        builder_, static_cast<int8_t>(fb::BuiltinOperator::PLACEHOLDER_FOR_GREATER_OP_CODES), 0, 1,
-        fb::BuiltinOperator::VAR_HANDLE);
-    const auto codes = builder_.CreateVector(&code, 1);
+    const auto subgraphs = builder_.CreateVector(std::vector{Ports(*main), SparseTensors()});
+    std::vector<Offset<fb::OperatorCode>> rows;
+    for (const fb::BuiltinOperator code : kCodes)
+      rows.push_back(
+          fb::CreateOperatorCode(builder_,
+                                 static_cast<int8_t>(std::min(
+                                     code, fb::BuiltinOperator::PLACEHOLDER_FOR_GREATER_OP_CODES)),
+                                 0, 1, code));
+    const auto codes = builder_.CreateVector(rows);
     const auto buffers = builder_.CreateVector(buffers_);
     builder_.Finish(fb::CreateModel(builder_, root_.version(), codes, subgraphs, 0, buffers,
                                     unnamed, entries, signatures),
@@ -124,11 +133,30 @@ class FrameBuilder {
       const auto name = builder_.CreateString(v.shared_name);
       const auto options = fb::CreateVarHandleOptions(builder_, container, name);
       operators.push_back(fb::CreateOperator(
-          builder_, 0, 0, 0, fb::BuiltinOptions::VarHandleOptions, options.Union()));
+          builder_, kVarHandle, 0, 0, fb::BuiltinOptions::VarHandleOptions, options.Union()));
     }
     const auto handles = builder_.CreateVector(operators);
     const auto list = builder_.CreateVector(tensors);
     return fb::CreateSubGraph(builder_, list, inputs, outputs, handles);
+  }
+
+  // With an operator that reads those that the source densifies.
+  Offset<fb::SubGraph> SparseTensors() {
+    std::vector<Offset<fb::Tensor>> tensors;
+    std::vector<int32_t> densified;
+    for (const FramedSparse& sparse : SparseTensorsOf(model_)) {
+      const fb::Tensor& t = *sparse.tensor;
+      if (sparse.is_densified) densified.push_back(static_cast<int32_t>(tensors.size()));
+      const auto shape = builder_.CreateVector(ListOf<int32_t>(t.shape()));
+      const auto name = builder_.CreateString(Text(t.name()));
+      const auto sparsity = CopySparsity(*t.sparsity(), builder_);
+      tensors.push_back(fb::CreateTensor(builder_, shape, t.type(), 0, name, 0, false, sparsity));
+    }
+    const auto inputs = builder_.CreateVector(densified);
+    const auto op = fb::CreateOperator(builder_, kDensify, inputs, 0);
+    const auto operators = builder_.CreateVector(&op, 1);
+    const auto list = builder_.CreateVector(tensors);
+    return fb::CreateSubGraph(builder_, list, 0, 0, operators);
   }
 
   Result<Offset<flatbuffers::Vector<Offset<fb::SignatureDef>>>> Signatures(
@@ -335,6 +363,28 @@ std::vector<Blob> UnnamedEntriesOf(const NativeModel& native) {
   std::vector<Blob> out;
   for (const uint32_t buffer : ListOf<uint32_t>(frame.root->metadata_buffer()))
     if (auto bytes = BufferBytes(frame, buffer)) out.push_back(*std::move(bytes));
+  return out;
+}
+
+std::vector<FramedSparse> SparseTensorsOf(const NativeModel& native) {
+  const fb::Model& root = *ModelOf(native).root;
+  std::vector<FramedSparse> out;
+  for (int64_t g = 0; g < SizeOf(root.subgraphs()); ++g) {
+    const fb::SubGraph* const graph = At(root.subgraphs(), g);
+    if (graph == nullptr) continue;
+    std::set<int64_t> densified;
+    for (int64_t i = 0; i < SizeOf(graph->operators()); ++i) {
+      const fb::Operator* const op = At(graph->operators(), i);
+      const fb::OperatorCode* const code =
+          op == nullptr ? nullptr : At(root.operator_codes(), op->opcode_index());
+      if (code != nullptr && OperatorOf(*code) == fb::BuiltinOperator::DENSIFY)
+        for (const int64_t input : ListOf<int64_t>(op->inputs())) densified.insert(input);
+    }
+    for (int64_t i = 0; i < SizeOf(graph->tensors()); ++i)
+      if (const fb::Tensor* const t = At(graph->tensors(), i);
+          t != nullptr && t->sparsity() != nullptr)
+        out.push_back({t, densified.contains(i)});
+  }
   return out;
 }
 

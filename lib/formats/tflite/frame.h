@@ -1,6 +1,6 @@
 // What a rewritten TensorFlow Lite model keeps of its source besides the description: metadata
 // entries of any contents, the archive of associated files, the signatures of the main subgraph,
-// and the names of resource variables.
+// the names of resource variables, and which elements of sparse tensors are stored.
 #pragma once
 
 #include <cstdint>
@@ -20,9 +20,9 @@ namespace nn::tflite {
 // How the description begins that the writer gives to models without one.
 inline constexpr std::string_view kProducer = "nnconvert";
 
-// Format::frame: a model whose main subgraph has only the tensors of inputs and outputs, and those
-// of VAR_HANDLE. Entries
-// about the order or the place of operators and tensors are not in it. kUnsupported, with the way
+// Format::frame: a model whose main subgraph has only the tensors of inputs and outputs, and the
+// VAR_HANDLEs. Entries about the order or the place of operators and tensors are not in it. The
+// sparse tensors, without their elements, are in a second subgraph. kUnsupported, with the way
 // out, for signatures of other subgraphs, and for those that name what is no input or output.
 Result<ModelFrame> FrameOf(const NativeModel& model);
 
@@ -61,6 +61,14 @@ struct FramedEntry {
 // metadata without a name.
 std::vector<FramedEntry> EntriesOf(const NativeModel& frame);
 std::vector<Blob> UnnamedEntriesOf(const NativeModel& frame);
+
+struct FramedSparse {
+  const fb::Tensor* tensor;
+  bool is_densified;  // by DENSIFY, before other operators read it
+};
+
+// The sparse tensors of the source, in order.
+std::vector<FramedSparse> SparseTensorsOf(const NativeModel& frame);
 
 // Adds the archive of the frame, if it has one, to the end of a file.
 Status AddArchive(const NativeModel& frame, FileImage& image);

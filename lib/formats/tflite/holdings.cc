@@ -43,7 +43,7 @@ constexpr FieldUse kUses[] = {
     {"Tensor.name"},
     {"Tensor.quantization", kParts},
     {"Tensor.is_variable"},
-    {"Tensor.sparsity"},
+    {"Tensor.sparsity", kHeld, "sparse form"},
     {"Tensor.shape_signature"},
     {"Tensor.has_rank"},
     {"Tensor.variant_tensors"},

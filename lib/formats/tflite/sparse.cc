@@ -1,5 +1,8 @@
 #include "formats/tflite/sparse.h"
 
+#include <cstring>
+#include <type_traits>
+
 #include "base/checked_math.h"
 
 namespace nn::tflite {
@@ -41,21 +44,33 @@ class SparseReader {
         blocks_(ListOf<int64_t>(p.block_map())) {}
 
   Result<Tensor> Run(const Blob& values) {
+    NN_ASSIGN(const int64_t stored, ReadLayout());
+    NN_ASSIGN(const Tensor packed, Tensor::Make(dtype_, {stored}, values));
+    NN_ASSIGN(TensorBuilder out, TensorBuilder::Create(dtype_, dims_));
+    std::memset(out.data(), 0, ByteSize(dtype_, out.elements()));
+    Visit(0, 0, 0, [&](int64_t offset, int64_t position) { out.Copy(offset, packed, position); });
+    return out.Finish();
+  }
+
+  Result<Tensor> Pack(const Tensor& dense) {
+    NN_ASSIGN(const int64_t stored, ReadLayout());
+    NN_ASSIGN(TensorBuilder out, TensorBuilder::Create(dtype_, {stored}));
+    Visit(0, 0, 0, [&](int64_t offset, int64_t position) { out.Copy(position, dense, offset); });
+    return out.Finish();
+  }
+
+ private:
+  // The number of stored elements.
+  Result<int64_t> ReadLayout() {
     NN_RETURN_IF_ERROR(ReadLevels());
     const auto elements = CheckedElements(dims_);
     if (!elements || *elements > kMaxDenseBytes ||
         ByteSize(dtype_, *elements) > static_cast<size_t>(kMaxDenseBytes))
       return LimitError("a sparse tensor of shape {} is too large for a dense tensor",
                         ToString(ToDims(dims_)));
-    NN_ASSIGN(int64_t stored, Stored());
-    NN_ASSIGN(values_, Tensor::Make(dtype_, {stored}, values));
-    NN_ASSIGN(TensorBuilder out, TensorBuilder::Create(dtype_, dims_));
-    std::memset(out.data(), 0, ByteSize(dtype_, out.elements()));
-    Visit(0, 0, 0, out);
-    return out.Finish();
+    return Stored();
   }
 
- private:
   Status ReadLevels() {
     const size_t rank = dims_.size();
     const size_t count = rank + blocks_.size();
@@ -145,20 +160,22 @@ class SparseReader {
     return count;
   }
 
-  void Visit(size_t depth, int64_t position, int64_t offset, TensorBuilder& out) const {
+  // Calls fn(offset in the dense tensor, position among the stored elements).
+  template <typename Fn>
+  void Visit(size_t depth, int64_t position, int64_t offset, const Fn& fn) const {
     if (depth == levels_.size()) {
-      out.Copy(offset, values_, position);
+      fn(offset, position);
       return;
     }
     const Level& level = levels_[depth];
     if (!level.sparse) {
       for (int64_t i = 0; i < level.size; ++i)
-        Visit(depth + 1, position * level.size + i, offset + i * level.step, out);
+        Visit(depth + 1, position * level.size + i, offset + i * level.step, fn);
       return;
     }
     const auto at = static_cast<size_t>(position);
     for (int64_t i = level.segments[at]; i < level.segments[at + 1]; ++i)
-      Visit(depth + 1, i, offset + level.indices[static_cast<size_t>(i)] * level.step, out);
+      Visit(depth + 1, i, offset + level.indices[static_cast<size_t>(i)] * level.step, fn);
   }
 
   const fb::SparsityParameters& p_;
@@ -166,8 +183,31 @@ class SparseReader {
   DType dtype_;
   std::vector<int64_t> order_, blocks_;
   std::vector<Level> levels_;
-  Tensor values_;
 };
+
+using flatbuffers::FlatBufferBuilder;
+using flatbuffers::Offset;
+
+Offset<void> CopyNumbers(fb::SparseIndexVector type, const void* vector,
+                         FlatBufferBuilder& builder) {
+  if (vector == nullptr) return 0;
+  const auto copy = [&](const auto* numbers, auto create) {
+    using Number = std::decay_t<decltype(numbers->values()->Get(0))>;
+    std::vector<Number> list = ListOf<Number>(numbers->values());
+    return create(builder, &list).Union();
+  };
+  switch (type) {
+    case fb::SparseIndexVector::Int32Vector:
+      return copy(static_cast<const fb::Int32Vector*>(vector), fb::CreateInt32VectorDirect);
+    case fb::SparseIndexVector::Uint16Vector:
+      return copy(static_cast<const fb::Uint16Vector*>(vector), fb::CreateUint16VectorDirect);
+    case fb::SparseIndexVector::Uint8Vector:
+      return copy(static_cast<const fb::Uint8Vector*>(vector), fb::CreateUint8VectorDirect);
+    case fb::SparseIndexVector::NONE:
+      break;
+  }
+  return 0;
+}
 
 }  // namespace
 
@@ -180,6 +220,34 @@ Result<Tensor> ReadSparse(const fb::SparsityParameters& sparsity, DType dtype,
     return LimitError("a sparse tensor of {} axes and {} blocks is too large (16 of each)",
                       dims.size(), SizeOf(sparsity.block_map()));
   return SparseReader(sparsity, dtype, dims).Run(values);
+}
+
+std::optional<Blob> StoredValues(const fb::SparsityParameters& sparsity, const Tensor& dense) {
+  const auto packed = SparseReader(sparsity, dense.dtype(), dense.dims()).Pack(dense);
+  if (!packed) return std::nullopt;
+  const auto unpacked = ReadSparse(sparsity, dense.dtype(), dense.dims(), packed->blob());
+  if (!unpacked || std::memcmp(unpacked->blob().data(), dense.blob().data(),
+                               ByteSize(dense.dtype(), dense.elements())) != 0)
+    return std::nullopt;
+  return packed->blob();
+}
+
+Offset<fb::SparsityParameters> CopySparsity(const fb::SparsityParameters& sparsity,
+                                            FlatBufferBuilder& builder) {
+  std::vector<Offset<fb::DimensionMetadata>> levels;
+  for (int64_t i = 0; i < SizeOf(sparsity.dim_metadata()); ++i) {
+    const fb::DimensionMetadata* const m = At(sparsity.dim_metadata(), i);
+    const auto segments = CopyNumbers(m->array_segments_type(), m->array_segments(), builder);
+    const auto indices = CopyNumbers(m->array_indices_type(), m->array_indices(), builder);
+    levels.push_back(fb::CreateDimensionMetadata(builder, m->format(), m->dense_size(),
+                                                 m->array_segments_type(), segments,
+                                                 m->array_indices_type(), indices));
+  }
+  const auto order = builder.CreateVector(ListOf<int32_t>(sparsity.traversal_order()));
+  Offset<flatbuffers::Vector<int32_t>> blocks = 0;
+  if (sparsity.block_map() != nullptr)
+    blocks = builder.CreateVector(ListOf<int32_t>(sparsity.block_map()));
+  return fb::CreateSparsityParameters(builder, order, blocks, builder.CreateVector(levels));
 }
 
 }  // namespace nn::tflite

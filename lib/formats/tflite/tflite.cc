@@ -21,7 +21,7 @@ constexpr FeatureSupport kFeatures[] = {
              "quantize the input in each run"},
     {.name = "buffers after the flatbuffer (files above 2 GiB)"},
     {.name = "external buffers", .exported = false},
-    {.name = "sparse tensors", .exported = false, .note = "imported as dense"},
+    {.name = "sparse tensors", .note = "as in the source, where it is a TensorFlow Lite model"},
     {.name = "signatures", .note = "of the first subgraph"},
     {.name = "subgraphs after the first",
      .note = "imported where operators call them; WHILE is unrolled if its trip count is known; "

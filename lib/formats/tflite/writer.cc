@@ -7,6 +7,7 @@
 #include "formats/common/fb_outside.h"
 #include "formats/tflite/export.h"
 #include "formats/tflite/frame.h"
+#include "formats/tflite/sparse.h"
 #include "formats/tflite/tensor.h"
 
 namespace nn::tflite {
@@ -109,6 +110,8 @@ flatbuffers::Offset<fb::Tensor> ExportContext::WriteTensor(const TensorRow& row)
   const auto signature_offset = known ? flatbuffers::Offset<flatbuffers::Vector<int32_t>>(0)
                                       : builder_.CreateVector(signature);
   const auto name = builder_.CreateString(row.name);
+  flatbuffers::Offset<fb::SparsityParameters> sparsity = 0;
+  if (row.sparsity != nullptr) sparsity = CopySparsity(*row.sparsity, builder_);
   fb::TensorBuilder t(builder_);
   t.add_shape(shape_offset);
   t.add_type(row.handle ? fb::TensorType::RESOURCE
@@ -117,6 +120,7 @@ flatbuffers::Offset<fb::Tensor> ExportContext::WriteTensor(const TensorRow& row)
   if (row.variable) t.add_is_variable(true);
   t.add_name(name);
   if (!quant.IsNull()) t.add_quantization(quant);
+  if (!sparsity.IsNull()) t.add_sparsity(sparsity);
   if (!known) t.add_shape_signature(signature_offset);
   t.add_has_rank(row.type.ranked());
   return t.Finish();
