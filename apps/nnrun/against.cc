@@ -1,6 +1,8 @@
 #include "apps/nnrun/against.h"
 
 #include <algorithm>
+#include <set>
+#include <span>
 #include <utility>
 
 #include "apps/common/progress.h"
@@ -14,8 +16,8 @@ namespace {
 constexpr double kAtol = 1e-6;
 constexpr double kRtol = 1e-5;
 
-Status Compare(Stepper& model, against::Reference& reference, const RunOptions& options,
-               AgainstSummary& out) {
+Status Compare(Stepper& model, const std::vector<Tensor>& inputs, against::Reference& reference,
+               const RunOptions& options, AgainstSummary& out) {
   const size_t count = reference.counterparts().size();
   if (count == 0)
     return UsageError("{}: no value of the model has a counterpart, so nothing can be compared",
@@ -26,12 +28,25 @@ Status Compare(Stepper& model, against::Reference& reference, const RunOptions& 
   o.rtol = options.rtol.value_or(kRtol);
   o.progress = [&] { progress.Step(); };
   out.values = against::ComparedValues(model.graph()).size();
-  NN_ASSIGN(out.drifts, against::CompareValues(model, reference, o));
+  NN_ASSIGN(out.drifts, against::CompareValues(model, inputs, reference, o));
   out.peak_bytes = model.peak_bytes();
   for (const Port& p : model.graph().outputs())
     if (std::ranges::find(out.drifts, p.value, &against::ValueDrift::value) == out.drifts.end())
       out.outputs.push_back(p.name);
   return {};
+}
+
+// --write-repro for the first value that parts, if there is one.
+Status WriteFirst(Stepper& model, std::vector<Tensor> inputs, against::Reference& reference,
+                  const AgainstSummary& summary, const RunOptions& options, RunReport& report) {
+  const against::ValueDrift* const first = summary.first();
+  if (first == nullptr || options.write_repro.empty()) return {};
+  // Nothing was kept of the runs before.
+  NN_RETURN_IF_ERROR(model.Start(std::move(inputs)));
+  const against::CounterpartId pair = {first->value, first->other.id, first->other.by};
+  NN_ASSIGN(const auto other, reference.With(std::span(&pair, 1)));
+  NN_ASSIGN(const Tensor want, other->Take(0));
+  return WriteRepro(model, *first, want, summary, options.write_repro, report);
 }
 
 Status CompareWithModel(Graph graph, const ReadModel& read, const RunOptions& options,
@@ -45,23 +60,13 @@ Status CompareWithModel(Graph graph, const ReadModel& read, const RunOptions& op
   auto created = Stepper::Create(std::move(other.graph), options.program());
   if (!created) return tl::unexpected(created.error().In(options.against));
   Stepper there = *std::move(created);
-  NN_RETURN_IF_ERROR(model.Start(inputs));
-  NN_RETURN_IF_ERROR(there.Start(other_inputs));
   const auto pairs =
       against::PairValues(model.graph(), there.graph(), other.inputs, other.outputs, FindNames);
-  const auto reference = against::ModelReference(there, pairs);
-  NN_RETURN_IF_ERROR(Compare(model, *reference, options, out));
+  NN_ASSIGN(const auto reference, against::ModelReference(there, other_inputs, pairs));
+  NN_RETURN_IF_ERROR(Compare(model, inputs, *reference, options, out));
   out.peak_bytes += there.peak_bytes();
   DescribeAgainst(out, options, report);
-  const against::ValueDrift* const first = out.first();
-  if (first == nullptr || options.write_repro.empty()) return {};
-  // Nothing was kept of the first run.
-  NN_RETURN_IF_ERROR(model.Start(std::move(inputs)));
-  NN_RETURN_IF_ERROR(there.Start(other_inputs));
-  const size_t place = static_cast<size_t>(first - out.drifts.data());
-  NN_ASSIGN(const Tensor want,
-            against::ModelReference(there, std::span(pairs).subspan(place, 1))->Take(0));
-  return WriteRepro(model, *first, want, out, options.write_repro, report);
+  return WriteFirst(model, std::move(inputs), *reference, out, options, report);
 }
 
 Status CompareWithRecord(Graph graph, const ReadModel& read, const RunOptions& options,
@@ -73,16 +78,13 @@ Status CompareWithRecord(Graph graph, const ReadModel& read, const RunOptions& o
   NN_ASSIGN(const PortArrays given, BindGiven(graph, read, options, arrays));
   NN_ASSIGN(std::vector<Tensor> inputs, CompleteInputs(graph, InputDomains(graph), given, options));
   NN_ASSIGN(Stepper model, Stepper::Create(std::move(graph), options.program()));
-  NN_RETURN_IF_ERROR(model.Start(inputs));
   const auto reference = ReferenceOf(record, model.graph());
-  NN_RETURN_IF_ERROR(Compare(model, *reference, options, out));
-  out.recorded = record.values.size() - reference->counterparts().size();
+  NN_RETURN_IF_ERROR(Compare(model, inputs, *reference, options, out));
+  std::set<size_t> compared;
+  for (const against::ValueDrift& d : out.drifts) compared.insert(d.other.id);
+  out.recorded = record.values.size() - compared.size();
   DescribeAgainst(out, options, report);
-  const against::ValueDrift* const first = out.first();
-  if (first == nullptr || options.write_repro.empty()) return {};
-  NN_RETURN_IF_ERROR(model.Start(std::move(inputs)));
-  NN_ASSIGN(const Tensor want, reference->Take(static_cast<size_t>(first - out.drifts.data())));
-  return WriteRepro(model, *first, want, out, options.write_repro, report);
+  return WriteFirst(model, std::move(inputs), *reference, out, options, report);
 }
 
 }  // namespace

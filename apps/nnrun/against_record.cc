@@ -1,6 +1,7 @@
 // The values of a run that another program, or an earlier run, has recorded.
 #include <algorithm>
 #include <filesystem>
+#include <span>
 #include <system_error>
 #include <unordered_map>
 
@@ -140,58 +141,88 @@ Status ReadArchive(const std::string& path, const ReadLimits& limits, Recording&
 
 class RecordReference : public against::Reference {
  public:
-  RecordReference(const Graph& graph, const Record& record) : record_(record) {
-    std::unordered_map<const Value*, size_t> found;
-    std::vector<std::string> names;
-    for (size_t i = 0; i < record.values.size(); ++i) {
-      const RecordedValue& value = record.values[i];
-      names.push_back(value.name);
-      if (value.output) found.emplace(graph.outputs()[*value.output].value, i);
-    }
-    const against::FindName find = FindNames(names);
-    std::vector<bool> used(record.values.size(), false);
-    for (const auto& [v, i] : found) used[i] = true;
-    const std::vector<const Value*> values = against::ComparedValues(graph);
-    // The last value with a name: those before it are the same in other axes, or rounded.
-    for (auto v = values.rbegin(); v != values.rend(); ++v) {
-      const auto i = find(SavedName(**v));
-      if (!i || used[*i] || found.contains(*v)) continue;
-      used[*i] = true;
-      found.emplace(*v, *i);
-    }
-    for (const Value* v : values) {
-      const auto it = found.find(v);
-      if (it == found.end()) continue;
-      const RecordedValue& value = record.values[it->second];
-      against::Counterpart c = {v, value.name, value.op, "", 0, against::PairedBy::kName};
-      if (value.output) c.by = against::PairedBy::kInterface;
+  explicit RecordReference(const Record& record) : record_(record) {}
+
+  void Expect(std::span<const against::CounterpartId> pairs) {
+    for (const auto& [v, id, by] : pairs) {
+      const RecordedValue& value = record_.values[id];
+      against::Counterpart c = {v, id, value.name, value.op, "", 0, by};
       if (value.type) {
         c.type = value.type->ToString();
         c.step = against::LargestStep(*value.type);
       }
       counterparts_.push_back(std::move(c));
-      places_.push_back(it->second);
     }
   }
 
   const std::vector<against::Counterpart>& counterparts() const override { return counterparts_; }
 
   Result<Tensor> Take(size_t i) override {
-    const RecordedValue& value = record_.values[places_[i]];
+    return Read(counterparts_[i].id, counterparts_[i].value->type());
+  }
+
+  Status Visit(const std::function<Status(size_t, const Tensor&)>& visit) override {
+    for (size_t id = 0; id < record_.values.size(); ++id) {
+      // Without the type of a counterpart, the numbers are those of the file.
+      NN_ASSIGN(const Tensor real, Read(id, record_.values[id].type.value_or(Type())));
+      NN_RETURN_IF_ERROR(visit(id, real));
+    }
+    return {};
+  }
+
+  Result<std::unique_ptr<against::Reference>> With(
+      std::span<const against::CounterpartId> pairs) override {
+    auto other = std::make_unique<RecordReference>(record_);
+    other->Expect(pairs);
+    return other;
+  }
+
+ private:
+  // `own` is the type of the counterpart.
+  Result<Tensor> Read(size_t id, const Type& own) const {
+    const RecordedValue& value = record_.values[id];
     auto tensor = value.read();
     if (!tensor) return tl::unexpected(tensor.error().In("value " + Quote(value.name)));
-    const Type& own = counterparts_[i].value->type();
     const Type& type = value.type ? *value.type : own;
     const Tensor stored = DecodeStored(*tensor, type.dtype);
     // Real numbers, unless they have the type of the quantized value.
     return stored.dtype() == type.dtype ? against::RealNumbers(stored, type) : stored;
   }
 
- private:
   const Record& record_;
   std::vector<against::Counterpart> counterparts_;
-  std::vector<size_t> places_;
 };
+
+// The values of a graph that are recorded, in its order.
+std::vector<against::CounterpartId> RecordedIn(const Record& record, const Graph& graph) {
+  std::unordered_map<const Value*, size_t> found;
+  std::vector<std::string> names;
+  for (size_t i = 0; i < record.values.size(); ++i) {
+    const RecordedValue& value = record.values[i];
+    names.push_back(value.name);
+    if (value.output) found.emplace(graph.outputs()[*value.output].value, i);
+  }
+  const against::FindName find = FindNames(names);
+  std::vector<bool> used(record.values.size(), false);
+  for (const auto& [v, i] : found) used[i] = true;
+  const std::vector<const Value*> values = against::ComparedValues(graph);
+  // The last value with a name: those before it are the same in other axes, or rounded.
+  for (auto v = values.rbegin(); v != values.rend(); ++v) {
+    const auto i = find(SavedName(**v));
+    if (!i || used[*i] || found.contains(*v)) continue;
+    used[*i] = true;
+    found.emplace(*v, *i);
+  }
+  std::vector<against::CounterpartId> out;
+  for (const Value* v : values) {
+    const auto it = found.find(v);
+    if (it == found.end()) continue;
+    const bool is_output = record.values[it->second].output.has_value();
+    out.push_back(
+        {v, it->second, is_output ? against::PairedBy::kInterface : against::PairedBy::kName});
+  }
+  return out;
+}
 
 }  // namespace
 
@@ -211,7 +242,9 @@ Result<Record> ReadRecord(const std::string& path, const Graph& graph, const Rea
 }
 
 std::unique_ptr<against::Reference> ReferenceOf(const Record& record, const Graph& graph) {
-  return std::make_unique<RecordReference>(graph, record);
+  auto reference = std::make_unique<RecordReference>(record);
+  reference->Expect(RecordedIn(record, graph));
+  return reference;
 }
 
 }  // namespace nn::app

@@ -1,6 +1,7 @@
 // Compares the values that a model computes with those of a reference, in one pass.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -21,6 +22,7 @@ namespace nn::against {
 // What a value of the model is compared with.
 struct Counterpart {
   const Value* value = nullptr;  // of the model
+  size_t id = 0;                 // of the counterpart (Reference)
   std::string name;              // of the counterpart
   std::string op;                // that computes it; empty if unknown
   std::string type;
@@ -28,6 +30,14 @@ struct Counterpart {
   PairedBy by = PairedBy::kName;
 };
 
+// A value of the model and what it is compared with.
+struct CounterpartId {
+  const Value* value = nullptr;
+  size_t id = 0;
+  PairedBy by = PairedBy::kName;
+};
+
+// Values that those of a model are compared with, by numbers from 0 on.
 class Reference {
  public:
   virtual ~Reference() = default;
@@ -35,10 +45,17 @@ class Reference {
   virtual const std::vector<Counterpart>& counterparts() const = 0;
   // The real numbers of a counterpart. Called once for each, in order.
   virtual Result<Tensor> Take(size_t i) = 0;
+  // Calls the function with the real numbers of each value, in order, whether it is a counterpart
+  // or not. Take() cannot be called afterwards.
+  virtual Status Visit(const std::function<Status(size_t id, const Tensor& real)>& visit) = 0;
+  // The same with other counterparts, in the order of the model's values. This reference cannot be
+  // used any more, except for With() and Visit().
+  virtual Result<std::unique_ptr<Reference>> With(std::span<const CounterpartId> pairs) = 0;
 };
 
-// Another model, run step by step. The stepper is started with its inputs.
-std::unique_ptr<Reference> ModelReference(Stepper& model, std::span<const ValuePair> pairs);
+// Another model, run step by step on these inputs. Its values are ComparedValues().
+Result<std::unique_ptr<Reference>> ModelReference(Stepper& model, std::vector<Tensor> inputs,
+                                                  std::span<const ValuePair> pairs);
 
 struct ValueDrift {
   const Value* value = nullptr;
@@ -63,10 +80,12 @@ struct DriftOptions {
   std::function<void()> progress = nullptr;
 };
 
-// Runs the model, started with its inputs, and compares. In the order of the counterparts. A value
-// may differ by the tolerance and by a step of the quantized types of both.
-Result<std::vector<ValueDrift>> CompareValues(Stepper& model, Reference& reference,
-                                              const DriftOptions& options);
+// Runs the model and compares. In the order of the model's values. A value may differ by the
+// tolerance and by a step of the quantized types of both. If the first value that parts is in an
+// uncertain pair, both run again, and pairs by contents (contents.h) take the place of such pairs.
+// Afterwards, the reference is good for With() alone.
+Result<std::vector<ValueDrift>> CompareValues(Stepper& model, const std::vector<Tensor>& inputs,
+                                              Reference& reference, const DriftOptions& options);
 
 // The real numbers of a value with this type.
 Result<Tensor> RealNumbers(const Tensor& tensor, const Type& type);

@@ -244,6 +244,8 @@ std::string_view PairedByName(PairedBy by) {
       return "constants";
     case PairedBy::kOrder:
       return "order";
+    case PairedBy::kContents:
+      return "contents";
   }
   return "";
 }

@@ -21,6 +21,7 @@ enum class PairedBy : uint8_t {
   kName,
   kConstants,  // an operator with the same constants computes both
   kOrder,      // the same operators surround both
+  kContents,   // both have the same numbers in a run
 };
 
 // "interface", "computation", ...

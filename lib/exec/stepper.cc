@@ -53,7 +53,7 @@ Status Stepper::Start(std::vector<Tensor> inputs) {
                         ports[i].value->type().ToString());
     tensors_[ports[i].value] = std::move(inputs[i]);
   }
-  alive_ = peak_ = 0;
+  alive_ = 0;
   work_ = options_.limits.max_work;
   return {};
 }

@@ -37,7 +37,8 @@ class Stepper {
   // A constant, or a value that is computed and kept.
   const Tensor& At(const Value* value) const;
 
-  // Bytes of the computed values that exist, without constants and inputs, and their maximum.
+  // Bytes of the computed values that exist, without constants and inputs, and their maximum since
+  // Create().
   uint64_t alive_bytes() const { return alive_; }
   uint64_t peak_bytes() const { return peak_; }
 

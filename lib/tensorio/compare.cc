@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <optional>
 
 #include "base/text.h"
 #include "ir/type.h"
@@ -17,15 +18,20 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 struct Difference {
   double absolute = 0;
-  double relative = 0;
+  std::optional<double> relative;  // nullopt: of zero, or of text
   bool agrees = true;
 };
+
+// The difference in proportion to the magnitude of what is wanted.
+std::optional<double> Relative(double difference, double magnitude) {
+  return magnitude == 0 ? std::nullopt : std::optional(difference / magnitude);
+}
 
 Difference RealDifference(double want, double got, const Tolerance& t) {
   if (want == got || (std::isnan(want) && std::isnan(got))) return {};
   if (!std::isfinite(want) || !std::isfinite(got)) return {kInfinity, kInfinity, false};
   const double d = std::fabs(got - want);
-  return {d, want == 0 ? 0 : d / std::fabs(want), d <= t.atol + t.rtol * std::fabs(want)};
+  return {d, Relative(d, std::fabs(want)), d <= t.atol + t.rtol * std::fabs(want)};
 }
 
 Difference IntegerDifference(const Tensor& want, const Tensor& got, int64_t i, int64_t steps) {
@@ -36,9 +42,9 @@ Difference IntegerDifference(const Tensor& want, const Tensor& got, int64_t i, i
   // Larger minus smaller is exact modulo 2^64.
   const uint64_t d = less ? static_cast<uint64_t>(b) - static_cast<uint64_t>(a)
                           : static_cast<uint64_t>(a) - static_cast<uint64_t>(b);
-  const double magnitude = std::fabs(want.GetDouble(i));
   const auto distance = static_cast<double>(d);
-  return {distance, magnitude == 0 ? 0 : distance / magnitude, d <= static_cast<uint64_t>(steps)};
+  return {distance, Relative(distance, std::fabs(want.GetDouble(i))),
+          d <= static_cast<uint64_t>(steps)};
 }
 
 Difference ComplexDifference(const Tensor& want, const Tensor& got, int64_t i, const Tolerance& t) {
@@ -61,19 +67,19 @@ class Summary {
   void Add(int64_t i, const Difference& d) {
     if (d.agrees && d.absolute == 0) return;
     out_.max_absolute = std::max(out_.max_absolute, d.absolute);
-    out_.max_relative = std::max(out_.max_relative, d.relative);
+    out_.max_relative = std::max(out_.max_relative, d.relative.value_or(0));
     const bool first_outside = !d.agrees && out_.outside == 0;
     const bool same_kind = d.agrees == (out_.outside == 0);
-    if (first_outside || (same_kind && (!out_.worst || d.absolute > worst_))) {
+    if (first_outside || (same_kind && (!out_.worst || d.absolute > out_.worst_absolute))) {
       out_.worst = i;
-      worst_ = d.absolute;
+      out_.worst_absolute = d.absolute;
+      out_.worst_relative = d.relative;
     }
     if (!d.agrees) ++out_.outside;
   }
 
  private:
   Comparison& out_;
-  double worst_ = 0;
 };
 
 // Sums of products, for the similarity of two tensors as wholes.
@@ -115,7 +121,7 @@ void CompareElements(const Tensor& want, const Tensor& got, const Tolerance& t, 
   if (type == DType::kString) {
     ForEach(n, summary, [&](int64_t i) {
       const auto k = static_cast<size_t>(i);
-      return Difference{0, 0, want.strings()[k] == got.strings()[k]};
+      return Difference{0, std::nullopt, want.strings()[k] == got.strings()[k]};
     });
   } else if (type == DType::kF32) {
     const Tensor a = want.Aligned(), b = got.Aligned();
@@ -207,12 +213,14 @@ std::string Describe(const Comparison& c, const Tensor& want) {
   if (!c.mismatch.empty()) return c.mismatch;
   if (c.identical) return "bit-identical";
   if (!c.worst) return "equal";  // differ only in signs of zeros or bits of NaNs
-  const std::string size = fmt::format("largest difference {:.3g} absolute, {:.3g} relative",
-                                       c.max_absolute, c.max_relative);
+  std::string size;
+  if (want.dtype() != DType::kString)
+    size = fmt::format("largest difference {:.3g} absolute, ", c.worst_absolute);
+  if (c.worst_relative) size += fmt::format("{:.3g} relative, ", *c.worst_relative);
   const std::string where = fmt::format("at {}: {}, expected {}", IndexText(*c.worst, want.dims()),
                                         c.got_text, c.want_text);
-  if (c.agrees) return fmt::format("within tolerance, {}, {}", size, where);
-  return fmt::format("{} of {} elements differ, {}, {}",
+  if (c.agrees) return fmt::format("within tolerance, {}{}", size, where);
+  return fmt::format("{} of {} elements differ, {}{}",
                      WithThousands(static_cast<uint64_t>(c.outside)),
                      WithThousands(static_cast<uint64_t>(c.elements)), size, where);
 }

@@ -41,6 +41,8 @@ struct Comparison {
   std::optional<int64_t> worst;
   std::string want_text;  // both elements at `worst`
   std::string got_text;
+  double worst_absolute = 0;             // |got - want| there
+  std::optional<double> worst_relative;  // |got - want| / |want| there; nullopt if want is 0
 };
 
 Comparison Compare(const Tensor& want, const Tensor& got, const Tolerance& tolerance);
@@ -55,7 +57,7 @@ Tolerance ScaledTolerance(double atol, double rtol, const Tensor& want);
 
 // A summary as text: "bit-identical", "equal", "within tolerance, largest difference ...", "3 of 40
 // elements differ, largest difference 0.25 absolute, 1 relative, at [1, 2]: 0.5, expected 0.25", or
-// the mismatch.
+// the mismatch. The differences are those of the element that is shown.
 std::string Describe(const Comparison& comparison, const Tensor& want);
 
 // "[1, 2]" for a flat index.

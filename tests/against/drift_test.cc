@@ -102,11 +102,11 @@ std::vector<ValueDrift> DriftsOf(const Graph& a, const Graph& b, double rtol = 1
     return *std::move(stepper);
   };
   Stepper here = create(a), there = create(b);
-  REQUIRE(here.Start(InputsOf(a, {})).has_value());
-  REQUIRE(there.Start(InputsOf(a, {})).has_value());
+  const std::vector<Tensor> inputs = InputsOf(a, {});
   const auto pairs = PairsOf(here.graph(), there.graph());
-  const auto reference = against::ModelReference(there, pairs);
-  auto drifts = against::CompareValues(here, *reference, {0, rtol, nullptr});
+  const auto reference = against::ModelReference(there, inputs, pairs);
+  REQUIRE(reference.has_value());
+  auto drifts = against::CompareValues(here, inputs, **reference, {0, rtol, nullptr});
   REQUIRE_MESSAGE(drifts.has_value(), drifts.error().message());
   // Both keep nothing but what no value of the other model needed.
   CHECK(here.alive_bytes() == 0);
@@ -150,6 +150,40 @@ TEST_CASE(
   CHECK(Parting(drifts) == "");
   REQUIRE(drifts.size() == 4);
   CHECK_FALSE(drifts[1].comparison.agrees);
+}
+
+// "a=b by contents", one line a pair that is not of one name.
+std::string OtherPairs(const std::vector<ValueDrift>& drifts) {
+  std::string out;
+  for (const ValueDrift& d : drifts)
+    if (d.name != d.other.name)
+      out += d.name + "=" + d.other.name + " by " + std::string(against::PairedByName(d.other.by)) +
+             "\n";
+  return out;
+}
+
+TEST_CASE("drift: where structures differ, values are paired by their contents") {
+  // One model adds the bias to what the other calls by that name. It is small, so that both are
+  // much alike.
+  const Graph a = Parse(R"(graph { in %x: f32[2, 4]  const %w: f32[4, 4] = seeded(1)
+    const %k: f32[4] = seeded(2)  const %s: f32[1] = [0.01]  %bias = mul(%k, %s)
+    %m = matmul(%x, %w)  %h = add(%m, %bias)  %r = tanh(%h)  %y = neg(%r)  out "y" = %y })");
+  const Graph b = Parse(R"(graph { in %x: f32[2, 4]  const %w: f32[4, 4] = seeded(1)
+    const %k: f32[4] = seeded(2)  const %s: f32[1] = [0.01]  %bias = mul(%k, %s)
+    const %one: f32[1] = [1]  %p = mul(%x, %one)
+    %h = matmul(%p, %w)  %sum = add(%bias, %h)  %r = tanh(%sum)  %y = neg(%r)  out "y" = %y })");
+  const auto forth = DriftsOf(a, b);
+  CHECK(Parting(forth) == "");
+  CHECK(OtherPairs(forth).find("h=sum by contents\n") != std::string::npos);
+  const auto back = DriftsOf(b, a);
+  CHECK(Parting(back) == "");
+  CHECK(OtherPairs(back).find("sum=h by contents\n") != std::string::npos);
+  // A difference stays one: no value of the other model has these numbers.
+  const Graph c = Parse(R"(graph { in %x: f32[2, 4]  const %w: f32[4, 4] = seeded(1)
+    const %k: f32[4] = seeded(2)  const %s: f32[1] = [0.02]  %bias = mul(%k, %s)
+    const %one: f32[1] = [1]  %p = mul(%x, %one)
+    %h = matmul(%p, %w)  %sum = add(%bias, %h)  %r = tanh(%sum)  %y = neg(%r)  out "y" = %y })");
+  CHECK(Parting(DriftsOf(a, c)).starts_with("h "));
 }
 
 TEST_CASE("drift: quantized values are compared as real numbers, up to a step") {

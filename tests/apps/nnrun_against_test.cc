@@ -145,6 +145,30 @@ TEST_CASE("nnrun --write-repro: quantized values become real numbers") {
   CHECK(RunProgram(run + dir / "r/want.npz").code == 1);
 }
 
+TEST_CASE("nnrun --against: a Gemm against FULLY_CONNECTED and ADD") {
+  const TempDir dir;
+  // The operator that has the bias in one model has the name of the product in the other.
+  WriteText(dir / "gemm.textproto", R"(ir_version: 8 opset_import { version: 17 } graph { name: "g"
+    node { input: "x" input: "w" input: "b" output: "h" op_type: "Gemm" }
+    node { input: "h" output: "r" op_type: "Tanh" } node { input: "r" output: "y" op_type: "Abs" }
+    initializer { name: "w" data_type: 1 dims: 2 dims: 2 float_data: [1, 2, -1, 0.5] }
+    initializer { name: "b" data_type: 1 dims: 2 float_data: [0.01, -0.02] }
+    input { name: "x" type { tensor_type { elem_type: 1 shape {
+      dim { dim_value: 2 } dim { dim_value: 2 } } } } }
+    output { name: "y" type { tensor_type { elem_type: 1 shape {
+      dim { dim_value: 2 } dim { dim_value: 2 } } } } } })");
+  WriteModel(dir / "parts.tflite",
+             "graph { in %x: f32[2, 2]  const %w: f32[2, 2] = [1, 2, -1, 0.5]"
+             "  const %b: f32[2] = [0.01, -0.02]  %h = matmul(%x, %w)  %r = add(%h, %b)"
+             "  %t = tanh(%r)  %y = abs(%t)  out \"y\" = %y }");
+  const std::string gemm = dir / "gemm.textproto", parts = dir / "parts.tflite";
+  CHECK(JsonOf(gemm + " --against " + parts, 0)["passed"] == true);
+  CHECK(JsonOf(parts + " --against " + gemm, 0)["passed"] == true);
+  // The same from recorded values.
+  REQUIRE(RunProgram("nnrun " + parts + " --save-steps " + dir / "steps").code == 0);
+  CHECK(JsonOf(gemm + " --against " + dir / "steps", 0)["passed"] == true);
+}
+
 TEST_CASE("nnrun --against: the values that --save-steps wrote") {
   const TempDir dir;
   WriteModel(dir / "m.onnx", Model("2"));

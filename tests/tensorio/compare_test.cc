@@ -67,6 +67,15 @@ TEST_CASE("compare: the largest difference and its place are reported") {
   CHECK(Describe(c, want) ==
         "2 of 6 elements differ, largest difference 1.5 absolute, 0.25 relative, at [1, 2]: 7.5, "
         "expected 6.0");
+  // Both figures are those of the element that is shown; one that should be 0 has no relative one.
+  CHECK(Describe(Compare(F({4, 1}), F({6, 2}), {}), F({4, 1})) ==
+        "2 of 2 elements differ, largest difference 2 absolute, 0.5 relative, at [0]: 6.0, "
+        "expected 4.0");
+  CHECK(Describe(Compare(F({0, 8}), F({1, 8.5}), {}), F({0, 8})) ==
+        "2 of 2 elements differ, largest difference 1 absolute, at [0]: 1.0, expected 0.0");
+  CHECK(Describe(Compare(F({1000, 1}), F({1010, 2}), {0, 0.5, 0}), F({1000, 1})) ==
+        "1 of 2 elements differ, largest difference 1 absolute, 1 relative, at [1]: 2.0, "
+        "expected 1.0");
   // Elements that do not agree come before larger differences that do.
   const Comparison relative = Compare(F({1000, 1}), F({1010, 2}), {0, 0.5, 0});
   CHECK(*relative.worst == 1);
@@ -135,6 +144,7 @@ TEST_CASE("compare: bool, strings, complex and narrow types") {
   const Comparison strings = Compare(a, b, {1, 1, 1});
   CHECK(strings.outside == 1);
   CHECK(strings.got_text == "\"z\"");
+  CHECK(Describe(strings, a) == "1 of 2 elements differ, at [1]: \"z\", expected \"y\"");
   CHECK(Compare(a, a, {}).identical);
   const auto complex = [](const std::vector<float>& v) {
     return Tensor(DType::kC64, {static_cast<int64_t>(v.size() / 2)}, Blob::CopyOf(v));
