@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string_view>
@@ -21,6 +22,7 @@
 #include "convert/remedy.h"
 #include "convert/shrink.h"
 #include "convert/written_check.h"
+#include "ir/op_def.h"
 #include "ops/control/region.h"
 #include "ops/math/random.h"
 #include "passes/float32.h"
@@ -186,9 +188,9 @@ bool IsOnlyListed(const Graph& graph, const Format& format) {
   return IsDecidedByRuns(graph) && !format.target->takes_regions;
 }
 
-// kUsage for an option of the source's types that changes nothing. Operators that were not imported
-// may have such types.
-Status CheckTypeOptions(const Graph& source, const ConvertOptions& o, const Conversion& out) {
+// kUsage for an option about what the source does not have: types, states, layers, operators.
+// Those that were not imported may have it.
+Status CheckSourceOptions(const Graph& source, const ConvertOptions& o, const Conversion& out) {
   if (!out.unsupported.empty()) return {};
   if (o.dequantize && out.hybrids == 0 && !IsQuantized(source))
     return UsageError("--dequantize has no effect: the model is not quantized");
@@ -197,6 +199,15 @@ Status CheckTypeOptions(const Graph& source, const ConvertOptions& o, const Conv
         "--float32 has no effect: the model has no numbers in float16, bfloat16 or float64");
   if (o.states && out.states.empty())
     return UsageError("--states has no effect: the model has no states");
+  const auto is_layer = [](const Node& n) { return n.op().category == Category::kRecurrent; };
+  if (o.unroll && CountNodes(source, is_layer) == 0)
+    return UsageError("--unroll has no effect: the model has no recurrent layers");
+  std::function<bool(const Node&)> keeps;
+  if (o.half) keeps = o.half->keeps;
+  if (o.quantize) keeps = o.quantize->options.keeps;
+  if (keeps && CountNodes(source, keeps) == 0)
+    return UsageError(
+        "--keep-float32 has no effect: no operator of the model has such a name, output or type");
   return {};
 }
 
@@ -479,7 +490,7 @@ Result<Conversion> ConvertGraph(ImportedModel imported, const SourceError& sourc
   if (o.prepare) NN_RETURN_IF_ERROR(o.prepare(source));
   std::optional<Graph> quantized;
   const bool only_listed = IsOnlyListed(source, format);
-  NN_RETURN_IF_ERROR(CheckTypeOptions(source, o, out));
+  NN_RETURN_IF_ERROR(CheckSourceOptions(source, o, out));
   if (!only_listed && o.dequantize && IsQuantized(source)) {
     if (runs && out.hybrids == 0) quantized = source.Clone();
     NN_ASSIGN(const bool done, DequantizeSource(source, out));

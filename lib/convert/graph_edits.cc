@@ -305,14 +305,20 @@ Result<std::vector<GraphEdit>> ApplyGraphEdits(const GraphEdits& edits, const Mo
   NN_RETURN_IF_ERROR(BindShapes(graph, model.shapes, model.batch));
   if (!edits.symbol_shapes.empty()) {
     NN_ASSIGN(const auto shapes, SymbolShapes(edits.symbol_shapes));
-    NN_RETURN_IF_ERROR(add(SetInputShapes(graph, shapes)));
+    auto edit = SetInputShapes(graph, shapes);
+    if (edit && edit->notes.empty())
+      return UsageError("--input-shape has no effect: the inputs have these shapes");
+    NN_RETURN_IF_ERROR(add(std::move(edit)));
   }
   if (!edits.batch.empty()) {
     const auto batch = DimOf(edits.batch);
     if (!batch)
       return UsageError("--set-batch {}: expected a size or a symbol such as N",
                         Quote(edits.batch));
-    NN_RETURN_IF_ERROR(add(SetBatch(graph, *batch)));
+    auto edit = SetBatch(graph, *batch);
+    if (edit && edit->notes.empty())
+      return UsageError("--set-batch {} has no effect: the inputs have this batch", edits.batch);
+    NN_RETURN_IF_ERROR(add(std::move(edit)));
   }
   Layouts layouts;
   for (const Port& p : graph.inputs())

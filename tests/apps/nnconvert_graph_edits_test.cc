@@ -68,6 +68,15 @@ TEST_CASE("nnconvert --set-batch: a symbol or a size") {
   CHECK(Shapes(dir / "b.tflite", "outputs") == "y[4,5]");
   CHECK(Convert(dir / "m.onnx " + dir / "c.onnx --set-batch 4 --batch 4").code == 2);
   CHECK(Convert(dir / "m.onnx " + dir / "c.onnx --set-batch 4x").code == 2);
+  // What holds already is no edit.
+  for (const std::string options : {"m.onnx --set-batch 1", "n.onnx --set-batch N",
+                                    "a.onnx --set-batch 4", "n.onnx --input-shape x:N,3,4,4"}) {
+    CAPTURE(options);
+    const ProgramResult same = Convert(dir / options + " " + dir / "c.onnx");
+    CHECK(same.code == 2);
+    CHECK(Contains(same.err, " has no effect: the inputs have th"));
+    CHECK_FALSE(Exists(dir / "c.onnx"));
+  }
 }
 
 TEST_CASE("nnconvert --set-batch: the operator that fixes the batch") {

@@ -157,6 +157,26 @@ TEST_CASE("nnconvert --weights-only: the weights of trees stay attributes or are
   CHECK_MESSAGE((r.code == 0 || r.code == 3), r.err);
 }
 
+TEST_CASE("nnconvert: options about operators that the model does not have") {
+  const TempDir dir;
+  WriteModel(dir / "m.onnx",
+             "graph { in %x: f32[2, 64]  const %w: f32[64, 64] = seeded(1)  %h = matmul(%x, %w)"
+             "  %y = relu(%h)  out \"y\" = %y }");
+  for (const std::string options :
+       {"--fp16 --keep-float32 Softmax", "--bf16 --weights-only --keep-float32 other",
+        "--quantize weights-int8 --keep-float32 Softmax", "--unroll 3"}) {
+    CAPTURE(options);
+    const ProgramResult r =
+        RunProgram("nnconvert " + options + " " + dir / "m.onnx " + dir / "o.onnx");
+    CHECK(r.code == 2);
+    CHECK(Contains(r.err, " has no effect: "));
+    CHECK_FALSE(Exists(dir / "o.onnx"));
+  }
+  CHECK(
+      RunProgram("nnconvert --fp16 --keep-float32 Relu " + dir / "m.onnx " + dir / "o.onnx").code ==
+      0);
+}
+
 TEST_CASE("nnconvert: integer weights of an operator that becomes a float one stay in 8 bits") {
   const TempDir dir;
   std::string data;
