@@ -110,7 +110,9 @@ Result<Verification> VerifyEdits(const std::vector<GraphEdit>& edits, const Grap
   // computes in parts.
   for (const auto& sizes : all_sizes) {
     NN_RETURN_IF_ERROR(run_at(sizes, out));
-    if (!out.passed && &sizes != &all_sizes.front()) return SamplesAffectEachOther(out);
+    const bool is_other =
+        &sizes != &all_sizes.front() || std::ranges::any_of(edits, &GraphEdit::is_other_batch);
+    if (!out.passed && is_other) return SamplesAffectEachOther(out);
     if (!out.passed) return out;
   }
   // A guess that is wrong says nothing about the edit.

@@ -233,6 +233,7 @@ Result<GraphEdit> ApplySizes(Graph& graph, const SizeChanges& changes,
   if (!bound.empty()) {
     NN_RETURN_IF_ERROR(BindSymbols(graph, bound));
     edit.sizes.clear();
+    edit.is_other_batch = edit.wrap != nullptr;
   }
   NN_RETURN_IF_ERROR(CheckAllowedShapes(graph));
   std::vector<std::string> notes;

@@ -32,6 +32,8 @@ struct GraphEdit {
   // Sizes of new symbols for which the edited model computes what the one before does, each for
   // some of the runs. Empty: there are no new symbols.
   std::vector<std::map<std::string, int64_t>> sizes = {};
+  // Whether all runs have another batch than the model before, which computes it in parts.
+  bool is_other_batch = false;
   // Further sizes, for which it does so if a symbol is a batch of independent samples; empty: none.
   std::map<std::string, int64_t> guessed_sizes = {};
 };

@@ -121,6 +121,15 @@ TEST_CASE("edits: a batch whose samples affect each other is refused") {
   REQUIRE_FALSE(done.has_value());
   CHECK(done.error().code() == ErrorCode::kUnsupported);
   CHECK(done.error().message().find("output \"y\"") != std::string::npos);
+  // Also where the new batch is a number, so that no run has the old one.
+  o.edit = [](Graph& graph) -> Result<std::vector<GraphEdit>> {
+    NN_ASSIGN(GraphEdit edit, SetBatch(graph, Dim(3)));
+    return std::vector<GraphEdit>{std::move(edit)};
+  };
+  const auto fixed = ConvertFile(*FindFormat("onnx"), o);
+  REQUIRE_FALSE(fixed.has_value());
+  CHECK(fixed.error().code() == ErrorCode::kUnsupported);
+  CHECK(fixed.error().message() == done.error().message());
 }
 
 }  // namespace
