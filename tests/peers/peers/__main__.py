@@ -49,6 +49,7 @@ def _run(options: argparse.Namespace) -> int:
                     name,
                     lambda result: results.append(options.output, result),
                     options.edits,
+                    converts=not options.only_run,
                 )
                 for sample in read_samples(folder):
                     if (
@@ -74,6 +75,7 @@ def main() -> int:
     run.add_argument("--output", type=Path, required=True, help="results, as JSON lines")
     run.add_argument("--only", default="*", help="pattern of the names of models")
     run.add_argument("--edits", type=int, default=0, help="edits of each model; 0: all")
+    run.add_argument("--only-run", action="store_true", help="no conversions and edits")
     run.add_argument("--scratch", type=Path, help="folder of written models that owners refuse")
     run.add_argument("--resume", action="store_true", help="skip models that OUTPUT has")
     run.add_argument("--no-generate", action="store_true", help="only models that exist")

@@ -64,8 +64,10 @@ class Suite:
         name: str,
         emit: Callable[[Result], None],
         edits: int = 0,
+        converts: bool = True,
     ) -> None:
         self._programs, self._owners, self._scratch = programs, owners, scratch
+        self._converts = converts
         self._set, self._emit, self._edits = name, emit, edits
         self._refuses_source = False
 
@@ -76,6 +78,8 @@ class Suite:
             return
         self._validate(sample)
         self._run(sample, reference)
+        if not self._converts:
+            return
         for target in EXTENSIONS:
             if self._applies(sample, target):
                 self._convert(sample, target, reference)
