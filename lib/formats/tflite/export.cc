@@ -365,7 +365,7 @@ Result<FileImage> WriteWith(const ExportPlan& plan, uint64_t max_inline_bytes) {
   bool appended = false;
   uint64_t base = 0;
   while (true) {
-    ExportContext ctx(plan.graph, options.frame.get());
+    ExportContext ctx(plan.graph, plan.frame.get());
     std::vector<TensorIndex> outputs = ctx.ClaimPorts(plan.graph, plan.inputs, plan.outputs);
     StateWriter states(ctx, plan);
     NN_RETURN_IF_ERROR(states.Begin());

@@ -24,12 +24,6 @@
 
 namespace nn::tflite {
 
-// A resource variable, as VAR_HANDLE names it.
-struct FramedVariable {
-  std::string container, shared_name;
-  bool operator==(const FramedVariable&) const = default;
-};
-
 // A state that the written model keeps.
 struct ExportedState {
   FramedVariable variable;
@@ -52,7 +46,7 @@ inline constexpr TensorIndex kNoTensor = -1;
 
 class ExportContext {
  public:
-  // `frame` is that of the source (ExportOptions), or null.
+  // `frame` is that of the plan, or null.
   explicit ExportContext(const Graph& graph, const NativeModel* frame);
 
   flatbuffers::FlatBufferBuilder& builder() { return builder_; }

@@ -11,7 +11,6 @@
 
 #include "base/status.h"
 #include "formats/format.h"
-#include "formats/tflite/export.h"
 #include "formats/tflite/native.h"
 #include "ir/graph.h"
 
@@ -48,6 +47,12 @@ struct FramedSignature {
 // port that the source does not have, or has by another name, is named as the port.
 std::vector<FramedSignature> SignaturesOf(const NativeModel& frame, const std::vector<Port>& inputs,
                                           const std::vector<Port>& outputs);
+
+// A resource variable, as VAR_HANDLE names it.
+struct FramedVariable {
+  std::string container, shared_name;
+  bool operator==(const FramedVariable&) const = default;
+};
 
 // The resource variables of the frame, those of all subgraphs of the source.
 std::vector<FramedVariable> VariablesOf(const NativeModel& frame);
