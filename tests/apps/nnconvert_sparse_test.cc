@@ -75,9 +75,13 @@ std::vector<Json> SparseTensors(const std::string& path) {
 
 TEST_CASE("nnconvert: sparse weights stay sparse where TensorFlow Lite is written again") {
   const TempDir dir;
-  const std::vector<std::pair<Numbers, bool>> forms = {
-      {kFloats, false}, {kFloats, true}, {kHalves, true}};
-  for (const auto& [numbers, is_densified] : forms) {
+  struct Form {
+    Numbers numbers;
+    bool is_densified;
+  };
+  for (const Form& form : {Form{kFloats, false}, Form{kFloats, true}, Form{kHalves, true}}) {
+    const Numbers& numbers = form.numbers;
+    const bool is_densified = form.is_densified;
     CAPTURE(numbers.type);
     CAPTURE(is_densified);
     WriteProduct(dir / "a.json", numbers, is_densified);
