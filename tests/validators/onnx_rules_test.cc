@@ -81,5 +81,30 @@ TEST_CASE("ONNX-FUNC-006: a function that only leads into a cycle is not reporte
   CHECK(names == "function \"G\";function \"H\";function \"I\";");
 }
 
+// As optimizers do that add the entries of all values without a look at those that are there.
+TEST_CASE("ONNX-VALUE-008: one finding for all entries of a graph that are repeated") {
+  const TempDir dir;
+  const std::string path = dir / "m.onnx";
+  const std::string type = " type { tensor_type { elem_type: 1 shape {} } } } ";
+  std::string infos;
+  for (const char* name : {"a", "b", "c", "b", "c", "c"})
+    infos += std::string("value_info { name: \"") + name + "\"" + type;
+  const auto node = [](const std::string& x, const std::string& y) {
+    return "node { input: \"" + x + "\" output: \"" + y + "\" op_type: \"Relu\" } ";
+  };
+  WriteText(path,
+            Encode("ir_version: 8 opset_import { version: 17 } graph { name: \"g\" " +
+                   node("x", "a") + node("a", "b") + node("b", "c") + node("c", "y") +
+                   "input { name: \"x\"" + type + "output { name: \"y\"" + type + infos + "}"));
+  const auto read = ReadModelFile(path);
+  REQUIRE(read.has_value());
+  std::string found;
+  for (const Finding& f : Validate(*read->model, *read->format, {}))
+    found += f.rule + " " + f.location.element + ": " + f.message + "\n";
+  CHECK(found ==
+        "ONNX-VALUE-008 graph.value_info[3]: value_info describes \"b\" more than once, and 2 more "
+        "entries\n");
+}
+
 }  // namespace
 }  // namespace nn::test::onnx_rules_test

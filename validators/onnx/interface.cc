@@ -122,10 +122,16 @@ void InfosUnique(const RuleContext& s, Findings& f) {
     const Infos& infos =
         body->graph != nullptr ? body->graph->value_info() : body->function->value_info();
     NameSet seen;
+    std::vector<int> repeated;
     for (int i = 0; i < infos.size(); ++i)
-      if (!seen.insert(infos[i].name()))
-        f.Add(At(fmt::format("{}.value_info[{}]", body->path, i)),
-              "value_info describes {} more than once", Quote(infos[i].name()));
+      if (!seen.insert(infos[i].name())) repeated.push_back(i);
+    if (repeated.empty()) continue;
+    // Optimizers repeat the entries of all values, which are hundreds.
+    const std::string others =
+        repeated.size() == 1 ? "" : fmt::format(", and {} more entries", repeated.size() - 1);
+    f.Add(At(fmt::format("{}.value_info[{}]", body->path, repeated.front())),
+          "value_info describes {} more than once{}", Quote(infos[repeated.front()].name()),
+          others);
   }
 }
 
@@ -306,7 +312,8 @@ constexpr Rule kInterfaceRules[] = {
               .statement =
                   "The value_info of a graph or function has at most one entry for each value.",
               .clause = "onnx.proto, GraphProto.value_info",
-              .hint = "Remove the repeated entry."},
+              .hint =
+                  "Remove the repeated entries; nnconvert --rewrite writes one for each value."},
      .check = InfosUnique},
     {.info = {.id = "ONNX-VALUE-009",
               .statement = "Types nested in sequence, optional and map types are complete, apart "
