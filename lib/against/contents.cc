@@ -144,6 +144,7 @@ Result<std::vector<CounterpartId>> PairByContents(Stepper& model, const std::vec
     if (place) take(*place, c.pair.id);
   }
   std::vector<CounterpartId> out;
+  out.reserve(found.size());
   for (const auto& [place, id] : found) out.push_back({values[place], id, PairedBy::kContents});
   return out;
 }
