@@ -71,12 +71,6 @@ Result<std::optional<Tensor>> InitialOf(const KeptState& kept, const Type& writt
   return std::optional(std::move(initial));
 }
 
-bool IsSame(const Tensor& a, const Tensor& b) {
-  if (a.dtype() != b.dtype() || a.dims() != b.dims()) return false;
-  if (a.dtype() == DType::kString) return std::ranges::equal(a.strings(), b.strings());
-  return std::ranges::equal(a.blob().bytes(), b.blob().bytes());
-}
-
 }  // namespace
 
 std::vector<KeptState> TakeKeptStates(Graph& graph, std::vector<ModelState>& states) {
@@ -143,7 +137,7 @@ Status CheckInitialValues(const std::vector<ModelState>& wanted,
                          written.size());
   for (size_t i = 0; i < wanted.size(); ++i) {
     const auto &a = wanted[i].initial, &b = written[i].initial;
-    const bool same = a.has_value() == b.has_value() && (!a || IsSame(*a, *b));
+    const bool same = a.has_value() == b.has_value() && (!a || a->Identical(*b));
     if (!same)
       return InternalError("state {} begins with another value in the written model",
                            Quote(wanted[i].name));

@@ -14,6 +14,7 @@
 #include "formats/given_inputs.h"
 #include "ir/tensor.h"
 #include "support/files.h"
+#include "support/ports.h"
 
 namespace nn::test::kept_states_test {
 namespace {
@@ -93,14 +94,6 @@ Written Write(const std::string& to, const std::function<void(ConvertOptions&)>&
   REQUIRE(WriteDump(*read, dir / "out.json").has_value());
   Json dump = Json::parse(ReadText(dir / "out.json"))["model"];
   return {*std::move(done), *std::move(ports), std::move(dump)};
-}
-
-std::string PortsOf(const Graph& graph) {
-  std::string out;
-  for (const Port& p : graph.inputs()) out += p.name + " ";
-  out += "->";
-  for (const Port& p : graph.outputs()) out += " " + p.name;
-  return out;
 }
 
 TEST_CASE("states: a model of the same format keeps its variables") {

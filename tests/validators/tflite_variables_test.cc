@@ -8,6 +8,7 @@
 
 #include "formats/format.h"
 #include "formats/given_inputs.h"
+#include "support/ports.h"
 #include "support/run_graph.h"
 #include "validators/rule_cases.h"
 
@@ -94,15 +95,6 @@ Values Run(const Graph& graph, const Values& inputs) {
   Values out;
   for (const Tensor& t : RunEverywhere(graph, InputsOf(graph, inputs)))
     out.push_back(t.ToDoubles());
-  return out;
-}
-
-// The names of the inputs and outputs.
-std::string PortsOf(const Graph& graph) {
-  std::string out;
-  for (const Port& p : graph.inputs()) out += p.name + " ";
-  out += "->";
-  for (const Port& p : graph.outputs()) out += " " + p.name;
   return out;
 }
 

@@ -226,9 +226,7 @@ std::optional<Blob> StoredValues(const fb::SparsityParameters& sparsity, const T
   const auto packed = SparseReader(sparsity, dense.dtype(), dense.dims()).Pack(dense);
   if (!packed) return std::nullopt;
   const auto unpacked = ReadSparse(sparsity, dense.dtype(), dense.dims(), packed->blob());
-  if (!unpacked || std::memcmp(unpacked->blob().data(), dense.blob().data(),
-                               ByteSize(dense.dtype(), dense.elements())) != 0)
-    return std::nullopt;
+  if (!unpacked || !unpacked->Identical(dense)) return std::nullopt;
   return packed->blob();
 }
 
