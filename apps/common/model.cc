@@ -85,7 +85,7 @@ Result<InputSettings> SettingsOf(const ShapeOptions& options) {
 
 Status FitRanks(Graph& graph, const ReadModel& read, const std::string& path,
                 const InputShapes& shapes) {
-  if (!TakesOtherRanks(*read.format)) return {};
+  if (read.format->import_with_shapes == nullptr) return {};
   const bool differs = std::ranges::any_of(graph.inputs(), [&](const Port& p) {
     const auto given = shapes.find(p.name);
     return given != shapes.end() && p.value->type().ranked() &&

@@ -183,7 +183,7 @@ class InputSets {
 
 Casting ArrayOptions::CastingFor(const Format& format) const {
   if (cast) return Casting::kNearest;
-  return ConvertsInputs(format) ? Casting::kReals : Casting::kExact;
+  return format.rounds_inputs ? Casting::kReals : Casting::kExact;
 }
 
 std::vector<PortType> TypesOf(const std::vector<Port>& ports) {

@@ -23,7 +23,7 @@ struct ArrayOptions {
   bool cast = false;
   bool reshape = false;
 
-  // For the inputs of a model of this format (see ConvertsInputs).
+  // For the inputs of a model of this format (see Format::rounds_inputs).
   Casting CastingFor(const Format& format) const;
 };
 

@@ -453,7 +453,7 @@ Result<TargetsReport> DryRunForAll(const ConvertArguments& o) {
   }
   ShownProgress shown(o.messages);
   ConvertOptions options = OptionsOf(o, *read.format, nullptr, shown);
-  options.import_again = ImportsAgain(read, options);
+  const GraphSource from = SourceOf(read, options);
   NN_ASSIGN(const ImportedModel imported, ImportForConversion(read, options));
   ConvertReport source;
   source.input = o.input;
@@ -473,14 +473,11 @@ Result<TargetsReport> DryRunForAll(const ConvertArguments& o) {
     r.copy = &format == read.format && GraphChange(o).empty();
     if (r.copy) continue;
     const auto convert = [&]() -> Result<Conversion> {
-      options.output.frame = nullptr;
-      if (&format == read.format && format.frame != nullptr) {
-        NN_ASSIGN(ModelFrame frame, format.frame(*read.model));
-        options.output.frame = std::move(frame.model);
-      }
+      ConvertOptions framed = options;
+      NN_ASSIGN(framed.output, OutputWithin(read, format, options));
       return ConvertGraph(
-          {imported.graph.Clone(), imported.unsupported, imported.hybrids, imported.states},
-          [] { return std::nullopt; }, format, options);
+          {imported.graph.Clone(), imported.unsupported, imported.hybrids, imported.states}, from,
+          format, framed);
     };
     auto done = convert();
     if (done)

@@ -404,7 +404,7 @@ std::vector<std::string> Remarks(const Conversion& c) {
 }
 
 std::vector<std::string> HoldingTexts(const Conversion& c) {
-  return c.written ? DroppedTexts(c.holdings) : std::vector<std::string>();
+  return FailedVerification(c) == nullptr ? DroppedTexts(c.holdings) : std::vector<std::string>();
 }
 
 std::string NameInFolder(const FolderReport& folder, const ConvertReport& model) {
@@ -454,7 +454,8 @@ std::string ReportText(const TargetsReport& report) {
   const ConvertReport& any = report.targets.front();
   std::string details;
   for (const ConvertReport& r : report.targets)
-    if (!r.error && !r.copy && !r.conversion.unsupported.empty())
+    if (!r.error && !r.copy &&
+        (!r.conversion.unsupported.empty() || !r.conversion.holdings.dropped.empty()))
       details += fmt::format("\n{}: {}", r.output_format, DetailText(r));
   return fmt::format("{} ({})\n{}{}", any.input, any.input_format, TargetsTable(report).Text(2),
                      details);

@@ -23,9 +23,8 @@ Result<std::string> WriteOnnx(Graph graph, const std::string& path) {
   ConvertOptions options;
   options.output.path = path;
   options.verify = false;
-  NN_ASSIGN(const Conversion done, ConvertGraph(
-                                       std::move(model), [] { return std::optional<Finding>(); },
-                                       *FindFormat("onnx"), options));
+  NN_ASSIGN(const Conversion done,
+            ConvertGraph(std::move(model), {}, *FindFormat("onnx"), options));
   if (done.written) return std::string();
   return UnsupportedNodesError("ONNX", done.unsupported).message();
 }

@@ -343,7 +343,7 @@ Result<bool> RunToReport(RunOptions o, RunReport& report) {
   } else {
     NN_ASSIGN(ImportedModel imported, ImportForInputs(read, import, o));
     // It is needed only to import it again.
-    if (!TakesOtherRanks(*read.format)) read.model.reset();
+    if (read.format->import_with_shapes == nullptr) read.model.reset();
     if (o.keeps_states()) {
       NN_ASSIGN(passed, RunSteps(std::move(imported), read, o, report));
     } else if (o.runs_folder()) {

@@ -187,10 +187,8 @@ Result<Conversion> WriteGraph(const Graph& graph, const std::string& output,
   NN_ASSIGN(const nn::Format* const format, FormatOf(output, options));
   NN_ASSIGN(nn::ConvertOptions all, OptionsOf("", output, *format, options));
   SetEdits(options, *format, all);
-  return ConversionOf(
-      nn::ConvertGraph(
-          {Access::Of(graph).Clone(), {}}, [] { return std::nullopt; }, *format, all),
-      "", "", output, *format, options.dry_run);
+  return ConversionOf(nn::ConvertGraph({Access::Of(graph).Clone(), {}}, {}, *format, all), "", "",
+                      output, *format, options.dry_run);
 }
 
 }  // namespace nnsuite

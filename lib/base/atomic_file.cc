@@ -114,9 +114,7 @@ Result<AtomicFile> AtomicFile::Create(const std::string& path, const std::string
 }
 
 Result<AtomicFile> AtomicFile::CreateTemporary() {
-  std::error_code error;
-  const std::string folder = std::filesystem::temp_directory_path(error).string();
-  if (error) return IoError("cannot find a folder for temporary files: {}", error.message());
+  NN_ASSIGN(const std::string folder, TemporaryFolder());
   AtomicFile file;
   file.shown_ = "a temporary file in " + folder;
   if (const int failed = file.Stage(folder); failed != 0)

@@ -231,6 +231,13 @@ void SweepStaging(const std::string& folder) {
   }
 }
 
+Result<std::string> TemporaryFolder() {
+  std::error_code error;
+  std::string folder = std::filesystem::temp_directory_path(error).string();
+  if (error) return IoError("cannot find a folder for temporary files: {}", error.message());
+  return folder;
+}
+
 void RemoveStaging() noexcept {
   for (std::atomic<char*>& slot : slots)
     // The path is not freed: the process is ending, and the signal may have interrupted the

@@ -61,6 +61,9 @@ class StagingFolder {
   FileDescriptor lock_;
 };
 
+// The folder for temporary files, as the environment has it.
+Result<std::string> TemporaryFolder();
+
 // Removes staging files and folders that dead processes left in the folder. Each folder is scanned
 // once per process.
 void SweepStaging(const std::string& folder);

@@ -60,16 +60,13 @@ struct ConvertOptions {
   // Fuses idioms (passes/idioms.h) wherever the target has the operator; without it, only where the
   // target lacks an operator of the idiom.
   bool fuse = false;
-  // Removes redundant operators (passes/simplify.h), which changes no bit of a result. Within a
-  // format, its version stays.
+  // Removes redundant operators (passes/simplify.h), which changes no bit of a result: if it is all
+  // that changes a model in its own format, each output must keep its bits. Within a format, its
+  // version stays.
   bool simplify = false;
-  // Each output must keep its bits. Set by ConvertModel if `simplify` is all that changes a model
-  // in its own format; another format, version or arithmetic may round within the tolerance.
-  bool keeps_bits = false;
   // With `simplify`, within a format: a model that would not have fewer operators is copied
   // instead, unless it breaks a rule of its format. For callers whose other options change nothing.
   bool copy_unless_fewer = false;
-  std::optional<uint64_t> most_operators = std::nullopt;  // set by ConvertModel for that
   // With `simplify`: also what rounds differently, `fold_batch_norm` and `fuse`; outputs may differ
   // within the tolerance.
   bool allow_rounding = false;
@@ -97,18 +94,27 @@ struct ConvertOptions {
   bool states = false;
   // The source is a changed model, which the file at `input` does not have.
   bool edited = false;
-  // Of the source, and its format; set by ConvertModel, for Conversion::holdings.
-  std::vector<Holding> holdings = {};
-  const Format* source_format = nullptr;
-  // Imports the source again with other settings than `inputs`, for remedies that may let the
-  // import do what it could not. Set by ConvertModel, unless the graph is edited. Null: not
-  // possible.
-  std::function<Result<ImportedModel>(const InputSettings&)> import_again = nullptr;
   bool dry_run = false;  // exports the model, but writes, validates and runs nothing
   bool verify = true;    // whether to run both models
   VerifyOptions verification;
   OtherName other_name = nullptr;  // null: not reported
   WriteProgress write_progress = nullptr;
+
+  // The error, with the path of the source.
+  Error InInput(const Error& error) const;
+};
+
+// What ConvertGraph() is told of the file that its graph is from; by default, there is none.
+struct GraphSource {
+  const Format* format = nullptr;
+  std::vector<Holding> holdings = {};  // for Conversion::holdings
+  uint64_t operators = 0;              // OperatorsOf() it; only for ConvertOptions::simplify
+  // May be called on another thread, while the caller waits.
+  SourceError error = [] { return std::optional<Finding>(); };
+  // Imports the file with other settings than ConvertOptions::inputs, for remedies that may let the
+  // import do what it could not. Null: not possible, or something besides ConvertOptions::prepare
+  // changes the graph.
+  std::function<Result<ImportedModel>(const InputSettings&)> import_again = nullptr;
 };
 
 using nnsuite::DequantizedPort;
@@ -188,14 +194,15 @@ Result<Conversion> ConvertModel(ReadModel model, const Format& format,
 
 // The graph of a model, as the options require it.
 Result<ImportedModel> ImportForConversion(const ReadModel& model, const ConvertOptions& options);
-// For ConvertOptions::import_again: null if something besides ConvertOptions::prepare changes the
-// graph. The model and the options must outlive the function.
-std::function<Result<ImportedModel>(const InputSettings&)> ImportsAgain(
-    const ReadModel& model, const ConvertOptions& options);
+// Both must outlive the result. The model may be freed: it is read again if need be.
+GraphSource SourceOf(const ReadModel& model, const ConvertOptions& options);
+// ConvertOptions::output; with the frame of the model if `format` is its own, and with its version
+// if the options keep it. Errors are those of Format::frame.
+Result<ExportOptions> OutputWithin(const ReadModel& model, const Format& format,
+                                   const ConvertOptions& options);
 
-// The same for a graph. `source_error` is as in convert/written.h and may be called on another
-// thread, while the caller waits. The options `input` and `limits` do not apply.
-Result<Conversion> ConvertGraph(ImportedModel source, const SourceError& source_error,
+// The same for a graph. The options `input`, `inputs` and `limits` do not apply.
+Result<Conversion> ConvertGraph(ImportedModel imported, const GraphSource& from,
                                 const Format& format, const ConvertOptions& options);
 
 // Copies a model that was read from `options.input`: writes it in its own format, without importing

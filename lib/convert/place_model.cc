@@ -31,6 +31,12 @@ WrittenModel Describe(const FileImage& image) {
 
 }  // namespace
 
+ExportOptions WithPlainNames(ExportOptions options) {
+  std::string& file = options.external_data.file;
+  file = PlainRelativePath(file).value_or(file);
+  return options;
+}
+
 Result<std::optional<WrittenModel>> PlaceModel(
     const MakeImage& make, const ExportOptions& options,
     const std::function<Result<bool>(const StagedModel&)>& is_sound, const OtherName& other_name,

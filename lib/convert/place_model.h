@@ -23,6 +23,9 @@ using MakeImage = std::function<Result<FileImage>(const ExportOptions&)>;
 // Reports that the side file `wanted` got another name, because it exists with other contents.
 using OtherName = std::function<void(std::string_view wanted, std::string_view name)>;
 
+// The options with the path of external data in its plain form: "w.bin" for "./w.bin".
+ExportOptions WithPlainNames(ExportOptions options);
+
 // Writes a model to `options.path`, which may be "-". Existing side files are not replaced:
 // external data gets another name instead, which is reported to `other_name` unless that is null.
 // `is_sound` is called with the written files before they are moved into place, and again for each

@@ -241,8 +241,8 @@ std::vector<Tensor> ContentsToTry(const Graph& source, size_t i, const Domain& d
 class Trials {
  public:
   Trials(const Graph& source, const Format& format, const std::vector<UnsupportedNode>& of_import,
-         const ConvertOptions& o)
-      : source_(source), format_(format), of_import_(of_import), o_(o) {}
+         const GraphSource& from, const ConvertOptions& o)
+      : source_(source), format_(format), of_import_(of_import), from_(from), o_(o) {}
 
   // Keeps the remedy if it leaves fewer nodes than those before.
   void Try(const Change& change, std::string_view text) {
@@ -293,7 +293,7 @@ class Trials {
   // possible with what is known.
   Result<Graph> Changed(const Change& change, std::vector<UnsupportedNode>& left) const {
     const bool decides = !change.contents.empty() || !change.shapes.symbols.empty();
-    if (!of_import_.empty() && decides && o_.import_again) return ImportAgain(change, left);
+    if (!of_import_.empty() && decides && from_.import_again) return ImportAgain(change, left);
     Graph graph = source_.Clone();
     // The file may have declared shapes for other contents.
     if (!change.contents.empty()) NN_RETURN_IF_ERROR(ForgetDeclaredShapes(graph));
@@ -324,7 +324,7 @@ class Trials {
         if (const auto c = contents.find(names[i]); c != contents.end()) out.emplace(i, c->second);
       return out;
     };
-    NN_ASSIGN(ImportedModel imported, o_.import_again(settings));
+    NN_ASSIGN(ImportedModel imported, from_.import_again(settings));
     left = std::move(imported.unsupported);
     Graph graph = std::move(imported.graph);
     NamePorts(graph);
@@ -347,6 +347,7 @@ class Trials {
   const Graph& source_;
   const Format& format_;
   const std::vector<UnsupportedNode>& of_import_;
+  const GraphSource& from_;
   const ConvertOptions& o_;
   std::optional<Remedy> best_;
 };
@@ -421,8 +422,9 @@ bool HasRemedies(const Graph& source, const ConvertOptions& o) {
 }
 
 std::string RemedyOf(const Graph& source, const Format& format, size_t unsupported,
-                     const std::vector<UnsupportedNode>& of_import, const ConvertOptions& o) {
-  Trials trials(source, format, of_import, o);
+                     const std::vector<UnsupportedNode>& of_import, const GraphSource& from,
+                     const ConvertOptions& o) {
+  Trials trials(source, format, of_import, from, o);
   std::vector<OtherForm> forms = OtherForms(source, o);
   forms.insert(forms.begin(), OtherForm{});
   TryShapes(source, forms, trials);

@@ -18,9 +18,10 @@ bool HasRemedies(const Graph& source, const ConvertOptions& o);
 // The first remedy that leaves the fewest unsupported nodes, with options of nnconvert; "" if none
 // leaves fewer than `unsupported`. Each remedy is tried on a copy of the source: fixed shapes,
 // other element types, and fixed contents of inputs, with the values that it names. `of_import`:
-// the unsupported nodes of the import, which stay unless ConvertOptions::import_again can do better
+// the unsupported nodes of the import, which stay unless GraphSource::import_again can do better
 // with the shapes and contents.
 std::string RemedyOf(const Graph& source, const Format& format, size_t unsupported,
-                     const std::vector<UnsupportedNode>& of_import, const ConvertOptions& o);
+                     const std::vector<UnsupportedNode>& of_import, const GraphSource& from,
+                     const ConvertOptions& o);
 
 }  // namespace nn

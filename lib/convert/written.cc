@@ -27,6 +27,11 @@ std::optional<Finding> FirstError(const ReadModel& model) {
   return it == findings.end() ? std::nullopt : std::optional(*it);
 }
 
+uint64_t OperatorsOf(const ReadModel& model) {
+  const auto summary = model.format->summarize(*model.model);
+  return summary ? summary->operators.size() : 0;
+}
+
 Result<ReadModel> ReadWritten(Result<ReadModel> written, const Format& format,
                               const SourceError& source_error) {
   if (!written) {
@@ -64,12 +69,9 @@ Result<ImportedModel> ImportWrittenWith(const ReadModel& written, const SourceEr
 }
 
 Result<Graph> ImportImage(const FileImage& image, const std::string& path, const Format& format) {
-  std::string bytes;
-  for (const Blob& b : image.parts) bytes.append(reinterpret_cast<const char*>(b.data()), b.size());
   const auto no_error = [] { return std::optional<Finding>(); };
   NN_ASSIGN(const ReadModel written,
-            ReadWritten(ReadModelBytes(Blob::Copy(std::as_bytes(std::span(bytes))), path), format,
-                        no_error));
+            ReadWritten(ReadModelBytes(image.Contents(), path), format, no_error));
   NN_RETURN_IF_ERROR(CheckWritten(written, no_error));
   return ImportWritten(written, no_error);
 }

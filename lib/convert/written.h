@@ -1,6 +1,7 @@
 // Checks of a model that a conversion has written. The functions may be called concurrently.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -30,8 +31,11 @@ Result<Graph> ImportWritten(const ReadModel& written, const SourceError& source_
 Result<ImportedModel> ImportWrittenWith(const ReadModel& written, const SourceError& source_error,
                                         StatePorts states);
 
-// The same for the bytes of a model in one file that is written from a sound graph. The path need
-// not exist; its extension is that of the format.
+// The operators that a file lists, subgraphs included; 0 if it has no list.
+uint64_t OperatorsOf(const ReadModel& model);
+
+// ImportWritten() for the bytes of a model in one file that is written from a sound graph. The path
+// need not exist; its extension is that of the format.
 Result<Graph> ImportImage(const FileImage& image, const std::string& path, const Format& format);
 
 }  // namespace nn

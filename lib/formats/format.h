@@ -26,10 +26,12 @@ namespace nn {
 
 class DumpNode;
 class DumpWriter;
+struct Holding;
 struct KnownInputs;
 struct MicroModel;
 struct NativeEdit;
 struct NativeFlow;
+struct PortKinds;
 
 // A model in the terms of its own format, safe to read even if it is invalid. Each format derives
 // its own type.
@@ -115,6 +117,7 @@ struct FileImage {
   bool is_folder = false;
 
   uint64_t size() const;  // bytes of the file, or of all files in the folder
+  Blob Contents() const;  // of the file, without side files, in memory of its own
 };
 
 // How the elements that a tensor stores represent real numbers: scale * (stored - zero point) +
@@ -225,6 +228,15 @@ struct Format {
   // dequantized weights.
   Result<ImportedModel> (*import_with)(const NativeModel& model, const KnownInputs& known,
                                        bool as_float) = nullptr;
+  // The same for inputs of these shapes, by name, which may have other ranks than the declared
+  // ones. Shapes that cannot replace the declared ones are ignored. Null: ranks are as declared.
+  Result<ImportedModel> (*import_with_shapes)(
+      const NativeModel& model,
+      const std::map<std::string, std::vector<int64_t>>& shapes) = nullptr;
+  // The format's runtime rounds arrays of other numeric types to the real numbers of the inputs, as
+  // Core ML's does, which keeps a multi-array of doubles as float32 or float16. The inputs of other
+  // formats take only arrays of their own type; programs convert others if no value changes.
+  bool rounds_inputs = false;
   // The colors of an input [1, C, H, W] of an imported graph; nullopt if the model does not declare
   // it as an image. Null: the format has no images.
   std::optional<ImageColors> (*image_colors)(const Graph& graph,
@@ -253,6 +265,8 @@ struct Format {
   Result<ModelSummary> (*summarize)(const NativeModel& model) = nullptr;
   // The same without truncating lists and texts of attributes.
   Result<ModelSummary> (*summarize_in_full)(const NativeModel& model) = nullptr;
+  // All that the file holds beside its graph (formats/holdings.h).
+  std::vector<Holding> (*holdings)(const NativeModel& model) = nullptr;
   // All constant tensors in file order. Errors in a tensor are returned by TensorEntry::read.
   Result<std::vector<TensorEntry>> (*tensors)(const NativeModel& model) = nullptr;
   // The lists of operators of main graphs, as paths in locations of findings: "graph.node".
@@ -274,6 +288,8 @@ struct Format {
   // The names that `rename` changes; unnamed inputs and outputs have names by position. kModel if
   // the file lists inputs or outputs that it does not have.
   Result<PortNames> (*port_names)(const NativeModel& model) = nullptr;
+  // The kinds of the inputs and outputs, in the order of `port_names`. Null: all are tensors.
+  PortKinds (*port_kinds)(const NativeModel& model) = nullptr;
   // `save` with other names for the inputs and outputs, in the order of `port_names`, and wherever
   // the file refers to them. All names change at once, so names can be swapped. kUsage, with the
   // location, for a new name that another value of the model has, and for different new names of an

@@ -8,16 +8,12 @@
 #include "formats/common/dump.h"
 #include "formats/common/known_inputs.h"
 #include "formats/coreml/coreml.h"
-#include "formats/coreml/holdings.h"
 #include "formats/format.h"
 #include "formats/given_inputs.h"
 #include "formats/holdings.h"
-#include "formats/nnapi/holdings.h"
 #include "formats/nnapi/nnapi.h"
-#include "formats/onnx/holdings.h"
 #include "formats/onnx/onnx.h"
 #include "formats/recognize.h"
-#include "formats/tflite/holdings.h"
 #include "formats/tflite/tflite.h"
 #include "ops/control/region.h"
 #include "passes/ports.h"
@@ -45,6 +41,17 @@ uint64_t FileImage::size() const {
   return n;
 }
 
+Blob FileImage::Contents() const {
+  Buffer all(SizeOf(parts));
+  std::byte* at = all.data();
+  for (const Blob& b : parts)
+    b.Visit([&](std::span<const std::byte> piece) {
+      at = std::ranges::copy(piece, at).out;
+      return true;
+    });
+  return Blob(std::move(all));
+}
+
 std::span<const Format> Formats() {
   static const std::array formats = {onnx::OnnxFormat(), tflite::TfliteFormat(),
                                      coreml::CoremlFormat(), nnapi::NnapiFormat()};
@@ -52,15 +59,7 @@ std::span<const Format> Formats() {
 }
 
 std::vector<Holding> HoldingsOf(const ReadModel& model) {
-  using Inventory = std::vector<Holding> (*)(const NativeModel&);
-  static constexpr std::pair<std::string_view, Inventory> kInventories[] = {
-      {"onnx", onnx::HoldingsOf},
-      {"tflite", tflite::HoldingsOf},
-      {"coreml", coreml::HoldingsOf},
-      {"nnapi", nnapi::HoldingsOf}};
-  for (const auto& [name, inventory] : kInventories)
-    if (name == model.format->name) return inventory(*model.model);
-  return {};
+  return model.format->holdings(*model.model);
 }
 
 const Format* FindFormat(std::string_view name) {
@@ -169,10 +168,6 @@ Result<Graph> CompleteGraph(Result<ImportedModel> imported, const std::string& p
   return std::move(complete.graph);
 }
 
-bool IsCoreml(const Format& format) {
-  return format.name == coreml::CoremlFormat().name;
-}
-
 }  // namespace
 
 Result<Graph> ImportGraph(const ReadModel& read, const std::string& path) {
@@ -238,7 +233,7 @@ Result<ImportedModel> ImportWith(const ReadModel& read, const InputSettings& set
 }
 
 PortKinds PortKindsOf(const ReadModel& read) {
-  if (read.format->name == onnx::OnnxFormat().name) return onnx::KindsOfPorts(*read.model);
+  if (read.format->port_kinds != nullptr) return read.format->port_kinds(*read.model);
   PortKinds kinds;
   const auto names = read.format->port_names(*read.model);
   if (!names) return kinds;
@@ -258,17 +253,9 @@ Result<ImportedModel> ImportModel(const ReadModel& read, const std::string& path
   return CompleteModel(ImportWith(read, settings), path);
 }
 
-bool TakesOtherRanks(const Format& format) {
-  return IsCoreml(format);
-}
-
-bool ConvertsInputs(const Format& format) {
-  return IsCoreml(format);
-}
-
 Result<Graph> ImportGraph(const ReadModel& read, const std::string& path,
                           const InputShapes& shapes) {
-  return CompleteGraph(coreml::ImportWithShapes(*read.model, shapes), path);
+  return CompleteGraph(read.format->import_with_shapes(*read.model, shapes), path);
 }
 
 }  // namespace nn

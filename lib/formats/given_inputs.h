@@ -54,16 +54,7 @@ Result<Graph> ImportGraph(const ReadModel& read, const std::string& path,
 Result<ImportedModel> ImportModel(const ReadModel& read, const std::string& path,
                                   const InputSettings& settings);
 
-// Whether the inputs of a model may be given with more axes than it declares.
-bool TakesOtherRanks(const Format& format);
-
-// Whether the format's runtime rounds arrays of other numeric types to the real numbers of the
-// inputs, as Core ML's does, which keeps a multi-array of doubles as float32 or float16. The inputs
-// of other formats take only arrays of their own type; programs convert others if no value changes.
-bool ConvertsInputs(const Format& format);
-
-// ImportGraph() for inputs of these shapes. Shapes that cannot replace the declared ones are
-// ignored. Requires TakesOtherRanks() of the format.
+// ImportGraph() by Format::import_with_shapes, which the format must have.
 Result<Graph> ImportGraph(const ReadModel& read, const std::string& path,
                           const InputShapes& shapes);
 

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <set>
@@ -80,6 +81,17 @@ const char* const kCoreml = R"({"nn_dump": 1, "format": "coreml", "model": {
                 "softmax": {}}],
     "stringClassLabels": {"vector": ["a", "b"]}, "labelProbabilityLayerName": "p"}}})";
 
+const char* const kNnapi = R"({"operands": [
+  {"name": "x", "type": "TENSOR_FLOAT32", "dimensions": [2], "lifetime": "MODEL_INPUT"},
+  {"name": "k", "type": "INT32", "lifetime": "CONSTANT_COPY", "value": [0]},
+  {"name": "y", "type": "TENSOR_FLOAT32", "dimensions": [2], "lifetime": "MODEL_OUTPUT"}],
+  "operations": [{"type": "ADD", "inputs": [0, 0, 1], "outputs": [2]}],
+  "inputIndexes": [0], "outputIndexes": [2],
+  "request": {
+    "inputs": [{"location": {"poolIndex": 0, "offset": 0, "length": 8}, "dimensions": []}],
+    "outputs": [{"location": {"poolIndex": 1, "offset": 0, "length": 8}, "dimensions": []}],
+    "poolSizes": [8, 8]}})";
+
 using Names = std::multiset<std::pair<std::string, std::string>>;  // kinds and names
 
 Names NamesOf(const std::vector<Holding>& holdings) {
@@ -100,8 +112,9 @@ std::string WriteSource(const TempDir& dir, const std::string& format) {
     WriteText(dir / "in.textproto", kOnnx);
     return dir / "in.textproto";
   }
-  WriteText(dir / "in.json", format == "tflite" ? kTflite : kCoreml);
-  return dir / "in.json";
+  const std::string path = dir / (format == "nnapi" ? "in.nnapi.json" : "in.json");
+  WriteText(path, format == "tflite" ? kTflite : format == "coreml" ? kCoreml : kNnapi);
+  return path;
 }
 
 // Each holding of the source is in one list; those that are kept are in the written model.
@@ -176,6 +189,7 @@ TEST_CASE("holdings: the inventory has all that a file holds beside its graph") 
               {"output of the class scores", ""},
               {"output of the label", ""},
               {"training input", "target"}});
+  CHECK(NamesOf(HoldingsOf(Read(WriteSource(dir, "nnapi")))) == Names{{"request", ""}});
 }
 
 TEST_CASE("holdings: a field that is not in the schema is one") {
@@ -201,9 +215,9 @@ TEST_CASE("holdings: subgraphs and tensors without a name") {
   CHECK(NamesOf(HoldingsOf(Read(dir / "m.json"))) == Names{{"recorded minimum", ""}});
 }
 
-TEST_CASE("holdings: conversions account for each") {
-  for (const std::string format : {"onnx", "tflite", "coreml"}) {
-    for (const std::string output : {"o.onnx", "o.tflite", "o.mlmodel", "o.nnapi"}) {
+TEST_CASE("holdings: conversions account for each, and so do dry runs") {
+  for (const std::string format : {"onnx", "tflite", "coreml", "nnapi"}) {
+    for (const std::string output : {"o.onnx", "o.tflite", "o.mlmodel", "o.mlpackage", "o.nnapi"}) {
       const std::map<std::string, std::function<void(ConvertOptions&)>> forms = {
           {"--rewrite", [](ConvertOptions&) {}},
           {"--simplify", [](ConvertOptions& o) { o.simplify = true; }},
@@ -220,10 +234,18 @@ TEST_CASE("holdings: conversions account for each") {
         o.input = source;
         o.output.path = dir / output;
         form.second(o);
+        o.dry_run = true;
+        const auto tried = ConvertFile(*FormatOfPath(output), o);
+        REQUIRE_MESSAGE(tried.has_value(), tried.error().message());
+        CHECK_FALSE(std::filesystem::exists(o.output.path));
+        o.dry_run = false;
         const auto done = ConvertFile(*FormatOfPath(output), o);
         REQUIRE_MESSAGE(done.has_value(), done.error().message());
         REQUIRE(done->written.has_value());
         CheckAccounts(HoldingsOf(Read(source)), done->holdings, Read(dir / output));
+        CHECK(tried->holdings.kept == done->holdings.kept);
+        CHECK(tried->holdings.adapted == done->holdings.adapted);
+        CHECK(tried->holdings.dropped == done->holdings.dropped);
       }
     }
   }

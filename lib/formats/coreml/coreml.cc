@@ -1,6 +1,7 @@
 #include "formats/coreml/coreml.h"
 
 #include "formats/coreml/export.h"
+#include "formats/coreml/holdings.h"
 #include "formats/coreml/import.h"
 #include "formats/coreml/interface.h"
 #include "formats/coreml/native.h"
@@ -42,12 +43,15 @@ const Format& CoremlFormat() {
       .read_folder = ReadFolder,
       .import = Import,
       .import_with = ImportWith,
+      .import_with_shapes = ImportWithShapes,
+      .rounds_inputs = true,
       .image_colors = ImageColorsOf,
       .classes = ClassesOf,
       .write = Write,
       .target = &CoremlTarget(),
       .summarize = Summarize,
       .summarize_in_full = SummarizeInFull,
+      .holdings = HoldingsOf,
       .tensors = Tensors,
       .operator_lists = {"neuralNetwork.layers", "neuralNetworkClassifier.layers",
                          "neuralNetworkRegressor.layers"},

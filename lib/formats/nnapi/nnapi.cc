@@ -1,6 +1,7 @@
 #include "formats/nnapi/nnapi.h"
 
 #include "formats/nnapi/export.h"
+#include "formats/nnapi/holdings.h"
 #include "formats/nnapi/import.h"
 #include "formats/nnapi/native.h"
 
@@ -38,6 +39,7 @@ const Format& NnapiFormat() {
       .target = &NnapiTarget(),
       .summarize = Summarize,
       .summarize_in_full = Summarize,
+      .holdings = HoldingsOf,
       .tensors = Tensors,
       .operator_lists = {"operations"},
       .operators = Operators,

@@ -3,6 +3,7 @@
 #include "formats/onnx/edit.h"
 #include "formats/onnx/export.h"
 #include "formats/onnx/frame.h"
+#include "formats/onnx/holdings.h"
 #include "formats/onnx/import.h"
 #include "formats/onnx/infer.h"
 #include "formats/onnx/native.h"
@@ -68,6 +69,7 @@ const Format& OnnxFormat() {
       .target = &OnnxTarget(),
       .summarize = Summarize,
       .summarize_in_full = SummarizeInFull,
+      .holdings = HoldingsOf,
       .tensors = Tensors,
       .operator_lists = {"graph.node"},
       .operators = Operators,
@@ -76,6 +78,7 @@ const Format& OnnxFormat() {
       .restore = Restore,
       .save = Save,
       .port_names = NamesOfPorts,
+      .port_kinds = KindsOfPorts,
       .rename = Rename,
       .flow = FlowOf,
       .edit = ApplyEdit,

@@ -2,6 +2,7 @@
 
 #include "formats/tflite/export.h"
 #include "formats/tflite/frame.h"
+#include "formats/tflite/holdings.h"
 #include "formats/tflite/import.h"
 #include "formats/tflite/micro.h"
 #include "formats/tflite/native.h"
@@ -52,6 +53,7 @@ const Format& TfliteFormat() {
       .target = &TfliteTarget(),
       .summarize = Summarize,
       .summarize_in_full = SummarizeInFull,
+      .holdings = HoldingsOf,
       .tensors = Tensors,
       .operator_lists = {"subgraphs[0].operators"},
       .operators = Operators,

@@ -6,6 +6,7 @@
 #include "formats/tflite/complex.h"
 #include "formats/tflite/family.h"
 #include "formats/tflite/narrow_cast.h"
+#include "formats/tflite/operand_fit.h"
 #include "formats/tflite/tensor.h"
 #include "ir/small_float.h"
 #include "ops/array/shape.h"
@@ -389,7 +390,7 @@ std::optional<std::string> WhyNotQuantize(const Node& node) {
     return fmt::format("QUANTIZE does not support {} operands", DTypeName(x.dtype));
   if (x.quantized() ? !CanRequantize(x.dtype, to) : to == DType::kI32)
     return fmt::format("QUANTIZE does not convert {} to {}", DTypeName(x.dtype), DTypeName(to));
-  return std::nullopt;
+  return WhyNotOperands(Op::QUANTIZE, {&x}, {&node.output()->type()});
 }
 
 Status WriteDequantize(ExportContext& ctx, const Node& node) {
@@ -406,7 +407,7 @@ std::optional<std::string> WhyNotDequantize(const Node& node) {
     return fmt::format("DEQUANTIZE produces f32, not {}", DTypeName(node.output()->dtype()));
   if (!is_half_weight && (IsFloat(x.dtype) || (DTypeBits(x.dtype) > 8 && x.dtype != DType::kI16)))
     return fmt::format("DEQUANTIZE does not accept {}", DTypeName(x.dtype));
-  return std::nullopt;
+  return WhyNotOperands(Op::DEQUANTIZE, {&x}, {&node.output()->type()});
 }
 
 }  // namespace

@@ -1,0 +1,489 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/file_descriptor.h"
+#include "base/staging.h"
+#include "base/thread_pool.h"
+#include "convert/convert.h"
+#include "convert/edits.h"
+#include "convert/kept_states.h"
+#include "convert/layer_steps.h"
+#include "convert/place_model.h"
+#include "convert/remedy.h"
+#include "convert/shrink.h"
+#include "convert/staged_model.h"
+#include "convert/written.h"
+#include "convert/written_check.h"
+#include "ir/op_def.h"
+#include "ops/control/region.h"
+#include "ops/math/random.h"
+#include "passes/float32.h"
+#include "passes/passes.h"
+#include "passes/ports.h"
+#include "passes/qdq.h"
+#include "passes/simplify.h"
+#include "passes/weights.h"
+
+namespace nn {
+namespace {
+
+int64_t CountOf(const Graph& graph, std::string_view op) {
+  return CountNodes(graph, [&](const Node& node) { return node.Is(op); });
+}
+
+// Applies ConvertOptions::fuse.
+Status FuseIdioms(Graph& graph, const Format& format, const ConvertOptions& o,
+                  RewriteCounts& rewrites) {
+  if (!o.fuse && !o.allow_rounding) return {};
+  NN_RETURN_IF_ERROR(FoldConstants(graph));
+  const auto is_one = [&](const Node& node) { return IsOneOperator(node, format, o.output.opset); };
+  return FuseIdiomsFor(*format.target, graph, IdiomScope::kAll, &rewrites, is_one);
+}
+
+Result<int> FoldNorms(Graph& graph, const ConvertOptions& o) {
+  if (!o.fold_batch_norm && !o.allow_rounding) return 0;
+  return FoldBatchNorms(graph);
+}
+
+void AddRewrites(const RewriteCounts& rewrites, Conversion& out) {
+  for (const auto& [rewrite, count] : rewrites) {
+    const auto same =
+        std::ranges::find_if(out.rewrites, [&, &key = rewrite](const AppliedRewrite& r) {
+          return r.op == key.first && r.rewrite == key.second;
+        });
+    if (same != out.rewrites.end())
+      same->count += count;
+    else
+      out.rewrites.push_back({std::string(rewrite.first), std::string(rewrite.second), count});
+  }
+}
+
+// Simplifies, fuses and folds before numbers get fewer bits: afterwards, conversions between the
+// types separate the operators.
+Status ReduceBeforeRounding(Graph& graph, const Format& format, const ConvertOptions& o,
+                            Conversion& out) {
+  RewriteCounts rewrites;
+  // Weights that the source stores in 16 bits are constants for what follows.
+  NN_RETURN_IF_ERROR(FoldConstants(graph));
+  if (o.simplify) NN_RETURN_IF_ERROR(Simplify(graph, &rewrites));
+  NN_ASSIGN(out.batch_norms_folded, FoldNorms(graph, o));
+  NN_RETURN_IF_ERROR(FuseIdioms(graph, format, o, rewrites));
+  AddRewrites(rewrites, out);
+  return {};
+}
+
+// Legalizes the graph for the format and collects the unsupported nodes, those of the import first.
+Status Fit(Graph& graph, const Format& format, const ConvertOptions& o, InterfaceAxes& axes,
+           Conversion& out) {
+  RewriteCounts rewrites;
+  NN_RETURN_IF_ERROR(FuseIdioms(graph, format, o, rewrites));
+  if (format.lower != nullptr) NN_RETURN_IF_ERROR(format.lower(graph, o.output, &rewrites));
+  if (o.unroll) NN_RETURN_IF_ERROR(UnrollLayers(graph, *format.target, *o.unroll, rewrites));
+  bool is_legal = false;
+  if (o.simplify) {
+    NN_ASSIGN(is_legal, SimplifyFor(*format.target, graph, axes, rewrites));
+  }
+  Status fit;
+  if (!is_legal) fit = FitTo(*format.target, graph, axes, out.unsupported, &rewrites);
+  // Legalization may have added what is redundant.
+  if (o.simplify && !is_legal && fit && out.unsupported.empty())
+    NN_RETURN_IF_ERROR(RemoveRedundant(graph, &rewrites));
+  AddRewrites(rewrites, out);
+  if (fit) return {};
+  if (out.unsupported.empty()) return fit;
+  out.rest_unchecked = fit.error().message();
+  return {};
+}
+
+// Facts about the source graph, taken so that the graph need not stay in memory.
+struct SourceSummary {
+  explicit SourceSummary(const Graph& graph)
+      : interface(InterfaceOf(graph)), batch_norms(CountOf(graph, "batch_norm")) {}
+
+  Interface interface;
+  int64_t batch_norms = 0;
+};
+
+// The inputs and outputs whose axes were permuted.
+std::vector<MovedPort> MovedPorts(const SourceSummary& source, const Graph& fitted,
+                                  const InterfaceAxes& axes) {
+  std::vector<MovedPort> out;
+  const auto add = [&](std::string_view kind, const std::vector<TypedPort>& from,
+                       const std::vector<Port>& to, const std::vector<AxisMap>& maps) {
+    for (size_t i = 0; i < maps.size(); ++i)
+      if (!maps[i].IsIdentity())
+        out.push_back({std::string(kind), from[i].name, from[i].type.ToString(),
+                       to[i].value->type().ToString(), maps[i].from()});
+  };
+  add("input", source.interface.inputs, fitted.inputs(), axes.inputs);
+  add("output", source.interface.outputs, fitted.outputs(), axes.outputs);
+  return out;
+}
+
+// The inputs and outputs whose integers were shifted.
+std::vector<ShiftedPort> ShiftedPorts(const SourceSummary& source, const Graph& fitted,
+                                      const InterfaceAxes& axes) {
+  std::vector<ShiftedPort> out;
+  const auto add = [&](std::string_view kind, const std::vector<TypedPort>& from,
+                       const std::vector<Port>& to, const std::vector<int64_t>& offsets) {
+    for (size_t i = 0; i < offsets.size(); ++i)
+      if (offsets[i] != 0)
+        out.push_back({std::string(kind), from[i].name, from[i].type.ToString(),
+                       to[i].value->type().ToString(), offsets[i]});
+  };
+  add("input", source.interface.inputs, fitted.inputs(), axes.input_offsets);
+  add("output", source.interface.outputs, fitted.outputs(), axes.output_offsets);
+  return out;
+}
+
+// Dequantizes the graph; false if it has nodes without a float form, which are unsupported.
+Result<bool> DequantizeSource(Graph& graph, Conversion& out) {
+  const Interface before = InterfaceOf(graph);
+  NN_ASSIGN(const std::vector<UnsupportedNode> refused, Dequantize(graph));
+  for (const UnsupportedNode& node : refused)
+    if (node.op != "opaque") out.unsupported.push_back(node);
+  if (!refused.empty()) {
+    out.rest_unchecked = "the model cannot be dequantized";
+    return false;
+  }
+  const auto add = [&](std::string_view kind, const std::vector<TypedPort>& from,
+                       const std::vector<Port>& to) {
+    for (size_t i = 0; i < to.size(); ++i)
+      if (from[i].type.quantized())
+        out.dequantized_ports.push_back({std::string(kind), from[i].name, from[i].type.ToString(),
+                                         to[i].value->type().ToString()});
+  };
+  add("input", before.inputs, graph.inputs());
+  add("output", before.outputs, graph.outputs());
+  return true;
+}
+
+// Whether the format cannot hold the branches and loops of the graph: its operators are only
+// listed, whatever their types.
+bool IsOnlyListed(const Graph& graph, const Format& format) {
+  return IsDecidedByRuns(graph) && !format.target->takes_regions;
+}
+
+// kUsage for an option about what the source does not have: types, states, layers, operators.
+// Those that were not imported may have it.
+Status CheckSourceOptions(const Graph& source, const ConvertOptions& o, const Conversion& out) {
+  if (!out.unsupported.empty()) return {};
+  if (o.dequantize && out.hybrids == 0 && !IsQuantized(source))
+    return UsageError("--dequantize has no effect: the model is not quantized");
+  if (o.float32 && !HasOtherFloats(source))
+    return UsageError(
+        "--float32 has no effect: the model has no numbers in float16, bfloat16 or float64");
+  if (o.states && out.states.empty())
+    return UsageError("--states has no effect: the model has no states");
+  const auto is_layer = [](const Node& n) { return n.op().category == Category::kRecurrent; };
+  if (o.unroll && CountNodes(source, is_layer) == 0)
+    return UsageError("--unroll has no effect: the model has no recurrent layers");
+  std::function<bool(const Node&)> keeps;
+  if (o.half) keeps = o.half->keeps;
+  if (o.quantize) keeps = o.quantize->options.keeps;
+  if (keeps && CountNodes(source, keeps) == 0)
+    return UsageError(
+        "--keep-float32 has no effect: no operator of the model has such a name, output or type");
+  return {};
+}
+
+// Applies ConvertOptions::edit; false if the edited graph computes something else.
+Result<bool> EditSource(Graph& source, const Format& format, const ConvertOptions& o,
+                        Conversion& out) {
+  std::optional<Graph> before;
+  if (o.verify && !o.dry_run && out.unsupported.empty() && !IsOnlyListed(source, format))
+    before = source.Clone();
+  NN_ASSIGN(const std::vector<GraphEdit> edits, o.edit(source));
+  out.source = InterfaceOf(source);
+  for (const GraphEdit& edit : edits)
+    out.edits.insert(out.edits.end(), edit.notes.begin(), edit.notes.end());
+  if (!before || edits.empty()) return true;
+  NN_ASSIGN(out.edit_verification, VerifyEdits(edits, *before, source, o.verification));
+  return out.edit_verification->passed;
+}
+
+// A format without quantized types may have another form of weights, which is smaller than the
+// float32 numbers of the graph; none has blocks.
+Status CheckPacked(const Graph& graph, const FileImage& image, const Format& format,
+                   const QuantizeSettings& s) {
+  uint64_t written = 0;
+  for (const Blob& part : image.parts) written += part.size();
+  for (const SideFile& side : image.side_files) written += side.size();
+  const uint64_t numbers = ConstantBytesOf(graph);
+  if (s.options.block == 0 && written < numbers) return {};
+  return UnsupportedError("{} models cannot be written with {}", format.label,
+                          s.options.table_bits > 0 ? "weights in lookup tables"
+                          : s.options.block > 0    ? "quantized blocks of weights"
+                          : s.weights_only         ? "quantized weights"
+                                                   : "quantized operators");
+}
+
+// kUnsupported for numbers that overflow in spite of OutOfRange().
+Status CheckFinite(const Verification& verification, DType type) {
+  const auto is_finite = [](const QuantizedOutputDrift& d) {
+    return std::isfinite(d.max_absolute);
+  };
+  if (!verification.quantized || std::ranges::all_of(verification.quantized->outputs, is_finite))
+    return {};
+  return UnsupportedError(
+      "an output is infinite or not a number in {} where the model's is not; keep operators in "
+      "float32 (--keep-float32), use --bf16, or --weights-only",
+      DTypeName(type));
+}
+
+// Whether nothing that was asked for rounds.
+bool IsOnlySimplified(const ConvertOptions& o) {
+  return o.simplify && !o.allow_rounding && !o.fuse && !o.fold_batch_norm && !o.dequantize &&
+         !o.float32 && !o.half && !o.quantize && o.output.opset == 0;
+}
+
+// A conversion in progress: each step leaves the graph for the next one, and what it did in the
+// result.
+class GraphConversion {
+ public:
+  GraphConversion(ImportedModel imported, const GraphSource& from, const Format& format,
+                  const ConvertOptions& o)
+      : from_(from),
+        format_(format),
+        o_(o),
+        runs_(o.verify && !o.dry_run),
+        source_(std::move(imported.graph)),
+        states_(std::move(imported.states)) {
+    out_.unsupported = std::move(imported.unsupported);
+    out_.hybrids = imported.hybrids;
+  }
+
+  Result<Conversion> Run() {
+    NN_ASSIGN(const bool edited, Edit());
+    if (!edited) return std::move(out_);
+    NN_RETURN_IF_ERROR(Prepare());
+    NN_ASSIGN(const bool changed, ChangeNumbers());
+    if (!changed) return std::move(out_);
+    if (o_.unroll) NN_RETURN_IF_ERROR(BindLayerSteps(source_, *format_.target, *o_.unroll));
+    NN_ASSIGN(const bool fits, FitCopy());
+    if (!fits) return std::move(out_);
+    NN_RETURN_IF_ERROR(Place());
+    return std::move(out_);
+  }
+
+ private:
+  // False if the edited graph computes something else.
+  Result<bool> Edit() {
+    NamePorts(source_);
+    out_.source = InterfaceOf(source_);
+    if (!o_.edit) return true;
+    return EditSource(source_, format_, o_, out_);
+  }
+
+  // Sets the states apart that the format keeps, and applies ConvertOptions::prepare.
+  Status Prepare() {
+    if (o_.output.frame != nullptr && !o_.states) kept_ = TakeKeptStates(source_, states_);
+    out_.source = WithoutStates(InterfaceOf(source_), kept_.size());
+    for (const ModelState& s : states_) out_.states.push_back({s.name, s.input, s.output});
+    out_.random_nodes = CountNodes(source_, IsRandom);
+    names_ = NamesOf(source_.inputs());
+    if (o_.prepare) NN_RETURN_IF_ERROR(o_.prepare(source_));
+    return CheckSourceOptions(source_, o_, out_);
+  }
+
+  // Keeps the graph as it is, which the changed one is compared with.
+  void KeepUnchanged() {
+    if (runs_ && !unchanged_) unchanged_ = source_.Clone();
+  }
+
+  // Applies the options that change element types and weights; false if an operator does not allow
+  // it.
+  Result<bool> ChangeNumbers() {
+    if (IsOnlyListed(source_, format_)) return true;
+    if (o_.dequantize && IsQuantized(source_)) {
+      if (out_.hybrids == 0) KeepUnchanged();
+      NN_ASSIGN(const bool done, DequantizeSource(source_, out_));
+      if (!done) return false;
+    }
+    if (o_.float32 && HasOtherFloats(source_)) {
+      if (out_.hybrids == 0) KeepUnchanged();
+      NN_RETURN_IF_ERROR(ComputeInFloat32(source_));
+    }
+    if (!o_.half && !o_.quantize) return true;
+    KeepUnchanged();
+    NN_RETURN_IF_ERROR(ReduceBeforeRounding(source_, format_, o_, out_));
+    if (o_.half) NN_RETURN_IF_ERROR(HalveSource(source_, format_, o_, out_));
+    if (o_.quantize) {
+      NN_ASSIGN(out_.quantize,
+                QuantizeSource(source_, *format_.target, *o_.quantize, o_.verification, runs_));
+    }
+    return true;
+  }
+
+  // Makes the graph to write; false, with a remedy, if the format cannot hold it.
+  Result<bool> FitCopy() {
+    const SourceSummary summary(source_);
+    const bool is_narrow =
+        !o_.float32 && !o_.half && !o_.dequantize && StoresNarrowWeights(source_);
+    // Only the verification runs the source, and remedies are tried on it.
+    const bool needs_source = runs_ || HasRemedies(source_, o_);
+    const std::vector<UnsupportedNode> of_import = out_.unsupported;
+    if (needs_source)
+      fitted_ = source_.Clone();
+    else
+      std::swap(fitted_, source_);
+    // Shape annotations of the source file are not written.
+    NN_RETURN_IF_ERROR(ForgetDeclaredShapes(fitted_));
+    NN_ASSIGN(const int folded, FoldNorms(fitted_, o_));
+    out_.batch_norms_folded += folded;
+    NN_RETURN_IF_ERROR(Fit(fitted_, format_, o_, axes_, out_));
+    if (!out_.unsupported.empty()) {
+      for (size_t i = 0; needs_source && i < names_.size(); ++i) source_.RenameInput(i, names_[i]);
+      out_.remedy = RemedyOf(source_, format_, out_.unsupported.size(), of_import, from_, o_);
+      return false;
+    }
+    if (is_narrow) NN_RETURN_IF_ERROR(StoreNarrowWeights(fitted_, *format_.target));
+    if (o_.half) NN_RETURN_IF_ERROR(CheckHalved(fitted_, format_, *o_.half));
+    output_ = WithPlainNames(o_.output);
+    if (!kept_.empty()) {
+      NN_ASSIGN(output_.frame, FrameWithStates(output_.frame, kept_, fitted_, axes_, written_));
+    }
+    Describe(summary, folded);
+    return true;
+  }
+
+  void Describe(const SourceSummary& summary, int folded) {
+    out_.converted = WithoutStates(InterfaceOf(fitted_), written_.size());
+    out_.moved_ports = MovedPorts(summary, fitted_, axes_);
+    out_.shifted_ports = ShiftedPorts(summary, fitted_, axes_);
+    out_.transposes = TransposesOf(fitted_);
+    // Fused idioms may have added some.
+    out_.batch_norms_lowered =
+        std::max<int64_t>(0, summary.batch_norms - folded - CountOf(fitted_, "batch_norm"));
+  }
+
+  // Writes, checks and verifies the files, and moves them into place.
+  Status Place() {
+    const bool packs_weights = o_.quantize && !IsQuantized(fitted_);
+    const auto make = [&](const ExportOptions& options) -> Result<FileImage> {
+      auto image = format_.write(fitted_, options);
+      if (image && packs_weights)
+        NN_RETURN_IF_ERROR(CheckPacked(fitted_, *image, format_, *o_.quantize));
+      return image;
+    };
+    if (o_.dry_run) {
+      NN_ASSIGN(const FileImage image, make(output_));
+      return from_.holdings.empty() ? Status() : AccountUnplaced(image);
+    }
+    const auto is_sound = [&](const StagedModel& staged) { return IsSound(staged); };
+    NN_ASSIGN(out_.written, PlaceModel(make, output_, is_sound, o_.other_name, o_.write_progress));
+    return {};
+  }
+
+  void Account(const ReadModel& written) {
+    out_.holdings = AccountFor(from_.holdings, HoldingsOf(written), from_.format == &format_);
+  }
+
+  // The same for a model that has no place.
+  Status AccountUnplaced(const FileImage& image) {
+    if (!image.is_folder) {
+      auto model = format_.read(image.Contents(), output_.path, {});
+      if (!model) return tl::unexpected(model.error());
+      Account({&format_, *std::move(model)});
+      return {};
+    }
+    NN_ASSIGN(const std::string temporary, TemporaryFolder());
+    const auto folder = StagingFolder::Create(temporary);
+    if (!folder) return IoError("{}: {}", temporary, ErrnoText(folder.error()));
+    // The name selects the form.
+    std::filesystem::path name(output_.path);
+    if (!name.has_filename()) name = name.parent_path();
+    NN_ASSIGN(const StagedModel staged,
+              StagedModel::Write(
+                  image, (std::filesystem::path(folder->path()) / name.filename()).string()));
+    NN_ASSIGN(const ReadModel written, staged.Read());
+    Account(written);
+    return {};
+  }
+
+  // False if the outputs drift, or if a copy of the source is better.
+  Result<bool> IsSound(const StagedModel& staged) {
+    if (o_.simplify || !from_.holdings.empty()) {
+      NN_ASSIGN(const ReadModel written, staged.Read());
+      Account(written);
+      if (o_.simplify) out_.operators = OperatorCount{from_.operators, OperatorsOf(written)};
+      const bool may_copy = o_.simplify && o_.copy_unless_fewer && from_.format == &format_;
+      if (may_copy && out_.operators->after >= std::max<uint64_t>(from_.operators, 1)) return false;
+    }
+    if (!o_.verify) {
+      NN_ASSIGN(const ReadModel written, ReadWritten(staged.Read(), format_, from_.error));
+      NN_RETURN_IF_ERROR(CheckWritten(written, from_.error));
+      return true;
+    }
+    if (staged.needs_names())  // there may be further attempts
+      return Verify(staged, source_.Clone(),
+                    unchanged_ ? std::optional(unchanged_->Clone()) : std::nullopt);
+    fitted_ = Graph();
+    return Verify(staged, std::move(source_), std::move(unchanged_));
+  }
+
+  Result<bool> Verify(const StagedModel& staged, Graph source, std::optional<Graph> unchanged) {
+    WrittenCheck check(staged, format_, from_.error,
+                       o_.verification.threads != 1 && AvailableProcessors() > 1);
+    bool is_imported = false;
+    const auto import_converted = [&]() -> Result<Graph> {
+      is_imported = true;
+      NN_ASSIGN(ImportedModel imported,
+                check.Import(written_.empty() ? StatePorts::kNone : StatePorts::kResources));
+      NN_RETURN_IF_ERROR(CheckInitialValues(written_, imported.states));
+      NamePorts(imported.graph);
+      out_.converted = WithoutStates(InterfaceOf(imported.graph), written_.size());
+      return std::move(imported.graph);
+    };
+    auto verification = VerifyConversion(std::move(source), import_converted, axes_,
+                                         o_.verification, std::move(unchanged));
+    // A flaw of the written model is reported first, as if it had been looked for first.
+    NN_RETURN_IF_ERROR(check.Finish());
+    if (!verification && !is_imported) NN_RETURN_IF_ERROR(import_converted());
+    NN_ASSIGN(out_.verification, std::move(verification));
+    if (o_.half) NN_RETURN_IF_ERROR(CheckFinite(*out_.verification, o_.half->type));
+    bool& passed = out_.verification->passed;
+    // Another format, version or arithmetic may round.
+    if (from_.format == &format_ && IsOnlySimplified(o_))
+      passed = passed && std::ranges::all_of(out_.verification->outputs, [](const OutputDrift& d) {
+                 return d.worst.identical;
+               });
+    return passed;
+  }
+
+  const GraphSource& from_;
+  const Format& format_;
+  const ConvertOptions& o_;
+  const bool runs_;  // the models run
+  Graph source_;
+  std::optional<Graph> unchanged_;   // before ChangeNumbers()
+  std::vector<ModelState> states_;   // of the source, that are ports of the application
+  std::vector<KeptState> kept_;      // the others
+  std::vector<ModelState> written_;  // kept_, in the written graph
+  std::vector<std::string> names_;   // of the inputs, as options have them
+  Graph fitted_;                     // to write
+  InterfaceAxes axes_;               // of fitted_
+  ExportOptions output_;
+  Conversion out_;
+};
+
+}  // namespace
+
+Result<Conversion> ConvertGraph(ImportedModel imported, const GraphSource& from,
+                                const Format& format, const ConvertOptions& o) {
+  if (o.unroll && (*o.unroll < 1 || *o.unroll > kMaxUnroll))
+    return UsageError("{} steps cannot be unrolled, only 1 to {}", *o.unroll, kMaxUnroll);
+  return GraphConversion(std::move(imported), from, format, o).Run();
+}
+
+}  // namespace nn
