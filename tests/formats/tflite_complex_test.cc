@@ -2,13 +2,16 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <string>
 #include <vector>
 
 #include "formats/format.h"
+#include "formats/tflite_file.h"
 #include "passes/legalize.h"
+#include "passes/passes.h"
 #include "support/run_graph.h"
 
 namespace nn::test::tflite_complex_test {
@@ -128,6 +131,112 @@ TEST_CASE("tflite: spectra whose parts are used convert to ONNX") {
   for (const UnsupportedNode& node : *refused) FAIL_CHECK(node.reason);
   const auto got = RunEverywhere(graph, {x});
   for (size_t i = 0; i < want.size(); ++i) CHECK(got[i].Identical(want[i]));
+}
+
+// tf.signal.rfft of rows [?, 4], the first `n` elements of each or zeros after them: RFFT2D of one
+// row, whose axis is dropped. CAST to float32, and the spectrum with other axes, and its IMAG.
+std::string RowsModel(int n) {
+  return fmt::format(R"({{"nn_dump": 1, "format": "tflite", "model": {{"version": 3,
+    "operator_codes": [{{"builtin_code": "EXPAND_DIMS", "deprecated_builtin_code": 70}},
+                       {{"builtin_code": "RFFT2D", "deprecated_builtin_code": 127}},
+                       {{"builtin_code": "SQUEEZE", "deprecated_builtin_code": 43}},
+                       {{"builtin_code": "CAST", "deprecated_builtin_code": 53}},
+                       {{"builtin_code": "TRANSPOSE", "deprecated_builtin_code": 39}},
+                       {{"builtin_code": "RESHAPE", "deprecated_builtin_code": 22}},
+                       {{"builtin_code": "IMAG", "deprecated_builtin_code": 127}}],
+    "buffers": [{{}}, {{"data": "/v///w=="}}, {{"data": [1, 0, 0, 0, {0}, 0, 0, 0]}},
+                {{"data": "AQAAAAAAAAA="}}, {{"data": "//////////8="}}],
+    "subgraphs": [{{"inputs": [0], "outputs": [6, 10], "tensors": [
+      {{"name": "x", "shape": [1, 4], "shape_signature": [-1, 4]}},
+      {{"name": "axis", "type": "INT32", "shape": [1], "buffer": 1}},
+      {{"name": "rows", "shape": [1, 1, 4], "shape_signature": [-1, 1, 4]}},
+      {{"name": "lengths", "type": "INT32", "shape": [2], "buffer": 2}},
+      {{"name": "spectra", "type": "COMPLEX64", "shape": [1, 1, {1}],
+        "shape_signature": [-1, 1, {1}]}},
+      {{"name": "spectrum", "type": "COMPLEX64", "shape": [1, {1}], "shape_signature": [-1, {1}]}},
+      {{"name": "re", "shape": [1, {1}], "shape_signature": [-1, {1}]}},
+      {{"name": "perm", "type": "INT32", "shape": [2], "buffer": 3}},
+      {{"name": "columns", "type": "COMPLEX64", "shape": [{1}, 1], "shape_signature": [{1}, -1]}},
+      {{"name": "again", "type": "COMPLEX64", "shape": [{1}, 1], "shape_signature": [{1}, -1]}},
+      {{"name": "im", "shape": [{1}, 1], "shape_signature": [{1}, -1]}}],
+     "operators": [{{"opcode_index": 0, "inputs": [0, 1], "outputs": [2],
+                     "builtin_options_type": "ExpandDimsOptions", "builtin_options": {{}}}},
+                   {{"opcode_index": 1, "inputs": [2, 3], "outputs": [4],
+                     "builtin_options_type": "Rfft2dOptions", "builtin_options": {{}}}},
+                   {{"opcode_index": 2, "inputs": [4], "outputs": [5],
+                     "builtin_options_type": "SqueezeOptions",
+                     "builtin_options": {{"squeeze_dims": [-2]}}}},
+                   {{"opcode_index": 3, "inputs": [5], "outputs": [6],
+                     "builtin_options_type": "CastOptions",
+                     "builtin_options": {{"in_data_type": "COMPLEX64"}}}},
+                   {{"opcode_index": 4, "inputs": [5, 7], "outputs": [8],
+                     "builtin_options_type": "TransposeOptions", "builtin_options": {{}}}},
+                   {{"opcode_index": 5, "inputs": [8], "outputs": [9],
+                     "builtin_options_type": "ReshapeOptions",
+                     "builtin_options": {{"new_shape": [{1}, -1]}}}},
+                   {{"opcode_index": 6, "inputs": [9], "outputs": [10]}}]}}]}}}})",
+                     n, n / 2 + 1);
+}
+
+std::vector<double> Thousandths(std::vector<double> values) {
+  for (double& v : values) v = std::round(v * 1e3) / 1e3 + 0.0;
+  return values;
+}
+
+// Runs the graph with three rows.
+std::vector<Tensor> RunRows(Graph& graph) {
+  REQUIRE(BindInputShapes(graph, {{"x", {3, 4}}}).has_value());
+  return RunEverywhere(graph, {Tensor::Of<float>({3, 4}, {1, 2, 3, 4, 4, 3, 2, 1, 0, 0, 0, 5})});
+}
+
+struct RowsCase {
+  int n;
+  std::vector<double> re, im;
+  bool is_native;  // RFFT2D takes powers of two
+};
+
+const RowsCase kRows[] = {
+    {4, {10, -2, -2, 10, 2, 2, 5, 0, -5}, {0, 0, 0, 2, -2, 5, 0, 0, 0}, true},
+    {2, {3, -1, 7, 1, 0, 0}, {0, 0, 0, 0, 0, 0}, true},
+    {3, {6, -1.5, 9, 1.5, 0, 0}, {0, 0, 0, 0.866, -0.866, 0}, false},
+    {8,
+     {10, -0.414, -2, 2.414, -2, 10, 5.414, 2, 2.586, 2, 5, -3.536, 0, 3.536, -5},
+     {0, 0, 0, -7.243, -4.828, -3.536, 2, -2, 5, -1.243, -0.828, -3.536, 0, 0, 0},
+     true},
+};
+
+TEST_CASE("tflite: spectra of rows convert to other formats") {
+  for (const RowsCase& c : kRows)
+    for (const char* const format : {"tflite", "onnx", "coreml"}) {
+      CAPTURE(c.n);
+      CAPTURE(format);
+      Graph graph = GraphOf(RowsModel(c.n));
+      for (const Node& node : graph.nodes())
+        for (const Value* y : node.outputs()) CHECK(y->dtype() != DType::kF64);
+      const auto refused = Legalize(graph, *FindFormat(format)->target);
+      REQUIRE(refused.has_value());
+      for (const UnsupportedNode& node : *refused) FAIL_CHECK(node.reason);
+      const auto y = RunRows(graph);
+      REQUIRE(y.size() == 2);
+      CHECK(Thousandths(y[0].ToDoubles()) == Thousandths(c.re));
+      CHECK(Thousandths(y[1].ToDoubles()) == Thousandths(c.im));
+    }
+}
+
+TEST_CASE("tflite: transforms whose length is a power of two are written as RFFT2D") {
+  for (const RowsCase& c : kRows) {
+    CAPTURE(c.n);
+    Graph graph = GraphOf(RowsModel(c.n));
+    REQUIRE(Legalize(graph, *FindFormat("tflite")->target).has_value());
+    const std::string file = FileOf(graph);
+    const auto operators = OperatorsOf(file);
+    CHECK((std::count(operators.begin(), operators.end(), "RFFT2D v1") == 1) == c.is_native);
+    auto read = ImportFile(file);
+    REQUIRE(read.has_value());
+    const auto y = RunRows(*read);
+    CHECK(Thousandths(y[0].ToDoubles()) == Thousandths(c.re));
+    CHECK(Thousandths(y[1].ToDoubles()) == Thousandths(c.im));
+  }
 }
 
 // MUL of a [2, 1] and b [3], and the real parts.

@@ -1,5 +1,9 @@
 #include "formats/tflite/complex.h"
 
+#include <optional>
+#include <utility>
+#include <vector>
+
 #include "ops/array/concat.h"
 #include "ops/array/gather.h"
 #include "ops/array/shape.h"
@@ -7,14 +11,57 @@
 
 namespace nn::tflite {
 
+namespace {
+
+// Longer chains of operators between a spectrum and its parts are not followed.
+constexpr size_t kMostMoves = 16;
+
+// The attributes with which an operator that moves whole complex numbers does the same with their
+// parts; nullopt for other nodes.
+std::optional<Attrs> AttrsOfParts(const Node& node) {
+  const auto front = [](std::vector<int64_t> axes, const Value& v) {
+    for (int64_t& axis : axes)
+      if (axis < 0) axis += v.type().rank();
+    return axes;
+  };
+  if (node.inputs().size() > 1 && node.input(1) != nullptr) return std::nullopt;
+  if (node.Is("squeeze")) return AxesAttrs{front(node.attrs<AxesAttrs>().axes, *node.input(0))};
+  if (node.Is("expand_dims")) return AxesAttrs{front(node.attrs<AxesAttrs>().axes, *node.output())};
+  if (node.Is("reshape")) {
+    ReshapeAttrs a = node.attrs<ReshapeAttrs>();
+    a.dims.emplace_back(2);
+    return a;
+  }
+  if (node.Is("transpose")) {
+    TransposeAttrs a = node.attrs<TransposeAttrs>();
+    a.perm.push_back(node.input(0)->type().rank());
+    return a;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
 Result<Value*> PartsOf(ImportContext& ctx, Value* x) {
   if (!IsComplex(x->dtype()))
     return ModelError("the operand is {}; must be c64 or c128", x->type().ToString());
   // Not those of other bit_casts: 4 bytes of an integer are not a part.
   const DType real = x->dtype() == DType::kC64 ? DType::kF32 : DType::kF64;
-  const Node* const def = x->def();
-  if (def != nullptr && def->Is("bit_cast") && def->input(0)->dtype() == real) return def->input(0);
-  return ctx.Add("bit_cast", {x}, BitCastAttrs{real});
+  std::vector<std::pair<const Node*, Attrs>> moves;
+  const Node* def = x->def();
+  while (def != nullptr && moves.size() < kMostMoves && def->output()->type().ranked()) {
+    auto attrs = AttrsOfParts(*def);
+    if (!attrs) break;
+    moves.emplace_back(def, *std::move(attrs));
+    def = def->input(0)->def();
+  }
+  if (def == nullptr || !def->Is("bit_cast") || def->input(0)->dtype() != real)
+    return ctx.Add("bit_cast", {x}, BitCastAttrs{real});
+  Value* parts = def->input(0);
+  for (auto move = moves.rbegin(); move != moves.rend(); ++move) {
+    NN_ASSIGN(parts, ctx.Add(move->first->op_name(), {parts}, move->second));
+  }
+  return parts;
 }
 
 Result<Value*> PartOf(ImportContext& ctx, Value* parts, int64_t part) {

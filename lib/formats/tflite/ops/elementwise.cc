@@ -225,6 +225,15 @@ Status ImportCast(ImportContext& ctx) {
   a.saturate = false;  // ConvertFrom of ml_dtypes
   if (a.to == DType::kUnknown)
     return UnsupportedError("a cast to a non-numeric type is unsupported");
+  // Real numbers are the real parts.
+  if (IsComplex(x->dtype()) && !IsComplex(a.to)) {
+    NN_ASSIGN(x, PartsOf(ctx, x));
+    NN_ASSIGN(x, PartOf(ctx, x, 0));
+    if (x->dtype() == a.to) {
+      ctx.SetOutput(0, x);
+      return {};
+    }
+  }
   // CAST to integers of less than 8 bits saturates.
   if (IsNarrowInteger(a.to) && IsFloat(x->dtype())) {
     const ClipAttrs bounds = {static_cast<float>(MinInteger(a.to)),
