@@ -99,9 +99,16 @@ Status Fit(Graph& graph, const Format& format, const ConvertOptions& o, Interfac
   if (o.simplify && !is_legal && fit && out.unsupported.empty())
     NN_RETURN_IF_ERROR(RemoveRedundant(graph, &rewrites));
   AddRewrites(rewrites, out);
-  if (fit) return {};
-  if (out.unsupported.empty()) return fit;
-  out.rest_unchecked = fit.error().message();
+  return fit;
+}
+
+// The results of operators that are unsupported have no known types, which lets the operators after
+// them fail: the former are what is wrong. The error itself if there are none, or if it is another
+// one, such as a limit.
+Status LeaveUnchecked(const Error& error, Conversion& out) {
+  const bool follows = error.code() == ErrorCode::kUnsupported || error.code() == ErrorCode::kModel;
+  if (out.unsupported.empty() || !follows) return tl::unexpected(error);
+  out.rest_unchecked = error.message();
   return {};
 }
 
@@ -197,18 +204,23 @@ Status CheckSourceOptions(const Graph& source, const ConvertOptions& o, const Co
   return {};
 }
 
-// Applies ConvertOptions::edit; false if the edited graph computes something else.
+// Applies ConvertOptions::edit; false if the edited graph computes something else, or if it cannot
+// be edited because operators are unsupported.
 Result<bool> EditSource(Graph& source, const Format& format, const ConvertOptions& o,
                         Conversion& out) {
   std::optional<Graph> before;
   if (o.verify && !o.dry_run && out.unsupported.empty() && !IsOnlyListed(source, format))
     before = source.Clone();
-  NN_ASSIGN(const std::vector<GraphEdit> edits, o.edit(source));
+  const Result<std::vector<GraphEdit>> edits = o.edit(source);
+  if (!edits) {
+    NN_RETURN_IF_ERROR(LeaveUnchecked(edits.error(), out));
+    return false;
+  }
   out.source = InterfaceOf(source);
-  for (const GraphEdit& edit : edits)
+  for (const GraphEdit& edit : *edits)
     out.edits.insert(out.edits.end(), edit.notes.begin(), edit.notes.end());
-  if (!before || edits.empty()) return true;
-  NN_ASSIGN(out.edit_verification, VerifyEdits(edits, *before, source, o.verification));
+  if (!before || edits->empty()) return true;
+  NN_ASSIGN(out.edit_verification, VerifyEdits(*edits, *before, source, o.verification));
   return out.edit_verification->passed;
 }
 
@@ -337,11 +349,9 @@ class GraphConversion {
       fitted_ = source_.Clone();
     else
       std::swap(fitted_, source_);
-    // Shape annotations of the source file are not written.
-    NN_RETURN_IF_ERROR(ForgetDeclaredShapes(fitted_));
-    NN_ASSIGN(const int folded, FoldNorms(fitted_, o_));
-    out_.batch_norms_folded += folded;
-    NN_RETURN_IF_ERROR(Fit(fitted_, format_, o_, axes_, out_));
+    int folded = 0;
+    if (const Status fits = FitGraph(folded); !fits)
+      NN_RETURN_IF_ERROR(LeaveUnchecked(fits.error(), out_));
     if (!out_.unsupported.empty()) {
       for (size_t i = 0; needs_source && i < names_.size(); ++i) source_.RenameInput(i, names_[i]);
       out_.remedy = RemedyOf(source_, format_, out_.unsupported.size(), of_import, from_, o_);
@@ -355,6 +365,15 @@ class GraphConversion {
     }
     Describe(summary, folded);
     return true;
+  }
+
+  // `folded`: batch normalizations into convolutions.
+  Status FitGraph(int& folded) {
+    // Shape annotations of the source file are not written.
+    NN_RETURN_IF_ERROR(ForgetDeclaredShapes(fitted_));
+    NN_ASSIGN(folded, FoldNorms(fitted_, o_));
+    out_.batch_norms_folded += folded;
+    return Fit(fitted_, format_, o_, axes_, out_);
   }
 
   void Describe(const SourceSummary& summary, int folded) {

@@ -423,7 +423,7 @@ std::string HybridDump(const std::string& text) {
   Json& graph = dump["model"]["subgraphs"][0];
   Json& product = graph["operators"][1];
   product["inputs"][1] = graph["operators"][0]["inputs"][0];
-  graph["operators"] = Json::array({product});
+  graph["operators"].erase(0);
   return dump.dump();
 }
 
@@ -445,6 +445,32 @@ TEST_CASE("nnconvert: --dequantize converts hybrid kernels to float operators") 
   CHECK_MESSAGE(r.code == 0, r.err);
   CHECK(Contains(r.out, "1 hybrid kernel converted to float"));
   CHECK_FALSE(Contains(r.out, "against quantized model"));
+}
+
+TEST_CASE("nnconvert: operators after unsupported ones do not hide these") {
+  const TempDir dir;
+  WriteModel(dir / "in.tflite", R"(graph {
+    in %x: f32[1, 4]
+    const %w: i8[3, 4]{axis=0, scale=[0.5, 0.25, 0.125]} = seeded(1)
+    %d = dequantize(%w)
+    %m = matmul(%x, %d) {transpose_b = true}
+    %t = tanh(%m)
+    %y = reduce_mean(%t) {axes = [1], keep_dims = false}
+    out "y" = %y
+  })");
+  REQUIRE(Convert(dir / "in.tflite " + dir / "dump.json").code == 0);
+  WriteText(dir / "hybrid.json", HybridDump(ReadText(dir / "dump.json")));
+  for (const char* const options : {"", "--simplify ", "--set-batch 2 "}) {
+    CAPTURE(options);
+    const ProgramResult refused = Convert(options + (dir / "hybrid.json") + " " + dir / "out.onnx");
+    CHECK(refused.code == 3);
+    CHECK(Contains(refused.out,
+                   "1 operator cannot be converted:\n"
+                   "  unsupported operator (operator 0 (FULLY_CONNECTED))  i8[3, 4] "
+                   "weights in a float computation"));
+    CHECK(Contains(refused.out, "the remaining operators could not be checked: reduce_mean "));
+  }
+  CHECK(Convert("--dequantize " + dir / "hybrid.json " + dir / "out.onnx").code == 0);
 }
 
 TEST_CASE("nnconvert: --dequantize refuses operators on stored integers") {

@@ -181,11 +181,14 @@ Status ImportContext::SetState(size_t i, Value* value) {
 
 Result<Value*> ImportContext::FloatWeights(Value* weights) {
   if (!weights->type().quantized()) return weights;
-  if (!hybrid_as_float_)
+  if (!hybrid_as_float_) {
+    Type type = weights->type();
+    type.quant = nullptr;  // the scales of many channels
     return UnsupportedError(
         "{} weights in a float computation are unsupported (hybrid kernel); nnconvert --dequantize "
         "converts them to floats",
-        weights->type().ToString());
+        type.ToString());
+  }
   NN_ASSIGN(Value* const floats, Add("dequantize", {weights}, DequantizeAttrs{}));
   ++hybrids_;
   return floats;
