@@ -73,8 +73,8 @@ Status RemoveNode(Graph& graph, Node& node) {
     return ReplaceByOperand(graph, node, DType::kF32);
   }
   const Value* x = node.input(0);
-  // An operand that was quantized is f32 by now.
-  if (!x->is_constant() && x->dtype() == DType::kF32)
+  // An operand that was quantized is f32 by now, also a constant of f32 that a quantize took.
+  if (x->dtype() == DType::kF32 && !x->type().quantized())
     return ReplaceByOperand(graph, node, node.attrs<DequantizeAttrs>().to);
   if (x->type().quantized()) NN_RETURN_IF_ERROR(DequantizeConstant(graph, node));
   return {};

@@ -126,6 +126,29 @@ TEST_CASE("dequantize: QDQ") {
   CHECK(g.outputs()[1].value->dtype() == DType::kF32);
 }
 
+// Training for quantization leaves float weights between these operators.
+TEST_CASE("dequantize: quantized constants of float32 are the constants") {
+  constexpr std::string_view kText = R"(graph {
+    in %x: f32[2, 3]
+    const %w: f32[3, 3] = seeded(1)
+    const %b: f32[3] = seeded(2)
+    %p = quantize(%w) : i8[3, 3]{axis=1, scale=[0.1, 0.2, 0.3]}
+    %q = dequantize(%p)
+    %m = matmul(%x, %q)
+    %c = quantize(%b) : i8[3]{scale=0.1}
+    %d = dequantize(%c)
+    %y = add(%m, %d)
+    out "y" = %y
+    out "c" = %c
+  })";
+  const Graph g = Dequantized(kText);
+  CHECK(Operators(g) == Names{"matmul", "add"});
+  const Graph original = Parse(kText);
+  CHECK(g.nodes().front().input(1)->constant().Identical(
+      original.nodes().front().input(0)->constant()));
+  CHECK(g.outputs()[1].value->is_constant());
+}
+
 TEST_CASE("dequantize: float16 stays") {
   const Graph g = Dequantized(R"(graph {
     in %x: f16[2]
