@@ -104,6 +104,36 @@ TEST_CASE("nnconvert: sparse weights stay sparse where TensorFlow Lite is writte
   }
 }
 
+// Columns in blocks of 2: the last one of 7 is in no block.
+constexpr std::string_view kBlocks =
+    R"("traversal_order": [0, 1, 2], "block_map": [1], "dim_metadata": [{"dense_size": 4},
+    {"format": "SPARSE_CSR",
+    "array_segments_type": "Uint8Vector", "array_segments": {"values": "AAECAwM="},
+    "array_indices_type": "Uint8Vector", "array_indices": {"values": "AAIB"}}, {"dense_size": 2}])";
+
+void Replace(std::string& text, std::string_view from, std::string_view to) {
+  for (size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
+    text.replace(at, from.size(), to);
+}
+
+TEST_CASE("nnconvert: elements after the last whole block of sparse weights are zeros") {
+  const TempDir dir;
+  WriteProduct(dir / "a.json", kFloats, false);
+  std::string text = ReadText(dir / "a.json");
+  Replace(text, "[2, 8]", "[2, 7]");
+  Replace(text, "[4, 8]", "[4, 7]");
+  Replace(text, kRows, kBlocks);
+  WriteText(dir / "a.json", text);
+  CHECK(RunProgram("nnvalidate " + (dir / "a.json")).code == 0);
+  const ProgramResult r = RunProgram("nnrun " + (dir / "a.json") + " --input x=[1,2,3,4,5,6,7," +
+                                     "0,0,0,0,0,0,9] --output " + (dir / "y.json"));
+  REQUIRE_MESSAGE(r.code == 0, r.err);
+  const std::vector<double> y = Json::parse(ReadText(dir / "y.json"))["outputs"][0]["values"];
+  CHECK(y == std::vector<double>{-3, 26.5, -31.25, 0, 0, 0, 0, 0});
+  const ProgramResult onnx = RunProgram("nnconvert " + (dir / "a.json") + " " + (dir / "b.onnx"));
+  CHECK_MESSAGE(onnx.code == 0, onnx.err);
+}
+
 TEST_CASE("nnconvert: other formats have dense weights, and the report says so") {
   const TempDir dir;
   WriteProduct(dir / "a.json", kFloats, true);

@@ -100,9 +100,10 @@ class SparseReader {
       const auto at = static_cast<size_t>(axis);
       const auto* m = At(p_.dim_metadata(), static_cast<int64_t>(level_of[rank + b]));
       const int64_t block = m == nullptr ? 0 : m->dense_size();
-      if (block < 1 || sizes[at] % block != 0)
-        return ModelError("axis {} of size {} is not a multiple of its block size {}", axis,
-                          sizes[at], block);
+      if (block < 1)
+        return ModelError("the blocks of axis {} have the size {}", axis, block);
+      // Elements after the last whole block are not stored: TensorFlow's converter leaves them out,
+      // and LiteRT takes them as zeros.
       sizes[at] /= block;
       sizes[rank + b] = block;
       steps[rank + b] = steps[at];
