@@ -145,7 +145,7 @@ std::string RowsModel(int n) {
                        {{"builtin_code": "RESHAPE", "deprecated_builtin_code": 22}},
                        {{"builtin_code": "IMAG", "deprecated_builtin_code": 127}}],
     "buffers": [{{}}, {{"data": "/v///w=="}}, {{"data": [1, 0, 0, 0, {0}, 0, 0, 0]}},
-                {{"data": "AQAAAAAAAAA="}}, {{"data": "//////////8="}}],
+                {{"data": "AQAAAAAAAAA="}}, {{"data": [{1}, 0, 0, 0, 255, 255, 255, 255]}}],
     "subgraphs": [{{"inputs": [0], "outputs": [6, 10], "tensors": [
       {{"name": "x", "shape": [1, 4], "shape_signature": [-1, 4]}},
       {{"name": "axis", "type": "INT32", "shape": [1], "buffer": 1}},
@@ -158,7 +158,8 @@ std::string RowsModel(int n) {
       {{"name": "perm", "type": "INT32", "shape": [2], "buffer": 3}},
       {{"name": "columns", "type": "COMPLEX64", "shape": [{1}, 1], "shape_signature": [{1}, -1]}},
       {{"name": "again", "type": "COMPLEX64", "shape": [{1}, 1], "shape_signature": [{1}, -1]}},
-      {{"name": "im", "shape": [{1}, 1], "shape_signature": [{1}, -1]}}],
+      {{"name": "im", "shape": [{1}, 1], "shape_signature": [{1}, -1]}},
+      {{"name": "shape", "type": "INT32", "shape": [2], "buffer": 4}}],
      "operators": [{{"opcode_index": 0, "inputs": [0, 1], "outputs": [2],
                      "builtin_options_type": "ExpandDimsOptions", "builtin_options": {{}}}},
                    {{"opcode_index": 1, "inputs": [2, 3], "outputs": [4],
@@ -171,9 +172,8 @@ std::string RowsModel(int n) {
                      "builtin_options": {{"in_data_type": "COMPLEX64"}}}},
                    {{"opcode_index": 4, "inputs": [5, 7], "outputs": [8],
                      "builtin_options_type": "TransposeOptions", "builtin_options": {{}}}},
-                   {{"opcode_index": 5, "inputs": [8], "outputs": [9],
-                     "builtin_options_type": "ReshapeOptions",
-                     "builtin_options": {{"new_shape": [{1}, -1]}}}},
+                   {{"opcode_index": 5, "inputs": [8, 11], "outputs": [9],
+                     "builtin_options_type": "ReshapeOptions", "builtin_options": {{}}}},
                    {{"opcode_index": 6, "inputs": [9], "outputs": [10]}}]}}]}}}})",
                      n, n / 2 + 1);
 }

@@ -1,7 +1,5 @@
 #include "formats/tflite/complex.h"
 
-#include <optional>
-#include <utility>
 #include <vector>
 
 #include "ops/array/concat.h"
@@ -16,28 +14,44 @@ namespace {
 // Longer chains of operators between a spectrum and its parts are not followed.
 constexpr size_t kMostMoves = 16;
 
-// The attributes with which an operator that moves whole complex numbers does the same with their
-// parts; nullopt for other nodes.
-std::optional<Attrs> AttrsOfParts(const Node& node) {
-  const auto front = [](std::vector<int64_t> axes, const Value& v) {
-    for (int64_t& axis : axes)
-      if (axis < 0) axis += v.type().rank();
-    return axes;
-  };
-  if (node.inputs().size() > 1 && node.input(1) != nullptr) return std::nullopt;
-  if (node.Is("squeeze")) return AxesAttrs{front(node.attrs<AxesAttrs>().axes, *node.input(0))};
-  if (node.Is("expand_dims")) return AxesAttrs{front(node.attrs<AxesAttrs>().axes, *node.output())};
-  if (node.Is("reshape")) {
-    ReshapeAttrs a = node.attrs<ReshapeAttrs>();
-    a.dims.emplace_back(2);
-    return a;
-  }
+std::vector<int64_t> Front(std::vector<int64_t> axes, const Value& v) {
+  for (int64_t& axis : axes)
+    if (axis < 0) axis += v.type().rank();
+  return axes;
+}
+
+// Whether the operator moves whole complex numbers, as MoveParts() can move their parts.
+bool MovesNumbers(const Node& node) {
+  if (!node.output()->type().ranked() || !node.input(0)->type().ranked()) return false;
+  const bool has_operand = node.inputs().size() > 1 && node.input(1) != nullptr;
+  return node.Is("reshape") ||
+         (!has_operand && (node.Is("squeeze") || node.Is("expand_dims") || node.Is("transpose")));
+}
+
+// What the operator does, with the parts of its operand.
+Result<Value*> MoveParts(ImportContext& ctx, const Node& node, Value* parts) {
+  if (node.Is("squeeze"))
+    return ctx.Add("squeeze", {parts},
+                   AxesAttrs{Front(node.attrs<AxesAttrs>().axes, *node.input(0))});
+  if (node.Is("expand_dims"))
+    return ctx.Add("expand_dims", {parts},
+                   AxesAttrs{Front(node.attrs<AxesAttrs>().axes, *node.output())});
   if (node.Is("transpose")) {
     TransposeAttrs a = node.attrs<TransposeAttrs>();
     a.perm.push_back(node.input(0)->type().rank());
-    return a;
+    return ctx.Add("transpose", {parts}, a);
   }
-  return std::nullopt;
+  ReshapeAttrs a = node.attrs<ReshapeAttrs>();
+  if (node.inputs().size() < 2 || node.input(1) == nullptr) {
+    a.dims.emplace_back(2);
+    return ctx.Add("reshape", {parts}, a);
+  }
+  Value* const shape = node.input(1);
+  Value* const two = ctx.Constant(shape->dtype() == DType::kI64 ? Tensor::Of<int64_t>({1}, {2})
+                                                                : Tensor::Of<int32_t>({1}, {2}));
+  NN_ASSIGN(Value* const whole, ctx.Add("concat", {shape, two}, ConcatAttrs{0}));
+  a.dims.clear();
+  return ctx.Add("reshape", {parts, whole}, a);
 }
 
 }  // namespace
@@ -47,19 +61,17 @@ Result<Value*> PartsOf(ImportContext& ctx, Value* x) {
     return ModelError("the operand is {}; must be c64 or c128", x->type().ToString());
   // Not those of other bit_casts: 4 bytes of an integer are not a part.
   const DType real = x->dtype() == DType::kC64 ? DType::kF32 : DType::kF64;
-  std::vector<std::pair<const Node*, Attrs>> moves;
+  std::vector<const Node*> moves;
   const Node* def = x->def();
-  while (def != nullptr && moves.size() < kMostMoves && def->output()->type().ranked()) {
-    auto attrs = AttrsOfParts(*def);
-    if (!attrs) break;
-    moves.emplace_back(def, *std::move(attrs));
+  while (def != nullptr && moves.size() < kMostMoves && MovesNumbers(*def)) {
+    moves.push_back(def);
     def = def->input(0)->def();
   }
   if (def == nullptr || !def->Is("bit_cast") || def->input(0)->dtype() != real)
     return ctx.Add("bit_cast", {x}, BitCastAttrs{real});
   Value* parts = def->input(0);
   for (auto move = moves.rbegin(); move != moves.rend(); ++move) {
-    NN_ASSIGN(parts, ctx.Add(move->first->op_name(), {parts}, move->second));
+    NN_ASSIGN(parts, MoveParts(ctx, **move, parts));
   }
   return parts;
 }
