@@ -5,12 +5,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "formats/common/interface.h"
 #include "formats/onnx/external.h"
 #include "formats/onnx/frame.h"
 #include "formats/onnx/lstm_steps.h"
 #include "formats/onnx/ml.h"
+#include "formats/onnx/move_integers.h"
 #include "formats/onnx/node_names.h"
 #include "formats/onnx/requantize.h"
 #include "formats/onnx/schema.h"
@@ -443,7 +445,8 @@ const Target& OnnxTarget() {
 
 namespace {
 
-Result<FileImage> WriteGraph(const Graph& graph, const ExportOptions& options) {
+// Changes the graph to what the operator set of the file takes best.
+Result<FileImage> WriteGraph(Graph graph, const ExportOptions& options) {
   NN_RETURN_IF_ERROR(
       CheckInterface(graph, {.label = "ONNX", .distinct_values = true, .ranks = true}));
   if (options.opset != 0 && (options.opset < kOldestOpset || options.opset > kNewestOpset))
@@ -452,6 +455,7 @@ Result<FileImage> WriteGraph(const Graph& graph, const ExportOptions& options) {
   NN_ASSIGN(const int64_t opset, options.opset == 0
                                      ? DefaultOpset(graph)
                                      : ChooseOpset(graph, options.opset, options.opset));
+  if (opset >= kOutputDTypeOpset) NN_RETURN_IF_ERROR(MoveIntegers(graph));
   Model model;
   model.proto.set_ir_version(IrVersionFor(opset));
   model.proto.set_producer_name("nnconvert");
@@ -485,11 +489,10 @@ Result<FileImage> WriteGraph(const Graph& graph, const ExportOptions& options) {
 }  // namespace
 
 Result<FileImage> Write(const Graph& graph, const ExportOptions& options) {
-  if (options.opset == 0) return WriteGraph(graph, options);
+  Graph written = graph.Clone();
   // Legalization does not know the operator set, so it may have undone what Lower() did.
-  Graph lowered = graph.Clone();
-  NN_RETURN_IF_ERROR(Lower(lowered, options, nullptr));
-  return WriteGraph(lowered, options);
+  if (options.opset != 0) NN_RETURN_IF_ERROR(Lower(written, options, nullptr));
+  return WriteGraph(std::move(written), options);
 }
 
 }  // namespace nn::onnx
