@@ -23,6 +23,7 @@
 #include "convert/convert.h"
 #include "convert/graph_edits.h"
 #include "convert/node_pattern.h"
+#include "convert/source_effects.h"
 #include "passes/ports.h"
 #include "tensorio/literal.h"
 #include "tensorio/tensor_archive.h"
@@ -31,8 +32,8 @@ namespace nn::app {
 namespace {
 
 // Sets the new names in `renamed`, by the present names.
-Status Rename(const std::vector<std::string>& renames, const std::vector<std::string>& names,
-              std::vector<std::string>& renamed) {
+Status Rename(std::string_view option, const std::vector<std::string>& renames,
+              const std::vector<std::string>& names, std::vector<std::string>& renamed) {
   std::vector<bool> done(names.size());
   for (const std::string& text : renames) {
     NN_ASSIGN(const Assignment a, SplitAssignment(text, names));
@@ -40,6 +41,8 @@ Status Rename(const std::vector<std::string>& renames, const std::vector<std::st
     if (!IsUtf8(a.value)) return UsageError("{}: the new name is not UTF-8", Quote(text));
     if (done[a.port])
       return UsageError("{}: {} is renamed twice", Quote(text), Quote(names[a.port]));
+    if (a.value == names[a.port])
+      return UsageError("{} {} has no effect: this is the name", option, Quote(text));
     done[a.port] = true;
     renamed[a.port] = a.value;
   }
@@ -50,8 +53,8 @@ Status Rename(const std::vector<std::string>& renames, const std::vector<std::st
 // stay different, also those of inputs and outputs.
 Result<PortNames> NewNames(const ConvertArguments& o, const PortNames& names) {
   PortNames renamed = names;
-  NN_RETURN_IF_ERROR(Rename(o.rename_inputs, names.inputs, renamed.inputs));
-  NN_RETURN_IF_ERROR(Rename(o.rename_outputs, names.outputs, renamed.outputs));
+  NN_RETURN_IF_ERROR(Rename("--rename-input", o.rename_inputs, names.inputs, renamed.inputs));
+  NN_RETURN_IF_ERROR(Rename("--rename-output", o.rename_outputs, names.outputs, renamed.outputs));
   std::map<std::string_view, std::string_view> old_names;  // by new ones
   const auto check = [&](const std::vector<std::string>& from,
                          const std::vector<std::string>& to) -> Status {
@@ -326,6 +329,7 @@ Status Convert(const ConvertArguments& a, ReadModel read, const Format& format,
   const uint64_t before = a.quantize.empty() ? 0 : SizeOfFiles(a.input, read.model->files.Names());
   ShownProgress shown(a.messages);
   const ConvertOptions options = OptionsOf(a, *read.format, &format, shown);
+  NN_RETURN_IF_ERROR(CheckSourceEffects(read, options.inputs.shapes, a.external_data.embed));
   NN_ASSIGN(report.conversion,
             report.copy ? Copy(a, read, options) : ConvertModel(std::move(read), format, options));
   const Conversion& c = report.conversion;
@@ -407,9 +411,8 @@ Status ConvertOne(const ConvertArguments& o, const Format* format, ConvertReport
     NN_ASSIGN(report.native_edit, ApplyNative(o, read));
     if (report.native_edit->verification && !report.native_edit->verification->passed) return {};
   }
-  const Status done =
-      format == nullptr ? DumpModel(o, read, report) : Convert(o, std::move(read), *format, report);
-  NN_RETURN_IF_ERROR(done);
+  NN_RETURN_IF_ERROR(format == nullptr ? DumpModel(o, read, report)
+                                       : Convert(o, std::move(read), *format, report));
   if (!report.input_files.empty())
     NN_RETURN_IF_ERROR(AddBeside(o.input, files.Names(), report.input_files));
   return o.digests && report.written ? DigestWritten(o, report) : Status();
@@ -453,6 +456,7 @@ Result<TargetsReport> DryRunForAll(const ConvertArguments& o) {
   }
   ShownProgress shown(o.messages);
   ConvertOptions options = OptionsOf(o, *read.format, nullptr, shown);
+  NN_RETURN_IF_ERROR(CheckSourceEffects(read, options.inputs.shapes, o.external_data.embed));
   const GraphSource from = SourceOf(read, options);
   NN_ASSIGN(const ImportedModel imported, ImportForConversion(read, options));
   ConvertReport source;

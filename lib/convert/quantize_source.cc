@@ -146,11 +146,18 @@ Result<QuantizeOutcome> QuantizeSource(Graph& graph, const Target& target,
     NN_RETURN_IF_ERROR(PrepareForIntegers(graph, target));
   if (settings.equalize) {
     NN_ASSIGN(out.equalized, EqualizeChannels(graph, options.keeps));
+    if (out.equalized == 0)
+      return UsageError(
+          "--equalize has no effect: no two products of the model are connected by nothing but "
+          "operators that scale with their operand, such as relu");
   }
   std::optional<Graph> real;
   if (measure && !settings.weights_only) real = graph.Clone();
   if (settings.correct_biases) {
     NN_ASSIGN(out.corrected, CorrectBiases(graph, options, settings.calibration, runs));
+    if (out.corrected == 0)
+      return UsageError(
+          "--bias-correction has no effect: the model has no product whose bias can be corrected");
   }
   if (settings.weights_only) {
     NN_ASSIGN(out.summary, QuantizeWeights(graph, options));

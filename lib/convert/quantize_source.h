@@ -34,8 +34,9 @@ struct QuantizeOutcome {
 };
 
 // Changes the graph for a target; with `measure`, QuantizedValue::snr_db of every value is measured
-// in the runs of the verification. kUsage for a quantized model, without samples, or without
-// weights to quantize; kUnsupported without operators that the target computes with integers.
+// in the runs of the verification. kUsage for a quantized model, without samples, without weights
+// to quantize, and for a setting that changes nothing; kUnsupported without operators that the
+// target computes with integers.
 Result<QuantizeOutcome> QuantizeSource(Graph& graph, const Target& target,
                                        const QuantizeSettings& settings, const VerifyOptions& runs,
                                        bool measure);

@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "convert/written.h"
+#include "edit/effects.h"
 #include "inspect/loaded.h"
 #include "inspect/values.h"
 
@@ -108,6 +109,7 @@ Result<EditedModel> EditModel(const ReadModel& source, const std::string& path,
   for (const NativeEdit::Port& port : edit.outputs)
     out.outputs.emplace_back(flow.values[port.value].name, port.type);
   NN_RETURN_IF_ERROR(CheckRules(source, out.model));
+  NN_RETURN_IF_ERROR(CheckEffects(source, flow, options));
   return out;
 }
 

@@ -36,8 +36,8 @@ struct EditedModel {
 };
 
 // The edited model, checked by the rules of its format. `path` is that of the source. Errors are
-// those of PlanEdit and Format::edit; kUnsupported for formats without edits, and if the edited
-// model breaks a rule that the source does not break.
+// those of PlanEdit, Format::edit and CheckEffects; kUnsupported for formats without edits, and if
+// the edited model breaks a rule that the source does not break.
 Result<EditedModel> EditModel(const ReadModel& source, const std::string& path,
                               const EditOptions& options);
 

@@ -102,12 +102,10 @@ Result<GraphEdit> ChangeLayout(Graph& graph, bool is_input, size_t port, std::op
         "--layout: no operator shows the present layout of {} {}, {}; state both, as in "
         "--layout {}=nchw:nhwc",
         kind, Quote(name), before.ToString(), name);
+  if (*from == to)
+    return UsageError("--layout {}={} has no effect: the {} has this layout", name, LayoutName(to),
+                      kind);
   GraphEdit edit;
-  if (*from == to) {
-    edit.notes.push_back(
-        fmt::format("{} {} has the layout {} already", kind, Quote(name), LayoutName(to)));
-    return edit;
-  }
   const AxisMap map = to == Layout::kNxc ? AxisMap::ChannelsLast(before.rank())
                                          : AxisMap::ChannelsFirst(before.rank());
   if (is_input) {

@@ -352,6 +352,9 @@ Result<GraphEdit> PreprocessInput(Graph& graph, size_t input, const Preprocessin
   x->set_type(plan.after);
   Chain chain(graph, x, first);
   NN_RETURN_IF_ERROR(AddNodes(chain, plan));
+  if (chain.value() == x && plan.after.ToString() == plan.before.ToString())
+    return UsageError("--preprocess {} has no effect: the input is like this already",
+                      Quote(graph.inputs()[input].name));
   GraphEdit edit;
   if (chain.value() != x) {
     for (const Use& use : uses)

@@ -56,7 +56,7 @@ Result<GraphEdit> SetBatch(Graph& graph, const Dim& batch);
 std::optional<Layout> LayoutOf(const Value& value);
 
 // Gives an input or output another layout by a transpose. `from` is the present one; nullopt: that
-// of LayoutOf(). kUsage if it is unknown, or the port has fewer than 3 axes.
+// of LayoutOf(). kUsage if it is unknown or `to`, or the port has fewer than 3 axes.
 Result<GraphEdit> ChangeLayout(Graph& graph, bool is_input, size_t port, std::optional<Layout> from,
                                Layout to);
 

@@ -604,7 +604,9 @@ TEST_CASE("nnconvert: tensors of ONNX models move between files") {
   copy(dir / "out/m.onnx " + dir / "whole.onnx --embed-data");
   CHECK(ReadText(dir / "whole.onnx") == ReadText(dir / "in.onnx"));
   // The threshold; the options also apply to conversions.
-  copy(dir / "in.onnx " + dir / "out/n.onnx --external-data n.bin --external-threshold 20000");
+  CHECK(Convert(dir / "in.onnx " + dir / "out/n.onnx --external-data n.bin --external-threshold " +
+                "20000")
+            .code == 2);
   CHECK_FALSE(Exists(dir / "out/n.bin"));
   copy("--rewrite " + dir / "in.onnx " + dir / "out/r.onnx --external-data r.bin");
   CHECK(RunProgram("nnrun --digest " + dir / "out/r.onnx").out == digest);

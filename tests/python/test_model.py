@@ -174,7 +174,7 @@ def test_unsupported_nodes_are_named(tmp_path):
 
 
 def test_edits(cnn, tmp_path):
-    part = cnn.edit(cut_after=["features"], strip="docs")
+    part = cnn.edit(cut_after=["features"], set_metadata=["author=me"])
     assert part.edit_report["new_outputs"] == ["features"]
     assert part.edit_report["verification"]["passed"]
     part.write(tmp_path / "part.onnx")

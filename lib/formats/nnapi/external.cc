@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 
@@ -15,6 +17,7 @@ Status MoveOut(Model& model, const ExternalData& wanted) {
     return n == 0 ? wanted.file : wanted.file + "." + std::to_string(n);
   };
   MemoryPacker inside, outside;
+  bool has_changed = false, has_file = false;
   for (Operand& o : model.operands) {
     if (o.lifetime != LifeTime::kConstantCopy) continue;
     const auto bytes = BytesOf(model, o);
@@ -34,11 +37,20 @@ Status MoveOut(Model& model, const ExternalData& wanted) {
     } else if (!pool.file.empty()) {
       std::string& name = names[pool.file];
       if (name.empty()) name = next_file();
+      has_file = true;
+      has_changed = has_changed || pool.file != name;
       pool.file = name;
     } else if (pool.bytes.size() >= wanted.threshold) {
       pool.file = next_file();
+      has_changed = true;
     }
   }
+  if (!has_changed && outside.size() == 0)
+    return UsageError("--external-data {} has no effect: {}", wanted.file,
+                      has_file ? std::string("the constants are there")
+                               : fmt::format("no constant has {} bytes or more "
+                                             "(--external-threshold)",
+                                             wanted.threshold));
   model.operand_values = inside.Finish();
   if (outside.size() > 0) model.pools.push_back({outside.Finish(), next_file()});
   return {};

@@ -53,12 +53,14 @@ class Assembler {
   Assembler(Model& model, const ExportOptions& options) : options_(options), model_(model) {}
 
   Result<FileImage> Run() {
-    if (options_.value_info) AddValueInfo(model_);
+    if (options_.value_info) NN_RETURN_IF_ERROR(StateTypes());
     const ExternalData& wanted = options_.external_data;
-    if (wanted.embed)
+    if (wanted.embed) {
       NN_RETURN_IF_ERROR(Embed());
-    else if (!wanted.file.empty())
+    } else if (!wanted.file.empty()) {
       NN_RETURN_IF_ERROR(MoveOut(wanted.file));
+      if (!has_changed_) return NothingMoves();
+    }
     NN_ASSIGN(FileImage image, Image());
     if (image.size() <= kMaxProtobufBytes) return image;
     const uint64_t size = image.size();
@@ -106,6 +108,26 @@ class Assembler {
         .has_value();
   }
 
+  // The types of values that the graphs state.
+  Result<std::string> StatedTypes() {
+    std::string types;
+    NN_RETURN_IF_ERROR(ForEach<pb::GraphProto>(&model_.proto, [&](const pb::GraphProto& g) {
+      for (const auto* list : {&g.value_info(), &g.output()})
+        for (const pb::ValueInfoProto& info : *list) types += info.type().SerializeAsString() + ";";
+      return Status();
+    }));
+    return types;
+  }
+
+  Status StateTypes() {
+    NN_ASSIGN(const std::string before, StatedTypes());
+    AddValueInfo(model_);
+    NN_ASSIGN(const std::string after, StatedTypes());
+    if (after != before) return {};
+    return UsageError(
+        "--infer-shapes has no effect: the model states all types of values that can be inferred");
+  }
+
   Status Embed() {
     return ForEach<pb::TensorProto>(&model_.proto, [&](pb::TensorProto& tensor) -> Status {
       if (!IsExternal(tensor)) return {};
@@ -114,6 +136,15 @@ class Assembler {
       SetRawData(contents, &tensor, model_.payloads);
       return {};
     });
+  }
+
+  tl::unexpected<Error> NothingMoves() const {
+    const ExternalData& wanted = options_.external_data;
+    if (!moved_.empty())
+      return UsageError("--external-data {} has no effect: the tensors are there", wanted.file);
+    return UsageError(
+        "--external-data {} has no effect: no tensor has {} bytes or more (--external-threshold)",
+        wanted.file, wanted.threshold);
   }
 
   // Visits every message; initializers are also met earlier, with their graph.
@@ -135,10 +166,11 @@ class Assembler {
   Status MoveOut(pb::TensorProto& tensor) {
     if (moved_.contains(&tensor)) return {};
     const bool was_external = IsExternal(tensor);
+    ExternalRange before;
     std::string key;  // of bytes that other tensors may share
     if (was_external) {
-      NN_ASSIGN(const ExternalRange range, ReadExternalRange(tensor));
-      key = fmt::format("{}:{}", range.offset, range.location);
+      NN_ASSIGN(before, ReadExternalRange(tensor));
+      key = fmt::format("{}:{}", before.offset, before.location);
     }
     auto contents = ReadTensor(tensor, model_);
     if (!contents) {
@@ -151,6 +183,7 @@ class Assembler {
     ClearData(tensor);
     if (size == 0) {
       SetRawData(*contents, &tensor, model_.payloads);
+      has_changed_ = true;
       return {};
     }
     moved_.insert(&tensor);
@@ -166,6 +199,7 @@ class Assembler {
     add("offset", std::to_string(offset));
     add("length", std::to_string(size));
     tensor.set_data_location(pb::TensorProto::EXTERNAL);
+    has_changed_ = has_changed_ || before.location != outside_.name || before.offset != offset;
     return {};
   }
 
@@ -190,6 +224,7 @@ class Assembler {
   SideFile outside_;
   uint64_t end_ = 0;  // size of outside_
   std::set<const pb::TensorProto*> moved_;
+  bool has_changed_ = false;  // the place of a tensor
   std::map<std::pair<std::string, uint64_t>, uint64_t>
       places_;  // offsets of external bytes in outside_
 };
