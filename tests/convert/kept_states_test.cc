@@ -56,11 +56,16 @@ std::string Source() {
     {"opcode_index": 5, "inputs": [4, 0], "outputs": [6],
      "builtin_options_type": "MulOptions", "builtin_options": {}}]},
   {"tensors": [
-    {"shape": [], "type": "RESOURCE", "name": "h"}, {"shape": [2], "buffer": 1, "name": "i"}],
+    {"shape": [], "type": "RESOURCE", "name": "h"}, {"shape": [2], "buffer": 1, "name": "i"},
+    {"shape": [], "type": "RESOURCE", "name": "g"}],
    "inputs": [], "outputs": [],
    "operators": [
     {"opcode_index": 1, "inputs": [], "outputs": [0], "builtin_options_type": "VarHandleOptions",
      "builtin_options": {"container": "box", "shared_name": "a"}},
+    {"opcode_index": 1, "inputs": [], "outputs": [2], "builtin_options_type": "VarHandleOptions",
+     "builtin_options": {"shared_name": "b"}},
+    {"opcode_index": 3, "inputs": [2, 1], "outputs": [],
+     "builtin_options_type": "AssignVariableOptions", "builtin_options": {}},
     {"opcode_index": 3, "inputs": [0, 1], "outputs": [],
      "builtin_options_type": "AssignVariableOptions", "builtin_options": {}}]}],
  "buffers": [{}, {"data": [0, 0, 32, 65, 0, 0, 160, 65]}],
@@ -107,9 +112,10 @@ TEST_CASE("states: a model of the same format keeps its variables") {
     CHECK(w.conversion.converted.outputs.size() == 2);
     CHECK(PortsOf(w.ports.graph) == "x b_in box/a_in -> y z b_out box/a_out");
     REQUIRE(w.ports.states.size() == 2);
-    CHECK(!w.ports.states[0].initial.has_value());
-    REQUIRE(w.ports.states[1].initial.has_value());
-    CHECK(w.ports.states[1].initial->ToDoubles() == std::vector<double>{10, 20});
+    for (const ModelState& state : w.ports.states) {
+      REQUIRE(state.initial.has_value());
+      CHECK(state.initial->ToDoubles() == std::vector<double>{10, 20});
+    }
     const Json& main = w.model["subgraphs"][0];
     CHECK(main["inputs"].size() == 1);
     CHECK(main["outputs"].size() == 2);

@@ -11,6 +11,7 @@
 #include "support/ports.h"
 #include "support/run_graph.h"
 #include "validators/rule_cases.h"
+#include "validators/runner.h"
 
 namespace nn::test::tflite_variables_test {
 namespace {
@@ -76,13 +77,28 @@ Result<ImportedModel> Import(const std::string& file, StatePorts ports) {
   return ImportModel(read, "m.tflite", {.states = ports});
 }
 
-Result<ImportedModel> Import(const std::vector<std::string>& subgraphs, StatePorts ports) {
+std::string FileOf(const std::vector<std::string>& subgraphs) {
   // 10 and 20 as float32.
   const std::string json = fmt::format(
       R"({{"version": 3, "operator_codes": [{}], "subgraphs": [{}],
            "buffers": [{{}}, {{"data": [0, 0, 32, 65, 0, 0, 160, 65]}}]}})",
       kCodes, fmt::join(subgraphs, ", "));
-  return Import(EncodeFlatbuffer("tflite.fbs", json), ports);
+  return EncodeFlatbuffer("tflite.fbs", json);
+}
+
+Result<ImportedModel> Import(const std::vector<std::string>& subgraphs, StatePorts ports) {
+  return Import(FileOf(subgraphs), ports);
+}
+
+// The places of the findings of TFLITE-CALL-005.
+std::string ReadTooEarly(const std::vector<std::string>& subgraphs) {
+  const std::string file = FileOf(subgraphs);
+  const auto read = ReadModelBytes(Blob::Copy(std::as_bytes(std::span(file))), "m.tflite");
+  REQUIRE_MESSAGE(read.has_value(), read.error().message());
+  std::string places;
+  for (const Finding& f : Validate(*read->model, *read->format, {}))
+    if (f.rule == "TFLITE-CALL-005") places += (places.empty() ? "" : ", ") + f.location.element;
+  return places;
 }
 
 ImportedModel Imported(const std::vector<std::string>& subgraphs, StatePorts ports) {
@@ -161,6 +177,39 @@ TEST_CASE("tflite: variables in branches") {
   CHECK(PortsOf(m.graph) == "t0 t1 v_in -> t4 v_out");
   CHECK(Run(m.graph, {{1, 2}, {1}, {5, 6}}) == Values{{6, 8}, {6, 8}});
   CHECK(Run(m.graph, {{1, 2}, {0}, {5, 6}}) == Values{{5, 6}, {5, 6}});
+}
+
+TEST_CASE("tflite: variables that are read before they are assigned") {
+  const std::string reads =
+      Subgraph("xrxx", {0}, {3}, {Handle(1, "total"), ReadOp(1, 2), Add(0, 2, 3), Assign(1, 3)});
+  CHECK(ReadTooEarly({reads}) == "subgraphs[0].operators[1].inputs[0]");
+  // Once for each variable.
+  CHECK(ReadTooEarly({Subgraph("xrxx", {0}, {3}, {Handle(1, "v"), ReadOp(1, 2), ReadOp(1, 3)})}) ==
+        "subgraphs[0].operators[1].inputs[0]");
+  CHECK(ReadTooEarly(
+            {Subgraph("xrxx", {0}, {3}, {Once(1), Handle(1, "total"), ReadOp(1, 2), Add(0, 2, 3)}),
+             kInit}) == "");
+  // An initialization of another variable, or one that comes too late.
+  CHECK(ReadTooEarly(
+            {Subgraph("xrxx", {0}, {3}, {Once(1), Handle(1, "other"), ReadOp(1, 2), Add(0, 2, 3)}),
+             kInit}) == "subgraphs[0].operators[2].inputs[0]");
+  CHECK(ReadTooEarly(
+            {Subgraph("xrxx", {0}, {3}, {Handle(1, "total"), ReadOp(1, 2), Once(1), Add(0, 2, 3)}),
+             kInit}) == "subgraphs[0].operators[1].inputs[0]");
+  // Another subgraph that the application can run first, or the caller of this one.
+  CHECK(ReadTooEarly({reads, kInit}) == "");
+  const std::string branch =
+      Subgraph("xrxx", {0}, {3}, {Handle(1, "v"), ReadOp(1, 2), Add(0, 2, 3), Assign(1, 3)});
+  const std::string same = Subgraph("x", {0}, {0}, {});
+  CHECK(ReadTooEarly(
+            {Subgraph("xbxr", {0, 1}, {2}, {Handle(3, "v"), Assign(3, 0), If({1, 0}, {2}, 1, 2)}),
+             branch, same}) == "");
+  // A branch may assign.
+  CHECK(ReadTooEarly(
+            {Subgraph("xbxrx", {0, 1}, {4}, {If({1, 0}, {2}, 1, 2), Handle(3, "v"), ReadOp(3, 4)}),
+             branch, same}) == "");
+  // A handle that comes from outside.
+  CHECK(ReadTooEarly({Subgraph("rx", {0}, {1}, {ReadOp(0, 1)})}) == "");
 }
 
 TEST_CASE("tflite: an initialization is a constant") {

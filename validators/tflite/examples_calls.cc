@@ -25,6 +25,37 @@ constexpr const char* kTable =
 > table res[1]
 )";
 
+// y = x + v, with v set to x before.
+constexpr const char* kVariable = R"({
+"version": 3,
+"operator_codes": [
+{"deprecated_builtin_code": 127, "builtin_code": "VAR_HANDLE"},
+{"deprecated_builtin_code": 127, "builtin_code": "ASSIGN_VARIABLE"},
+{"deprecated_builtin_code": 127, "builtin_code": "READ_VARIABLE"},
+{"deprecated_builtin_code": 0, "builtin_code": "ADD"}
+],
+"subgraphs": [{
+"tensors": [
+{"name": "x", "shape": [2]},
+{"name": "h", "shape": [], "type": "RESOURCE", "has_rank": true},
+{"name": "v", "shape": [2]},
+{"name": "y", "shape": [2]}
+],
+"inputs": [0],
+"outputs": [3],
+"operators": [
+{"opcode_index": 0, "inputs": [], "outputs": [1], "builtin_options_type": "VarHandleOptions",
+ "builtin_options": {"container": "", "shared_name": "v"}},
+{"opcode_index": 1, "inputs": [1, 0], "outputs": []},
+{"opcode_index": 2, "inputs": [1], "outputs": [2]},
+{"opcode_index": 3, "inputs": [0, 2], "outputs": [3]}
+]}],
+"buffers": [{}, {"data": [49, 46, 53, 46, 48]}],
+"metadata": [{"name": "min_runtime_version", "buffer": 1}],
+"signature_defs": [{"signature_key": "serving_default", "subgraph_index": 0,
+ "inputs": [{"name": "x", "tensor_index": 0}], "outputs": [{"name": "y", "tensor_index": 3}]}]
+})";
+
 }  // namespace
 
 std::vector<RuleExample> CallExamples() {
@@ -50,6 +81,31 @@ std::vector<RuleExample> CallExamples() {
        {{"\"value_dtype\": \"STRING\"", "\"value_dtype\": \"INT64\""}},
        {{"\"key_dtype\": \"INT64\", \"value_dtype\": \"STRING\"",
          "\"key_dtype\": \"STRING\", \"value_dtype\": \"INT64\""}}},
+      {"TFLITE-CALL-005",
+       kVariable,
+       {{"{\"opcode_index\": 1, \"inputs\": [1, 0], \"outputs\": []},\n"
+         "{\"opcode_index\": 2, \"inputs\": [1], \"outputs\": [2]},\n",
+         "{\"opcode_index\": 2, \"inputs\": [1], \"outputs\": [2]},\n"
+         "{\"opcode_index\": 1, \"inputs\": [1, 0], \"outputs\": []},\n"}},
+       {{"\"inputs\": [0, 2]", "\"inputs\": [2, 0]"}}},
+      // Assigned by what CALL_ONCE calls.
+      {"TFLITE-CALL-005 TFLITE-LINT-010",
+       kVariable,
+       {{"{\"opcode_index\": 1, \"inputs\": [1, 0], \"outputs\": []},\n", ""}},
+       {{"\"builtin_code\": \"ADD\"}\n",
+         "\"builtin_code\": \"ADD\"},\n"
+         "{\"deprecated_builtin_code\": 127, \"builtin_code\": \"CALL_ONCE\"}\n"},
+        {"{\"opcode_index\": 1, \"inputs\": [1, 0], \"outputs\": []},\n",
+         "{\"opcode_index\": 4, \"inputs\": [], \"outputs\": [], \"builtin_options_type\": "
+         "\"CallOnceOptions\", \"builtin_options\": {\"init_subgraph_index\": 1}},\n"},
+        {"]}],\n\"buffers\": [{},",
+         "]}, {\"tensors\": [{\"name\": \"c\", \"shape\": [2], \"buffer\": 2}, {\"name\": \"g\", "
+         "\"shape\": [], \"type\": \"RESOURCE\", \"has_rank\": true}], \"inputs\": [], "
+         "\"outputs\": [], \"operators\": [{\"opcode_index\": 0, \"inputs\": [], \"outputs\": [1], "
+         "\"builtin_options_type\": \"VarHandleOptions\", \"builtin_options\": {\"container\": "
+         "\"\", \"shared_name\": \"v\"}}, {\"opcode_index\": 1, \"inputs\": [1, 0], "
+         "\"outputs\": []}]}],\n\"buffers\": [{},"},
+        {"53, 46, 48]}]", "53, 46, 48]}, {\"data\": [0, 0, 128, 63, 0, 0, 0, 64]}]"}}},
   };
 }
 

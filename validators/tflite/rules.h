@@ -17,6 +17,7 @@ std::span<const Rule> VersionRules();   // versions.cc: versions of options
 std::span<const Rule> ShapeRules();     // shapes.cc
 // quantization.cc: quantization, recurrent operators, control flow, resources
 std::span<const Rule> QuantizationRules();
+std::span<const Rule> VariableRules();  // variables.cc: resource variables
 std::span<const Rule> LintRules();  // lint.cc: advice
 
 // The check of a rule whose problems Prepare() has already found.

@@ -9,7 +9,7 @@ namespace {
 
 std::vector<std::span<const Rule>> Lists() {
   return {ModelRules(),   GraphRules(), TensorRules(),       SparsityRules(), OperatorRules(),
-          VersionRules(), ShapeRules(), QuantizationRules(), LintRules()};
+          VersionRules(), ShapeRules(), QuantizationRules(), VariableRules(), LintRules()};
 }
 
 constexpr RuleInfo kReadable = {
