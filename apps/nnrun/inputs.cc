@@ -8,6 +8,7 @@
 #include "apps/nnrun/options.h"
 #include "base/text.h"
 #include "base/thread_pool.h"
+#include "convert/shape_choice.h"
 #include "formats/tensor_file.h"
 #include "passes/input_domains.h"
 #include "passes/ports.h"
@@ -70,6 +71,18 @@ Status ReadArrays(const RunOptions& options, const std::vector<PortType>& ports,
   return seeds ? Status() : RequireAll(ports, given);
 }
 
+// kUsage, with options that help, if the shape of an input is unknown.
+Status RequireShapes(const Graph& graph) {
+  for (const Port& p : graph.inputs()) {
+    if (p.value->type().const_dims()) continue;
+    if (const std::string options = WorkingShapes(graph); !options.empty())
+      return UsageError("input {} is {}: give an array, or set its shape, such as with {}",
+                        Quote(p.name), p.value->type().ToString(), options);
+    return RequireShape(p.name, p.value->type());
+  }
+  return {};
+}
+
 // Makes the arrays fit the graph, and binds its shapes to theirs.
 Status BindArrays(Graph& graph, const ReadModel& read, const RunOptions& options,
                   PortArrays& arrays) {
@@ -87,8 +100,7 @@ Status BindArrays(Graph& graph, const ReadModel& read, const RunOptions& options
   NN_RETURN_IF_ERROR(BindInputs(graph, shapes));
   if (std::ranges::any_of(arrays, [](const auto& t) { return !t.has_value(); }))
     NN_RETURN_IF_ERROR(BindBatchToOne(graph));
-  for (const Port& p : graph.inputs()) NN_RETURN_IF_ERROR(RequireShape(p.name, p.value->type()));
-  return {};
+  return RequireShapes(graph);
 }
 
 // What the given arrays say about a model before it is imported as a whole.

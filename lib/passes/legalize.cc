@@ -6,6 +6,7 @@
 #include <functional>
 #include <unordered_map>
 
+#include "base/text.h"
 #include "ops/control/region.h"
 #include "passes/idioms.h"
 #include "passes/interface_axes.h"
@@ -27,13 +28,25 @@ bool HasUnranked(const Node& node) {
          std::any_of(node.outputs().begin(), node.outputs().end(), IsUnranked);
 }
 
+// Why a value of the node has no rank, of the first node that has one.
+std::string WhyUnranked(const Node& node) {
+  // Those of regions have no name.
+  const auto is_input = [](const Value* v) {
+    return IsUnranked(v) && v->def() == nullptr && !v->name().empty();
+  };
+  const auto it = std::ranges::find_if(node.inputs(), is_input);
+  if (it == node.inputs().end()) return "the rank of its result is known only when the model runs";
+  return fmt::format(
+      "input {0} may have any number of axes; set its shape with --input-shape {1}:SIZE,...",
+      Quote((*it)->name()), (*it)->name());
+}
+
 // Targets and rewrites inspect shapes, so they do not see nodes with values of unknown rank.
 std::optional<std::string> WhyIllegal(const Target& target, const Node& node) {
   if (node.op().decided_by_runs && !target.takes_regions)
     return fmt::format("{} has no control flow, and {}", target.name,
                        std::get<std::string>(*node.attrs().Get("why")));
-  if (!target.takes_unranked && !node.op().is_opaque && HasUnranked(node))
-    return "a value has unknown rank";
+  if (!target.takes_unranked && !node.op().is_opaque && HasUnranked(node)) return WhyUnranked(node);
   return target.why_illegal(node);
 }
 

@@ -146,6 +146,11 @@ Status ClipInput(Graph& graph, size_t i, Tensor min, Tensor max) {
 
 Status RequireShape(std::string_view name, const Type& type) {
   if (type.const_dims()) return {};
+  if (!type.ranked())
+    return UsageError(
+        "input {} is {}, of any number of axes: give an array, or set its shape with --input-shape "
+        "{}:SIZE,...",
+        Quote(name), type.ToString(), name);
   return UsageError("input {} is {}: set its shape with --input-shape or --batch", Quote(name),
                     type.ToString());
 }

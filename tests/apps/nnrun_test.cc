@@ -475,8 +475,11 @@ TEST_CASE("nnrun: --explain-plan needs shapes, from the same sources as a run") 
   WriteModel(dir / "open.onnx", R"(graph { in %x: f32[n, m] %y = relu(%x) out "y" = %y })");
   const ProgramResult open = Run(dir / "open.onnx --explain-plan");
   CHECK(open.code == 2);
-  CHECK(Contains(open.err, "set its shape with --input-shape or --batch"));
+  CHECK(Contains(open.err,
+                 "input \"x\" is f32[1, m]: give an array, or set its shape, such as with "
+                 "--input-shape x:1,32\n"));
   CHECK(Run(dir / "open.onnx").err == open.err);
+  CHECK(Run(dir / "open.onnx --input-shape x:1,32").code == 0);
 }
 
 TEST_CASE("nnrun: --explain-plan shows views, and operators without a step") {

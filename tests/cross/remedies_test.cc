@@ -10,12 +10,16 @@
 #include <string_view>
 #include <vector>
 
+#include "apps/common/model.h"
 #include "apps/nnconvert/one_model.h"
 #include "base/file.h"
+#include "convert/shape_choice.h"
 #include "cross/grid.h"
 #include "cross/rows.h"
+#include "exec/program.h"
 #include "formats/format.h"
 #include "ir/text.h"
+#include "passes/input_domains.h"
 #include "passes/legalize.h"
 #include "passes/passes.h"
 #include "passes/ports.h"
@@ -215,6 +219,44 @@ TEST_CASE("remedies: those that refusals name work when they are followed") {
     }
   }
   CHECK(remedies > 500);
+}
+
+// Runs the graph on seeded inputs with the shapes that nnrun proposes for it.
+Status RunAsProposed(Graph graph, const std::string& options) {
+  app::ConvertArguments a;
+  AddOptions(WordsOf(options), a);
+  NN_RETURN_IF_ERROR(app::BindShapes(graph, a.shapes));
+  const std::vector<Domain> domains = InputDomains(graph);
+  std::vector<Tensor> inputs;
+  for (size_t i = 0; i < graph.inputs().size(); ++i) {
+    const Port& p = graph.inputs()[i];
+    NN_ASSIGN(Tensor input, SeededInput(p.name, p.value->type(), i, 0, domains[i]));
+    inputs.push_back(std::move(input));
+  }
+  NN_ASSIGN(Program program, Program::Compile(std::move(graph), ProgramOptions()));
+  return program.Run(inputs).map([](const auto&) {});
+}
+
+TEST_CASE("remedies: the shapes that nnrun proposes") {
+  const auto rows = ReadRows(RowsFolder());
+  REQUIRE_MESSAGE(rows.has_value(), rows.error().message());
+  int proposed = 0;
+  for (const Row& row : *rows) {
+    for (const CrossCase& c : row.Cases()) {
+      auto graph = ParseGraph(c.graph);
+      if (!graph) continue;
+      NamePorts(*graph);
+      if (!BindOpenBatch(*graph)) continue;
+      const std::string options = WorkingShapes(*graph);
+      if (options.empty()) continue;
+      ++proposed;
+      const Status done = RunAsProposed(*std::move(graph), options);
+      CHECK_MESSAGE(done.has_value(), row.place, " ", row.name, " (", c.label, "), ", options, ": ",
+                    done.error().message());
+      break;
+    }
+  }
+  CHECK(proposed > 20);
 }
 
 }  // namespace

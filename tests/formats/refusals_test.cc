@@ -69,6 +69,7 @@ TEST_CASE("refusals: constructs that a format cannot express are named") {
     %y = softmax(%x) @tflite : i8[1, 4]  out "y" = %y })";
   constexpr const char* kUnranked = R"(graph { in %x: f32[2, 8]  in %s: i64[n]
     %r = reshape(%x, %s)  %y = space_to_depth(%r) {block = 2}  %z = relu(%y)  out "z" = %z })";
+  constexpr const char* kAnyRank = R"(graph { in %x: f32[*]  %y = relu(%x)  out "y" = %y })";
   constexpr const char* kOpenRank = R"(graph { in %x: f32[2, 8]  in %s: i64[n]
     %r = reshape(%x, %s)  %e = expand_dims(%r) {axes = [-1]}
     %y = reshape(%e) {dims = [4, 4]}  out "y" = %y })";
@@ -95,9 +96,11 @@ TEST_CASE("refusals: constructs that a format cannot express are named") {
         Row{kNothing, "tflite", "the input of TRANSPOSE_CONV cannot be empty"},
         Row{kAdded, "onnx", "its output padding 9 must be less than its stride 2"},
         Row{kNoScale, "tflite", "the result i8[1, 4] must be quantized"},
-        Row{kUnranked, "tflite", "a value has unknown rank"},
-        Row{kUnranked, "coreml", "a value has unknown rank"},
-        Row{kUnranked, "nnapi", "a value has unknown rank"},
+        Row{kUnranked, "tflite", "the rank of its result is known only when the model runs"},
+        Row{kUnranked, "coreml", "the rank of its result is known only when the model runs"},
+        Row{kUnranked, "nnapi", "the rank of its result is known only when the model runs"},
+        Row{kAnyRank, "tflite",
+            "input \"x\" may have any number of axes; set its shape with --input-shape x:SIZE,..."},
         Row{kOpenRank, "onnx", "its rank must be known"},
         Row{kNoSteps, "tflite", "scales must be positive, not 0"},
         Row{kManyChannels, "coreml", "the window of 2147483649 channels must fit in 32 bits"},
