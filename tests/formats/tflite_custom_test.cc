@@ -214,6 +214,15 @@ TEST_CASE("tflite Mfcc: coefficients of a rising spectrum") {
   for (size_t i = 0; i < y.size(); ++i) CHECK(std::abs(y[i] - want[i]) < 1e-3);
 }
 
+TEST_CASE("tflite: operators of TensorFlow are refused with what to do") {
+  const auto refused = ImportFile(FileOfCustom("FlexStringLength", {}, {{{2}}}, {{{2}}}));
+  REQUIRE(!refused.has_value());
+  CHECK(refused.error().message().ends_with(
+      "CUSTOM FlexStringLength is an operator of TensorFlow, which LiteRT runs by its Flex "
+      "delegate; export the model without SELECT_TF_OPS, or cut the operator off with nnconvert "
+      "--extract"));
+}
+
 // ---- MaxUnpooling2D
 
 TEST_CASE("tflite unpooling: positions in each image") {

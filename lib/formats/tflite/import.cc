@@ -215,6 +215,12 @@ Status ImportOp(ImportContext& ctx, const std::string& name) {
   if (const ImportRow* row = FindImport(ctx.code())) return row->import(ctx);
   NN_ASSIGN(const bool done, ImportOneToOne(ctx));
   if (done) return {};
+  // TensorFlow's converter gives its own operators this prefix.
+  if (Text(ctx.code().custom_code()).starts_with("Flex"))
+    return UnsupportedError(
+        "{} is an operator of TensorFlow, which LiteRT runs by its Flex delegate; export the model "
+        "without SELECT_TF_OPS, or cut the operator off with nnconvert --extract",
+        name);
   return UnsupportedError("{} (version {}) is unsupported", name, ctx.code().version());
 }
 
