@@ -165,6 +165,7 @@ class Importer {
       inputs.push_back(v);
       on_opaque |= v != nullptr && !v->type().ranked() && !unsupported_.empty();
     }
+    const Status omitted = Omit(operation, inputs);
     std::vector<Type> types;
     for (const uint32_t i : operation.outputs) {
       NN_ASSIGN(const Operand* const o, OperandAt(i));
@@ -176,12 +177,36 @@ class Importer {
       types.push_back(std::move(type));
     }
     ImportContext ctx(operation, index, graph_, std::move(inputs), std::move(types));
-    auto status = ImportOp(ctx);
+    auto status = omitted ? ImportOp(ctx) : omitted;
     if (!status && status.error().code() == ErrorCode::kUnsupported)
       status = MakeOpaque(ctx, on_opaque ? std::string() : status.error().message());
     NN_RETURN_IF_ERROR(status);
     for (size_t i = 0; i < operation.outputs.size(); ++i)
       NN_RETURN_IF_ERROR(Declare(ctx.outputs()[i], operation.outputs[i], ctx.output_type(i)));
+    return {};
+  }
+
+  // Optional operands without elements are omitted ones: models that compute them, or take them as
+  // inputs, cannot do without. kUnsupported if only a run knows.
+  static Status Omit(const Operation& operation, std::vector<Value*>& inputs) {
+    const Signature* const signature = FindSignature(operation.type, inputs.size());
+    if (signature == nullptr) return {};
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      Value*& v = inputs[i];
+      if (v == nullptr || !signature->InputAt(i, inputs.size()).optional) continue;
+      const Type& type = v->type();
+      const bool is_empty = type.ranked() && std::ranges::any_of(*type.dims, [](const Dim& d) {
+                              return d == int64_t{0};
+                            });
+      if (is_empty) {
+        v = nullptr;
+      } else if (!type.const_dims()) {
+        return UnsupportedError(
+            "input {} may be omitted, and {} says so only when it has a shape; set the shapes of "
+            "inputs with --input-shape, with a size of 0 for what is omitted",
+            i, Quote(v->name()));
+      }
+    }
     return {};
   }
 

@@ -41,6 +41,10 @@ std::optional<bool> OperationAt::Given(size_t input) const {
   const Operand* o = view->FindOperand(operation->inputs[input]);
   if (o == nullptr || o->lifetime == LifeTime::kModelInput || !NameOf(o->lifetime))
     return std::nullopt;
+  // A size that only a run knows may be zero.
+  if (o->lifetime == LifeTime::kTemporaryVariable &&
+      (o->dimensions.empty() || std::ranges::find(o->dimensions, 0U) != o->dimensions.end()))
+    return std::nullopt;
   return o->lifetime != LifeTime::kNoValue;
 }
 
