@@ -68,7 +68,7 @@ TEST_CASE("nnconvert: metadata of rewritten TensorFlow Lite models") {
   WriteModelFile(dir, false);
   for (const std::string options :
        {"--rewrite", "--simplify", "--set-batch 3", "--preprocess x:scale=2", "--fold-batch-norm",
-        "--quantize int8 --calibrate seeded:2", "--rename-input x=z --rewrite"}) {
+        "--quantize int8 --calibrate seeded:2", "--rename-input x=in --rewrite"}) {
     CAPTURE(options);
     const ProgramResult r =
         RunProgram("nnconvert " + dir / "m.tflite " + dir / "o.tflite " + options);
