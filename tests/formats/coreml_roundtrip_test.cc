@@ -187,6 +187,10 @@ TEST_CASE("coreml: convolutions") {
       {"three axes", "convolution3d",
        One("in %x: f32[1, 2, 5, 6, 7]\n const %w: f32[4, 2, 2, 3, 3] = seeded(1)",
            "conv(%x, %w) {strides = [1, 2, 1], pads = [0, 1, 2, 1, 0, 1]}")},
+      // Two numbers fit in one bit, but this layer has no quantized ones.
+      {"three axes, two different weights", "convolution3d",
+       One("in %x: f32[1, 2, 4, 4, 4]\n const %w: f32[1, 2, 1, 2, 2] = [1, 2, 1, 2, 1, 1, 2, 2]",
+           "conv(%x, %w)")},
       {"filter as a blob", "convolution",
        One("in %x: f32[1, 2, 5, 5]\n in %w: f32[3, 2, 3, 3]", "conv(%x, %w)")},
       {"channels last", "transpose convolution activation.ReLU convolution transpose", R"(graph {

@@ -195,7 +195,8 @@ void WriteConv3d(ExportContext& ctx, const Node& node) {
     for (size_t i = 0; i < kSides.size(); ++i)
       p.Int(std::string("customPadding") + kSides[i], a.pads[i]);
   }
-  WriteLayerWeights(p.Sub("weights"), node.input(1)->constant());
+  // NeuralNetwork.proto has quantized weights for other layers only.
+  WriteWeights(p.Sub("weights"), node.input(1)->constant());
   WriteBias(p, node);
 }
 
