@@ -11,6 +11,7 @@
 #include "ir/op_def.h"
 #include "ops/array/gather.h"
 #include "ops/array/shape.h"
+#include "ops/math/elementwise.h"
 #include "ops/quant/block_weights.h"
 #include "ops/support/types.h"
 
@@ -280,6 +281,46 @@ Result<Value*> AddDequantize(ImportContext& ctx, Value* x, const LinearQuant& q,
   NN_ASSIGN(scale, AlongAxis(ctx, scale, q, x->type()));
   NN_ASSIGN(y, ctx.Add("mul", {y, scale}));
   return AddCast(ctx, y, to);
+}
+
+namespace {
+
+// The smaller or larger ones of integers and a number.
+Result<Tensor> FoldedExtreme(std::string_view op, const Tensor& x, const Tensor* bound) {
+  if (bound == nullptr) return x;
+  Graph scratch;
+  NN_ASSIGN(Node* const node,
+            scratch.Append(op, {scratch.AddConstant(x), scratch.AddConstant(*bound)}));
+  NN_ASSIGN(std::vector<Tensor> y, EvalNode(*node, {&x, bound}));
+  return std::move(y[0]);
+}
+
+}  // namespace
+
+Result<Value*> ClipIntegers(ImportContext& ctx, Value* x, const Tensor* low, const Tensor* high) {
+  if (!IsInteger(x->dtype()) || DTypeBits(x->dtype()) > 16) return nullptr;
+  if (x->is_constant()) {
+    NN_ASSIGN(Tensor y, FoldedExtreme("maximum", x->constant(), low));
+    NN_ASSIGN(y, FoldedExtreme("minimum", y, high));
+    return ctx.graph().AddConstant(std::move(y), x->name());
+  }
+  if (!x->type().quantized() || x->type().quant->per_axis()) return nullptr;
+  const auto quant = x->type().quant;
+  ClipAttrs a;
+  const auto number = [&](const Tensor& bound) {
+    return static_cast<float>(bound.GetInt(0) - quant->zero_point()) * quant->scale();
+  };
+  if (low != nullptr) a.min = number(*low);
+  if (high != nullptr) a.max = number(*high);
+  NN_ASSIGN(Value * y, ctx.Add("dequantize", {x}, DequantizeAttrs{DType::kF32}));
+  NN_ASSIGN(y, ctx.Add("clip", {y}, a));
+  NN_ASSIGN(Node* const node,
+            ctx.AddNode("quantize", {y}, QuantizeAttrs{Rounding::kHalfEven, true}));
+  Type type = node->output()->type();
+  type.dtype = x->dtype();
+  type.quant = quant;
+  node->output()->set_type(std::move(type));
+  return node->output();
 }
 
 }  // namespace nn::onnx

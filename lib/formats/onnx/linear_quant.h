@@ -56,4 +56,10 @@ Result<Value*> AlongAxis(ImportContext& ctx, Value* v, const LinearQuant& q, con
 // The value in another element type.
 Result<Value*> AddCast(ImportContext& ctx, Value* v, DType to);
 
+// Integers of at most 16 bits between two numbers, each of which may be null. Constants stay
+// constants, and quantized integers keep their mapping: they are clipped as real numbers, which
+// quantize to the same integers. Null for others. Exporters of networks with fewer than 8 bits, and
+// of weights without the least integer, clip the integers before they dequantize them.
+Result<Value*> ClipIntegers(ImportContext& ctx, Value* x, const Tensor* low, const Tensor* high);
+
 }  // namespace nn::onnx

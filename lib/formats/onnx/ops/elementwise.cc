@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "formats/onnx/family.h"
+#include "formats/onnx/linear_quant.h"
 #include "formats/onnx/tensor.h"
 #include "ir/op_def.h"
 #include "ops/array/shape.h"
@@ -45,6 +46,13 @@ Status ImportClip11(ImportContext& ctx) {
     return ctx.Emit("clip", {x}, a);
   }
   Value* y = x;
+  if (constant) {
+    NN_ASSIGN(Value* const clipped, ClipIntegers(ctx, x, low, high));
+    if (clipped != nullptr) {
+      ctx.SetOutput(0, clipped);
+      return {};
+    }
+  }
   if (Value* v = ctx.input(1)) {
     NN_ASSIGN(y, ctx.Add("maximum", {y, v}));
   }
