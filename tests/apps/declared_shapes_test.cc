@@ -62,6 +62,28 @@ TEST_CASE("declared shapes: contradictions that inference detects are findings")
   CHECK(RunProgram("nnrun " + model + " --input s=[8]").code == 0);
 }
 
+// As files of TorchScript have it behind an If whose branch drops an axis, and files whose last
+// operators were cut off.
+TEST_CASE("declared shapes: another rank than that of the operator is a finding, and runs") {
+  const TempDir dir;
+  const std::string model = dir / "m.textproto", out = dir / "out.npy";
+  WriteText(model, ReshapeText("2", "dim { dim_param: \"n\" }"));
+  const ProgramResult r = RunProgram("nnvalidate " + model);
+  CHECK(r.code == 1);
+  CHECK(Contains(r.out, "\"y\" is declared as f32[n], but Reshape \"r\" returns f32["));
+  for (const char* backend : {"simd", "reference"})
+    CHECK(RunProgram(std::string("nnrun --backend ") + backend + " " + model + " -o " + out +
+                     " --input s=[2,4]")
+              .code == 0);
+  const auto y = ReadNpy(*ReadFile(out));
+  REQUIRE(y.has_value());
+  CHECK(y->dims() == std::vector<int64_t>{2, 4});
+  const std::string written = dir / "out.onnx";
+  CHECK(RunProgram("nnconvert --rewrite --fix-input s=[2,4] " + model + " " + written).code == 0);
+  CHECK(Inspect(written)["outputs"][0]["shape"] == Json::array({2, 4}));
+  CHECK(RunProgram("nnvalidate " + written).code == 0);
+}
+
 TEST_CASE("declared shapes: nnconvert keeps them") {
   const TempDir dir;
   const std::string model = dir / "m.textproto";

@@ -370,20 +370,24 @@ Status Importer::Inline(ImportContext& ctx, const pb::FunctionProto& f, const Sc
 }
 
 // Names a value after the ONNX output (results of a function, after those of its call) and
-// refines its type by the declaration.
+// refines its type by the declaration. A declared rank that the operator contradicts is a finding
+// of the validator; like other runtimes, the import relies on the operator.
 Status Importer::Declare(Value* v, const std::string& name, Scope& scope) {
   if (!v->is_input() && v->name().empty() && !scope.IsResult(name))
     v->set_name(scope.prefix + name);
-  if (const Type* const declared = scope.Declaration(name)) {
-    Type shapeless = *declared;
+  if (const Type* const declaration = scope.Declaration(name)) {
+    Type declared = *declaration;
+    if (declared.dims && v->type().dims && declared.rank() != v->type().rank())
+      declared.dims.reset();
+    Type shapeless = declared;
     shapeless.dims.reset();
     // Sizes that a run gives contradict numbers that are declared for another one.
-    const Type& checked = known_inputs_.sizes.empty() ? *declared : shapeless;
+    const Type& checked = known_inputs_.sizes.empty() ? declared : shapeless;
     if (!Compatible(checked, v->type()))
-      return ModelError("value {} is declared as {}, but is {}", Quote(name), declared->ToString(),
-                        v->type().ToString());
+      return ModelError("value {} is declared as {}, but is {}", Quote(name),
+                        declaration->ToString(), v->type().ToString());
     if (input_symbols_.empty()) input_symbols_ = InputSymbols(graph_);
-    v->set_type(Complete(v->type(), *declared, input_symbols_));
+    v->set_type(Complete(v->type(), declared, input_symbols_));
   }
   scope.values[name] = v;
   return {};
