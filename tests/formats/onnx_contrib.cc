@@ -23,7 +23,9 @@ std::string AttributesOf(std::string_view list) {
     const std::string_view name = one.substr(0, equals), value = one.substr(equals + 1);
     const bool is_text = std::isalpha(static_cast<unsigned char>(value[0])) != 0;
     const bool is_float = value.find('.') != std::string_view::npos;
-    if (value[0] == '[') {
+    if (value.starts_with("[\"")) {
+      out += fmt::format("attribute {{ name: \"{}\" type: STRINGS strings: {} }} ", name, value);
+    } else if (value[0] == '[') {
       out += fmt::format("attribute {{ name: \"{}\" type: {} {}: {} }} ", name,
                          is_float ? "FLOATS" : "INTS", is_float ? "floats" : "ints", value);
     } else if (is_text) {

@@ -27,7 +27,8 @@ inline const Operand kAbsent{{}, {}, 0};
 // A model of one operator.
 struct Row {
   std::string_view op;
-  std::string_view attrs;  // "name=1 name=0.5 name=text"; a number with a point is a float
+  // "name=1 name=0.5 name=text name=[1,2] name=["a","b"]"; a number with a point is a float
+  std::string_view attrs;
   std::vector<Operand> inputs;
   std::vector<Numbers> outputs;  // an output without numbers is absent
   std::string_view domain = "com.microsoft";

@@ -7,8 +7,10 @@
 #include <set>
 
 #include "base/text.h"
+#include "formats/onnx/dynamic_lstm.h"
 #include "formats/onnx/family.h"
 #include "formats/onnx/importer.h"
+#include "formats/onnx/linear_quant.h"
 #include "formats/onnx/onnx.h"
 #include "formats/onnx/schema.h"
 #include "formats/onnx/tensor.h"
@@ -310,6 +312,7 @@ std::vector<OperatorSupport> Operators() {
   for (const OpDef* op : Ops().All())
     for (const FormatName& f : op->formats)
       if (f.format == "onnx") names.emplace(f.path);
+  names.insert(fmt::format("{}.{}", kMicrosoft, kDynamicLstm));
   std::map<std::string, bool> imported;
   for (const std::string& name : names) imported[name] = true;
   for (const auto& [domain, text] : SchemaTexts())

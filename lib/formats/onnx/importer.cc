@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "formats/onnx/declared_sizes.h"
+#include "formats/onnx/dynamic_lstm.h"
 #include "formats/onnx/tensor.h"
 #include "ir/verify.h"
 #include "ops/array/opaque.h"
@@ -287,9 +288,10 @@ Status Importer::ImportNode(const pb::NodeProto& node, int index, Scope& scope) 
   if (scope.function != nullptr) ctx.set_bindings(&scope.attrs);
   const pb::FunctionProto* function = FindFunction(node);
   const bool is_control = function == nullptr && IsControlFlow(domain, node.op_type());
-  auto status = function != nullptr ? Inline(ctx, *function, scope, index)
-                : is_control        ? ImportControl(ctx, scope, index)
-                                    : ImportOp(ctx, domain);
+  auto status = function != nullptr                     ? Inline(ctx, *function, scope, index)
+                : is_control                            ? ImportControl(ctx, scope, index)
+                : IsDynamicLstm(domain, node.op_type()) ? ImportDynamicLstm(ctx, scope, index)
+                                                        : ImportOp(ctx, domain);
   const bool is_refused = !status && (status.error().code() == ErrorCode::kUnsupported ||
                                       (on_opaque && status.error().code() == ErrorCode::kModel));
   if (is_refused) {
@@ -367,6 +369,14 @@ Status Importer::Inline(ImportContext& ctx, const pb::FunctionProto& f, const Sc
     ctx.SetOutput(i, it->second);
   }
   return {};
+}
+
+Status Importer::ImportDynamicLstm(ImportContext& ctx, const Scope& scope, int index) {
+  if (ctx.opset() == 0)
+    return ModelError("the model does not import operator set {}", Quote(ctx.node().domain()));
+  NN_ASSIGN(pb::FunctionProto f, FunctionOfDynamicLstm(ctx));
+  built_.push_back(std::move(f));
+  return Inline(ctx, built_.back(), scope, index);
 }
 
 // Names a value after the ONNX output (results of a function, after those of its call) and

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <set>
 #include <span>
@@ -111,6 +112,8 @@ class Importer {
   // Counts operators of functions; kLimit if they are too many or nested too deeply.
   Status TakeInlined(int64_t operators);
   Status Inline(ImportContext& ctx, const pb::FunctionProto& f, const Scope& caller, int index);
+  // As the function of dynamic_lstm.h.
+  Status ImportDynamicLstm(ImportContext& ctx, const Scope& scope, int index);
 
   // A subgraph of a node that is imported in place of the node.
   struct Body {
@@ -179,6 +182,7 @@ class Importer {
   Scope main_;
   std::map<std::tuple<std::string, std::string, std::string>, const pb::FunctionProto*> functions_;
   std::vector<const pb::FunctionProto*> calls_;  // active calls, outermost first
+  std::deque<pb::FunctionProto> built_;          // of operators that are imported as functions
   int64_t inlined_ = 0;
   size_t depth_ = 0;  // of calls and subgraphs
   std::unordered_map<const Nodes*, std::vector<int>> orders_;

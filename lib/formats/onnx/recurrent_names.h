@@ -6,6 +6,8 @@
 #include <optional>
 #include <string_view>
 
+#include "base/status.h"
+#include "formats/onnx/import.h"
 #include "ops/recurrent/recurrent.h"
 
 namespace nn::onnx {
@@ -42,5 +44,8 @@ inline const RecurrentActivationName* FindRecurrentActivation(std::string_view n
     if (std::equal(row.onnx.begin(), row.onnx.end(), name.begin(), name.end(), same)) return &row;
   return nullptr;
 }
+
+// Reads the attributes that all recurrent operators have.
+Status ReadRecurrentAttrs(const ImportContext& ctx, RecurrentAttrs& a);
 
 }  // namespace nn::onnx

@@ -37,7 +37,9 @@ Status ReadActivations(const ImportContext& ctx, RecurrentAttrs& a) {
   return {};
 }
 
-Status ReadAttrs(const ImportContext& ctx, RecurrentAttrs& a) {
+}  // namespace
+
+Status ReadRecurrentAttrs(const ImportContext& ctx, RecurrentAttrs& a) {
   const std::string direction = ctx.String("direction", "forward");
   const auto known = ParseEnum<RecurrentDirection>(direction);
   if (!known) return ModelError("unknown direction {}", Quote(direction));
@@ -47,9 +49,11 @@ Status ReadAttrs(const ImportContext& ctx, RecurrentAttrs& a) {
   return ReadActivations(ctx, a);
 }
 
+namespace {
+
 template <typename T>
 Status ImportRecurrent(ImportContext& ctx, std::string_view op, size_t input_count, T a) {
-  NN_RETURN_IF_ERROR(ReadAttrs(ctx, a));
+  NN_RETURN_IF_ERROR(ReadRecurrentAttrs(ctx, a));
   std::vector<Value*> inputs;
   for (size_t i = 0; i < input_count; ++i) {
     Value* input = ctx.input(i);
