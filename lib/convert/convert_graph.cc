@@ -185,7 +185,7 @@ bool IsOnlyListed(const Graph& graph, const Format& format) {
 // Those that were not imported may have it.
 Status CheckSourceOptions(const Graph& source, const ConvertOptions& o, const Conversion& out) {
   if (!out.unsupported.empty()) return {};
-  if (o.dequantize && out.hybrids == 0 && !IsQuantized(source))
+  if (o.dequantize && out.hybrids == 0 && !IsQuantized(source) && !HasBlocks(source))
     return UsageError("--dequantize has no effect: the model is not quantized");
   if (o.float32 && !HasOtherFloats(source))
     return UsageError(
@@ -317,6 +317,7 @@ class GraphConversion {
   // it.
   Result<bool> ChangeNumbers() {
     if (IsOnlyListed(source_, format_)) return true;
+    if (o_.dequantize) NN_RETURN_IF_ERROR(ForgetBlocks(source_));
     if (o_.dequantize && IsQuantized(source_)) {
       if (out_.hybrids == 0) KeepUnchanged();
       NN_ASSIGN(const bool done, DequantizeSource(source_, out_));

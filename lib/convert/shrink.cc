@@ -16,6 +16,7 @@
 #include "ir/op_def.h"
 #include "ops/control/region.h"
 #include "ops/math/elementwise.h"
+#include "ops/quant/block_weights.h"
 #include "passes/half.h"
 #include "passes/interface_axes.h"
 #include "passes/passes.h"
@@ -24,7 +25,10 @@
 
 namespace nn {
 
-bool IsOneOperator(const Node& node, const Format& format, int64_t opset) {
+namespace {
+
+// The node as a model of its own, written and read again; nullopt if the format does not have it.
+std::optional<Graph> WrittenAlone(const Node& node, const Format& format, int64_t opset) {
   Graph graph;
   std::vector<Value*> inputs;
   for (const Value* v : node.inputs()) {
@@ -36,15 +40,34 @@ bool IsOneOperator(const Node& node, const Format& format, int64_t opset) {
       inputs.push_back(graph.AddInput(fmt::format("in{}", inputs.size()), v->type()));
   }
   const auto copy = graph.Append(node.op_name(), inputs, node.attrs(), node.outputs().size());
-  if (!copy) return false;
+  if (!copy) return std::nullopt;
   graph.AddOutput("out", (*copy)->output());
   InterfaceAxes axes;
   const auto unsupported = Legalize(graph, *format.target, &axes);
-  if (!unsupported || !unsupported->empty()) return false;
+  if (!unsupported || !unsupported->empty()) return std::nullopt;
   const std::string path = "node" + std::string(format.extensions[0]);
   const auto image = format.write(graph, ExportOptions{.path = path, .opset = opset});
-  if (!image) return false;
-  const auto written = ImportImage(*image, path, format);
+  if (!image) return std::nullopt;
+  auto written = ImportImage(*image, path, format);
+  return written ? std::optional(*std::move(written)) : std::nullopt;
+}
+
+bool IsInBlocks(const Value* v) {
+  return v != nullptr && v->is_constant() && StoredBlocks(v->constant()) != nullptr;
+}
+
+// Whether the format keeps weights of the node, which the source file has in blocks.
+bool KeepsBlocks(const Node& node, const Format& format, int64_t opset) {
+  if (std::ranges::none_of(node.inputs(), IsInBlocks)) return false;
+  const auto written = WrittenAlone(node, format, opset);
+  return written &&
+         std::ranges::any_of(written->values(), [](const Value& v) { return IsInBlocks(&v); });
+}
+
+}  // namespace
+
+bool IsOneOperator(const Node& node, const Format& format, int64_t opset) {
+  const auto written = WrittenAlone(node, format, opset);
   return written &&
          std::ranges::any_of(written->nodes(), [&](const Node& n) { return n.Is(node.op_name()); });
 }
@@ -127,7 +150,8 @@ Status HalveSource(Graph& graph, const Format& format, const ConvertOptions& o, 
   }
   const auto by_option = options.keeps;
   options.keeps = [&](const Node& node) {
-    return kept.contains(&node) || (by_option && by_option(node));
+    return kept.contains(&node) || (by_option && by_option(node)) ||
+           KeepsBlocks(node, format, o.output.opset);
   };
   NN_ASSIGN(out.half, ComputeInHalf(graph, options));
   if (out.half->weights == 0 && out.half->operators == 0 && out.half->unaccepted != 0)
@@ -212,6 +236,23 @@ Status StoreNarrowWeights(Graph& fitted, const Target& target) {
     NN_RETURN_IF_ERROR(Widen(fitted, v, stored, target).map([](bool) {}));
   }
   return RemoveDeadCode(fitted);
+}
+
+bool HasBlocks(const Graph& graph) {
+  return std::ranges::any_of(graph.values(), [](const Value& v) { return IsInBlocks(&v); }) ||
+         AnyRegion(graph, HasBlocks);
+}
+
+Status ForgetBlocks(Graph& graph) {
+  NN_RETURN_IF_ERROR(ForEachRegion(graph, ForgetBlocks));
+  for (Value& v : graph.values()) {
+    if (!IsInBlocks(&v)) continue;
+    BlockWeights weights = *StoredBlocks(v.constant());
+    weights.source = BlockSource::kNone;
+    NN_ASSIGN(Tensor numbers, TensorOf(std::move(weights), v.constant().dims()));
+    graph.MakeConstant(&v, std::move(numbers));
+  }
+  return {};
 }
 
 Status CheckHalved(const Graph& fitted, const Format& format, const HalfOptions& options) {

@@ -24,6 +24,11 @@ Result<bool> SimplifyFor(const Target& target, Graph& graph, InterfaceAxes& axes
 Status HalveSource(Graph& graph, const Format& format, const ConvertOptions& options,
                    Conversion& out);
 
+// Whether the graph has weights that the source file has in blocks.
+bool HasBlocks(const Graph& graph);
+// Makes weights that the source file has in blocks numbers that none keeps in blocks.
+Status ForgetBlocks(Graph& graph);
+
 // Whether the graph has large constants of f16, or of integers with 8 bits.
 bool StoresNarrowWeights(const Graph& graph);
 

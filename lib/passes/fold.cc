@@ -5,6 +5,7 @@
 #include "ir/op_def.h"
 #include "ops/array/permute.h"
 #include "ops/array/shape.h"
+#include "ops/quant/block_weights.h"
 #include "passes/known_values.h"
 #include "passes/passes.h"
 #include "passes/regions.h"
@@ -36,13 +37,15 @@ bool WorthFolding(const Node& node, uint64_t& left) {
   return true;
 }
 
-// Whether the node permutes a large constant that nothing else uses: folding costs nothing before
-// the contents are needed, and the file does not grow.
+// Whether the node permutes a constant that is large, or in blocks in the source file, and that
+// nothing else uses: folding costs nothing before the contents are needed, and the file does not
+// grow.
 bool PermutesConstant(const Node& node) {
   if (node.op().movement != Movement::kPermuted) return false;
   const Value* x = node.input(0);
   return x->is_constant() && x->uses().size() == 1 &&
-         x->constant().byte_size() >= kDeferredPermutationBytes;
+         (x->constant().byte_size() >= kDeferredPermutationBytes ||
+          StoredBlocks(x->constant()) != nullptr);
 }
 
 // `left`: remaining bytes of constants that may be created. `in_region`: a run may not reach it.

@@ -192,6 +192,7 @@ std::vector<BlockPanels> BlocksOfRight(const Value* b, const MatmulGeometry& g, 
   if (!b->is_constant()) return {};
   size_t begin = 0;
   const auto* weights = b->constant().blob().SourceAs<BlockWeights>(begin);
+  if (b->dtype() != DType::kF32 || b->constant().byte_size() < kDeferredWeightsBytes) return {};
   std::vector<BlockPanels> all;
   for (const int64_t offset : p.b_offsets) {
     if (weights == nullptr) break;

@@ -8,8 +8,10 @@
 #include <utility>
 
 #include "formats/common/interface.h"
+#include "formats/onnx/block_form.h"
 #include "formats/onnx/external.h"
 #include "formats/onnx/frame.h"
+#include "formats/onnx/linear_quant.h"
 #include "formats/onnx/lstm_steps.h"
 #include "formats/onnx/ml.h"
 #include "formats/onnx/move_integers.h"
@@ -152,6 +154,8 @@ Result<int64_t> ChooseOpset(const Graph& graph, int64_t least, int64_t most) {
 
 // The operator set to write without a wish: the default or a newer one, else the newest older one.
 Result<int64_t> DefaultOpset(const Graph& graph) {
+  if (const int64_t least = OpsetOfBlocks(graph); least > kDefaultOpset)
+    if (const auto chosen = ChooseOpset(graph, least, kNewestOpset)) return chosen;
   const auto chosen = ChooseOpset(graph, kDefaultOpset, kNewestOpset);
   for (int64_t opset = kDefaultOpset - 1; !chosen && opset >= kOldestOpset; --opset)
     if (ChooseOpset(graph, opset, opset)) return opset;
@@ -202,27 +206,6 @@ std::string ExportContext::NameOf(const Value* value) {
   return name;
 }
 
-std::string ExportContext::NameOfConstant(const Value& value) {
-  const Tensor& tensor = value.constant();
-  const bool shares = !trial_ && tensor.byte_size() >= kMinShared && !tensor.blob().is_deferred();
-  if (!shares) return AddTensor(tensor, value.name());
-  const bool in_region = graph_ != main_;
-  auto& initializers = shared_[tensor.blob().data()];
-  for (const SharedInitializer& i : initializers)
-    if (i.tensor->dtype() == tensor.dtype() && i.tensor->dims() == tensor.dims() &&
-        (in_region || i.of_region))
-      return i.name;
-  std::string name = NewName(value.name());
-  WriteTensor(tensor, name, main_->add_initializer(), payloads_);
-  initializers.push_back({&tensor, name, in_region});
-  return name;
-}
-
-void ExportContext::AddInitializer(const Tensor& tensor, const std::string& name) {
-  if (!trial_) WriteTensor(tensor, name, graph_->add_initializer(), payloads_);
-  SetType(name, tensor.dtype());
-}
-
 std::string ExportContext::NameAs(const Value* value, DType dtype) {
   if (value == nullptr || value->dtype() == dtype) return NameOf(value);
   if (value->is_constant() && dtype == DType::kI64 && IsInteger(value->dtype())) {
@@ -238,6 +221,14 @@ pb::NodeProto* ExportContext::AddNode(const Node& source, std::string_view op_ty
                                       Operands operands) {
   pb::NodeProto* node = AddHelper(op_type, std::move(operands));
   if (!source.name().empty()) node->set_name(std::string(source.name()));
+  return node;
+}
+
+pb::NodeProto* ExportContext::AddContrib(const Node& source, std::string_view op_type,
+                                         Operands operands) {
+  pb::NodeProto* node = AddNode(source, op_type, std::move(operands));
+  node->set_domain(std::string(kMicrosoft));
+  has_contrib_ = true;
   return node;
 }
 
@@ -445,6 +436,15 @@ const Target& OnnxTarget() {
 
 namespace {
 
+// The version of com.microsoft.
+constexpr int64_t kContribVersion = 1;
+
+void AddImport(pb::ModelProto& model, std::string_view domain, int64_t version) {
+  auto* id = model.add_opset_import();
+  id->set_domain(std::string(domain));
+  id->set_version(version);
+}
+
 // Changes the graph to what the operator set of the file takes best.
 Result<FileImage> WriteGraph(Graph graph, const ExportOptions& options) {
   NN_RETURN_IF_ERROR(
@@ -460,14 +460,10 @@ Result<FileImage> WriteGraph(Graph graph, const ExportOptions& options) {
   model.proto.set_ir_version(IrVersionFor(opset));
   model.proto.set_producer_name("nnconvert");
   model.proto.set_producer_version(options.producer_version);
-  auto* id = model.proto.add_opset_import();
-  id->set_domain("");
-  id->set_version(opset);
+  AddImport(model.proto, "", opset);
   const int64_t ml_opset = MlOpsetOfGraph(graph);
   if (ml_opset != 0) {
-    auto* ml = model.proto.add_opset_import();
-    ml->set_domain(std::string(kMlDomain));
-    ml->set_version(ml_opset);
+    AddImport(model.proto, kMlDomain, ml_opset);
     if (ml_opset >= 5) model.proto.set_ir_version(std::max<int64_t>(model.proto.ir_version(), 10));
   }
   pb::GraphProto* g = model.proto.mutable_graph();
@@ -477,6 +473,7 @@ Result<FileImage> WriteGraph(Graph graph, const ExportOptions& options) {
   ctx.ReserveNames(graph.values().size());
   for (const Port& p : graph.inputs()) ctx.AddInput(p.name, p.value);
   NN_RETURN_IF_ERROR(ctx.WriteContents(graph, graph.outputs()));
+  if (ctx.has_contrib()) AddImport(model.proto, kMicrosoft, kContribVersion);
   // A node of the graph may have become several.
   SeparateNodeNames(*g);
   if (options.frame != nullptr)

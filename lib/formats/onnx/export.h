@@ -25,6 +25,8 @@ inline constexpr int64_t kDefaultOpset = 17;
 inline constexpr int64_t kOldestOpset = 7;
 inline constexpr int64_t kNewestOpset = 26;
 
+struct BlockedTensor;
+
 class ExportContext {
  public:
   // A trial writes single nodes to see how they are encoded (schema_fit.h): constants have no
@@ -80,6 +82,9 @@ class ExportContext {
   pb::NodeProto* AddNode(const Node& source, std::string_view op_type, Operands operands);
   // A node with the inputs and outputs of the graph node.
   pb::NodeProto* AddNode(const Node& source, std::string_view op_type);
+  // The same for an operator of com.microsoft, which the model then imports.
+  pb::NodeProto* AddContrib(const Node& source, std::string_view op_type, Operands operands);
+  bool has_contrib() const { return has_contrib_; }
   // A helper node; the main node gets the graph node's name.
   pb::NodeProto* AddHelper(std::string_view op_type, Operands operands);
   // A Cast between two names.
@@ -89,6 +94,8 @@ class ExportContext {
                        std::string_view hint);
   // An initializer.
   std::string AddTensor(const Tensor& tensor, std::string_view hint);
+  // An initializer of the whole model if it is large, the same for all tensors with these bytes.
+  std::string SharedTensor(const Tensor& tensor, std::string_view hint);
   // An initializer that is an i64 vector.
   std::string AddInts(const std::vector<int64_t>& values, std::string_view hint) {
     return AddTensor(Tensor::Ints(values), hint);
@@ -134,9 +141,9 @@ class ExportContext {
   Result<std::string> AddDim(const Dim& dim);
   Result<std::string> AddDimTree(const Dim::Tree& tree);
   void AddInitializer(const Tensor& tensor, const std::string& name);
-  // Large constants are initializers of the whole model, because regions have copies of those
-  // around them.
+  // What the source file has in blocks is dequantized.
   std::string NameOfConstant(const Value& value);
+  std::string AddBlocks(const BlockedTensor& blocks, std::string_view hint);
   static constexpr uint64_t kMinShared = 256;  // bytes
   pb::GraphProto* graph_;                      // which is being written
   PayloadTable& payloads_;
@@ -149,9 +156,11 @@ class ExportContext {
   Symbols symbols_;
   std::map<std::string, std::string> dims_;  // vectors of one element, by Dim::ToString
   pb::GraphProto* const main_;
-  // Initializers of the model, by the address of their data.
+  bool has_contrib_ = false;
+  // Initializers of the model, by the address of their data. Regions have copies of large constants
+  // around them.
   struct SharedInitializer {
-    const Tensor* tensor;
+    Tensor tensor;
     std::string name;
     bool of_region;
   };

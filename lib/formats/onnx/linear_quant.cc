@@ -133,7 +133,8 @@ Result<Value*> Repeated(ImportContext& ctx, Value* v, const LinearQuant& q, cons
 // The dequantized constant, if blocks of it have constant scales; nullopt if it is better computed
 // by operators, which also report what does not match.
 std::optional<BlockWeights> ConstantBlocks(const Value* x, const LinearQuant& q, DType to) {
-  if (q.block <= 0 || !x->is_constant() || !q.is_constant() || to != DType::kF32 ||
+  const bool is_known_type = to == DType::kF32 || to == DType::kF16 || to == DType::kBF16;
+  if (q.block <= 0 || !x->is_constant() || !q.is_constant() || !is_known_type ||
       !x->type().ranked() || q.scale->type().rank() != x->type().rank() ||
       (q.zero != nullptr &&
        (!IsInteger(q.zero->dtype()) || q.zero->constant().dims() != q.scale->constant().dims())))
@@ -149,7 +150,12 @@ std::optional<BlockWeights> ConstantBlocks(const Value* x, const LinearQuant& q,
   for (const double v : q.scale->constant().ToDoubles())
     mapping.scales.push_back(static_cast<float>(v));
   mapping.zeros = q.zero == nullptr ? std::vector<int64_t>{0} : q.zero->constant().ToInts();
-  return WeightsOf(x->constant(), std::move(mapping));
+  auto weights = WeightsOf(x->constant(), std::move(mapping));
+  if (!weights) return std::nullopt;
+  weights->type = to;
+  weights->source = BlockSource::kTensor;
+  weights->block = q.block;
+  return weights;
 }
 
 }  // namespace
@@ -265,8 +271,8 @@ Result<Value*> AddDequantize(ImportContext& ctx, Value* x, const LinearQuant& q,
       return ctx.Add("dequantize", {integers}, DequantizeAttrs{to});
   }
   if (auto weights = ConstantBlocks(x, q, to)) {
-    NN_ASSIGN(Tensor floats, TensorOf(*std::move(weights), x->constant().dims()));
-    return ctx.Constant(std::move(floats));
+    NN_ASSIGN(Tensor reals, TensorOf(*std::move(weights), x->constant().dims()));
+    return ctx.Constant(std::move(reals));
   }
   // In 32 bits, the difference is exact.
   const bool wide = x->dtype() == DType::kI32 && q.zero != nullptr;

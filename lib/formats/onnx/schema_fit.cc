@@ -11,6 +11,7 @@
 #include "base/per_thread.h"
 #include "formats/common/node_memo.h"
 #include "formats/onnx/export.h"
+#include "formats/onnx/linear_quant.h"
 #include "formats/onnx/lowerings.h"
 #include "formats/onnx/schema.h"
 #include "ir/op_def.h"
@@ -84,6 +85,10 @@ std::optional<std::string> WhyNotIn(const Node& node, int64_t opset, bool& has_f
   if (!written) return written.error().message();
   int roundings = 0;
   for (const pb::NodeProto& n : graph.node()) {
+    if (n.domain() == kMicrosoft) {  // its rows say which nodes it has
+      ++roundings;
+      continue;
+    }
     const Schema* schema =
         FindSchema(n.domain(), n.op_type(), n.domain().empty() ? opset : ml_opset);
     if (schema == nullptr || schema->deprecated)

@@ -163,15 +163,15 @@ class PermutedBytes : public DeferredBytes {
 }  // namespace
 
 Result<Tensor> RearrangeConstant(const Tensor& tensor, const AxisMap& map) {
-  const bool whole_bytes = tensor.dtype() != DType::kString && DTypeBits(tensor.dtype()) >= 8;
-  if (!whole_bytes || tensor.byte_size() < kDeferredPermutationBytes ||
-      map.KeepsOrder(ToDims(tensor.dims())))
-    return RearrangeTensor(tensor, map);
+  if (map.KeepsOrder(ToDims(tensor.dims()))) return RearrangeTensor(tensor, map);
   size_t offset = 0;
   if (const auto* weights = tensor.blob().SourceAs<BlockWeights>(offset);
       weights != nullptr && offset == 0 && tensor.rank() == 2 && map.IsPermutation() &&
       tensor.dims() == std::vector{weights->rows, weights->columns})
     return TensorOf(Transposed(*weights), map.Apply(tensor.dims()));
+  const bool whole_bytes = tensor.dtype() != DType::kString && DTypeBits(tensor.dtype()) >= 8;
+  if (!whole_bytes || tensor.byte_size() < kDeferredPermutationBytes)
+    return RearrangeTensor(tensor, map);
   return Tensor::Make(
       tensor.dtype(), map.Apply(tensor.dims()),
       Blob::Deferred(tensor.byte_size(), std::make_unique<PermutedBytes>(tensor, map)));

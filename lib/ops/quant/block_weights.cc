@@ -6,21 +6,29 @@
 #include <utility>
 
 #include "base/checked_math.h"
+#include "base/half.h"
 
 namespace nn {
 
 void BlockWeights::Compute(size_t offset, std::span<std::byte> to) const {
-  const auto first = static_cast<int64_t>(offset / sizeof(float));
-  const auto end = first + static_cast<int64_t>(to.size() / sizeof(float));
+  const size_t size = ByteSize(type, 1);
+  const auto first = static_cast<int64_t>(offset / size);
+  const auto end = first + static_cast<int64_t>(to.size() / size);
   std::byte* out = to.data();
   for (int64_t at = first; at < end;) {
     const int64_t row = at / columns;
     const int64_t last = std::min(columns, at % columns + end - at);
     const size_t of_row = row_block[static_cast<size_t>(row)];
-    for (int64_t c = at % columns; c < last; ++c, ++at, out += sizeof(float)) {
+    for (int64_t c = at % columns; c < last; ++c, ++at, out += size) {
       const size_t block = of_row + column_block[static_cast<size_t>(c)];
       const float v = (static_cast<float>(Integer(row, c)) - zero(block)) * scales[block];
-      std::memcpy(out, &v, sizeof(v));
+      const uint16_t half = type == DType::kF32   ? uint16_t{0}
+                            : type == DType::kF16 ? FloatToHalf(v)
+                                                  : FloatToBfloat16(v);
+      if (type == DType::kF32)
+        std::memcpy(out, &v, sizeof(v));
+      else
+        std::memcpy(out, &half, sizeof(half));
     }
   }
 }
@@ -34,12 +42,13 @@ BlockWeights Transposed(const BlockWeights& weights) {
 }
 
 Result<Tensor> TensorOf(BlockWeights weights, std::vector<int64_t> dims) {
-  const size_t bytes = static_cast<size_t>(weights.rows * weights.columns) * sizeof(float);
-  if (bytes >= kDeferredWeightsBytes)
+  const DType type = weights.type;
+  const size_t bytes = ByteSize(type, static_cast<size_t>(weights.rows * weights.columns));
+  if (bytes >= kDeferredWeightsBytes || (bytes > 0 && weights.source != BlockSource::kNone))
     return Tensor::Make(
-        DType::kF32, std::move(dims),
+        type, std::move(dims),
         Blob::Deferred(bytes, std::make_unique<const BlockWeights>(std::move(weights))));
-  NN_ASSIGN(TensorBuilder out, TensorBuilder::Create(DType::kF32, std::move(dims)));
+  NN_ASSIGN(TensorBuilder out, TensorBuilder::Create(type, std::move(dims)));
   weights.Compute(0, {out.data(), bytes});
   return out.Finish();
 }
@@ -49,7 +58,6 @@ std::optional<BlockWeights> WeightsOf(const Tensor& integers, BlockMapping mappi
   const DType type = integers.dtype();
   const int bits = DTypeBits(type);
   if (!IsInteger(type) || bits > 8 || integers.rank() == 0 || integers.elements() == 0 ||
-      static_cast<size_t>(integers.elements()) * sizeof(float) < kDeferredWeightsBytes ||
       std::ranges::any_of(mapping.zeros,
                           [](int64_t z) { return z > kLargestZero || z < -kLargestZero; }))
     return std::nullopt;
@@ -82,6 +90,8 @@ std::optional<BlockWeights> WeightsOf(const Tensor& integers, BlockMapping mappi
 }
 
 std::optional<BlockWeights> WeightsOf(const Tensor& integers, const Quant& quant) {
+  if (static_cast<size_t>(integers.elements()) * sizeof(float) < kDeferredWeightsBytes)
+    return std::nullopt;
   BlockMapping mapping;
   mapping.block = integers.dims();
   if (quant.per_axis() && quant.scales.size() > 1)
@@ -90,6 +100,14 @@ std::optional<BlockWeights> WeightsOf(const Tensor& integers, const Quant& quant
   mapping.zeros = quant.zero_points;
   if (mapping.zeros.empty()) mapping.zeros = {0};
   return WeightsOf(integers, std::move(mapping));
+}
+
+const BlockWeights* StoredBlocks(const Tensor& tensor) {
+  size_t begin = 0;
+  const auto* weights = tensor.blob().SourceAs<BlockWeights>(begin);
+  const bool is_whole = weights != nullptr && weights->source != BlockSource::kNone && begin == 0 &&
+                        tensor.elements() == weights->rows * weights->columns;
+  return is_whole ? weights : nullptr;
 }
 
 }  // namespace nn

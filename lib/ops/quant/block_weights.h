@@ -13,12 +13,23 @@
 
 namespace nn {
 
-// A matrix of float32 numbers (q - zero) * scale, rounded twice, where q are integers of 2, 4 or 8
-// bits. A tensor of such numbers is a deferred blob: whoever reads its bytes computes them, and
-// matrix products read the integers instead (exec/steps/block_panels.h).
+// Where a source file has weights in blocks. Writers keep the integers of such weights.
+enum class BlockSource : uint8_t {
+  kNone,     // they are computed from something else
+  kTensor,   // an operator dequantizes a tensor
+  kProduct,  // an operator multiplies by them
+};
+
+// A matrix of numbers (q - zero) * scale, rounded to float32 twice and then to `type`, where q are
+// integers of 2, 4 or 8 bits. A tensor of such numbers is a deferred blob: whoever reads its bytes
+// computes them, and matrix products read the integers instead (exec/steps/block_panels.h).
 class BlockWeights : public DeferredBytes {
  public:
-  Blob integers;  // unsigned, from the lowest bits of each byte on
+  DType type = DType::kF32;  // or kF16, kBF16
+  BlockSource source = BlockSource::kNone;
+  int64_t block = 0;     // the nominal size of a block, which may exceed the axis; 0: unknown
+  int64_t accuracy = 0;  // MatMulNBits: accuracy_level
+  Blob integers;         // unsigned, from the lowest bits of each byte on
   int bits = 4;
   int flip = 0;  // q is the stored integer xor this
   int64_t rows = 0, columns = 0;
@@ -34,17 +45,19 @@ class BlockWeights : public DeferredBytes {
     const auto byte = std::to_integer<int>(integers.data()[bit / 8]);
     return ((byte >> (bit % 8)) & ((1 << bits) - 1)) ^ flip;
   }
-  // `offset` and the size are multiples of the size of a float.
+  // `offset` and the size are multiples of the size of a number.
   void Compute(size_t offset, std::span<std::byte> to) const override;
 };
 
 // The same numbers with rows as columns.
 BlockWeights Transposed(const BlockWeights& weights);
 
-// Smaller tensors are computed at once.
+// Smaller tensors are computed at once, unless a source file has them in blocks, and are multiplied
+// as numbers.
 inline constexpr size_t kDeferredWeightsBytes = size_t{1} << 16;
 
-// The weights as f32[dims], with as many elements. They are complete: every block has a scale.
+// The weights as a tensor of their type, with as many elements. They are complete: every block has
+// a scale.
 Result<Tensor> TensorOf(BlockWeights weights, std::vector<int64_t> dims);
 
 // The mapping of integers to real numbers by blocks: along each axis, `block` elements have the
@@ -55,10 +68,13 @@ struct BlockMapping {
   std::vector<int64_t> zeros;  // as many, or one
 };
 
-// The integers of at most 8 bits, scaled; nullopt if there are too few of them, or if a zero point
-// is so large that differences would be rounded.
+// The integers of at most 8 bits, scaled; nullopt if there are none, or if a zero point is so large
+// that differences would be rounded.
 std::optional<BlockWeights> WeightsOf(const Tensor& integers, BlockMapping mapping);
-// The same for the mapping of a type.
+// The same for the mapping of a type; nullopt also if there are too few to defer.
 std::optional<BlockWeights> WeightsOf(const Tensor& integers, const Quant& quant);
+
+// What a source file has in blocks, if the tensor is the whole of it; else null.
+const BlockWeights* StoredBlocks(const Tensor& tensor);
 
 }  // namespace nn

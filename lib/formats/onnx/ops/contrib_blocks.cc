@@ -168,6 +168,9 @@ Result<Tensor> WeightsOf(ImportContext& ctx, const NBits& s) {
   const PackedRows rows{s.bits, row_step / (8 / s.bits), s.n, s.k};
   NN_ASSIGN(const Tensor* const packed, PackedInput(ctx, 1, "B", rows));
   BlockWeights w;
+  w.source = BlockSource::kProduct;
+  w.block = s.block;
+  w.accuracy = ctx.Int("accuracy_level", 0);
   w.integers = packed->blob();
   w.bits = static_cast<int>(s.bits);
   w.rows = s.n;
@@ -190,7 +193,8 @@ Status ImportMatMulNBits(ImportContext& ctx) {
   NN_ASSIGN(Tensor weights, WeightsOf(ctx, s));
   const DType type = a->dtype();
   NN_ASSIGN(a, AddCast(ctx, a, DType::kF32));
-  std::vector<Value*> inputs = {a, ctx.Constant(std::move(weights))};
+  Value* const b = ctx.graph().AddConstant(std::move(weights), ctx.input(1)->name());
+  std::vector<Value*> inputs = {a, b};
   if (Value* bias = ctx.input(5)) {
     NN_RETURN_IF_ERROR(RequireRanks(ctx, bias, "bias", 1, 1));
     NN_ASSIGN(bias, AddCast(ctx, bias, DType::kF32));

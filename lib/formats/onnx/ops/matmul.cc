@@ -6,6 +6,7 @@
 
 #include "formats/onnx/activation.h"
 #include "formats/onnx/bias.h"
+#include "formats/onnx/block_form.h"
 #include "formats/onnx/family.h"
 #include "formats/onnx/linear_quant.h"
 #include "ops/array/shape.h"
@@ -132,6 +133,7 @@ bool IsPlain(const Node& node) {
 }
 
 Status WriteMatmul(ExportContext& ctx, const Node& node) {
+  if (PrefersPackedForm(node, ctx.opset())) return WritePackedProduct(ctx, node);
   if (IsPlain(node)) {
     ctx.AddNode(node, "MatMul");
     return {};
@@ -152,6 +154,7 @@ Status WriteMatmul(ExportContext& ctx, const Node& node) {
 }
 
 std::optional<std::string> WhyNotMatmul(const Node& node) {
+  if (HasPackedForm(node)) return std::nullopt;
   const Type& a = node.input(0)->type();
   const Type& b = node.input(1)->type();
   if (a.quantized()) return "its operands are quantized; MatMul needs real ones";
