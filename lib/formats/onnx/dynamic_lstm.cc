@@ -16,7 +16,7 @@
 namespace nn::onnx {
 namespace {
 
-using Names = std::vector<std::string>;
+using ValueNames = std::vector<std::string>;
 
 // Positions of the inputs, and their names in the function.
 enum Input : size_t { kX, kW, kR, kB, kLengths, kH, kC, kP, kWScale, kWZero, kRScale, kRZero };
@@ -30,18 +30,20 @@ class NodeList {
   NodeList(google::protobuf::RepeatedPtrField<pb::NodeProto>* nodes, std::string prefix)
       : nodes_(nodes), prefix_(std::move(prefix)) {}
 
-  pb::NodeProto* Node(std::string_view op, const Names& inputs, const Names& outputs) {
+  pb::NodeProto* Node(std::string_view op, const ValueNames& inputs, const ValueNames& outputs) {
     pb::NodeProto* const node = nodes_->Add();
     node->set_op_type(std::string(op));
     for (const std::string& name : inputs) node->add_input(name);
     for (const std::string& name : outputs) node->add_output(name);
     return node;
   }
-  pb::NodeProto* Node(std::string_view op, const Names& inputs) {
+  pb::NodeProto* Node(std::string_view op, const ValueNames& inputs) {
     return Node(op, inputs, {NewName()});
   }
-  std::string Add(std::string_view op, const Names& inputs) { return Node(op, inputs)->output(0); }
-  std::string Add(std::string_view op, const Names& inputs, std::string_view attribute,
+  std::string Add(std::string_view op, const ValueNames& inputs) {
+    return Node(op, inputs)->output(0);
+  }
+  std::string Add(std::string_view op, const ValueNames& inputs, std::string_view attribute,
                   int64_t value) {
     pb::NodeProto* const node = Node(op, inputs);
     SetInt(node, attribute, value);
@@ -62,8 +64,8 @@ class NodeList {
     return node->output(0);
   }
   // Equal parts of the last axis.
-  Names Split(const std::string& x, size_t count) {
-    Names parts;
+  ValueNames Split(const std::string& x, size_t count) {
+    ValueNames parts;
     for (size_t i = 0; i < count; ++i) parts.push_back(NewName());
     SetInt(Node("Split", {x}, parts), "axis", -1);
     return parts;
@@ -71,7 +73,7 @@ class NodeList {
   // Quantizes x and multiplies it by integers with the scale and the zero point.
   std::string Product(const std::string& x, const std::string& weights, const std::string& scale,
                       const std::string& zero) {
-    const Names q = {NewName(), NewName(), NewName()};
+    const ValueNames q = {NewName(), NewName(), NewName()};
     Node("DynamicQuantizeLinear", {x}, q);
     const std::string sums = Add("MatMulInteger", {q[0], weights, q[2], zero});
     return Add("Mul", {Cast(sums, pb::TensorProto::FLOAT), Add("Mul", {q[1], scale})});
@@ -103,12 +105,12 @@ class Step {
         s_(settings),
         functions_(&settings.functions[static_cast<size_t>(3 * direction)]) {}
 
-  Names bias, peephole;  // by gate: i, o, f, n; of i, o, f. Empty without
+  ValueNames bias, peephole;  // by gate: i, o, f, n; of i, o, f. Empty without
 
   // h and c of the next step; the sums are the products of the inputs and of the states.
   std::pair<std::string, std::string> Run(const std::string& sums, const std::string& c) {
     enum : size_t { kI, kO, kF, kN };
-    const Names g = n_.Split(sums, 4);
+    const ValueNames g = n_.Split(sums, 4);
     const std::string i = Activated(0, Argument(g, kI, c));
     const std::string f =
         s_.input_forget ? n_.Add("Sub", {n_.Float(1), i}) : Activated(0, Argument(g, kF, c));
@@ -119,7 +121,7 @@ class Step {
   }
 
  private:
-  std::string Argument(const Names& gates, size_t gate, const std::string& c) {
+  std::string Argument(const ValueNames& gates, size_t gate, const std::string& c) {
     std::string x = gates[gate];
     if (!peephole.empty() && !c.empty()) x = n_.Add("Add", {x, n_.Add("Mul", {peephole[gate], c})});
     return bias.empty() ? x : n_.Add("Add", {x, bias[gate]});
@@ -167,9 +169,9 @@ class Writer {
     x_ = "X";
     if (Has(kLengths)) LimitSteps();
     const int64_t directions = s_.direction == RecurrentDirection::kBidirectional ? 2 : 1;
-    Names y, h, c;
+    ValueNames y, h, c;
     for (int64_t d = 0; d < directions; ++d) {
-      const Names results = RunDirection(d);
+      const ValueNames results = RunDirection(d);
       y.push_back(n_.Add("Unsqueeze", {results[2], n_.Ints({1})}));
       h.push_back(n_.Add("Unsqueeze", {results[0], n_.Ints({0})}));
       c.push_back(n_.Add("Unsqueeze", {results[1], n_.Ints({0})}));
@@ -218,12 +220,13 @@ class Writer {
   }
 
   // h, c and y [T, B, H].
-  Names RunDirection(int64_t d) {
+  ValueNames RunDirection(int64_t d) {
     std::string gates = n_.Product(x_, Of(kW, d), Of(kWScale, d), Of(kWZero, d));
     const bool turns = s_.IsReverse(d) && Has(kLengths);
     if (turns) gates = Reversed(gates);
-    const Names results = {fmt::format("h{}", d), fmt::format("c{}", d), fmt::format("y{}", d)};
-    Names inputs = {Initial(kH, d), Initial(kC, d)}, outputs = {results[0], results[1]};
+    const ValueNames results = {fmt::format("h{}", d), fmt::format("c{}", d),
+                                fmt::format("y{}", d)};
+    ValueNames inputs = {Initial(kH, d), Initial(kC, d)}, outputs = {results[0], results[1]};
     if (Has(kLengths)) {
       // The step carries what it multiplies, which is 0 after the end, and the last state.
       inputs.push_back(inputs[0]);
@@ -257,18 +260,18 @@ class Writer {
     NodeList nodes(g.mutable_node(), prefix);
     Step step(nodes, s_, d);
     if (Has(kB)) {
-      const Names halves = n_.Split(Of(kB, d), 2);
+      const ValueNames halves = n_.Split(Of(kB, d), 2);
       step.bias = n_.Split(n_.Add("Add", halves), 4);
     }
     if (Has(kP)) step.peephole = n_.Split(Of(kP, d), 3);
     const std::string old_h = prefix + "h", old_c = prefix + "c", gates = prefix + "gates";
     const std::string last = prefix + "last", active = prefix + "active";
-    Names inputs = {old_h, old_c, gates};
+    ValueNames inputs = {old_h, old_c, gates};
     if (Has(kLengths)) inputs.insert(inputs.begin() + 2, last);
     for (const std::string& name : inputs) AddPort(g.add_input(), name, pb::TensorProto::FLOAT);
     const auto [h, c] =
         step.Run(nodes.Add("Add", {gates, nodes.Product(old_h, r, scale, zero)}), old_c);
-    Names outputs = {h, c};
+    ValueNames outputs = {h, c};
     if (Has(kLengths)) {
       AddPort(g.add_input(), active, pb::TensorProto::BOOL);
       outputs = {nodes.Add("Where", {active, h, nodes.Float(0)}),
