@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <iterator>
@@ -48,12 +49,16 @@ std::vector<OtherForm> OtherForms(const Graph& source, const ConvertOptions& o) 
   return forms;
 }
 
+// Bounds for the integers of all inputs: those of the contents that inputs are generated with,
+// where they are known, or only narrow ones.
+enum class Clips : uint8_t { kNone, kDomains, kNarrow };
+
 // What is changed in the source. Each part has its options.
 struct Change {
   OtherForm form = {};
   ChosenShapes shapes = {};
   std::map<size_t, Tensor> contents = {};  // by position of the input
-  bool clips = false;                      // the integers of all inputs
+  Clips clips = Clips::kNone;
 };
 
 // What may leave fewer unsupported nodes.
@@ -117,6 +122,27 @@ std::vector<size_t> IntegerInputs(const Graph& graph) {
   for (size_t i = 0; i < graph.inputs().size(); ++i) {
     const Type& type = graph.inputs()[i].value->type();
     if (IsInteger(type.dtype) && !type.quantized()) out.push_back(i);
+  }
+  return out;
+}
+
+// Whether the domain has a least and a largest integer.
+bool IsBounded(const Domain& domain) {
+  constexpr double kMost = 0x1p31;  // of bounds that are useful
+  return !domain.contents && domain.min >= -kMost && domain.max <= kMost &&
+         std::ceil(domain.min) <= std::floor(domain.max);
+}
+
+// "0,1": the arguments of --clip-input for each input of integers.
+std::map<size_t, std::string> BoundsOf(const Graph& graph, Clips clips) {
+  std::map<size_t, std::string> out;
+  if (clips == Clips::kNone) return out;
+  const std::vector<Domain> domains = InputDomains(graph);
+  for (const size_t i : IntegerInputs(graph)) {
+    const bool is_known = clips == Clips::kDomains && IsBounded(domains[i]);
+    out[i] = is_known ? fmt::format("{},{}", static_cast<int64_t>(std::ceil(domains[i].min)),
+                                    static_cast<int64_t>(std::floor(domains[i].max)))
+                      : "0,1";
   }
   return out;
 }
@@ -197,9 +223,8 @@ class Trials {
     for (const auto& [i, tensor] : change.contents)
       options.push_back("--fix-input " + ShellWord(fmt::format("{}={}", source_.inputs()[i].name,
                                                                LiteralOf(tensor))));
-    if (change.clips)
-      for (const size_t i : IntegerInputs(source_))
-        options.push_back("--clip-input " + ShellWord(source_.inputs()[i].name + "=0,1"));
+    for (const auto& [i, bounds] : BoundsOf(source_, change.clips))
+      options.push_back("--clip-input " + ShellWord(source_.inputs()[i].name + "=" + bounds));
     return fmt::to_string(fmt::join(options, " "));
   }
 
@@ -208,7 +233,7 @@ class Trials {
     std::vector<UnsupportedNode> left = of_import_;
     auto graph = Changed(change, left);
     if (!graph || !BindSymbols(*graph, change.shapes.symbols)) return std::nullopt;
-    if (change.clips && !ClipIntegers(*graph)) return std::nullopt;
+    if (!ClipIntegers(*graph, change.clips)) return std::nullopt;
     if (change.form.apply != nullptr && !change.form.apply(*graph)) return std::nullopt;
     if (!ForgetDeclaredShapes(*graph)) return std::nullopt;
     if (format_.lower != nullptr && !format_.lower(*graph, o_.output, nullptr)) return std::nullopt;
@@ -264,11 +289,12 @@ class Trials {
     return graph;
   }
 
-  static Status ClipIntegers(Graph& graph) {
-    for (const size_t i : IntegerInputs(graph)) {
+  Status ClipIntegers(Graph& graph, Clips clips) const {
+    for (const auto& [i, bounds] : BoundsOf(source_, clips)) {
       const Type scalar(graph.inputs()[i].value->dtype(), {});
-      NN_ASSIGN(Tensor min, ParseLiteral("0", scalar));
-      NN_ASSIGN(Tensor max, ParseLiteral("1", scalar));
+      const size_t comma = bounds.find(',');
+      NN_ASSIGN(Tensor min, ParseLiteral(bounds.substr(0, comma), scalar));
+      NN_ASSIGN(Tensor max, ParseLiteral(bounds.substr(comma + 1), scalar));
       NN_RETURN_IF_ERROR(ClipInput(graph, i, std::move(min), std::move(max)));
     }
     return {};
@@ -358,10 +384,16 @@ std::string RemedyOf(const Graph& source, const Format& format, size_t unsupport
   std::vector<OtherForm> forms = OtherForms(source, o);
   forms.insert(forms.begin(), OtherForm{});
   TryShapes(source, forms, trials);
-  if (!IntegerInputs(source).empty())
+  for (const auto& [clips, text] :
+       {std::pair(Clips::kDomains, "with bounds for the integers in inputs"),
+        std::pair(Clips::kNarrow, "with narrow bounds of the integers in inputs")}) {
+    // Without known domains, both are the same.
+    if (IntegerInputs(source).empty() ||
+        (clips == Clips::kDomains && std::ranges::none_of(InputDomains(source), IsBounded)))
+      continue;
     for (const OtherForm& form : forms)
-      if (!trials.done())
-        trials.Try({.form = form, .clips = true}, "with narrow bounds of the integers in inputs");
+      if (!trials.done()) trials.Try({.form = form, .clips = clips}, text);
+  }
   TryContents(source, forms, trials);
   const std::optional<Remedy>& best = trials.best();
   if (!best || best->left >= unsupported) return {};

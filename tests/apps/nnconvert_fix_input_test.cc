@@ -161,6 +161,29 @@ TEST_CASE("nnconvert --clip-input: bounds prove that integers are exact") {
   CHECK(Json::parse(run.out)["outputs"][0]["first"] == Json({-2, 4, 6}));
 }
 
+TEST_CASE("nnconvert --clip-input: the bounds of indices are those of the table") {
+  const TempDir dir;
+  WriteText(dir / "m.textproto", R"(ir_version: 8
+opset_import { version: 14 }
+graph { name: "g"
+  node { op_type: "Add" input: "ids" input: "one" output: "next" }
+  node { op_type: "Gather" input: "table" input: "next" output: "y" }
+  initializer { name: "one" data_type: 6 int32_data: 1 }
+  initializer { name: "table" dims: [6] data_type: 1 float_data: [1, 2, 3, 4, 5, 6] }
+  input { name: "ids" type { tensor_type { elem_type: 6 shape { dim { dim_value: 3 } } } } }
+  output { name: "y" type { tensor_type { elem_type: 1 } } }
+})");
+  const std::string command = dir / "m.textproto " + dir / "y.mlmodel";
+  const ProgramResult refused = Convert(command);
+  CHECK(refused.code == 3);
+  CHECK_MESSAGE(Contains(refused.out,
+                         "with bounds for the integers in inputs, every operator can "
+                         "be converted: --clip-input ids=-1,4\n"),
+                refused.out);
+  const ProgramResult done = Convert(command + " --clip-input ids=-1,4");
+  CHECK_MESSAGE(done.code == 0, (done.err + done.out));
+}
+
 TEST_CASE("nnconvert --clip-input: errors") {
   const TempDir dir;
   WriteText(dir / "m.textproto", ProductModel());
