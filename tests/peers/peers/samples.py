@@ -29,7 +29,8 @@ class Sample:
     `integer`: outputs come from integer kernels; `picture`: one float input [N, C, H, W];
     `quantized`: some values are quantized, so other formats may round a step the other way;
     `random`: a random graph, which is not edited; `special`: inputs with NaN, infinities and
-    the limits of integers; `contrib`: operators of com.microsoft, unknown to onnx.checker."""
+    the limits of integers; `contrib`: operators of com.microsoft, unknown to onnx.checker;
+    `optimized`: LiteRT's reference kernels do not compute the model, its others do."""
     rtol: float | None = None
     folder: Path = Path()
 
