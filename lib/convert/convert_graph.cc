@@ -41,13 +41,22 @@ int64_t CountOf(const Graph& graph, std::string_view op) {
   return CountNodes(graph, [&](const Node& node) { return node.Is(op); });
 }
 
-// Applies ConvertOptions::fuse.
-Status FuseIdioms(Graph& graph, const Format& format, const ConvertOptions& o,
-                  RewriteCounts& rewrites) {
-  if (!o.fuse && !o.allow_rounding) return {};
+// Applies ConvertOptions::fuse; the number of idioms that are fused for its sake: those that the
+// target lacks are fused without it.
+Result<uint64_t> FuseIdioms(Graph& graph, const Format& format, const ConvertOptions& o,
+                            RewriteCounts& rewrites) {
+  if (!o.fuse && !o.allow_rounding) return 0;
   NN_RETURN_IF_ERROR(FoldConstants(graph));
   const auto is_one = [&](const Node& node) { return IsOneOperator(node, format, o.output.opset); };
-  return FuseIdiomsFor(*format.target, graph, IdiomScope::kAll, &rewrites, is_one);
+  NN_RETURN_IF_ERROR(FuseIdiomsFor(*format.target, graph, IdiomScope::kLacked, &rewrites));
+  RewriteCounts more;
+  NN_RETURN_IF_ERROR(FuseIdiomsFor(*format.target, graph, IdiomScope::kAll, &more, is_one));
+  uint64_t fused = 0;
+  for (const auto& [rewrite, count] : more) {
+    rewrites[rewrite] += count;
+    fused += count;
+  }
+  return fused;
 }
 
 Result<int> FoldNorms(Graph& graph, const ConvertOptions& o) {
@@ -71,22 +80,23 @@ void AddRewrites(const RewriteCounts& rewrites, Conversion& out) {
 // Simplifies, fuses and folds before numbers get fewer bits: afterwards, conversions between the
 // types separate the operators.
 Status ReduceBeforeRounding(Graph& graph, const Format& format, const ConvertOptions& o,
-                            Conversion& out) {
+                            uint64_t& fused, Conversion& out) {
   RewriteCounts rewrites;
   // Weights that the source stores in 16 bits are constants for what follows.
   NN_RETURN_IF_ERROR(FoldConstants(graph));
   if (o.simplify) NN_RETURN_IF_ERROR(Simplify(graph, &rewrites));
   NN_ASSIGN(out.batch_norms_folded, FoldNorms(graph, o));
-  NN_RETURN_IF_ERROR(FuseIdioms(graph, format, o, rewrites));
+  NN_ASSIGN(fused, FuseIdioms(graph, format, o, rewrites));
   AddRewrites(rewrites, out);
   return {};
 }
 
 // Legalizes the graph for the format and collects the unsupported nodes, those of the import first.
 Status Fit(Graph& graph, const Format& format, const ConvertOptions& o, InterfaceAxes& axes,
-           Conversion& out) {
+           uint64_t& fused, Conversion& out) {
   RewriteCounts rewrites;
-  NN_RETURN_IF_ERROR(FuseIdioms(graph, format, o, rewrites));
+  NN_ASSIGN(const uint64_t more, FuseIdioms(graph, format, o, rewrites));
+  fused += more;
   if (format.lower != nullptr) NN_RETURN_IF_ERROR(format.lower(graph, o.output, &rewrites));
   if (o.unroll) NN_RETURN_IF_ERROR(UnrollLayers(graph, *format.target, *o.unroll, rewrites));
   bool is_legal = false;
@@ -201,6 +211,19 @@ Status CheckSourceOptions(const Graph& source, const ConvertOptions& o, const Co
   if (keeps && CountNodes(source, keeps) == 0)
     return UsageError(
         "--keep-float32 has no effect: no operator of the model has such a name, output or type");
+  return {};
+}
+
+// kUsage for an option that should have changed operators, and did not.
+Status CheckReductions(const ConvertOptions& o, uint64_t fused, const Conversion& out) {
+  if (o.fold_batch_norm && out.batch_norms_folded == 0)
+    return UsageError(
+        "--fold-batch-norm has no effect: no batch normalization follows a convolution alone, with "
+        "constants");
+  if (o.fuse && fused == 0)
+    return UsageError(
+        "--fuse has no effect: the model has no decomposed function that the format has as one "
+        "operator");
   return {};
 }
 
@@ -329,7 +352,7 @@ class GraphConversion {
     }
     if (!o_.half && !o_.quantize) return true;
     KeepUnchanged();
-    NN_RETURN_IF_ERROR(ReduceBeforeRounding(source_, format_, o_, out_));
+    NN_RETURN_IF_ERROR(ReduceBeforeRounding(source_, format_, o_, fused_, out_));
     if (o_.half) NN_RETURN_IF_ERROR(HalveSource(source_, format_, o_, out_));
     if (o_.quantize) {
       NN_ASSIGN(out_.quantize,
@@ -358,6 +381,7 @@ class GraphConversion {
       out_.remedy = RemedyOf(source_, format_, out_.unsupported.size(), of_import, from_, o_);
       return false;
     }
+    NN_RETURN_IF_ERROR(CheckReductions(o_, fused_, out_));
     if (is_narrow) NN_RETURN_IF_ERROR(StoreNarrowWeights(fitted_, *format_.target));
     if (o_.half) NN_RETURN_IF_ERROR(CheckHalved(fitted_, format_, *o_.half));
     output_ = WithPlainNames(o_.output);
@@ -374,7 +398,7 @@ class GraphConversion {
     NN_RETURN_IF_ERROR(ForgetDeclaredShapes(fitted_));
     NN_ASSIGN(folded, FoldNorms(fitted_, o_));
     out_.batch_norms_folded += folded;
-    return Fit(fitted_, format_, o_, axes_, out_);
+    return Fit(fitted_, format_, o_, axes_, fused_, out_);
   }
 
   void Describe(const SourceSummary& summary, int folded) {
@@ -492,6 +516,7 @@ class GraphConversion {
   std::vector<ModelState> written_;  // kept_, in the written graph
   std::vector<std::string> names_;   // of the inputs, as options have them
   Graph fitted_;                     // to write
+  uint64_t fused_ = 0;               // idioms, for ConvertOptions::fuse
   InterfaceAxes axes_;               // of fitted_
   ExportOptions output_;
   Conversion out_;

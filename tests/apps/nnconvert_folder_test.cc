@@ -126,7 +126,8 @@ TEST_CASE("folder: a failure does not stop the others, and the worst determines 
   CHECK(Contains(unsupported.out, "4 models: 2 converted, 1 copied, 1 unsupported; "));
   // Worse: the model fails a check, then a limit, then a file error.
   WriteModel(m / "in/norm.onnx", NormModel());
-  const std::string strict = m.To("tflite") + "--fold-batch-norm --atol 0 --rtol 0 --format json ";
+  const std::string strict =
+      m.To("tflite") + "--simplify --allow-rounding --atol 0 --rtol 0 --format json ";
   const ProgramResult refuted = Convert(strict);
   CHECK(refuted.code == 1);
   CHECK(ParseReport(refuted.out)["summary"]["refuted"] == 1);

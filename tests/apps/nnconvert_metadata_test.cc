@@ -67,7 +67,7 @@ TEST_CASE("nnconvert: metadata of rewritten TensorFlow Lite models") {
   const TempDir dir;
   WriteModelFile(dir, false);
   for (const std::string options :
-       {"--rewrite", "--simplify", "--set-batch 3", "--preprocess x:scale=2", "--fold-batch-norm",
+       {"--rewrite", "--simplify", "--set-batch 3", "--preprocess x:scale=2",
         "--quantize int8 --calibrate seeded:2", "--rename-input x=in --rewrite"}) {
     CAPTURE(options);
     const ProgramResult r =

@@ -204,6 +204,8 @@ TEST_CASE("nnconvert: options without an effect on the model") {
            {"--dequantize", "--dequantize has no effect: the model is not quantized"},
            {"--float32", "--float32 has no effect: the model has no numbers in float16"},
            {"--states", "--states has no effect: the model has no states"},
+           {"--fold-batch-norm", "--fold-batch-norm has no effect: "},
+           {"--fuse", "--fuse has no effect: "},
            {"--fp16 --weights-only", "the model has no float32 weights that could be f16"},
            {"--quantize weights-int8", "the model has no float32 weights of 256"}}) {
     const std::string& option = row.first;
