@@ -56,8 +56,8 @@ struct EditedModel {
 
 // The edited model, which its format's rules accept if they accept the source. nullopt for
 // `verification`: both models are not run. Errors: kUsage for patterns that match nothing, parts
-// that compute nothing, and names that are taken; kUnsupported, with the reason, for what the
-// format has no place for.
+// that compute nothing, names that are taken, and an option that alone would change nothing;
+// kUnsupported, with the reason, for what the format has no place for.
 Result<EditedModel> EditModel(const Model& model, const EditOptions& options,
                               const std::optional<VerifyOptions>& verification = VerifyOptions());
 
