@@ -18,7 +18,7 @@ std::span<const Rule> ShapeRules();     // shapes.cc
 // quantization.cc: quantization, recurrent operators, control flow, resources
 std::span<const Rule> QuantizationRules();
 std::span<const Rule> VariableRules();  // variables.cc: resource variables
-std::span<const Rule> LintRules();  // lint.cc: advice
+std::span<const Rule> LintRules();      // lint.cc: advice
 
 // The check of a rule whose problems Prepare() has already found.
 template <Check check>
