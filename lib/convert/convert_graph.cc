@@ -227,6 +227,12 @@ Status CheckReductions(const ConvertOptions& o, uint64_t fused, const Conversion
   return {};
 }
 
+// What a writer refuses, with the options that help, if there are any.
+tl::unexpected<Error> WithRemedy(const Error& error, const std::string& remedy) {
+  if (remedy.empty()) return tl::unexpected(error);
+  return UnsupportedError("{}; {}", error.message(), remedy);
+}
+
 // Applies ConvertOptions::edit; false if the edited graph computes something else, or if it cannot
 // be edited because operators are unsupported.
 Result<bool> EditSource(Graph& source, const Format& format, const ConvertOptions& o,
@@ -367,9 +373,9 @@ class GraphConversion {
     const bool is_narrow =
         !o_.float32 && !o_.half && !o_.dequantize && StoresNarrowWeights(source_);
     // Only the verification runs the source, and remedies are tried on it.
-    const bool needs_source = runs_ || HasRemedies(source_, o_);
-    const std::vector<UnsupportedNode> of_import = out_.unsupported;
-    if (needs_source)
+    has_source_ = runs_ || HasRemedies(source_, o_);
+    of_import_ = out_.unsupported;
+    if (has_source_)
       fitted_ = source_.Clone();
     else
       std::swap(fitted_, source_);
@@ -377,8 +383,7 @@ class GraphConversion {
     if (const Status fits = FitGraph(folded); !fits)
       NN_RETURN_IF_ERROR(LeaveUnchecked(fits.error(), out_));
     if (!out_.unsupported.empty()) {
-      for (size_t i = 0; needs_source && i < names_.size(); ++i) source_.RenameInput(i, names_[i]);
-      out_.remedy = RemedyOf(source_, format_, out_.unsupported.size(), of_import, from_, o_);
+      out_.remedy = RemedyFor(out_.unsupported.size());
       return false;
     }
     NN_RETURN_IF_ERROR(CheckReductions(o_, fused_, out_));
@@ -390,6 +395,12 @@ class GraphConversion {
     }
     Describe(summary, folded);
     return true;
+  }
+
+  // What would leave fewer than `unsupported` operators, in terms of the source's names.
+  std::string RemedyFor(size_t unsupported) {
+    for (size_t i = 0; has_source_ && i < names_.size(); ++i) source_.RenameInput(i, names_[i]);
+    return RemedyOf(source_, format_, unsupported, of_import_, from_, o_);
   }
 
   // `folded`: batch normalizations into convolutions.
@@ -416,6 +427,8 @@ class GraphConversion {
     const bool packs_weights = o_.quantize && !IsQuantized(fitted_);
     const auto make = [&](const ExportOptions& options) -> Result<FileImage> {
       auto image = format_.write(fitted_, options);
+      if (!image && has_source_ && image.error().code() == ErrorCode::kUnsupported)
+        return WithRemedy(image.error(), RemedyFor(1));
       if (image && packs_weights)
         NN_RETURN_IF_ERROR(CheckPacked(fitted_, *image, format_, *o_.quantize));
       return image;
@@ -510,14 +523,16 @@ class GraphConversion {
   const ConvertOptions& o_;
   const bool runs_;  // the models run
   Graph source_;
-  std::optional<Graph> unchanged_;   // before ChangeNumbers()
-  std::vector<ModelState> states_;   // of the source, that are ports of the application
-  std::vector<KeptState> kept_;      // the others
-  std::vector<ModelState> written_;  // kept_, in the written graph
-  std::vector<std::string> names_;   // of the inputs, as options have them
-  Graph fitted_;                     // to write
-  uint64_t fused_ = 0;               // idioms, for ConvertOptions::fuse
-  InterfaceAxes axes_;               // of fitted_
+  std::optional<Graph> unchanged_;          // before ChangeNumbers()
+  std::vector<ModelState> states_;          // of the source, that are ports of the application
+  std::vector<KeptState> kept_;             // the others
+  std::vector<ModelState> written_;         // kept_, in the written graph
+  std::vector<std::string> names_;          // of the inputs, as options have them
+  Graph fitted_;                            // to write
+  bool has_source_ = false;                 // source_ is not what became fitted_
+  std::vector<UnsupportedNode> of_import_;  // which the import could not hold
+  uint64_t fused_ = 0;                      // idioms, for ConvertOptions::fuse
+  InterfaceAxes axes_;                      // of fitted_
   ExportOptions output_;
   Conversion out_;
 };

@@ -168,15 +168,17 @@ std::string Follow(const std::string& source, const CrossCase& c, const TempDir&
   a.dry_run = true;
   Outcome outcome = Run(a, format);
   std::string trail;
-  if (outcome.error.ends_with("; use --batch or --input-shape")) {
+  if (outcome.error.find("; use --batch or --input-shape") != std::string::npos) {
     ++remedies;
     trail += "\n  " + outcome.error;
-    AddOptions(OpenSizesOf(c), a);
+    const bool is_literal = outcome.error.find(": --") != std::string::npos;
+    AddOptions(is_literal ? PromiseOf(outcome.error).options : OpenSizesOf(c), a);
     a.dry_run = false;
     outcome = Run(a, format);
     // The model may have no other remedy, as if it is empty.
-    const bool is_refused = outcome.refused > 0 || (!outcome.error.empty() &&
-                                                    outcome.error.find("--") == std::string::npos);
+    const bool is_refused =
+        !is_literal && (outcome.refused > 0 ||
+                        (!outcome.error.empty() && outcome.error.find("--") == std::string::npos));
     if (!outcome.written && !is_refused)
       return fmt::format("{}\n  ends with: {}", trail, outcome.Text());
   }
