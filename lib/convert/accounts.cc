@@ -62,9 +62,11 @@ Accounts AccountFor(std::vector<Holding> source, const std::vector<Holding>& wri
 
 std::vector<std::string> DroppedTexts(const Accounts& accounts) {
   std::map<std::string_view, std::vector<std::string>> names;  // by kind, each once
+  std::map<std::string_view, std::string_view> losses;
   std::set<Identity> seen;
   for (const Holding& h : accounts.dropped) {
     auto& list = names[h.kind];
+    losses.emplace(h.kind, h.loss);
     if (!h.name.empty() && seen.emplace(h.kind, h.name).second) list.push_back(h.name);
   }
   std::vector<std::string> out;
@@ -75,6 +77,7 @@ std::vector<std::string> DroppedTexts(const Accounts& accounts) {
     std::string text = fmt::format("dropped: {}", EscapeControls(kind));
     if (!list.empty()) text += fmt::format(" {}", fmt::join(list, ", "));
     if (more > 0) text += fmt::format(" and {} more", more);
+    if (const auto loss = losses[kind]; !loss.empty()) text += fmt::format(" ({})", loss);
     out.push_back(std::move(text));
   }
   return out;

@@ -24,7 +24,7 @@ struct Accounts {
 Accounts AccountFor(std::vector<Holding> source, const std::vector<Holding>& written,
                     bool same_format);
 
-// What was dropped, a text for each kind: 'dropped: metadata "a", "b"'.
+// What was dropped, a text for each kind: 'dropped: metadata "a", "b"', with Holding::loss.
 std::vector<std::string> DroppedTexts(const Accounts& accounts);
 
 // `holdings` in schemas/nnconvert-report.schema.json.

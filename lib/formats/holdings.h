@@ -10,10 +10,11 @@ namespace nn {
 
 // A metadata entry, a signature, the documentation of an operator, ...
 struct Holding {
-  std::string kind;     // "metadata": the same words in all formats
-  std::string name;     // within the kind: the key of an entry, after its owner; may be empty
-  std::string digest;   // of the contents
-  std::string becomes;  // what a graph has in its place; "": nothing
+  std::string kind;       // "metadata": the same words in all formats
+  std::string name;       // within the kind: the key of an entry, after its owner; may be empty
+  std::string digest;     // of the contents
+  std::string becomes;    // what a graph has in its place; "": nothing
+  std::string loss = {};  // for a report that it is dropped: what that means and what keeps it
   bool operator==(const Holding&) const = default;
 };
 

@@ -5,6 +5,7 @@
 
 #include "formats/common/holdings.h"
 #include "formats/onnx/holdings.h"
+#include "formats/onnx/linear_quant.h"
 #include "formats/onnx/native.h"
 
 namespace nn::onnx {
@@ -15,6 +16,11 @@ constexpr auto kParts = FieldUse::Kind::kParts;
 constexpr auto kHeld = FieldUse::Kind::kHeld;
 
 constexpr std::string_view kFunction = "function";
+
+// Not named: a product may become another operator, whose weights have another name.
+constexpr const char* kBlocks = "weights in blocks";
+constexpr const char* kBlocksLoss =
+    "they become numbers of 16 or 32 bits; ONNX models of operator set 21 and later keep them";
 
 constexpr FieldUse kUses[] = {
     {"ModelProto.ir_version"},
@@ -102,8 +108,21 @@ constexpr FieldUse kUses[] = {
     {"Dimension.denotation", kHeld, "denotation"},
 };
 
+// The weights that the node has in blocks; "" if there are none.
+std::string_view BlocksOf(const pb::NodeProto& node) {
+  const std::string_view domain = NormalDomain(node.domain());
+  if (domain == kMicrosoft && node.op_type() == "MatMulNBits" && node.input_size() > 1)
+    return node.input(1);
+  const bool has_blocks =
+      domain.empty() && node.op_type() == "DequantizeLinear" && node.input_size() > 0 &&
+      std::ranges::any_of(node.attribute(),
+                          [](const auto& a) { return a.name() == "block_size" && a.i() > 0; });
+  return has_blocks ? std::string_view(node.input(0)) : std::string_view();
+}
+
 // What the graph refers to.
 struct Used {
+  std::set<std::string_view> blocks;
   std::set<std::string_view> domains, files;
   std::set<std::pair<std::string_view, std::string_view>> operators;
 
@@ -115,6 +134,7 @@ struct Used {
   }
   void AddNode(const pb::NodeProto& node) {
     domains.insert(NormalDomain(node.domain()));
+    blocks.insert(BlocksOf(node));
     operators.insert({NormalDomain(node.domain()), node.op_type()});
   }
   // The operators that functions use, of which those of nodes inside attributes are not looked at:
@@ -149,6 +169,9 @@ std::vector<Holding> HoldingsOf(const NativeModel& native) {
       out.push_back(
           {"operator set", std::string(domain), DigestOf(std::to_string(set.version())), ""});
   }
+  for (const pb::TensorProto& tensor : m.graph().initializer())
+    if (!tensor.name().empty() && used.blocks.contains(tensor.name()))
+      out.push_back({kBlocks, "", "", "", kBlocksLoss});
   for (const std::string_view file : used.files)
     out.push_back({"external file", std::string(file), "", "the data of its tensors"});
   return out;
