@@ -101,10 +101,31 @@ bool ProductFits(std::span<const Type* const> inputs, const Type& y) {
   return w.dtype == DType::kI8 && symmetric && BiasFits(inputs);
 }
 
+// Whether no element of the divisor, a float, is 0 as an integer of the type. A division by 0 fails
+// in the integer arithmetic, but is an infinity or NaN, and then an integer, in that of real
+// numbers.
+bool IsNeverZero(const Value* divisor, const Type& type) {
+  const Value* const q = Integers(divisor);
+  const Value* const v = q != nullptr ? q : divisor;
+  if (v == nullptr || !v->is_constant()) return false;
+  const int64_t zero = type.quant->zero_point();
+  for (int64_t i = 0; i < v->constant().elements(); ++i) {
+    double integer = v->constant().GetDouble(i);
+    if (q == nullptr)
+      integer = std::clamp(std::nearbyint(integer / static_cast<double>(type.quant->scale())) +
+                               static_cast<double>(zero),
+                           static_cast<double>(MinInteger(type.dtype)),
+                           static_cast<double>(MaxInteger(type.dtype)));
+    if (!(std::fabs(integer - static_cast<double>(zero)) >= 1)) return false;
+  }
+  return true;
+}
+
 bool ElementwiseFits(const Node& node, std::span<const Type* const> inputs, const Type& y) {
   if (inputs.size() == 1) return TfliteUnary(node, *inputs[0], y).has_value();
   if (!inputs[0]->quantized() || !inputs[1]->quantized()) return false;
-  return TfliteBinary(node, *inputs[0], *inputs[1], y).has_value();
+  const auto arithmetic = TfliteBinary(node, *inputs[0], *inputs[1], y);
+  return arithmetic.has_value() && (!arithmetic->divides || IsNeverZero(node.input(1), *inputs[1]));
 }
 
 bool ResultFits(const Node& node, std::span<const Type* const> inputs, const Type& y) {

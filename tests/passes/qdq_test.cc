@@ -3,6 +3,8 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <string>
+#include <string_view>
 
 #include "formats/format.h"
 #include "ir/text.h"
@@ -126,6 +128,31 @@ TEST_CASE("qdq: operators without a quantized kernel remain real") {
     REQUIRE(FuseQdq(g).has_value());
     CHECK(g.nodes().size() == before);
     CHECK(Count(g, "quantize") == 1);
+  }
+}
+
+TEST_CASE("qdq: a division stays real unless its divisor is never 0") {
+  struct Case {
+    std::string_view divisor;
+    bool is_fused;
+  };
+  const Case cases[] = {
+      {"in %z: i8[4]{scale=0.5, zp=2}", false},
+      {"const %z: i8[4]{scale=0.5, zp=2} = [1, 2, 3, 4]", false},
+      {"const %z: i8[4]{scale=0.5, zp=2} = [1, -2, 3, 4]", true},
+      {"const %z: i8[4]{scale=0.5, zp=5} = [1, 2, 3, 4]", true},
+  };
+  for (const Case& c : cases) {
+    CAPTURE(c.divisor);
+    Graph g = Parse("graph { in %x: i8[4]{scale=0.5, zp=1} " + std::string(c.divisor) + R"(
+      %a = dequantize(%x)
+      %b = dequantize(%z)
+      %q = div(%a, %b)
+      %y = quantize(%q) : i8[4]{scale=0.5, zp=-1}
+      out "y" = %y
+    })");
+    REQUIRE(FuseQdq(g).has_value());
+    CHECK(OnQuantizedTypes(*Find(g, "div")) == c.is_fused);
   }
 }
 
