@@ -67,6 +67,13 @@ TEST_CASE("refusals: constructs that a format cannot express are named") {
     %y = conv_transpose(%x, %w) {strides = [2, 2], output_padding = [9, 0]}  out "y" = %y })";
   constexpr const char* kNoScale = R"(graph { in %x: i8[1, 4]{scale=0.1, zp=0}
     %y = softmax(%x) @tflite : i8[1, 4]  out "y" = %y })";
+  constexpr const char* kChosenBoxes = R"(graph { in %b: f32[20, 4]  in %s: f32[1, 1, 20]
+    in %m: bool[20]  %i = non_zero(%m)  %j = squeeze(%i) {axes = [0]}
+    %c = gather(%b, %j) {axis = 0}  %d = expand_dims(%c) {axes = [0]}
+    %t = gather(%s, %j) {axis = 2}  const %k: i64[] = [10]
+    %y = non_max_suppression(%d, %t, %k)  out "y" = %y })";
+  constexpr const char* kOpenBoxes = R"(graph { in %b: f32[1, n, 4]  in %s: f32[1, 1, n]
+    const %k: i64[] = [10]  %y = non_max_suppression(%b, %s, %k)  out "y" = %y })";
   constexpr const char* kUnranked = R"(graph { in %x: f32[2, 8]  in %s: i64[n]
     %r = reshape(%x, %s)  %y = space_to_depth(%r) {block = 2}  %z = relu(%y)  out "z" = %z })";
   constexpr const char* kAnyRank = R"(graph { in %x: f32[*]  %y = relu(%x)  out "y" = %y })";
@@ -119,7 +126,11 @@ TEST_CASE("refusals: constructs that a format cannot express are named") {
         Row{kMinimum, "tflite", "no minimum for u64, and converts u64 to no other type"},
         Row{kBias, "coreml", "takes its weights as an input but sets hasBias"},
         Row{kUnique, "tflite", "no outputs for first positions and counts"},
-        Row{kOpen, "tflite", "its output size must be constant"}}) {
+        Row{kOpen, "tflite", "its output size must be constant"},
+        Row{kChosenBoxes, "tflite", "one of them is computed when the model runs"},
+        Row{kChosenBoxes, "coreml", "one of them is computed when the model runs"},
+        Row{kOpenBoxes, "tflite", "one of them depends on the dynamic dimension \"n\""},
+        Row{kOpenBoxes, "coreml", "one of them depends on the dynamic dimension \"n\""}}) {
     CAPTURE(row.graph);
     CAPTURE(row.format);
     const Error error = WhyNot(row.graph, row.format);

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "formats/common/control_flow.h"
 #include "ops/array/concat.h"
 #include "ops/array/slice.h"
 #include "ops/nn/non_max_suppression.h"
@@ -96,10 +97,16 @@ Result<bool> OneListEach(Graph& graph, Node& node, bool centers) {
 }
 
 std::optional<std::string> WhyNotOneList(const Node& node) {
+  for (const size_t i : {kBoxes, kScores}) {
+    const Type& type = node.input(i)->type();
+    if (!type.ranked()) return "the ranks of its boxes and scores must be known";
+    for (const Dim& d : *type.dims)
+      if (!d.is_const())
+        return fmt::format(
+            "the numbers of batches, classes and boxes must be constant, and one of them {}",
+            WhyUnknown(d));
+  }
   const auto scores = node.input(kScores)->type().const_dims();
-  if (!node.input(kBoxes)->type().const_dims() || !scores)
-    return "the numbers of batches, classes and boxes must be constant; set input shapes with "
-           "--input-shape";
   if ((*scores)[0] == 1 && (*scores)[1] == 1) return std::nullopt;
   return fmt::format("{} batches of {} classes are not 1 to {} lists", (*scores)[0], (*scores)[1],
                      kMostSuppressions);
