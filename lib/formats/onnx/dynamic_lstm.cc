@@ -248,7 +248,14 @@ class Writer {
     a->set_name("body");
     a->set_type(pb::AttributeProto::GRAPH);
     *a->mutable_g() = std::move(body);
-    return {results[0], results[1], turns ? Reversed(results[2]) : results[2]};
+    return {results[0], results[1], WithLength(turns ? Reversed(results[2]) : results[2])};
+  }
+
+  // The results of a loop have an unknown length, unless it is stated.
+  std::string WithLength(const std::string& y) {
+    const Type& x = ctx_.input(kX)->type();
+    if (!x.ranked() || x.rank() != 3 || !x.dim(0).is_const()) return y;
+    return n_.Add("Reshape", {y, n_.Ints({x.dim(0).value(), 0, 0})});
   }
 
   // The graph of one step of direction d; adds to the function what its steps share.

@@ -2,6 +2,7 @@
 // in each step its states. quantize_dynamic of ONNX Runtime writes it for every LSTM.
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 
 #include "base/status.h"
@@ -10,6 +11,9 @@
 namespace nn::onnx {
 
 inline constexpr std::string_view kDynamicLstm = "DynamicQuantizeLSTM";  // of kMicrosoft
+
+// More steps stay a loop, whose weights a plan packs once.
+inline constexpr int64_t kMostUnrolledSteps = 16;
 
 bool IsDynamicLstm(std::string_view domain, std::string_view op);
 

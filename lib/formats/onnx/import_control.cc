@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "formats/onnx/dynamic_lstm.h"
 #include "formats/onnx/importer.h"
 #include "formats/onnx/scan_loop.h"
 #include "ir/number.h"
@@ -382,6 +383,10 @@ Result<std::vector<Value*>> Importer::RunScan(ImportContext& ctx, const Body& bo
   return states;
 }
 
+bool Importer::IsBuilt(const Scope& scope) const {
+  return std::ranges::any_of(built_, [&](const auto& f) { return &f == scope.function; });
+}
+
 Status Importer::ImportScan(ImportContext& ctx, const Scope& scope, int index) {
   NN_ASSIGN(const auto inputs, InputsFrom(ctx, 0));
   NN_ASSIGN(const size_t states, StateCount(ctx, inputs.size()));
@@ -395,6 +400,8 @@ Status Importer::ImportScan(ImportContext& ctx, const Scope& scope, int index) {
   const auto scanned = std::span<Value* const>(inputs).subspan(states);
   std::string open;
   NN_ASSIGN(const int64_t length, CommonLength(scanned, axes.in, &open));
+  if (open.empty() && length > kMostUnrolledSteps && IsBuilt(scope))
+    open = fmt::format("it has {} steps", length);
   if (!open.empty()) {
     Body region = body;
     region.unrolled = false;

@@ -114,6 +114,8 @@ class Importer {
   Status Inline(ImportContext& ctx, const pb::FunctionProto& f, const Scope& caller, int index);
   // As the function of dynamic_lstm.h.
   Status ImportDynamicLstm(ImportContext& ctx, const Scope& scope, int index);
+  // Whether the scope is that of such a function.
+  bool IsBuilt(const Scope& scope) const;
 
   // A subgraph of a node that is imported in place of the node.
   struct Body {
