@@ -22,6 +22,7 @@ NOT_IMPLEMENTED = (
     "NotImplemented",
     "Could not find an implementation",
     "is under development",
+    "data type is not supported with ScatterElements",
     "Unsupported model IR version",
 )
 # Exit code 2: the option does not apply to such a model, and the message says what does.

