@@ -30,7 +30,7 @@ class Sample:
     `quantized`: some values are quantized, so other formats may round a step the other way;
     `random`: a random graph, which is not edited; `special`: inputs with NaN, infinities and
     the limits of integers; `contrib`: operators of com.microsoft, unknown to onnx.checker;
-    `optimized`: LiteRT's reference kernels do not compute the model, its others do."""
+    `xnnpack`: of LiteRT's kernels, only those of XNNPACK compute the model."""
     rtol: float | None = None
     folder: Path = Path()
 

@@ -126,7 +126,7 @@ class Suite:
         if sample.format == "coreml":
             return self._programs.run(sample.model, sample.inputs, self._scratch / "run.npz")[1]
         try:
-            variant = "optimized" if "optimized" in sample.traits else ""
+            variant = "xnnpack" if "xnnpack" in sample.traits else ""
             return self._owners[sample.format].run(sample.model, sample.inputs, variant)
         except OwnerError as error:
             self._refuses_source = True
@@ -232,8 +232,8 @@ class Suite:
         """XNNPACK has its own results of special values."""
         if target == "tflite" and "special" in sample.traits:
             return ("reference",)
-        if target == sample.format == "tflite" and "optimized" in sample.traits:
-            return ("optimized", "xnnpack")
+        if target == sample.format == "tflite" and "xnnpack" in sample.traits:
+            return ("xnnpack",)
         return VARIANTS[target]
 
     def _owner_differs(
@@ -304,7 +304,7 @@ class Suite:
             self._owners[target].check(written, contrib="contrib" in sample.traits)
             if not VARIANTS[target]:
                 return None
-            variant = "optimized" if "optimized" in sample.traits else ""
+            variant = "xnnpack" if "xnnpack" in sample.traits else ""
             got = self._owners[target].run(written, inputs, variant)
             if edit.relation == OTHER and target == "onnx":
                 # Its optimizations multiply quantized weights in 8 bits.
