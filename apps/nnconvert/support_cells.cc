@@ -178,7 +178,7 @@ std::span<const SupportCell> SupportCells() {
       {"det", "coreml", 0, 20, 11},
       {"det", "nnapi", 0, 0, 31},
       {"dft", "onnx", 145, 0, 0},
-      {"dft", "tflite", 0, 80, 65},
+      {"dft", "tflite", 4, 76, 65},
       {"dft", "coreml", 0, 79, 66},
       {"dft", "nnapi", 0, 0, 145},
       {"div", "onnx", 94, 14, 1},
