@@ -147,7 +147,7 @@ constexpr ImportRow kDftImports[] = {
 };
 
 constexpr ExportRow kDftExports[] = {
-    {.op = "dft", .write = WriteRfft, .why_not = WhyNotDft},
+    {.op = "dft", .write = WriteRfft, .why_not = WhyNotDft, .any_type = true},
 };
 
 }  // namespace
