@@ -316,7 +316,16 @@ TEST_CASE("edit: TensorFlow Lite, operators with effects, and resources") {
 }
 
 TEST_CASE("edit: TensorFlow Lite, a part keeps its variable from run to run") {
-  const ReadModel read = FromDump(kState);
+  // z = y + y, beyond the part.
+  Json dump = Json::parse(kState);
+  Json& graph = dump["model"]["subgraphs"][0];
+  graph["tensors"].push_back({{"shape", {1}}, {"name", "z"}});
+  Json sum = graph["operators"][3];
+  sum["inputs"] = {3, 3};
+  sum["outputs"] = {4};
+  graph["operators"].push_back(sum);
+  graph["outputs"] = {4};
+  const ReadModel read = FromDump(dump.dump());
   const auto part = edit::EditModel(read, "m.tflite", {.extract = "..y"});
   REQUIRE_MESSAGE(part.has_value(), part.error().message());
   CHECK(FlowOrFail(part->model).operators.size() == 5);
