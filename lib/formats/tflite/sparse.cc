@@ -100,8 +100,7 @@ class SparseReader {
       const auto at = static_cast<size_t>(axis);
       const auto* m = At(p_.dim_metadata(), static_cast<int64_t>(level_of[rank + b]));
       const int64_t block = m == nullptr ? 0 : m->dense_size();
-      if (block < 1)
-        return ModelError("the blocks of axis {} have the size {}", axis, block);
+      if (block < 1) return ModelError("the blocks of axis {} have the size {}", axis, block);
       // Elements after the last whole block are not stored: TensorFlow's converter leaves them out,
       // and LiteRT takes them as zeros.
       sizes[at] /= block;
