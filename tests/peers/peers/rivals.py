@@ -67,8 +67,7 @@ class Tools:
         self._folder = Path(sys.executable).parent
         self._onnx2tf = onnx2tf or self._folder / "onnx2tf"
 
-    def tries(self, sample: Sample, out: Path) -> Iterator[Try]:
-        source = sample.model
+    def tries(self, sample: Sample, source: Path, out: Path) -> Iterator[Try]:
         shapes = self._shapes(sample) if "dynamic" in sample.traits else []
         if sample.format == "onnx":
             task = "ONNX, simplified"
@@ -165,10 +164,13 @@ class Race:
             want = self._owners[sample.format].run(sample.model, sample.inputs)
         except OwnerError:
             return
-        out = self._folder / "out"
-        for attempt in self._tools.tries(sample, out):
+        out, copies = self._folder / "out", self._folder / "source"
+        for attempt in self._tools.tries(sample, copies / sample.model.name, out):
             shutil.rmtree(out, ignore_errors=True)
             out.mkdir()
+            # onnx2tf writes its own form of the model over it.
+            shutil.rmtree(copies, ignore_errors=True)
+            shutil.copytree(sample.model.parent, copies)
             log = self._folder / "log.txt"
             code, seconds, peak = _measure(attempt.command, log)
             found = sorted(out.glob(attempt.written)) if code == 0 else []

@@ -7,6 +7,7 @@ environment of its own. A seeded choice of `PEERS_COUNT` models (16).
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -32,7 +33,9 @@ def _inputs(data: bytes, random: np.random.Generator) -> dict[str, np.ndarray]:
 def _recipe(sample: Sample, form: str) -> Recipe:
     def make(folder: Path, random: np.random.Generator) -> Made:
         written = folder / "written"
-        command = [os.environ["PEERS_ONNX2TF"], "-i", str(sample.model), "-o", str(written), "-n"]
+        # It writes its own form of the model over it.
+        copy = shutil.copy(sample.model, folder)
+        command = [os.environ["PEERS_ONNX2TF"], "-i", str(copy), "-o", str(written), "-n"]
         if form == FORMS[2]:
             command.append("-oiqt")
         environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
