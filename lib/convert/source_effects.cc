@@ -38,13 +38,18 @@ Status CheckSourceEffects(const ReadModel& read, const InputShapes& shapes, bool
   auto imported = read.format->import(*read.model);
   if (!imported) return {};
   NamePorts(imported->graph);
-  for (const Port& p : imported->graph.inputs()) {
-    const auto it = shapes.find(p.name);
-    if (it != shapes.end() && p.value->type().const_dims() == it->second)
-      return UsageError("--input-shape {}:{} has no effect: the input has this shape", p.name,
-                        fmt::join(it->second, ","));
-  }
-  return {};
+  const auto holds = [&](const auto& shape) {
+    return std::ranges::any_of(imported->graph.inputs(), [&](const Port& p) {
+      return p.name == shape.first && p.value->type().const_dims() == shape.second;
+    });
+  };
+  if (!std::ranges::all_of(shapes, holds)) return {};
+  std::string options;
+  for (const auto& [name, dims] : shapes)
+    options += fmt::format("--input-shape {}:{} ", name, fmt::join(dims, ","));
+  return UsageError(
+      "{}has no effect: {}", options,
+      shapes.size() == 1 ? "the input has this shape" : "the inputs have these shapes");
 }
 
 }  // namespace nn

@@ -7,8 +7,8 @@
 
 namespace nn {
 
-// kUsage, with its name, for a shape of --input-shape that the input is declared with, and for
-// --embed-data (`embeds`) without data in other files.
+// kUsage, with its name, for --input-shape if the inputs are declared with all of these shapes, and
+// for --embed-data (`embeds`) without data in other files.
 Status CheckSourceEffects(const ReadModel& read, const InputShapes& shapes, bool embeds);
 
 }  // namespace nn

@@ -61,6 +61,9 @@ TEST_CASE("options without effect: the model has what they ask for") {
   for (const Row& row : {
            Row{"m.onnx", "--input-shape x:1,3,4,4",
                "--input-shape x:1,3,4,4 has no effect: the input has this shape"},
+           Row{"p.onnx", "--input-shape a:4,4 --input-shape b:4,4",
+               "--input-shape a:4,4 --input-shape b:4,4 has no effect: the inputs have these "
+               "shapes"},
            Row{"m.onnx", "--rename-input x=x", "--rename-input \"x=x\" has no effect"},
            Row{"m.onnx", "--rename-output y=y --rewrite", "--rename-output \"y=y\" has no effect"},
            Row{"m.onnx", "--embed-data", "--embed-data has no effect: the model has no data in "},
@@ -107,12 +110,15 @@ TEST_CASE("options with an effect, each beside others") {
   const TempDir dir;
   WriteModel(dir / "m.onnx", kModel);
   WriteModel(dir / "open.onnx", R"(graph { in %x "x": f32[n, 4] %y = relu(%x) out "y" = %y })");
+  WriteModel(dir / "half.onnx", R"(graph { in %x "x": f32[n, 4] in %b "b": f32[4]
+      %y = add(%x, %b) out "y" = %y })");
   REQUIRE(
       Convert(dir / "m.onnx " + dir / "e.onnx --external-data w.bin --external-threshold 1").code ==
       0);
   for (const Row& row : {
            Row{"open.onnx", "--input-shape x:2,4"},
            Row{"open.onnx", "--input-shape x:2,4 --rename-input x=z"},
+           Row{"half.onnx", "--input-shape x:2,4 --input-shape b:4"},
            Row{"e.onnx", "--embed-data"},
            Row{"e.onnx", "--embed-data --simplify"},
            Row{"e.onnx", "--external-data v.bin"},
