@@ -155,8 +155,8 @@ Result<int64_t> ChooseOpset(const Graph& graph, int64_t least, int64_t most) {
 // The operator set to write without a wish: the default or a newer one, else the newest older one.
 Result<int64_t> DefaultOpset(const Graph& graph) {
   if (const int64_t least = OpsetOfBlocks(graph); least > kDefaultOpset)
-    if (const auto chosen = ChooseOpset(graph, least, kNewestOpset)) return chosen;
-  const auto chosen = ChooseOpset(graph, kDefaultOpset, kNewestOpset);
+    if (auto chosen = ChooseOpset(graph, least, kNewestOpset)) return chosen;
+  auto chosen = ChooseOpset(graph, kDefaultOpset, kNewestOpset);
   for (int64_t opset = kDefaultOpset - 1; !chosen && opset >= kOldestOpset; --opset)
     if (ChooseOpset(graph, opset, opset)) return opset;
   return chosen;
