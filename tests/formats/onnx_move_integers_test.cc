@@ -8,6 +8,7 @@
 #include "formats/format.h"
 #include "formats/onnx_text.h"
 #include "ir/text.h"
+#include "passes/passes.h"
 #include "support/files.h"
 
 namespace nn::test::onnx_move_integers_test {
@@ -57,6 +58,32 @@ TEST_CASE("onnx: integers are moved before they are dequantized, from operator s
                            Node("Sum", {"r", "u", "f"}, {"y"});
   CHECK(Written(both, 21).find("quantize dequantize reshape dequantize transpose reshape "
                                "dequantize sin reshape") == 0);
+}
+
+TEST_CASE("onnx: inputs of integers have the scales of the numbers that their moves lead to") {
+  const Graph source = Parse(R"(graph { in %x "x": i8[1, 2, 4]{scale=0.5, zp=3}
+    %d = dequantize(%x)  %t = transpose(%d) {perm = [0, 2, 1]}  %r = reshape(%t) {dims = [8]}
+    %s = sin(%r)  %c = cos(%d)  out "s" = %s  out "c" = %c })");
+  const TempDir dir;
+  ExportOptions options;
+  options.opset = 21;
+  for (const bool alone : {false, true}) {
+    CAPTURE(alone);
+    Graph graph = source.Clone();
+    if (alone) {
+      graph.RemoveOutput(1);
+      REQUIRE(RemoveDeadCode(graph).has_value());
+    }
+    WriteModel(dir / "m.onnx", PrintGraph(graph), options);
+    const ReadModel read = ReadOrFail(dir / "m.onnx");
+    const auto imported = read.format->import(*read.model);
+    REQUIRE(imported.has_value());
+    CHECK(imported->graph.inputs()[0].value->type() == source.inputs()[0].value->type());
+    std::string operators;
+    for (const auto& node : imported->graph.nodes()) operators += std::string(node.op_name()) + ' ';
+    CHECK(operators == (alone ? "transpose reshape dequantize sin "
+                              : "dequantize transpose reshape dequantize sin cos "));
+  }
 }
 
 TEST_CASE("onnx: what is only quantized again, and scales per axis, stay") {

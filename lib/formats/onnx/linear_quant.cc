@@ -251,15 +251,33 @@ Result<Value*> AddQuantize(ImportContext& ctx, Value* x, const LinearQuant& q, D
   return AddCast(ctx, y, to);
 }
 
+namespace {
+
+// An input of integers and what moves its elements to `x`, the last value first; empty if there is
+// no such input. Operators that use one of the values already do so as integers.
+std::vector<Value*> MovedFromInput(Value* x) {
+  std::vector<Value*> path;
+  for (size_t uses = 0; x->uses().size() == uses && !x->type().quantized(); uses = 1) {
+    path.push_back(x);
+    if (x->is_input()) return path;
+    if (x->def() == nullptr || x->def()->op().movement == Movement::kNone) return {};
+    x = x->def()->input(0);
+  }
+  return {};
+}
+
+}  // namespace
+
 Result<Value*> WithMapping(ImportContext& ctx, Value* x, const LinearQuant& q) {
   if (!FitsType(q)) return x;
   NN_ASSIGN(auto quant, QuantOf(q, x->type(), ctx));
   if (x->is_constant()) return ctx.graph().AddConstant(x->constant(), x->name(), std::move(quant));
-  // Operators that use the input already do so as integers.
-  if (!x->is_input() || x->type().quantized() || !x->uses().empty()) return x;
-  Type type = x->type();
-  type.quant = std::move(quant);
-  x->set_type(std::move(type));
+  if (quant->per_axis() && !x->is_input()) return x;
+  for (Value* const v : MovedFromInput(x)) {
+    Type type = v->type();
+    type.quant = quant;
+    v->set_type(std::move(type));
+  }
   return x;
 }
 

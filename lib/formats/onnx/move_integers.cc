@@ -18,11 +18,6 @@ Value* MovedIntegers(const Node& node) {
   const Node* const dequantize = node.input(0)->def();
   if (dequantize == nullptr || !dequantize->Is("dequantize")) return nullptr;
   Value* const x = dequantize->input(0);
-  // Readers know the scales of integers from the quantize that makes them, which inputs lack.
-  const Node* source = x->def();
-  while (source != nullptr && source->op().movement != Movement::kNone)
-    source = source->input(0)->def();
-  if (source == nullptr || !source->Is("quantize")) return nullptr;
   const bool is_mapped = x->type().quantized() && !x->type().quant->per_axis();
   return is_mapped ? x : nullptr;
 }

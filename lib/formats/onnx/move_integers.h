@@ -13,8 +13,8 @@ namespace nn::onnx {
 inline constexpr int64_t kOutputDTypeOpset = 21;
 
 // `dequantize -> transpose` -> `transpose -> dequantize`, and the same for all operators that only
-// move elements, also in regions. Every bit stays. Leaves those that only a quantize follows,
-// scales per axis, and integers that no quantize makes, such as inputs.
+// move elements, also in regions. Every bit stays. Leaves those that only a quantize follows and
+// scales per axis.
 Status MoveIntegers(Graph& graph);
 
 }  // namespace nn::onnx
