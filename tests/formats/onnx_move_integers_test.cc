@@ -10,6 +10,7 @@
 #include "ir/text.h"
 #include "passes/passes.h"
 #include "support/files.h"
+#include "support/run_graph.h"
 
 namespace nn::test::onnx_move_integers_test {
 namespace {

@@ -17,6 +17,7 @@
 #include "exec/steps/pad_lines.h"
 #include "numeric/functions.h"
 #include "ops/math/elementwise.h"
+#include "ops/quant/quantized.h"
 #include "ops/quant/requant.h"
 
 namespace nn {
@@ -193,7 +194,7 @@ std::vector<T> OfGroup(const std::vector<T>& list, size_t first, size_t count) {
 std::unique_ptr<QuantConvStep> MakeDepthwise(const Node& node, const ConvGeometry& g,
                                              std::vector<FixedMultiplier> multipliers) {
   auto step = std::make_unique<DepthwiseStep>();
-  const Tensor& filter = node.input(1)->constant();
+  const Tensor filter = InBytes(node.input(1)->constant());
   const FilterStrides strides(filter, node.attrs<ConvAttrs>().filter_layout);
   const Quant& xq = *node.input(0)->type().quant;
   DepthwiseI8Weights w;
@@ -217,7 +218,7 @@ std::unique_ptr<QuantConvStep> MakeDepthwise(const Node& node, const ConvGeometr
 std::unique_ptr<QuantConvStep> MakeMatrix(const Node& node, const ConvGeometry& g,
                                           const std::vector<FixedMultiplier>& multipliers) {
   auto step = std::make_unique<MatrixStep>();
-  const Tensor& filter = node.input(1)->constant();
+  const Tensor filter = InBytes(node.input(1)->constant());
   const FilterStrides strides(filter, node.attrs<ConvAttrs>().filter_layout);
   const Quant& xq = *node.input(0)->type().quant;
   const std::vector<int32_t> bias = Int32Of(node.input(2));
@@ -251,7 +252,8 @@ Result<bool> PlanQuantConv(PlanContext& ctx) {
   const Value* filter = node.input(1);
   const Value* bias = node.input(2);
   const DType dtype = x->dtype();
-  if ((dtype != DType::kU8 && dtype != DType::kI8) || filter->dtype() != dtype ||
+  if ((dtype != DType::kU8 && dtype != DType::kI8) ||
+      (filter->dtype() != dtype && !(dtype == DType::kI8 && IsNarrowSigned(filter->dtype()))) ||
       node.output()->dtype() != dtype || a.layout != Layout::kNxc || !filter->is_constant() ||
       (bias != nullptr && !bias->is_constant()) || !x->type().quantized())
     return false;

@@ -331,7 +331,7 @@ Result<bool> PlanQuant(PlanContext& ctx, const MatmulGeometry& g, Product p) {
   const DType dtype = a->dtype();
   const bool known = dtype == DType::kU8 || dtype == DType::kI8;
   // Weights of fewer bits are widened to bytes.
-  const bool is_narrow = dtype == DType::kI8 && IsSigned(b->dtype()) && DTypeBits(b->dtype()) < 8;
+  const bool is_narrow = dtype == DType::kI8 && IsNarrowSigned(b->dtype());
   if (!known || (b->dtype() != dtype && !is_narrow) || y.dtype != dtype || !b->is_constant() ||
       p.batch() != 1 || g.a_k != 1 || b->type().rank() < 2 ||
       (bias != nullptr && !bias->is_constant()) || !a->type().quantized() ||
@@ -349,14 +349,8 @@ Result<bool> PlanQuant(PlanContext& ctx, const MatmulGeometry& g, Product p) {
   if (!result) return false;
   auto step = std::make_unique<QuantMatmulStep>();
   MatrixI8Weights w;
-  std::vector<uint8_t> widened;
-  if (is_narrow) {
-    for (int64_t i = 0; i < b->constant().elements(); ++i)
-      widened.push_back(static_cast<uint8_t>(b->constant().GetInt(i)));
-    w.b = widened.data();
-  } else {
-    w.b = reinterpret_cast<const uint8_t*>(b->constant().blob().data());
-  }
+  const Tensor bytes = InBytes(b->constant());
+  w.b = reinterpret_cast<const uint8_t*>(bytes.blob().data());
   for (int64_t k = 0; k < g.k; ++k) w.k_offsets.push_back(static_cast<size_t>(k * g.b_k));
   w.n = p.n;
   w.n_stride = static_cast<size_t>(g.b_n);

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "formats/tflite/family.h"
 #include "formats/tflite/frame.h"
+#include "formats/tflite/hybrid.h"
 #include "formats/tflite/operand_fit.h"
 #include "formats/tflite/options.h"
 #include "formats/tflite/signature.h"
@@ -71,12 +72,13 @@ bool SameQuant(const Type& a, const Type& b) {
 ExportContext::ExportContext(const Graph& graph, const NativeModel* frame) {
   buffers_.emplace_back();
   if (frame != nullptr) sparse_ = SparseTensorsOf(*frame);
-  FindActivations(graph);
+  FindFused(graph);
 }
 
-void ExportContext::FindActivations(const Graph& graph) {
+void ExportContext::FindFused(const Graph& graph) {
   for (const Node& node : graph.nodes()) {
-    for (const auto& region : node.regions()) FindActivations(*region);
+    for (const auto& region : node.regions()) FindFused(*region);
+    if (IsPartOfHybrids(node) && !graph.IsOutput(node.output())) fused_.insert(&node);
     const ExportRow* row = FindExport(node.op_name());
     if (row == nullptr || row->fuses == nullptr || !row->fuses(node)) continue;
     const Value* y = node.output();
@@ -114,11 +116,16 @@ fb::TensorType ExportContext::BiasTypeOf(const Node& node) {
   return narrow ? fb::TensorType::INT32 : fb::TensorType::FLOAT32;
 }
 
+const Value* ExportContext::OperandOf(const Node& node, size_t i) {
+  const auto hybrid = i < 2 ? HybridOf(node) : std::nullopt;
+  return !hybrid ? node.input(i) : i == 0 ? hybrid->x : hybrid->weights;
+}
+
 std::vector<TensorIndex> ExportContext::InputsOf(const Node& node) {
   std::vector<TensorIndex> out;
   const bool has_bias = node.op().quant_rule == QuantRule::kProduct;
   for (size_t i = 0; i < node.inputs().size(); ++i)
-    out.push_back(has_bias && i == 2 ? BiasOf(node) : TensorOf(node.input(i)));
+    out.push_back(has_bias && i == 2 ? BiasOf(node) : TensorOf(OperandOf(node, i)));
   while (!out.empty() && out.back() == kNoTensor) out.pop_back();
   return out;
 }

@@ -60,6 +60,8 @@ class ExportContext {
   // The tensor of the node's result i, or of its fused activation.
   TensorIndex ResultOf(const Node& node, size_t i = 0);
   std::vector<TensorIndex> InputsOf(const Node& node);
+  // Input i of a node, or what a hybrid kernel has in its place (formats/tflite/hybrid.h).
+  static const Value* OperandOf(const Node& node, size_t i);
   // Input 2 of a convolution or matrix product. An integer constant without a scale gets that of
   // ProductQuant.
   TensorIndex BiasOf(const Node& node);
@@ -96,7 +98,8 @@ class ExportContext {
   // Makes the value a source for the symbols in its type.
   void Define(const Value* value);
 
-  // The activation fused into a node, and whether a node is a fused activation.
+  // The activation fused into a node, and whether a node is a fused activation or a part of hybrid
+  // kernels.
   fb::ActivationFunctionType ActivationOf(const Node& node) const;
   bool IsFused(const Node& node) const { return fused_.contains(&node); }
 
@@ -184,7 +187,7 @@ class ExportContext {
   uint32_t AddBuffer(Blob bytes);
   // The tensor of a constant in a sparse form that the source has; kNoTensor if none fits.
   TensorIndex AddSparse(const Value& value);
-  void FindActivations(const Graph& graph);
+  void FindFused(const Graph& graph);
   Result<TensorIndex> AddDim(const Dim& dim);
   Result<TensorIndex> AddDimTree(const Dim::Tree& tree);
   TensorIndex AddScalarI32(std::string_view hint);

@@ -2,6 +2,9 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <utility>
+
 #include "formats/tflite/blockwise.h"
 #include "formats/tflite/family.h"
 #include "formats/tflite/importer.h"
@@ -192,6 +195,38 @@ Result<Value*> ImportContext::FloatWeights(Value* weights) {
   NN_ASSIGN(Value* const floats, Add("dequantize", {weights}, DequantizeAttrs{}));
   ++hybrids_;
   return floats;
+}
+
+namespace {
+
+// The integers of a hybrid kernel, which reads those of UINT8 as INT8 and ignores zero points.
+Result<Value*> HybridIntegers(Graph& graph, Value* weights) {
+  const Quant& quant = *weights->type().quant;
+  if (std::ranges::any_of(quant.zero_points, [](int64_t z) { return z != 0; }))
+    return UnsupportedError(
+        "{} weights with a zero point in a float computation are unsupported, because hybrid "
+        "kernels ignore it; nnconvert --dequantize converts them to floats",
+        DTypeName(weights->dtype()));
+  if (weights->dtype() != DType::kU8) return weights;
+  if (!weights->is_constant())
+    return UnsupportedError("u8 weights in a float computation must be constant");
+  const Tensor& t = weights->constant();
+  return graph.AddConstant(Tensor(DType::kI8, t.dims(), t.blob()), std::string(weights->name()),
+                           weights->type().quant);
+}
+
+}  // namespace
+
+Status ImportContext::MakeHybrid(Value*& x, Value*& weights, DynamicFakeQuantizeAttrs rows) {
+  if (x->type().quantized() || !weights->type().quantized()) return {};
+  if (hybrid_as_float_) {
+    NN_ASSIGN(weights, FloatWeights(weights));
+    return {};
+  }
+  NN_ASSIGN(weights, HybridIntegers(graph_, weights));
+  NN_ASSIGN(weights, Add("dequantize", {weights}, DequantizeAttrs{}));
+  NN_ASSIGN(x, Add("dynamic_fake_quantize", {x}, std::move(rows)));
+  return {};
 }
 
 Result<Value*> ImportContext::Weights(size_t i) {

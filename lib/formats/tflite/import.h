@@ -17,6 +17,7 @@
 #include "formats/tflite/variables.h"
 #include "ir/graph.h"
 #include "ir/op_def.h"
+#include "ops/quant/fake_quantize.h"
 
 namespace nn::tflite {
 
@@ -105,6 +106,10 @@ class ImportContext {
   // weights unless hybrid kernels, which quantize their float inputs in each run, are imported as
   // float operators.
   Result<Value*> FloatWeights(Value* weights);
+  // x and the weights of a product. If only the weights are quantized, a hybrid kernel computes it
+  // (formats/tflite/hybrid.h): x becomes what the kernel rounds it to, unless hybrid kernels are
+  // imported as float operators, and the weights are dequantized.
+  Status MakeHybrid(Value*& x, Value*& weights, DynamicFakeQuantizeAttrs rows);
   // Input i, which may have blockwise quantization (ImportRow::blockwise): the real numbers of its
   // blocks. The kernels quantize their float input, but the graph has the float operator, because
   // the built-in kernel and XNNPACK, which LiteRT uses by default, round in different ways.

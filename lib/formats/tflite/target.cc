@@ -2,6 +2,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <set>
 
 #include "formats/tflite/export.h"
 #include "formats/tflite/narrow_cast.h"
@@ -277,6 +278,23 @@ bool TakesIdiom(const Node& node) {
   return x.dtype == DType::kF32 && x.rank() == 4 && x.dim(ChannelAxis(layout, 4)).is_const();
 }
 
+// Rounded numbers that are results of a graph do not belong to hybrid kernels alone.
+Status ExpandRoundedResults(Graph& graph) {
+  for (Node& node : graph.nodes())
+    for (const auto& region : node.regions()) NN_RETURN_IF_ERROR(ExpandRoundedResults(*region));
+  std::set<Node*> rounded;
+  for (const Port& p : graph.outputs())
+    if (Node* const node = p.value->def(); node != nullptr && node->Is("dynamic_fake_quantize"))
+      rounded.insert(node);
+  for (Node* const node : rounded) NN_RETURN_IF_ERROR(node->op().decompose(graph, *node));
+  return {};
+}
+
+Status Prepare(Graph& graph) {
+  NN_RETURN_IF_ERROR(FuseQuantized(graph));
+  return ExpandRoundedResults(graph);
+}
+
 }  // namespace
 
 const Target& TfliteTarget() {
@@ -285,7 +303,7 @@ const Target& TfliteTarget() {
                                 .takes_idiom = TakesIdiom,
                                 .takes_regions = true,
                                 .rewrites = kRewrites,
-                                .prepare = FuseQuantized};
+                                .prepare = Prepare};
   return target;
 }
 

@@ -129,6 +129,25 @@ bool NarrowBias(std::span<const Type> in, size_t x, size_t bias) {
   return bias < in.size() && in[x].dtype == DType::kI16 && in[bias].dtype == DType::kI32;
 }
 
+// The version of a hybrid kernel of 8-bit weights: with one scale, and with several.
+int32_t HybridVersion(Op op, const Type& weights, const VersionTraits& traits) {
+  if (weights.dtype != DType::kI8) return 1;
+  const bool several = PerAxis(weights) && weights.quant->scales.size() > 1;
+  switch (op) {
+    case Op::BATCH_MATMUL:
+      return traits.asymmetric_inputs ? 4 : 1;
+    case Op::CONV_2D:
+      return several ? 5 : 2;
+    case Op::DEPTHWISE_CONV_2D:
+      return several ? 6 : 4;
+    case Op::FULLY_CONNECTED:
+      if (several) return 12;
+      return traits.asymmetric_inputs ? 9 : 3;
+    default:
+      return 1;
+  }
+}
+
 int32_t DotVersion(Op op, std::span<const Type> in, const VersionTraits& traits) {
   switch (op) {
     case Op::CONV_2D:
@@ -139,6 +158,7 @@ int32_t DotVersion(Op op, std::span<const Type> in, const VersionTraits& traits)
       if (in[1].dtype == DType::kI4) return 7;
       return traits.dilated ? 2 : 1;
     case Op::FULLY_CONNECTED:
+      if (in[1].dtype == DType::kI2) return 14;
       if (in[1].dtype == DType::kI4) return in[0].dtype == DType::kI16 ? 13 : 10;
       if (NarrowBias(in, 0, 2)) return 11;
       if (in.size() == 2) return 6;
@@ -170,6 +190,8 @@ int32_t CastVersion(DType from, DType to) {
 int32_t VersionOf(Op op, std::span<const Type> in, std::span<const Type> out,
                   const VersionTraits& traits) {
   int32_t v = std::max(TypeVersion(op, in), DotVersion(op, in, traits));
+  if (in.size() > 1 && in[0].dtype == DType::kF32)
+    v = std::max(v, HybridVersion(op, in[1], traits));
   const auto at_least = [&](bool needed, int32_t version) {
     if (needed) v = std::max(v, version);
   };

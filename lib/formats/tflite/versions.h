@@ -10,10 +10,11 @@ namespace nn::tflite {
 
 // The options that determine an operator's version.
 struct VersionTraits {
-  bool dilated = false;        // DEPTHWISE_CONV_2D
-  bool grouped = false;        // CONV_2D
-  bool keep_num_dims = false;  // FULLY_CONNECTED
-  bool half_pixel = false;     // RESIZE_*
+  bool dilated = false;            // DEPTHWISE_CONV_2D
+  bool grouped = false;            // CONV_2D
+  bool keep_num_dims = false;      // FULLY_CONNECTED
+  bool asymmetric_inputs = false;  // of hybrid kernels: FULLY_CONNECTED, BATCH_MATMUL
+  bool half_pixel = false;         // RESIZE_*
   bool align_corners = false;
   bool batch_dims = false;   // GATHER
   bool activation = false;   // TRANSPOSE_CONV

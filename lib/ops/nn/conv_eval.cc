@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "base/arith.h"
+#include "ops/quant/quantized.h"
 #include "ops/quant/requant.h"
 #include "ops/support/index.h"
 #include "ops/support/reals.h"
@@ -94,7 +95,7 @@ Status EvalReals(EvalContext& ctx, const ConvProblem& p) {
 // Source: tflite/kernels/internal/reference/{conv,depthwiseconv_uint8,transpose_conv}.h and
 // integer_ops/{conv,depthwise_conv,transpose_conv}.h.
 template <typename TX, typename TW>
-Status EvalTflite(EvalContext& ctx, const ConvProblem& p) {
+Status EvalTflite(EvalContext& ctx, const ConvProblem& p, const Tensor& filter) {
   if (!ctx.out_type().quantized()) return ModelError("the output is not quantized");
   const Quant& xq = *ctx.in_type(0).quant;
   const Quant& wq = *ctx.in_type(1).quant;
@@ -107,7 +108,7 @@ Status EvalTflite(EvalContext& ctx, const ConvProblem& p) {
   const bool wide = sizeof(TX) == 2 && !(ctx.has(2) && ctx.in(2).dtype() == DType::kI32);
   NN_ASSIGN(TensorBuilder out, ctx.NewOutput());
   const TX* x = ctx.in(0).As<TX>().data();
-  const TW* w = ctx.in(1).As<TW>().data();
+  const TW* w = filter.As<TW>().data();
   TX* y = out.As<TX>().data();
   std::vector<FixedMultiplier> multipliers;
   for (size_t c = 0; c < channels; ++c)
@@ -225,9 +226,11 @@ Status EvalConvolution(EvalContext& ctx, const ConvProblem& p) {
                            : EvalIntegers<int8_t, int8_t>(ctx, p);
   }
   if (ctx.in_type(0).quantized()) {
-    if (x == DType::kU8 && w == DType::kU8) return EvalTflite<uint8_t, uint8_t>(ctx, p);
-    if (x == DType::kI8 && w == DType::kI8) return EvalTflite<int8_t, int8_t>(ctx, p);
-    if (x == DType::kI16 && w == DType::kI8) return EvalTflite<int16_t, int8_t>(ctx, p);
+    const Tensor filter = InBytes(ctx.in(1));
+    const bool is_signed = filter.dtype() == DType::kI8;
+    if (x == DType::kU8 && w == DType::kU8) return EvalTflite<uint8_t, uint8_t>(ctx, p, filter);
+    if (x == DType::kI8 && is_signed) return EvalTflite<int8_t, int8_t>(ctx, p, filter);
+    if (x == DType::kI16 && is_signed) return EvalTflite<int16_t, int8_t>(ctx, p, filter);
     return UnsupportedError("quantized {} of {} by {} is not supported", ctx.node().op_name(),
                             DTypeName(x), DTypeName(w));
   }

@@ -69,6 +69,19 @@ Status RequireIntegerProduct(const InferContext& ctx) {
   return {};
 }
 
+bool IsNarrowSigned(DType dtype) {
+  return IsInteger(dtype) && IsSigned(dtype) && DTypeBits(dtype) < 8;
+}
+
+Tensor InBytes(const Tensor& tensor) {
+  if (!IsNarrowSigned(tensor.dtype())) return tensor;
+  std::vector<int8_t> bytes;
+  bytes.reserve(static_cast<size_t>(tensor.elements()));
+  for (int64_t i = 0; i < tensor.elements(); ++i)
+    bytes.push_back(static_cast<int8_t>(tensor.GetInt(i)));
+  return Tensor::Of<int8_t>(tensor.dims(), bytes);
+}
+
 int64_t ClampTo(DType dtype, int64_t v) {
   return std::clamp(v, MinInteger(dtype), MaxInteger(dtype));
 }

@@ -33,6 +33,11 @@ bool CanRequantize(DType from, DType to);
 // types, and input 4, a bias, is i32: the inputs of matmul_integer and conv_integer.
 Status RequireIntegerProduct(const InferContext& ctx);
 
+// Whether it is a type of signed integers of fewer than 8 bits.
+bool IsNarrowSigned(DType dtype);
+// Such integers as i8; other tensors as they are.
+Tensor InBytes(const Tensor& tensor);
+
 // Clamps to the range of the type.
 int64_t ClampTo(DType dtype, int64_t v);
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "formats/tflite/family.h"
+#include "formats/tflite/hybrid.h"
 #include "formats/tflite/native.h"
 #include "formats/tflite/signature.h"
 #include "ops/array/permute.h"
@@ -30,12 +31,17 @@ Result<Padding> PaddingOf(fb::Padding padding) {
 // Input, filter and bias, if present.
 Result<std::vector<Value*>> Operands(ImportContext& ctx, size_t x, size_t w, size_t bias) {
   NN_ASSIGN(Value* const input, ctx.Ranked(x));
-  NN_ASSIGN(Value * filter, ctx.Ranked(w));
-  if (!input->type().quantized()) {
-    NN_ASSIGN(filter, ctx.FloatWeights(filter));
-  }
+  NN_ASSIGN(Value* const filter, ctx.Ranked(w));
   std::vector<Value*> operands = {input, filter};
   if (ctx.input(bias) != nullptr) operands.push_back(ctx.input(bias));
+  return operands;
+}
+
+// The same for an operator without a hybrid kernel.
+Result<std::vector<Value*>> PlainOperands(ImportContext& ctx, size_t x, size_t w, size_t bias) {
+  NN_ASSIGN(std::vector<Value*> operands, Operands(ctx, x, w, bias));
+  if (operands[0]->type().quantized()) return operands;
+  NN_ASSIGN(operands[1], ctx.FloatWeights(operands[1]));
   return operands;
 }
 
@@ -48,6 +54,15 @@ Result<int64_t> Groups(const Value* x, const Dim& filter_channels) {
     return ModelError("the filter has {} channels, which do not divide the {} of the input",
                       filter_channels.value(), channels.value());
   return channels.value() / filter_channels.value();
+}
+
+// Emits a convolution of two spatial axes, or what its hybrid kernel computes.
+Status EmitConv(ImportContext& ctx, fb::ActivationFunctionType activation,
+                std::vector<Value*> operands, const ConvAttrs& a) {
+  if (const Type& filter = operands[1]->type(); filter.quantized())
+    NN_RETURN_IF_ERROR(ctx.MakeHybrid(
+        operands[0], operands[1], RowsOfImages(filter.rank(), IsSymmetricConv(a, *filter.quant))));
+  return ctx.EmitActivated(activation, "conv", std::move(operands), a);
 }
 
 Status RequireRanks(const std::vector<Value*>& operands, int rank) {
@@ -74,7 +89,7 @@ Status ImportConv2d(ImportContext& ctx) {
   a.dilations = {o->dilation_h_factor(), o->dilation_w_factor()};
   NN_ASSIGN(a.padding, PaddingOf(o->padding()));
   NN_ASSIGN(a.groups, Groups(operands[0], operands[1]->type().dim(3)));
-  return ctx.EmitActivated(o->fused_activation_function(), "conv", std::move(operands), a);
+  return EmitConv(ctx, o->fused_activation_function(), std::move(operands), a);
 }
 
 // Each input channel is a group. If their number is unknown, it follows from the depth multiplier.
@@ -98,12 +113,12 @@ Status ImportDepthwise(ImportContext& ctx) {
   a.dilations = {o->dilation_h_factor(), o->dilation_w_factor()};
   NN_ASSIGN(a.padding, PaddingOf(o->padding()));
   NN_ASSIGN(a.groups, DepthwiseGroups(operands, o->depth_multiplier()));
-  return ctx.EmitActivated(o->fused_activation_function(), "conv", std::move(operands), a);
+  return EmitConv(ctx, o->fused_activation_function(), std::move(operands), a);
 }
 
 Status ImportConv3d(ImportContext& ctx) {
   NN_ASSIGN(const auto* const o, ctx.Options<fb::Conv3DOptions>());
-  NN_ASSIGN(std::vector<Value*> operands, Operands(ctx, 0, 1, 2));
+  NN_ASSIGN(std::vector<Value*> operands, PlainOperands(ctx, 0, 1, 2));
   NN_RETURN_IF_ERROR(RequireRanks(operands, 5));
   ConvAttrs a;
   a.layout = Layout::kNxc;
@@ -215,13 +230,14 @@ Status ImportTransposeConv(ImportContext& ctx) {
   NN_RETURN_IF_ERROR(SetTransposedSizes(a, padding, shape.spatial,
                                         SpatialAxes(operands[0]->type(), 1, 2),
                                         SpatialAxes(operands[1]->type(), 1, 2)));
+  NN_RETURN_IF_ERROR(ctx.MakeHybrid(operands[0], operands[1], RowsOfImages(4, false)));
   return EmitTransposed(ctx, o->fused_activation_function(), std::move(operands), std::move(a),
                         shape);
 }
 
 Status ImportConv3dTranspose(ImportContext& ctx) {
   NN_ASSIGN(const auto* const o, ctx.Options<fb::Conv3DOptions>());
-  NN_ASSIGN(std::vector<Value*> operands, Operands(ctx, 2, 1, 3));
+  NN_ASSIGN(std::vector<Value*> operands, PlainOperands(ctx, 2, 1, 3));
   NN_RETURN_IF_ERROR(RequireRanks(operands, 5));
   NN_ASSIGN(const TransposedShape shape, TransposedShapeOf(ctx, 3));
   NN_ASSIGN(const Padding padding, PaddingOf(o->padding()));
@@ -254,7 +270,7 @@ Status ImportTransposeConvBias(ImportContext& ctx) {
   std::memcpy(options.data(), bytes.data(), sizeof(options));
   if (options[0] != kSame && options[0] != kValid)
     return ModelError("unknown padding {}", options[0]);
-  NN_ASSIGN(std::vector<Value*> operands, Operands(ctx, 0, 1, 2));
+  NN_ASSIGN(std::vector<Value*> operands, PlainOperands(ctx, 0, 1, 2));
   NN_RETURN_IF_ERROR(RequireRanks(operands, 4));
   for (const Value* v : operands)
     if (v->dtype() != DType::kF32) return ModelError("an operand is {}", v->type().ToString());
@@ -329,7 +345,8 @@ Status WriteDepthwise(ExportContext& ctx, const Node& node, const ConvAttrs& a) 
   const auto filter = *node.input(1)->type().const_dims();
   const auto multiplier = static_cast<int32_t>(filter[3] / a.groups);
   std::vector<TensorIndex> results = ctx.ResultsOf(node);
-  std::vector<TensorIndex> inputs = {ctx.TensorOf(node.input(0)), ctx.TensorOf(node.input(1)),
+  std::vector<TensorIndex> inputs = {ctx.TensorOf(ctx.OperandOf(node, 0)),
+                                     ctx.TensorOf(ctx.OperandOf(node, 1)),
                                      DepthwiseBias(ctx, node)};
   ctx.AddOperator(fb::BuiltinOperator::DEPTHWISE_CONV_2D, {std::move(results), std::move(inputs)},
                   fb::CreateDepthwiseConv2DOptions(
@@ -415,9 +432,9 @@ Status WriteConvTranspose(ExportContext& ctx, const Node& node) {
   if (solid) {
     NN_ASSIGN(filter, SolidFilter(ctx, node.input(1)));
   } else {
-    filter = ctx.TensorOf(node.input(1));
+    filter = ctx.TensorOf(ctx.OperandOf(node, 1));
   }
-  std::vector<TensorIndex> inputs = {shape, filter, ctx.TensorOf(node.input(0))};
+  std::vector<TensorIndex> inputs = {shape, filter, ctx.TensorOf(ctx.OperandOf(node, 0))};
   if (node.input(2) != nullptr) inputs.push_back(ctx.BiasOf(node));
   if (solid) {
     ctx.AddOperator(

@@ -5,6 +5,7 @@
 
 #include "formats/tflite/complex.h"
 #include "formats/tflite/family.h"
+#include "formats/tflite/hybrid.h"
 #include "formats/tflite/narrow_cast.h"
 #include "formats/tflite/operand_fit.h"
 #include "formats/tflite/tensor.h"
@@ -408,6 +409,12 @@ Status WriteDequantize(ExportContext& ctx, const Node& node) {
   return {};
 }
 
+// A hybrid kernel rounds its input by itself.
+std::optional<std::string> WhyNotRounding(const Node& node) {
+  if (IsPartOfHybrids(node)) return std::nullopt;
+  return "only hybrid kernels round to 8 bits and back";
+}
+
 std::optional<std::string> WhyNotDequantize(const Node& node) {
   const Type& x = node.input(0)->type();
   const bool is_half_weight = x.dtype == DType::kF16 && node.input(0)->is_constant();
@@ -487,6 +494,7 @@ constexpr ExportRow kElementwiseExports[] = {
     {.op = "select", .any_type = true},
     {.op = "cast", .write = WriteCast, .why_not = WhyNotCast, .any_type = true},
     {.op = "quantize", .write = WriteQuantize, .why_not = WhyNotQuantize},
+    {.op = "dynamic_fake_quantize", .why_not = WhyNotRounding},
     {.op = "dequantize", .write = WriteDequantize, .why_not = WhyNotDequantize, .any_type = true},
 };
 

@@ -1,5 +1,6 @@
 #include "ops/math/matmul.h"
 #include "formats/tflite/family.h"
+#include "formats/tflite/hybrid.h"
 #include "ops/array/shape.h"
 
 namespace nn::tflite {
@@ -21,9 +22,6 @@ Status ImportFullyConnected(ImportContext& ctx) {
   NN_ASSIGN(const auto* const o, ctx.Options<fb::FullyConnectedOptions>());
   NN_ASSIGN(Value * x, ctx.Ranked(0));
   NN_ASSIGN(Value * w, ctx.Weights(1));
-  if (!x->type().quantized()) {
-    NN_ASSIGN(w, ctx.FloatWeights(w));
-  }
   if (o->weights_format() != fb::FullyConnectedOptionsWeightsFormat::DEFAULT)
     return UnsupportedError("shuffled weights (SHUFFLED4x16INT8) are unsupported");
   if (w->type().rank() != 2)
@@ -31,6 +29,8 @@ Status ImportFullyConnected(ImportContext& ctx) {
   if (!o->keep_num_dims()) {
     NN_ASSIGN(x, AsMatrix(ctx, x, w->type().dim(1)));
   }
+  NN_RETURN_IF_ERROR(
+      ctx.MakeHybrid(x, w, RowsAlong(x->type().rank() - 1, o->asymmetric_quantize_inputs())));
   std::vector<Value*> operands = {x, w};
   if (ctx.input(2) != nullptr) operands.push_back(ctx.input(2));
   MatmulAttrs a;
@@ -40,11 +40,10 @@ Status ImportFullyConnected(ImportContext& ctx) {
 
 Status ImportBatchMatmul(ImportContext& ctx) {
   NN_ASSIGN(const auto* const o, ctx.Options<fb::BatchMatMulOptions>());
-  NN_ASSIGN(Value* const x, ctx.Ranked(0));
+  NN_ASSIGN(Value * x, ctx.Ranked(0));
   NN_ASSIGN(Value * y, ctx.Ranked(1));
-  if (!x->type().quantized()) {
-    NN_ASSIGN(y, ctx.FloatWeights(y));
-  }
+  NN_RETURN_IF_ERROR(ctx.MakeHybrid(
+      x, y, RowsAlong(x->type().rank() - (o->adj_x() ? 2 : 1), o->asymmetric_quantize_inputs())));
   NN_RETURN_IF_ERROR(ctx.Emit("matmul", {x, y}, MatmulAttrs{o->adj_x(), o->adj_y()}));
   Node* node = ctx.outputs()[0]->def();
   if (node->arithmetic() == Arithmetic::kTflite) node->set_arithmetic(Arithmetic::kTfliteFixed);
@@ -59,19 +58,26 @@ namespace {
 
 Status WriteMatmul(ExportContext& ctx, const Node& node) {
   const auto& a = node.attrs<MatmulAttrs>();
+  const auto hybrid = HybridOf(node);
+  const bool asymmetric = hybrid && hybrid->asymmetric;
   if (!IsFullyConnected(node)) {
-    ctx.AddOperator(fb::BuiltinOperator::BATCH_MATMUL, {ctx.ResultsOf(node), ctx.InputsOf(node)},
-                    fb::CreateBatchMatMulOptions(ctx.builder(), a.transpose_a, a.transpose_b));
+    VersionTraits traits;
+    traits.asymmetric_inputs = asymmetric;
+    ctx.AddOperator(
+        fb::BuiltinOperator::BATCH_MATMUL, {ctx.ResultsOf(node), ctx.InputsOf(node)},
+        fb::CreateBatchMatMulOptions(ctx.builder(), a.transpose_a, a.transpose_b, asymmetric),
+        traits);
     return {};
   }
   VersionTraits traits;
+  traits.asymmetric_inputs = asymmetric;
   traits.keep_num_dims = node.output()->type().rank() != 2;
-  ctx.AddOperator(
-      fb::BuiltinOperator::FULLY_CONNECTED, {ctx.ResultsOf(node), ctx.InputsOf(node)},
-      fb::CreateFullyConnectedOptions(ctx.builder(), ctx.ActivationOf(node),
-                                      fb::FullyConnectedOptionsWeightsFormat::DEFAULT,
-                                      traits.keep_num_dims, false, ExportContext::BiasTypeOf(node)),
-      traits);
+  ctx.AddOperator(fb::BuiltinOperator::FULLY_CONNECTED, {ctx.ResultsOf(node), ctx.InputsOf(node)},
+                  fb::CreateFullyConnectedOptions(ctx.builder(), ctx.ActivationOf(node),
+                                                  fb::FullyConnectedOptionsWeightsFormat::DEFAULT,
+                                                  traits.keep_num_dims, asymmetric,
+                                                  ExportContext::BiasTypeOf(node)),
+                  traits);
   return {};
 }
 

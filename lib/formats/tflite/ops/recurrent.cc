@@ -2,9 +2,11 @@
 #include "ops/recurrent/recurrent.h"
 
 #include "formats/tflite/family.h"
+#include "formats/tflite/hybrid.h"
 #include "formats/tflite/recurrent_operands.h"
 #include "ops/array/concat.h"
 #include "ops/array/shape.h"
+#include "ops/math/elementwise.h"
 #include "ops/recurrent/svdf.h"
 
 namespace nn::tflite {
@@ -102,7 +104,7 @@ Status ImportBidirectionalRnn(ImportContext& ctx) {
 Status ImportSvdf(ImportContext& ctx) {
   enum : size_t { kX, kFeature, kTime, kBias, kState };
   NN_ASSIGN(const auto* const o, ctx.Options<fb::SVDFOptions>());
-  NN_ASSIGN(Value* const x, ctx.Ranked(kX));
+  NN_ASSIGN(Value * x, ctx.Ranked(kX));
   NN_ASSIGN(Value * feature, ctx.Ranked(kFeature));
   NN_ASSIGN(Value * time, ctx.Ranked(kTime));
   NN_RETURN_IF_ERROR(RequireMatrix(feature, "feature weights"));
@@ -111,9 +113,10 @@ Status ImportSvdf(ImportContext& ctx) {
   const bool quantized = x->type().quantized();
   if (quantized && !time->is_constant())
     return UnsupportedError("quantized time weights that are not constant are unsupported");
-  if (!quantized) {
-    NN_ASSIGN(feature, ctx.FloatWeights(feature));
-    NN_ASSIGN(time, ctx.FloatWeights(time));
+  NN_RETURN_IF_ERROR(ctx.MakeHybrid(x, feature, RowsAlong(1, o->asymmetric_quantize_inputs())));
+  // The hybrid kernel dequantizes the time weights once, and rounds no state.
+  if (!quantized && time->type().quantized()) {
+    NN_ASSIGN(time, ctx.Add("dequantize", {time}, DequantizeAttrs{}));
   }
   NN_ASSIGN(Value* const state, InitialState(ctx, kState, {x->type().dim(0), dims[0], dims[1]}, 0));
   Value* bias = ctx.input(kBias);
