@@ -173,16 +173,21 @@ def _recipe(name: str, form: str) -> Recipe:
         q.quantize(calibration).export_model(str(folder / "model.tflite"))
         source.unlink()
         data = (folder / "model.tflite").read_bytes()
-        # Of LiteRT, only XNNPACK reads blocks; ONNX Runtime's optimizations multiply
-        # quantized weights in 8 bits.
+        # Of LiteRT, only XNNPACK reads blocks, and it rounds the input to 8 bits.
         traits = ["integer"] if form.startswith("static") else []
         if "blocks" in form:
             traits.append("xnnpack")
-        rtol = None if form.startswith("static") else 0.05 if "blocks" in form else 0.02
+        rtol = 0.05 if "blocks" in form else None
         return Made("model.tflite", _arrays(data, random), traits, rtol=rtol)
 
     return Recipe(f"{name}-{form}", make)
 
 
+# LiteRT computes convolutions of these from memory that does not belong to the weights
+# (DISAGREEMENTS.md).
+UNREADABLE = {("picture", "dynamic2"), ("picture", "dynamic8_tensor")}
+
+
 def recipes() -> list[Recipe]:
-    return [_recipe(name, form) for name in NETWORKS for form in FORMS]
+    pairs = [(name, form) for name in NETWORKS for form in FORMS]
+    return [_recipe(*pair) for pair in pairs if pair not in UNREADABLE]
