@@ -139,7 +139,11 @@ Status DequantizeWithin(Graph& graph) {
   for (auto it = graph.nodes().begin(); it != graph.nodes().end();) {
     Node& node = *it++;  // may be erased
     if (!node.regions().empty()) NN_RETURN_IF_ERROR(DequantizeRegions(graph, node));
-    if (node.Is("quantize") || node.Is("dequantize")) NN_RETURN_IF_ERROR(RemoveNode(graph, node));
+    if (node.Is("quantize") || node.Is("dequantize")) {
+      NN_RETURN_IF_ERROR(RemoveNode(graph, node));
+    } else if (node.Is("dynamic_fake_quantize")) {
+      graph.Replace(&node, node.input(0));
+    }
   }
   return DequantizeOutputs(graph);
 }

@@ -50,8 +50,8 @@ Status DequantizeConstants(Graph& graph);
 Result<bool> DequantizeConstant(Graph& graph, Node& node);
 
 // Turns a quantized model, in either form, into the float model that it approximates: constants are
-// dequantized; inputs, outputs and all values between them become f32; quantize and dequantize
-// disappear. Values are no longer limited to the range of a quantized type, with one exception: a
+// dequantized; inputs, outputs and all values between them become f32; quantize, dequantize and
+// dynamic_fake_quantize disappear. Values are no longer limited to the range of a quantized type, with one exception: a
 // type that has no negative numbers (zero point at the lower end of the integers) acts as the
 // activation of a convolution, product, normalization or arithmetic operator, and becomes a relu
 // unless the model has a bound there. Float16 weights stay. Biases are those of UnfuseQdq.

@@ -9,6 +9,7 @@
 #include "formats/tflite/export.h"
 #include "ops/math/matmul.h"
 #include "ops/nn/conv_transpose.h"
+#include "ops/reduce/reduction.h"
 
 namespace nn::tflite {
 
@@ -87,7 +88,8 @@ std::optional<Hybrid> HybridOf(const Node& product) {
       !HasScales(*kernel, type))
     return std::nullopt;
   const auto& rows = rounding->attrs<DynamicFakeQuantizeAttrs>();
-  if (rows.axes != kernel->rows.axes ||
+  const auto axes = ReducedAxes(rows.axes, product.input(0)->type().rank());
+  if (!axes || !std::ranges::equal(*axes, kernel->rows.axes) ||
       (!kernel->selects_rounding && rows.symmetric != kernel->rows.symmetric))
     return std::nullopt;
   return Hybrid{rounding->input(0), weights, !rows.symmetric};
