@@ -143,6 +143,9 @@ Status DequantizeWithin(Graph& graph) {
       NN_RETURN_IF_ERROR(RemoveNode(graph, node));
     } else if (node.Is("dynamic_fake_quantize")) {
       graph.Replace(&node, node.input(0));
+    } else if (node.attrs().Get("state_rounding")) {
+      NN_ASSIGN(Attrs attrs, node.attrs().With("state_rounding", EnumValue{"none"}));
+      node.set_attrs(std::move(attrs));
     }
   }
   return DequantizeOutputs(graph);

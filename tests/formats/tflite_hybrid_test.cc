@@ -91,6 +91,45 @@ TEST_CASE("tflite hybrid: each convolution has the rounding of its kernel") {
       "TRANSPOSE_CONV v4");
 }
 
+std::string Layer(const std::string& rounding, const std::string& operands,
+                  const std::string& attrs, const std::string& symmetric) {
+  return R"(graph { in %x: f32[3, 2, 3]
+    const %qw: i8[16, 3]{scale=0.004} = seeded(1)
+    const %qr: i8[16, 4]{axis=0, scale=[0.004, 0.004, 0.004, 0.004, 0.003, 0.003, 0.003, 0.003,
+                                        0.002, 0.002, 0.002, 0.002, 0.001, 0.001, 0.001, 0.001]}
+      = seeded(2)
+    const %qp: i8[12]{scale=0.01} = seeded(3)
+    const %qm: i8[4, 4]{scale=0.01} = seeded(4)
+    const %b: f32[16] = seeded(5)  const %n: f32[16] = seeded(6)  const %k: f32[4] = seeded(7)
+    %w = dequantize(%qw)  %r = dequantize(%qr)  %p = dequantize(%qp)  %m = dequantize(%qm)
+    %q = dynamic_fake_quantize(%x) {axes = [2], symmetric = )" +
+         symmetric + "}  %y = extended_lstm(%q, %w, %r, " + operands +
+         ") {state_rounding = " + rounding + attrs + "}  out \"y\" = %y }";
+}
+
+TEST_CASE("tflite hybrid: UNIDIRECTIONAL_SEQUENCE_LSTM keeps its integers and rounding") {
+  const std::string plain = "UNIDIRECTIONAL_SEQUENCE_LSTM v2";
+  const std::string all = "%b, _, _, %p, %n, %m, %k";
+  CheckKernel(Layer("symmetric", "%b", "", "true"), plain);
+  CheckKernel(Layer("symmetric", all, ", cell_clip = 0.5", "true"), plain);
+  CheckKernel(Layer("symmetric", "_, _, _, %p", ", batch_first = true", "true"), plain);
+  CheckKernel(Layer("asymmetric", all, "", "false"), "UNIDIRECTIONAL_SEQUENCE_LSTM v3");
+}
+
+TEST_CASE("tflite hybrid: a layer that no kernel computes is written step by step") {
+  const auto is_layer = [](const std::string& op) {
+    return op.starts_with("UNIDIRECTIONAL_SEQUENCE_LSTM");
+  };
+  // Its input has another rounding than its states.
+  const Graph source = Parse(Layer("symmetric", "%b", "", "false"));
+  const std::string file = FileOf(source);
+  const Names ops = OperatorsOf(file);
+  CHECK(std::ranges::none_of(ops, is_layer));
+  const auto written = ImportFile(file);
+  REQUIRE_MESSAGE(written.has_value(), written.error().message());
+  CHECK(LargestDifference(source, *written) <= 1e-6);
+}
+
 // The operators that round are written where no kernel does it.
 void CheckOperators(const std::string& text, const std::string& product) {
   CAPTURE(text);

@@ -81,6 +81,26 @@ TEST_CASE("extended_lstm: steps") {
     }
 }
 
+TEST_CASE("extended_lstm: steps with rounded states") {
+  for (const std::string rounding : {"symmetric", "asymmetric"})
+    for (const std::string operands :
+         {"%w, %r, %b, _, _, _, _, %m", "%w, %r, %b, _, _, %p, %n, %m, %k",
+          "%w, %r, _, _, _, _, _, %m"}) {
+      CAPTURE(rounding);
+      CAPTURE(operands);
+      const auto layer = [&](const std::string& value) {
+        return Parse(FloatLayer(operands, ", state_rounding = " + value));
+      };
+      const Graph rounded = layer(rounding);
+      Graph steps = rounded.Clone();
+      const Result<bool> unrolled = UnrollRecurrent(steps, *steps.nodes().begin());
+      REQUIRE(unrolled.has_value());
+      CHECK(*unrolled);
+      CHECK(LargestDifference(rounded, steps) < 1e-6);
+      CHECK(LargestDifference(rounded, layer("none")) > 1e-5);
+    }
+}
+
 TEST_CASE("extended_lstm: what cannot be written step by step") {
   const auto why_not = [](std::string text, std::string_view from, std::string_view to,
                           int64_t most) {

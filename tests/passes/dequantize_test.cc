@@ -61,6 +61,20 @@ TEST_CASE("dequantize: an svdf stays one operator") {
   CHECK(std::ranges::count(operators, "quantize") == 2);
 }
 
+TEST_CASE("dequantize: the rounding of hybrid kernels disappears") {
+  const Graph product = Dequantized(R"(graph { in %x: f32[2, 4]
+    const %q: i8[3, 4]{scale=0.5} = seeded(1)
+    %w = dequantize(%q)  %r = dynamic_fake_quantize(%x) {axes = [1]}
+    %y = matmul(%r, %w) {transpose_b = true}  out "y" = %y })");
+  CHECK(Operators(product) == Names{"matmul"});
+  const Graph layer = Dequantized(R"(graph { in %x: f32[3, 1, 2]
+    const %w: f32[8, 2] = seeded(1)  const %r: f32[8, 2] = seeded(2)
+    %q = dynamic_fake_quantize(%x) {axes = [2]}
+    %y = extended_lstm(%q, %w, %r) {state_rounding = symmetric}  out "y" = %y })");
+  CHECK(Operators(layer) == Names{"extended_lstm"});
+  CHECK(std::get<EnumValue>(*layer.nodes().begin()->attrs().Get("state_rounding")).name == "none");
+}
+
 TEST_CASE("dequantize: operators on quantized types become float operators; bounds stay") {
   const Graph original = Parse(kModel);
   const Graph g = Dequantized(kModel);

@@ -23,11 +23,12 @@ struct LstmOptions {
   fb::ActivationFunctionType activation{};
   float cell_clip = 0;
   float projection_clip = 0;
+  bool asymmetric_inputs = false;  // of a hybrid kernel
 };
 
-// Whether a direction has a projection, normalized gates, or an integer arithmetic with coupled
-// gates or a hidden state of another type than the output state. kUnsupported for an integer kernel
-// that is not imported.
+// Whether a direction has a projection, normalized gates, a hybrid kernel, or an integer arithmetic
+// with coupled gates or a hidden state of another type than the output state. kUnsupported for an
+// integer kernel that is not imported.
 Result<bool> IsExtendedLstm(const ImportContext& ctx, const LstmInputs& in);
 
 // One direction; y [T, B, n] or, with batch_first, [B, T, n].

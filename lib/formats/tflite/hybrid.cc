@@ -9,6 +9,7 @@
 #include "formats/tflite/export.h"
 #include "ops/math/matmul.h"
 #include "ops/nn/conv_transpose.h"
+#include "ops/recurrent/extended_lstm.h"
 #include "ops/reduce/reduction.h"
 
 namespace nn::tflite {
@@ -95,12 +96,70 @@ std::optional<Hybrid> HybridOf(const Node& product) {
   return Hybrid{rounding->input(0), weights, !rows.symmetric};
 }
 
+namespace {
+
+using Lstm = ExtendedLstmInputs;
+
+// The integers that the operand of a layer dequantizes; null if it is no constant of INT8.
+const Value* IntegersOf(const Value* operand) {
+  const Node* const scaling = operand == nullptr ? nullptr : operand->def();
+  if (scaling == nullptr || !scaling->Is("dequantize")) return nullptr;
+  const Value* const integers = scaling->input(0);
+  const bool fits =
+      integers->is_constant() && integers->type().quantized() && integers->dtype() == DType::kI8 &&
+      std::ranges::all_of(integers->type().quant->zero_points, [](int64_t z) { return z == 0; });
+  return fits ? integers : nullptr;
+}
+
+// Whether the rows of each of `parts` parts have one scale.
+bool HasScaleOfParts(const Value& integers, int64_t parts) {
+  const Quant& quant = *integers.type().quant;
+  if (!quant.per_axis() || quant.scales.size() == 1) return true;
+  const size_t rows = quant.scales.size() / static_cast<size_t>(parts);
+  bool fits = quant.axis == 0 && rows > 0;
+  for (size_t i = 0; fits && i < quant.scales.size(); ++i)
+    fits = quant.scales[i] == quant.scales[i / rows * rows];
+  return fits;
+}
+
+}  // namespace
+
+bool IsHybridLayer(const Node& layer) {
+  if (!layer.Is("extended_lstm")) return false;
+  const auto& a = layer.attrs<ExtendedLstmAttrs>();
+  const Node* const rounding = layer.input(Lstm::kX)->def();
+  if (a.state_rounding == StateRounding::kNone || rounding == nullptr ||
+      !rounding->Is("dynamic_fake_quantize"))
+    return false;
+  const auto& rows = rounding->attrs<DynamicFakeQuantizeAttrs>();
+  if (rows.axes != std::vector<int64_t>{2} ||
+      rows.symmetric != (a.state_rounding == StateRounding::kSymmetric))
+    return false;
+  const auto fits = [&](size_t i, int64_t parts) {
+    const Value* const integers = IntegersOf(layer.input(i));
+    return integers != nullptr && HasScaleOfParts(*integers, parts);
+  };
+  const auto gates = static_cast<int64_t>(a.gates());
+  return fits(Lstm::kW, gates) && fits(Lstm::kR, gates) &&
+         (layer.input(Lstm::kPeepholes) == nullptr || fits(Lstm::kPeepholes, gates - 1)) &&
+         (layer.input(Lstm::kProjection) == nullptr || fits(Lstm::kProjection, 1));
+}
+
+const Value* LayerOperand(const Node& layer, size_t i) {
+  const bool rounded = i == Lstm::kX, scaled = i == Lstm::kW || i == Lstm::kR ||
+                                               i == Lstm::kPeepholes || i == Lstm::kProjection;
+  const Value* const v = layer.input(i);
+  return v != nullptr && (rounded || scaled) && IsHybridLayer(layer) ? v->def()->input(0) : v;
+}
+
 bool IsPartOfHybrids(const Node& node) {
   if (!node.Is("dynamic_fake_quantize") && !node.Is("dequantize")) return false;
-  const int place = node.Is("dequantize") ? 1 : 0;
+  const bool rounds = node.Is("dynamic_fake_quantize");
   const auto uses = node.output()->uses();
   return !uses.empty() && std::ranges::all_of(uses, [&](const Use& use) {
-    return use.index == place && HybridOf(*use.node).has_value();
+    const auto i = static_cast<size_t>(use.index);
+    if (IsHybridLayer(*use.node)) return LayerOperand(*use.node, i) != use.node->input(i);
+    return i == (rounds ? 0 : 1) && HybridOf(*use.node).has_value();
   });
 }
 

@@ -7,6 +7,7 @@
 // EvalHybrid*. XNNPACK, which LiteRT uses by default, rounds all inputs asymmetrically.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 
@@ -33,6 +34,12 @@ struct Hybrid {
 
 // nullopt if no kernel computes the node from these types, scales and rows.
 std::optional<Hybrid> HybridOf(const Node& product);
+
+// Whether a hybrid kernel computes an extended_lstm: its input has the rounding of its states, and
+// each gate has integers of one scale.
+bool IsHybridLayer(const Node& layer);
+// Operand i of an extended_lstm, or what a hybrid kernel has in its place.
+const Value* LayerOperand(const Node& layer, size_t i);
 
 // Whether the node rounds inputs or dequantizes weights, and all its users are hybrid kernels.
 bool IsPartOfHybrids(const Node& node);

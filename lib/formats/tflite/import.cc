@@ -217,14 +217,16 @@ Result<Value*> HybridIntegers(Graph& graph, Value* weights) {
 
 }  // namespace
 
+Result<Value*> ImportContext::HybridWeights(Value* weights) {
+  if (!rounds_inputs()) return FloatWeights(weights);
+  NN_ASSIGN(Value* const integers, HybridIntegers(graph_, weights));
+  return Add("dequantize", {integers}, DequantizeAttrs{});
+}
+
 Status ImportContext::MakeHybrid(Value*& x, Value*& weights, DynamicFakeQuantizeAttrs rows) {
   if (x->type().quantized() || !weights->type().quantized()) return {};
-  if (hybrid_as_float_) {
-    NN_ASSIGN(weights, FloatWeights(weights));
-    return {};
-  }
-  NN_ASSIGN(weights, HybridIntegers(graph_, weights));
-  NN_ASSIGN(weights, Add("dequantize", {weights}, DequantizeAttrs{}));
+  NN_ASSIGN(weights, HybridWeights(weights));
+  if (!rounds_inputs()) return {};
   NN_ASSIGN(x, Add("dynamic_fake_quantize", {x}, std::move(rows)));
   return {};
 }

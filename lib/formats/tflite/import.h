@@ -106,6 +106,10 @@ class ImportContext {
   // weights unless hybrid kernels, which quantize their float inputs in each run, are imported as
   // float operators.
   Result<Value*> FloatWeights(Value* weights);
+  // Whether hybrid kernels are imported as what they compute, and not as float operators.
+  bool rounds_inputs() const { return !hybrid_as_float_; }
+  // Dequantizes the weights of a hybrid kernel.
+  Result<Value*> HybridWeights(Value* weights);
   // x and the weights of a product. If only the weights are quantized, a hybrid kernel computes it
   // (formats/tflite/hybrid.h): x becomes what the kernel rounds it to, unless hybrid kernels are
   // imported as float operators, and the weights are dequantized.

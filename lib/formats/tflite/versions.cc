@@ -205,6 +205,10 @@ int32_t VersionOf(Op op, std::span<const Type> in, std::span<const Type> out,
     case Op::BIDIRECTIONAL_SEQUENCE_LSTM:
       at_least(traits.batch_first, 2);
       break;
+    case Op::UNIDIRECTIONAL_SEQUENCE_LSTM:
+      at_least(in[0].dtype == DType::kF32 && in[2].dtype == DType::kI8,
+               traits.asymmetric_inputs ? 3 : 2);
+      break;
     case Op::BROADCAST_TO:
       return in[0].dtype == DType::kI8 || in[0].dtype == DType::kI16 ? 3 : 2;
     case Op::CAST:

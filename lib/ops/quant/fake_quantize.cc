@@ -1,6 +1,7 @@
 #include "ops/quant/fake_quantize.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 #include <vector>
 
@@ -127,7 +128,36 @@ Result<bool> DecomposeDynamicFakeQuantize(Graph& graph, Node& node) {
   return true;
 }
 
+// std::round() of a number below 2^23 in magnitude; NaN for NaN.
+float HalfAway(float v) {
+  const float size = std::fabs(v);
+  const float whole = std::floor(size);
+  return std::copysign(size - whole >= 0.5f ? whole + 1 : whole, v);
+}
+
 }  // namespace
+
+std::vector<float> FakeQuantizedRow(std::span<const float> x, bool symmetric) {
+  float low = 0, high = 0;
+  for (const float v : x) {
+    low = Smaller(low, v);
+    high = Larger(high, v);
+  }
+  const float range = symmetric ? Larger(-low, high) : high - low;
+  const float whole = symmetric ? 127.0f : 255.0f;
+  const float safe = range < kLeastRange ? whole : range;
+  const float scale = safe / whole;
+  const auto cut = [](float v) { return std::fmin(std::fmax(v, -128.0f), 127.0f); };
+  const float zero = symmetric ? 0.0f : cut(HalfAway(-128.0f - low * 255.0f / safe));
+  const float inverse = symmetric ? whole / safe : 1.0f / scale;
+  std::vector<float> y;
+  y.reserve(x.size());
+  for (const float v : x) {
+    const float q = HalfAway(symmetric ? v * inverse : v * inverse + zero);
+    y.push_back(((symmetric ? q : cut(q)) - zero) * scale);
+  }
+  return y;
+}
 
 void RegisterFakeQuantizeOps(OpRegistry& ops) {
   OpDef op;

@@ -17,6 +17,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "ir/attrs.h"
@@ -28,5 +29,16 @@ struct DynamicFakeQuantizeAttrs {
   bool symmetric = true;
   static std::span<const AttrField> Fields();
 };
+
+// How a recurrent layer rounds its state before it multiplies it by weights: a row for each
+// sequence.
+enum class StateRounding : uint8_t { kNone, kSymmetric, kAsymmetric };
+template <>
+struct EnumNames<StateRounding> {
+  static constexpr std::string_view kNames[] = {"none", "symmetric", "asymmetric"};
+};
+
+// One row, not empty, with the bits of the operator.
+std::vector<float> FakeQuantizedRow(std::span<const float> x, bool symmetric);
 
 }  // namespace nn

@@ -25,6 +25,7 @@ std::span<const AttrField> ExtendedLstmAttrs::Fields() {
       Field<&A::hidden_scale>("hidden_scale"),
       Field<&A::hidden_zero_point>("hidden_zero_point"),
       Field<&A::gate_scales>("gate_scales"),
+      Field<&A::state_rounding>("state_rounding"),
   };
   return fields;
 }
@@ -124,6 +125,7 @@ class FloatCell {
 
   void Step(const float* x, std::vector<float>& h, std::vector<float>& c) {
     using M = ScalarMachine;
+    h = Rounded(std::move(h));
     const size_t cells = c.size(), first = a_.coupled ? 0 : 1;
     const auto sigmoid = [](float v) { return scalar::SigmoidFn<M>::Run(v, {}); };
     std::vector<float> i, next(cells), hidden(cells);
@@ -142,6 +144,7 @@ class FloatCell {
       h = hidden;
       return;
     }
+    hidden = Rounded(std::move(hidden));
     for (size_t k = 0; k < h.size(); ++k) {
       float sum = Dot(operands_[In::kProjection].data() + k * cells, hidden.data(), cells);
       if (!operands_[In::kProjectionBias].empty()) sum += operands_[In::kProjectionBias][k];
@@ -150,6 +153,11 @@ class FloatCell {
   }
 
  private:
+  std::vector<float> Rounded(std::vector<float> v) const {
+    if (a_.state_rounding == StateRounding::kNone) return v;
+    return FakeQuantizedRow(v, a_.state_rounding == StateRounding::kSymmetric);
+  }
+
   static float Dot(const float* w, const float* v, size_t n) {
     float sum = 0;
     for (size_t k = 0; k < n; ++k) sum = Fma(v[k], w[k], sum);

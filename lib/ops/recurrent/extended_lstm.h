@@ -12,6 +12,7 @@
 #include "ir/attrs.h"
 #include "ir/graph.h"
 #include "ir/op_def.h"
+#include "ops/quant/fake_quantize.h"
 
 namespace nn {
 
@@ -36,6 +37,7 @@ struct EnumNames<CellActivation> {
 //   i = sigmoid(s), or 1 - f if coupled; f = sigmoid(s); n = activation(s)
 //   c' = f c + i n, clipped to [-cell_clip, cell_clip]; o = sigmoid(s); h' = o activation(c')
 //   with projection: h' = projection h' + projection_bias, clipped to +-projection_clip
+// With state_rounding, r and projection multiply what dynamic_fake_quantize makes of their operand.
 //
 // Quantized: extended_lstm_quant.h.
 struct ExtendedLstmAttrs {
@@ -48,6 +50,7 @@ struct ExtendedLstmAttrs {
   float hidden_scale = 0;
   int64_t hidden_zero_point = 0;
   std::vector<float> gate_scales;
+  StateRounding state_rounding = StateRounding::kNone;
 
   size_t gates() const { return coupled ? 3 : 4; }
   static std::span<const AttrField> Fields();

@@ -145,7 +145,15 @@ class ExtendedSteps {
     return Add("sigmoid", {sum});
   }
 
+  // What the weights of a state multiply.
+  Result<Value*> Rounded(Value* v) {
+    if (a_.state_rounding == StateRounding::kNone) return v;
+    return Add("dynamic_fake_quantize", {v},
+               DynamicFakeQuantizeAttrs{{1}, a_.state_rounding == StateRounding::kSymmetric});
+  }
+
   Status Step(int64_t t, Value*& h, Value*& c) {
+    NN_ASSIGN(h, Rounded(h));
     const size_t first = a_.coupled ? 0 : 1;
     NN_ASSIGN(Value* const f, Sigmoid(gates_[first], t, h, c));
     Value* i = nullptr;
@@ -164,6 +172,7 @@ class ExtendedSteps {
     NN_ASSIGN(Value* const shown, Activated(c));
     NN_ASSIGN(h, Add("mul", {o, shown}));
     if (Input(In::kProjection) == nullptr) return {};
+    NN_ASSIGN(h, Rounded(h));
     NN_ASSIGN(h, Product(h, Input(In::kProjection), Input(In::kProjectionBias)));
     NN_ASSIGN(h, Limited(h, a_.projection_clip));
     return {};

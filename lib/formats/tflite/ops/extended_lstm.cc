@@ -9,6 +9,7 @@
 
 #include "formats/tflite/extended_lstm.h"
 #include "formats/tflite/family.h"
+#include "formats/tflite/hybrid.h"
 #include "ops/array/concat.h"
 #include "ops/array/shape.h"
 #include "ops/array/slice.h"
@@ -50,6 +51,14 @@ Result<CellActivation> CellActivationOf(fb::ActivationFunctionType type) {
   }
 }
 
+// Whether weights of floats are integers, and the kernel is imported as what it computes.
+bool IsHybridLstm(const ImportContext& ctx, const LstmInputs& in) {
+  const Value* const x = ctx.input(0);
+  const Value* const r = ctx.input(in.r + 1);
+  return ctx.rounds_inputs() && x != nullptr && !x->type().quantized() && r != nullptr &&
+         r->type().quantized();
+}
+
 class ExtendedImport {
  public:
   ExtendedImport(ImportContext& ctx, const LstmInputs& in, const LstmOptions& options)
@@ -57,6 +66,11 @@ class ExtendedImport {
 
   Result<Value*> Run(Sequence x, Value* aux, RecurrentDirection direction) {
     quantized_ = x.x->type().quantized();
+    hybrid_ = IsHybridLstm(ctx_, in_);
+    if (hybrid_)
+      a_.state_rounding =
+          options_.asymmetric_inputs ? StateRounding::kAsymmetric : StateRounding::kSymmetric;
+    NN_ASSIGN(x.x, Rounded(x.x));
     a_.batch_first = x.batch_first;
     a_.coupled = ctx_.input(in_.w) == nullptr;
     std::vector<Value*> operands(In::kProjectionBias + 1);
@@ -64,6 +78,7 @@ class ExtendedImport {
     if (ctx_.input(in_.aux + 1) != nullptr) {
       if (aux == nullptr) return ModelError("there are weights of an auxiliary input without it");
       NN_ASSIGN(Value* const more, Matrices(in_.aux, "weights of the auxiliary input"));
+      NN_ASSIGN(aux, Rounded(aux));
       NN_ASSIGN(operands[In::kW], ctx_.Add("concat", {operands[In::kW], more}, ConcatAttrs{1}));
       NN_ASSIGN(x.x, ctx_.Add("concat", {x.x, aux}, ConcatAttrs{2}));
     }
@@ -83,6 +98,11 @@ class ExtendedImport {
   }
 
  private:
+  Result<Value*> Rounded(Value* x) {
+    if (!hybrid_) return x;
+    return ctx_.Add("dynamic_fake_quantize", {x}, RowsAlong(2, options_.asymmetric_inputs));
+  }
+
   Result<Value*> Reversed(Value* v, RecurrentDirection direction) {
     if (direction == RecurrentDirection::kForward) return v;
     return ctx_.Add("reverse", {v}, ReverseAttrs{{a_.batch_first ? 1 : 0}}, v->type().quant);
@@ -98,7 +118,7 @@ class ExtendedImport {
       if (g == 0 && a_.coupled) continue;
       if (v == nullptr) return ModelError("{} {} are missing", name, g);
       if (!v->type().ranked()) return UnsupportedError("the rank of {} is unknown", name);
-      if (!quantized_) {
+      if (!quantized_ && !hybrid_) {
         NN_ASSIGN(v, ctx_.FloatWeights(v));
       }
       parts.push_back(v);
@@ -112,9 +132,10 @@ class ExtendedImport {
       quant = std::make_shared<Quant>(*all->type().quant);
       if (quant->per_axis()) quant->axis = 0;
     }
-    return ctx_.graph().AddConstant(
+    Value* const operand = ctx_.graph().AddConstant(
         Tensor(t.dtype(), {t.dims().begin() + 1, t.dims().end()}, t.blob()), std::string(name),
         std::move(quant));
+    return hybrid_ && operand->type().quantized() ? ctx_.HybridWeights(operand) : operand;
   }
 
   Result<Value*> Matrices(size_t first, std::string_view name) {
@@ -143,6 +164,10 @@ class ExtendedImport {
     operands[In::kProjection] = weights;
     operands[In::kProjectionBias] = ctx_.input(in_.projection + 1);
     if (quantized_) return {};
+    if (hybrid_ && weights->type().quantized()) {
+      NN_ASSIGN(operands[In::kProjection], ctx_.HybridWeights(weights));
+      return {};
+    }
     NN_ASSIGN(operands[In::kProjection], ctx_.FloatWeights(weights));
     return {};
   }
@@ -207,11 +232,13 @@ class ExtendedImport {
   const LstmOptions& options_;
   ExtendedLstmAttrs a_;
   bool quantized_ = false;
+  bool hybrid_ = false;
 };
 
 }  // namespace
 
 Result<bool> IsExtendedLstm(const ImportContext& ctx, const LstmInputs& in) {
+  if (IsHybridLstm(ctx, in)) return true;
   if (ctx.input(in.projection) != nullptr || ctx.input(in.norm + 1) != nullptr) return true;
   if (ctx.input(0) == nullptr || !ctx.input(0)->type().quantized()) return false;
   const auto* const between = ctx.op().intermediates();
@@ -245,9 +272,11 @@ std::optional<std::string> WhyNotExtendedLayer(const Node& node) {
   for (const size_t i : {size_t{In::kInitialH}, size_t{In::kInitialC}})
     if (const Value* const v = node.input(i); v != nullptr && !IsZeros(*v))
       return "the operators start from zero states";
+  if (a.state_rounding != StateRounding::kNone && !IsHybridLayer(node))
+    return "its weights and the rounding of its input are not those of a hybrid kernel";
   for (const size_t i :
        {In::kW, In::kR, In::kBias, In::kPeepholes, In::kNorm, In::kProjection, In::kProjectionBias})
-    if (const Value* const v = node.input(i); v != nullptr && !v->is_constant())
+    if (const Value* const v = LayerOperand(node, i); v != nullptr && !v->is_constant())
       return "the weights must be constant";
   if (!x.ranked() || !x.dim(a.batch_first ? 0 : 1).is_const())
     return "the batch must be constant, because it is the size of the states; set it with --batch";
@@ -283,7 +312,7 @@ class ExtendedWriter {
         cells_(node.input(In::kR)->type().dim(0).value() / static_cast<int64_t>(a_.gates())) {}
 
   Status Write() {
-    std::vector<TensorIndex> operands = {ctx_.TensorOf(node_.input(In::kX))};
+    std::vector<TensorIndex> operands = {ctx_.TensorOf(LayerOperand(node_, In::kX))};
     AddGates(In::kW, "weights", operands);
     AddGates(In::kR, "recurrent_weights", operands);
     AddGates(In::kPeepholes, "peepholes", operands, 2);
@@ -292,16 +321,19 @@ class ExtendedWriter {
     } else {
       AddZeroBiases(operands);
     }
-    operands.push_back(ctx_.TensorOf(node_.input(In::kProjection)));
+    operands.push_back(ctx_.TensorOf(LayerOperand(node_, In::kProjection)));
     operands.push_back(ctx_.TensorOf(node_.input(In::kProjectionBias)));
     operands.push_back(State(In::kInitialH, node_.input(In::kR)->type().dim(1)));
     operands.push_back(State(In::kInitialC, Dim(cells_)));
     AddGates(In::kNorm, "norm", operands);
     const auto clip = [](float limit) { return std::isfinite(limit) ? limit : 0.0f; };
+    VersionTraits traits;
+    traits.asymmetric_inputs = a_.state_rounding == StateRounding::kAsymmetric;
     ctx_.AddOperator(Op::UNIDIRECTIONAL_SEQUENCE_LSTM, {{ctx_.ResultOf(node_)}, operands},
                      fb::CreateUnidirectionalSequenceLSTMOptions(
                          ctx_.builder(), ActivationTypeOf(a_.activation), clip(a_.cell_clip),
-                         clip(a_.projection_clip), !a_.batch_first));
+                         clip(a_.projection_clip), !a_.batch_first, traits.asymmetric_inputs),
+                     traits);
     if (Quantized()) AddIntermediates();
     return {};
   }
@@ -315,7 +347,7 @@ class ExtendedWriter {
     int64_t row = 0;
     for (size_t g = 0; g < kLstmGates; ++g) {
       if (g == skipped) continue;
-      const Value* const v = node_.input(input);
+      const Value* const v = LayerOperand(node_, input);
       if (v == nullptr || (g == 0 && a_.coupled)) {
         operands.push_back(kNoTensor);
         continue;

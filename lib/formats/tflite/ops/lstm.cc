@@ -193,7 +193,8 @@ Status ImportSequenceLstm(ImportContext& ctx) {
     return UnsupportedError("diagonal recurrent weights are unsupported");
   NN_ASSIGN(Value* const x, ctx.Ranked(0));
   NN_ASSIGN(const Sequence s, SequenceOf(ctx, x, o->time_major()));
-  const LstmOptions options = {o->fused_activation_function(), o->cell_clip(), o->proj_clip()};
+  const LstmOptions options = {o->fused_activation_function(), o->cell_clip(), o->proj_clip(),
+                               o->asymmetric_quantize_inputs()};
   NN_ASSIGN(Value* const y, AddLstm(ctx, {}, options, s, nullptr, RecurrentDirection::kForward));
   ctx.SetOutput(0, y);
   return {};
@@ -211,7 +212,8 @@ Status ImportBidirectionalLstm(ImportContext& ctx) {
     NN_RETURN_IF_ERROR(ctx.Ranked(kAux));
     NN_ASSIGN(backward, SequenceOf(ctx, aux, o->time_major()));
   }
-  const LstmOptions options = {o->fused_activation_function(), o->cell_clip(), o->proj_clip()};
+  const LstmOptions options = {o->fused_activation_function(), o->cell_clip(), o->proj_clip(),
+                               o->asymmetric_quantize_inputs()};
   NN_ASSIGN(Value* const f,
             AddLstm(ctx, kForwardLstm, options, forward, aux, RecurrentDirection::kForward));
   NN_ASSIGN(Value* const b,
@@ -286,7 +288,8 @@ Status ImportLstm(ImportContext& ctx) {
   if (o->kernel_type() == fb::LSTMKernelType::BASIC) return ImportBasicLstm(ctx);
   NN_ASSIGN(Value* const x, ctx.Ranked(0));
   NN_ASSIGN(const Sequence s, SequenceOf(ctx, x, true));
-  const LstmOptions options = {o->fused_activation_function(), o->cell_clip(), o->proj_clip()};
+  const LstmOptions options = {o->fused_activation_function(), o->cell_clip(), o->proj_clip(),
+                               o->asymmetric_quantize_inputs()};
   NN_ASSIGN(Value * y, AddLstm(ctx, {}, options, s, nullptr, RecurrentDirection::kForward));
   if (x->type().rank() == 2) {
     NN_ASSIGN(y, ctx.Add("squeeze", {y}, AxesAttrs{{0}}, y->type().quant));
