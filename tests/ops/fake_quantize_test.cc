@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "ir/op_def.h"
 #include "support/run_graph.h"
 
 namespace nn::test::fake_quantize_test {
@@ -90,6 +91,30 @@ TEST_CASE("dynamic_fake_quantize: a row that is not finite becomes NaN, the othe
       CHECK(y[2] == 0);
       CHECK(std::fabs(y[3] - 1) < 1e-6);
     }
+}
+
+TEST_CASE("dynamic_fake_quantize: the operators that it is written as compute the same") {
+  for (const std::string symmetric : {"true", "false"})
+    for (const std::string& text :
+         {Rounding("f32[7, 33]", "axes = [1], symmetric = " + symmetric),
+          Rounding("f32[2, 40, 500]", "axes = [1, 2], symmetric = " + symmetric),
+          Rounding("f32[1, 3, 1, 5]", "axes = [1, 3], symmetric = " + symmetric),
+          Rounding("f32[6, 4]", "axes = [0], symmetric = " + symmetric)}) {
+      CAPTURE(text);
+      const Graph graph = Parse(text);
+      Graph parts = graph.Clone();
+      Node& node = *parts.nodes().begin();
+      const Result<bool> decomposed = node.op().decompose(parts, node);
+      REQUIRE(decomposed.has_value());
+      CHECK(*decomposed);
+      CHECK(LargestDifference(graph, parts) == 0);
+    }
+}
+
+TEST_CASE("dynamic_fake_quantize: rows of adjacent elements have a kernel") {
+  CHECK(RunOnKernels(Rounding("f32[70, 33]", "axes = [1]")) == 1);
+  CHECK(RunOnKernels(Rounding("f32[2, 40, 1, 500]", "axes = [1, 2, 3], symmetric = false")) == 2);
+  CHECK(RunOnKernels(Rounding("f32[1, 30, 1, 5]", "axes = [1, 3]")) == 1);
 }
 
 }  // namespace

@@ -101,6 +101,25 @@ void DynamicQuantize(float scale, float zero_point, const float* x, uint8_t* y, 
   ForEachVector<kLanes>(x, y, n, run);
 }
 
+void FakeQuantize(const RowGrid& grid, const float* x, float* y, size_t n) {
+  const D d;
+  const V inverse = M::Set(grid.inverse);
+  const V scale = M::Set(grid.scale);
+  const V zero = M::Set(grid.zero);
+  const V low = M::Set(-128.0f);
+  const V high = M::Set(127.0f);
+  const auto symmetric = [&](const float* from, float* to) HWY_ATTR {
+    hn::StoreU(M::Mul(HalfAway(M::Mul(hn::LoadU(d, from), inverse)), scale), d, to);
+  };
+  const auto asymmetric = [&](const float* from, float* to) HWY_ATTR {
+    const V steps = HalfAway(M::Add(M::Mul(hn::LoadU(d, from), inverse), zero));
+    const V bounded = M::Min(high, M::Max(low, steps));
+    hn::StoreU(M::Mul(M::Sub(bounded, zero), scale), d, to);
+  };
+  if (grid.symmetric) return ForEachVector<kLanes>(x, y, n, symmetric);
+  ForEachVector<kLanes>(x, y, n, asymmetric);
+}
+
 }  // namespace
 }  // namespace HWY_NAMESPACE
 }  // namespace nn
@@ -112,6 +131,7 @@ namespace nn {
 HWY_EXPORT(Quantize);
 HWY_EXPORT(Range);
 HWY_EXPORT(DynamicQuantize);
+HWY_EXPORT(FakeQuantize);
 
 void RunQuantizeF32(const QuantizeParams& params, const float* x, uint8_t* y, size_t n) {
   HWY_DYNAMIC_DISPATCH(Quantize)(params, x, y, n);
@@ -130,6 +150,10 @@ RangeF32 RangeOfF32(const float* x, size_t n) {
 
 void RunDynamicQuantizeF32(float scale, float zero_point, const float* x, uint8_t* y, size_t n) {
   HWY_DYNAMIC_DISPATCH(DynamicQuantize)(scale, zero_point, x, y, n);
+}
+
+void RunFakeQuantizeF32(const RowGrid& grid, const float* x, float* y, size_t n) {
+  HWY_DYNAMIC_DISPATCH(FakeQuantize)(grid, x, y, n);
 }
 
 }  // namespace nn

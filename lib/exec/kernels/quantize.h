@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "ops/quant/fake_quantize.h"
+
 namespace nn {
 
 struct QuantizeParams {
@@ -28,5 +30,8 @@ RangeF32 RangeOfF32(const float* x, size_t n);
 
 // y[i] = x[i] / scale, rounded to even, plus the zero point, clamped to [0, 255]; NaN gives 0.
 void RunDynamicQuantizeF32(float scale, float zero_point, const float* x, uint8_t* y, size_t n);
+
+// y[i] = x[i] as the grid represents it (Rounded(), ops/quant/fake_quantize.h).
+void RunFakeQuantizeF32(const RowGrid& grid, const float* x, float* y, size_t n);
 
 }  // namespace nn

@@ -1,5 +1,8 @@
 // dynamic_quantize: the ranges of the work items, then the bytes, with the scale that these give.
+// dynamic_fake_quantize: the same for each long row; several short rows are a work item.
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -10,6 +13,8 @@
 #include "exec/runtime/kernel_table.h"
 #include "exec/steps/blocks.h"
 #include "ops/quant/dynamic_scale.h"
+#include "ops/quant/fake_quantize.h"
+#include "ops/reduce/reduction.h"
 
 namespace nn {
 namespace {
@@ -92,9 +97,93 @@ Result<bool> PlanDynamicQuantize(PlanContext& ctx) {
   return true;
 }
 
+class ShortRowsStep : public Step {
+ public:
+  MemoryView in, out;
+  RowPieces rows;
+  bool symmetric = true;
+
+  size_t grid() const override { return rows.items(); }
+  void Run(const Memory& memory, size_t item) const override {
+    const auto [first, end, column, n] = rows.At(item);
+    for (size_t r = first; r < end; ++r) {
+      const float* x = in.As<const float>(memory) + r * n;
+      const RangeF32 range = RangeOfF32(x, n);
+      RunFakeQuantizeF32(RowGridOf(range.low, range.high, symmetric), x,
+                         out.As<float>(memory) + r * n, n);
+    }
+  }
+};
+
+// After a RangeStep with the same pieces, each of which is a part of one row.
+class LongRowsStep : public Step {
+ public:
+  MemoryView in, out;
+  BufferId ranges = 0;
+  RowPieces pieces;
+  size_t pieces_of_row = 1;
+  bool symmetric = true;
+
+  size_t grid() const override { return pieces.items(); }
+  void Run(const Memory& memory, size_t item) const override {
+    const auto [row, end, column, n] = pieces.At(item);
+    const auto* all = reinterpret_cast<const RangeF32*>(memory.data(ranges)) + row * pieces_of_row;
+    RangeF32 range;
+    for (size_t i = 0; i < pieces_of_row; ++i) range.Join(all[i]);
+    const size_t at = row * pieces.columns() + column;
+    RunFakeQuantizeF32(RowGridOf(range.low, range.high, symmetric), in.As<const float>(memory) + at,
+                       out.As<float>(memory) + at, n);
+  }
+};
+
+Result<bool> PlanDynamicFakeQuantize(PlanContext& ctx) {
+  const Node& node = ctx.node();
+  const auto& a = node.attrs<DynamicFakeQuantizeAttrs>();
+  const std::vector<int64_t> shape = ShapeOf(node.output(0));
+  NN_ASSIGN(const std::vector<int> axes, ReducedAxes(a.axes, static_cast<int>(shape.size())));
+  // Rows of adjacent elements: no larger axis comes after the first of the row's.
+  size_t count = 1, length = 1;
+  for (size_t i = 0; i < shape.size(); ++i) {
+    const bool is_of_row = std::ranges::find(axes, static_cast<int>(i)) != axes.end();
+    if (!is_of_row && length > 1 && shape[i] != 1) return false;
+    (is_of_row ? length : count) *= static_cast<size_t>(shape[i]);
+  }
+  if (count * length == 0) return false;
+  const MemoryView in = ctx.ViewOf(node.input(0));
+  const MemoryView out = ctx.ViewOf(node.output(0));
+  const RowPieces pieces(count, length, kRangeItem);
+  if (length <= kRangeItem) {
+    auto step = std::make_unique<ShortRowsStep>();
+    step->in = in;
+    step->out = out;
+    step->rows = pieces;
+    step->symmetric = a.symmetric;
+    ctx.AddStep(std::move(step), {in.buffer}, {out.buffer});
+    return true;
+  }
+  const BufferId ranges = ctx.AddScratch(pieces.items() * sizeof(RangeF32));
+  auto range = std::make_unique<RangeStep>();
+  range->in = in;
+  range->in.row_stride = length;
+  range->ranges = ranges;
+  range->pieces = pieces;
+  range->label = "range";
+  ctx.AddStep(std::move(range), {in.buffer}, {ranges});
+  auto step = std::make_unique<LongRowsStep>();
+  step->in = in;
+  step->out = out;
+  step->ranges = ranges;
+  step->pieces = pieces;
+  step->pieces_of_row = pieces.items() / count;
+  step->symmetric = a.symmetric;
+  ctx.AddStep(std::move(step), {in.buffer, ranges}, {out.buffer});
+  return true;
+}
+
 }  // namespace
 
 void AddDynamicQuantizeKernels(std::vector<KernelInfo>& kernels) {
+  kernels.push_back({.op = "dynamic_fake_quantize", .plan = PlanDynamicFakeQuantize});
   kernels.push_back({.op = "dynamic_quantize",
                      .plan = PlanDynamicQuantize,
                      .strided_input = true,

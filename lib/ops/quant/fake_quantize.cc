@@ -135,7 +135,26 @@ float HalfAway(float v) {
   return std::copysign(size - whole >= 0.5f ? whole + 1 : whole, v);
 }
 
+float Cut(float v) {
+  return std::fmin(std::fmax(v, -128.0f), 127.0f);
+}
+
 }  // namespace
+
+RowGrid RowGridOf(float low, float high, bool symmetric) {
+  const float range = symmetric ? Larger(-low, high) : high - low;
+  const float whole = symmetric ? 127.0f : 255.0f;
+  const float safe = range < kLeastRange ? whole : range;
+  RowGrid grid{.scale = safe / whole, .symmetric = symmetric};
+  grid.inverse = symmetric ? whole / safe : 1.0f / grid.scale;
+  if (!symmetric) grid.zero = Cut(HalfAway(-128.0f - low * 255.0f / safe));
+  return grid;
+}
+
+float Rounded(const RowGrid& grid, float x) {
+  if (grid.symmetric) return HalfAway(x * grid.inverse) * grid.scale;
+  return (Cut(HalfAway(x * grid.inverse + grid.zero)) - grid.zero) * grid.scale;
+}
 
 std::vector<float> FakeQuantizedRow(std::span<const float> x, bool symmetric) {
   float low = 0, high = 0;
@@ -143,21 +162,37 @@ std::vector<float> FakeQuantizedRow(std::span<const float> x, bool symmetric) {
     low = Smaller(low, v);
     high = Larger(high, v);
   }
-  const float range = symmetric ? Larger(-low, high) : high - low;
-  const float whole = symmetric ? 127.0f : 255.0f;
-  const float safe = range < kLeastRange ? whole : range;
-  const float scale = safe / whole;
-  const auto cut = [](float v) { return std::fmin(std::fmax(v, -128.0f), 127.0f); };
-  const float zero = symmetric ? 0.0f : cut(HalfAway(-128.0f - low * 255.0f / safe));
-  const float inverse = symmetric ? whole / safe : 1.0f / scale;
+  const RowGrid grid = RowGridOf(low, high, symmetric);
   std::vector<float> y;
   y.reserve(x.size());
-  for (const float v : x) {
-    const float q = HalfAway(symmetric ? v * inverse : v * inverse + zero);
-    y.push_back(((symmetric ? q : cut(q)) - zero) * scale);
-  }
+  for (const float v : x) y.push_back(Rounded(grid, v));
   return y;
 }
+
+namespace {
+
+Status EvalDynamicFakeQuantize(EvalContext& ctx) {
+  const auto& a = ctx.attrs<DynamicFakeQuantizeAttrs>();
+  const auto& dims = ctx.in(0).dims();
+  NN_ASSIGN(const std::vector<int> axes, ReducedAxes(a.axes, static_cast<int>(dims.size())));
+  NN_ASSIGN(TensorBuilder y, ctx.NewOutput());
+  const auto x = ctx.in(0).As<float>();
+  const auto out = y.As<float>();
+  const Rows rows(dims, axes);
+  std::vector<float> row(static_cast<size_t>(rows.length()));
+  rows.ForEach([&](int64_t, int64_t start) {
+    const auto at = [&](size_t i) {
+      return static_cast<size_t>(start + rows.offset(static_cast<int64_t>(i)));
+    };
+    for (size_t i = 0; i < row.size(); ++i) row[i] = x[at(i)];
+    const std::vector<float> rounded = FakeQuantizedRow(row, a.symmetric);
+    for (size_t i = 0; i < row.size(); ++i) out[at(i)] = rounded[i];
+  });
+  ctx.set_out(0, y.Finish());
+  return {};
+}
+
+}  // namespace
 
 void RegisterFakeQuantizeOps(OpRegistry& ops) {
   OpDef op;
@@ -167,6 +202,7 @@ void RegisterFakeQuantizeOps(OpRegistry& ops) {
   op.attrs = AttrsInfoOf<DynamicFakeQuantizeAttrs>();
   op.inputs = {{"x"}};
   op.infer = InferDynamicFakeQuantize;
+  op.eval = EvalDynamicFakeQuantize;
   op.change_axes = ChangeFakeQuantizeAxes;
   op.decompose = DecomposeDynamicFakeQuantize;
   ops.Add(std::move(op));
