@@ -286,6 +286,23 @@ std::optional<AxesChange> ChangeLpAxes(const Node& node, Operand changed, const 
   return AxesChange{a, {{Operand{!changed.is_output, 0}, map}}};
 }
 
+// lp_normalization -> reduce_l1 or reduce_l2, div, and a selection where the norm is 0.
+Result<bool> DecomposeLp(Graph& graph, Node& node) {
+  const auto& a = node.attrs<LpNormalizationAttrs>();
+  Value* x = node.input(0);
+  if (x->dtype() != DType::kF32) return false;
+  const ReduceAttrs over{{a.axis}, true};
+  NN_ASSIGN(Node* const norm,
+            graph.Append(a.p == 1 ? "reduce_l1" : "reduce_l2", {x}, over, 1, &node));
+  Value* const zero = graph.AddConstant(Tensor::Scalar(0.0f));
+  NN_ASSIGN(Node* const is_zero, graph.Append("equal", {norm->output(), zero}, {}, 1, &node));
+  NN_ASSIGN(Node* const quotient, graph.Append("div", {x, norm->output()}, {}, 1, &node));
+  NN_ASSIGN(Node* const y,
+            graph.Append("select", {is_zero->output(), zero, quotient->output()}, {}, 1, &node));
+  graph.Replace(&node, y->output());
+  return true;
+}
+
 // ---- mean_variance_normalization ----------------------------------------------------------------
 
 Status EvalMeanVariance(EvalContext& ctx) {
@@ -372,6 +389,7 @@ void RegisterNormAxesOps(OpRegistry& ops) {
   lp.infer = InferLp;
   lp.eval = EvalLp;
   lp.change_axes = ChangeLpAxes;
+  lp.decompose = DecomposeLp;
   ops.Add(std::move(lp));
 
   OpDef mvn;
