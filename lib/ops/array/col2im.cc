@@ -4,7 +4,10 @@
 #include <optional>
 
 #include "base/checked_math.h"
+#include "ir/graph.h"
 #include "ir/op_def.h"
+#include "ops/array/shape.h"
+#include "ops/nn/conv_transpose.h"
 #include "ops/support/domain.h"
 #include "ops/support/index.h"
 #include "ops/support/movement.h"
@@ -163,6 +166,55 @@ Status EvalCol2Im(EvalContext& ctx) {
   });
 }
 
+// Filters [taps, 1, block...] of which each has a 1 at its tap.
+Result<Tensor> TapFilters(const std::vector<int64_t>& block, int64_t taps) {
+  std::vector<int64_t> dims = {taps, 1};
+  dims.insert(dims.end(), block.begin(), block.end());
+  NN_ASSIGN(TensorBuilder b, TensorBuilder::Create(DType::kF32, dims));
+  const std::span<float> all = b.As<float>();
+  std::ranges::fill(all, 0.0f);
+  for (int64_t k = 0; k < taps; ++k) all[static_cast<size_t>(k * taps + k)] = 1;
+  return b.Finish();
+}
+
+// col2im of float32 with known blocks and images -> a transposed convolution of each channel by
+// itself, whose inputs are the taps. An infinity reaches the whole block as NaN.
+Result<bool> DecomposeCol2Im(Graph& graph, Node& node) {
+  constexpr int64_t kMostTaps = 1024;
+  constexpr size_t kMostAxes = 3;
+  const auto& a = node.attrs<Col2ImAttrs>();
+  const Type &x = node.input(kColumns)->type(), &y = node.output()->type();
+  if (x.dtype != DType::kF32 || !node.input(kBlock)->is_constant() || !y.ranked()) return false;
+  const std::vector<int64_t> block = node.input(kBlock)->constant().ToInts();
+  const Dims image(y.dims->begin() + 2, y.dims->end());
+  const auto taps = CheckedElements(block);
+  if (!taps || *taps > kMostTaps || block.size() > kMostAxes || !ConstDims(image)) return false;
+  NN_ASSIGN(const std::vector<Window> windows, BlockWindows(a, image, block));
+  ConvTransposeAttrs conv;
+  conv.strides = a.strides;
+  conv.dilations = a.dilations;
+  conv.pads = a.pads;
+  Dims columns = {y.dim(0) * y.dim(1), Dim(*taps)}, sums = {columns[0], Dim(1)};
+  for (const Window& w : windows) {
+    if (!w.output.is_const() || w.output.value() < 1) return false;
+    columns.push_back(w.output);
+    const int64_t reach = (w.output.value() - 1) * w.stride + w.extent();
+    conv.output_padding.push_back(w.input.value() + w.pad_begin.value() + w.pad_end.value() -
+                                  reach);
+  }
+  sums.insert(sums.end(), image.begin(), image.end());
+  NN_ASSIGN(Tensor filters, TapFilters(block, *taps));
+  NN_ASSIGN(Node* const split, graph.Append("reshape", {node.input(kColumns)},
+                                            ReshapeAttrs{std::move(columns)}, 1, &node));
+  NN_ASSIGN(Node* const sum,
+            graph.Append("conv_transpose", {split->output(), graph.AddConstant(std::move(filters))},
+                         std::move(conv), 1, &node));
+  NN_ASSIGN(Node* const merged,
+            graph.Append("reshape", {sum->output()}, ReshapeAttrs{*y.dims}, 1, &node));
+  graph.Replace(&node, merged->output());
+  return true;
+}
+
 // Blocks of one element, in images of one row.
 Domain Col2ImDomain(const Node& node, size_t input, std::span<const Domain>) {
   const auto x = DimsOf(node.input(kColumns));
@@ -187,6 +239,7 @@ void RegisterCol2ImOps(OpRegistry& ops) {
   op.inputs = {{"x"}, {"image"}, {"block"}};
   op.infer = InferCol2Im;
   op.eval = EvalCol2Im;
+  op.decompose = DecomposeCol2Im;
   ops.Add(std::move(op));
 }
 
