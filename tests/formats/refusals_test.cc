@@ -48,7 +48,7 @@ TEST_CASE("refusals: constructs that a format cannot express are named") {
       R"(graph { in %x: f32[n]  %u, %f, %i, %c = unique(%x) {sorted = false}
          out "u" = %u  out "f" = %f })";
   constexpr const char* kOpen = R"(graph { in %x: f32[1, h, w, 2]
-    %y = resize(%x) {layout = nxc, mode = linear, scales = [2, 2]}  out "y" = %y })";
+    %y = resize(%x) {layout = nxc, mode = linear, scales = [1.5, 2]}  out "y" = %y })";
   constexpr const char* kArgMin = R"(graph { in %x: i64[2, 3]  %y = arg_min(%x)  out "y" = %y })";
   constexpr const char* kLeastDelta = R"(graph { in %s: f32[]  in %d: f32[1]
     %y = range(%s, %s, %d)  out "y" = %y })";
@@ -126,7 +126,7 @@ TEST_CASE("refusals: constructs that a format cannot express are named") {
         Row{kMinimum, "tflite", "no minimum for u64, and converts u64 to no other type"},
         Row{kBias, "coreml", "takes its weights as an input but sets hasBias"},
         Row{kUnique, "tflite", "no outputs for first positions and counts"},
-        Row{kOpen, "tflite", "its output size must be constant"},
+        Row{kOpen, "tflite", "its scales must be the quotient of its sizes; set input shapes"},
         Row{kChosenBoxes, "tflite", "one of them is computed when the model runs"},
         Row{kChosenBoxes, "coreml", "one of them is computed when the model runs"},
         Row{kOpenBoxes, "tflite", "one of them depends on the dynamic dimension \"n\""},

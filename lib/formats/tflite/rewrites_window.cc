@@ -309,13 +309,15 @@ Result<bool> TransposedConvPadding(Graph& graph, Node& node) {
   a.output_shape.clear();
   for (size_t i = 0; i < windows.size(); ++i) {
     const Window& w = windows[i];
-    if (!w.input.is_const() || !w.pad_begin.is_const() || !w.output.is_const()) return false;
-    if (w.input.value() == 0) return false;  // VALID needs a nonempty input
-    const int64_t full = (w.input.value() - 1) * w.stride + w.extent();
-    if (w.pad_begin.value() >= full) return false;  // no element of the result has a tap
-    a.output_shape.emplace_back(full);
+    if (w.input == 0) return false;  // VALID needs a nonempty input
+    const Dim full = w.input * Dim(w.stride) + Dim(w.extent() - w.stride);
+    const Dim cut_end = full - w.pad_begin - w.output;
+    if (!w.pad_begin.is_const() || !cut_end.is_const()) return false;
+    const int64_t least = full.is_const() ? full.value() : w.extent();
+    if (w.pad_begin.value() >= least) return false;  // no element of the result has a tap
+    a.output_shape.push_back(full);
     cut.pads[first + i] = -w.pad_begin.value();
-    cut.pads[rank + first + i] = w.output.value() + w.pad_begin.value() - full;
+    cut.pads[rank + first + i] = -cut_end.value();
   }
   // Elements added at the end have no tap; they equal the bias, which a zero pad does not produce.
   for (size_t i = rank; i < 2 * rank; ++i)

@@ -488,19 +488,24 @@ bool IsDepthwise(const Node& node) {
 // The pads are those of the inverted convolution: SAME and VALID of its windows over the output.
 std::optional<fb::Padding> TransposePadding(const Node& node) {
   const auto& a = node.attrs<ConvTransposeAttrs>();
-  const auto resolved =
+  const auto windows =
       ConvTransposeWindows(a, *node.input(0)->type().dims, *node.input(1)->type().dims);
-  const auto windows = resolved
-                           ? ConstWindows(*resolved)
-                           : Result<std::vector<ConstWindow>>(tl::unexpected(resolved.error()));
   if (!windows) return std::nullopt;
   bool same = true, valid = true;
-  for (const ConstWindow& w : *windows) {
-    const int64_t extent = (w.kernel - 1) * w.dilation + 1;
-    const int64_t total = std::max<int64_t>(0, (w.input - 1) * w.stride + extent - w.output);
-    same &= w.input == (w.output + w.stride - 1) / w.stride && w.pad_begin == total / 2;
-    valid &=
-        w.pad_begin == 0 && w.output >= extent && w.input == (w.output - extent) / w.stride + 1;
+  for (const Window& w : *windows) {
+    if (!w.pad_begin.is_const()) return std::nullopt;
+    const int64_t extent = w.extent(), begin = w.pad_begin.value();
+    const Dim covered = w.input * Dim(w.stride) + Dim(extent - w.stride);
+    if (!w.input.is_const() || !w.output.is_const()) {
+      same &= w.output == w.input * Dim(w.stride) &&
+              begin == std::max<int64_t>(0, extent - w.stride) / 2;
+      valid &= begin == 0 && w.output == covered;
+      continue;
+    }
+    const int64_t input = w.input.value(), output = w.output.value();
+    const int64_t total = std::max<int64_t>(0, covered.value() - output);
+    same &= input == (output + w.stride - 1) / w.stride && begin == total / 2;
+    valid &= begin == 0 && output >= extent && input == (output - extent) / w.stride + 1;
   }
   if (same) return fb::Padding::SAME;
   if (valid) return fb::Padding::VALID;

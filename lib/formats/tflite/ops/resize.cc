@@ -3,8 +3,14 @@
 
 #include "formats/tflite/family.h"
 #include "ops/nn/resize.h"
+#include "ops/support/types.h"
 
 namespace nn::tflite {
+namespace {
+
+constexpr size_t kSizes = 3;  // the input of resize with sizes that are computed
+
+}  // namespace
 
 // ==== From TensorFlow Lite =======================================================================
 
@@ -15,10 +21,16 @@ Status EmitResize(ImportContext& ctx, ResizeAttrs a) {
   if (x->type().rank() != 4)
     return ModelError("the input must have rank 4; it is {}", x->type().ToString());
   a.layout = Layout::kNxc;
-  NN_ASSIGN(const auto sizes, ctx.KnownInts(1, "the sizes"));
-  if (sizes.size() != 2) return ModelError("{} sizes for two axes", sizes.size());
-  a.sizes = ToDims(sizes);
-  NN_RETURN_IF_ERROR(ctx.Emit("resize", {x}, std::move(a)));
+  NN_RETURN_IF_ERROR(ctx.Required(1));
+  std::vector<Value*> inputs = {x};
+  if (const auto sizes = ctx.Elements(1); sizes && KnownBeforeRun(*sizes)) {
+    if (sizes->size() != 2) return ModelError("{} sizes for two axes", sizes->size());
+    a.sizes = *sizes;
+  } else {
+    inputs.resize(kSizes + 1, nullptr);
+    inputs[kSizes] = ctx.input(1);
+  }
+  NN_RETURN_IF_ERROR(ctx.Emit("resize", std::move(inputs), std::move(a)));
   // TensorFlow Lite computes positions with its own rounding steps, for floats too.
   ctx.outputs()[0]->def()->set_arithmetic(Arithmetic::kTflite);
   return {};
@@ -88,12 +100,18 @@ bool WholeFactors(const Node& node) {
   return true;
 }
 
-// Whether an axis becomes one element at position 0. With half-pixel centers it is in the middle.
+// Whether an axis may become one element at position 0. With half-pixel centers it is in the
+// middle.
 bool ReadsFirst(const Node& node) {
-  if (node.attrs<ResizeAttrs>().coordinates != Coordinates::kPytorchHalfPixel) return false;
+  const auto& a = node.attrs<ResizeAttrs>();
+  if (a.coordinates != Coordinates::kPytorchHalfPixel) return false;
   const auto spatial = SpatialOf(node);
-  return std::any_of(spatial.begin(), spatial.end(),
-                     [](const Spatial& s) { return s.to == 1 && !(s.from == 1); });
+  for (size_t i = 0; i < spatial.size(); ++i) {
+    const auto& [from, to] = spatial[i];
+    const bool grows = i < a.scales.size() && a.scales[i] >= 2;
+    if (to.is_const() ? to == 1 && !(from == 1) : !grows && !(to == from)) return true;
+  }
+  return false;
 }
 
 // The coordinate options of the operators; nullopt if there are none for the node.
@@ -124,7 +142,10 @@ std::optional<Corners> CornersOf(const Node& node) {
 Status WriteResize(ExportContext& ctx, const Node& node) {
   const Corners c = *CornersOf(node);
   const Dims& dims = *node.output()->type().dims;
-  NN_ASSIGN(const TensorIndex sizes, ctx.AddDims({dims[1], dims[2]}, "size"));
+  const Value* const computed = node.input(kSizes);
+  NN_ASSIGN(const TensorIndex sizes, computed != nullptr
+                                         ? Result<TensorIndex>(ctx.TensorAs(computed, DType::kI32))
+                                         : ctx.AddDims({dims[1], dims[2]}, "size"));
   VersionTraits traits;
   traits.align_corners = c.align_corners;
   traits.half_pixel = c.half_pixel;
@@ -166,13 +187,10 @@ bool ScalesAreQuotients(const Node& node) {
 std::optional<std::string> WhyNotResize(const Node& node) {
   const auto& a = node.attrs<ResizeAttrs>();
   if (auto reason = WhyNotReal(node)) return reason;
-  if (node.inputs().size() > 1) return "its scales or sizes must be constant";
+  if (node.input(1) != nullptr || node.input(2) != nullptr) return "its scales must be constant";
   if (node.output()->type().rank() != 4) return "its sizes must be constant unless its rank is 4";
-  for (const Spatial& s : SpatialOf(node)) {
-    if (!s.to.is_const())
-      return "its output size must be constant; set input shapes with --input-shape or --batch";
+  for (const Spatial& s : SpatialOf(node))
     if (s.to == 0) return "its output cannot be empty";
-  }
   for (const Spatial& s : SpatialOf(node))
     if (!s.from.is_const() && (a.mode == ResizeMode::kCubic || a.antialias || a.exclude_outside))
       return "its input size must be constant; set input shapes with --input-shape";
@@ -185,8 +203,9 @@ std::optional<std::string> WhyNotResize(const Node& node) {
                              EnumName(a.coordinates), EnumName(a.rounding));
   if (ReadsFirst(node))
     return "pytorch_half_pixel reads the first element where an axis becomes 1; half-pixel "
-           "centers of TensorFlow Lite are in the middle";
-  if (!ScalesAreQuotients(node)) return "its scales must be the quotient of its sizes";
+           "centers of TensorFlow Lite are in the middle; set input shapes with --input-shape";
+  if (!ScalesAreQuotients(node))
+    return "its scales must be the quotient of its sizes; set input shapes with --input-shape";
   if (a.layout != Layout::kNxc) return "the channels must be the last axis";
   return std::nullopt;
 }
