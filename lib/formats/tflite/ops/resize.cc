@@ -184,6 +184,26 @@ bool ScalesAreQuotients(const Node& node) {
   return true;
 }
 
+// Whether `nearest` selects the same elements with the positions of TensorFlow Lite, which
+// multiplies by a rounded quotient. A stand-in takes the place of an open size that is multiplied.
+bool SelectsTheSame(const Node& node) {
+  constexpr int64_t kOpenSize = 1024;
+  const auto& a = node.attrs<ResizeAttrs>();
+  if (a.mode != ResizeMode::kNearest || node.arithmetic() == Arithmetic::kTflite) return true;
+  const auto spatial = SpatialOf(node);
+  std::vector<int64_t> from, to;
+  for (size_t i = 0; i < spatial.size(); ++i) {
+    if (!spatial[i].known() && a.scales.empty()) return true;
+    from.push_back(spatial[i].known() ? spatial[i].from.value() : kOpenSize);
+    to.push_back(spatial[i].known() ? spatial[i].to.value()
+                                    : kOpenSize * static_cast<int64_t>(a.scales[i]));
+  }
+  const auto axes = ResizeAxes(a, Arithmetic::kDefault, {{}, to, {}}, from, to);
+  const auto rounded = ResizeAxes(a, Arithmetic::kTflite, {{}, to, {}}, from, to);
+  return axes && rounded &&
+         std::ranges::equal(*axes, *rounded, {}, &ResizeAxis::index, &ResizeAxis::index);
+}
+
 std::optional<std::string> WhyNotResize(const Node& node) {
   const auto& a = node.attrs<ResizeAttrs>();
   if (auto reason = WhyNotReal(node)) return reason;
@@ -206,6 +226,9 @@ std::optional<std::string> WhyNotResize(const Node& node) {
            "centers of TensorFlow Lite are in the middle; set input shapes with --input-shape";
   if (!ScalesAreQuotients(node))
     return "its scales must be the quotient of its sizes; set input shapes with --input-shape";
+  if (!SelectsTheSame(node))
+    return "TensorFlow Lite rounds the position of an element to that of another one; set input "
+           "shapes with --input-shape";
   if (a.layout != Layout::kNxc) return "the channels must be the last axis";
   return std::nullopt;
 }
