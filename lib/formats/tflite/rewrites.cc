@@ -272,6 +272,41 @@ Result<bool> BlocksBeforeChannels(Graph& graph, Node& node) {
 }
 
 // Negative pads: a slice, then the remaining pads.
+Result<bool> JoinUnpaddedAxes(Graph& graph, Node& node) {
+  const auto& a = node.attrs<PadAttrs>();
+  const Type &x = node.input(0)->type(), &y = node.output()->type();
+  if (a.pads.empty() || !y.ranked() || (x.quantized() && x.quant->per_axis())) return false;
+  const size_t rank = a.pads.size() / 2;
+  if (rank <= kMostPaddedAxes) return false;
+  PadAttrs joined{{}, a.mode};
+  std::vector<int64_t> ends;
+  Dims dims;
+  bool open = false;  // whether the last axis has no padding
+  for (size_t i = 0; i < rank; ++i) {
+    const bool unpadded = a.pads[i] == 0 && a.pads[rank + i] == 0;
+    if (unpadded && open) {
+      dims.back() = dims.back() * (*x.dims)[i];
+      continue;
+    }
+    open = unpadded;
+    dims.push_back((*x.dims)[i]);
+    joined.pads.push_back(a.pads[i]);
+    ends.push_back(a.pads[rank + i]);
+  }
+  if (dims.size() == rank) return false;
+  joined.pads.insert(joined.pads.end(), ends.begin(), ends.end());
+  std::vector<Value*> inputs(node.inputs().begin(), node.inputs().end());
+  NN_ASSIGN(Node* const fewer,
+            AddLike(graph, node, "reshape", {inputs[0]}, ReshapeAttrs{std::move(dims)}));
+  inputs[0] = fewer->output();
+  NN_ASSIGN(Node* const pad, AddLike(graph, node, "pad", std::move(inputs), std::move(joined)));
+  NN_ASSIGN(Node* const all,
+            AddLike(graph, node, "reshape", {pad->output()}, ReshapeAttrs{*y.dims}));
+  Value* const result = all->output();
+  graph.Replace(&node, result);
+  return true;
+}
+
 Result<bool> CropAsSlice(Graph& graph, Node& node) {
   auto a = node.attrs<PadAttrs>();
   const Type& x = node.input(0)->type();

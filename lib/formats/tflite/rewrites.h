@@ -7,6 +7,8 @@
 
 namespace nn::tflite {
 
+constexpr int kMostPaddedAxes = 5;  // of PAD
+
 // rewrites_window.cc: convolutions and pools.
 Result<bool> SolidGroups(Graph& graph, Node& node);  // CONV_3D has no groups
 Result<bool> FilterOrder(Graph& graph, Node& node);  // the filter's axes
@@ -14,7 +16,7 @@ Result<bool> ZeroBias(Graph& graph, Node& node);     // CONV_2D needs a bias
 Result<bool> ConvPadding(Graph& graph, Node& node);  // SAME, VALID, or VALID after a pad
 Result<bool> MaxPoolPadding(Graph& graph, Node& node);
 Result<bool> AveragePoolPadding(Graph& graph, Node& node);
-Result<bool> LrnAsSum(Graph& graph, Node& node);  // PAD takes up to five axes
+Result<bool> LrnAsSum(Graph& graph, Node& node);
 Result<bool> TransposedConvPadding(Graph& graph, Node& node);
 
 // rewrites_math.cc: functions in elementary operators, which round more often.
@@ -52,6 +54,7 @@ Result<bool> TransposedWeights(Graph& graph, Node& node);
 Result<bool> VectorsAsMatrices(Graph& graph, Node& node);
 Result<bool> SoftmaxAlongLast(Graph& graph, Node& node);
 Result<bool> BlocksBeforeChannels(Graph& graph, Node& node);
+Result<bool> JoinUnpaddedAxes(Graph& graph, Node& node);
 Result<bool> CropAsSlice(Graph& graph, Node& node);
 // rnn, lstm (rewrites_recurrent.cc): the final state as a part of y, and lengths as a mask of y.
 Result<bool> FinalStateAsSlice(Graph& graph, Node& node);

@@ -293,7 +293,8 @@ Result<bool> AveragePoolPadding(Graph& graph, Node& node) {
 }
 
 Result<bool> LrnAsSum(Graph& graph, Node& node) {
-  return node.output()->type().rank() <= 5 ? ExpandLrn(graph, node) : Result<bool>(false);
+  return node.output()->type().rank() <= kMostPaddedAxes ? ExpandLrn(graph, node)
+                                                         : Result<bool>(false);
 }
 
 // Pads without a name: VALID, then a slice (a negative pad) removes the surplus.

@@ -211,6 +211,7 @@ constexpr Rewrite kRewrites[] = {
     {"log_softmax", "last axis", SoftmaxAlongLast},
     {"depth_to_space", "order of channels", BlocksBeforeChannels},
     {"space_to_depth", "order of channels", BlocksBeforeChannels},
+    {"pad", "unpadded axes in one", JoinUnpaddedAxes},
     {"pad", "crop", CropAsSlice},
     {"pad", "gather", IfGathered<ExpandPad>},
     {"dequantize", "constant", DequantizeConstant},

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "formats/tflite/family.h"
+#include "formats/tflite/rewrites.h"
 #include "ops/array/pad.h"
 #include "ops/array/shape.h"
 
@@ -105,6 +106,8 @@ std::optional<std::string> WhyNotPad(const Node& node) {
   if (std::any_of(a.pads.begin(), a.pads.end(), [](int64_t p) { return p < 0; }))
     return "negative pads are unsupported";
   if (node.input(0)->dtype() == DType::kString) return "strings cannot be padded";
+  if (const int rank = node.input(0)->type().rank(); rank > kMostPaddedAxes)
+    return fmt::format("PAD takes up to {} axes, not {}", kMostPaddedAxes, rank);
   if (a.mode == PadMode::kConstant) return std::nullopt;
   const Dims& dims = *node.input(0)->type().dims;
   for (size_t i = 0; i < dims.size(); ++i) {
