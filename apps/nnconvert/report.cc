@@ -396,10 +396,11 @@ std::vector<std::string> Remarks(const Conversion& c) {
     out.push_back(fmt::format("{} batch normalization{} folded into convolutions",
                               c.batch_norms_folded, c.batch_norms_folded == 1 ? "" : "s"));
   if (c.batch_norms_lowered > 0)
-    out.push_back(fmt::format(
-        "{} batch normalization{} lowered to multiply and add; --fold-batch-norm is faster, but "
-        "rounds differently",
-        c.batch_norms_lowered, c.batch_norms_lowered == 1 ? "" : "s"));
+    out.push_back(fmt::format("{} batch normalization{} lowered to multiply and add{}",
+                              c.batch_norms_lowered, c.batch_norms_lowered == 1 ? "" : "s",
+                              c.batch_norms_foldable == 0
+                                  ? ""
+                                  : "; --fold-batch-norm is faster, but rounds differently"));
   return out;
 }
 

@@ -168,6 +168,7 @@ struct Conversion {
   bool copied = false;                       // for ConvertOptions::copy_unless_fewer
   int batch_norms_folded = 0;                // into convolutions
   int64_t batch_norms_lowered = 0;           // to product and sum
+  int64_t batch_norms_foldable = 0;          // that ConvertOptions::fold_batch_norm would fold
   std::optional<Verification> verification;  // nullopt: not verified
   // Of the source, if a model was written that is no copy of the file.
   Accounts holdings;

@@ -409,6 +409,7 @@ class GraphConversion {
     NN_RETURN_IF_ERROR(ForgetDeclaredShapes(fitted_));
     NN_ASSIGN(folded, FoldNorms(fitted_, o_));
     out_.batch_norms_folded += folded;
+    out_.batch_norms_foldable = CountFoldableNorms(fitted_);
     return Fit(fitted_, format_, o_, axes_, fused_, out_);
   }
 

@@ -45,16 +45,30 @@ Value* AddFloats(Graph& graph, std::vector<int64_t> dims, const std::vector<floa
   return graph.AddConstant(Tensor::Of(std::move(dims), values), name);
 }
 
-Result<bool> FoldBatchNorm(Graph& graph, Node& node) {
-  const std::vector<ScaleShift> factors = FactorsOf(node);
-  Node* conv = ConvBefore(graph, node);
-  if (conv == nullptr || factors.empty()) return false;
+// A batch normalization that can be folded.
+struct FoldableNorm {
+  Node* conv = nullptr;  // null: it cannot
+  std::vector<ScaleShift> factors;
+};
+
+FoldableNorm FoldableOf(const Graph& graph, const Node& node) {
+  FoldableNorm out{ConvBefore(graph, node), FactorsOf(node)};
+  if (out.conv == nullptr) return out;
+  const Tensor& filter = out.conv->input(1)->constant();
+  const FilterAxes axes = AxesOf(out.conv->attrs<ConvAttrs>().filter_layout, filter.rank());
+  const auto channels = static_cast<size_t>(filter.dim(axes.output));
+  if (out.factors.empty() || channels != out.factors.size()) out.conv = nullptr;
+  return out;
+}
+
+bool FoldBatchNorm(Graph& graph, Node& node) {
+  const auto [conv, factors] = FoldableOf(graph, node);
+  if (conv == nullptr) return false;
+  const size_t channels = factors.size();
   const Tensor filter = conv->input(1)->constant().Aligned();
   const auto weights = filter.As<float>();
   const FilterAxes axes = AxesOf(conv->attrs<ConvAttrs>().filter_layout, filter.rank());
-  const auto channels = static_cast<size_t>(filter.dim(axes.output));
   const auto inner = static_cast<size_t>(Strides(filter.dims())[static_cast<size_t>(axes.output)]);
-  if (channels != factors.size()) return false;
   std::vector<float> scaled(weights.size()), shifted(channels);
   for (size_t i = 0; i < weights.size(); ++i)
     scaled[i] = weights[i] * factors[i / inner % channels].scale;
@@ -81,12 +95,20 @@ Result<int> FoldBatchNorms(Graph& graph) {
   for (auto it = graph.nodes().begin(); it != graph.nodes().end();) {
     Node& node = *it++;
     if (!node.Is("batch_norm")) continue;
-    NN_ASSIGN(const bool folded, FoldBatchNorm(graph, node));
-    count += folded ? 1 : 0;
+    count += FoldBatchNorm(graph, node) ? 1 : 0;
   }
   NN_RETURN_IF_ERROR(ForEachRegion(graph, [&](Graph& region) {
     return FoldBatchNorms(region).map([&](int folded) { count += folded; });
   }));
+  return count;
+}
+
+int CountFoldableNorms(const Graph& graph) {
+  int count = 0;
+  for (const Node& node : graph.nodes()) {
+    if (node.Is("batch_norm") && FoldableOf(graph, node).conv != nullptr) ++count;
+    for (const auto& region : node.regions()) count += CountFoldableNorms(*region);
+  }
   return count;
 }
 

@@ -10,6 +10,8 @@ namespace nn {
 // Folds every batch_norm with constant statistics into the convolution before it, if the batch_norm
 // is its only user and its filter and bias are constant. Returns the number folded.
 Result<int> FoldBatchNorms(Graph& graph);
+// How many it would fold.
+int CountFoldableNorms(const Graph& graph);
 
 // Decomposes a batch_norm into mul and add. Bit-exact with constant statistics; others are computed
 // in the graph, where the shift of a channel is rounded twice.

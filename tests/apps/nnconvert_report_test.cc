@@ -331,6 +331,18 @@ TEST_CASE("report: a conversion that fails verification has one") {
   CHECK(Contains(ReadText(dir / "r.md"), "\nverification failed: 3 runs (seeds 0, 1, 2)\n"));
 }
 
+TEST_CASE("report: --fold-batch-norm is proposed where it would fold") {
+  const TempDir dir;
+  WriteModel(dir / "a.onnx", NormModel());
+  WriteModel(dir / "b.onnx", R"(graph { in %x: f32[1, 4, 4, 4]
+    const %v: f32[4] = seeded(2, 0.3) const %p: f32[4] = splat(1.7)
+    %r = relu(%x) %y = batch_norm(%r, %p, %v, %v, %p) out "y" = %y })");
+  const std::string lowered = "1 batch normalization lowered to multiply and add";
+  CHECK(Contains(Convert(dir / "a.onnx " + dir / "a.tflite").out,
+                 lowered + "; --fold-batch-norm is faster, but rounds differently\n"));
+  CHECK(Contains(Convert(dir / "b.onnx " + dir / "b.tflite").out, lowered + "\n"));
+}
+
 TEST_CASE("report: the remedy for dynamic shapes is in all forms") {
   const TempDir dir;
   WriteModel(dir / "in.onnx", SequenceModel());
