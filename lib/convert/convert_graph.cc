@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -370,8 +371,8 @@ class GraphConversion {
   // Makes the graph to write; false, with a remedy, if the format cannot hold it.
   Result<bool> FitCopy() {
     const SourceSummary summary(source_);
-    const bool is_narrow =
-        !o_.float32 && !o_.half && !o_.dequantize && StoresNarrowWeights(source_);
+    std::set<DType> narrow;
+    if (!o_.float32 && !o_.half && !o_.dequantize) narrow = NarrowWeights(source_);
     // Only the verification runs the source, and remedies are tried on it.
     has_source_ = runs_ || HasRemedies(source_, o_);
     of_import_ = out_.unsupported;
@@ -387,7 +388,7 @@ class GraphConversion {
       return false;
     }
     NN_RETURN_IF_ERROR(CheckReductions(o_, fused_, out_));
-    if (is_narrow) NN_RETURN_IF_ERROR(StoreNarrowWeights(fitted_, *format_.target));
+    NN_RETURN_IF_ERROR(StoreNarrowWeights(fitted_, *format_.target, narrow));
     if (o_.half) NN_RETURN_IF_ERROR(CheckHalved(fitted_, format_, *o_.half));
     output_ = WithPlainNames(o_.output);
     if (!kept_.empty()) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <iterator>
 #include <optional>
 #include <set>
 #include <string>
@@ -118,6 +119,26 @@ tl::unexpected<Error> NoOperators(const Format& format, const HalfOptions& optio
                           DTypeName(options.type), remedy);
 }
 
+// kUnsupported or kUsage if nothing was changed in the graph.
+Status CheckChanges(const HalfSummary& done, const Graph& graph, const Format& format,
+                    const HalfOptions& options, int64_t opset) {
+  if (done.weights != 0 || done.operators != 0) return {};
+  if (done.unaccepted != 0)
+    return NoOperators(format, options, OpsetWithOperators(graph, format, options, opset));
+  return UsageError("the model has no float32 {} that could be {}",
+                    options.weights_only ? "weights" : "operators", DTypeName(options.type));
+}
+
+// What the options change if all numbers are in range; with one operator on the type, it is not
+// looked for more.
+Result<HalfSummary> TryHalving(const Graph& graph, const HalfOptions& options) {
+  bool found = false;
+  HalfOptions first = options;
+  first.accepts = [&](const Node& node) { return !found && (found = options.accepts(node)); };
+  Graph copy = graph.Clone();
+  return ComputeInHalf(copy, first);
+}
+
 }  // namespace
 
 Result<bool> SimplifyFor(const Target& target, Graph& graph, InterfaceAxes& axes,
@@ -133,13 +154,15 @@ Status HalveSource(Graph& graph, const Format& format, const ConvertOptions& o, 
   if (IsQuantized(graph))
     return UsageError("the model is quantized; --dequantize makes it a float model");
   HalfOptions options = *o.half;
-  const std::string_view name = DTypeName(options.type);
   if (!options.accepts)
     options.accepts = [&](const Node& node) { return IsOneOperator(node, format, o.output.opset); };
   // A small constant would keep the others of its operator in float32.
   if (format.target->narrows_constants) options.least_elements = 1;
   std::set<const Node*> kept;
   if (o.verify && !options.weights_only) {
+    // Before the model runs.
+    NN_ASSIGN(const HalfSummary tried, TryHalving(graph, options));
+    NN_RETURN_IF_ERROR(CheckChanges(tried, graph, format, options, o.output.opset));
     NN_ASSIGN(const std::vector<bool> outside, OutOfRange(graph, options.type, o.verification));
     size_t i = 0;
     for (const Node& node : graph.nodes())
@@ -154,24 +177,19 @@ Status HalveSource(Graph& graph, const Format& format, const ConvertOptions& o, 
            KeepsBlocks(node, format, o.output.opset);
   };
   NN_ASSIGN(out.half, ComputeInHalf(graph, options));
-  if (out.half->weights == 0 && out.half->operators == 0 && out.half->unaccepted != 0)
-    return NoOperators(format, options, OpsetWithOperators(graph, format, options, o.output.opset));
-  if (out.half->weights == 0 && out.half->operators == 0)
-    return UsageError("the model has no float32 {} that could be {}",
-                      options.weights_only ? "weights" : "operators", name);
-  return {};
+  return CheckChanges(*out.half, graph, format, options, o.output.opset);
 }
 
-bool StoresNarrowWeights(const Graph& graph) {
-  const auto is_narrow = [](const Value& v) {
-    return v.is_constant() && v.constant().elements() >= HalfOptions().least_elements &&
-           (v.dtype() == DType::kF16 || v.dtype() == DType::kI8 || v.dtype() == DType::kU8);
-  };
-  return std::ranges::any_of(graph.values(), is_narrow) ||
-         std::ranges::any_of(graph.nodes(), [](const Node& node) {
-           return std::ranges::any_of(node.regions(),
-                                      [](const auto& g) { return StoresNarrowWeights(*g); });
-         });
+std::set<DType> NarrowWeights(const Graph& graph) {
+  constexpr DType kNarrow[] = {DType::kF16, DType::kBF16, DType::kI8, DType::kU8};
+  std::set<DType> types;
+  for (const Value& v : graph.values())
+    if (v.is_constant() && v.constant().elements() >= HalfOptions().least_elements &&
+        std::ranges::find(kNarrow, v.dtype()) != std::end(kNarrow))
+      types.insert(v.dtype());
+  for (const Node& node : graph.nodes())
+    for (const auto& region : node.regions()) types.merge(NarrowWeights(*region));
+  return types;
 }
 
 namespace {
@@ -211,10 +229,13 @@ Result<bool> Widen(Graph& graph, Value* v, Value* stored, const Target& target) 
 
 }  // namespace
 
-Status StoreNarrowWeights(Graph& fitted, const Target& target) {
-  if (target.narrows_constants) return {};
-  NN_RETURN_IF_ERROR(
-      ForEachRegion(fitted, [&](Graph& region) { return StoreNarrowWeights(region, target); }));
+Status StoreNarrowWeights(Graph& fitted, const Target& target, const std::set<DType>& types) {
+  if (types.empty() || target.narrows_constants) return {};
+  NN_RETURN_IF_ERROR(ForEachRegion(
+      fitted, [&](Graph& region) { return StoreNarrowWeights(region, target, types); }));
+  // Most numbers of bf16 are numbers of f16, too.
+  std::vector<DType> halves = {DType::kF16};
+  if (types.contains(DType::kBF16)) halves.insert(halves.begin(), DType::kBF16);
   std::vector<Value*> weights;
   for (Value& v : fitted.values())
     if (v.is_constant() && v.dtype() == DType::kF32 && !v.type().quantized() && !v.uses().empty() &&
@@ -229,11 +250,13 @@ Status StoreNarrowWeights(Graph& fitted, const Target& target) {
       NN_ASSIGN(const bool done, Widen(fitted, v, stored, target));
       if (done) continue;
     }
-    NN_ASSIGN(auto halves, ExactIn(v->constant(), DType::kF16, -LargestHalf(DType::kF16),
-                                   LargestHalf(DType::kF16)));
-    if (!halves) continue;
-    Value* const stored = fitted.AddConstant(*std::move(halves), v->name());
-    NN_RETURN_IF_ERROR(Widen(fitted, v, stored, target).map([](bool) {}));
+    for (const DType type : halves) {
+      NN_ASSIGN(auto half, ExactIn(v->constant(), type, -LargestHalf(type), LargestHalf(type)));
+      if (!half) continue;
+      Value* const stored = fitted.AddConstant(*std::move(half), v->name());
+      NN_ASSIGN(const bool done, Widen(fitted, v, stored, target));
+      if (done) break;
+    }
   }
   return RemoveDeadCode(fitted);
 }

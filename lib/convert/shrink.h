@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 
 #include "base/status.h"
 #include "convert/convert.h"
@@ -29,13 +30,14 @@ bool HasBlocks(const Graph& graph);
 // Makes weights that the source file has in blocks numbers that none keeps in blocks.
 Status ForgetBlocks(Graph& graph);
 
-// Whether the graph has large constants of f16, or of integers with 8 bits.
-bool StoresNarrowWeights(const Graph& graph);
+// The types in 16 or 8 bits that large constants of the graph have.
+std::set<DType> NarrowWeights(const Graph& graph);
 
-// Stores large constants of a legalized graph as integers of 8 bits or in f16, and widens them, if
-// that holds each of their numbers exactly and the target has the graph then, too. What a source
-// stores so was folded, so that everything before knows it as constants.
-Status StoreNarrowWeights(Graph& fitted, const Target& target);
+// Stores large constants of a legalized graph as integers of 8 bits or in 16 bits, in bf16 only if
+// it is among `types`, and widens them, if that holds each of their numbers exactly and the target
+// has the graph then, too; nothing if there are no `types` (NarrowWeights() of the source). What a
+// source stores so was folded, so that everything before knows it as constants.
+Status StoreNarrowWeights(Graph& fitted, const Target& target, const std::set<DType>& types);
 
 // kUnsupported if nothing in the legalized graph has the type, and the format's writer stores no
 // constants in it.

@@ -110,6 +110,13 @@ TEST_CASE("nnconvert: weights that the source widens stay in 16 bits") {
     CHECK(has("b.onnx", "FLOAT16"));
     CHECK(!has("b.onnx", "FLOAT"));
   }
+  convert(dir / "m.onnx " + dir / "g.onnx --bf16 --weights-only");
+  for (const std::string option : {"--rewrite", "--simplify --rewrite", "--set-batch 3"}) {
+    CAPTURE(option);
+    convert(dir / "g.onnx " + dir / "f.onnx " + option);
+    CHECK(has("f.onnx", "BFLOAT16"));
+    CHECK(!has("f.onnx", "FLOAT"));
+  }
   // Options that change weights know them as float32.
   convert(dir / "a.tflite " + dir / "c.tflite --fp16 --weights-only");
   CHECK(has("c.tflite", "FLOAT16"));
@@ -118,6 +125,23 @@ TEST_CASE("nnconvert: weights that the source widens stay in 16 bits") {
   convert(dir / "a.tflite " + dir / "e.tflite --float32");
   CHECK(has("e.tflite", "FLOAT32"));
   CHECK(!has("e.tflite", "FLOAT16"));
+}
+
+// The models would run to see which numbers are in range: the arrays for it are not there.
+TEST_CASE("nnconvert --bf16: an operator set without operators on it is refused before a run") {
+  const TempDir dir;
+  WriteModel(dir / "m.onnx", R"(graph { in %x "x": f32[2, 32] const %w: f32[32, 64] = seeded(1)
+    %m = matmul(%x, %w) out "y" = %m })");
+  const auto convert = [&](const std::string& opset) {
+    return RunProgram("nnconvert --bf16 --opset " + opset + " --verify-inputs " + dir / "none.npz" +
+                      " " + dir / "m.onnx " + dir / "b.onnx");
+  };
+  const ProgramResult refused = convert("12");
+  CHECK(refused.code == 3);
+  CHECK(Contains(refused.err, "ONNX models have no operators on bf16 in this operator set"));
+  const ProgramResult runs = convert("17");
+  CHECK(runs.code == 2);
+  CHECK(Contains(runs.err, "none.npz"));
 }
 
 // TreeEnsembleRegressor has its weights as attributes, which cannot be of 16 bits.
