@@ -158,12 +158,24 @@ std::string LayerWeightForm(const Tensor& t) {
   Model model;
   Writer weights =
       model.writer().Sub("neuralNetwork").Add("layers").Sub("convolution").Sub("weights");
-  coreml::WriteLayerWeights(weights, t);
+  coreml::WriteLayerWeights(weights, t, /*is_trial=*/false);
   const coreml::Fields fields(weights.message(), model.payloads);
   const auto read = coreml::ReadWeights(fields, t.dims());
   REQUIRE_MESSAGE(read.has_value(), read.error().message());
   CHECK(read->Identical(t));
   return coreml::WeightForm(fields);
+}
+
+TEST_CASE("coreml: weights in a trial are not searched for a smaller form") {
+  const Tensor zeros = Tensor::Of({20, 50}, std::vector<float>(1000, 0.0f));
+  CHECK(LayerWeightForm(zeros) != "float32");
+  Model model;
+  Writer weights =
+      model.writer().Sub("neuralNetwork").Add("layers").Sub("convolution").Sub("weights");
+  coreml::WriteLayerWeights(weights, zeros, /*is_trial=*/true);
+  const coreml::Fields fields(weights.message(), model.payloads);
+  CHECK(coreml::WeightForm(fields) == "float32");
+  CHECK(coreml::WeightCount(fields) == 1000);
 }
 
 TEST_CASE("coreml: layer weights of at most 256 values are indices, bit for bit") {

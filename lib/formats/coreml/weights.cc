@@ -301,8 +301,8 @@ PackedForm SmallestForm(const Tensor& tensor) {
 
 }  // namespace
 
-void WriteLayerWeights(Writer weights, const Tensor& tensor) {
-  const PackedForm form = SmallestForm(tensor);
+void WriteLayerWeights(Writer weights, const Tensor& tensor, bool is_trial) {
+  const PackedForm form = is_trial ? PackedForm() : SmallestForm(tensor);
   if (!form.scales.empty())
     WriteLinear(weights, tensor, form.bits, form.scales);
   else if (!form.table.empty())

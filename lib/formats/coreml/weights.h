@@ -30,6 +30,8 @@ void WriteWeights(Writer weights, const Tensor& tensor);
 // as dequantized 8-bit integers with one scale; as integers of 4 or 8 bits with a scale for each
 // row of the first axis, if all scales have at most 16 significant bits, so that Core ML's sum of a
 // product and a bias does not round (QuantizeWeights() in passes/quantize.h); or as 32-bit floats.
-void WriteLayerWeights(Writer weights, const Tensor& tensor);
+// In a trial, which needs only their number, always as 32-bit floats: looking for another form
+// reads all of them.
+void WriteLayerWeights(Writer weights, const Tensor& tensor, bool is_trial);
 
 }  // namespace nn::coreml

@@ -218,7 +218,7 @@ Status WriteConv(ExportContext& ctx, const Node& node) {
   p.Ints("stride", OnesIfEmpty(a.strides, 2));
   p.Ints("dilationFactor", OnesIfEmpty(a.dilations, 2));
   WritePadding(p, a.padding, a.pads);
-  if (constant) WriteLayerWeights(p.Sub("weights"), node.input(1)->constant());
+  if (constant) WriteLayerWeights(p.Sub("weights"), node.input(1)->constant(), ctx.trial());
   WriteBias(p, node);
   return {};
 }
@@ -268,7 +268,7 @@ Status WriteConvTranspose(ExportContext& ctx, const Node& node) {
     WritePadding(p, Padding::kValid, {});
     p.Ints("outputShape", *ConstDims(a.output_shape));
   }
-  WriteLayerWeights(p.Sub("weights"), node.input(1)->constant());
+  WriteLayerWeights(p.Sub("weights"), node.input(1)->constant(), ctx.trial());
   WriteBias(p, node);
   return {};
 }

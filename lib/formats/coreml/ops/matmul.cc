@@ -154,7 +154,7 @@ Status WriteMatmul(ExportContext& ctx, const Node& node) {
   Writer p = ctx.AddLayer(node, inner ? "innerProduct" : "batchedMatmul", 1);
   p.Int(inner ? "inputChannels" : "weightMatrixFirstDimension", w.dim(1));
   p.Int(inner ? "outputChannels" : "weightMatrixSecondDimension", w.dim(0));
-  WriteLayerWeights(p.Sub("weights"), w);
+  WriteLayerWeights(p.Sub("weights"), w, ctx.trial());
   WriteBias(p, node);
   return {};
 }

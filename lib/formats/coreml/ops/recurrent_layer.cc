@@ -229,8 +229,8 @@ class RecurrentWriter {
 
   void WriteGate(Writer w, int64_t d, int64_t g, int64_t gates,
                  const std::array<std::string, 3>& fields) {
-    WriteLayerWeights(w.Sub(fields[0]), Rows(kW, d, g * units_, units_));
-    WriteLayerWeights(w.Sub(fields[1]), Rows(kR, d, g * units_, units_));
+    WriteLayerWeights(w.Sub(fields[0]), Rows(kW, d, g * units_, units_), ctx_.trial());
+    WriteLayerWeights(w.Sub(fields[1]), Rows(kR, d, g * units_, units_), ctx_.trial());
     if (node_.input(kBias) == nullptr) return;
     const Tensor of_w = Rows(kBias, d, g * units_, units_).Aligned();
     const Tensor of_r = Rows(kBias, d, (gates + g) * units_, units_).Aligned();
