@@ -61,6 +61,35 @@ TEST_CASE("onnx: integers are moved before they are dequantized, from operator s
                                "dequantize sin reshape") == 0);
 }
 
+TEST_CASE("onnx: integers are sliced and pooled before they are dequantized") {
+  const std::string slice =
+      "initializer { name: \"from\" data_type: 7 dims: 1 int64_data: 1 }\n"
+      "initializer { name: \"to\" data_type: 7 dims: 1 int64_data: 3 }\n"
+      "initializer { name: \"axis\" data_type: 7 dims: 1 int64_data: 3 }\n" +
+      kStart + Node("Slice", {"d", "from", "to", "axis"}, {"l"}) + Node("Sin", {"l"}, {"y"});
+  CHECK(Written(slice, 20) == "quantize dequantize slice sin ");
+  CHECK(Written(slice, 21) == "quantize slice dequantize sin ");
+  const std::string pool =
+      kStart +
+      Node("MaxPool", {"d"}, {"p"}, Ints("kernel_shape", {2, 2}) + Ints("pads", {1, 0, 0, 1})) +
+      Node("Sin", {"p"}, {"y"});
+  CHECK(Written(pool, 20) == "quantize dequantize max_pool sin ");
+  CHECK(Written(pool, 21) == "quantize max_pool dequantize sin ");
+}
+
+TEST_CASE("onnx: integers are flattened before a product with a bias") {
+  const std::string product =
+      fmt::format(
+          "initializer {{ name: \"w\" data_type: {} dims: [4, 1] float_data: [1, 2, 3, 4] }}\n"
+          "initializer {{ name: \"b\" data_type: {} dims: 1 float_data: 5 }}\n",
+          kF32, kF32) +
+      kStart + Node("MatMul", {"d", "w"}, {"m"});
+  const std::string biased = product + Node("Add", {"m", "b"}, {"y"});
+  CHECK(Written(biased, 20) == "quantize dequantize matmul add ");
+  CHECK(Written(biased, 21) == "quantize reshape dequantize matmul reshape add ");
+  CHECK(Written(product + Node("Sin", {"m"}, {"y"}), 21) == "quantize dequantize matmul sin ");
+}
+
 TEST_CASE("onnx: inputs of integers have the scales of the numbers that their moves lead to") {
   const Graph source = Parse(R"(graph { in %x "x": i8[1, 2, 4]{scale=0.5, zp=3}
     %d = dequantize(%x)  %t = transpose(%d) {perm = [0, 2, 1]}  %r = reshape(%t) {dims = [8]}
