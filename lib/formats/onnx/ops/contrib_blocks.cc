@@ -289,9 +289,15 @@ Status ImportGatherBlockQuantized(ImportContext& ctx) {
   return {};
 }
 
+constexpr std::string_view kNoExperts =
+    "each run chooses the experts of a row, and the suite has no operator for it; export them as "
+    "MatMul or MatMulNBits behind TopK and Gather";
+
 constexpr ImportRow kContribBlocksImports[] = {
     {.op = "GatherBlockQuantized", .import = ImportGatherBlockQuantized, .domain = kMicrosoft},
     {.op = "MatMulNBits", .import = ImportMatMulNBits, .domain = kMicrosoft},
+    {.op = "MoE", .domain = kMicrosoft, .why_not = kNoExperts},
+    {.op = "QMoE", .domain = kMicrosoft, .why_not = kNoExperts},
 };
 
 }  // namespace
