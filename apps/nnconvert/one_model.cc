@@ -297,6 +297,7 @@ Result<edit::EditReport> ApplyNative(const ConvertArguments& o, ReadModel& read)
 
 Result<Conversion> Copy(const ConvertArguments& a, const ReadModel& read,
                         const ConvertOptions& options) {
+  NN_RETURN_IF_ERROR(CheckSourceEffects(read, options));
   if (NameChange(a).empty()) return CopyModel(read, options);
   NN_ASSIGN(const PortNames names, read.format->port_names(*read.model));
   NN_ASSIGN(const PortNames renamed, NewNames(a, names));
@@ -329,7 +330,6 @@ Status Convert(const ConvertArguments& a, ReadModel read, const Format& format,
   const uint64_t before = a.quantize.empty() ? 0 : SizeOfFiles(a.input, read.model->files.Names());
   ShownProgress shown(a.messages);
   const ConvertOptions options = OptionsOf(a, *read.format, &format, shown);
-  NN_RETURN_IF_ERROR(CheckSourceEffects(read, options.inputs.shapes, a.external_data.embed));
   NN_ASSIGN(report.conversion,
             report.copy ? Copy(a, read, options) : ConvertModel(std::move(read), format, options));
   const Conversion& c = report.conversion;
@@ -456,7 +456,6 @@ Result<TargetsReport> DryRunForAll(const ConvertArguments& o) {
   }
   ShownProgress shown(o.messages);
   ConvertOptions options = OptionsOf(o, *read.format, nullptr, shown);
-  NN_RETURN_IF_ERROR(CheckSourceEffects(read, options.inputs.shapes, o.external_data.embed));
   const GraphSource from = SourceOf(read, options);
   NN_ASSIGN(const ImportedModel imported, ImportForConversion(read, options));
   ConvertReport source;

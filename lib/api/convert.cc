@@ -15,7 +15,6 @@
 #include "convert/node_pattern.h"
 #include "convert/outcome.h"
 #include "convert/quantize_text.h"
-#include "convert/source_effects.h"
 #include "formats/format.h"
 #include "nnsuite/version.h"
 #include "passes/ports.h"
@@ -166,8 +165,6 @@ Result<Conversion> ConvertFile(const std::string& input, const std::string& outp
   NN_ASSIGN(const nn::Format* const format, FormatOf(output, options));
   NN_ASSIGN(nn::ConvertOptions all, OptionsOf(input, output, *format, options));
   NN_ASSIGN(nn::ReadModel read, nn::ReadModelFile(input, options.limits));
-  NN_RETURN_IF_ERROR(
-      nn::CheckSourceEffects(read, options.input_shapes, options.external_data.embed));
   SetEdits(options, *read.format, all);
   const std::string_view source = read.format->label;
   return ConversionOf(nn::ConvertModel(std::move(read), *format, all), input, source, output,
@@ -180,8 +177,6 @@ Result<Conversion> ConvertModel(const Model& model, const std::string& output,
   const auto& source = Access::Of(model);
   NN_ASSIGN(nn::ConvertOptions all, OptionsOf(source.path, output, *format, options));
   all.edited = source.edited;
-  NN_RETURN_IF_ERROR(
-      nn::CheckSourceEffects(source.read, options.input_shapes, options.external_data.embed));
   SetEdits(options, *source.read.format, all);
   return ConversionOf(nn::ConvertModel(source.read, *format, all), source.path,
                       source.read.format->label, output, *format, options.dry_run);

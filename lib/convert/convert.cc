@@ -9,6 +9,7 @@
 #include <system_error>
 #include <utility>
 
+#include "convert/source_effects.h"
 #include "convert/written.h"
 
 namespace nn {
@@ -42,11 +43,11 @@ Result<ImportedModel> ImportForConversion(const ReadModel& read, const ConvertOp
 
 // A model that breaks a rule is written again rather than copied with its flaw; nullopt if it
 // breaks none, or if it cannot be written.
-std::optional<Conversion> WriteSound(const ReadModel& read, const GraphSource& from,
-                                     const Format& format, ConvertOptions o) {
+std::optional<Conversion> WriteSound(const ReadModel& read, GraphSource from, const Format& format,
+                                     const ConvertOptions& o) {
   const auto flaw = FirstError(read);
   if (!flaw) return std::nullopt;
-  o.copy_unless_fewer = false;
+  from.may_copy = false;
   auto imported = ImportForConversion(read, o);
   if (!imported) return std::nullopt;
   auto done = ConvertGraph(*std::move(imported), from, format, o);
@@ -63,7 +64,10 @@ Error ConvertOptions::InInput(const Error& error) const {
 }
 
 Result<ImportedModel> ImportForConversion(const ReadModel& read, const ConvertOptions& o) {
-  return ImportForConversion(read, o, o.inputs);
+  NN_RETURN_IF_ERROR(CheckSourceEffects(read, o));
+  auto imported = ImportForConversion(read, o, o.inputs);
+  if (!imported) return tl::unexpected(o.InInput(imported.error()));
+  return imported;
 }
 
 GraphSource SourceOf(const ReadModel& read, const ConvertOptions& o) {
@@ -97,13 +101,12 @@ Result<Conversion> ConvertModel(ReadModel read, const Format& format, const Conv
   auto output = OutputWithin(read, format, o);
   if (!output) return tl::unexpected(o.InInput(output.error()));
   framed.output = *std::move(output);
-  const GraphSource from = SourceOf(read, o);
-  auto imported = ImportForConversion(read, o);
-  if (!imported) return tl::unexpected(o.InInput(imported.error()));
-  const bool may_copy = read.format == &format && o.simplify && o.copy_unless_fewer && !o.dry_run;
-  if (!may_copy && !o.edited) Release(read, o.input);
-  NN_ASSIGN(Conversion done, ConvertGraph(*std::move(imported), from, format, framed));
-  if (!may_copy || done.written || !done.unsupported.empty() || done.verification) return done;
+  GraphSource from = SourceOf(read, o);
+  from.may_copy = read.format == &format && o.simplify && o.copy_unless_fewer && !o.dry_run;
+  NN_ASSIGN(ImportedModel imported, ImportForConversion(read, o));
+  if (!from.may_copy && !o.edited) Release(read, o.input);
+  NN_ASSIGN(Conversion done, ConvertGraph(std::move(imported), from, format, framed));
+  if (!from.may_copy || done.written || !done.unsupported.empty() || done.verification) return done;
   if (auto sound = WriteSound(read, from, format, framed)) return *std::move(sound);
   NN_ASSIGN(done, CopyModel(read, o));
   done.operators = OperatorCount{from.operators, from.operators};

@@ -109,6 +109,8 @@ struct GraphSource {
   const Format* format = nullptr;
   std::vector<Holding> holdings = {};  // for Conversion::holdings
   uint64_t operators = 0;              // OperatorsOf() it; only for ConvertOptions::simplify
+  // Whether the caller copies the file if the written one would not have fewer operators.
+  bool may_copy = false;
   // May be called on another thread, while the caller waits.
   SourceError error = [] { return std::optional<Finding>(); };
   // Imports the file with other settings than ConvertOptions::inputs, for remedies that may let the
@@ -193,7 +195,8 @@ Result<Conversion> ConvertFile(const Format& format, const ConvertOptions& optio
 Result<Conversion> ConvertModel(ReadModel model, const Format& format,
                                 const ConvertOptions& options);
 
-// The graph of a model, as the options require it.
+// The graph of a model, as the options require it. kUsage for options that ask for what the model of
+// the file has (CheckSourceEffects()).
 Result<ImportedModel> ImportForConversion(const ReadModel& model, const ConvertOptions& options);
 // Both must outlive the result. The model may be freed: it is read again if need be.
 GraphSource SourceOf(const ReadModel& model, const ConvertOptions& options);

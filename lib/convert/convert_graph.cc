@@ -472,27 +472,26 @@ class GraphConversion {
 
   // False if the outputs drift, or if a copy of the source is better.
   Result<bool> IsSound(const StagedModel& staged) {
-    if (o_.simplify || !from_.holdings.empty()) {
-      NN_ASSIGN(const ReadModel written, staged.Read());
-      Account(written);
-      if (o_.simplify) out_.operators = OperatorCount{from_.operators, OperatorsOf(written)};
-      const bool may_copy = o_.simplify && o_.copy_unless_fewer && from_.format == &format_;
-      if (may_copy && out_.operators->after >= std::max<uint64_t>(from_.operators, 1)) return false;
+    NN_ASSIGN(ReadModel written, ReadWritten(staged.Read(), format_, from_.error));
+    if (!from_.holdings.empty()) Account(written);
+    if (o_.simplify) {
+      out_.operators = OperatorCount{from_.operators, OperatorsOf(written)};
+      if (from_.may_copy && out_.operators->after >= std::max<uint64_t>(from_.operators, 1))
+        return false;
     }
     if (!o_.verify) {
-      NN_ASSIGN(const ReadModel written, ReadWritten(staged.Read(), format_, from_.error));
       NN_RETURN_IF_ERROR(CheckWritten(written, from_.error));
       return true;
     }
     if (staged.needs_names())  // there may be further attempts
-      return Verify(staged, source_.Clone(),
+      return Verify(std::move(written), source_.Clone(),
                     unchanged_ ? std::optional(unchanged_->Clone()) : std::nullopt);
     fitted_ = Graph();
-    return Verify(staged, std::move(source_), std::move(unchanged_));
+    return Verify(std::move(written), std::move(source_), std::move(unchanged_));
   }
 
-  Result<bool> Verify(const StagedModel& staged, Graph source, std::optional<Graph> unchanged) {
-    WrittenCheck check(staged, format_, from_.error,
+  Result<bool> Verify(ReadModel written, Graph source, std::optional<Graph> unchanged) {
+    WrittenCheck check(std::move(written), from_.error,
                        o_.verification.threads != 1 && AvailableProcessors() > 1);
     bool is_imported = false;
     const auto import_converted = [&]() -> Result<Graph> {

@@ -28,8 +28,9 @@ bool MayDeclare(const ReadModel& read, const InputShapes& shapes) {
 
 }  // namespace
 
-Status CheckSourceEffects(const ReadModel& read, const InputShapes& shapes, bool embeds) {
-  if (embeds) {
+Status CheckSourceEffects(const ReadModel& read, const ConvertOptions& options) {
+  const InputShapes& shapes = options.inputs.shapes;
+  if (options.output.external_data.embed) {
     const auto is_file = [](const Holding& h) { return h.kind == "external file"; };
     if (std::ranges::none_of(HoldingsOf(read), is_file))
       return UsageError("--embed-data has no effect: the model has no data in other files");
@@ -44,11 +45,11 @@ Status CheckSourceEffects(const ReadModel& read, const InputShapes& shapes, bool
     });
   };
   if (!std::ranges::all_of(shapes, holds)) return {};
-  std::string options;
+  std::string given;
   for (const auto& [name, dims] : shapes)
-    options += fmt::format("--input-shape {}:{} ", name, fmt::join(dims, ","));
+    given += fmt::format("--input-shape {}:{} ", name, fmt::join(dims, ","));
   return UsageError(
-      "{}has no effect: {}", options,
+      "{}has no effect: {}", given,
       shapes.size() == 1 ? "the input has this shape" : "the inputs have these shapes");
 }
 

@@ -2,13 +2,13 @@
 #pragma once
 
 #include "base/status.h"
+#include "convert/convert.h"
 #include "formats/format.h"
-#include "formats/given_inputs.h"
 
 namespace nn {
 
 // kUsage, with its name, for --input-shape if the inputs are declared with all of these shapes, and
-// for --embed-data (`embeds`) without data in other files.
-Status CheckSourceEffects(const ReadModel& read, const InputShapes& shapes, bool embeds);
+// for --embed-data without data in other files.
+Status CheckSourceEffects(const ReadModel& read, const ConvertOptions& options);
 
 }  // namespace nn

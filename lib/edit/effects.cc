@@ -1,16 +1,13 @@
 #include "edit/effects.h"
 
 #include <algorithm>
-#include <cstddef>
-#include <cstring>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "base/blob.h"
+#include "base/same_bytes.h"
 #include "base/text.h"
 
 namespace nn::edit {
@@ -59,38 +56,6 @@ bool ChangesFlow(const NativeFlow& flow, const NativeEdit& edit, const NativeEdi
   };
   return edit.keeps != none.keeps || !HaveSameValues(edit.inputs, none.inputs) ||
          !HaveSameValues(edit.outputs, none.outputs) || std::ranges::any_of(edit.names, changes);
-}
-
-// The bytes of a file that is written in parts.
-class PartReader {
- public:
-  explicit PartReader(const std::vector<Blob>& parts) : parts_(parts) { Skip(0); }
-
-  // The rest of a part; empty at the end.
-  std::span<const std::byte> Rest() const {
-    if (part_ == parts_.size()) return {};
-    return {parts_[part_].data() + at_, parts_[part_].size() - at_};
-  }
-  void Skip(size_t bytes) {
-    at_ += bytes;
-    while (part_ < parts_.size() && at_ == parts_[part_].size()) ++part_, at_ = 0;
-  }
-
- private:
-  const std::vector<Blob>& parts_;
-  size_t part_ = 0, at_ = 0;
-};
-
-bool HaveSameBytes(const std::vector<Blob>& a, const std::vector<Blob>& b) {
-  PartReader x(a), y(b);
-  while (!x.Rest().empty() && !y.Rest().empty()) {
-    const size_t size = std::min(x.Rest().size(), y.Rest().size());
-    const std::byte *const p = x.Rest().data(), *const q = y.Rest().data();
-    if (p != q && std::memcmp(p, q, size) != 0) return false;
-    x.Skip(size);
-    y.Skip(size);
-  }
-  return x.Rest().empty() && y.Rest().empty();
 }
 
 // The model as its format writes it; nullopt if the edit or the file is not possible.
