@@ -208,7 +208,7 @@ def _add_n(g: Graph) -> None:
 
 def _weights(g: Graph, x: Value, shape: Shape, channel: int) -> tuple[Value, Any]:
     """Weights of a layer and their scales: by channel, by tensor, hybrid or halves."""
-    if x.kind == "f32" and g.chance(0.9):
+    if x.kind == "f32" and (g.special or g.chance(0.7)):
         data = g.array("f32", shape) if not g.special else g.random.normal(size=shape)
         if g.chance(0.3):
             half = g.constant(data, "f16")
@@ -322,10 +322,7 @@ def _deconvolve(g: Graph) -> None:
     if padding:
         sizes = [(m - 1) * s + k for m, k, s in zip(x.shape[1:3], kernel, stride, strict=True)]
     shape = (x.shape[0], *sizes, n)
-    if x.kind == "f32":
-        weights, scales = g.constant(g.random.normal(size=(n, *kernel, x.shape[3])), "f32"), None
-    else:
-        weights, scales = _weights(g, x, (n, *kernel, x.shape[3]), 0)
+    weights, scales = _weights(g, x, (n, *kernel, x.shape[3]), 0)
     inputs: list[Value | None] = [g.constant(shape), weights, x]
     if g.chance(0.5):
         inputs.append(_bias(g, x, scales, n))
@@ -357,6 +354,8 @@ def _dense(g: Graph) -> None:
     fields = {"keepNumDims": keep, "fusedActivationFunction": g.pick(ACTIVATIONS)}
     if x.kind == "qi16" and len(inputs) > 2:
         fields["quantizedBiasType"] = _bias_type(inputs[2])
+    if x.kind == "f32" and weights.kind == "qi8":
+        fields["asymmetricQuantizeInputs"] = g.chance(0.5)
     g.add("FULLY_CONNECTED", inputs, [y], "FullyConnected", **fields)
 
 
@@ -368,11 +367,20 @@ def _matmul(g: Graph) -> None:
     batch = x.shape[:-2][g.integer(0, x.rank - 1) :]
     batch = tuple(1 if g.chance(0.2) else m for m in batch)
     shape = (*batch, n, depth) if adjoint_y else (*batch, depth, n)
-    y = g.add_input(x.kind, shape, constant=0.5)
+    # LiteRT takes the scales of other rows for two axes of batches (DISAGREEMENTS.md).
+    hybrid = x.kind == "f32" and not g.special and x.rank < 4 and g.chance(0.2)
+    if hybrid:
+        quant = (float(10 ** g.random.uniform(-3, -1)), 0)
+        y = g.constant(g.random.integers(-127, 128, shape), "qi8", quant)
+    else:
+        y = g.add_input(x.kind, shape, constant=0.5)
     scale = y.quant[0] if y.quant else 1.0
     out = (*np.broadcast_shapes(x.shape[:-2], batch), rows, n)
     z = g.output(x.kind, out, _result(g, x, scale, depth))
-    g.add("BATCH_MATMUL", [x, y], [z], "BatchMatMul", adjX=adjoint_x, adjY=adjoint_y)
+    fields = {"adjX": adjoint_x, "adjY": adjoint_y}
+    if hybrid:
+        fields["asymmetricQuantizeInputs"] = g.chance(0.5)
+    g.add("BATCH_MATMUL", [x, y], [z], "BatchMatMul", **fields)
 
 
 def _volume(g: Graph) -> None:
