@@ -137,7 +137,8 @@ class Carrier {
     if (!IsExact(bounds.lo, bounds.hi)) return false;
     Expansion e(graph_, node);
     NN_ASSIGN(Value* const y, e.Add(node.op_name(), std::move(inputs), node.attrs()));
-    return Keep(node.output(), {y, bounds.lo, bounds.hi});
+    Terms terms(graph_, node);
+    return KeepWrapped(terms, node.output(), terms.Of(y), bounds);
   }
 
   Result<bool> Move(Node& node, const std::vector<size_t>& moved) {
@@ -176,12 +177,25 @@ class Carrier {
       return Keep(terms, y, IsNonzero(order), 0, 1);
     }
     const Whole bounds{nullptr, v->range.lo, v->range.hi};
-    if (v->whole) {
-      // Integers that do not fit would wrap.
-      if (!Contains(y->dtype(), bounds)) return false;
-      return Keep(y, {v->term.value(), bounds.lo, bounds.hi});
-    }
+    if (v->whole) return KeepWrapped(terms, y, v->term, bounds);
     return Truncate(terms, y, *v);
+  }
+
+  // Integers modulo 2^bits, within the bounds of the type. They are within 2^24, so that no step
+  // rounds.
+  static Term Wrapped(const Term& whole, DType dtype) {
+    const double count = std::ldexp(1.0, DTypeBits(dtype));
+    const auto lo = static_cast<double>(MinInteger(dtype));
+    const Term rounds = ((whole + -lo) * (1 / count)).Function("floor");
+    return whole + rounds * -count;
+  }
+
+  // Integers of which those that the type of the result lacks wrap.
+  Result<bool> KeepWrapped(Terms& terms, Value* result, Term y, const Whole& bounds) {
+    const DType dtype = result->dtype();
+    if (Contains(dtype, bounds)) return Keep(terms, result, y, bounds.lo, bounds.hi);
+    return Keep(terms, result, Wrapped(y, dtype), static_cast<double>(MinInteger(dtype)),
+                static_cast<double>(MaxInteger(dtype)));
   }
 
   // Toward 0, and modulo 2^bits to a type of fewer than 8 bits. All multiples of 2^27 are 0, as
@@ -190,10 +204,8 @@ class Carrier {
     constexpr float kMultiple = 0x1p27f;
     const Term v = x.term.Function("clip", ClipAttrs{-kMultiple, kMultiple});
     const Term whole = Relu(v).Function("floor") + -Relu(-v).Function("floor");
-    const double count = std::ldexp(1.0, DTypeBits(y->dtype()));
-    const auto lo = static_cast<double>(MinInteger(y->dtype()));
-    const Term rounds = ((whole + -lo) * (1 / count)).Function("floor");
-    return Keep(terms, y, whole + rounds * -count, lo, static_cast<double>(MaxInteger(y->dtype())));
+    return Keep(terms, y, Wrapped(whole, y->dtype()), static_cast<double>(MinInteger(y->dtype())),
+                static_cast<double>(MaxInteger(y->dtype())));
   }
 
   // Toward 0, and to the bounds of the type.
@@ -373,7 +385,10 @@ class Carrier {
     const double bound = is_rest ? b->hi - 1 : std::floor(most / b->lo) + 1;
     // The remainder of a negative divisor is not positive.
     const bool from_0 = !(is_rest && negative) && (a->lo >= 0 || (is_rest && !truncates));
-    return Keep(terms, node.output(), result, from_0 ? 0 : -bound, bound);
+    const Whole bounds{nullptr, from_0 ? 0 : -bound, bound};
+    // The least integer divided by -1 wraps.
+    if (negative && !is_rest) return KeepWrapped(terms, node.output(), result, bounds);
+    return Keep(terms, node.output(), result, bounds.lo, bounds.hi);
   }
 
   // Whether EMBEDDING_LOOKUP can take the integers of an input: others become float32.
