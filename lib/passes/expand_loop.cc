@@ -1,5 +1,7 @@
 // The stacked results of loops, for targets whose loops only carry values.
+#include <algorithm>
 #include <functional>
+#include <limits>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -8,6 +10,7 @@
 #include "ir/op_def.h"
 #include "ops/array/concat.h"
 #include "ops/array/shape.h"
+#include "ops/array/slice.h"
 #include "ops/control/loop.h"
 #include "ops/support/movement.h"
 #include "passes/expand.h"
@@ -22,9 +25,11 @@ constexpr int64_t kMaxStack = int64_t{1} << 16;
 using NextStackFn =
     std::function<Result<Value*>(Graph& region, Value* stack, Value* element, Value* number)>;
 
-// Replaces a loop by one that carries its stacks, which begin as `stacks`.
+// Replaces a loop by one that carries its stacks, which begin as `stacks`. The results are what
+// `result` makes of the last ones.
 Result<bool> CarryStacks(Graph& graph, Node& node, const std::vector<Value*>& stacks,
-                         const NextStackFn& next) {
+                         const NextStackFn& next,
+                         const std::function<Result<Value*>(Value* stack)>& result) {
   constexpr size_t kFirst = 2;
   LoopAttrs attrs = node.attrs<LoopAttrs>();
   const auto carried = static_cast<size_t>(attrs.carried);
@@ -51,6 +56,8 @@ Result<bool> CarryStacks(Graph& graph, Node& node, const std::vector<Value*>& st
     region.AddOutput(before.outputs()[i].name, v);
   }
   std::vector<Value*> inputs(node.inputs().begin(), node.inputs().end());
+  // The condition may be omitted.
+  inputs.resize(std::max(inputs.size(), kFirst + carried), nullptr);
   inputs.insert(inputs.begin() + static_cast<ptrdiff_t>(kFirst + carried), stacks.begin(),
                 stacks.end());
   attrs.carried = static_cast<int64_t>(node.outputs().size());
@@ -60,7 +67,11 @@ Result<bool> CarryStacks(Graph& graph, Node& node, const std::vector<Value*>& st
   loop->set_source(node.source());
   loop->AddRegion(std::move(region));
   NN_RETURN_IF_ERROR(InferNode(*loop));
-  graph.Replace(&node, loop->outputs());
+  std::vector<Value*> results(loop->outputs().begin(), loop->outputs().end());
+  for (size_t i = carried; i < results.size(); ++i) {
+    NN_ASSIGN(results[i], result(results[i]));
+  }
+  graph.Replace(&node, results);
   return true;
 }
 
@@ -117,20 +128,28 @@ Result<bool> PlaceInStacks(Graph& graph, Node& node) {
         NN_ASSIGN(const Node* const y,
                   region.Append("select", {is_place->output(), row->output(), stack}));
         return y->output();
-      });
+      },
+      [](Value* stack) -> Result<Value*> { return stack; });
 }
 
+// A stack begins with a row that is not a result: runtimes may not carry an array without elements.
 Result<bool> GrowStacks(Graph& graph, Node& node) {
-  NN_ASSIGN(const std::vector<Value*> stacks, EmptyStacks(graph, node, 0));
+  constexpr int64_t kRest = std::numeric_limits<int64_t>::max();
+  NN_ASSIGN(const std::vector<Value*> stacks, EmptyStacks(graph, node, 1));
   if (stacks.empty()) return false;
-  return CarryStacks(graph, node, stacks,
-                     [](Graph& region, Value* stack, Value* element, Value*) -> Result<Value*> {
-                       NN_ASSIGN(const Node* const row,
-                                 region.Append("expand_dims", {element}, AxesAttrs{{0}}));
-                       NN_ASSIGN(const Node* const y,
-                                 region.Append("concat", {stack, row->output()}, ConcatAttrs{0}));
-                       return y->output();
-                     });
+  return CarryStacks(
+      graph, node, stacks,
+      [](Graph& region, Value* stack, Value* element, Value*) -> Result<Value*> {
+        NN_ASSIGN(const Node* const row, region.Append("expand_dims", {element}, AxesAttrs{{0}}));
+        NN_ASSIGN(const Node* const y,
+                  region.Append("concat", {stack, row->output()}, ConcatAttrs{0}));
+        return y->output();
+      },
+      [&](Value* stack) -> Result<Value*> {
+        NN_ASSIGN(const Node* const rows,
+                  graph.Append("slice", {stack}, SliceAttrs{{0}, {1}, {kRest}, {}}, 1, &node));
+        return rows->output();
+      });
 }
 
 }  // namespace nn

@@ -143,6 +143,13 @@ std::vector<Case> Stacks() {
        "graph {\n  in %x: f32[2]\n  in %n: i64[]\n" +
            Loop("%n, _, %x", "%y, %rows, %sums", 1, body) + outputs,
        {{{1, 2}, {0}}, {{1, 2}, {1}}, {{1, 2}, {4}}}},
+      {"stacks of a loop that has a trip count only",
+       "graph {\n  in %n: i64[]\n" +
+           Loop("%n", "%rows", 0,
+                "      const %go: bool[] = [1]\n      const %c: f32[2] = [0.5, 1]\n"
+                "      out \"go\" = %go\n      out \"row\" = %c\n") +
+           "  out \"rows\" = %rows\n}",
+       {{{0}}, {{1}}, {{4}}}},
   };
 }
 
@@ -208,6 +215,28 @@ TEST_CASE("control flow: results of all iterations") {
   for (const Case& c : cases) CHECK(Convert(c, {"onnx", "tflite", "onnx"}) == "");
   CHECK(Convert(cases[0], {"coreml"}) == "");
   CHECK(Convert(cases[1], {"coreml"}).find("Core ML has no lists") != std::string::npos);
+}
+
+// LiteRT's WHILE fails if an array that it carries has no elements.
+TEST_CASE("control flow: TensorFlow Lite's stacks begin with an element") {
+  for (const Case& c : Stacks()) {
+    CAPTURE(c.name);
+    Graph graph = Parse(c.graph);
+    NamePorts(graph);
+    InterfaceAxes axes;
+    std::vector<UnsupportedNode> unsupported;
+    REQUIRE(FitTo(*FindFormat("tflite")->target, graph, axes, unsupported).has_value());
+    int carried = 0;
+    for (const Node& node : graph.nodes()) {
+      if (!node.Is("loop")) continue;
+      for (const Value* v : node.inputs()) {
+        if (v == nullptr || !v->is_constant()) continue;
+        ++carried;
+        CHECK(v->constant().elements() > 0);
+      }
+    }
+    CHECK(carried > 0);
+  }
 }
 
 }  // namespace

@@ -71,6 +71,18 @@ TEST_CASE("loop run: carried values and stacks") {
   }
 }
 
+// As PyTorch writes a loop that fills a list.
+TEST_CASE("loop run: a trip count only") {
+  const Graph graph = Parse(R"(graph { in %n: i64[]
+      %all = loop(%n) {carried = 0, why = "it is a test"} regions {
+        graph { in %i: i64[]
+          const %go: bool[] = [1]  const %k: f32[4] = [1, 2, 3, 4]
+          %f = cast(%i) {to = f32}  %e = mul(%f, %k)
+          out "go" = %go  out "e" = %e } }
+      out "all" = %all })");
+  for (const int64_t n : {0, 1, 5}) RunEverywhere(graph, {Tensor::Scalar<int64_t>(n)});
+}
+
 // The body adds to %v as often as %i says, and then multiplies.
 const char* const kNested = R"(graph { in %n: i64[]  in %v: f32[3, 64]
     %y = loop(%n, _, %v) {carried = 1, why = "it is a test"} regions {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 #include <unordered_map>
+#include <vector>
 
 #include "exec/runtime/limits.h"
 #include "exec/runtime/loop_run.h"
@@ -187,11 +188,14 @@ std::optional<Result<std::vector<Tensor>>> KernelRunner::RunLoopNode(
     const Node& loop, std::span<const Tensor* const> inputs, EvalBudget& budget) {
   const Tensor number = Tensor::Scalar<int64_t>(0);
   std::vector<const Tensor*> of_region = {&number};
-  of_region.insert(of_region.end(), inputs.begin() + 2, inputs.end());
+  // Without values, the condition may be omitted.
+  std::vector<const Tensor*> operands(inputs.begin(), inputs.end());
+  operands.resize(std::max<size_t>(operands.size(), 2), nullptr);
+  of_region.insert(of_region.end(), operands.begin() + 2, operands.end());
   const KernelCache::Entry planned = cache_.OfLoop(loop, of_region);
   if (planned == nullptr) return std::nullopt;
   const LoopBody body{*planned, ArenaFor(*planned), error_, pool_, InnerOf(planned)};
-  return RunLoop(loop, inputs, body, budget);
+  return RunLoop(loop, operands, body, budget);
 }
 
 std::byte* KernelRunner::ArenaFor(const PlannedGraph& planned) {
