@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "formats/onnx/declared_sizes.h"
 #include "formats/onnx/dynamic_lstm.h"
+#include "formats/onnx/output_names.h"
 #include "formats/onnx/tensor.h"
 #include "ir/verify.h"
 #include "ops/array/opaque.h"
@@ -162,11 +163,12 @@ Result<ImportedModel> Importer::Run() {
   NN_RETURN_IF_ERROR(ReadInitializers(g, main_));
   NN_RETURN_IF_ERROR(ReadInputs(g));
   NN_RETURN_IF_ERROR(ImportNodes(g.node(), main_));
-  for (const auto& output : g.output()) {
-    const auto it = main_.values.find(output.name());
-    if (it == main_.values.end())
-      return ModelError("graph output {} is not defined", Quote(output.name()));
-    AddOutput(output.name(), it->second);
+  const std::vector<std::string> names = OutputNames(g);
+  for (size_t i = 0; i < names.size(); ++i) {
+    const std::string& name = g.output(static_cast<int>(i)).name();
+    const auto it = main_.values.find(name);
+    if (it == main_.values.end()) return ModelError("graph output {} is not defined", Quote(name));
+    AddOutput(names[i], it->second);
   }
   main_ = Scope();
   RemoveSequences();
@@ -380,7 +382,7 @@ Status Importer::ImportDynamicLstm(ImportContext& ctx, const Scope& scope, int i
 }
 
 // Names a value after the ONNX output (results of a function, after those of its call) and
-// refines its type by the declaration. A declared rank that the operator contradicts is a finding
+// refines its type by the declaration. A declared shape that the operator contradicts is a finding
 // of the validator; like other runtimes, the import relies on the operator.
 Status Importer::Declare(Value* v, const std::string& name, Scope& scope) {
   if (!v->is_input() && v->name().empty() && !scope.IsResult(name))
@@ -391,9 +393,7 @@ Status Importer::Declare(Value* v, const std::string& name, Scope& scope) {
       declared.dims.reset();
     Type shapeless = declared;
     shapeless.dims.reset();
-    // Sizes that a run gives contradict numbers that are declared for another one.
-    const Type& checked = known_inputs_.sizes.empty() ? declared : shapeless;
-    if (!Compatible(checked, v->type()))
+    if (!Compatible(shapeless, v->type()))
       return ModelError("value {} is declared as {}, but is {}", Quote(name),
                         declaration->ToString(), v->type().ToString());
     if (input_symbols_.empty()) input_symbols_ = InputSymbols(graph_);

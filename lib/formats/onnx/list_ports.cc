@@ -1,6 +1,8 @@
 // Inputs and outputs of models that are sequences, optionals or maps. The graph has an input or
 // output for each element of a sequence, and two for a map, of its keys and of its values.
+#include "formats/common/unique_names.h"
 #include "formats/onnx/importer.h"
+#include "formats/onnx/output_names.h"
 #include "formats/onnx/tensor.h"
 #include "ir/op_def.h"
 #include "ops/array/sequence.h"
@@ -45,6 +47,17 @@ PortKind PortKindOf(const pb::TypeProto& type) {
   return sequence ? PortKind::kSequence : PortKind::kTensor;
 }
 
+std::vector<std::string> OutputNames(const pb::GraphProto& g) {
+  UniqueNames unique;
+  std::set<std::string_view> stated, seen;
+  for (const auto& info : g.output())
+    if (stated.insert(info.name()).second) unique.Add(info.name());
+  std::vector<std::string> names;
+  for (const auto& info : g.output())
+    names.push_back(seen.insert(info.name()).second ? info.name() : unique.Add(info.name()));
+  return names;
+}
+
 PortKinds KindsOfPorts(const NativeModel& native) {
   const pb::GraphProto& g = static_cast<const Model&>(native).proto.graph();
   std::map<std::string_view, const pb::TypeProto*> types;
@@ -53,8 +66,9 @@ PortKinds KindsOfPorts(const NativeModel& native) {
   if (const auto names = NamesOfPorts(native))
     for (const std::string& name : names->inputs)
       kinds.inputs.emplace_back(name, PortKindOf(*types[name]));
-  for (const auto& info : g.output())
-    kinds.outputs.emplace_back(info.name(), PortKindOf(info.type()));
+  const std::vector<std::string> names = OutputNames(g);
+  for (size_t i = 0; i < names.size(); ++i)
+    kinds.outputs.emplace_back(names[i], PortKindOf(g.output(static_cast<int>(i)).type()));
   return kinds;
 }
 
