@@ -10,6 +10,7 @@
 #include "base/thread_pool.h"
 #include "convert/shape_choice.h"
 #include "formats/tensor_file.h"
+#include "ops/control/region.h"
 #include "passes/input_domains.h"
 #include "passes/ports.h"
 
@@ -138,6 +139,18 @@ Result<GivenFacts> FactsOf(const Graph& graph, const ReadModel& read, const RunO
   return facts;
 }
 
+// Whether each input has these shapes for some sizes of its dimensions.
+bool Fits(const Graph& graph, const InputShapes& shapes) {
+  return std::ranges::all_of(graph.inputs(), [&](const Port& p) {
+    const auto given = shapes.find(p.name);
+    const auto& dims = p.value->type().dims;
+    return given == shapes.end() || !dims ||
+           std::ranges::equal(*dims, given->second, [](const Dim& d, int64_t size) {
+             return !d.is_const() || d.value() == size;
+           });
+  });
+}
+
 }  // namespace
 
 ProgramOptions RunOptions::program() const {
@@ -156,7 +169,10 @@ bool RunOptions::runs_folder() const {
 Result<ImportedModel> ImportForInputs(const ReadModel& read, const ModelImporter& import,
                                       RunOptions& options) {
   Result<ImportedModel> imported = import({});
-  if (imported || imported.error().code() != ErrorCode::kUnsupported || options.runs_folder() ||
+  // A branch that the given sizes do not take may not fit them.
+  const bool is_open = imported && IsDecidedByRuns(imported->graph);
+  const bool is_refused = !imported && imported.error().code() == ErrorCode::kUnsupported;
+  if ((!is_open && !is_refused) || options.runs_folder() ||
       (options.inputs_file.empty() && options.inputs.empty()))
     return imported;
   GivenFacts facts;
@@ -167,10 +183,12 @@ Result<ImportedModel> ImportForInputs(const ReadModel& read, const ModelImporter
   };
   // Mistakes in the inputs hide what they would decide.
   if (auto asked = import(settings); !asked && asked.error().code() == ErrorCode::kUsage)
-    return asked;
+    return is_open ? std::move(imported) : std::move(asked);
+  if (is_open && !Fits(imported->graph, facts.shapes)) return imported;
   settings = {.shapes = std::move(facts.shapes)};
   Result<ImportedModel> decided = import(settings);
-  if (decided || facts.deciding.empty()) return decided ? std::move(decided) : std::move(imported);
+  if (decided || is_open || facts.deciding.empty())
+    return decided ? std::move(decided) : std::move(imported);
   settings.constants = [&](const Graph& /*graph*/) { return facts.deciding; };
   decided = import(settings);
   if (decided) options.fixed = std::move(facts.fixed);

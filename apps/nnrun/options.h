@@ -83,9 +83,10 @@ struct RunReport {
   Json json = Json::object();
 };
 
-// Imports the model. If it is not supported, the shapes of the given inputs are known to the
-// import; if that is not enough, those with few integers, which may decide about sizes and
-// branches, become constants, and `options.fixed` lists them.
+// Imports the model. If it is not supported, or runs decide about its branches and loops, the
+// shapes of the given inputs are known to the import; if it is still not supported, those with few
+// integers, which may decide about sizes and branches, become constants, and `options.fixed` lists
+// them.
 Result<ImportedModel> ImportForInputs(const ReadModel& read, const ModelImporter& import,
                                       RunOptions& options);
 
