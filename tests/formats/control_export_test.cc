@@ -168,6 +168,32 @@ TEST_CASE("onnx: the operator set fits the nodes of regions") {
   CHECK(OpsetOf(*Written(graph, format, {.path = "m.onnx", .opset = 12})) == 12);
 }
 
+TEST_CASE("onnx: branches with results of different shapes need operator set 11") {
+  const Format& format = *FindFormat("onnx");
+  for (const bool same : {true, false}) {
+    CAPTURE(same);
+    const Graph graph = Parse(std::string(R"(graph {
+      in %c: bool[]
+      %y = branch(%c) {why = "a run decides"} regions {
+        graph {
+          const %a: f32[2] = [1, 2]
+          out "a" = %a
+        }
+        graph {
+          const %b: f32)") + (same ? "[2] = [3, 4]" : "[3] = [3, 4, 5]") +
+                              R"(
+          out "b" = %b
+        }
+      }
+      out "y" = %y
+    })");
+    const auto old = format.write(graph, {.path = "m.onnx", .opset = 10});
+    CHECK(old.has_value() == same);
+    if (!same) CHECK(old.error().message().find("needs 11") != std::string::npos);
+    CHECK(OpsetOf(*Written(graph, format, {.path = "m.onnx", .opset = 11})) == 11);
+  }
+}
+
 TEST_CASE("tflite: regions are subgraphs behind that of the model") {
   const std::string file = FileOf(Parse(kNested));
   const tflite::fb::Model& model = Root(file);

@@ -70,6 +70,15 @@ Status WriteBranch(ExportContext& ctx, const Node& node) {
   return {};
 }
 
+// Up to operator set 10, the results of both branches have the same shapes.
+int64_t BranchOpset(const Node& node) {
+  const auto& yes = node.regions()[0]->outputs();
+  const auto& no = node.regions()[1]->outputs();
+  for (size_t k = 0; k < node.outputs().size(); ++k)
+    if (!Compatible(yes[k].value->type(), no[k].value->type())) return 11;
+  return 1;
+}
+
 // Without a condition, the body returns one that is true, because runtimes differ in whether they
 // read it.
 Status WriteLoop(ExportContext& ctx, const Node& node) {
@@ -120,7 +129,7 @@ int64_t LoopOpset(const Node& node) {
 }
 
 constexpr ExportRow kControlExports[] = {
-    {.op = "branch", .write = WriteBranch},
+    {.op = "branch", .write = WriteBranch, .min_opset = BranchOpset},
     {.op = "loop", .write = WriteLoop, .why_not = WhyNotLoop, .min_opset = LoopOpset},
 };
 
