@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -219,6 +220,47 @@ TEST_CASE("nnconvert --preprocess: what nnrun does with pictures") {
     CHECK(Convert(fmt::format("{} {} --preprocess {}", dir / "m.onnx", dir / "e.onnx", settings))
               .code == 2);
   }
+}
+
+TEST_CASE("nnconvert --merge: weights in blocks of integers stay so in both models") {
+  const TempDir dir;
+  const auto write = [&](const std::string& name, const std::string& x, const std::string& y) {
+    std::string integers, scales;
+    for (int i = 0; i < 32 * 16; ++i) integers += fmt::format(" int32_data: {}", i * 37 % 256);
+    for (int i = 0; i < 32; ++i) scales += fmt::format(" float_data: {}", 0.125 * (i % 5 + 1));
+    const auto attribute = [](const char* key, int value) {
+      return fmt::format("attribute {{ name: \"{}\" type: INT i: {} }} ", key, value);
+    };
+    const auto port = [](const char* kind, const std::string& of) {
+      return fmt::format(
+          "{} {{ name: \"{}\" type {{ tensor_type {{ elem_type: 1 shape {{ dim {{ "
+          "dim_value: 2 }} dim {{ dim_value: 32 }} }} }} }} }} ",
+          kind, of);
+    };
+    WriteText(dir / name,
+              "ir_version: 9 opset_import { version: 17 } opset_import { domain: \"com.microsoft\" "
+              "version: 1 } graph { name: \"g\" node { op_type: \"MatMulNBits\" domain: "
+              "\"com.microsoft\" input: \"" +
+                  x + "\" input: \"q\" input: \"s\" output: \"" + y + "\" " + attribute("K", 32) +
+                  attribute("N", 32) + attribute("bits", 4) + attribute("block_size", 32) +
+                  "} initializer { name: \"q\" data_type: 2 dims: [32, 1, 16]" + integers +
+                  " } initializer { name: \"s\" data_type: 1 dims: [32, 1]" + scales + " } " +
+                  port("input", x) + port("output", y) + "}");
+  };
+  write("a.textproto", "x", "h");
+  write("b.textproto", "h", "y");
+  const ProgramResult r =
+      Convert(dir / "a.textproto " + dir / "m.onnx --merge " + dir / "b.textproto");
+  REQUIRE_MESSAGE(r.code == 0, r.err);
+  CHECK(Contains(r.out, "bit-identical"));
+  const Json report =
+      Json::parse(RunProgram("nninspect --tensors --format json " + dir / "m.onnx").out);
+  std::vector<std::string> types;
+  for (const Json& t : report["tensors"])
+    types.push_back(t["type"].get<std::string>() + t["shape"].dump());
+  std::ranges::sort(types);
+  CHECK(types ==
+        std::vector<std::string>{"FLOAT[32,1]", "FLOAT[32,1]", "UINT8[32,1,16]", "UINT8[32,1,16]"});
 }
 
 TEST_CASE("nnconvert --merge: models of two formats") {
