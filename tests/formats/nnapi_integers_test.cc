@@ -112,6 +112,9 @@ TEST_CASE("nnapi integers: what float32 cannot do is refused by name") {
       // The sum of two inputs may be beyond 2^24.
       {"in %a: i32[4]\nin %b: i32[4]\n%s = add(%a, %b)\n%y = equal(%s, %b)",
        "float32 may not represent its integers exactly"},
+      // A difference that wraps to a number beyond 2^24.
+      {"in %a: u32[4]\nconst %k: u32[] = [5]\n%s = sub(%a, %k)\n%y = cast(%s) {to = f32}",
+       "float32 may not represent its integers exactly"},
       // The remainder of a divisor that may be 0.
       {"in %a: i32[4]\nin %b: i32[4]\n%y = mod(%a, %b)",
        "float32 may not represent its integers exactly"},

@@ -138,7 +138,10 @@ class Carrier {
     Expansion e(graph_, node);
     NN_ASSIGN(Value* const y, e.Add(node.op_name(), std::move(inputs), node.attrs()));
     Terms terms(graph_, node);
-    return KeepWrapped(terms, node.output(), terms.Of(y), bounds);
+    NN_ASSIGN(const bool kept, KeepWrapped(terms, node.output(), terms.Of(y), bounds));
+    // The application may wrap the numbers that only it reads.
+    return kept ||
+           (node.output()->uses().empty() && Keep(node.output(), {y, bounds.lo, bounds.hi}));
   }
 
   Result<bool> Move(Node& node, const std::vector<size_t>& moved) {
@@ -190,10 +193,13 @@ class Carrier {
     return whole + rounds * -count;
   }
 
-  // Integers of which those that the type of the result lacks wrap.
+  // Integers of which those that the type of the result lacks wrap. To which number a wider type
+  // wraps, float32 does not represent.
   Result<bool> KeepWrapped(Terms& terms, Value* result, Term y, const Whole& bounds) {
+    constexpr int kMostBits = 16;
     const DType dtype = result->dtype();
     if (Contains(dtype, bounds)) return Keep(terms, result, y, bounds.lo, bounds.hi);
+    if (DTypeBits(dtype) > kMostBits) return false;
     return Keep(terms, result, Wrapped(y, dtype), static_cast<double>(MinInteger(dtype)),
                 static_cast<double>(MaxInteger(dtype)));
   }
