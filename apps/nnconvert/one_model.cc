@@ -478,9 +478,9 @@ Result<TargetsReport> DryRunForAll(const ConvertArguments& o) {
     const auto convert = [&]() -> Result<Conversion> {
       ConvertOptions framed = options;
       NN_ASSIGN(framed.output, OutputWithin(read, format, options));
-      return ConvertGraph(
-          {imported.graph.Clone(), imported.unsupported, imported.hybrids, imported.states}, from,
-          format, framed);
+      return ConvertGraph({imported.graph.Clone(), imported.unsupported, imported.hybrids,
+                           imported.states, imported.notes},
+                          from, format, framed);
     };
     auto done = convert();
     if (done)

@@ -364,7 +364,7 @@ std::string ShiftedPortText(const ShiftedPort& p) {
 }
 
 std::vector<std::string> Remarks(const Conversion& c) {
-  std::vector<std::string> out;
+  std::vector<std::string> out = c.notes;
   if (c.random_nodes > 0)
     out.push_back(
         fmt::format("{} operator{} random numbers, with the same seeds in both models; other "

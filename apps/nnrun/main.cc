@@ -320,6 +320,13 @@ bool PrintsReport(const RunOptions& o) {
   return o.output != "-" && o.trace != "-";
 }
 
+// Says once what the import did not take as the file states it.
+void ReportNotes(const std::vector<std::string>& notes, RunReport& report) {
+  if (notes.empty() || report.json.contains("notes")) return;
+  for (const std::string& note : notes) spdlog::warn("{}", note);
+  report.json["notes"] = notes;
+}
+
 // Runs the model as the options say; false if a check failed.
 Result<bool> RunToReport(RunOptions o, RunReport& report) {
   NN_ASSIGN(ReadModel read, ReadModelFile(o.model, o.limits));
@@ -332,6 +339,7 @@ Result<bool> RunToReport(RunOptions o, RunReport& report) {
     settings.shapes.insert(known.shapes.begin(), known.shapes.end());
     if (o.keeps_states()) settings.states = StatePorts::kAll;
     NN_ASSIGN(ImportedModel imported, ImportModel(read, o.model, settings));
+    ReportNotes(imported.notes, report);
     NamePorts(imported.graph);
     NN_RETURN_IF_ERROR(FitRanks(imported.graph, read, o.model, stated.shapes));
     NN_RETURN_IF_ERROR(BindShapes(imported.graph, o.shapes));

@@ -223,9 +223,7 @@ std::string OperatorOf(const Value& value) {
   const Node* const node = value.def();
   if (node == nullptr) return value.is_constant() ? "constant" : "input";
   const Source& source = node->source();
-  if (source.op.empty()) return std::string(node->op_name());
-  return source.index < 0 ? std::string(source.op.view())
-                          : fmt::format("{} {}", source.op.view(), source.index);
+  return source.op.empty() ? std::string(node->op_name()) : source.Short();
 }
 
 double LargestStep(const Type& type) {

@@ -103,8 +103,8 @@ bool IsMoved(const Value* v) {
 bool IsInside(const Value* v) {
   const Source& source = v->def()->source();
   return v->name().empty() && source.index >= 0 && !v->is_output() && !v->uses().empty() &&
-         std::ranges::all_of(
-             v->uses(), [&](const Use& use) { return use.node->source().index == source.index; });
+         std::ranges::all_of(v->uses(),
+                             [&](const Use& use) { return use.node->source().IsSame(source); });
 }
 
 // TensorFlow Lite's converter joins the names of all operators that became one; the first is that

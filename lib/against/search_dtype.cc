@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <span>
+#include <string_view>
 #include <utility>
 
 #include "against/drift.h"
@@ -68,21 +69,21 @@ class Search {
   Status FindUnits() {
     Graph trial = graph_.Clone();
     const std::vector<Node*> nodes = NodesOf(graph_), copies = NodesOf(trial);
-    std::map<int64_t, size_t> of_source;
+    std::map<std::pair<int64_t, std::string_view>, size_t> of_source;  // by index and place
     units_.assign(nodes.size(), kNone);
     for (size_t i = 0; i < nodes.size(); ++i) {
       NN_ASSIGN(const bool changed, Change(trial, *copies[i], dtype_));
       if (!changed) continue;
-      const int64_t source = nodes[i]->source().index;
+      const std::pair source(nodes[i]->source().index, nodes[i]->source().place.view());
       const Value& result = *nodes[i]->output();
-      const auto known = source < 0 ? of_source.end() : of_source.find(source);
+      const auto known = source.first < 0 ? of_source.end() : of_source.find(source);
       if (known != of_source.end()) {
         units_[i] = known->second;
         out_.operators[known->second].value = NameOf(result);
         continue;
       }
       units_[i] = out_.operators.size();
-      if (source >= 0) of_source[source] = units_[i];
+      if (source.first >= 0) of_source[source] = units_[i];
       out_.operators.push_back({OperatorOf(result), NameOf(result)});
     }
     return {};

@@ -169,6 +169,7 @@ void AddConversionJson(const Conversion& c, const std::optional<Error>& error, J
         {"changes", c.edits},
         {"verification",
          c.edit_verification ? VerificationJson(*c.edit_verification) : Json(nullptr)}};
+  if (!c.notes.empty()) json["notes"] = c.notes;
   json["unsupported"] = UnsupportedJson(c.unsupported);
   if (!c.dequantized_ports.empty()) {
     Json ports = Json::array();

@@ -144,6 +144,7 @@ struct Conversion {
   // The model as its file declares it, or after the edits.
   Interface source;
   std::vector<std::string> edits;  // GraphEdit::notes
+  std::vector<std::string> notes;  // ImportedModel::notes
   // Of the edits. If it did not pass, nothing is written.
   std::optional<Verification> edit_verification;
   // The written model: as it was read back, if it was verified, else as it was to be written. Empty
@@ -195,8 +196,8 @@ Result<Conversion> ConvertFile(const Format& format, const ConvertOptions& optio
 Result<Conversion> ConvertModel(ReadModel model, const Format& format,
                                 const ConvertOptions& options);
 
-// The graph of a model, as the options require it. kUsage for options that ask for what the model of
-// the file has (CheckSourceEffects()).
+// The graph of a model, as the options require it. kUsage for options that ask for what the model
+// of the file has (CheckSourceEffects()).
 Result<ImportedModel> ImportForConversion(const ReadModel& model, const ConvertOptions& options);
 // Both must outlive the result. The model may be freed: it is read again if need be.
 GraphSource SourceOf(const ReadModel& model, const ConvertOptions& options);

@@ -303,6 +303,7 @@ class GraphConversion {
         states_(std::move(imported.states)) {
     out_.unsupported = std::move(imported.unsupported);
     out_.hybrids = imported.hybrids;
+    out_.notes = std::move(imported.notes);
   }
 
   Result<Conversion> Run() {

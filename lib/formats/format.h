@@ -78,6 +78,8 @@ struct ImportedModel {
   // those of Format::import_with `as_float`, and those of blockwise weights.
   int64_t hybrids = 0;
   std::vector<ModelState> states = {};  // that are ports, as StatePorts requires
+  // What the import did not take as the file states it, a sentence each.
+  std::vector<std::string> notes = {};
 };
 
 // What a file states besides its operators and constants, such as its metadata.

@@ -15,7 +15,15 @@ namespace nn {
 
 std::string Source::ToString() const {
   if (index < 0) return std::string(op.view());
+  if (!place.empty())
+    return fmt::format("operator {} ({})", Escape(place.view()), Escape(op.view()));
   return fmt::format("operator {} ({})", index, Escape(op.view()));
+}
+
+std::string Source::Short() const {
+  if (index < 0) return std::string(op.view());
+  if (!place.empty()) return fmt::format("{} {}", op.view(), place.view());
+  return fmt::format("{} {}", op.view(), index);
 }
 
 std::string_view Node::op_name() const {
@@ -136,14 +144,14 @@ Node* Graph::AddNode(const OpDef& op, std::vector<Value*> inputs, Attrs attrs, s
   return &n;
 }
 
-void Graph::SetSource(Node* node, std::string_view op, int64_t index) {
+void Graph::SetSource(Node* node, std::string_view op, int64_t index, SharedString place) {
   auto it = source_ops_.find(op);
   if (it == source_ops_.end()) {
     SharedString shared(op);
     const std::string_view key = shared.view();
     it = source_ops_.emplace(key, std::move(shared)).first;
   }
-  node->source_ = {it->second, index};
+  node->source_ = {it->second, index, std::move(place)};
 }
 
 Result<Node*> Graph::Append(std::string_view op, std::vector<Value*> inputs, Attrs attrs,

@@ -45,9 +45,18 @@ struct EnumNames<Arithmetic> {
 
 // The origin of a node in the imported file.
 struct Source {
-  SharedString op;               // the file's operator name, "Conv"
-  int64_t index = -1;            // operator index in the file
+  SharedString op;     // the file's operator name, "Conv"
+  int64_t index = -1;  // operator index in the file
+  // Of an operator in a branch, a body or another graph that is called: its index there, and which
+  // one that is, "3 in then_branch of If 12".
+  SharedString place = {};
+
+  // Whether both are the same operator of the file; false if one is not from it.
+  bool IsSame(const Source& other) const {
+    return index >= 0 && index == other.index && place.view() == other.place.view();
+  }
   std::string ToString() const;  // "operator 12 (Conv)"
+  std::string Short() const;     // "Conv 12"
 };
 
 struct Use {
@@ -223,7 +232,7 @@ class Graph {
   Node* AddNode(const OpDef& op, std::vector<Value*> inputs, Attrs attrs, size_t output_count = 1,
                 Node* before = nullptr);
   // Sets the node's origin in the imported file. The nodes of one operator share its name.
-  void SetSource(Node* node, std::string_view op, int64_t index);
+  void SetSource(Node* node, std::string_view op, int64_t index, SharedString place = {});
   // Infers the output types of a newly added node; erases the node on failure, so that the caller
   // can try another one.
   Result<Node*> InferAdded(Node* node);

@@ -78,8 +78,20 @@ TEST_CASE("declared shapes: another rank than that of the operator is a finding,
   const auto y = ReadNpy(*ReadFile(out));
   REQUIRE(y.has_value());
   CHECK(y->dims() == std::vector<int64_t>{2, 4});
+  // One line says what decides.
+  const std::string note =
+      "the operators contradict the declared shape of 1 value, and decide: \"y\" is declared as "
+      "f32[n], but is f32[";
+  const ProgramResult noted = RunProgram("nnrun --format json " + model + " --input s=[2,4]");
+  CHECK(Contains(noted.err, note));
+  REQUIRE(Json::parse(noted.out)["notes"].size() == 1);
+  CHECK(Contains(Json::parse(noted.out)["notes"][0].get<std::string>(), note));
   const std::string written = dir / "out.onnx";
-  CHECK(RunProgram("nnconvert --rewrite --fix-input s=[2,4] " + model + " " + written).code == 0);
+  const ProgramResult converted =
+      RunProgram("nnconvert --rewrite --fix-input s=[2,4] " + model + " " + written);
+  CHECK(converted.code == 0);
+  CHECK(Contains(converted.out + converted.err, note));
+  CHECK_FALSE(Contains(RunProgram("nnrun " + written).err, "contradict"));
   CHECK(Inspect(written)["outputs"][0]["shape"] == Json::array({2, 4}));
   CHECK(RunProgram("nnvalidate " + written).code == 0);
 }

@@ -169,6 +169,50 @@ TEST_CASE("nnrun --against: a Gemm against FULLY_CONNECTED and ADD") {
   CHECK(JsonOf(gemm + " --against " + dir / "steps", 0)["passed"] == true);
 }
 
+// In the body of the loop, operator 1 is Abs or Neg, and so is operator 1 of the If that is
+// operator 2 there.
+std::string NestedModel(const std::string& inner) {
+  return R"(ir_version: 8 opset_import { version: 17 } graph { name: "g"
+    node { input: "x" output: "r" op_type: "Relu" }
+    node { input: "n" input: "" input: "r" output: "y" op_type: "Loop" attribute { name: "body"
+      type: GRAPH g { name: "b"
+        node { input: "go" output: "go2" op_type: "Identity" }
+        node { input: "v" output: "n1" op_type: "Neg" }
+        node { input: "yes" output: "v2" op_type: "If"
+          attribute { name: "then_branch" type: GRAPH g { name: "t"
+            node { input: "n1" output: "t1" op_type: "Exp" }
+            node { input: "t1" output: "t2" op_type: ")" +
+         inner + R"(" } output { name: "t2" } } }
+          attribute { name: "else_branch" type: GRAPH g { name: "e"
+            node { input: "n1" output: "e1" op_type: "Abs" } output { name: "e1" } } } }
+        input { name: "i" type { tensor_type { elem_type: 7 shape { } } } }
+        input { name: "go" type { tensor_type { elem_type: 9 shape { } } } }
+        input { name: "v" type { tensor_type { elem_type: 1 shape { dim { dim_value: 4 } } } } }
+        output { name: "go2" type { tensor_type { elem_type: 9 shape { } } } }
+        output { name: "v2" type { tensor_type { elem_type: 1 shape { dim { dim_value: 4 } } } } }
+      } } }
+    initializer { name: "n" data_type: 7 int64_data: 1 }
+    initializer { name: "yes" data_type: 9 int32_data: 1 }
+    input { name: "x" type { tensor_type { elem_type: 1 shape { dim { dim_value: 4 } } } } }
+    output { name: "y" type { tensor_type { elem_type: 1 shape { dim { dim_value: 4 } } } } } })";
+}
+
+TEST_CASE("nnrun --against: operators in branches and bodies have numbers of their own") {
+  const TempDir dir;
+  const std::string a = dir / "a.textproto", b = dir / "b.textproto";
+  WriteText(a, NestedModel("Tanh"));
+  WriteText(b, NestedModel("Neg"));
+  const Json report = JsonOf(a + " --against " + b, 1);
+  std::vector<std::string> operators;
+  for (const Json& v : report["values"]) operators.push_back(v["operator"]);
+  CHECK(operators == std::vector<std::string>{"Relu 0", "Neg 1 in body of Loop 1",
+                                              "Exp 0 in then_branch of If 2 in body of Loop 1",
+                                              "Tanh 1 in then_branch of If 2 in body of Loop 1"});
+  CHECK(Contains(RunProgram("nnrun " + a + " --against " + b).out,
+                 "Tanh 1 in then_branch of If 2 in body of Loop 1, against Neg 1 in then_branch of "
+                 "If 2 in body of Loop 1: "));
+}
+
 TEST_CASE("nnrun --against: the values that --save-steps wrote") {
   const TempDir dir;
   WriteModel(dir / "m.onnx", Model("2"));

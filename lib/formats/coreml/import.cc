@@ -229,7 +229,7 @@ Result<Node*> ImportContext::AddNode(std::string_view op, std::vector<Value*> in
                                      size_t output_count) {
   auto node = graph_.Append(op, std::move(inputs), std::move(attrs), output_count);
   if (!node) return node;
-  graph_.SetSource(*node, kind_, index_);
+  graph_.SetSource(*node, kind_, index_, place_);
   (*node)->set_name(layer_.Text("name"));
   return node;
 }
@@ -240,7 +240,7 @@ Result<Node*> ImportContext::AddNode(std::string_view op, std::vector<Value*> in
   if (def == nullptr) return InternalError("no operator named {}", op);
   Node* const node = graph_.AddNode(*def, std::move(inputs), std::move(attrs), output_count);
   for (Graph& region : regions) node->AddRegion(std::move(region));
-  graph_.SetSource(node, kind_, index_);
+  graph_.SetSource(node, kind_, index_, place_);
   node->set_name(layer_.Text("name"));
   return graph_.InferAdded(node);
 }

@@ -31,6 +31,9 @@ class ImportContext {
   const Fields& layer() const { return layer_; }
   const Fields& params() const { return params_; }
   const std::string& kind() const { return kind_; }
+  // Source::place of what is added.
+  const SharedString& place() const { return place_; }
+  void set_place(SharedString place) { place_ = std::move(place); }
   Graph& graph() { return graph_; }
 
   size_t input_count() const { return inputs_.size(); }
@@ -93,6 +96,7 @@ class ImportContext {
   std::string kind_;
   Fields params_;
   int64_t index_;
+  SharedString place_;
   Graph& graph_;
   std::vector<Value*> inputs_;
   std::vector<Value*> outputs_;

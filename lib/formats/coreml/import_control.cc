@@ -14,6 +14,10 @@
 namespace nn::coreml {
 namespace {
 
+// The networks of these layers, by field.
+constexpr std::string_view kIfBranch = "ifBranch", kElseBranch = "elseBranch",
+                           kCondition = "conditionNetwork", kBody = "bodyNetwork";
+
 // Adds the blobs that a layer and the networks in it write.
 void AddWritten(const Fields& layer, std::set<std::string>& out) {
   for (std::string& name : layer.Texts("output")) out.insert(std::move(name));
@@ -70,9 +74,17 @@ Result<Importer::Flow> Importer::ImportControl(ImportContext& ctx, int64_t index
   return Flow{};
 }
 
-Result<Importer::Flow> Importer::RunNetwork(const Fields& network, int64_t index) {
-  if (loops_ > 0) NN_RETURN_IF_ERROR(unrolled_.Take(static_cast<int64_t>(network.Count("layers"))));
-  return ImportLayers(network, index);
+Result<Importer::Flow> Importer::RunNetwork(const ImportContext& ctx, std::string_view network,
+                                            int64_t index) {
+  const Fields layers = ctx.params().Sub(network);
+  if (loops_ > 0) NN_RETURN_IF_ERROR(unrolled_.Take(static_cast<int64_t>(layers.Count("layers"))));
+  std::string outer = std::exchange(
+      within_,
+      fmt::format("{} of {} {}", network, ctx.kind(),
+                  ctx.place().empty() ? std::to_string(index) : std::string(ctx.place().view())));
+  auto flow = ImportLayers(layers, index);
+  within_ = std::move(outer);
+  return flow;
 }
 
 Result<Importer::Decision> Importer::Choose(ImportContext& ctx, const Decision& condition,
@@ -124,20 +136,19 @@ Result<Importer::Flow> Importer::ImportGuarded(ImportContext& ctx, const Flow& f
 // one type.
 Result<Importer::Flow> Importer::ImportBranch(ImportContext& ctx, int64_t index) {
   NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 1));
-  const Fields yes = ctx.params().Sub("ifBranch"), no = ctx.params().Sub("elseBranch");
   if (const auto known = known_.Bool(ctx.input(0))) {
     const LoopScope inlined(branches_);
-    return RunNetwork(*known ? yes : no, index);
+    return RunNetwork(ctx, *known ? kIfBranch : kElseBranch, index);
   }
   const std::string why = "the condition " + WhyUnknown(ctx.input(0));
   ImportMark all(graph_, unsupported_);
   NN_ASSIGN(Value * condition, ctx.Bool(0));
   NN_ASSIGN(condition, AsScalar(ctx, condition));
   const size_t mark = journal_.size();
-  const auto after_yes = RunNetwork(yes, index);
+  const auto after_yes = RunNetwork(ctx, kIfBranch, index);
   if (!after_yes) return tl::unexpected(InBranch(after_yes.error(), why));
   auto taken = TakeChanges(mark);
-  const auto after_no = RunNetwork(no, index);
+  const auto after_no = RunNetwork(ctx, kElseBranch, index);
   if (!after_no) return tl::unexpected(InBranch(after_no.error(), why));
   auto other = TakeChanges(mark);
   // A blob that only one network writes has its earlier value after the other one, if any.
@@ -177,7 +188,7 @@ Result<Importer::Flow> Importer::ImportOpenBranch(ImportContext& ctx, int64_t in
                                                   std::string why) {
   const auto run = [&](std::string_view network) -> Result<std::vector<Value*>> {
     const size_t mark = journal_.size();
-    NN_RETURN_IF_ERROR(RunNetwork(ctx.params().Sub(network), index));
+    NN_RETURN_IF_ERROR(RunNetwork(ctx, network, index));
     std::vector<Value*> results;
     for (const auto& [name, as_float] : blobs) {
       results.push_back(scope_.at(name));
@@ -188,7 +199,7 @@ Result<Importer::Flow> Importer::ImportOpenBranch(ImportContext& ctx, int64_t in
     TakeChanges(mark);
     return results;
   };
-  const RunBranchFn runs[] = {[&] { return run("ifBranch"); }, [&] { return run("elseBranch"); }};
+  const RunBranchFn runs[] = {[&] { return run(kIfBranch); }, [&] { return run(kElseBranch); }};
   NN_ASSIGN(BranchRegions branches, TakeBranches(graph_, unsupported_, runs));
   NN_ASSIGN(Value * condition, ctx.Bool(0));
   NN_ASSIGN(condition, AsScalar(ctx, condition));
@@ -215,7 +226,7 @@ Result<int64_t> Importer::TripCount(ImportContext& ctx) {
   }
   const int64_t count = ctx.params().Int("maxLoopIterations");
   if (count != 0) return count;
-  if (ctx.params().Sub("conditionNetwork").Has("layers")) return kNoLimit;
+  if (ctx.params().Sub(kCondition).Has("layers")) return kNoLimit;
   return ModelError("the loop has neither a trip count nor a condition");
 }
 
@@ -223,8 +234,7 @@ Result<Importer::Flow> Importer::ImportLoop(ImportContext& ctx, int64_t index) {
   if (ctx.input_count() == 1 && known_.Of(ctx.input(0)) == nullptr)
     return ImportOpenLoop(ctx, index, "the trip count " + WhyUnknown(ctx.input(0)));
   NN_ASSIGN(const int64_t trips, TripCount(ctx));
-  const Fields condition = ctx.params().Sub("conditionNetwork");
-  const Fields body = ctx.params().Sub("bodyNetwork");
+  const Fields condition = ctx.params().Sub(kCondition);
   const std::string variable = ctx.params().Text("conditionVar");
   ImportMark all(graph_, unsupported_);
   const size_t journal = journal_.size();
@@ -237,7 +247,7 @@ Result<Importer::Flow> Importer::ImportLoop(ImportContext& ctx, int64_t index) {
   for (int64_t i = 0; i < trips; ++i) {
     const ImportMark mark(graph_, unsupported_);
     if (condition.Has("layers")) {
-      NN_RETURN_IF_ERROR(RunNetwork(condition, index));
+      NN_RETURN_IF_ERROR(RunNetwork(ctx, kCondition, index));
       const auto it = scope_.find(variable);
       if (it == scope_.end()) return ModelError("the condition {} is not defined", Quote(variable));
       const auto go_on = known_.Bool(it->second);
@@ -247,7 +257,7 @@ Result<Importer::Flow> Importer::ImportLoop(ImportContext& ctx, int64_t index) {
       }
       if (!*go_on) break;
     }
-    NN_ASSIGN(const Flow flow, RunNetwork(body, index));
+    NN_ASSIGN(const Flow flow, RunNetwork(ctx, kBody, index));
     // The next iterations would report it again.
     if (mark.HasUnsupported()) return UnsupportedError("the body is unsupported");
     if (Value* const* const ends = std::get_if<Value*>(&flow.ends_loop))
@@ -258,9 +268,9 @@ Result<Importer::Flow> Importer::ImportLoop(ImportContext& ctx, int64_t index) {
 }
 
 Result<Value*> Importer::RunCondition(ImportContext& ctx, int64_t index) {
-  const Fields network = ctx.params().Sub("conditionNetwork");
+  const Fields network = ctx.params().Sub(kCondition);
   if (!network.Has("layers")) return ctx.Constant(Tensor::Scalar(true));
-  NN_RETURN_IF_ERROR(RunNetwork(network, index));
+  NN_RETURN_IF_ERROR(RunNetwork(ctx, kCondition, index));
   const std::string variable = ctx.params().Text("conditionVar");
   const auto it = scope_.find(variable);
   if (it == scope_.end()) return ModelError("the condition {} is not defined", Quote(variable));
@@ -295,7 +305,7 @@ Result<Importer::Flow> Importer::ImportOpenLoop(ImportContext& ctx, int64_t inde
     const size_t before = journal_.size();
     size_t k = 1;
     for (const std::string& name : written) Assign(name, given[k++]);
-    NN_ASSIGN(const Flow flow, RunNetwork(ctx.params().Sub("bodyNetwork"), index));
+    NN_ASSIGN(const Flow flow, RunNetwork(ctx, kBody, index));
     Value* go_on = ctx.Constant(Tensor::Scalar(false));
     if (std::holds_alternative<Value*>(flow.ends_loop)) {
       // The network of the condition does not run after the last iteration.

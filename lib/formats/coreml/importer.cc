@@ -122,12 +122,15 @@ Result<Importer::Flow> Importer::ImportLayers(const std::vector<Fields>& layers,
     const Fields& layer = layers[at];
     const std::string kind = KindOf(layer);
     const int64_t source = index < 0 ? static_cast<int64_t>(at) : index;
-    const auto flow = ImportLayer(layer, kind, source);
+    const SharedString place =
+        within_.empty() ? SharedString() : SharedString(fmt::format("{} in {}", at, within_));
+    const auto flow = ImportLayer(layer, kind, source, place);
     if (!flow)
       return tl::unexpected(flow.error().In(fmt::format(
           "layer {} ({} {})", at, kind.empty() ? "unknown" : kind, Quote(layer.Text("name")))));
     if (std::holds_alternative<Value*>(flow->ends_iteration)) {
       ImportContext ctx(layer, source, graph_, {});
+      ctx.set_place(place);
       return ImportGuarded(ctx, *flow, [&] { return ImportLayers(layers, at + 1, index); });
     }
     if (std::get<bool>(flow->ends_iteration)) return *flow;
@@ -136,7 +139,7 @@ Result<Importer::Flow> Importer::ImportLayers(const std::vector<Fields>& layers,
 }
 
 Result<Importer::Flow> Importer::ImportLayer(const Fields& layer, const std::string& kind,
-                                             int64_t index) {
+                                             int64_t index, const SharedString& place) {
   const int64_t last_id = LastId(graph_);
   std::vector<Value*> inputs;
   bool on_opaque = false;
@@ -148,6 +151,7 @@ Result<Importer::Flow> Importer::ImportLayer(const Fields& layer, const std::str
   }
   const auto names = layer.Texts("output");
   ImportContext ctx(layer, index, graph_, inputs);
+  ctx.set_place(place);
   if (loops_ > 0) ctx.set_shared_weights(&weights_);
   const auto refuse = [&](std::string reason) -> Result<Flow> {
     NN_RETURN_IF_ERROR(MakeOpaque(ctx, names, std::move(reason)));

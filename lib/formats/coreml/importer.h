@@ -75,7 +75,9 @@ class Importer {
   Result<Flow> ImportLayers(const Fields& network, int64_t index = -1);
   // Those from `layers[at]` on.
   Result<Flow> ImportLayers(const std::vector<Fields>& layers, size_t at, int64_t index);
-  Result<Flow> ImportLayer(const Fields& layer, const std::string& kind, int64_t index);
+  // `place`: Source::place.
+  Result<Flow> ImportLayer(const Fields& layer, const std::string& kind, int64_t index,
+                           const SharedString& place);
   // A later layer may overwrite a blob; then the name refers to the new value.
   void Declare(Value* v, const std::string& name);
   void Assign(const std::string& name, Value* v);  // null: not defined
@@ -83,7 +85,8 @@ class Importer {
 
   // Layers with networks (import_control.cc). What they add to the graph goes again if they fail.
   Result<Flow> ImportControl(ImportContext& ctx, int64_t index);
-  Result<Flow> RunNetwork(const Fields& network, int64_t index);
+  // The network in this field of the layer.
+  Result<Flow> RunNetwork(const ImportContext& ctx, std::string_view network, int64_t index);
   Result<Flow> ImportBranch(ImportContext& ctx, int64_t index);
   // A branch that a run decides about, for the reason `why`, as a node with regions. Its results
   // are these blobs, with whether they become float32.
@@ -119,8 +122,10 @@ class Importer {
   // The earlier values of the blobs that were assigned, null if there were none.
   std::vector<std::pair<std::string, Value*>> journal_;
   std::unordered_map<const Message*, Value*> weights_;  // of layers in loops, for all iterations
-  int loops_ = 0;                                       // that are being unrolled
-  int branches_ = 0;                                    // that are being inlined
+  std::string
+      within_;     // the network that is imported, unless it is the model's: "ifBranch of branch 3"
+  int loops_ = 0;  // that are being unrolled
+  int branches_ = 0;  // that are being inlined
   UnrollBudget unrolled_;
   KnownValues known_;
   std::vector<UnsupportedNode> unsupported_;

@@ -213,7 +213,7 @@ Result<Node*> ImportContext::AddNode(std::string_view op, std::vector<Value*> in
     type.quant = mapping;
     y->set_type(std::move(type));
   }
-  graph_.SetSource(*node, node_.op_type(), index_);
+  graph_.SetSource(*node, node_.op_type(), index_, place_);
   (*node)->set_name(node_.name());
   return node;
 }
@@ -224,7 +224,7 @@ Result<Node*> ImportContext::AddNode(std::string_view op, std::vector<Value*> in
   if (def == nullptr) return InternalError("no operator named {}", op);
   Node* const node = graph_.AddNode(*def, std::move(inputs), std::move(attrs), output_count);
   for (Graph& region : regions) node->AddRegion(std::move(region));
-  graph_.SetSource(node, node_.op_type(), index_);
+  graph_.SetSource(node, node_.op_type(), index_, place_);
   node->set_name(node_.name());
   return graph_.InferAdded(node);
 }

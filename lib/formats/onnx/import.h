@@ -36,6 +36,8 @@ class ImportContext {
 
   // The bindings must outlive this object.
   void set_bindings(const AttrBindings* bindings) { bindings_ = bindings; }
+  // Source::place of what is added.
+  void set_place(SharedString place) { place_ = std::move(place); }
 
   const pb::NodeProto& node() const { return node_; }
   int64_t opset() const { return opset_; }
@@ -106,6 +108,7 @@ class ImportContext {
   const pb::NodeProto& node_;
   int64_t opset_;
   int64_t index_;
+  SharedString place_;
   Graph& graph_;
   std::vector<Value*> inputs_;
   std::vector<Value*> outputs_;

@@ -23,6 +23,10 @@ bool IsControlFlow(std::string_view domain, std::string_view op) {
   return domain.empty() && (op == "If" || op == "Loop" || op == "Scan" || op == "SequenceMap");
 }
 
+std::string PlaceOf(const Scope& scope, int index) {
+  return scope.within.empty() ? scope.place : fmt::format("{} in {}", index, scope.within);
+}
+
 Status Importer::ImportControl(ImportContext& ctx, const Scope& scope, int index) {
   if (ctx.opset() == 0)
     return ModelError("the model does not import operator set {}",
@@ -76,11 +80,15 @@ Result<Importer::Body> Importer::BodyOf(const ImportContext& ctx, const Scope& s
   if (static_cast<size_t>(g.output_size()) < least_outputs)
     return ModelError("{} has {} outputs; the operator needs {}", attribute, g.output_size(),
                       least_outputs);
+  const std::string place = PlaceOf(scope, index);
+  const int64_t call = scope.call < 0 ? index : scope.call;
   return Body{.attribute = attribute,
               .graph = g,
               .shared = *shared,
               .outer = scope,
-              .call = scope.call < 0 ? index : scope.call,
+              .call = call,
+              .within = fmt::format("{} of {} {}", attribute, ctx.node().op_type(),
+                                    place.empty() ? std::to_string(call) : place),
               .prefix = PrefixOf(scope, ctx.node(), ctx.node().op_type()),
               .unrolled = scope.unrolled || attribute == "body"};
 }
@@ -117,6 +125,7 @@ Result<std::vector<Value*>> Importer::RunBody(const Body& body, std::span<Value*
   scope.function = body.outer.function;
   scope.attrs = body.outer.attrs;
   scope.call = body.call;
+  scope.within = body.within;
   scope.prefix = body.prefix + step;
   scope.unrolled = body.unrolled;
   for (size_t i = 0; i < inputs.size(); ++i) {

@@ -110,6 +110,8 @@ Status Importer::ImportGradient(ImportContext& ctx, const Scope& scope, int inde
   inner.function = scope.function;
   inner.attrs = scope.attrs;
   inner.call = scope.call;
+  inner.place = scope.place;
+  inner.within = scope.within;
   inner.prefix = PrefixOf(scope, ctx.node(), "Gradient");
   for (const std::string& name : names)
     if (!DefinesName(scope, name))

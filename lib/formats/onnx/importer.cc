@@ -173,7 +173,9 @@ Result<ImportedModel> Importer::Run() {
   main_ = Scope();
   RemoveSequences();
   NN_RETURN_IF_ERROR(Verify(graph_));
-  return ImportedModel{std::move(graph_), std::move(unsupported_)};
+  ImportedModel out{std::move(graph_), std::move(unsupported_)};
+  contradicted_.AddNote(out.notes);
+  return out;
 }
 
 // Those that are left belong to unsupported operators.
@@ -287,6 +289,7 @@ Status Importer::ImportNode(const pb::NodeProto& node, int index, Scope& scope) 
   const std::string_view domain = NormalDomain(node.domain());
   ImportContext ctx(model_, node, OpsetOf(domain, scope), scope.call < 0 ? index : scope.call,
                     graph_, std::move(inputs));
+  ctx.set_place(PlaceOf(scope, index));
   if (scope.function != nullptr) ctx.set_bindings(&scope.attrs);
   const pb::FunctionProto* function = FindFunction(node);
   const bool is_control = function == nullptr && IsControlFlow(domain, node.op_type());
@@ -346,6 +349,7 @@ Status Importer::Inline(ImportContext& ctx, const pb::FunctionProto& f, const Sc
   body.function = &f;
   body.unrolled = caller.unrolled;
   body.call = caller.call < 0 ? index : caller.call;
+  body.place = PlaceOf(caller, index);
   body.results.insert(f.output().begin(), f.output().end());
   body.prefix = PrefixOf(caller, ctx.node(), f.name());
   for (int i = 0; i < f.input_size(); ++i)
@@ -389,8 +393,10 @@ Status Importer::Declare(Value* v, const std::string& name, Scope& scope) {
     v->set_name(scope.prefix + name);
   if (const Type* const declaration = scope.Declaration(name)) {
     Type declared = *declaration;
-    if (declared.dims && v->type().dims && declared.rank() != v->type().rank())
+    if (declared.dims && v->type().dims && declared.rank() != v->type().rank()) {
+      contradicted_.Add(Quote(name), declared, v->type());
       declared.dims.reset();
+    }
     Type shapeless = declared;
     shapeless.dims.reset();
     if (!Compatible(shapeless, v->type()))

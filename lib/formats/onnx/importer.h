@@ -17,6 +17,7 @@
 
 #include "base/name_map.h"
 #include "base/status.h"
+#include "formats/common/contradicted.h"
 #include "formats/common/control_flow.h"
 #include "formats/common/known_inputs.h"
 #include "formats/format.h"
@@ -56,6 +57,8 @@ struct Scope {
   AttrBindings attrs;
   // In a function or subgraph:
   int64_t call = -1;      // index of the operator in the graph
+  std::string place;      // of the operators, if it is that of the call (PlaceOf())
+  std::string within;     // the subgraph, "body of Loop 3"
   std::string prefix;     // of the names of values and nodes
   bool unrolled = false;  // in a loop: values that no run changes become constants
 
@@ -66,6 +69,9 @@ struct Scope {
   // Whether the value is a result of the function or subgraph: it is named after that of the call.
   bool IsResult(std::string_view name) const;
 };
+
+// Source::place of operator `index` of the scope.
+std::string PlaceOf(const Scope& scope, int index);
 
 // Whether the operator refers to subgraphs or names that the importer resolves: If, Loop, Scan,
 // SequenceMap, FlexAttention of ai.onnx.preview and Gradient of ai.onnx.preview.training.
@@ -124,6 +130,7 @@ class Importer {
     const Subgraph& shared;
     const Scope& outer;
     int64_t call;        // Scope::call
+    std::string within;  // Scope::within
     std::string prefix;  // Scope::prefix
     bool unrolled;
   };
@@ -193,6 +200,7 @@ class Importer {
   UnrollBudget unrolled_;
   KnownValues known_;
   std::vector<UnsupportedNode> unsupported_;
+  ContradictedTypes contradicted_;
 };
 
 // Limit on nested function calls and subgraphs.

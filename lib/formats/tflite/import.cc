@@ -114,7 +114,7 @@ Result<Node*> ImportContext::AddNode(std::string_view op, std::vector<Value*> in
     node->output(i)->set_type(std::move(type));
   }
   for (Graph& region : regions) node->AddRegion(std::move(region));
-  graph_.SetSource(node, OperatorName(&code_), index_);
+  graph_.SetSource(node, OperatorName(&code_), index_, place_);
   if (quantized) node->set_arithmetic(Arithmetic::kTflite);
   return graph_.InferAdded(node);
 }
@@ -285,6 +285,7 @@ Result<ImportedModel> ImportWith(const NativeModel& native, const KnownInputs& k
   if (main == nullptr) return ModelError("the model has no subgraph");
   ImportState state{.hybrid_as_float = as_float, .known_inputs = known};
   NN_RETURN_IF_ERROR(Importer(model, *main, state).Run());
+  state.contradicted.AddNote(state.result.notes);
   return std::move(state.result);
 }
 

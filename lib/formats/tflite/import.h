@@ -45,6 +45,9 @@ class ImportContext {
         variables_(variables),
         known_inputs_(known_inputs) {}
 
+  // Source::place of what is added.
+  void set_place(SharedString place) { place_ = std::move(place); }
+
   const Model& model() const { return model_; }
   const fb::Operator& op() const { return op_; }
   const fb::OperatorCode& code() const { return code_; }
@@ -146,6 +149,7 @@ class ImportContext {
   const fb::Operator& op_;
   const fb::OperatorCode& code_;
   int64_t index_;
+  SharedString place_;
   Graph& graph_;
   std::vector<Value*> inputs_;
   std::vector<Type> output_types_;

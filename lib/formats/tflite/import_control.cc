@@ -74,7 +74,7 @@ Status Importer::ImportCallOnce(ImportContext& ctx) {
   const auto in_subgraph = [&](const Error& error) {
     return tl::unexpected(error.In(fmt::format("subgraph {}", index)));
   };
-  if (const Status done = Importer(model_, *sub, state, depth_ + 1).Run(); !done)
+  if (const Status done = Importer(model_, *sub, state, depth_ + 1, index).Run(); !done)
     return in_subgraph(done.error());
   if (!state.result.unsupported.empty())
     return UnsupportedError("subgraph {}: {}: {}", index, state.result.unsupported[0].source,
@@ -155,7 +155,7 @@ Result<std::vector<Value*>> Importer::InlineSubgraph(int64_t index, std::span<Va
       std::max(SizeOf(sub->operators()), SizeOf(sub->tensors()) / kTensorsPerOperator)));
   if (std::ranges::find(inputs, nullptr) != inputs.end())
     return ModelError("an input of subgraph {} is missing", index);
-  auto results = Importer(model_, *sub, state_, depth_ + 1).Inline(inputs, dynamic_);
+  auto results = Importer(model_, *sub, state_, depth_ + 1, index).Inline(inputs, dynamic_);
   if (!results) return tl::unexpected(results.error().In(fmt::format("subgraph {}", index)));
   if (results->size() != outputs)
     return ModelError("subgraph {} has {} outputs, not {}", index, results->size(), outputs);

@@ -364,6 +364,7 @@ Status Importer::ImportWithCode(const fb::Operator& op, const fb::OperatorCode& 
   if (reason.empty()) reason = WhyNotScalesOf(code, inputs, types);
   ImportContext ctx(model_, sub_, op, code, index, graph_, inputs, types, state_.result.hybrids,
                     state_.hybrid_as_float, state_.variables, state_.known_inputs);
+  ctx.set_place(PlaceOf(index));
   for (const size_t i : states) ctx.KeepState(i);
   const ImportRow* const row = FindImport(code);
   const bool has_effect = CallsSubgraphs(OperatorOf(code)) || (row != nullptr && row->has_effect);
@@ -389,6 +390,10 @@ Status Importer::ImportWithCode(const fb::Operator& op, const fb::OperatorCode& 
   NN_RETURN_IF_ERROR(state_.inlined.TakeConstants(graph_, last_id));
   FoldKnown(graph_, state_.known, ctx.outputs(), last_id);
   return {};
+}
+
+std::string Importer::PlaceOf(int64_t index) const {
+  return called_ ? fmt::format("{} in subgraph {}", index, *called_) : std::string();
 }
 
 // If an operator copies the integers of its input, a result declared with a different
@@ -426,7 +431,11 @@ Status Importer::Declare(Value* v, int64_t index, Type declared) {
                       Quote(Text(tensor->name())), declared.ToString(), type.ToString());
   if (declared.quant != nullptr) type.quant = declared.quant;
   const bool sizes_known = SizeOf(tensor->shape_signature()) > 0 || !dynamic_;
-  if (!sizes_known || (type.ranked() && !Compatible(declared, type))) declared.dims = type.dims;
+  const bool contradicted = type.ranked() && !Compatible(declared, type);
+  // Sizes that a run gives contradict those of the file.
+  if (sizes_known && contradicted && state_.known_inputs.sizes.empty())
+    state_.contradicted.Add(NameOfTensor(*tensor, index), declared, type);
+  if (!sizes_known || contradicted) declared.dims = type.dims;
   v->set_type(Refine(type, declared));
   return {};
 }
@@ -438,7 +447,7 @@ Status Importer::MakeOpaque(ImportContext& ctx, const std::string& name, int64_t
     if (v != nullptr) inputs.push_back(v);
   NN_ASSIGN(Node* const opaque,
             graph_.Append("opaque", inputs, OpaqueAttrs{name, reason}, ctx.output_count()));
-  graph_.SetSource(opaque, name, index);
+  graph_.SetSource(opaque, name, index, PlaceOf(index));
   for (size_t i = 0; i < ctx.output_count(); ++i) {
     const int64_t t = ctx.op().outputs()->Get(static_cast<flatbuffers::uoffset_t>(i));
     Value* v = opaque->output(i);

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "formats/common/contradicted.h"
 #include "formats/common/control_flow.h"
 #include "formats/common/known_inputs.h"
 #include "formats/format.h"
@@ -33,6 +35,7 @@ struct ImportState {
   int loops = 0;  // that are being unrolled
   Variables variables{known_inputs.states};
   std::set<int64_t> initialized = {};  // the subgraphs that CALL_ONCE has run
+  ContradictedTypes contradicted = {};
 };
 
 // Imports an operator without subgraphs. kUnsupported if no function applies.
@@ -43,8 +46,10 @@ bool CallsSubgraphs(fb::BuiltinOperator op);
 
 class Importer {
  public:
-  Importer(const Model& model, const fb::SubGraph& subgraph, ImportState& state, int depth = 0)
-      : model_(model), sub_(subgraph), state_(state), depth_(depth) {}
+  // `called`: the subgraph's index, if another one calls it.
+  Importer(const Model& model, const fb::SubGraph& subgraph, ImportState& state, int depth = 0,
+           std::optional<int64_t> called = std::nullopt)
+      : model_(model), sub_(subgraph), state_(state), depth_(depth), called_(called) {}
 
   Status Run();
 
@@ -80,6 +85,8 @@ class Importer {
   Status ImportOperator(const fb::Operator& op, int64_t index);
   Status ImportWithCode(const fb::Operator& op, const fb::OperatorCode& code, int64_t index,
                         const std::string& name);
+  // Source::place of an operator.
+  std::string PlaceOf(int64_t index) const;
   Status CheckPassedOn(const ImportContext& ctx) const;
   Status Declare(Value* v, int64_t index, Type declared);
   Status MakeOpaque(ImportContext& ctx, const std::string& name, int64_t index, std::string reason);
@@ -113,6 +120,7 @@ class Importer {
   const fb::SubGraph& sub_;
   ImportState& state_;
   int depth_;
+  std::optional<int64_t> called_;
   Graph& graph_ = state_.result.graph;
   std::vector<UnsupportedNode>& unsupported_ = state_.result.unsupported;
   std::vector<Value*> values_;  // by tensor
