@@ -13,6 +13,8 @@
 namespace nn::test::tflite_state_test {
 namespace {
 
+namespace fb = tflite::fb;
+
 using Values = std::vector<std::vector<double>>;
 
 Result<ImportedModel> Import(const std::string& file, StatePorts ports) {
@@ -97,6 +99,37 @@ TEST_CASE("tflite: the state of svdf") {
     const auto initial = Import(file, StatePorts::kNone);
     REQUIRE(initial.has_value());
     CHECK(Run(initial->graph, {a})[0] == first[0]);
+  }
+}
+
+// LiteRT fails without an operator whose result has an unknown shape.
+TEST_CASE("tflite: the body of a loop reshapes a scalar if a carried value changes its shape") {
+  const auto reshapes = [](std::string_view carried, std::string_view next, std::string_view go) {
+    const std::string file = FileOf(Parse(fmt::format(R"(graph {{
+      in %x: f32[1, 3]
+      in %n: i64[]
+      in %go: bool[]
+      %y = loop({2}, %x) {{carried = 1, why = "the end is an input"}} regions {{
+        graph {{ in %i: i64[] in %v: {0}
+          const %limit: f32[] = [9]
+          %w = {1}
+          %s = reduce_sum(%w) {{axes = [0, 1], keep_dims = false}}
+          %more = less(%s, %limit)
+          out "more" = %more  out "w" = %w }}
+      }}
+      out "y" = %y }})",
+                                                      carried, next, go)));
+    int count = 0;
+    const auto& body = *Root(file).subgraphs()->Get(2)->operators();
+    for (const fb::Operator* op : body)
+      count += Root(file).operator_codes()->Get(op->opcode_index())->builtin_code() ==
+               fb::BuiltinOperator::RESHAPE;
+    return count;
+  };
+  for (const std::string_view go : {"%n, _", "_, %go", "%n, %go"}) {
+    CAPTURE(go);
+    CHECK(reshapes("f32[1, 3]", "add(%v, %v)", go) == 0);
+    CHECK(reshapes("f32[k, 3]", "concat(%v, %v) {axis = 0}", go) == 1);
   }
 }
 

@@ -101,6 +101,16 @@ int32_t WriteCondition(ExportContext& ctx, const Node& loop, const LoopState& st
   return ctx.EndSubgraph(std::move(tensors.all), {result});
 }
 
+// A scalar by an operator whose result has no known shape when LiteRT prepares it: the shape
+// without axes is an empty tensor, which is no constant there. LiteRT's WHILE fails where a carried
+// value changes its shape and the body has no such operator.
+Result<TensorIndex> WithUnknownShape(ExportContext& ctx, TensorIndex scalar, const Type& type) {
+  NN_ASSIGN(const TensorIndex shape, ctx.AddInts({}, "shape"));
+  const TensorIndex y = ctx.AddTensor(type, "scalar");
+  ctx.AddOperator(Op::RESHAPE, {{y}, {scalar, shape}}, fb::CreateReshapeOptions(ctx.builder()));
+  return y;
+}
+
 // An iteration. Captured values are carried unchanged.
 Result<int32_t> WriteIteration(ExportContext& ctx, const Node& loop, const LoopState& state) {
   const Graph& region = *loop.regions()[0];
@@ -115,16 +125,24 @@ Result<int32_t> WriteIteration(ExportContext& ctx, const Node& loop, const LoopS
   // A value that stays what it is needs no copy. One that takes another's place does: the values
   // are assigned in turn.
   const size_t first = outputs.size() - carried;
-  for (size_t k = 0; k < carried; ++k)
-    if (outputs[first + k].value == values[k].value)
-      results[first + k] = ctx.TensorOf(values[k].value);
+  bool reshapes = false;
+  for (size_t k = 0; k < carried; ++k) {
+    const Value *const from = values[k].value, *const to = outputs[first + k].value;
+    if (from == to) results[first + k] = ctx.TensorOf(from);
+    reshapes |= from->type().dims != to->type().dims;
+  }
   NN_RETURN_IF_ERROR(ctx.WriteContents(region, outputs, results));
   std::vector<TensorIndex> next;
   if (state.counts) {
     next.push_back(ctx.AddTensor(Counter(), "next"));
-    const TensorIndex one = ctx.AddConstant(Tensor::Scalar(int64_t{1}), "one");
+    TensorIndex one = ctx.AddConstant(Tensor::Scalar(int64_t{1}), "one");
+    if (reshapes) {
+      NN_ASSIGN(one, WithUnknownShape(ctx, one, Counter()));
+    }
     ctx.AddOperator(Op::ADD, {{next[0]}, {tensors.number, one}},
                     fb::CreateAddOptions(ctx.builder()));
+  } else if (reshapes) {
+    NN_ASSIGN(results[0], WithUnknownShape(ctx, results[0], Flag()));
   }
   if (state.has_trips) next.push_back(tensors.trips);
   next.insert(next.end(), results.begin(), results.end());
