@@ -75,7 +75,7 @@ def _network(
         converter = tf.lite.TFLiteConverter.from_keras_model(model)
         data = _convert(converter, form, samples)
         (folder / "model.tflite").write_bytes(data)
-        traits = ["integer"] if form not in ("float", "float16") else []
+        traits = ["integer"] if form not in ("float", "float16", "hybrid") else []
         return Made("model.tflite", _inputs(data, random), traits)
 
     return Recipe(f"{name}-{form}", make)
@@ -155,6 +155,29 @@ NETWORKS: dict[str, tuple[tuple[int, ...], Callable[[], Layers]]] = {
     "gru": ((6, 4), lambda: [layers.GRU(5), layers.Dense(2)]),
     "bidirectional": ((6, 4), lambda: [layers.Bidirectional(layers.LSTM(3))]),
     "rnn": ((6, 4), lambda: [layers.SimpleRNN(5)]),
+}
+
+
+# Weights of at least 1024 numbers, which the converter stores in 8 bits without samples.
+HYBRID: dict[str, tuple[tuple[int, ...], Callable[[], Layers]]] = {
+    "wide_dense": ((48,), lambda: [layers.Dense(64, "tanh"), layers.Dense(64, "sigmoid")]),
+    "wide_rows": ((4, 48), lambda: [layers.Dense(64, "relu"), layers.Dense(32)]),
+    "wide_windows": (
+        (12, 12, 16),
+        lambda: [
+            layers.Conv2D(64, 3, activation="relu6"),
+            layers.DepthwiseConv2D(3, depth_multiplier=2),
+            layers.Conv2DTranspose(32, 3, strides=2),
+            layers.SeparableConv2D(64, 3),
+            layers.Conv2D(64, 3, groups=4, dilation_rate=2, padding="same"),
+            layers.Flatten(),
+            layers.Dense(10, "softmax"),
+        ],
+    ),
+    "wide_lstm": ((9, 48), lambda: [layers.LSTM(64, return_sequences=True), layers.Dense(32)]),
+    "wide_bidirectional": ((7, 48), lambda: [layers.Bidirectional(layers.LSTM(64))]),
+    "wide_gru": ((7, 48), lambda: [layers.GRU(64)]),
+    "wide_rnn": ((7, 48), lambda: [layers.SimpleRNN(64)]),
 }
 
 
@@ -291,4 +314,7 @@ def recipes() -> list[Recipe]:
         for name, (shape, build) in NETWORKS.items()
         for form in FORMS
     ]
-    return [*_functions(), *found]
+    hybrid = [
+        _network(name, shape, build, "hybrid") for name, (shape, build) in HYBRID.items()
+    ]
+    return [*_functions(), *found, *hybrid]
