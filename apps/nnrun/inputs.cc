@@ -24,6 +24,7 @@ std::vector<std::string> InputPrefixes() {
 
 PortFinder FinderOf(const std::vector<PortType>& ports) {
   std::vector<std::string> names;
+  names.reserve(ports.size());
   for (const PortType& port : ports) names.push_back(port.name);
   return PortFinder(names, InputPrefixes());
 }

@@ -58,6 +58,7 @@ struct Access {
   static nn::Graph& Of(nnsuite::Graph& graph) { return graph.impl_->graph; }
   static nnsuite::Graph Wrap(nn::Graph graph) {
     return nnsuite::Graph(
+        // NOLINTNEXTLINE(modernize-make-unique): an aggregate
         std::unique_ptr<nnsuite::Graph::Impl>(new nnsuite::Graph::Impl{std::move(graph)}));
   }
   static nn::Value* Of(nnsuite::Value value) { return value.value_; }

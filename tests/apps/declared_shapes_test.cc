@@ -156,16 +156,18 @@ TEST_CASE("declared shapes: a branch that the given sizes do not take may not fi
         dim { dim_param: "n" } dim { dim_value: 4 } } } } }
       output { name: "y" type { tensor_type { elem_type: 1 } } }
     })");
-  for (const auto& [given, dims] :
-       {std::pair<std::string, std::vector<int64_t>>{"[[1,2,3,4],[5,6,7,8]]", {2, 4}},
-        {"[[1,2,3,4]]", {4}}}) {
-    CAPTURE(given);
+  struct Case {
+    std::string given;
+    std::vector<int64_t> dims;
+  };
+  for (const Case& c : {Case{"[[1,2,3,4],[5,6,7,8]]", {2, 4}}, Case{"[[1,2,3,4]]", {4}}}) {
+    CAPTURE(c.given);
     const std::string out = dir / "out.npy";
-    const ProgramResult r = RunProgram("nnrun " + model + " --input x=" + given + " -o " + out);
+    const ProgramResult r = RunProgram("nnrun " + model + " --input x=" + c.given + " -o " + out);
     REQUIRE_MESSAGE(r.code == 0, r.err);
     const auto y = ReadNpy(*ReadFile(out));
     REQUIRE(y.has_value());
-    CHECK(y->dims() == dims);
+    CHECK(y->dims() == c.dims);
   }
   const ProgramResult wrong = RunProgram("nnrun " + model + " --input x=[[1,2,3]]");
   CHECK(wrong.code == 2);
