@@ -51,10 +51,11 @@ Result<bool> DequantizeConstant(Graph& graph, Node& node);
 
 // Turns a quantized model, in either form, into the float model that it approximates: constants are
 // dequantized; inputs, outputs and all values between them become f32; quantize, dequantize and
-// dynamic_fake_quantize disappear. Values are no longer limited to the range of a quantized type, with one exception: a
-// type that has no negative numbers (zero point at the lower end of the integers) acts as the
-// activation of a convolution, product, normalization or arithmetic operator, and becomes a relu
-// unless the model has a bound there. Float16 weights stay. Biases are those of UnfuseQdq.
+// dynamic_fake_quantize disappear. Values are no longer limited to the range of a quantized type,
+// with one exception: a type that has no negative numbers (zero point at the lower end of the
+// integers) acts as the activation of a convolution, product, normalization or arithmetic operator,
+// and becomes a relu unless the model has a bound there. Float16 weights stay. Biases are those of
+// UnfuseQdq.
 //
 // Returns the nodes that have no float form: those on stored integers (cast, opaque nodes), and
 // those with operands that dequantize does not support. If there are any, the graph is as after
