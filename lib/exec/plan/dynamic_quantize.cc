@@ -1,7 +1,6 @@
 // dynamic_quantize: the ranges of the work items, then the bytes, with the scale that these give.
 // dynamic_fake_quantize: the same for each long row; several short rows are a work item.
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -38,6 +37,26 @@ class RangeStep : public Step {
   }
 };
 
+// Adds the step that computes the ranges of the pieces, and returns where they are.
+BufferId AddRanges(PlanContext& ctx, const MemoryView& in, const RowPieces& pieces) {
+  const BufferId ranges = ctx.AddScratch(pieces.items() * sizeof(RangeF32));
+  auto range = std::make_unique<RangeStep>();
+  range->in = in;
+  range->ranges = ranges;
+  range->pieces = pieces;
+  range->label = "range";
+  ctx.AddStep(std::move(range), {in.buffer}, {ranges});
+  return ranges;
+}
+
+// The range of `count` pieces from the first one on.
+RangeF32 JoinedRange(const Memory& memory, BufferId ranges, size_t first, size_t count) {
+  const auto* all = reinterpret_cast<const RangeF32*>(memory.data(ranges)) + first;
+  RangeF32 range;
+  for (size_t i = 0; i < count; ++i) range.Join(all[i]);
+  return range;
+}
+
 class DynamicQuantizeStep : public Step {
  public:
   MemoryView in, out;
@@ -47,9 +66,7 @@ class DynamicQuantizeStep : public Step {
 
   size_t grid() const override { return pieces.items(); }
   void Run(const Memory& memory, size_t item) const override {
-    const auto* all = reinterpret_cast<const RangeF32*>(memory.data(ranges));
-    RangeF32 range;
-    for (size_t i = 0; i < pieces.items(); ++i) range.Join(all[i]);
+    const RangeF32 range = JoinedRange(memory, ranges, 0, pieces.items());
     const DynamicScale s = DynamicScaleOf(range.low, range.high);
     if (item == 0 && scale) *scale->As<float>(memory) = s.scale;
     if (item == 0 && zero_point) *zero_point->As<uint8_t>(memory) = s.zero_point;
@@ -72,13 +89,7 @@ Result<bool> PlanDynamicQuantize(PlanContext& ctx) {
   const bool dense = IsDense(in, shape) && IsDense(out, shape);
   const RowPieces pieces =
       dense ? RowPieces(1, rows * columns, kRangeItem) : RowPieces(rows, columns, kRangeItem);
-  const BufferId ranges = ctx.AddScratch(pieces.items() * sizeof(RangeF32));
-  auto range = std::make_unique<RangeStep>();
-  range->in = in;
-  range->ranges = ranges;
-  range->pieces = pieces;
-  range->label = "range";
-  ctx.AddStep(std::move(range), {in.buffer}, {ranges});
+  const BufferId ranges = AddRanges(ctx, in, pieces);
   auto step = std::make_unique<DynamicQuantizeStep>();
   step->in = in;
   step->out = out;
@@ -127,9 +138,7 @@ class LongRowsStep : public Step {
   size_t grid() const override { return pieces.items(); }
   void Run(const Memory& memory, size_t item) const override {
     const auto [row, end, column, n] = pieces.At(item);
-    const auto* all = reinterpret_cast<const RangeF32*>(memory.data(ranges)) + row * pieces_of_row;
-    RangeF32 range;
-    for (size_t i = 0; i < pieces_of_row; ++i) range.Join(all[i]);
+    const RangeF32 range = JoinedRange(memory, ranges, row * pieces_of_row, pieces_of_row);
     const size_t at = row * pieces.columns() + column;
     RunFakeQuantizeF32(RowGridOf(range.low, range.high, symmetric), in.As<const float>(memory) + at,
                        out.As<float>(memory) + at, n);
@@ -149,7 +158,8 @@ Result<bool> PlanDynamicFakeQuantize(PlanContext& ctx) {
     (is_of_row ? length : count) *= static_cast<size_t>(shape[i]);
   }
   if (count * length == 0) return false;
-  const MemoryView in = ctx.ViewOf(node.input(0));
+  MemoryView in = ctx.ViewOf(node.input(0));
+  in.row_stride = length;
   const MemoryView out = ctx.ViewOf(node.output(0));
   const RowPieces pieces(count, length, kRangeItem);
   if (length <= kRangeItem) {
@@ -161,14 +171,7 @@ Result<bool> PlanDynamicFakeQuantize(PlanContext& ctx) {
     ctx.AddStep(std::move(step), {in.buffer}, {out.buffer});
     return true;
   }
-  const BufferId ranges = ctx.AddScratch(pieces.items() * sizeof(RangeF32));
-  auto range = std::make_unique<RangeStep>();
-  range->in = in;
-  range->in.row_stride = length;
-  range->ranges = ranges;
-  range->pieces = pieces;
-  range->label = "range";
-  ctx.AddStep(std::move(range), {in.buffer}, {ranges});
+  const BufferId ranges = AddRanges(ctx, in, pieces);
   auto step = std::make_unique<LongRowsStep>();
   step->in = in;
   step->out = out;

@@ -128,13 +128,6 @@ Result<bool> DecomposeDynamicFakeQuantize(Graph& graph, Node& node) {
   return true;
 }
 
-// std::round() of a number below 2^23 in magnitude; NaN for NaN.
-float HalfAway(float v) {
-  const float size = std::fabs(v);
-  const float whole = std::floor(size);
-  return std::copysign(size - whole >= 0.5f ? whole + 1 : whole, v);
-}
-
 float Cut(float v) {
   return std::fmin(std::fmax(v, -128.0f), 127.0f);
 }
@@ -147,13 +140,13 @@ RowGrid RowGridOf(float low, float high, bool symmetric) {
   const float safe = range < kLeastRange ? whole : range;
   RowGrid grid{.scale = safe / whole, .symmetric = symmetric};
   grid.inverse = symmetric ? whole / safe : 1.0f / grid.scale;
-  if (!symmetric) grid.zero = Cut(HalfAway(-128.0f - low * 255.0f / safe));
+  if (!symmetric) grid.zero = Cut(std::round(-128.0f - low * 255.0f / safe));
   return grid;
 }
 
 float Rounded(const RowGrid& grid, float x) {
-  if (grid.symmetric) return HalfAway(x * grid.inverse) * grid.scale;
-  return (Cut(HalfAway(x * grid.inverse + grid.zero)) - grid.zero) * grid.scale;
+  if (grid.symmetric) return std::round(x * grid.inverse) * grid.scale;
+  return (Cut(std::round(x * grid.inverse + grid.zero)) - grid.zero) * grid.scale;
 }
 
 std::vector<float> FakeQuantizedRow(std::span<const float> x, bool symmetric) {
