@@ -96,8 +96,7 @@ bool ProductFits(std::span<const Type* const> inputs, const Type& y) {
   // Filters are u8 for u8 inputs, else i8 with zero point 0.
   if (x.dtype == DType::kU8)
     return w.dtype == DType::kU8 && !w.quant->per_axis() && BiasFits(inputs);
-  const bool symmetric =
-      std::ranges::all_of(w.quant->zero_points, [](int64_t v) { return v == 0; });
+  const bool symmetric = !HasZeroPoints(*w.quant);
   return w.dtype == DType::kI8 && symmetric && BiasFits(inputs);
 }
 

@@ -13,6 +13,7 @@
 #include "ops/array/shape.h"
 #include "ops/math/elementwise.h"
 #include "ops/quant/block_weights.h"
+#include "ops/quant/quantized.h"
 #include "ops/support/types.h"
 
 namespace nn::onnx {
@@ -91,8 +92,7 @@ Result<std::shared_ptr<const Quant>> QuantOf(const LinearQuant& q, const Type& t
     quant->scales.push_back(static_cast<float>(v));
   if (q.zero != nullptr && IsInteger(q.zero->dtype())) {
     quant->zero_points = q.zero->constant().ToInts();
-    if (std::ranges::all_of(quant->zero_points, [](int64_t v) { return v == 0; }))
-      quant->zero_points.clear();
+    if (!HasZeroPoints(*quant)) quant->zero_points.clear();
   } else if (q.zero != nullptr) {
     for (const double v : q.zero->constant().ToDoubles())
       if (v != 0) return ModelError("the zero point of a float8 type must be 0, not {}", v);

@@ -9,6 +9,7 @@
 #include "formats/tflite/export.h"
 #include "ops/math/matmul.h"
 #include "ops/nn/conv_transpose.h"
+#include "ops/quant/quantized.h"
 #include "ops/recurrent/extended_lstm.h"
 #include "ops/reduce/reduction.h"
 
@@ -61,7 +62,7 @@ std::optional<Kernel> KernelOf(const Node& node, const Type& weights) {
 
 bool HasScales(const Kernel& kernel, const Type& weights) {
   const Quant& q = *weights.quant;
-  if (std::ranges::any_of(q.zero_points, [](int64_t z) { return z != 0; })) return false;
+  if (HasZeroPoints(q)) return false;
   const auto count = static_cast<int64_t>(q.scales.size());
   if (q.per_axis() && count > 1 && q.axis != kernel.channels) return false;
   return !kernel.needs_all_scales || weights.dim(kernel.channels) == count;
@@ -105,9 +106,8 @@ const Value* IntegersOf(const Value* operand) {
   const Node* const scaling = operand == nullptr ? nullptr : operand->def();
   if (scaling == nullptr || !scaling->Is("dequantize")) return nullptr;
   const Value* const integers = scaling->input(0);
-  const bool fits =
-      integers->is_constant() && integers->type().quantized() && integers->dtype() == DType::kI8 &&
-      std::ranges::all_of(integers->type().quant->zero_points, [](int64_t z) { return z == 0; });
+  const bool fits = integers->is_constant() && integers->type().quantized() &&
+                    integers->dtype() == DType::kI8 && !HasZeroPoints(*integers->type().quant);
   return fits ? integers : nullptr;
 }
 

@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <utility>
 
 #include "formats/tflite/blockwise.h"
@@ -14,6 +13,7 @@
 #include "formats/tflite/tflite.h"
 #include "ops/array/shape.h"
 #include "ops/math/elementwise.h"
+#include "ops/quant/quantized.h"
 
 namespace nn::tflite {
 namespace {
@@ -201,8 +201,7 @@ namespace {
 
 // The integers of a hybrid kernel, which reads those of UINT8 as INT8 and ignores zero points.
 Result<Value*> HybridIntegers(Graph& graph, Value* weights) {
-  const Quant& quant = *weights->type().quant;
-  if (std::ranges::any_of(quant.zero_points, [](int64_t z) { return z != 0; }))
+  if (HasZeroPoints(*weights->type().quant))
     return UnsupportedError(
         "{} weights with a zero point in a float computation are unsupported, because hybrid "
         "kernels ignore it; nnconvert --dequantize converts them to floats",

@@ -69,6 +69,10 @@ Status RequireIntegerProduct(const InferContext& ctx) {
   return {};
 }
 
+bool HasZeroPoints(const Quant& quant) {
+  return std::ranges::any_of(quant.zero_points, [](int64_t z) { return z != 0; });
+}
+
 bool IsNarrowSigned(DType dtype) {
   return IsInteger(dtype) && IsSigned(dtype) && DTypeBits(dtype) < 8;
 }

@@ -33,6 +33,9 @@ bool CanRequantize(DType from, DType to);
 // types, and input 4, a bias, is i32: the inputs of matmul_integer and conv_integer.
 Status RequireIntegerProduct(const InferContext& ctx);
 
+// Whether a zero point is not 0.
+bool HasZeroPoints(const Quant& quant);
+
 // Whether it is a type of signed integers of fewer than 8 bits.
 bool IsNarrowSigned(DType dtype);
 // Such integers as i8; other tensors as they are.

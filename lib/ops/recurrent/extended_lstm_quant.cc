@@ -60,8 +60,7 @@ Status CheckOperand(const InferContext& ctx, const Wanted& w) {
   }
   const Type& t = ctx.in(w.input);
   const bool fits =
-      t.quantized() && t.dtype == w.dtype &&
-      (!w.symmetric || std::ranges::all_of(t.quant->zero_points, [](int64_t z) { return z == 0; }));
+      t.quantized() && t.dtype == w.dtype && (!w.symmetric || !HasZeroPoints(*t.quant));
   if (!fits)
     return UnsupportedError("{} of a quantized extended_lstm is {}; expected quantized {}{}",
                             w.name, t.ToString(), DTypeName(w.dtype),

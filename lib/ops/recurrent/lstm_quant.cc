@@ -24,9 +24,7 @@ constexpr int64_t kGates = 4;
 Status RequireQuantizedOperand(const InferContext& ctx, size_t input, std::string_view name,
                                DType dtype, bool symmetric, bool per_gate) {
   const Type& t = ctx.in(input);
-  const bool symmetric_enough =
-      !symmetric || !t.quantized() ||
-      std::ranges::all_of(t.quant->zero_points, [](int64_t z) { return z == 0; });
+  const bool symmetric_enough = !symmetric || !t.quantized() || !HasZeroPoints(*t.quant);
   if (!t.quantized() || t.dtype != dtype || !symmetric_enough)
     return UnsupportedError("{} of a quantized lstm is {}; expected quantized {}{}", name,
                             t.ToString(), DTypeName(dtype), symmetric ? " with zero point 0" : "");
