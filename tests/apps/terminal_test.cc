@@ -221,16 +221,23 @@ std::string OnTerminal(const std::string& environment, const std::string& comman
   REQUIRE(grantpt(terminal) == 0);
   REQUIRE(unlockpt(terminal) == 0);
   const std::string name = ptsname(terminal);
-  const int other = open(name.c_str(), O_RDWR | O_NOCTTY);  // keeps the text until it is read
+  const int other = open(name.c_str(), O_RDWR | O_NOCTTY);
   REQUIRE(other >= 0);
   const std::string line = fmt::format("{} '{}'/{} 2>'{}'", environment, NN_BIN_DIR, command, name);
   CHECK(std::system(line.c_str()) != -1);
-  std::string text(4096, '\0');
-  const auto size = read(terminal, text.data(), text.size());
+  // The kernel hands text over in pieces, later than it was written: what follows marks the end.
+  constexpr std::string_view kEnd = "<end of messages>";
+  REQUIRE(write(other, kEnd.data(), kEnd.size()) == static_cast<ssize_t>(kEnd.size()));
+  std::string text;
+  while (!text.ends_with(kEnd)) {
+    char piece[4096];
+    const auto size = read(terminal, piece, sizeof(piece));
+    REQUIRE(size > 0);
+    text.append(piece, static_cast<size_t>(size));
+  }
   close(other);
   close(terminal);
-  REQUIRE(size > 0);
-  text.resize(static_cast<size_t>(size));
+  text.resize(text.size() - kEnd.size());
   return text;
 }
 
