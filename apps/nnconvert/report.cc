@@ -72,21 +72,24 @@ std::string RefutedOutputs(const Verification& v) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-// "; --rtol 1.5e-05 would accept it", if the only differences are those of real numbers, or what
-// avoids those of quantized integers.
+// "; --rtol 1.5e-05 would accept it", if the only differences are those of real numbers and of
+// integers that stand for them, and what avoids these.
 std::string WhatWouldPass(const Verification& v) {
   if (std::ranges::all_of(v.outputs, [](const OutputDrift& d) { return d.worst.agrees; }))
     return ": every bit must stay, but the outputs only agree within the tolerance";
   double largest = 0;
+  std::string_view instead;
   for (const OutputDrift& d : v.outputs) {
     if (d.worst.agrees) continue;
-    if (d.type == "i8" || d.type == "u8" || d.type == "i16")
-      return "; --dequantize converts the real numbers that quantized integers represent";
-    const bool real = d.type.starts_with("f") || d.type.starts_with("bf");
-    if (!real || !d.worst.mismatch.empty() || !std::isfinite(d.accepting)) return "";
+    const bool integers = d.type == "i8" || d.type == "u8" || d.type == "i16";
+    if (integers)
+      instead = "; --dequantize converts the real numbers that quantized integers represent";
+    const bool real = d.accepting > 0 && std::isfinite(d.accepting);
+    if (!real && integers) return std::string(instead);
+    if (!real || !d.worst.mismatch.empty()) return "";
     largest = std::max(largest, d.accepting);
   }
-  return largest == 0 ? "" : "; " + AcceptingTolerance("--rtol", largest);
+  return largest == 0 ? "" : fmt::format("; {}{}", AcceptingTolerance("--rtol", largest), instead);
 }
 
 std::string QuantizedDriftText(const Verification& v) {

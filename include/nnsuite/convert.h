@@ -29,8 +29,8 @@ struct VerifyOptions {
   uint64_t seed = 0;  // run i has inputs of seed + i
   uint64_t runs = 3;
   // The largest accepted difference of an element of a float output is atol plus rtol times the
-  // largest magnitude in that output. Elements of quantized outputs may differ by one step; all
-  // others must be equal.
+  // largest magnitude in that output. Quantized outputs are measured by the real numbers that they
+  // represent, and may differ by one step more; all others must be equal.
   double atol = 1e-6;
   double rtol = 1e-5;
   RunLimits limits = {};  // of each run of either model

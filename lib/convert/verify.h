@@ -49,11 +49,14 @@ struct VerifyOptions : nnsuite::VerifyOptions {
 // One output, over all runs of the verification.
 struct OutputDrift {
   std::string name;
-  std::string type;      // "f32", or "i64 -> i32" if the converted model has another type
-  Comparison worst;      // of the run with the largest difference
-  double relative = 0;   // its largest difference over the output's largest magnitude
-  std::string where;     // Describe() of that run
-  double accepting = 0;  // the largest `relative` of a run that is not within the tolerance
+  std::string type;  // "f32", or "i64 -> i32" if the converted model has another type
+  Comparison worst;  // of the run with the largest difference
+  // Its largest difference over the output's largest magnitude, that of real numbers for quantized
+  // integers.
+  double relative = 0;
+  std::string where;  // Describe() of that run
+  // The rtol that accepts all runs: 0 if they are within the tolerance, or if no rtol does.
+  double accepting = 0;
 };
 
 struct Verification {

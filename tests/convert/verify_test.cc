@@ -118,6 +118,28 @@ TEST_CASE("verification: quantized outputs may be one step apart, others not") {
   CHECK(!Verify(shifted("u8[2]", 0), shifted("u8[2]", 1)).passed);
 }
 
+TEST_CASE("verification: quantized outputs are measured by the real numbers") {
+  const auto shifted = [](int by) {
+    return Parse(fmt::format("graph {{ in %x: f32[2]  const %y: i16[2]{{scale=0.5}} = [10, {}]  "
+                             "out \"y\" = %y }}",
+                             20000 + by));
+  };
+  const OutputDrift drift = Verify(shifted(0), shifted(4)).outputs[0];
+  CHECK_FALSE(drift.worst.agrees);
+  CHECK(drift.relative == doctest::Approx(4 / 20000.0));
+  CHECK(drift.accepting == doctest::Approx(3 / 20000.0));
+  VerifyOptions wide;
+  wide.rtol = drift.accepting * 0.999;
+  CHECK_FALSE(Verify(shifted(0), shifted(4), wide).passed);
+  wide.rtol = drift.accepting;
+  CHECK(Verify(shifted(0), shifted(4), wide).passed);
+  // An absolute tolerance is a real number, too: 3 steps are 1.5.
+  wide.rtol = 0;
+  wide.atol = 1.5;
+  CHECK(Verify(shifted(0), shifted(4), wide).passed);
+  CHECK_FALSE(Verify(shifted(0), shifted(5), wide).passed);
+}
+
 TEST_CASE("verification: so may real outputs that are dequantized integers") {
   const auto shifted = [](int by, std::string_view ops, std::string_view out) {
     return Parse(

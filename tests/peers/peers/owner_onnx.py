@@ -41,19 +41,25 @@ def check(model: Path, contrib: bool = False) -> None:
 
 
 def run(model: Path, arrays: Arrays, variant: str) -> Arrays:
-    """The outputs; the variant "plain" is without graph optimizations."""
+    """The outputs; the variant "plain" is without graph optimizations.
+
+    A state of the source is the input NAME_in and the output NAME_out, after all others. It is 0 at
+    first, and not among the results.
+    """
     session = onnxruntime.InferenceSession(
         str(model), _settings(variant != "plain"), providers=["CPUExecutionProvider"]
     )
     ports = session.get_inputs()
-    if len(ports) != len(arrays):
+    states = ports[len(arrays) :]
+    if len(ports) < len(arrays) or not all(port.name.endswith("_in") for port in states):
         raise ValueError(f"{len(ports)} inputs, not {len(arrays)}")
+    arrays = arrays + [np.zeros(port.shape, TYPES[port.type]) for port in states]
     feeds = {
         port.name: array.astype(TYPES.get(port.type, array.dtype), copy=False)
         for port, array in zip(ports, arrays, strict=False)
     }
     outputs: Arrays = []
-    for value in session.run(None, feeds):
+    for value in session.run(None, feeds)[: len(session.get_outputs()) - len(states)]:
         if isinstance(value, list):  # ZipMap: rows of scores
             value = np.array([list(row.values()) for row in value], np.float32)
         outputs.append(value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -176,15 +177,19 @@ class Suite:
         ]
 
     def _nnconvert(self, sample: Sample, written: Path, options: list[object]) -> Run:
-        """nnconvert; follows the remedy of a verification whose generated inputs do not fit.
+        """nnconvert; follows the remedies of verifications.
 
-        Traced models do not run with other sizes, although their files leave them open.
+        Generated inputs may not fit: traced models do not run with other sizes, although their
+        files leave them open. Of tolerances, no larger one is followed than that of the owners.
         """
         command: list[object] = [sample.model, written, "--threads", 1, *options]
         done = self._programs("nnconvert", *command)
         names_remedy = "--verify-shape" in done.text or "--verify-inputs" in done.text
         if done.code not in (0, REFUSED) and names_remedy:
             done = self._programs("nnconvert", *command, "--verify-inputs", sample.inputs)
+        accepting = re.search(r"--rtol (\S+) would accept it", done.text)
+        if done.code and accepting and float(accepting[1]) <= FLOAT.rtol:
+            done = self._programs("nnconvert", *command, "--rtol", accepting[1])
         return done
 
     def _convert(self, sample: Sample, target: str, reference: Arrays | None) -> None:
