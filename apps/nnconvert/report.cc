@@ -18,6 +18,7 @@
 #include "apps/common/tolerance.h"
 #include "base/text.h"
 #include "convert/conversion_json.h"
+#include "tensorio/compare.h"
 
 namespace nn::app {
 namespace {
@@ -366,6 +367,22 @@ std::string ShiftedPortText(const ShiftedPort& p) {
                      p.to, p.offset);
 }
 
+// "; it begins with zeros", "; it begins with -128", "; it begins with 0.5, 1, 2, ... (64
+// numbers)".
+std::string BeginText(const PassedState& s) {
+  if (!s.initial) return "";
+  const Tensor& t = *s.initial;
+  if (t.dims().empty()) {
+    const std::string number = ElementText(t, 0);
+    return "; it begins with " + (number == "0" || number == "0.0" ? "zeros" : number);
+  }
+  std::vector<std::string> first;
+  for (int64_t i = 0; i < std::min<int64_t>(t.elements(), 3); ++i)
+    first.push_back(ElementText(t, i));
+  return fmt::format("; it begins with {}, ... ({} numbers, listed by --format json)",
+                     fmt::join(first, ", "), t.elements());
+}
+
 std::vector<std::string> Remarks(const Conversion& c) {
   std::vector<std::string> out = c.notes;
   if (c.random_nodes > 0)
@@ -373,9 +390,9 @@ std::vector<std::string> Remarks(const Conversion& c) {
         fmt::format("{} operator{} random numbers, with the same seeds in both models; other "
                     "implementations of either format draw different numbers",
                     c.random_nodes, c.random_nodes == 1 ? " draws" : "s draw"));
-  for (const StateNames& s : c.states)
-    out.push_back(fmt::format("state {} is kept by the application: input {}, output {}",
-                              Quote(s.name), Quote(s.input), Quote(s.output)));
+  for (const PassedState& s : c.states)
+    out.push_back(fmt::format("state {} is kept by the application: input {}, output {}{}",
+                              Quote(s.name), Quote(s.input), Quote(s.output), BeginText(s)));
   if (!c.rest_unchecked.empty())
     out.push_back("the remaining operators could not be checked: " + c.rest_unchecked);
   if (!c.remedy.empty()) out.push_back(c.remedy);

@@ -7,6 +7,7 @@
 
 #include "ir/dtype.h"
 #include "nnsuite/version.h"
+#include "tensorio/compare.h"
 
 namespace nn {
 
@@ -120,6 +121,20 @@ Json QuantizeJson(const Conversion& c) {
   return json;
 }
 
+Json NumberJson(const Tensor& tensor, int64_t i) {
+  if (!IsFloat(tensor.dtype())) return tensor.GetInt(i);
+  const double number = tensor.GetDouble(i);
+  return std::isfinite(number) ? Json(number) : Json(ElementText(tensor, i));
+}
+
+// A scalar, or the elements in their order.
+Json NumbersJson(const Tensor& tensor) {
+  if (tensor.dims().empty()) return NumberJson(tensor, 0);
+  Json out = Json::array();
+  for (int64_t i = 0; i < tensor.elements(); ++i) out.push_back(NumberJson(tensor, i));
+  return out;
+}
+
 }  // namespace
 
 Json VerificationJson(const Verification& v) {
@@ -177,8 +192,11 @@ void AddConversionJson(const Conversion& c, const std::optional<Error>& error, J
       ports.push_back({{"kind", p.kind}, {"name", p.name}, {"from", p.from}, {"to", p.to}});
     json["dequantized"] = std::move(ports);
   }
-  for (const StateNames& s : c.states)
-    json["states"].push_back({{"name", s.name}, {"input", s.input}, {"output", s.output}});
+  for (const PassedState& s : c.states) {
+    Json state = {{"name", s.name}, {"input", s.input}, {"output", s.output}};
+    if (s.initial) state["initial"] = NumbersJson(*s.initial);
+    json["states"].push_back(std::move(state));
+  }
   if (c.hybrids > 0) json["hybrid_kernels"] = c.hybrids;
   if (c.random_nodes > 0) json["random_nodes"] = c.random_nodes;
   if (!c.moved_ports.empty()) json["transposed"] = MovedJson(c.moved_ports);

@@ -130,9 +130,13 @@ struct AppliedRewrite {
   uint64_t count = 0;
 };
 
-// A state by the names of its input and output, before ConvertOptions::prepare.
-struct StateNames {
+// A state that the application keeps, by the names of its input and output before
+// ConvertOptions::prepare.
+struct PassedState {
   std::string name, input, output;
+  // What the input is before the first run, in the type and axes that are written: one number for
+  // all elements (a scalar), or all of them. Nullopt if the graph has not been written.
+  std::optional<Tensor> initial = std::nullopt;
 };
 
 // Operators of a file.
@@ -156,8 +160,8 @@ struct Conversion {
   std::string remedy;  // what would leave fewer unsupported nodes; empty if nothing is known
   std::vector<DequantizedPort> dequantized_ports;
   int64_t hybrids = 0;  // hybrid kernels converted to float operators (ImportedModel::hybrids)
-  std::vector<StateNames> states;  // that are inputs and outputs of the model
-  int64_t random_nodes = 0;        // of the source: other implementations draw different numbers
+  std::vector<PassedState> states;  // that are inputs and outputs of the model
+  int64_t random_nodes = 0;         // of the source: other implementations draw different numbers
   std::vector<MovedPort> moved_ports;
   std::vector<ShiftedPort> shifted_ports;
   std::vector<TransposeNode> transposes;  // of the written graph

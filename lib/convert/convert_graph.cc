@@ -332,7 +332,8 @@ class GraphConversion {
   Status Prepare() {
     if (o_.output.frame != nullptr && !o_.states) kept_ = TakeKeptStates(source_, states_);
     out_.source = WithoutStates(InterfaceOf(source_), kept_.size());
-    for (const ModelState& s : states_) out_.states.push_back({s.name, s.input, s.output});
+    passed_ = PassedStates(source_, std::move(states_));
+    for (const auto& [s, type] : passed_) out_.states.push_back({s.name, s.input, s.output});
     out_.random_nodes = CountNodes(source_, IsRandom);
     names_ = NamesOf(source_.inputs());
     if (o_.prepare) NN_RETURN_IF_ERROR(o_.prepare(source_));
@@ -419,10 +420,23 @@ class GraphConversion {
     out_.converted = WithoutStates(InterfaceOf(fitted_), written_.size());
     out_.moved_ports = MovedPorts(summary, fitted_, axes_);
     out_.shifted_ports = ShiftedPorts(summary, fitted_, axes_);
+    if (fitted_.inputs().size() == names_.size()) DescribeInitialValues();
     out_.transposes = TransposesOf(fitted_);
     // Fused idioms may have added some.
     out_.batch_norms_lowered =
         std::max<int64_t>(0, summary.batch_norms - folded - CountOf(fitted_, "batch_norm"));
+  }
+
+  // The inputs are those of the source.
+  void DescribeInitialValues() {
+    for (size_t i = 0; i < passed_.size(); ++i) {
+      const auto at = std::ranges::find(names_, passed_[i].state.input);
+      if (at == names_.end()) continue;
+      const auto port = static_cast<size_t>(at - names_.begin());
+      if (auto initial = PassedInitial(passed_[i], fitted_.inputs()[port].value->type(),
+                                       axes_.inputs[port], axes_.input_offsets[port]))
+        out_.states[i].initial = *std::move(initial);
+    }
   }
 
   // Writes, checks and verifies the files, and moves them into place.
@@ -526,7 +540,8 @@ class GraphConversion {
   const bool runs_;  // the models run
   Graph source_;
   std::optional<Graph> unchanged_;          // before ChangeNumbers()
-  std::vector<ModelState> states_;          // of the source, that are ports of the application
+  std::vector<ModelState> states_;          // of the source, until Prepare()
+  std::vector<KeptState> passed_;           // that are ports of the application
   std::vector<KeptState> kept_;             // the others
   std::vector<ModelState> written_;         // kept_, in the written graph
   std::vector<std::string> names_;          // of the inputs, as options have them

@@ -79,6 +79,27 @@ std::vector<TransposeNode> TransposesOf(const Graph& graph) {
   return out;
 }
 
+Result<Tensor> CastTo(const Tensor& tensor, DType dtype, int64_t offset) {
+  if (tensor.dtype() == dtype && offset == 0) return tensor;
+  const auto numeric = [](DType t) { return IsFloat(t) || IsInteger(t) || t == DType::kBool; };
+  if (!numeric(tensor.dtype()) || !numeric(dtype))
+    return UnsupportedError("cannot compare {} with {}", DTypeName(tensor.dtype()),
+                            DTypeName(dtype));
+  NN_ASSIGN(TensorBuilder b, TensorBuilder::Create(dtype, tensor.dims()));
+  for (int64_t i = 0; i < b.elements(); ++i) {
+    if (IsFloat(tensor.dtype()))
+      b.SetDouble(i, tensor.GetDouble(i));
+    else
+      b.SetInt(i, tensor.GetInt(i) + offset);
+  }
+  return b.Finish();
+}
+
+Result<Tensor> Moved(const Tensor& tensor, const AxisMap& map) {
+  if (map.IsIdentity()) return tensor;
+  return RearrangeTensor(tensor, map);
+}
+
 bool HasType(const Graph& graph, DType type) {
   return std::ranges::any_of(graph.values(), [&](const Value& v) { return v.dtype() == type; }) ||
          AnyRegion(graph, [&](const Graph& region) { return HasType(region, type); });

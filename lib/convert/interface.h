@@ -6,7 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "base/status.h"
+#include "ir/axis_map.h"
 #include "ir/graph.h"
+#include "ir/tensor.h"
 #include "ir/type.h"
 
 namespace nn {
@@ -34,6 +37,13 @@ struct TransposeNode {
 
 // The transposes of the graph, in its order.
 std::vector<TransposeNode> TransposesOf(const Graph& graph);
+
+// The numbers in another numeric type, for formats whose interface has fewer types; `offset` is
+// added to integers.
+Result<Tensor> CastTo(const Tensor& tensor, DType dtype, int64_t offset = 0);
+
+// An identity is returned unchanged: its rank is 0 if the port has an unknown rank.
+Result<Tensor> Moved(const Tensor& tensor, const AxisMap& map);
 
 // Whether a value has this element type, also in regions.
 bool HasType(const Graph& graph, DType type);

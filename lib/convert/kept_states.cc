@@ -45,6 +45,14 @@ tl::unexpected<Error> CannotKeep(const std::string& name, const std::string& why
       Quote(name), why);
 }
 
+bool IsOneNumber(const Tensor& tensor) {
+  for (int64_t i = 1; i < tensor.elements(); ++i)
+    if (IsFloat(tensor.dtype()) ? tensor.GetDouble(i) != tensor.GetDouble(0)
+                                : tensor.GetInt(i) != tensor.GetInt(0))
+      return false;
+  return tensor.elements() > 0;
+}
+
 bool IsUnmoved(const AxisMap& map, int64_t offset) {
   return map.IsIdentity() && offset == 0;
 }
@@ -128,6 +136,42 @@ Result<std::shared_ptr<const NativeModel>> FrameWithStates(std::shared_ptr<const
   }
   written = out->states;
   return std::shared_ptr<const NativeModel>(std::move(out));
+}
+
+std::vector<KeptState> PassedStates(const Graph& graph, std::vector<ModelState> states) {
+  std::vector<KeptState> out;
+  for (ModelState& s : states) {
+    const auto input = IndexOf(graph.inputs(), s.input);
+    out.push_back({std::move(s)});
+    if (input) out.back().type = graph.inputs()[*input].value->type();
+  }
+  return out;
+}
+
+Result<Tensor> PassedInitial(const KeptState& passed, const Type& written, const AxisMap& map,
+                             int64_t offset) {
+  Tensor initial;
+  if (passed.state.initial) {
+    NN_ASSIGN(initial, Moved(*passed.state.initial, map));
+  } else {
+    NN_ASSIGN(TensorBuilder zero, TensorBuilder::Create(passed.type.dtype, {}));
+    if (IsFloat(passed.type.dtype))
+      zero.SetDouble(0, 0);
+    else
+      zero.SetInt(0, passed.type.quantized() ? passed.type.quant->zero_point() : 0);
+    initial = std::move(zero).Finish();
+  }
+  if (passed.type.quantized() && !written.quantized()) {
+    NN_ASSIGN(initial, RealTensor(initial, passed.type));
+  }
+  NN_ASSIGN(initial, CastTo(initial, written.dtype, offset));
+  if (!IsOneNumber(initial)) return initial;
+  NN_ASSIGN(TensorBuilder number, TensorBuilder::Create(initial.dtype(), {}));
+  if (IsFloat(initial.dtype()))
+    number.SetDouble(0, initial.GetDouble(0));
+  else
+    number.SetInt(0, initial.GetInt(0));
+  return std::move(number).Finish();
 }
 
 Status CheckInitialValues(const std::vector<ModelState>& wanted,

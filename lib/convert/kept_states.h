@@ -17,7 +17,7 @@ namespace nn {
 
 struct KeptState {
   ModelState state;
-  Type type;  // of its input, and of the initial value
+  Type type = {};  // of its input, and of the initial value
 };
 
 // Takes those of `states` whose input and output the graph has, and moves these behind the other
@@ -35,6 +35,15 @@ Result<std::shared_ptr<const NativeModel>> FrameWithStates(std::shared_ptr<const
                                                            const Graph& fitted,
                                                            const InterfaceAxes& axes,
                                                            std::vector<ModelState>& written);
+
+// States that become ports of the application, with the types of their inputs.
+std::vector<KeptState> PassedStates(const Graph& graph, std::vector<ModelState> states);
+
+// What the application passes for the state before the first run: a number for all elements, or all
+// of them, as an input of type `written` whose axes and integers differ from the state's by `map`
+// and `offset`. kUnsupported if that type holds no such numbers.
+Result<Tensor> PassedInitial(const KeptState& passed, const Type& written, const AxisMap& map,
+                             int64_t offset);
 
 // kInternal unless the written model begins with the same values.
 Status CheckInitialValues(const std::vector<ModelState>& wanted,

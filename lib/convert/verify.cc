@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "base/text.h"
+#include "convert/interface.h"
 #include "convert/quantized_drift.h"
 #include "convert/quantized_form.h"
 #include "convert/source_runs.h"
@@ -19,30 +20,6 @@
 
 namespace nn {
 namespace {
-
-// Converts to another numeric type, for formats whose interface has fewer types.
-// Adds `offset` to integers.
-Result<Tensor> CastTo(const Tensor& tensor, DType dtype, int64_t offset = 0) {
-  if (tensor.dtype() == dtype && offset == 0) return tensor;
-  const auto numeric = [](DType t) { return IsFloat(t) || IsInteger(t) || t == DType::kBool; };
-  if (!numeric(tensor.dtype()) || !numeric(dtype))
-    return UnsupportedError("cannot compare {} with {}", DTypeName(tensor.dtype()),
-                            DTypeName(dtype));
-  NN_ASSIGN(TensorBuilder b, TensorBuilder::Create(dtype, tensor.dims()));
-  for (int64_t i = 0; i < b.elements(); ++i) {
-    if (IsFloat(tensor.dtype()))
-      b.SetDouble(i, tensor.GetDouble(i));
-    else
-      b.SetInt(i, tensor.GetInt(i) + offset);
-  }
-  return b.Finish();
-}
-
-// An identity is returned unchanged: its rank is 0 if the port has an unknown rank.
-Result<Tensor> Moved(const Tensor& tensor, const AxisMap& map) {
-  if (map.IsIdentity()) return tensor;
-  return RearrangeTensor(tensor, map);
-}
 
 Status CheckPortCounts(const SourceRuns& source, const Graph& converted) {
   const auto text = [](size_t inputs, size_t outputs) {

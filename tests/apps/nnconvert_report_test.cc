@@ -128,10 +128,12 @@ TEST_CASE("report: states that become inputs and outputs") {
       const auto name = state["name"].get<std::string>();
       CHECK(state["input"] == name + "_in");
       CHECK(state["output"] == name + "_out");
+      CHECK(state["initial"] == 0);
     }
     CHECK(report["verification"]["passed"] == true);
     const ProgramResult text = Convert(to + " --states --dry-run");
     CHECK(Contains(text.out, "is kept by the application: input \""));
+    CHECK(Contains(text.out, "_out\"; it begins with zeros\n"));
   }
 }
 

@@ -136,9 +136,45 @@ TEST_CASE("states: --states and other formats make them inputs and outputs") {
     REQUIRE(w.conversion.states.size() == 2);
     CHECK(w.conversion.states[0].name == "b");
     CHECK(w.conversion.states[1].output == "box/a_out");
+    for (const PassedState& state : w.conversion.states) {
+      REQUIRE(state.initial.has_value());
+      CHECK(state.initial->ToDoubles() == std::vector<double>{10, 20});
+    }
     CHECK(w.ports.states.empty());
     CHECK(w.ports.graph.inputs().size() == 3);
     CHECK(w.ports.graph.outputs().size() == 4);
+  }
+}
+
+TEST_CASE("states: what the application passes first, in the written type") {
+  const Type bytes(DType::kI8, {Dim(1), Dim(2)}, Quant::PerTensor(0.5F, -128));
+  const KeptState zero = {{"s", "s_in", "s_out", std::nullopt}, bytes};
+  const KeptState other = {{"s", "s_in", "s_out", Tensor::Of({1, 2}, std::vector<int8_t>{-128, 2})},
+                           bytes};
+  const Type shifted(DType::kU8, {Dim(1), Dim(2)}, Quant::PerTensor(0.5F, 0));
+  const Type real(DType::kF32, {Dim(1), Dim(2)});
+  const AxisMap same = AxisMap::Identity(2), swapped = AxisMap::Permutation({1, 0});
+  const struct {
+    const KeptState& state;
+    const Type& written;
+    const AxisMap& map;
+    int64_t offset;
+    std::vector<int64_t> dims;
+    std::vector<double> numbers;
+  } rows[] = {
+      {zero, bytes, same, 0, {}, {-128}},
+      {zero, shifted, same, 128, {}, {0}},
+      {zero, real, same, 0, {}, {0}},
+      {other, bytes, swapped, 0, {2, 1}, {-128, 2}},
+      {other, shifted, same, 128, {1, 2}, {0, 130}},
+      {other, real, same, 0, {1, 2}, {0, 65}},
+  };
+  for (const auto& row : rows) {
+    CAPTURE(row.written.ToString());
+    const auto initial = PassedInitial(row.state, row.written, row.map, row.offset);
+    REQUIRE_MESSAGE(initial.has_value(), initial.error().message());
+    CHECK(initial->dims() == row.dims);
+    CHECK(initial->ToDoubles() == row.numbers);
   }
 }
 

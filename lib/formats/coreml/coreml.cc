@@ -10,7 +10,7 @@ namespace nn::coreml {
 namespace {
 
 // The type of a function is known to WebAssembly if that of its result is complete.
-static_assert(sizeof(Result<ModelSummary>) > 0);
+static_assert(alignof(Result<ModelSummary>) > 0);
 
 constexpr std::string_view kCompiled = ".mlmodelc";
 

@@ -173,6 +173,7 @@ class FeatureRenamer {
 
 std::vector<std::string> FeatureNamesOf(const std::vector<Fields>& features) {
   std::vector<std::string> names;
+  names.reserve(features.size());
   for (const Fields& feature : features) names.push_back(feature.Text("name"));
   return names;
 }

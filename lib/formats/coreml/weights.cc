@@ -246,6 +246,7 @@ void WriteLinear(Writer weights, const Tensor& tensor, int64_t bits,
     return static_cast<uint32_t>(x / scales[i / row] + zero);
   };
   std::vector<float> biases;
+  biases.reserve(scales.size());
   for (const float scale : scales) biases.push_back(-zero * scale);
   weights.Bytes("rawValue", Packed(count, bits, integer_at));
   Writer quantization = weights.Sub("quantization");
@@ -263,6 +264,7 @@ void WriteByTable(Writer weights, const Tensor& tensor, int64_t bits,
         table.begin(), std::ranges::lower_bound(table, BitsAt(bytes, i * sizeof(float)))));
   };
   std::vector<float> values;
+  values.reserve(size_t{1} << bits);
   for (const uint32_t value : table) values.push_back(std::bit_cast<float>(value));
   values.resize(size_t{1} << bits, 0);
   weights.Bytes("rawValue", Packed(static_cast<size_t>(tensor.elements()), bits, index_at));

@@ -205,6 +205,7 @@ class ModelEditor {
       std::map<uint32_t, std::string> wanted;
       for (size_t k = 0; k < source.size(); ++k) wanted.try_emplace(source[k], names[k]);
       std::vector<std::string> found;
+      found.reserve(now.size());
       for (const uint32_t i : now) found.push_back(model_.operands[i].name);
       NameUnnamed(found, prefix);
       for (size_t k = 0; k < now.size(); ++k) {
