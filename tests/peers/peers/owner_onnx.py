@@ -43,23 +43,26 @@ def check(model: Path, contrib: bool = False) -> None:
 def run(model: Path, arrays: Arrays, variant: str) -> Arrays:
     """The outputs; the variant "plain" is without graph optimizations.
 
-    A state of the source is the input NAME_in and the output NAME_out, after all others. It is 0 at
-    first, and not among the results.
+    A number stands for all elements of a state, an input after all others; the output that has it
+    after the run comes after all others, too, and is not among the results.
     """
     session = onnxruntime.InferenceSession(
         str(model), _settings(variant != "plain"), providers=["CPUExecutionProvider"]
     )
     ports = session.get_inputs()
-    states = ports[len(arrays) :]
-    if len(ports) < len(arrays) or not all(port.name.endswith("_in") for port in states):
+    if len(ports) != len(arrays):
         raise ValueError(f"{len(ports)} inputs, not {len(arrays)}")
-    arrays = arrays + [np.zeros(port.shape, TYPES[port.type]) for port in states]
+    states = 0
+    for k, port in enumerate(ports):
+        if port.shape and not arrays[k].shape:
+            arrays[k] = np.broadcast_to(arrays[k], port.shape)
+            states += 1
     feeds = {
         port.name: array.astype(TYPES.get(port.type, array.dtype), copy=False)
         for port, array in zip(ports, arrays, strict=False)
     }
     outputs: Arrays = []
-    for value in session.run(None, feeds)[: len(session.get_outputs()) - len(states)]:
+    for value in session.run(None, feeds)[: len(session.get_outputs()) - states]:
         if isinstance(value, list):  # ZipMap: rows of scores
             value = np.array([list(row.values()) for row in value], np.float32)
         outputs.append(value)

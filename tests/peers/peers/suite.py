@@ -15,7 +15,16 @@ from peers.owners import OwnerError, Owners
 from peers.programs import REFUSED, Programs, Run
 from peers.results import Result
 from peers.samples import Arrays, Sample, load_arrays, save_arrays
-from peers.tolerances import FLOAT, HALF, INTEGER, OWNERS_STEPS, STEP, Tolerance, difference
+from peers.tolerances import (
+    FLOAT,
+    HALF,
+    INTEGER,
+    OWNERS_STEPS,
+    STEP,
+    Tolerance,
+    difference,
+    largest_error,
+)
 
 EXTENSIONS = {"onnx": ".onnx", "tflite": ".tflite", "coreml": ".mlmodel", "nnapi": ".nnapi"}
 NOT_IMPLEMENTED = (
@@ -38,6 +47,7 @@ EQUAL = {
     "optimized": "LiteRT's optimized kernels are equal",
     "plain": "ONNX Runtime is equal without optimizations",
 }
+SPREAD = "LiteRT's kernels differ as much from each other"
 VARIANTS = {"onnx": ("",), "tflite": ("reference", "xnnpack"), "coreml": ()}
 
 
@@ -164,6 +174,9 @@ class Suite:
             if owner is not None:  # such as the order of detections with equal scores
                 self._put(sample, "run", "owner", f"{reason}; from the framework, {owner}")
                 return
+        if reason and self._in_spread(sample, sample.model, sample.inputs, got):
+            self._put(sample, "run", "owner", f"{SPREAD}: {reason}", done.seconds)
+            return
         self._put(sample, "run", "failed" if reason else "ok", reason or "", done.seconds)
 
     def _shapes(self, sample: Sample) -> list[object]:
@@ -201,7 +214,8 @@ class Suite:
             done = self._nnconvert(sample, written, options + self._shapes(sample))
         self._finish(sample, f"convert:{target}", done)
         if done.code == 0 and target != "nnapi":
-            self._load(sample, f"load:{target}", target, written, reference)
+            inputs = self._with_states(sample, done)
+            self._load(sample, f"load:{target}", target, written, reference, inputs)
 
     def _finish(self, sample: Sample, step: str, done: Run) -> None:
         outcome = {0: "ok", REFUSED: "refused"}.get(done.code, "failed")
@@ -210,8 +224,24 @@ class Suite:
         detail = done.message if done.code else ""
         self._put(sample, step, outcome, detail, done.seconds)
 
+    def _with_states(self, sample: Sample, done: Run) -> Path:
+        """The inputs, and the numbers that states begin with, which follow them."""
+        first = re.findall(r"is kept by the application: .*; it begins with (\S+)$", done.text, re.M)
+        if not first:
+            return sample.inputs
+        path = self._scratch / "states.npz"
+        states = [np.array(0 if text == "zeros" else float(text)) for text in first]
+        save_arrays(path, [*load_arrays(sample.inputs), *states], "in")
+        return path
+
     def _load(
-        self, sample: Sample, step: str, target: str, written: Path, reference: Arrays | None
+        self,
+        sample: Sample,
+        step: str,
+        target: str,
+        written: Path,
+        reference: Arrays | None,
+        inputs: Path,
     ) -> None:
         """The owner loads what was written, runs it, and has the source's outputs."""
         try:
@@ -225,13 +255,17 @@ class Suite:
         for variant in self._variants(sample, target):
             if variant == "xnnpack" and self._xnnpack_refuses(sample):
                 continue
-            reason = self._owner_differs(sample, target, written, variant, reference)
+            reason = self._owner_differs(sample, target, written, variant, reference, inputs)
             if reason is None:
                 continue
             blame = self._blame(sample, target, reason)
             other = {"reference": "optimized", "": "plain"}.get(variant)
-            if other and not self._owner_differs(sample, target, written, other, reference):
+            if other and not self._owner_differs(
+                sample, target, written, other, reference, inputs
+            ):
                 blame, reason = "owner", f"{EQUAL[other]}: {reason}"
+            elif self._in_spread(sample, sample.model, sample.inputs, self._ran):
+                blame, reason = "owner", f"{SPREAD}: {reason}"
             kept = self._keep(sample, step, written, reason)
             self._put(sample, f"{step}:{variant}".rstrip(":"), blame, kept)
             return
@@ -255,17 +289,40 @@ class Suite:
             return ("xnnpack",)
         return VARIANTS[target]
 
+    def _in_spread(self, sample: Sample, model: Path, inputs: Path, got: Arrays) -> bool:
+        """Whether LiteRT's own kernels differ as much among themselves, output by output."""
+        if sample.format != "tflite" or {"integer", "special"} & set(sample.traits) or not got:
+            return False
+        runs: list[Arrays] = []
+        for variant in ("reference", "optimized", "xnnpack"):
+            try:
+                runs.append(self._owners["tflite"].run(model, inputs, variant))
+            except OwnerError:
+                continue
+        for k, output in enumerate(got[: len(runs[0])]):
+            spread = max((largest_error(run[k], runs[0][k]) for run in runs), default=0.0)
+            if difference([output], [runs[0][k]], Tolerance(max(spread, FLOAT.rtol))):
+                return False
+        return True
+
     def _owner_differs(
-        self, sample: Sample, target: str, written: Path, variant: str, reference: Arrays | None
+        self,
+        sample: Sample,
+        target: str,
+        written: Path,
+        variant: str,
+        reference: Arrays | None,
+        inputs: Path,
     ) -> str | None:
         allowed = self._allowed(sample)
+        self._ran: Arrays = []
         if "quantized" in sample.traits and target != sample.format:
             allowed = OWNERS_STEPS
         if "integer" in sample.traits:
             same = target == sample.format == "tflite" and variant != "xnnpack"
             allowed = STEP if same else OWNERS_STEPS
         try:
-            got = self._owners[target].run(written, sample.inputs, variant)
+            got = self._ran = self._owners[target].run(written, inputs, variant)
             same_kernels = variant == "xnnpack" and "xnnpack" not in sample.traits
             if target == sample.format == "tflite" and (
                 same_kernels or "random" in sample.traits
@@ -337,7 +394,8 @@ class Suite:
             done, own = self._programs.run(written, inputs, self._scratch / "edit.npz")
             if done.code != 0:
                 return f"nnrun: {done.message}"
-            return difference(got, own, self._between(sample, edit, own))
+            reason = difference(got, own, self._between(sample, edit, own))
+            return None if reason and self._in_spread(sample, written, inputs, own) else reason
         if not reference:
             return None
         if edit.relation == NEGATED:
