@@ -83,6 +83,7 @@ def write_tail(model: Path, tail: Path) -> str:
         [onnx.helper.make_node("Neg", ["tail_x"], ["tail_y"])], "tail", [inlet], [outlet]
     )
     opsets = [o for o in source.opset_import if o.domain in ("", "ai.onnx")]
+    opsets = opsets or [onnx.helper.make_opsetid("", 13)]
     onnx.save(
         onnx.helper.make_model(graph, opset_imports=opsets, ir_version=source.ir_version), str(tail)
     )

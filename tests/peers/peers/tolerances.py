@@ -50,13 +50,15 @@ def _numbers_differ(got: np.ndarray, want: np.ndarray, allowed: Tolerance) -> st
     return f"differs by {errors.max():.3g} of the largest value, {count} of {errors.size}"
 
 
-def largest_error(got: np.ndarray, want: np.ndarray) -> float:
-    """The largest difference of real numbers, relative to the largest magnitude; 0 for others."""
-    if got.shape != want.shape or not np.issubdtype(want.dtype, np.floating) or not want.size:
-        return 0.0
+def largest_errors(got: np.ndarray, want: np.ndarray) -> tuple[float, int]:
+    """The largest difference of real numbers, relative to the largest magnitude, and of integers."""
+    if got.shape != want.shape or not want.size or want.dtype == np.bool_:
+        return 0.0, 0
     errors = np.abs(got.astype(np.float64) - want.astype(np.float64))
+    if not np.issubdtype(want.dtype, np.floating):
+        return 0.0, int(errors.max())
     scale = max(float(np.abs(want).max()), ABSOLUTE)
-    return float(errors.max()) / scale if np.isfinite(errors).all() else 0.0
+    return (float(errors.max()) / scale if np.isfinite(errors).all() else 0.0), 0
 
 
 def _integers_differ(got: np.ndarray, want: np.ndarray, allowed: Tolerance) -> str | None:

@@ -21,6 +21,7 @@ from torch import nn  # noqa: E402
 from torch.nn import functional as F  # noqa: E402
 
 from peers.samples import Made, Recipe  # noqa: E402
+from peers.tolerances import HALF  # noqa: E402
 
 Arguments = tuple[torch.Tensor, ...]
 Network = tuple[Callable[[], nn.Module], Callable[[], Arguments], dict[str, Any]]
@@ -296,7 +297,8 @@ def _recipe(name: str, network: Network, last: bool = False) -> Recipe:
         litert_torch.convert(module, sample, **settings).export(str(folder / "model.tflite"))
         data = (folder / "model.tflite").read_bytes()
         traits = ["dynamic"] if "dynamic_shapes" in settings else []
-        return Made("model.tflite", _inputs(data, [x.numpy() for x in sample]), traits)
+        rtol = HALF.rtol if name == "f_half" else None
+        return Made("model.tflite", _inputs(data, [x.numpy() for x in sample]), traits, rtol=rtol)
 
     return Recipe(name, make)
 

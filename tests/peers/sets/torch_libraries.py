@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -233,7 +234,8 @@ def _policy(algorithm: type, policy: str, env: str, **settings: Any) -> Made:
 
     def call(net: Any, x: Tensor) -> Any:
         if hasattr(net, "actor"):
-            return net.actor(x)
+            options = inspect.signature(net.actor.forward).parameters
+            return net.actor(x, **({"deterministic": True} if "deterministic" in options else {}))
         return net(x, deterministic=True)
 
     low = torch.as_tensor(np.stack([space.sample() for _ in range(2)]))
