@@ -3,8 +3,11 @@
 #include <limits>
 
 #include "ir/op_def.h"
+#include "ops/array/gather.h"
+#include "ops/array/shape_of.h"
 #include "ops/math/elementwise.h"
 #include "ops/support/types.h"
+#include "passes/integer_range.h"
 
 namespace nn {
 
@@ -23,16 +26,52 @@ Result<Value*> Ascending(Expansion& e, DType dtype, int64_t n) {
   return e.Constant(numbers.Finish());
 }
 
+namespace {
+
+// Whether a value is the result of CountFromStart() for indices in their range.
+bool IsCountedFromStart(const Value* v) {
+  while (v->def() != nullptr && v->def()->Is("cast")) v = v->def()->input(0);
+  const Node* const select = v->def();
+  if (select == nullptr || !select->Is("select")) return false;
+  const Node *const less = select->input(0)->def(), *const add = select->input(1)->def();
+  const Value* const indices = select->input(2);
+  if (less == nullptr || !less->Is("less") || less->input(0) != indices) return false;
+  const Value* const zero = less->input(1);
+  return add != nullptr && add->Is("add") && add->input(0) == indices && zero->is_constant() &&
+         zero->constant().elements() == 1 && zero->constant().GetDouble(0) == 0 &&
+         NeverNegative(add->input(1));
+}
+
+Result<Value*> CountFromStart(Expansion& e, Value* indices, Value* sizes) {
+  NN_ASSIGN(Value* const zero, e.Number(indices->dtype(), 0));
+  NN_ASSIGN(Value* const negative, e.Add("less", {indices, zero}));
+  NN_ASSIGN(Value* const counted, e.Add("add", {indices, sizes}));
+  return e.Add("select", {negative, counted, indices});
+}
+
+}  // namespace
+
 Result<Value*> NonNegative(Expansion& e, Value* indices, const std::vector<int64_t>& sizes) {
-  const DType dtype = indices->dtype();
+  if (NeverNegative(indices) || IsCountedFromStart(indices)) return indices;
   std::vector<int64_t> dims;
   if (sizes.size() != 1) dims.push_back(std::ssize(sizes));
-  NN_ASSIGN(TensorBuilder size, TensorBuilder::Create(dtype, dims));
+  NN_ASSIGN(TensorBuilder size, TensorBuilder::Create(indices->dtype(), dims));
   for (int64_t i = 0; i < std::ssize(sizes); ++i) size.SetInt(i, sizes[static_cast<size_t>(i)]);
-  NN_ASSIGN(Value* const zero, e.Number(dtype, 0));
-  NN_ASSIGN(Value* const negative, e.Add("less", {indices, zero}));
-  NN_ASSIGN(Value* const counted, e.Add("add", {indices, e.Constant(size.Finish())}));
-  return e.Add("select", {negative, counted, indices});
+  return CountFromStart(e, indices, e.Constant(size.Finish()));
+}
+
+Result<Value*> NonNegative(Expansion& e, Value* indices, Value* x, int64_t first, int64_t count) {
+  const auto begin = x->type().dims->begin() + static_cast<std::ptrdiff_t>(first);
+  const Dims dims(begin, begin + static_cast<std::ptrdiff_t>(count));
+  if (const auto sizes = ConstDims(dims)) return NonNegative(e, indices, *sizes);
+  if (NeverNegative(indices) || IsCountedFromStart(indices)) return indices;
+  NN_ASSIGN(Value * sizes,
+            e.Add("shape_of", {x}, ShapeOfAttrs{first, first + count, indices->dtype()}));
+  if (indices->type().rank() == 0) {
+    NN_ASSIGN(Value* const only, e.Number(DType::kI32, 0));
+    NN_ASSIGN(sizes, e.Add("gather", {sizes, only}, GatherAttrs{}));
+  }
+  return CountFromStart(e, indices, sizes);
 }
 
 // index * stride of the axis + a constant of the other axes.

@@ -20,8 +20,10 @@ std::optional<int64_t> ElementsWithin(const std::vector<int64_t>& dims, int64_t 
 Result<Value*> Ascending(Expansion& e, DType dtype, int64_t n);
 
 // Converts indices that may count from the end of axes of the given sizes, one size for all or one
-// for each entry of the last axis, to indices that do not.
+// for each entry of the last axis, to indices that do not. Returns those that are not negative.
 Result<Value*> NonNegative(Expansion& e, Value* indices, const std::vector<int64_t>& sizes);
+// The same for `count` axes of x, whose sizes may be open.
+Result<Value*> NonNegative(Expansion& e, Value* indices, Value* x, int64_t first, int64_t count);
 
 // The row-major positions of elements in a tensor of shape `x`: `indices` replaces the index of
 // each element on `axis`. nullptr, without new nodes, if there are too many or none, or if a

@@ -20,7 +20,4 @@ std::string WhyNotComputed(DType dtype);
 // hold others.
 bool IsExactArithmetic(const Node& node);
 
-// Whether a value is select(v == 0, 1, v), which NonZeroDivisor (rewrite.h) divides by.
-bool IsDivisor(const Value* v);
-
 }  // namespace nn::coreml

@@ -23,6 +23,7 @@
 #include "ops/support/types.h"
 #include "ops/support/window.h"
 #include "passes/expand.h"
+#include "passes/integer_range.h"
 #include "passes/legalize.h"
 #include "passes/weights.h"
 

@@ -29,12 +29,6 @@ constexpr uint64_t kMaxInlineBytes = uint64_t{1} << 30;
 // The first version of FULLY_CONNECTED with sparse weights.
 constexpr int32_t kSparseFullyConnected = 8;
 
-std::optional<fb::BuiltinOperator> OperatorNamed(std::string_view name) {
-  for (const fb::BuiltinOperator op : fb::EnumValuesBuiltinOperator())
-    if (fb::EnumNameBuiltinOperator(op) == name) return op;
-  return std::nullopt;
-}
-
 Status WriteOneToOne(ExportContext& ctx, const Node& node) {
   const FormatName* format = node.op().FindFormat("tflite");
   const auto op = format == nullptr ? std::nullopt : OperatorNamed(format->path);

@@ -61,6 +61,9 @@ Result<bool> FinalStateAsSlice(Graph& graph, Node& node);
 Result<bool> LengthsAsMask(Graph& graph, Node& node);
 Result<bool> ScatterAsGather(Graph& graph, Node& node);  // scatter_nd, scatter_elements
 
+// indices.cc: computed indices that may be negative, as those that count from the start of axes.
+Status CountIndicesFromStart(Graph& graph);
+
 // ops/non_max_suppression.cc: OneListEach() (formats/common/suppression.h) of corners.
 Result<bool> CornersOfOneList(Graph& graph, Node& node);
 

@@ -87,13 +87,9 @@ class Line {
   }
 
   bool Name() {
-    const std::string_view name = in_.Word();
-    for (const fb::BuiltinOperator op : fb::EnumValuesBuiltinOperator())
-      if (fb::EnumNameBuiltinOperator(op) == name) {
-        signature_.op = op;
-        return true;
-      }
-    return false;
+    const auto op = OperatorNamed(in_.Word());
+    if (op) signature_.op = *op;
+    return op.has_value();
   }
 
   bool Versions() {
@@ -351,6 +347,12 @@ const Signature* FindSignature(fb::BuiltinOperator op) {
   static const auto all = ByOperator();
   const auto it = all.find(op);
   return it == all.end() ? nullptr : &it->second;
+}
+
+std::optional<fb::BuiltinOperator> OperatorNamed(std::string_view name) {
+  for (const fb::BuiltinOperator op : fb::EnumValuesBuiltinOperator())
+    if (fb::EnumNameBuiltinOperator(op) == name) return op;
+  return std::nullopt;
 }
 
 Result<std::vector<Signature>> ParseSignatures(std::string_view text) {

@@ -88,6 +88,9 @@ struct Signature {
   std::vector<SignatureOperand> outputs;
 };
 
+// The builtin operator of this name in files, "CONV_2D"; nullopt if there is none.
+std::optional<fb::BuiltinOperator> OperatorNamed(std::string_view name);
+
 // The smallest and largest number of operands of a list; -1: any number.
 int MinOperands(const std::vector<SignatureOperand>& list);
 int MaxOperands(const std::vector<SignatureOperand>& list);

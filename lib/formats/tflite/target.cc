@@ -293,7 +293,8 @@ Status ExpandRoundedResults(Graph& graph) {
 
 Status Prepare(Graph& graph) {
   NN_RETURN_IF_ERROR(FuseQuantized(graph));
-  return ExpandRoundedResults(graph);
+  NN_RETURN_IF_ERROR(ExpandRoundedResults(graph));
+  return CountIndicesFromStart(graph);
 }
 
 }  // namespace

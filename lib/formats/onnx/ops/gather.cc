@@ -11,6 +11,7 @@
 #include "ops/array/generate.h"
 #include "ops/array/positions.h"
 #include "ops/array/scatter.h"
+#include "passes/integer_range.h"
 
 namespace nn::onnx {
 
@@ -202,12 +203,6 @@ int64_t ScatterNdOpset(const Node& node) {
 }
 
 // ---- OneHot -------------------------------------------------------------------------------------
-
-bool NeverNegative(const Value* indices) {
-  if (!indices->is_constant()) return false;
-  const auto numbers = indices->constant().ToInts();
-  return std::all_of(numbers.begin(), numbers.end(), [](int64_t i) { return i >= 0; });
-}
 
 // Negative indices of OneHot select nothing in operator sets 9 and 10, and count from the end
 // later.
