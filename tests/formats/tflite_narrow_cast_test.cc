@@ -101,5 +101,23 @@ TEST_CASE("tflite narrow casts: types whose values float32 does not have are ref
         "are exact in f32");
 }
 
+TEST_CASE("tflite casts: types that the kernel does not convert are refused") {
+  for (const auto& [type, remedy] : std::vector<std::pair<std::string, std::string>>{
+           {"f8e4m3fn", "; cast to f32 in the model, which has all of its values"},
+           {"f8e5m2", "; cast to f32 in the model, which has all of its values"},
+           {"u64", ""}}) {
+    CAPTURE(type);
+    Graph to = Parse("graph { in %x: f32[2] %y = cast(%x) {to = " + type + "} out \"y\" = %y }");
+    Graph from = Parse("graph { in %x: " + type + "[2] %y = cast(%x) {to = f32} out \"y\" = %y }");
+    for (Graph* const graph : {&to, &from}) {
+      const auto refused = Legalize(*graph, *Tflite().target);
+      REQUIRE(refused.has_value());
+      REQUIRE(refused->size() == 1);
+      const std::string types = graph == &to ? "f32 to " + type : type + " to f32";
+      CHECK((*refused)[0].reason == "TensorFlow Lite has no CAST from " + types + remedy);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace nn::test::tflite_narrow_cast_test

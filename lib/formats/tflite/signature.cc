@@ -317,7 +317,8 @@ std::vector<Misfit> MisfitsOf(const SignatureOperand& operand, const OperandFact
   using enum Misfit::Kind;
   std::vector<Misfit> out;
   const char* type = fb::EnumNameTensorType(facts.type);
-  if (!operand.types.empty() && !operand.types.Has(facts.type))
+  // A type that the schema lacks is a fault of the tensor.
+  if (!operand.types.empty() && !operand.types.Has(facts.type) && *type != '\0')
     out.push_back({operand.hard ? kTypes : kKernelTypes,
                    fmt::format("{} is {}; {} {}", operand.name, type,
                                operand.hard ? "expected one of" : "the kernel computes only",

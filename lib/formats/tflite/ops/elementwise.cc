@@ -376,10 +376,16 @@ Status WriteCast(ExportContext& ctx, const Node& node) {
 }
 
 std::optional<std::string> WhyNotCast(const Node& node) {
-  for (const DType t : {node.input(0)->dtype(), node.output()->dtype()})
-    if (t == DType::kString || !TensorTypeOf(t))
-      return fmt::format("TensorFlow Lite has no CAST from {} to {}",
-                         DTypeName(node.input(0)->dtype()), DTypeName(node.output()->dtype()));
+  const Type &x = node.input(0)->type(), &y = node.output()->type();
+  const bool known = TensorTypeOf(x.dtype) && TensorTypeOf(y.dtype);
+  if (!known || WhyNotOperands(Op::CAST, {&x}, {&y})) {
+    const auto is_small = [](DType t) { return IsFloat(t) && DTypeBits(t) <= 8; };
+    return fmt::format("TensorFlow Lite has no CAST from {} to {}{}", DTypeName(x.dtype),
+                       DTypeName(y.dtype),
+                       is_small(x.dtype) || is_small(y.dtype)
+                           ? "; cast to f32 in the model, which has all of its values"
+                           : "");
+  }
   if (auto reason = WhyNotNarrowCast(node.input(0), node.output()->dtype())) return reason;
   if (SaturatingBound(node))
     return fmt::format("CAST to {} does not saturate", DTypeName(node.output()->dtype()));
