@@ -63,7 +63,8 @@ bool SameQuant(const Type& a, const Type& b) {
 
 }  // namespace
 
-ExportContext::ExportContext(const Graph& graph, const NativeModel* frame) {
+ExportContext::ExportContext(const Graph& graph, const NativeModel* frame)
+    : examples_(ExampleSizesOf(graph)) {
   buffers_.emplace_back();
   if (frame != nullptr) sparse_ = SparseTensorsOf(*frame);
   FindFused(graph);

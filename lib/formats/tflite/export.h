@@ -17,6 +17,7 @@
 #include "base/name_table.h"
 #include "base/status.h"
 #include "formats/format.h"
+#include "formats/tflite/example_sizes.h"
 #include "formats/tflite/frame.h"
 #include "formats/tflite/native.h"
 #include "formats/tflite/versions.h"
@@ -215,6 +216,7 @@ class ExportContext {
     bool of_region;
   };
   std::map<std::pair<const void*, size_t>, SharedBuffer> shared_;  // by address and size
+  ExampleSizes examples_;
 };
 
 struct ExportRow {

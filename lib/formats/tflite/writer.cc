@@ -85,8 +85,8 @@ flatbuffers::Offset<fb::Tensor> ExportContext::WriteTensor(const TensorRow& row)
     for (const Dim& d : *row.type.dims) {
       // The size in place of a dynamic one; that of an axis with scales has no choice.
       const bool scaled = row.type.quantized() && row.type.quant->axis == std::ssize(shape);
-      const size_t open = scaled ? row.type.quant->scales.size() : 1;
-      shape.push_back(static_cast<int32_t>(d.is_const() ? d.value() : static_cast<int64_t>(open)));
+      const int64_t open = scaled ? std::ssize(row.type.quant->scales) : ExampleSize(d, examples_);
+      shape.push_back(static_cast<int32_t>(d.is_const() ? d.value() : open));
       signature.push_back(d.is_const() ? static_cast<int32_t>(d.value()) : -1);
       known &= d.is_const();
     }

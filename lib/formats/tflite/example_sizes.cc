@@ -1,0 +1,66 @@
+#include "formats/tflite/example_sizes.h"
+
+#include <limits>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <vector>
+
+#include "passes/ports.h"
+
+namespace nn::tflite {
+namespace {
+
+// Larger sizes are not tried.
+constexpr int64_t kMostExample = 4096;
+
+struct Less {
+  bool operator()(const Dim& a, const Dim& b) const { return Dim::Compare(a, b) < 0; }
+};
+using DimSet = std::set<Dim, Less>;
+
+void CollectOpen(const Graph& graph, DimSet& open) {
+  const auto collect = [&](const Type& type) {
+    if (!type.ranked()) return;
+    for (const Dim& d : *type.dims)
+      if (!d.is_const() && d.is_valid() && !d.symbol()) open.insert(d);
+  };
+  for (const Node& node : graph.nodes()) {
+    for (const Value* v : node.outputs()) collect(v->type());
+    for (const auto& region : node.regions()) CollectOpen(*region, open);
+  }
+}
+
+// nullopt if other symbols determine it.
+std::optional<int64_t> SizeOf(const Dim& dim, const ExampleSizes& sizes) {
+  const Dim size = dim.Substitute([&](std::string_view s) -> std::optional<Dim> {
+    const auto it = sizes.find(s);
+    return it == sizes.end() ? std::nullopt : std::optional<Dim>(it->second);
+  });
+  return size.is_const() ? std::optional(size.value()) : std::nullopt;
+}
+
+}  // namespace
+
+ExampleSizes ExampleSizesOf(const Graph& graph) {
+  ExampleSizes sizes;
+  for (const std::string& s : InputSymbols(graph)) sizes[s] = 1;
+  DimSet open;
+  if (!sizes.empty()) CollectOpen(graph, open);
+  for (int64_t largest = 1; largest <= kMostExample; largest *= 2) {
+    std::set<std::string> small;  // symbols that make something empty
+    for (const Dim& d : open)
+      if (const auto size = SizeOf(d, sizes); size && *size < 1) d.CollectSymbols(small);
+    if (small.empty()) return largest == 1 ? ExampleSizes() : sizes;
+    for (const std::string& s : small) sizes[s] *= 2;
+  }
+  return {};
+}
+
+int64_t ExampleSize(const Dim& dim, const ExampleSizes& sizes) {
+  constexpr int64_t kMost = std::numeric_limits<int32_t>::max();  // that a file can hold
+  const int64_t size = sizes.empty() ? 1 : SizeOf(dim, sizes).value_or(1);
+  return size > kMost ? 1 : size;
+}
+
+}  // namespace nn::tflite
