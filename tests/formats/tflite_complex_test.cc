@@ -119,6 +119,23 @@ TEST_CASE("tflite: spectra") {
   for (size_t i = 0; i < y.size(); ++i) CHECK(z[i].Identical(y[i]));
 }
 
+// Neither has doubles.
+TEST_CASE("tflite: spectra whose parts are used convert to TensorFlow Lite and Core ML") {
+  const Tensor x = Tensor::Of<float>({2, 4}, {1, 2, 3, 4, 5, 6, 7, 8});
+  std::string text = SpectrumModel("AgAAAAQAAAA=", 2, 3);
+  text.replace(text.find("[2, 3, 4, 5]"), 12, "[3, 4, 5]");
+  for (const char* format : {"tflite", "coreml"}) {
+    CAPTURE(format);
+    Graph graph = GraphOf(text);
+    const auto want = RunEverywhere(graph, {x});
+    const auto refused = Legalize(graph, *FindFormat(format)->target);
+    REQUIRE(refused.has_value());
+    CHECK(refused->empty());
+    const auto y = RunEverywhere(graph, {x});
+    for (size_t i = 0; i < want.size(); ++i) CHECK(Rounded(y[i]) == Rounded(want[i]));
+  }
+}
+
 TEST_CASE("tflite: spectra whose parts are used convert to ONNX") {
   const Tensor x = Tensor::Of<float>({2, 4}, {1, 2, 3, 4, 5, 6, 7, 8});
   std::string text = SpectrumModel("AgAAAAQAAAA=", 2, 3);

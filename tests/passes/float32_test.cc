@@ -7,6 +7,7 @@
 
 #include "ir/text.h"
 #include "passes/float32.h"
+#include "passes/passes.h"
 #include "support/run_graph.h"
 
 namespace nn::test::float32_test {
@@ -66,6 +67,69 @@ TEST_CASE("float32: other models stay as they are") {
   const std::string before = PrintGraph(g);
   REQUIRE(ComputeInFloat32(g).has_value());
   CHECK(PrintGraph(g) == before);
+}
+
+// All nodes come from one operator of a file, except those that `outside` names.
+Graph OfOneOperator(const std::string& text, std::string_view outside = "") {
+  Graph g = Parse(text);
+  for (Node& node : g.nodes())
+    if (!node.Is(outside)) node.set_source({.op = std::string_view("COMPLEX_ABS"), .index = 3});
+  return g;
+}
+
+TEST_CASE("inner float32: doubles inside of an operator") {
+  Graph g = OfOneOperator(R"(graph "g" {
+    in %x "x": f32[2, 3]
+    const %end: f64[] = [inf]
+    const %re: i64[] = [0]
+    const %im: i64[] = [1]
+    %w = cast(%x) {to = f64}
+    %a = gather(%w, %re)
+    %b = gather(%w, %im)
+    %c = mul(%a, %a)
+    %d = mul(%b, %b)
+    %s = add(%c, %d)
+    %r = sqrt(%s)
+    %i = is_inf(%a)
+    %e = select(%i, %end, %r)
+    %y = cast(%e) {to = f32}
+    out "y" = %y
+  })");
+  REQUIRE(ComputeInnerInFloat32(g).has_value());
+  REQUIRE(RemoveDeadCode(g).has_value());
+  CHECK_FALSE(HasOtherFloats(g));
+  // Their squares are beyond float32.
+  const auto y = RunEverywhere(
+      g, {Tensor::Of({2, 3}, std::vector<float>{3e30f, -3e-30f, 0, -4e30f, 4e-30f, 0})});
+  CHECK(y[0].Identical(Tensor::Of({3}, std::vector<float>{5e30f, 5e-30f, 0})));
+}
+
+TEST_CASE("inner float32: doubles that the model asks for stay") {
+  struct Row {
+    std::string graph;
+    std::string_view outside;
+  };
+  for (const Row& r : std::vector<Row>{
+           // Of two operators.
+           {R"(graph { in %x: f32[2] %w = cast(%x) {to = f64} %v = exp(%w) %y = cast(%v) {to = f32}
+              out "y" = %y })",
+            "exp"},
+           // Of the caller.
+           {R"(graph { in %x: f64[2] %y = exp(%x) out "y" = %y })", ""},
+           // Integers with more digits.
+           {R"(graph { in %x: i32[2] %w = cast(%x) {to = f64} %v = exp(%w) %y = cast(%v) {to = f32}
+              out "y" = %y })",
+            ""},
+           // A constant with more digits.
+           {R"(graph { in %x: f32[2] const %c: f64[] = [0.1] %w = cast(%x) {to = f64}
+              %v = mul(%w, %c) %y = cast(%v) {to = f32} out "y" = %y })",
+            ""}}) {
+    CAPTURE(r.graph);
+    Graph g = OfOneOperator(r.graph, r.outside);
+    const std::string before = PrintGraph(g);
+    REQUIRE(ComputeInnerInFloat32(g).has_value());
+    CHECK(PrintGraph(g) == before);
+  }
 }
 
 }  // namespace

@@ -17,6 +17,7 @@
 #include "ops/support/types.h"
 #include "passes/expand.h"
 #include "passes/expand_affine.h"
+#include "passes/float32.h"
 #include "passes/qdq.h"
 #include "passes/recurrent_layout.h"
 
@@ -86,6 +87,7 @@ std::optional<std::string> WhyIllegal(const Node& node) {
 Status Prepare(Graph& graph) {
   for (const Node& node : graph.nodes())
     if (node.Is("loop")) NN_RETURN_IF_ERROR(BoundNumbers(node));
+  NN_RETURN_IF_ERROR(ComputeInnerInFloat32(graph));
   NN_RETURN_IF_ERROR(UnfuseQdq(graph));
   return DequantizeConstants(graph);
 }

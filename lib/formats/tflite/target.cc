@@ -16,6 +16,7 @@
 #include "ops/recurrent/unroll.h"
 #include "passes/expand.h"
 #include "passes/expand_affine.h"
+#include "passes/float32.h"
 #include "passes/legalize.h"
 #include "passes/qdq.h"
 #include "passes/weights.h"
@@ -294,6 +295,7 @@ Status ExpandRoundedResults(Graph& graph) {
 Status Prepare(Graph& graph) {
   NN_RETURN_IF_ERROR(FuseQuantized(graph));
   NN_RETURN_IF_ERROR(ExpandRoundedResults(graph));
+  NN_RETURN_IF_ERROR(ComputeInnerInFloat32(graph));
   return CountIndicesFromStart(graph);
 }
 
