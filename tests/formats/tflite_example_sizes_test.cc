@@ -22,7 +22,7 @@ std::vector<std::vector<int32_t>> ShapesOf(const std::string& file) {
 }
 
 // LiteRT plans a model with them first, and its windows refuse empty images.
-TEST_CASE("tflite example sizes: no value is empty") {
+TEST_CASE("tflite example sizes: no value is empty, no reshape is short") {
   struct Row {
     std::string graph;
     std::vector<std::vector<int32_t>> shapes;
@@ -42,6 +42,10 @@ TEST_CASE("tflite example sizes: no value is empty") {
          %a = max_pool(%x) {kernel = [3, 1], strides = [2, 1], layout = nxc}
          %y = max_pool(%a) {kernel = [3, 2], strides = [2, 1], layout = nxc} out "y" = %y })",
        {{1, 8, 2, 3}}},
+      // A reshape has enough elements.
+      {R"(graph { in %x: f32[n, 3, 4] const %s: i64[2] = [2, 12] %y = reshape(%x, %s)
+         out "y" = %y })",
+       {{2, 3, 4}}},
       // Every input has them.
       {R"(graph { in %x: f32[n, h, 8, 3] in %z: f32[h, n]
          %y = max_pool(%x) {kernel = [3, 3], strides = [2, 2], layout = nxc}

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "ir/op_def.h"
 #include "passes/ports.h"
 
 namespace nn::tflite {
@@ -19,14 +20,19 @@ struct Less {
 };
 using DimSet = std::set<Dim, Less>;
 
+// What must be 1 or more.
 void CollectOpen(const Graph& graph, DimSet& open) {
-  const auto collect = [&](const Type& type) {
-    if (!type.ranked()) return;
-    for (const Dim& d : *type.dims)
-      if (!d.is_const() && d.is_valid() && !d.symbol()) open.insert(d);
+  const auto collect = [&](const Dim& d) {
+    if (!d.is_const() && d.is_valid() && !d.symbol()) open.insert(d);
   };
   for (const Node& node : graph.nodes()) {
-    for (const Value* v : node.outputs()) collect(v->type());
+    for (const Value* v : node.outputs())
+      if (v->type().ranked())
+        for (const Dim& d : *v->type().dims) collect(d);
+    // A reshape to known sizes needs as many elements.
+    if (node.op().movement == Movement::kInOrder && node.input(0)->type().ranked() &&
+        node.output()->type().ranked())
+      collect(Product(*node.input(0)->type().dims) - Product(*node.output()->type().dims) + 1);
     for (const auto& region : node.regions()) CollectOpen(*region, open);
   }
 }

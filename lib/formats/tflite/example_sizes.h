@@ -14,8 +14,8 @@ namespace nn::tflite {
 
 using ExampleSizes = std::map<std::string, int64_t, std::less<>>;
 
-// The sizes of the symbols of the inputs, as small as possible, with which no value is empty. None
-// if that is so with all sizes 1, or if no sizes are found.
+// The sizes of the symbols of the inputs, as small as possible, with which no value is empty and
+// every reshape has enough elements. None if that is so with all sizes 1, or if no sizes are found.
 ExampleSizes ExampleSizesOf(const Graph& graph);
 
 // The size of an open dimension; 1 if the sizes do not tell it.
