@@ -1,6 +1,8 @@
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <cmath>
+#include <string_view>
 
 #include "exec/program.h"
 #include "formats/format.h"
@@ -413,6 +415,24 @@ TEST_CASE("coreml: sizes that vary keep their symbols") {
   CHECK(converted.graph.outputs()[0].value->type().ToString() == "f32[batch, 3]");
   const auto summary = FindFormat("coreml")->summarize(*converted.model);
   CHECK(summary->inputs[0].shape == std::vector<std::string>{"1..", "2", "4", "4"});
+}
+
+// As the layers have them; the graph has integers.
+TEST_CASE("coreml: indices that are floats lose their fractions") {
+  for (const std::string_view op :
+       {"gather(%x, %n) {axis = 0}", "gather_elements(%x, %n) {axis = 0}",
+        "scatter_elements(%x, %n, %u) {axis = 0}", "one_hot(%n, %d, %v) {wrap = false}"}) {
+    CAPTURE(op);
+    const Graph source = Parse(fmt::format(R"(graph {{
+      in %x "x": f32[3] in %i "i": f32[3]
+      const %u: f32[3] = [7, 8, 9] const %d: i64[] = [3] const %v: f32[2] = [0, 1]
+      %n = cast(%i) {{to = i64}} %y = {} out "y" = %y }})",
+                                           op));
+    const Converted converted = Convert(source);
+    const auto inputs = InputsOf(source, {{1, 2, 3}, {1.75, 0, 2.25}});
+    const auto want = RunEverywhere(source, inputs), y = RunEverywhere(converted.graph, inputs);
+    CHECK(y[0].Identical(want[0]));
+  }
 }
 
 TEST_CASE("coreml: unsupported constructs are named") {

@@ -247,7 +247,8 @@ Result<bool> ScatterList(Graph& graph, Node& node) {
 
 Result<bool> DropFractions(Graph& graph, Node& node) {
   Value* const x = node.input(0);
-  if (x->dtype() != DType::kF32 || node.output()->dtype() != DType::kI32 ||
+  const DType to = node.output()->dtype();
+  if (x->dtype() != DType::kF32 || (to != DType::kI32 && to != DType::kI64) ||
       WhyNotValues(node, Types::kAny))
     return false;
   Expansion b(graph, node);
