@@ -245,12 +245,24 @@ Result<bool> ScatterList(Graph& graph, Node& node) {
   return b.Replace(y);
 }
 
+// Whether integers become neither others nor results of the graph, which have 32 bits: they are
+// indices, lengths or numbers that are compared.
+bool StayInside(const Graph& graph, const Value& v, int depth = 0) {
+  constexpr int kMostMoves = 64;
+  if (graph.IsOutput(&v) || depth == kMostMoves) return false;
+  return std::ranges::all_of(v.uses(), [&](const Use& use) {
+    return std::ranges::all_of(use.node->outputs(), [&](const Value* y) {
+      if (!IsInteger(y->dtype())) return true;
+      return use.node->op().movement != Movement::kNone && StayInside(graph, *y, depth + 1);
+    });
+  });
+}
+
 Result<bool> DropFractions(Graph& graph, Node& node) {
   Value* const x = node.input(0);
   const DType to = node.output()->dtype();
-  if (x->dtype() != DType::kF32 || (to != DType::kI32 && to != DType::kI64) ||
-      WhyNotValues(node, Types::kAny))
-    return false;
+  const bool fits = to == DType::kI32 || (to == DType::kI64 && StayInside(graph, *node.output()));
+  if (x->dtype() != DType::kF32 || !fits || WhyNotValues(node, Types::kAny)) return false;
   Expansion b(graph, node);
   NN_ASSIGN(Value* const negative, b.Add("less", {x, Scalar(b, 0)}));
   NN_ASSIGN(Value* const up, b.Add("ceil", {x}));
