@@ -46,6 +46,11 @@ TEST_CASE("tflite example sizes: no value is empty, no reshape is short") {
       {R"(graph { in %x: f32[n, 3, 4] const %s: i64[2] = [2, 12] %y = reshape(%x, %s)
          out "y" = %y })",
        {{2, 3, 4}}},
+      // The batch stays.
+      {R"(graph { in %x: f32[n, h, 3, 4] const %s: i64[3] = [-1, 4, 12]
+         %a = reshape(%x, %s) %b = slice(%x) {axes = [1], starts = [2], ends = [4], steps = [1]}
+         out "y" = %a out "b" = %b })",
+       {{1, 4, 3, 4}}},
       // Every input has them.
       {R"(graph { in %x: f32[n, h, 8, 3] in %z: f32[h, n]
          %y = max_pool(%x) {kernel = [3, 3], strides = [2, 2], layout = nxc}

@@ -1,5 +1,6 @@
 #include "formats/tflite/example_sizes.h"
 
+#include <algorithm>
 #include <limits>
 #include <optional>
 #include <set>
@@ -46,6 +47,15 @@ std::optional<int64_t> SizeOf(const Dim& dim, const ExampleSizes& sizes) {
   return size.is_const() ? std::optional(size.value()) : std::nullopt;
 }
 
+// The symbols of a dimension that is too small, other than a batch if there are any.
+std::set<std::string> ToEnlarge(const Dim& dim, const std::vector<std::string>& batch) {
+  std::set<std::string> all, others;
+  dim.CollectSymbols(all);
+  for (const std::string& s : all)
+    if (std::ranges::find(batch, s) == batch.end()) others.insert(s);
+  return others.empty() ? all : others;
+}
+
 }  // namespace
 
 ExampleSizes ExampleSizesOf(const Graph& graph) {
@@ -53,10 +63,11 @@ ExampleSizes ExampleSizesOf(const Graph& graph) {
   for (const std::string& s : InputSymbols(graph)) sizes[s] = 1;
   DimSet open;
   if (!sizes.empty()) CollectOpen(graph, open);
+  const std::vector<std::string> batch = BatchSymbols(graph);
   for (int64_t largest = 1; largest <= kMostExample; largest *= 2) {
     std::set<std::string> small;  // symbols that make something empty
     for (const Dim& d : open)
-      if (const auto size = SizeOf(d, sizes); size && *size < 1) d.CollectSymbols(small);
+      if (const auto size = SizeOf(d, sizes); size && *size < 1) small.merge(ToEnlarge(d, batch));
     if (small.empty()) return largest == 1 ? ExampleSizes() : sizes;
     for (const std::string& s : small) sizes[s] *= 2;
   }
