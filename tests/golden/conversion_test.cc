@@ -20,7 +20,7 @@ const Row kRows[] = {
      "sha256:91b5951ec4bab7b0c5ef25f7b0980dd921fd5ef20abf17fa4fb8256d0d31e9ba"},
     {"mobile", "nnapi", "sha256:a7f7231ead99566a19933951b19539f1b61f542a06ea2d33f055b1246aa2e427"},
     {"tagger", "onnx", "sha256:5c81ceb711d575af2c47f5f7a3ca88468d4091b600bda32210f9def90c35af56"},
-    {"tagger", "tflite", "sha256:92910cf64ac1f0998e00c0378cb39e3b0bf5bae846537238d881ea87e5ed338f"},
+    {"tagger", "tflite", "sha256:d9ebd3e2610694beea791955d04a85a6ee2da176ffaeb7bfae1df1b8e140c9c1"},
     {"tagger", "mlmodel",
      "sha256:fddc7a91939c6f96b81d86a852386516d51ac7ffcc97765291a80a7c0cff90df"},
     {"ssd", "onnx", "sha256:400af5a35e9b6992ed88fed302d004342cc1033004461f8902c332dac5155855"},
