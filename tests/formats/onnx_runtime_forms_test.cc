@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <string>
+#include <string_view>
 
 #include "formats/format.h"
 #include "formats/onnx/native.h"
@@ -94,6 +95,100 @@ TEST_CASE("onnx runtime forms: known sizes of Resize are written for all axes") 
   CHECK(Contains(Attributes("in %x: f32[N, 2, 2, 3]\n" + resize, "Resize"), "axes=2,3"));
   const std::string scaled = "%y = resize(%x) {scales = [2, 2], mode = linear}";
   CHECK_FALSE(Contains(Attributes("in %x: f32[N, 2, 2, 3]\n" + scaled, "Resize"), "axes"));
+}
+
+// ONNX Runtime: "'Linear' mode only supports: 2-D inputs or 3-D inputs or 4-D inputs ... or 5-D
+// inputs".
+TEST_CASE("onnx runtime forms: a Resize of batch or channels has the axes of its operand") {
+  const auto operators = [](const std::string& body, int64_t opset) {
+    const ReadModel read = Written(Parse("graph {\n" + body + "\nout \"y\" = %y\n}"), opset);
+    const auto& proto = static_cast<const onnx::Model&>(*read.model).proto;
+    std::string text;
+    for (const auto& node : proto.graph().node()) text += node.op_type() + " ";
+    return text;
+  };
+  const std::string expand = "%e = expand_dims(%x) {axes = [0, 1]}\n";
+  const std::string squeeze = "%y = squeeze(%r) {axes = [0, 1]}";
+  const std::string image = "in %x: f32[N, 3, 4, 5]\n";
+  for (const char* const attributes :
+       {"mode = linear", "mode = cubic", "mode = linear, antialias = true",
+        "mode = linear, coordinates = crop, roi = [0, 0, 0.2, 0.3, 1, 1, 0.9, 1.2]",
+        "mode = nearest"})
+    for (const int64_t opset : {11, 13, 17, 18, 19, 25}) {
+      const bool is_new = std::string_view(attributes).find("antialias") != std::string_view::npos;
+      if (is_new && opset < 18) continue;
+      CAPTURE(attributes);
+      CAPTURE(opset);
+      const std::string body =
+          image + expand + "%r = resize(%e) {sizes = [1, 3, 8, 9], " + attributes + "}\n" + squeeze;
+      CHECK(operators(body, opset) == "Resize ");
+    }
+  // Numbers that a run computes.
+  CHECK(operators(image + "in %k: i64[4]\n" + expand +
+                      "%r = resize(%e, _, _, %k) {mode = linear}\n" + squeeze,
+                  17) == "Resize ");
+  CHECK(operators(image + "in %k: f32[4]\n" + expand + "%r = resize(%e, _, %k) {mode = linear}\n" +
+                      squeeze,
+                  18) == "Resize ");
+  // The channels stay. ONNX Runtime takes this form for five axes, but not for six.
+  CHECK(operators("in %x: f32[4, 5, 6, 7, 3]\n%e = expand_dims(%x) {axes = [1]}\n"
+                  "%r = resize(%e) {sizes = [2, 3, 4, 3], mode = nearest}\n"
+                  "%y = squeeze(%r) {axes = [1]}",
+                  17) == "Resize ");
+  CHECK(operators("in %x: f32[5, 6, 7]\n" + expand +
+                      "%r = resize(%e) {sizes = [2, 3, 4], mode = linear}\n" + squeeze,
+                  17) == "Unsqueeze Resize Squeeze ");
+  // Another user of the result, or other axes.
+  CHECK(operators(image + expand + "%r = resize(%e) {sizes = [1, 3, 8, 9]}\n" + squeeze +
+                      "\n%n = neg(%r)\nout \"n\" = %n",
+                  17) == "Unsqueeze Resize Squeeze Neg ");
+  CHECK(operators(image + expand +
+                      "%r = resize(%e) {sizes = [1, 1, 8, 9]}\n%y = squeeze(%r) {axes = [2, 3]}",
+                  17) == "Unsqueeze Resize Squeeze ");
+}
+
+TEST_CASE("onnx runtime forms: quantized steps around a Resize of the batch lose its axes, too") {
+  const Graph graph = Parse(R"(graph {
+    in %x: f32[3, 2, 2, 3]
+    %e = expand_dims(%x) {axes = [0, 1]}
+    %q = quantize(%e) : i8[1, 1, 3, 2, 2, 3]{scale=0.01}
+    %d = dequantize(%q)
+    %r = resize(%d) {sizes = [1, 2, 4, 6], mode = linear}
+    %p = quantize(%r) : i8[1, 1, 1, 2, 4, 6]{scale=0.01}
+    %f = dequantize(%p)
+    %y = squeeze(%f) {axes = [0, 1]}
+    out "y" = %y
+  })");
+  const ReadModel read = Written(graph);
+  const auto& proto = static_cast<const onnx::Model&>(*read.model).proto;
+  CHECK(proto.graph().node_size() == 5);
+  for (const auto& node : proto.graph().node()) CHECK(!Contains(node.op_type(), "queeze"));
+  auto imported = read.format->import(*read.model);
+  REQUIRE_MESSAGE(imported.has_value(), imported.error().message());
+  CHECK(LargestDifference(imported->graph, graph) == 0);
+}
+
+// ONNX Runtime interpolates cubically on matrices and images of batch and channels only.
+TEST_CASE("onnx runtime forms: a Resize of a tensor without batch keeps its first axis") {
+  for (const char* const mode : {"nearest", "linear", "cubic"}) {
+    CAPTURE(mode);
+    const std::string resize =
+        Node("Resize", {"x", "", "", "s"}, {"y"},
+             fmt::format("attribute {{ name: \"mode\" type: STRING s: \"{}\" }}", mode)) +
+        "initializer { name: \"s\" data_type: 7 dims: 3 int64_data: [2, 8, 9] }" + Outputs({"y"});
+    const Graph graph = Import(resize + Input("x", TypeOf(kF32, {"2", "4", "5"}))).graph;
+    for (const auto& node : graph.nodes())
+      if (node.Is("resize")) CHECK(node.input(0)->type().ToString() == "f32[2, 1, 4, 5]");
+    const Graph same = Parse(fmt::format(R"(graph {{
+      in %x: f32[2, 4, 5]
+      %e = expand_dims(%x) {{axes = [0]}}
+      %r = resize(%e) {{sizes = [8, 9], mode = {}}}
+      %y = squeeze(%r) {{axes = [0]}}
+      out "y" = %y
+    }})",
+                                         mode));
+    CHECK(LargestDifference(graph, same) == 0);
+  }
 }
 
 // ONNX Runtime: "Attribute saturate is only used for cast to float 8 types".

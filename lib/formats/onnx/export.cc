@@ -16,6 +16,7 @@
 #include "formats/onnx/ml.h"
 #include "formats/onnx/move_integers.h"
 #include "formats/onnx/node_names.h"
+#include "formats/onnx/own_axes.h"
 #include "formats/onnx/requantize.h"
 #include "formats/onnx/schema.h"
 #include "formats/onnx/schema_fit.h"
@@ -456,6 +457,7 @@ Result<FileImage> WriteGraph(Graph graph, const ExportOptions& options) {
                                      ? DefaultOpset(graph)
                                      : ChooseOpset(graph, options.opset, options.opset));
   if (opset >= kOutputDTypeOpset) NN_RETURN_IF_ERROR(MoveIntegers(graph));
+  NN_RETURN_IF_ERROR(ResizeOwnAxes(graph));
   Model model;
   model.proto.set_ir_version(IrVersionFor(opset));
   model.proto.set_producer_name("nnconvert");

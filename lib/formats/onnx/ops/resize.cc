@@ -72,6 +72,24 @@ std::optional<ResizeAttrs> InLayout(const ResizeRequest& r, Layout layout, const
   return a;
 }
 
+// The request without the first axis if that stays: a resize of fewer axes is one that more formats
+// have, and more runtimes. Vectors and matrices get axes in front anyway.
+ResizeRequest WithoutFirstAxis(ResizeRequest r, const Type& x) {
+  const auto first = std::ranges::find(r.axes, 0);
+  const auto i = first - r.axes.begin();
+  if (x.rank() < 3 || first == r.axes.end() || !Stays(r, static_cast<size_t>(i), x)) return r;
+  const std::ptrdiff_t count = std::ssize(r.axes);
+  ResizeAttrs& a = r.attrs;
+  if (!a.scales.empty()) a.scales.erase(a.scales.begin() + i);
+  if (!a.sizes.empty()) a.sizes.erase(a.sizes.begin() + i);
+  if (!a.roi.empty()) {
+    a.roi.erase(a.roi.begin() + count + i);
+    a.roi.erase(a.roi.begin() + i);
+  }
+  r.axes.erase(first);
+  return r;
+}
+
 // Permutes the axes of the request to the end, after two others, resizes, and permutes them back.
 Status EmitGeneral(ImportContext& ctx, Value* x, const ResizeRequest& r) {
   const int rank = x->type().rank();
@@ -218,7 +236,7 @@ Status EmitResize(ImportContext& ctx, Value* x, const ResizeRequest& r) {
     if (auto attrs = InLayout(r, layout, x->type())) return ctx.Emit("resize", {x}, *attrs);
   NN_ASSIGN(const bool done, EmitOpen(ctx, x, r));
   if (done) return {};
-  return EmitGeneral(ctx, x, r);
+  return EmitGeneral(ctx, x, WithoutFirstAxis(r, x->type()));
 }
 
 // The image. Interpolation is of the stored integers, and rounds differently from that of the real

@@ -29,6 +29,18 @@ ResizeAttrs AttrsOf(const Node& node) {
   return a;
 }
 
+// The axes before those that are resized: batch and channels, or the others that ResizeOwnAxes()
+// has left.
+size_t LeadingAxes(const Node& node) {
+  const auto& a = node.attrs<ResizeAttrs>();
+  size_t resized = std::max(a.scales.size(), a.sizes.size());
+  for (const Input numbers : {kScales, kSizes})
+    if (const Value* v = node.input(numbers))
+      if (const auto dims = v->type().const_dims(); dims && dims->size() == 1)
+        resized = static_cast<size_t>((*dims)[0]);
+  return resized == 0 ? 2 : node.input(kX)->type().dims->size() - resized;
+}
+
 // The scales of a node, stated or derived from the sizes; nullopt if there are none.
 std::optional<std::vector<float>> KnownScales(const Node& node) {
   const ResizeAttrs a = AttrsOf(node);
@@ -37,7 +49,7 @@ std::optional<std::vector<float>> KnownScales(const Node& node) {
   const auto out = node.output()->type().const_dims();
   if (!in || !out || node.input(kScales) != nullptr) return std::nullopt;
   std::vector<float> scales;
-  for (size_t d = 2; d < in->size(); ++d) {
+  for (size_t d = LeadingAxes(node); d < in->size(); ++d) {
     const auto n = static_cast<float>((*in)[d]);
     const auto m = static_cast<float>((*out)[d]);
     const float s = m / n;
@@ -150,9 +162,9 @@ std::optional<std::string> WhyNotResize(const Node& node) {
   return std::nullopt;
 }
 
-// Prepends the entries for batch and channels to those for the spatial axes.
-std::vector<float> WithLeading(float leading, std::span<const float> spatial) {
-  std::vector<float> all = {leading, leading};
+// Prepends the entries for the leading axes, all equal, to those for the spatial axes.
+std::vector<float> WithLeading(const Node& node, float leading, std::span<const float> spatial) {
+  std::vector<float> all(LeadingAxes(node), leading);
   all.insert(all.end(), spatial.begin(), spatial.end());
   return all;
 }
@@ -169,10 +181,13 @@ std::string AddConcat(ExportContext& ctx, std::vector<std::string> parts, std::s
 
 // Scales for all axes.
 std::string AddScales(ExportContext& ctx, const Node& node) {
-  if (Value* dynamic = node.input(kScales))
-    return AddConcat(ctx, {AddFloats(ctx, {1, 1}, "ones"), ctx.NameAs(dynamic, DType::kF32)},
+  if (Value* dynamic = node.input(kScales)) {
+    const std::vector<float> ones(LeadingAxes(node), 1);
+    if (ones.empty()) return ctx.NameAs(dynamic, DType::kF32);
+    return AddConcat(ctx, {AddFloats(ctx, ones, "ones"), ctx.NameAs(dynamic, DType::kF32)},
                      "scales");
-  return AddFloats(ctx, WithLeading(1, *KnownScales(node)), "scales");
+  }
+  return AddFloats(ctx, WithLeading(node, 1, *KnownScales(node)), "scales");
 }
 
 Status WriteUpsample(ExportContext& ctx, const Node& node) {
@@ -180,7 +195,7 @@ Status WriteUpsample(ExportContext& ctx, const Node& node) {
   const std::string_view op = ctx.opset() < 10 ? "Upsample" : "Resize";
   if (ctx.opset() >= 9) inputs.push_back(AddScales(ctx, node));
   pb::NodeProto* out = ctx.AddNode(node, op, {{ctx.NameOf(node.output())}, std::move(inputs)});
-  if (ctx.opset() < 9) SetFloats(out, "scales", WithLeading(1, *KnownScales(node)));
+  if (ctx.opset() < 9) SetFloats(out, "scales", WithLeading(node, 1, *KnownScales(node)));
   SetString(out, "mode", EnumName(node.attrs<ResizeAttrs>().mode));
   return {};
 }
@@ -189,11 +204,12 @@ Status WriteUpsample(ExportContext& ctx, const Node& node) {
 Result<std::string> AddSizes(ExportContext& ctx, const Node& node) {
   const ResizeAttrs a = AttrsOf(node);
   const Dims& x = *node.input(kX)->type().dims;
+  Dims all(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(LeadingAxes(node)));
   if (Value* dynamic = node.input(kSizes)) {
-    NN_ASSIGN(std::string leading, ctx.AddDims({x[0], x[1]}, "leading"));
+    if (all.empty()) return ctx.NameAs(dynamic, DType::kI64);
+    NN_ASSIGN(std::string leading, ctx.AddDims(all, "leading"));
     return AddConcat(ctx, {std::move(leading), ctx.NameAs(dynamic, DType::kI64)}, "sizes");
   }
-  Dims all = {x[0], x[1]};
   all.insert(all.end(), a.sizes.begin(), a.sizes.end());
   return ctx.AddDims(all, "sizes");
 }
@@ -208,8 +224,8 @@ Result<std::vector<std::string>> ResizeOperands(ExportContext& ctx, const Node& 
   } else if (a.coordinates == Coordinates::kCrop) {
     std::vector<float> all = a.roi;
     if (!axes) {
-      all = WithLeading(0, roi.first(roi.size() / 2));
-      const auto ends = WithLeading(1, roi.subspan(roi.size() / 2));
+      all = WithLeading(node, 0, roi.first(roi.size() / 2));
+      const auto ends = WithLeading(node, 1, roi.subspan(roi.size() / 2));
       all.insert(all.end(), ends.begin(), ends.end());
     }
     operands[0] = AddFloats(ctx, all, "roi");
@@ -259,7 +275,8 @@ bool NeedsAxes(const Node& node) {
   const ResizeAttrs a = AttrsOf(node);
   if (a.aspect != AspectPolicy::kStretch || node.inputs().size() > 1) return true;
   const Dims& x = *node.input(kX)->type().dims;
-  return a.scales.empty() && (!x[0].is_const() || !x[1].is_const() || !ConstDims(a.sizes));
+  const std::span<const Dim> leading = std::span(x).first(LeadingAxes(node));
+  return a.scales.empty() && (!ConstDims(a.sizes) || !std::ranges::all_of(leading, &Dim::is_const));
 }
 
 Status WriteResize(ExportContext& ctx, const Node& node) {
@@ -267,15 +284,16 @@ Status WriteResize(ExportContext& ctx, const Node& node) {
     return UnsupportedError("Resize of operator set 10 rounds otherwise for scales below 1");
   if (ctx.opset() < 11) return WriteUpsample(ctx, node);
   if (const auto why = WhyNotRounding(node)) return UnsupportedError("{}", *why);
-  const bool axes = ctx.opset() >= 18 && NeedsAxes(node);
+  const size_t leading = LeadingAxes(node);
+  const bool axes = ctx.opset() >= 18 && leading > 0 && NeedsAxes(node);
   NN_ASSIGN(std::vector<std::string> inputs, ResizeOperands(ctx, node, axes));
   inputs.insert(inputs.begin(), ctx.NameOf(node.input(kX)));
   pb::NodeProto* out =
       ctx.AddNode(node, "Resize", {{ctx.NameOf(node.output())}, std::move(inputs)});
   SetResizeAttrs(out, node, ctx.opset());
   if (!axes) return {};
-  std::vector<int64_t> spatial(static_cast<size_t>(node.output()->type().rank() - 2));
-  std::iota(spatial.begin(), spatial.end(), 2);
+  std::vector<int64_t> spatial(node.output()->type().dims->size() - leading);
+  std::iota(spatial.begin(), spatial.end(), static_cast<int64_t>(leading));
   SetInts(out, "axes", spatial);
   return {};
 }
