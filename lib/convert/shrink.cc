@@ -28,7 +28,19 @@ namespace nn {
 
 namespace {
 
-// The node as a model of its own, written and read again; nullopt if the format does not have it.
+bool IsHalf(const Value* v) {
+  return v != nullptr && (v->dtype() == DType::kF16 || v->dtype() == DType::kBF16);
+}
+
+// Whether the graph has numbers of 16 bits of which it makes float32 ones.
+bool Widens(const Graph& graph) {
+  return std::ranges::any_of(graph.nodes(), [](const Node& node) {
+    return node.Is("cast") && IsHalf(node.input(0)) && node.output()->dtype() == DType::kF32;
+  });
+}
+
+// The node as a model of its own, written and read again; nullopt if the format does not have it,
+// or in another type only.
 std::optional<Graph> WrittenAlone(const Node& node, const Format& format, int64_t opset) {
   Graph graph;
   std::vector<Value*> inputs;
@@ -46,6 +58,7 @@ std::optional<Graph> WrittenAlone(const Node& node, const Format& format, int64_
   InterfaceAxes axes;
   const auto unsupported = Legalize(graph, *format.target, &axes);
   if (!unsupported || !unsupported->empty()) return std::nullopt;
+  if (!node.Is("cast") && Widens(graph)) return std::nullopt;
   const std::string path = "node" + std::string(format.extensions[0]);
   const auto image = format.write(graph, ExportOptions{.path = path, .opset = opset});
   if (!image) return std::nullopt;
@@ -115,6 +128,9 @@ tl::unexpected<Error> NoOperators(const Format& format, const HalfOptions& optio
     remedy = "; --fp16 --weights-only stores their weights in it";
   else if (newer != 0)
     remedy = fmt::format(" in this operator set; use --opset {}", newer);
+  else
+    return UnsupportedError("{} has none of the model's operators on {}", format.label,
+                            DTypeName(options.type));
   return UnsupportedError("{} models have no operators on {}{}", format.label,
                           DTypeName(options.type), remedy);
 }

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <array>
+#include <initializer_list>
 #include <map>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "base/per_thread.h"
@@ -58,6 +60,60 @@ std::optional<std::string> WhyNotTypes(const ExportContext& ctx, const Schema& s
   return std::nullopt;
 }
 
+bool HasReduction(const pb::NodeProto& node, std::initializer_list<std::string_view> reductions) {
+  return std::ranges::any_of(node.attribute(), [&](const pb::AttributeProto& a) {
+    return a.name() == "reduction" && std::ranges::find(reductions, a.s()) != reductions.end();
+  });
+}
+
+// Types that a schema permits, but no runtime takes: where the function that ONNX defines an
+// operator by has another type inside, which onnx.checker refuses, and where ONNX Runtime loads a
+// node and ends when it runs it. (Other operators without a kernel it computes in float32.)
+struct Narrower {
+  std::string_view op;
+  std::initializer_list<DType> types;
+  std::string_view reason;
+  bool (*applies)(const pb::NodeProto&) = nullptr;  // null: to all nodes
+};
+
+constexpr Narrower kNarrower[] = {
+    {"MeanVarianceNormalization",
+     {DType::kF16, DType::kBF16, DType::kF64},
+     "the function that defines it has a float32 number inside"},
+    // Squeezes the axes of size 1, that of one image included.
+    {"AffineGrid",
+     {DType::kF16, DType::kBF16},
+     "the function that defines it does not take a single image"},
+    {"ScatterElements",
+     {DType::kF16},
+     "ONNX Runtime has no kernel with this reduction",
+     [](const pb::NodeProto& n) {
+       return HasReduction(n, {"add", "mul"});
+     }},
+    {"ScatterElements",
+     {DType::kBF16},
+     "ONNX Runtime has no kernel with a reduction",
+     [](const pb::NodeProto& n) {
+       return HasReduction(n, {"add", "mul", "max", "min"});
+     }},
+    {"ScatterND",
+     {DType::kF16, DType::kBF16},
+     "ONNX Runtime has no kernel with a reduction",
+     [](const pb::NodeProto& n) {
+       return HasReduction(n, {"add", "mul", "max", "min"});
+     }},
+};
+
+std::optional<std::string> WhyNotRun(const ExportContext& ctx, const pb::NodeProto& node) {
+  if (!node.domain().empty() || node.input_size() == 0) return std::nullopt;
+  const DType dtype = ctx.TypeOf(node.input(0));
+  for (const Narrower& n : kNarrower)
+    if (n.op == node.op_type() && std::ranges::find(n.types, dtype) != n.types.end() &&
+        (n.applies == nullptr || n.applies(node)))
+      return fmt::format("{} of ONNX does not support {}: {}", n.op, DTypeName(dtype), n.reason);
+  return std::nullopt;
+}
+
 // Sets the types of the results that the schema determines.
 void InferTypes(ExportContext& ctx, const Schema& schema, const pb::NodeProto& node,
                 const std::map<std::string, DType, std::less<>>& variables) {
@@ -96,6 +152,7 @@ std::optional<std::string> WhyNotIn(const Node& node, int64_t opset, bool& has_f
     std::map<std::string, DType, std::less<>> variables;
     if (auto why = WhyNotTypes(ctx, *schema, schema->inputs, n.input(), variables)) return why;
     if (auto why = WhyNotTypes(ctx, *schema, schema->outputs, n.output(), variables)) return why;
+    if (auto why = WhyNotRun(ctx, n)) return why;
     InferTypes(ctx, *schema, n, variables);
     for (const pb::AttributeProto& a : n.attribute())
       if (!schema->open_attributes && !schema->attributes.contains(a.name()))
