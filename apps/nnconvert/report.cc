@@ -131,11 +131,13 @@ std::string DetailText(const ConvertReport& r) {
   if (c.copied)
     return out + fmt::format("copied unchanged: no form with fewer than {} operator{} was found\n",
                              c.operators->before, Plural(c.operators->before));
-  if (r.copy)
+  if (r.copy) {
+    for (const std::string& note : c.notes) out += note + "\n";
     return out + (r.native_edit ? EditedText(r)
                   : r.renamed   ? "renamed: nothing else was changed, converted or run\n"
                   : r.typed     ? "copied with the inferred types: nothing was converted or run\n"
                                 : "copied unchanged: nothing was converted, checked or run\n");
+  }
   for (const std::string& text : c.edits) out += text + "\n";
   if (c.edit_verification)
     out += EditSummary(*c.edit_verification) + "\n" + DriftTable(*c.edit_verification).Text(2);

@@ -1,3 +1,6 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <functional>
 #include <optional>
 #include <string>
@@ -79,6 +82,24 @@ Status CheckTyped(const ReadModel& read, const StagedModel& staged, const Conver
   return {};
 }
 
+// Adds a note on the results whose declared types the inferred ones replace.
+void NoteCorrectedTypes(const ReadModel& read, std::vector<std::string>& notes) {
+  constexpr size_t kMostListed = 3;
+  std::vector<std::string> listed;
+  size_t count = 0;
+  for (TypeDefect& defect : read.format->check_types(*read.model)) {
+    const bool is_result = defect.element.find(".output[") != std::string::npos;
+    if (defect.kind == TypeDefect::Kind::kInference || !is_result) continue;
+    if (++count <= kMostListed) listed.push_back(std::move(defect.message));
+  }
+  if (count == 0) return;
+  const std::string more =
+      count > kMostListed ? fmt::format("; and {} more", count - kMostListed) : "";
+  notes.push_back(fmt::format("the inferred type{} of {} result{} replace{} the declared: {}{}",
+                              count == 1 ? "" : "s", count, count == 1 ? "" : "s",
+                              count == 1 ? "s" : "", fmt::join(listed, "; "), more));
+}
+
 }  // namespace
 
 Result<Conversion> CopyModel(const ReadModel& read, const ConvertOptions& o) {
@@ -90,7 +111,9 @@ Result<Conversion> CopyModel(const ReadModel& read, const ConvertOptions& o) {
     if (o.edited) NN_RETURN_IF_ERROR(ReadCopy(read, staged, o));
     return true;
   };
-  return PlaceCopy(make, is_sound, o);
+  NN_ASSIGN(Conversion out, PlaceCopy(make, is_sound, o));
+  if (o.output.value_info) NoteCorrectedTypes(read, out.notes);
+  return out;
 }
 
 Result<Conversion> RenameModel(const ReadModel& read, const PortNames& names,

@@ -151,6 +151,44 @@ TEST_CASE("nnconvert --infer-shapes: the types stand in the file") {
   CHECK(RunProgram("nnconvert --infer-shapes " + dir / "m.textproto " + dir / "m.json").code == 2);
 }
 
+// An output, and a value between operators, that were left behind when the input got another size.
+TEST_CASE("nnconvert --infer-shapes: types that the operators contradict are replaced") {
+  const TempDir dir;
+  const auto port = [](const char* kind, const char* name, int size) {
+    return fmt::format(
+        "{} {{ name: \"{}\" type {{ tensor_type {{ elem_type: 1 shape {{ dim {{ dim_value: {} }} "
+        "}} }} "
+        "}} }} ",
+        kind, name, size);
+  };
+  const std::string graph = R"(ir_version: 8 opset_import { version: 13 } graph { name: "g"
+      node { op_type: "Relu" input: "x" output: "a" }
+      node { op_type: "Neg" input: "a" output: "y" } )";
+  WriteText(dir / "m.textproto", graph + port("input", "x", 2) + port("output", "y", 1) +
+                                     port("value_info", "a", 1) + "}");
+  const ProgramResult r =
+      RunProgram("nnconvert --infer-shapes " + dir / "m.textproto " + dir / "typed.textproto");
+  CHECK(r.code == 0);
+  CHECK(
+      Contains(r.out,
+               "the inferred types of 2 results replace the declared: \"a\" is declared as f32[1], "
+               "but Relu returns f32[2]; \"y\" is declared as f32[1], but Neg returns f32[2]"));
+  CHECK(RunProgram("nnvalidate -q " + dir / "m.textproto").code == 1);
+  CHECK(RunProgram("nnvalidate -q " + dir / "typed.textproto").code == 0);
+  const ProgramResult report = RunProgram("nnconvert --infer-shapes --format json " +
+                                          dir / "m.textproto " + dir / "json.textproto");
+  CHECK(Json::parse(report.out)["notes"].size() == 1);
+  // Symbols agree with numbers.
+  WriteText(dir / "n.textproto", graph + port("input", "x", 2) +
+                                     R"(output { name: "y" type { tensor_type { elem_type: 1 shape {
+                   dim { dim_param: "n" } } } } } })");
+  const ProgramResult open =
+      RunProgram("nnconvert --infer-shapes " + dir / "n.textproto " + dir / "open.textproto");
+  CHECK(open.code == 0);
+  CHECK(!Contains(open.out, "replace"));
+  CHECK(Contains(ReadText(dir / "open.textproto"), "dim_param: \"n\""));
+}
+
 TEST_CASE("nninspect --values: element types have the names of ONNX's schema") {
   const TempDir dir;
   int known = 0;

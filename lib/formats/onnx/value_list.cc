@@ -8,8 +8,11 @@
 namespace nn::onnx {
 namespace {
 
-bool HasShape(const pb::TypeProto& type) {
-  return type.has_tensor_type() ? type.tensor_type().has_shape() : type.value_case() != 0;
+// Whether a declared type has a shape, and no other one than the inferred type.
+bool States(const pb::TypeProto& declared, const ValueType& inferred) {
+  const bool has_shape =
+      declared.has_tensor_type() ? declared.tensor_type().has_shape() : declared.value_case() != 0;
+  return has_shape && Compare(ReadValueType(declared, "?"), inferred) == Agreement::kAgree;
 }
 
 void SetType(const ValueType& type, pb::ValueInfoProto* info) {
@@ -18,7 +21,7 @@ void SetType(const ValueType& type, pb::ValueInfoProto* info) {
 }
 
 // Existing entries keep their place and their texts; their types become the inferred ones, which
-// agree with them or are more specific. Outputs keep the shapes that they have.
+// replace others or are more specific. Outputs keep the shapes that agree with them.
 void AddValueInfo(const std::vector<ValueEntry>& values, pb::GraphProto& graph) {
   std::unordered_map<std::string_view, pb::ValueInfoProto*> outputs;
   for (auto& info : *graph.mutable_output()) outputs[info.name()] = &info;
@@ -27,7 +30,7 @@ void AddValueInfo(const std::vector<ValueEntry>& values, pb::GraphProto& graph) 
   for (const ValueEntry& v : values) {
     if (v.role != ValueEntry::Role::kResult || !IsComplete(v.type)) continue;
     if (const auto output = outputs.find(v.name); output != outputs.end()) {
-      if (!HasShape(output->second->type())) SetType(v.type, output->second);
+      if (!States(output->second->type(), v.type)) SetType(v.type, output->second);
       continue;
     }
     const auto it = declared.find(v.name);
