@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "formats/onnx/declared_sizes.h"
+#include "formats/onnx/metadata.h"
 #include "formats/onnx/native.h"
 #include "formats/onnx/subgraphs.h"
 #include "formats/onnx/tensor.h"
@@ -65,7 +66,7 @@ bool HasNotes(const T& message) {
 template <typename T>
 void CopyNotes(const T& from, T& to) {
   if (!from.doc_string().empty()) to.set_doc_string(from.doc_string());
-  *to.mutable_metadata_props() = from.metadata_props();
+  *to.mutable_metadata_props() = LastEntries(from.metadata_props());
 }
 
 // Adds the notes on operators, constants and values, with what finds them in a written graph.
@@ -165,6 +166,7 @@ bool KeepDeclarations(const Infos& declared, const std::vector<Port>& ports, boo
                            IsTrueOf(before, type, symbols))) {
       written = *info;
       written.set_name(ports[i].name);
+      *written.mutable_metadata_props() = LastEntries(info->metadata_props());
       if (written.has_type()) OpenNegativeSizes(*written.mutable_type());
       continue;
     }
@@ -189,12 +191,12 @@ Result<ModelFrame> FrameOf(const NativeModel& native) {
   out.set_domain(m.domain());
   if (m.has_model_version()) out.set_model_version(m.model_version());
   out.set_doc_string(m.doc_string());
-  *out.mutable_metadata_props() = m.metadata_props();
+  *out.mutable_metadata_props() = LastEntries(m.metadata_props());
   pb::GraphProto& graph = *out.mutable_graph();
   graph.set_doc_string(m.graph().doc_string());
   *graph.mutable_input() = m.graph().input();
   *graph.mutable_output() = m.graph().output();
-  *graph.mutable_metadata_props() = m.graph().metadata_props();
+  *graph.mutable_metadata_props() = LastEntries(m.graph().metadata_props());
   AddNotes(m.graph(), graph);
   const int64_t opset = OpsetVersion(m, "");
   return ModelFrame{std::move(frame), opset};

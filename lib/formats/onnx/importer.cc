@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "formats/onnx/declared_sizes.h"
 #include "formats/onnx/dynamic_lstm.h"
+#include "formats/onnx/metadata.h"
 #include "formats/onnx/output_names.h"
 #include "formats/onnx/tensor.h"
 #include "ir/verify.h"
@@ -175,6 +176,7 @@ Result<ImportedModel> Importer::Run() {
   NN_RETURN_IF_ERROR(Verify(graph_));
   ImportedModel out{std::move(graph_), std::move(unsupported_)};
   contradicted_.AddNote(out.notes);
+  NoteRepeatedKeys(model_.proto, out.notes);
   return out;
 }
 
