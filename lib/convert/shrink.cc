@@ -58,9 +58,11 @@ std::optional<Graph> WrittenAlone(const Node& node, const Format& format, int64_
   InterfaceAxes axes;
   const auto unsupported = Legalize(graph, *format.target, &axes);
   if (!unsupported || !unsupported->empty()) return std::nullopt;
-  if (!node.Is("cast") && Widens(graph)) return std::nullopt;
   const std::string path = "node" + std::string(format.extensions[0]);
-  const auto image = format.write(graph, ExportOptions{.path = path, .opset = opset});
+  const ExportOptions options{.path = path, .opset = opset};
+  if (format.lower != nullptr && !format.lower(graph, options, nullptr)) return std::nullopt;
+  if (!node.Is("cast") && Widens(graph)) return std::nullopt;
+  const auto image = format.write(graph, options);
   if (!image) return std::nullopt;
   auto written = ImportImage(*image, path, format);
   return written ? std::optional(*std::move(written)) : std::nullopt;

@@ -79,6 +79,13 @@ TEST_CASE("half range: operators of 16 bits that no runtime has are not one oper
     CHECK(has("f16") == row.f16);
     CHECK(has("bf16") == row.bf16);
   }
+  // The function that defines Clip has Where, which takes bfloat16 from operator set 16 on.
+  const Graph clip = Parse(R"(graph { in %x: bf16[4] %y = clip(%x) {min = 0, max = 5}
+    out "y" = %y })");
+  for (const int64_t opset : {13, 15, 16, 21}) {
+    CAPTURE(opset);
+    CHECK(IsOneOperator(clip.nodes().front(), *FindFormat("onnx"), opset) == (opset >= 16));
+  }
 }
 
 }  // namespace

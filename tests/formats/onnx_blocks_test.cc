@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "formats/format.h"
+#include "formats/onnx/native.h"
 #include "formats/onnx_text.h"
 #include "formats/tflite_file.h"
 #include "ops/quant/block_weights.h"
@@ -145,6 +146,65 @@ TEST_CASE("onnx blocks: MatMulNBits is written with the same integers, scales an
       REQUIRE(before.source == BlockSource::kProduct);
       CHECK(before == StoredIn(WrittenIn(source, opset)));
     }
+}
+
+// ONNX Runtime has the operator of float16, which computes in float32 and rounds its result.
+TEST_CASE("onnx blocks: MatMulNBits of float16 is written without casts") {
+  const auto halves = [](std::string_view name, int64_t count) {
+    std::vector<int> bits;  // 1, 1 + 2^-10, ...
+    for (int64_t i = 0; i < count; ++i) bits.push_back(0x3C00 + static_cast<int>(i % 7));
+    return fmt::format("initializer {{ name: \"{}\" data_type: {} dims: [{}] int32_data: [{}] }}\n",
+                       name, kF16, count == 3 ? "3" : "3, 3", fmt::join(bits, ", "));
+  };
+  const std::string zeros = Integers("z", kU8, {3, 2}, 6, 0, 255);
+  const std::string attributes = Int("K", 40) + Int("N", 3) + Int("bits", 4) +
+                                 Int("block_size", 16) + "domain: \"com.microsoft\" ";
+  const std::string around = Input("x", TypeOf(kF16, {"n", "40"})) + Node("Relu", {"x"}, {"a"}) +
+                             Outputs({"y"}) + Integers("b", kU8, {3, 3, 8}, 72, 0, 255) +
+                             halves("s", 9);
+  const struct {
+    std::string inputs, initializers;
+  } rows[] = {
+      {"", ""},
+      {", \"z\"", zeros},
+      {", \"z\"", halves("z", 9)},
+      {", \"\", \"\", \"c\"", halves("c", 3)},
+  };
+  for (const auto& row : rows) {
+    CAPTURE(row.inputs);
+    const std::string model =
+        around + row.initializers +
+        fmt::format(
+            "node {{ op_type: \"MatMulNBits\" input: [\"a\", \"b\", \"s\"{}] output: \"m\" "
+            "{} }}\n",
+            row.inputs, attributes) +
+        Node("Neg", {"m"}, {"y"});
+    const ImportedModel source = Import(model, 17, kContrib);
+    const Format& onnx = *FindFormat("onnx");
+    const auto image = onnx.write(source.graph, ExportOptions{.path = "m.onnx", .opset = 17});
+    REQUIRE_MESSAGE(image.has_value(), image.error().message());
+    const auto read = ReadModelBytes(image->Contents(), "m.onnx");
+    REQUIRE_MESSAGE(read.has_value(), read.error().message());
+    const auto& graph = static_cast<const onnx::Model&>(*read->model).proto.graph();
+    REQUIRE(graph.node_size() == 3);
+    CHECK(graph.node(1).op_type() == "MatMulNBits");
+    for (const auto& t : graph.initializer()) {
+      CAPTURE(t.name());
+      const bool is_integer = t.data_type() == kU8;
+      CHECK((is_integer || t.data_type() == kF16));
+    }
+    auto again = onnx.import(*read->model);
+    REQUIRE_MESSAGE(again.has_value(), again.error().message());
+    CHECK(StoredIn(again->graph) == StoredIn(source.graph));
+  }
+  // A result that is needed in float32, too.
+  const Graph wide =
+      Import(around + fmt::format("node {{ op_type: \"MatMulNBits\" input: [\"a\", \"b\", "
+                                  "\"s\"] output: \"y\" {} }}\n",
+                                  attributes),
+             17, kContrib)
+          .graph;
+  CHECK(StoredIn(WrittenIn(wide, 17)).source == BlockSource::kProduct);
 }
 
 // ---- DequantizeLinear

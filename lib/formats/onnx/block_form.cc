@@ -169,8 +169,8 @@ struct ProductRows {
 std::optional<ProductRows> RowsOf(const Node& node) {
   if (!node.Is("matmul") || node.attrs<MatmulAttrs>().transpose_a) return std::nullopt;
   const Value *a = node.input(0), *b = node.input(1);
-  if (a->dtype() != DType::kF32 || a->type().quantized() || !b->is_constant() ||
-      b->constant().rank() != 2)
+  const bool is_float = a->dtype() == DType::kF32 || a->dtype() == DType::kF16;
+  if (!is_float || a->type().quantized() || !b->is_constant() || b->constant().rank() != 2)
     return std::nullopt;
   const ProductRows rows{StoredBlocks(b->constant()), !node.attrs<MatmulAttrs>().transpose_b};
   if (rows.w == nullptr || rows.w->type != DType::kF32 || rows.w->block <= 0 ||
@@ -188,8 +188,9 @@ bool IsCommon(const BlockWeights& w) {
 
 class PackedProduct {
  public:
-  explicit PackedProduct(const ProductRows& rows)
-      : rows_(rows), w_(*rows.w), in_order_(rows.AreInOrder()) {}
+  // `type` is that of the product: NarrowProducts() makes float16 of float32.
+  PackedProduct(const ProductRows& rows, DType type)
+      : rows_(rows), w_(*rows.w), type_(type), in_order_(rows.AreInOrder()) {}
 
   Result<Tensor> Integers() const {
     const int64_t step = rows_.blocks() * w_.block;
@@ -247,7 +248,7 @@ class PackedProduct {
 
   template <typename Fn>
   Result<Tensor> OfBlocks(Fn number) const {
-    NN_ASSIGN(TensorBuilder out, TensorBuilder::Create(DType::kF32, {rows_.n(), rows_.blocks()}));
+    NN_ASSIGN(TensorBuilder out, TensorBuilder::Create(type_, {rows_.n(), rows_.blocks()}));
     int64_t i = 0;
     for (int64_t n = 0; n < rows_.n(); ++n)
       for (int64_t b = 0; b < rows_.blocks(); ++b)
@@ -257,6 +258,7 @@ class PackedProduct {
 
   const ProductRows& rows_;
   const BlockWeights& w_;
+  const DType type_;
   const bool in_order_;
 };
 
@@ -281,7 +283,7 @@ bool PrefersPackedForm(const Node& node, int64_t opset) {
 
 Status WritePackedProduct(ExportContext& ctx, const Node& node) {
   const ProductRows rows = *RowsOf(node);
-  const PackedProduct product(rows);
+  const PackedProduct product(rows, node.input(0)->dtype());
   const Value* const b = node.input(1);
   std::vector<std::string> inputs = {ctx.NameOf(node.input(0))};
   if (ctx.trial()) {

@@ -15,6 +15,7 @@
 #include "formats/onnx/lstm_steps.h"
 #include "formats/onnx/ml.h"
 #include "formats/onnx/move_integers.h"
+#include "formats/onnx/narrow_products.h"
 #include "formats/onnx/node_names.h"
 #include "formats/onnx/own_axes.h"
 #include "formats/onnx/requantize.h"
@@ -458,6 +459,7 @@ Result<FileImage> WriteGraph(Graph graph, const ExportOptions& options) {
                                      : ChooseOpset(graph, options.opset, options.opset));
   if (opset >= kOutputDTypeOpset) NN_RETURN_IF_ERROR(MoveIntegers(graph));
   NN_RETURN_IF_ERROR(ResizeOwnAxes(graph));
+  NN_RETURN_IF_ERROR(NarrowProducts(graph, opset));
   Model model;
   model.proto.set_ir_version(IrVersionFor(opset));
   model.proto.set_producer_name("nnconvert");

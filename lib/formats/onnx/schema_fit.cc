@@ -66,6 +66,14 @@ bool HasReduction(const pb::NodeProto& node, std::initializer_list<std::string_v
   });
 }
 
+bool AddsOrMultiplies(const pb::NodeProto& scatter) {
+  return HasReduction(scatter, {"add", "mul"});
+}
+
+bool Reduces(const pb::NodeProto& scatter) {
+  return HasReduction(scatter, {"add", "mul", "max", "min"});
+}
+
 // Types that a schema permits, but no runtime takes: where the function that ONNX defines an
 // operator by has another type inside, which onnx.checker refuses, and where ONNX Runtime loads a
 // node and ends when it runs it. (Other operators without a kernel it computes in float32.)
@@ -74,6 +82,7 @@ struct Narrower {
   std::initializer_list<DType> types;
   std::string_view reason;
   bool (*applies)(const pb::NodeProto&) = nullptr;  // null: to all nodes
+  int64_t before = kNewestOpset + 1;                // the first operator set without the defect
 };
 
 constexpr Narrower kNarrower[] = {
@@ -87,28 +96,25 @@ constexpr Narrower kNarrower[] = {
     {"ScatterElements",
      {DType::kF16},
      "ONNX Runtime has no kernel with this reduction",
-     [](const pb::NodeProto& n) {
-       return HasReduction(n, {"add", "mul"});
-     }},
-    {"ScatterElements",
-     {DType::kBF16},
-     "ONNX Runtime has no kernel with a reduction",
-     [](const pb::NodeProto& n) {
-       return HasReduction(n, {"add", "mul", "max", "min"});
-     }},
+     &AddsOrMultiplies},
+    {"ScatterElements", {DType::kBF16}, "ONNX Runtime has no kernel with a reduction", &Reduces},
     {"ScatterND",
      {DType::kF16, DType::kBF16},
      "ONNX Runtime has no kernel with a reduction",
-     [](const pb::NodeProto& n) {
-       return HasReduction(n, {"add", "mul", "max", "min"});
-     }},
+     &Reduces},
+    {"Clip",
+     {DType::kBF16},
+     "the function that defines it has Where, which takes the type from operator set 16 on",
+     nullptr,
+     16},
 };
 
 std::optional<std::string> WhyNotRun(const ExportContext& ctx, const pb::NodeProto& node) {
   if (!node.domain().empty() || node.input_size() == 0) return std::nullopt;
   const DType dtype = ctx.TypeOf(node.input(0));
   for (const Narrower& n : kNarrower)
-    if (n.op == node.op_type() && std::ranges::find(n.types, dtype) != n.types.end() &&
+    if (n.op == node.op_type() && ctx.opset() < n.before &&
+        std::ranges::find(n.types, dtype) != n.types.end() &&
         (n.applies == nullptr || n.applies(node)))
       return fmt::format("{} of ONNX does not support {}: {}", n.op, DTypeName(dtype), n.reason);
   return std::nullopt;
