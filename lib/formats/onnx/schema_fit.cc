@@ -87,7 +87,7 @@ struct Narrower {
 
 constexpr Narrower kNarrower[] = {
     {"MeanVarianceNormalization",
-     {DType::kF16, DType::kBF16, DType::kF64},
+     {DType::kF16, DType::kBF16},
      "the function that defines it has a float32 number inside"},
     // Squeezes the axes of size 1, that of one image included.
     {"AffineGrid",
