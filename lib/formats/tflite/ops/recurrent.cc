@@ -1,13 +1,20 @@
 // RNN, UNIDIRECTIONAL_SEQUENCE_RNN, BIDIRECTIONAL_SEQUENCE_RNN, SVDF.
 #include "ops/recurrent/recurrent.h"
 
+#include <string_view>
+#include <utility>
+#include <vector>
+
 #include "formats/tflite/family.h"
 #include "formats/tflite/hybrid.h"
 #include "formats/tflite/recurrent_operands.h"
 #include "ops/array/concat.h"
 #include "ops/array/shape.h"
+#include "ops/array/slice.h"
 #include "ops/math/elementwise.h"
+#include "ops/math/matmul.h"
 #include "ops/recurrent/svdf.h"
+#include "ops/recurrent/unroll.h"
 
 namespace nn::tflite {
 
@@ -22,9 +29,98 @@ struct RnnInputs {
   size_t aux = kNoInput;
 };
 
+struct RnnOptions {
+  fb::ActivationFunctionType activation{};
+  bool asymmetric = false;  // of hybrid kernels
+};
+
+// ---- RNN with integer weights
+
+// The recurrent layer of the graph does not round its state, so each step has its own product.
+class HybridRnn {
+ public:
+  HybridRnn(ImportContext& ctx, const RnnInputs& in, RnnOptions options)
+      : ctx_(ctx), in_(in), options_(options) {}
+
+  // y without the axis of the direction; `aux` may be null.
+  Result<Value*> Add(const Sequence& x, Value* aux, RecurrentDirection direction) {
+    const int64_t time_axis = x.batch_first ? 1 : 0;
+    const Dim& time = x.x->type().dim(static_cast<int>(time_axis));
+    if (!time.is_const() || time.value() < 1 || time.value() > kMaxUnrolledSteps)
+      return UnsupportedError(
+          "integer weights of an RNN over {} steps are unsupported (hybrid kernel), only over 1 to "
+          "{}; set them with --input-shape, or nnconvert --dequantize converts the weights to "
+          "floats",
+          time.ToString(), kMaxUnrolledSteps);
+    NN_ASSIGN(Value* const bias, ctx_.Ranked(in_.bias));
+    NN_ASSIGN(Value * all, Product(x.x, in_.w, 2, bias));
+    if (ctx_.input(in_.aux) != nullptr) {
+      if (aux == nullptr) return ModelError("there are weights of an auxiliary input without it");
+      NN_ASSIGN(Value* const more, Product(aux, in_.aux, 2, nullptr));
+      NN_ASSIGN(all, ctx_.Add("add", {all, more}));
+    }
+    const Dim units = all->type().dim(2);
+    NN_ASSIGN(Value * h, InitialState(ctx_, in_.h, {x.batch, units}, 0));
+    std::vector<Value*> results(static_cast<size_t>(time.value()));
+    for (int64_t i = 0; i < time.value(); ++i) {
+      const int64_t at = direction == RecurrentDirection::kReverse ? time.value() - 1 - i : i;
+      NN_ASSIGN(h, Step(all, time_axis, at, h));
+      NN_ASSIGN(results[static_cast<size_t>(at)],
+                ctx_.Add("expand_dims", {h}, AxesAttrs{{time_axis}}));
+    }
+    if (ctx_.KeepsState(in_.h)) NN_RETURN_IF_ERROR(ctx_.SetState(in_.h, h));
+    return results.size() == 1 ? Result<Value*>(results[0])
+                               : ctx_.Add("concat", results, ConcatAttrs{time_axis});
+  }
+
+ private:
+  // x, rounded along `axis`, by the weights.
+  Result<Value*> Product(Value* x, size_t weights, int64_t axis, Value* bias) {
+    NN_ASSIGN(Value * w, ctx_.Ranked(weights));
+    NN_RETURN_IF_ERROR(RequireMatrix(w, "weights"));
+    if (!w->type().quantized() || w->type().quant->per_axis())
+      return UnsupportedError("integer weights of an RNN need one scale; they are {}",
+                              w->type().ToString());
+    NN_RETURN_IF_ERROR(ctx_.MakeHybrid(x, w, RowsAlong(axis, options_.asymmetric)));
+    std::vector<Value*> operands = {x, w};
+    if (bias != nullptr) operands.push_back(bias);
+    return ctx_.Add("matmul", std::move(operands), MatmulAttrs{.transpose_b = true});
+  }
+
+  Result<Value*> Step(Value* all, int64_t time_axis, int64_t at, Value* h) {
+    NN_ASSIGN(Value * y, ctx_.Add("slice", {all}, SliceAttrs{{time_axis}, {at}, {at + 1}, {1}}));
+    NN_ASSIGN(y, ctx_.Add("squeeze", {y}, AxesAttrs{{time_axis}}));
+    if (h != nullptr) {
+      NN_ASSIGN(Value* const more, Product(h, in_.r, 1, nullptr));
+      NN_ASSIGN(y, ctx_.Add("add", {y, more}));
+    }
+    switch (options_.activation) {
+      case fb::ActivationFunctionType::NONE:
+        return y;
+      case fb::ActivationFunctionType::RELU:
+        return ctx_.Add("relu", {y});
+      case fb::ActivationFunctionType::TANH:
+        return ctx_.Add("tanh", {y});
+      default:
+        return UnsupportedError("activation {} of a recurrent layer is unsupported",
+                                fb::EnumNameActivationFunctionType(options_.activation));
+    }
+  }
+
+  ImportContext& ctx_;
+  const RnnInputs& in_;
+  RnnOptions options_;
+};
+
+// ---- Layers
+
 // One direction of an RNN; y without the axis of the direction.
 Result<Value*> AddRnn(ImportContext& ctx, const RnnInputs& in, Sequence x, Value* aux,
-                      fb::ActivationFunctionType activation, RecurrentDirection direction) {
+                      RnnOptions options, RecurrentDirection direction) {
+  const fb::ActivationFunctionType activation = options.activation;
+  if (const Value* const v = ctx.input(in.w);
+      v != nullptr && v->type().quantized() && ctx.rounds_inputs())
+    return HybridRnn(ctx, in, options).Add(x, aux, direction);
   const auto weights = [&](size_t i) -> Result<Value*> {
     NN_ASSIGN(Value* const v, ctx.Ranked(i));
     return ctx.FloatWeights(v);
@@ -63,8 +159,10 @@ Status ImportRnn(ImportContext& ctx) {
   NN_ASSIGN(const auto* const o, ctx.Options<fb::RNNOptions>());
   NN_ASSIGN(Value* const x, ctx.Ranked(0));
   NN_ASSIGN(const Sequence s, SequenceOf(ctx, x, true));
-  NN_ASSIGN(Value* const y, AddRnn(ctx, {}, s, nullptr, o->fused_activation_function(),
-                                   RecurrentDirection::kForward));
+  NN_ASSIGN(
+      Value* const y,
+      AddRnn(ctx, {}, s, nullptr, {o->fused_activation_function(), o->asymmetric_quantize_inputs()},
+             RecurrentDirection::kForward));
   return ctx.Emit("squeeze", {y}, AxesAttrs{{0}});
 }
 
@@ -72,9 +170,33 @@ Status ImportSequenceRnn(ImportContext& ctx) {
   NN_ASSIGN(const auto* const o, ctx.Options<fb::SequenceRNNOptions>());
   NN_ASSIGN(Value* const x, ctx.Ranked(0));
   NN_ASSIGN(const Sequence s, SequenceOf(ctx, x, o->time_major()));
-  NN_ASSIGN(Value* const y, AddRnn(ctx, {}, s, nullptr, o->fused_activation_function(),
-                                   RecurrentDirection::kForward));
+  NN_ASSIGN(
+      Value* const y,
+      AddRnn(ctx, {}, s, nullptr, {o->fused_activation_function(), o->asymmetric_quantize_inputs()},
+             RecurrentDirection::kForward));
   ctx.SetOutput(0, y);
+  return {};
+}
+
+// The hybrid kernel of both directions repeats a sequence whose steps are on the first axis as
+// often as it has steps, each time with the states of before, and reads the input in place of an
+// auxiliary one without weights.
+Status RequirePlainKernel(ImportContext& ctx, const Sequence& x, Value* aux, bool has_aux_weights) {
+  const Value* const w = ctx.input(RnnInputs().w);
+  if (w == nullptr || !w->type().quantized() || !ctx.rounds_inputs()) return {};
+  constexpr std::string_view kRemedy = "nnconvert --dequantize converts the weights to floats";
+  if (!x.batch_first && !(x.x->type().dim(0) == 1))
+    return UnsupportedError(
+        "integer weights of both directions are unsupported (hybrid kernel) if the steps are on "
+        "the "
+        "first axis, because the kernel repeats them; {}",
+        kRemedy);
+  if (aux != nullptr && (!has_aux_weights || aux->type().dim(2) != x.x->type().dim(2)))
+    return UnsupportedError(
+        "integer weights of both directions are unsupported (hybrid kernel) with an auxiliary "
+        "input "
+        "without weights or of another size, which the kernel does not read; {}",
+        kRemedy);
   return {};
 }
 
@@ -86,16 +208,21 @@ Status ImportBidirectionalRnn(ImportContext& ctx) {
   constexpr RnnInputs kForward = {.aux = 10};
   constexpr RnnInputs kBackward = {.w = 5, .r = 6, .bias = 7, .h = 8, .aux = 11};
   Value* const aux = ctx.input(kAux);
+  if (aux != nullptr) {
+    NN_RETURN_IF_ERROR(ctx.Ranked(kAux));
+    if (aux->type().rank() != 3)
+      return ModelError("the auxiliary input is {}; expected rank 3", aux->type().ToString());
+  }
+  NN_RETURN_IF_ERROR(RequirePlainKernel(ctx, forward, aux, ctx.input(kForward.aux) != nullptr));
   Sequence backward = forward;
   if (aux != nullptr && ctx.input(kForward.aux) == nullptr) {
-    NN_RETURN_IF_ERROR(ctx.Ranked(kAux));
     NN_ASSIGN(backward, SequenceOf(ctx, aux, o->time_major()));
   }
-  const auto activation = o->fused_activation_function();
+  const RnnOptions options = {o->fused_activation_function(), o->asymmetric_quantize_inputs()};
   NN_ASSIGN(Value* const f,
-            AddRnn(ctx, kForward, forward, aux, activation, RecurrentDirection::kForward));
+            AddRnn(ctx, kForward, forward, aux, options, RecurrentDirection::kForward));
   NN_ASSIGN(Value* const b,
-            AddRnn(ctx, kBackward, backward, aux, activation, RecurrentDirection::kReverse));
+            AddRnn(ctx, kBackward, backward, aux, options, RecurrentDirection::kReverse));
   return SetDirections(ctx, f, b, o->merge_outputs());
 }
 
