@@ -15,13 +15,13 @@ namespace {
 // Axes and tensors do not have more elements.
 constexpr double kMostSize = std::numeric_limits<int32_t>::max();
 
-using Range = std::optional<IntegerRange>;
+using MaybeRange = std::optional<IntegerBounds>;
 
-IntegerRange Union(const IntegerRange& a, const IntegerRange& b) {
+IntegerBounds Union(const IntegerBounds& a, const IntegerBounds& b) {
   return {std::min(a.min, b.min), std::max(a.max, b.max)};
 }
 
-IntegerRange Intersection(const IntegerRange& a, const IntegerRange& b) {
+IntegerBounds Intersection(const IntegerBounds& a, const IntegerBounds& b) {
   return {std::max(a.min, b.min), std::min(a.max, b.max)};
 }
 
@@ -34,28 +34,28 @@ bool IsConstant(const Value* v, int64_t number) {
 }
 
 // nullopt if there are no integers of the type.
-Range OfType(const Type& type) {
-  if (type.dtype == DType::kBool) return IntegerRange{0, 1};
+MaybeRange OfType(const Type& type) {
+  if (type.dtype == DType::kBool) return IntegerBounds{0, 1};
   if (!IsInteger(type.dtype) || type.dtype == DType::kU64 || type.quantized()) return std::nullopt;
-  return IntegerRange{static_cast<double>(MinInteger(type.dtype)),
-                      static_cast<double>(MaxInteger(type.dtype))};
+  return IntegerBounds{static_cast<double>(MinInteger(type.dtype)),
+                       static_cast<double>(MaxInteger(type.dtype))};
 }
 
-IntegerRange OfConstant(const Tensor& t) {
+IntegerBounds OfConstant(const Tensor& t) {
   if (t.elements() == 0) return {0, 0};
-  IntegerRange r{t.GetDouble(0), t.GetDouble(0)};
+  IntegerBounds r{t.GetDouble(0), t.GetDouble(0)};
   for (int64_t i = 1; i < t.elements(); ++i) r = Union(r, {t.GetDouble(i), t.GetDouble(i)});
   return r;
 }
 
 // From the contents that inference knows.
-Range OfElements(const Value& v) {
+MaybeRange OfElements(const Value& v) {
   const Dims* const elements = v.elements();
   if (elements == nullptr || elements->empty()) return std::nullopt;
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  Range all;
+  MaybeRange all;
   for (const Dim& d : *elements) {
-    IntegerRange r{d.non_negative() ? 0 : -kInfinity, kInfinity};
+    IntegerBounds r{d.non_negative() ? 0 : -kInfinity, kInfinity};
     if (d.is_const()) r = {static_cast<double>(d.value()), static_cast<double>(d.value())};
     all = all ? Union(*all, r) : r;
   }
@@ -63,23 +63,23 @@ Range OfElements(const Value& v) {
 }
 
 // Indices along the axis of an attribute.
-Range OfIndex(const Node& node) {
+MaybeRange OfIndex(const Node& node) {
   const Type& x = node.input(0)->type();
-  if (!x.ranked() || x.rank() == 0) return IntegerRange{0, kMostSize};
+  if (!x.ranked() || x.rank() == 0) return IntegerBounds{0, kMostSize};
   const auto at = NormalizeAxis(std::get<int64_t>(*node.attrs().Get("axis")), x.rank());
-  if (!at || !x.dim(*at).is_const()) return IntegerRange{0, kMostSize};
-  return IntegerRange{0, static_cast<double>(x.dim(*at).value())};
+  if (!at || !x.dim(*at).is_const()) return IntegerBounds{0, kMostSize};
+  return IntegerBounds{0, static_cast<double>(x.dim(*at).value())};
 }
 
 // Indices into the axes of a value, such as the batches, classes and boxes of scores.
-IntegerRange OfSelected(const Type& type) {
+IntegerBounds OfSelected(const Type& type) {
   const auto dims = type.const_dims();
   if (!dims || dims->empty()) return {0, kMostSize};
   return {0, static_cast<double>(std::ranges::max(*dims))};
 }
 
 // Partial sums are in the range, too.
-IntegerRange OfSum(const Node& node, const IntegerRange& a) {
+IntegerBounds OfSum(const Node& node, const IntegerBounds& a) {
   double most = kMostSize;
   if (const auto in = node.input(0)->type().const_dims()) {
     most = 1;
@@ -89,54 +89,54 @@ IntegerRange OfSum(const Node& node, const IntegerRange& a) {
 }
 
 // Of a divisor of either sign that is not 0. fmod has the sign of a.
-IntegerRange OfRemainder(std::string_view op, const IntegerRange& a, const IntegerRange& b) {
+IntegerBounds OfRemainder(std::string_view op, const IntegerBounds& a, const IntegerBounds& b) {
   const double most = std::max(std::max(-b.min, b.max) - 1, 0.0);
   if (op == "fmod") return {a.min < 0 ? -most : 0, a.max > 0 ? most : 0};
   return {b.min < 0 ? -most : 0, b.max > 0 ? most : 0};
 }
 
-Range OfTwo(std::string_view op, const IntegerRange& a, const IntegerRange& b) {
-  if (op == "add") return IntegerRange{a.min + b.min, a.max + b.max};
-  if (op == "sub") return IntegerRange{a.min - b.max, a.max - b.min};
-  if (op == "minimum") return IntegerRange{std::min(a.min, b.min), std::min(a.max, b.max)};
-  if (op == "maximum") return IntegerRange{std::max(a.min, b.min), std::max(a.max, b.max)};
+MaybeRange OfTwo(std::string_view op, const IntegerBounds& a, const IntegerBounds& b) {
+  if (op == "add") return IntegerBounds{a.min + b.min, a.max + b.max};
+  if (op == "sub") return IntegerBounds{a.min - b.max, a.max - b.min};
+  if (op == "minimum") return IntegerBounds{std::min(a.min, b.min), std::min(a.max, b.max)};
+  if (op == "maximum") return IntegerBounds{std::max(a.min, b.min), std::max(a.max, b.max)};
   if (op == "mul") {
     const auto [least, most] =
         std::minmax({a.min * b.min, a.min * b.max, a.max * b.min, a.max * b.max});
-    return IntegerRange{least, most};
+    return IntegerBounds{least, most};
   }
   if (b.min < 1) return std::nullopt;
-  if (op == "fmod") return IntegerRange{1 - b.max, b.max - 1};
-  if (op == "mod") return IntegerRange{0, b.max - 1};
-  if (op == "floor_div") return IntegerRange{std::min(a.min, -1.0), std::max(a.max, 0.0)};
+  if (op == "fmod") return IntegerBounds{1 - b.max, b.max - 1};
+  if (op == "mod") return IntegerBounds{0, b.max - 1};
+  if (op == "floor_div") return IntegerBounds{std::min(a.min, -1.0), std::max(a.max, 0.0)};
   return std::nullopt;
 }
 
 }  // namespace
 
-Range IntegerRanges::Of(const Value* v, int depth) {
+MaybeRange IntegerRanges::Of(const Value* v, int depth) {
   constexpr int kMostDepth = 64;
   constexpr size_t kMostValues = 256;
   if (v == nullptr) return std::nullopt;
-  const Range of_type = OfType(v->type());
+  const MaybeRange of_type = OfType(v->type());
   if (!of_type) return std::nullopt;
   if (v->is_constant()) return OfConstant(v->constant());
   if (const auto it = known_.find(v); it != known_.end()) return it->second;
   if (depth == kMostDepth || known_.size() == kMostValues) return of_type;
-  Range range = of_type;
+  MaybeRange range = of_type;
   if (v->def() == nullptr) {
     if (of_inputs_) range = Intersection(*of_inputs_, *of_type);
-  } else if (const Range r = OfResult(*v->def(), v, depth + 1);
+  } else if (const MaybeRange r = OfResult(*v->def(), v, depth + 1);
              r && r->min >= of_type->min && r->max <= of_type->max) {
     range = r;  // others wrap
   }
-  if (const Range elements = OfElements(*v)) range = Intersection(*range, *elements);
+  if (const MaybeRange elements = OfElements(*v)) range = Intersection(*range, *elements);
   known_[v] = range;
   return range;
 }
 
-Range IntegerRanges::OfAll(const Node& node, size_t first, size_t end, int depth) {
-  Range all;
+MaybeRange IntegerRanges::OfAll(const Node& node, size_t first, size_t end, int depth) {
+  MaybeRange all;
   for (size_t i = first; i < std::min(end, node.inputs().size()); ++i) {
     const auto r = Of(node.input(i), depth);
     if (!r) return std::nullopt;
@@ -146,15 +146,15 @@ Range IntegerRanges::OfAll(const Node& node, size_t first, size_t end, int depth
 }
 
 // Of elements that are replaced, or the smaller or larger ones of two.
-Range IntegerRanges::OfScatter(const Node& node, int depth) {
+MaybeRange IntegerRanges::OfScatter(const Node& node, int depth) {
   const auto name = std::get<EnumValue>(*node.attrs().Get("reduction")).name;
   if (name == EnumName(Reduction::kAdd) || name == EnumName(Reduction::kMul)) return std::nullopt;
   const auto x = Of(node.input(0), depth), updates = Of(node.input(2), depth);
-  return x && updates ? Range(Union(*x, *updates)) : std::nullopt;
+  return x && updates ? MaybeRange(Union(*x, *updates)) : std::nullopt;
 }
 
 // Of operators whose results are elements of operands.
-Range IntegerRanges::OfMoved(const Node& node, int depth) {
+MaybeRange IntegerRanges::OfMoved(const Node& node, int depth) {
   const std::string_view op = node.op_name();
   if (node.op().movement != Movement::kNone ||
       IsOneOf(op, {"gather", "gather_nd", "gather_elements", "slice", "split", "reverse",
@@ -166,7 +166,7 @@ Range IntegerRanges::OfMoved(const Node& node, int depth) {
   if (op == "scatter_nd" || op == "scatter_elements") return OfScatter(node, depth);
   if (op == "pad") {
     const auto elements = OfAll(node, 0, 2, depth);
-    return elements ? Range(Union(*elements, {0, 0})) : std::nullopt;
+    return elements ? MaybeRange(Union(*elements, {0, 0})) : std::nullopt;
   }
   if (op == "select") return OfAll(node, 1, 3, depth);
   if (op == "one_hot") return OfAll(node, 2, 3, depth);
@@ -174,27 +174,27 @@ Range IntegerRanges::OfMoved(const Node& node, int depth) {
 }
 
 // Of operators whose results are positions and sizes.
-Range IntegerRanges::OfPositions(const Node& node, const Value* result, int depth) {
+MaybeRange IntegerRanges::OfPositions(const Node& node, const Value* result, int depth) {
   const std::string_view op = node.op_name();
   if (op == "top_k") return result == node.output(0) ? Of(node.input(0), depth) : OfIndex(node);
   if (op == "arg_max" || op == "arg_min") return OfIndex(node);
   if (op == "non_max_suppression") return OfSelected(node.input(1)->type());
   if (op == "non_zero") return OfSelected(node.input(0)->type());
   if (op == "unique")
-    return result == node.output(0) ? Of(node.input(0), depth) : IntegerRange{0, kMostSize};
-  if (op == "shape_of" || op == "size_of") return IntegerRange{0, kMostSize};
+    return result == node.output(0) ? Of(node.input(0), depth) : IntegerBounds{0, kMostSize};
+  if (op == "shape_of" || op == "size_of") return IntegerBounds{0, kMostSize};
   return std::nullopt;
 }
 
-Range IntegerRanges::OfResult(const Node& node, const Value* result, int depth) {
+MaybeRange IntegerRanges::OfResult(const Node& node, const Value* result, int depth) {
   const std::string_view op = node.op_name();
-  if (const Range r = OfMoved(node, depth)) return r;
-  if (const Range r = OfPositions(node, result, depth)) return r;
+  if (const MaybeRange r = OfMoved(node, depth)) return r;
+  if (const MaybeRange r = OfPositions(node, result, depth)) return r;
   const auto a = Of(node.input(0), depth);
   if (!a) return std::nullopt;
-  if (op == "abs") return IntegerRange{0, std::max(-a->min, a->max)};
-  if (op == "neg") return IntegerRange{-a->max, -a->min};
-  if (op == "sign") return IntegerRange{-1, 1};
+  if (op == "abs") return IntegerBounds{0, std::max(-a->min, a->max)};
+  if (op == "neg") return IntegerBounds{-a->max, -a->min};
+  if (op == "sign") return IntegerBounds{-1, 1};
   if (op == "reduce_sum" || op == "cum_sum") return OfSum(node, *a);
   if (node.inputs().size() != 2) return std::nullopt;
   const auto b = Of(node.input(1), depth);

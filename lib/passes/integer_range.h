@@ -9,7 +9,7 @@
 namespace nn {
 
 // Every element is within the bounds.
-struct IntegerRange {
+struct IntegerBounds {
   double min, max;
 };
 
@@ -17,21 +17,21 @@ struct IntegerRange {
 class IntegerRanges {
  public:
   // `of_inputs`: the bounds of values that no operator computes; nullopt: those of their types.
-  explicit IntegerRanges(std::optional<IntegerRange> of_inputs = std::nullopt)
+  explicit IntegerRanges(std::optional<IntegerBounds> of_inputs = std::nullopt)
       : of_inputs_(of_inputs) {}
 
   // The bounds of integers or booleans, at worst those of the type; nullopt for other types.
-  std::optional<IntegerRange> Of(const Value* v, int depth = 0);
+  std::optional<IntegerBounds> Of(const Value* v, int depth = 0);
 
  private:
-  std::optional<IntegerRange> OfAll(const Node& node, size_t first, size_t end, int depth);
-  std::optional<IntegerRange> OfScatter(const Node& node, int depth);
-  std::optional<IntegerRange> OfMoved(const Node& node, int depth);
-  std::optional<IntegerRange> OfPositions(const Node& node, const Value* result, int depth);
-  std::optional<IntegerRange> OfResult(const Node& node, const Value* result, int depth);
+  std::optional<IntegerBounds> OfAll(const Node& node, size_t first, size_t end, int depth);
+  std::optional<IntegerBounds> OfScatter(const Node& node, int depth);
+  std::optional<IntegerBounds> OfMoved(const Node& node, int depth);
+  std::optional<IntegerBounds> OfPositions(const Node& node, const Value* result, int depth);
+  std::optional<IntegerBounds> OfResult(const Node& node, const Value* result, int depth);
 
-  std::optional<IntegerRange> of_inputs_;
-  std::unordered_map<const Value*, std::optional<IntegerRange>> known_;
+  std::optional<IntegerBounds> of_inputs_;
+  std::unordered_map<const Value*, std::optional<IntegerBounds>> known_;
 };
 
 // Whether no element is below zero, as far as the bounds or the constant tell.

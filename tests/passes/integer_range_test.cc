@@ -58,7 +58,7 @@ TEST_CASE("integer ranges: the bounds of results") {
 TEST_CASE("integer ranges: inputs have the given bounds within their type") {
   const Graph graph = Parse(R"(graph { in %i: i32[2] in %b: u8[2] %w = cast(%b) {to = i32}
       %y = add(%i, %w) out "y" = %y })");
-  IntegerRanges ranges(IntegerRange{-10, 1000});
+  IntegerRanges ranges(IntegerBounds{-10, 1000});
   const auto range = ranges.Of(graph.outputs()[0].value);
   REQUIRE(range.has_value());
   CHECK(range->min == -10);

@@ -12,7 +12,7 @@
 namespace nn::coreml {
 namespace {
 
-bool IsExact(const IntegerRange& r) {
+bool IsExact(const IntegerBounds& r) {
   return r.min >= -static_cast<double>(kMostExact) && r.max <= static_cast<double>(kMostExact);
 }
 
@@ -49,7 +49,7 @@ bool IsExactArithmetic(const Node& node) {
     return false;
   if (!IsCarried(node.output()->dtype()) || node.output()->dtype() == DType::kBool) return false;
   constexpr auto kBound = static_cast<double>(kMostExact);
-  IntegerRanges ranges(IntegerRange{-kBound, kBound});
+  IntegerRanges ranges(IntegerBounds{-kBound, kBound});
   for (const Value* v : node.inputs()) {
     if (v == nullptr) continue;
     const auto r = ranges.Of(v);

@@ -39,7 +39,7 @@ void CollectOpen(const Graph& graph, DimSet& open) {
 }
 
 // nullopt if other symbols determine it.
-std::optional<int64_t> SizeOf(const Dim& dim, const ExampleSizes& sizes) {
+std::optional<int64_t> SizeWith(const Dim& dim, const ExampleSizes& sizes) {
   const Dim size = dim.Substitute([&](std::string_view s) -> std::optional<Dim> {
     const auto it = sizes.find(s);
     return it == sizes.end() ? std::nullopt : std::optional<Dim>(it->second);
@@ -67,7 +67,7 @@ ExampleSizes ExampleSizesOf(const Graph& graph) {
   for (int64_t largest = 1; largest <= kMostExample; largest *= 2) {
     std::set<std::string> small;  // symbols that make something empty
     for (const Dim& d : open)
-      if (const auto size = SizeOf(d, sizes); size && *size < 1) small.merge(ToEnlarge(d, batch));
+      if (const auto size = SizeWith(d, sizes); size && *size < 1) small.merge(ToEnlarge(d, batch));
     if (small.empty()) return largest == 1 ? ExampleSizes() : sizes;
     for (const std::string& s : small) sizes[s] *= 2;
   }
@@ -76,7 +76,7 @@ ExampleSizes ExampleSizesOf(const Graph& graph) {
 
 int64_t ExampleSize(const Dim& dim, const ExampleSizes& sizes) {
   constexpr int64_t kMost = std::numeric_limits<int32_t>::max();  // that a file can hold
-  const int64_t size = sizes.empty() ? 1 : SizeOf(dim, sizes).value_or(1);
+  const int64_t size = sizes.empty() ? 1 : SizeWith(dim, sizes).value_or(1);
   return size > kMost ? 1 : size;
 }
 
