@@ -17,8 +17,8 @@ Status ComputeInFloat32(Graph& graph);
 
 // The same for the f64 of one operator of the file that no other node sees: a definition by double
 // precision of an operator on smaller floats, whose constants float32 has. For targets without f64.
-// Rounds differently; absolute values of pairs are scaled, so that they neither overflow nor vanish.
-// Not in regions.
+// Rounds differently; absolute values of pairs are scaled, so that they neither overflow nor
+// vanish. Not in regions.
 Status ComputeInnerInFloat32(Graph& graph);
 
 }  // namespace nn

@@ -245,31 +245,29 @@ Result<bool> ScatterList(Graph& graph, Node& node) {
   return b.Replace(y);
 }
 
-// Whether integers become neither others nor results of the graph, which have 32 bits: they are
-// indices, lengths or numbers that are compared.
+// Whether integers become no results of the graph, which have 32 bits, nor other integers.
 bool StayInside(const Graph& graph, const Value& v, int depth = 0) {
-  constexpr int kMostMoves = 64;
-  if (graph.IsOutput(&v) || depth == kMostMoves) return false;
+  if (graph.IsOutput(&v) || depth == 64) return false;
   return std::ranges::all_of(v.uses(), [&](const Use& use) {
+    const bool moves = use.node->op().movement != Movement::kNone;
     return std::ranges::all_of(use.node->outputs(), [&](const Value* y) {
-      if (!IsInteger(y->dtype())) return true;
-      return use.node->op().movement != Movement::kNone && StayInside(graph, *y, depth + 1);
+      return !IsInteger(y->dtype()) || (moves && StayInside(graph, *y, depth + 1));
     });
   });
 }
 
 Result<bool> DropFractions(Graph& graph, Node& node) {
-  Value* const x = node.input(0);
-  const DType to = node.output()->dtype();
-  const bool fits = to == DType::kI32 || (to == DType::kI64 && StayInside(graph, *node.output()));
+  Value *const x = node.input(0), *const y = node.output();
+  const bool fits =
+      y->dtype() == DType::kI32 || (y->dtype() == DType::kI64 && StayInside(graph, *y));
   if (x->dtype() != DType::kF32 || !fits || WhyNotValues(node, Types::kAny)) return false;
   Expansion b(graph, node);
   NN_ASSIGN(Value* const negative, b.Add("less", {x, Scalar(b, 0)}));
   NN_ASSIGN(Value* const up, b.Add("ceil", {x}));
   NN_ASSIGN(Value* const down, b.Add("floor", {x}));
   NN_ASSIGN(Value* const whole, b.Add("select", {negative, up, down}));
-  NN_ASSIGN(Value* const y, b.Add("cast", {whole}, node.attrs()));
-  return b.Replace(y);
+  NN_ASSIGN(Value* const integers, b.Add("cast", {whole}, node.attrs()));
+  return b.Replace(integers);
 }
 
 // ---- Normalization ------------------------------------------------------------------------------
