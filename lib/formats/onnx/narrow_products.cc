@@ -40,7 +40,7 @@ Result<bool> AreHalves(const std::vector<float>& numbers) {
   return half.has_value();
 }
 
-Result<bool> Narrow(Graph& graph, Node& node) {
+Result<bool> NarrowProduct(Graph& graph, Node& node) {
   Value* const a = HalfBefore(node.input(0));
   const Value& y = *node.output();
   const auto is_rounded = [](const Use& use) { return IsCast(use.node, DType::kF32, DType::kF16); };
@@ -78,7 +78,7 @@ Status NarrowProducts(Graph& graph, int64_t opset) {
   bool any = false;
   for (Node& node : graph.nodes()) {
     if (!PrefersPackedForm(node, opset)) continue;
-    NN_ASSIGN(const bool narrowed, Narrow(graph, node));
+    NN_ASSIGN(const bool narrowed, NarrowProduct(graph, node));
     any = any || narrowed;
   }
   return any ? RemoveDeadCode(graph) : Status();

@@ -50,20 +50,20 @@ bool HasKnownCount(const Node& resize) {
 }
 
 // A resize between nodes that insert and remove axes, with the quantized steps between them.
-struct Between {
+struct Around {
   Node* expand = nullptr;
   Node* squeeze = nullptr;
   std::vector<Value*> operands = {};  // up to the resize
   std::vector<Value*> results = {};   // from the resize on
 };
 
-std::optional<Between> AxesAround(const Graph& graph, Node& resize) {
+std::optional<Around> AxesAround(const Graph& graph, Node& resize) {
   const Type& x = resize.input(0)->type();
   if (!HasKnownCount(resize) || resize.arithmetic() != Arithmetic::kDefault ||
       resize.attrs<ResizeAttrs>().layout != Layout::kNcx || !x.ranked() ||
       x.rank() <= kMostInterpolated)
     return std::nullopt;
-  Between found;
+  Around found;
   Value* v = resize.input(0);
   for (; v->def() != nullptr && IsRounding(*v->def()) && IsOnlyUsedOnce(graph, *v);
        v = v->def()->input(0))
