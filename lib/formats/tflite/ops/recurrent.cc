@@ -188,14 +188,12 @@ Status RequirePlainKernel(ImportContext& ctx, const Sequence& x, Value* aux, boo
   if (!x.batch_first && !(x.x->type().dim(0) == 1))
     return UnsupportedError(
         "integer weights of both directions are unsupported (hybrid kernel) if the steps are on "
-        "the "
-        "first axis, because the kernel repeats them; {}",
+        "the first axis, because the kernel repeats them; {}",
         kRemedy);
   if (aux != nullptr && (!has_aux_weights || aux->type().dim(2) != x.x->type().dim(2)))
     return UnsupportedError(
         "integer weights of both directions are unsupported (hybrid kernel) with an auxiliary "
-        "input "
-        "without weights or of another size, which the kernel does not read; {}",
+        "input without weights or of another size, which the kernel does not read; {}",
         kRemedy);
   return {};
 }
