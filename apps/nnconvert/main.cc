@@ -205,8 +205,8 @@ void AddOptions(CommandLine& command, ConvertArguments& o) {
       ->capture_default_str();
   app.add_option(
          "--rtol", o.rtol,
-         "Largest difference relative to the output's largest magnitude; quantized outputs: "
-         "one step")
+         "Largest difference relative to the output's largest magnitude; quantized outputs may "
+         "differ by one step more")
       ->check(RealNumber())
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();

@@ -173,9 +173,10 @@ Cell ConvertGraph(const Run& run, Graph source, const Format& format) {
             .reason = {},
             .rewrites = std::move(rewrites)};
   for (const OutputDrift& o : verified->outputs) {
-    double& largest =
-        o.type.starts_with("f") || o.type.starts_with("bf") ? cell.relative : cell.steps;
-    largest = std::max(largest, o.relative);
+    if (o.type.starts_with("f") || o.type.starts_with("bf"))
+      cell.relative = std::max(cell.relative, o.relative);
+    else
+      cell.steps = std::max(cell.steps, o.worst.max_absolute);
   }
   return cell;
 }
