@@ -194,7 +194,8 @@ class Halver {
         v->set_name(v->def()->input(0)->name());
   }
 
-  // The ports of the type, with casts behind inputs and before outputs.
+  // The ports of the type, with casts behind inputs and before outputs. An output that is an input
+  // stays that input.
   Status ChangePorts() {
     for (size_t i = 0; i < graph_.inputs().size(); ++i) {
       Value* const x = graph_.inputs()[i].value;
@@ -208,8 +209,6 @@ class Halver {
                               graph_.nodes().empty() ? nullptr : &graph_.nodes().front()));
       for (const Use& u : uses)
         graph_.SetInput(u.node, static_cast<size_t>(u.index), cast->output());
-      for (size_t k = 0; k < graph_.outputs().size(); ++k)
-        if (graph_.outputs()[k].value == x) graph_.set_output(k, cast->output());
     }
     for (size_t k = 0; k < graph_.outputs().size(); ++k) {
       Value* const y = graph_.outputs()[k].value;

@@ -58,6 +58,17 @@ TEST_CASE("half: inputs and outputs, too") {
   CHECK(g.outputs()[0].value->dtype() == DType::kF16);
 }
 
+TEST_CASE("half: an output that is an input is of the type, too") {
+  Graph g = Parse(R"(graph { in %x: f32[2, 8] %r = relu(%x) out "r" = %r out "x" = %x })");
+  HalfOptions options;
+  options.interface = true;
+  REQUIRE(ComputeInHalf(g, options));
+  REQUIRE(Verify(g));
+  CHECK(TypesOf(g) == "relu:f16");
+  CHECK(g.outputs()[1].value == g.inputs()[0].value);
+  CHECK(g.outputs()[1].value->dtype() == DType::kF16);
+}
+
 TEST_CASE("half: operators that stay in float32") {
   Graph g = Parse(kModel);
   HalfOptions options;
