@@ -93,6 +93,23 @@ TEST_CASE("nnconvert --extract: operators stand for what they read and write") {
   CHECK_FALSE(Contains(e.text, "float_data"));
 }
 
+TEST_CASE("nnconvert --extract: ports state the shapes that the file leaves out or has wrong") {
+  std::string model(kModel);
+  const size_t end = model.find("  functions {");
+  REQUIRE(end != std::string::npos);
+  model.insert(model.rfind('}', end), R"(
+    value_info { name: "a" type { tensor_type { elem_type: 1 } } }
+    value_info { name: "b" doc_string: "after relu"
+                 type { tensor_type { elem_type: 1 shape { dim { dim_value: 9 } } } } } )");
+  const Edited e = Edit("--extract a..b", model);
+  REQUIRE_MESSAGE(e.code == 0, e.err);
+  CHECK(Contains(e.text, "after relu"));
+  size_t shapes = 0;
+  for (size_t at = 0; (at = e.text.find("dim_value: 2", at)) != std::string::npos; ++at) ++shapes;
+  CHECK(shapes == 2);
+  CHECK_FALSE(Contains(e.text, "dim_value: 9"));
+}
+
 TEST_CASE("nnconvert --remove-output, --cut-after: what nothing needs any more is dropped") {
   const Edited e = Edit("--remove-output o");
   REQUIRE_MESSAGE(e.code == 0, e.err);

@@ -205,7 +205,8 @@ class Editor {
     return are_same(edit_.inputs, flow_.inputs) && are_same(edit_.outputs, flow_.outputs);
   }
 
-  // The declaration of a value: that of the same list, or another one, or the type of the edit.
+  // The declaration of a value: that of the same list, or another one. The type of the edit
+  // replaces one that the file omits, that has no shape, or that contradicts it.
   Status SetPorts(const std::vector<NativeEdit::Port>& ports,
                   const google::protobuf::RepeatedPtrField<pb::ValueInfoProto>& before,
                   google::protobuf::RepeatedPtrField<pb::ValueInfoProto>* out) {
@@ -213,7 +214,7 @@ class Editor {
     const pb::GraphProto& graph = source_.proto.graph();
     for (const auto* list : {&before, &graph.value_info(), &graph.input(), &graph.output()})
       for (const auto& info : *list) declared.emplace(info.name(), &info);
-    // A file may omit the type of an output.
+    // They keep what the file says of them, which may be no type.
     Names old_ports;
     for (const auto& info : before) old_ports.insert(info.name());
     out->Clear();
@@ -222,10 +223,10 @@ class Editor {
       const auto it = declared.find(NameOf(port.value));
       if (it != declared.end()) info = *it->second;
       info.set_name(NameOf(port.value));
-      if (info.type().value_case() != pb::TypeProto::VALUE_NOT_SET) continue;
+      if (old_ports.contains(info.name()) || States(info.type(), port.type)) continue;
       if (IsComplete(port.type))
-        WriteValueType(port.type, info.mutable_type());
-      else if (!old_ports.contains(NameOf(port.value)))
+        ReplaceType(port.type, info);
+      else if (info.type().value_case() == pb::TypeProto::VALUE_NOT_SET)
         return UnsupportedError(
             "the type of {} is unknown, and a graph must state those of its inputs and outputs",
             Quote(NameOf(port.value)));

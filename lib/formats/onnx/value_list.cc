@@ -8,18 +8,6 @@
 namespace nn::onnx {
 namespace {
 
-// Whether a declared type has a shape, and no other one than the inferred type.
-bool States(const pb::TypeProto& declared, const ValueType& inferred) {
-  const bool has_shape =
-      declared.has_tensor_type() ? declared.tensor_type().has_shape() : declared.value_case() != 0;
-  return has_shape && Compare(ReadValueType(declared, "?"), inferred) == Agreement::kAgree;
-}
-
-void SetType(const ValueType& type, pb::ValueInfoProto* info) {
-  info->mutable_type()->clear_value();
-  WriteValueType(type, info->mutable_type());
-}
-
 // Existing entries keep their place and their texts; their types become the inferred ones, which
 // replace others or are more specific. Outputs keep the shapes that agree with them.
 void AddValueInfo(const std::vector<ValueEntry>& values, pb::GraphProto& graph) {
@@ -30,14 +18,14 @@ void AddValueInfo(const std::vector<ValueEntry>& values, pb::GraphProto& graph) 
   for (const ValueEntry& v : values) {
     if (v.role != ValueEntry::Role::kResult || !IsComplete(v.type)) continue;
     if (const auto output = outputs.find(v.name); output != outputs.end()) {
-      if (!States(output->second->type(), v.type)) SetType(v.type, output->second);
+      if (!States(output->second->type(), v.type)) ReplaceType(v.type, *output->second);
       continue;
     }
     const auto it = declared.find(v.name);
     auto* info =
         it == declared.end() ? graph.add_value_info() : graph.mutable_value_info(it->second);
     if (it == declared.end()) info->set_name(v.name);
-    SetType(v.type, info);
+    ReplaceType(v.type, *info);
   }
 }
 

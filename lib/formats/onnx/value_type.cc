@@ -147,4 +147,15 @@ void WriteValueType(const ValueType& type, pb::TypeProto* out) {
   }
 }
 
+bool States(const pb::TypeProto& declared, const ValueType& inferred) {
+  const bool has_shape =
+      declared.has_tensor_type() ? declared.tensor_type().has_shape() : declared.value_case() != 0;
+  return has_shape && Compare(ReadValueType(declared, "?"), inferred) == Agreement::kAgree;
+}
+
+void ReplaceType(const ValueType& type, pb::ValueInfoProto& info) {
+  info.mutable_type()->clear_value();
+  WriteValueType(type, info.mutable_type());
+}
+
 }  // namespace nn::onnx

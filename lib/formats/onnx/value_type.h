@@ -33,5 +33,9 @@ ValueType WithoutShape(const ValueType& type);
 bool IsComplete(const ValueType& type);
 // States a complete type; generated symbols stay out.
 void WriteValueType(const ValueType& type, pb::TypeProto* out);
+// Whether a declared type has a shape, and no other one than the inferred type.
+bool States(const pb::TypeProto& declared, const ValueType& inferred);
+// Declares a complete type in place of the declared one.
+void ReplaceType(const ValueType& type, pb::ValueInfoProto& info);
 
 }  // namespace nn::onnx
