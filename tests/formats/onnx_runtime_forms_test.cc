@@ -56,6 +56,36 @@ std::string Attributes(const std::string& body, std::string_view op) {
   return AttributesOf(Written(Parse("graph {\n" + body + "\nout \"y\" = %y\n}")), op);
 }
 
+std::string OperatorsOf(const ReadModel& read) {
+  std::string text;
+  for (const auto& node : static_cast<const onnx::Model&>(*read.model).proto.graph().node())
+    text += (text.empty() ? "" : " ") + node.op_type();
+  return text;
+}
+
+// ONNX Runtime crashes: it makes a FusedMatMul of the transpose and the product.
+TEST_CASE("onnx runtime forms: products of float16 behind a transpose that moves the first axis") {
+  const auto written = [](std::string_view type, std::string_view shape, std::string_view perm,
+                          int64_t opset) {
+    const Graph g = Parse(fmt::format(R"(graph {{ in %x: {0}[{1}] in %w: {0}[4, 5]
+        %t = transpose(%x) {{perm = [{2}]}} %y = matmul(%t, %w) out "y" = %y }})",
+                                      type, shape, perm));
+    const ReadModel read = Written(g, opset);
+    const auto again = read.format->import(*read.model);
+    REQUIRE_MESSAGE(again.has_value(), again.error().message());
+    CHECK(LargestDifference(g, again->graph) == 0);
+    return OperatorsOf(read);
+  };
+  const std::string apart = "Transpose Unsqueeze MatMul Squeeze";
+  CHECK(written("f16", "3, 2, 4", "1, 0, 2", 21) == apart);
+  CHECK(written("f16", "3, 2, 4", "1, 0, 2", 11) == apart);
+  CHECK(written("f16", "4, 2, 3", "1, 2, 0", 21) == apart);
+  CHECK(written("f16", "2, 3, 2, 4", "1, 2, 0, 3", 21) == apart);
+  CHECK(written("f16", "2, 4, 3", "0, 2, 1", 21) == "Transpose MatMul");
+  CHECK(written("f16", "2, 3, 2, 4", "0, 2, 1, 3", 21) == "Transpose MatMul");
+  CHECK(written("f32", "3, 2, 4", "1, 0, 2", 21) == "Transpose MatMul");
+}
+
 // ONNX Runtime: "Dilation not supported for AutoPadType::SAME_UPPER".
 TEST_CASE("onnx runtime forms: pads of dilated windows are written") {
   const std::string sized = "in %x: f32[1, 1, 7, 8]\nin %w: f32[2, 1, 3, 2]\n";

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <numeric>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "formats/onnx/activation.h"
 #include "formats/onnx/bias.h"
@@ -132,9 +134,46 @@ bool IsPlain(const Node& node) {
   return !a.transpose_a && !a.transpose_b && node.input(2) == nullptr;
 }
 
+// Whether the value is a transpose that moves the first axis before the last one or behind it.
+// ONNX Runtime makes one operator of that and a product, whose kernel crashes for float16.
+bool HasFirstAxisBehind(const Value* v) {
+  if (v->dtype() != DType::kF16 || v->def() == nullptr || !v->def()->Is("transpose")) return false;
+  std::vector<int64_t> perm = v->def()->attrs<TransposeAttrs>().perm;
+  const auto first = std::ranges::find(perm, 0);
+  if (perm.size() < 3 || perm.end() - first > 2) return false;
+  perm.erase(first);
+  return std::ranges::is_sorted(perm);
+}
+
+std::vector<std::string> WithFirstAxis(ExportContext& ctx, const std::string& value) {
+  if (ctx.opset() < 13) return {value};
+  return {value, ctx.AddInts({0}, "axes")};
+}
+
+void SetFirstAxis(const ExportContext& ctx, pb::NodeProto* node) {
+  if (ctx.opset() < 13) SetInts(node, "axes", {0});
+}
+
+// A product with one more axis, so that the transpose is no part of it.
+void WriteWithMoreAxes(ExportContext& ctx, const Node& node) {
+  const std::string wide = ctx.NewName(node.input(0)->name());
+  SetFirstAxis(ctx,
+               ctx.AddHelper("Unsqueeze", {{wide}, WithFirstAxis(ctx, ctx.NameOf(node.input(0)))}));
+  const std::string product = ctx.NewName(node.output()->name());
+  ctx.AddNode(node, "MatMul", {{product}, {wide, ctx.NameOf(node.input(1))}});
+  SetFirstAxis(
+      ctx, ctx.AddHelper("Squeeze", {{ctx.NameOf(node.output())}, WithFirstAxis(ctx, product)}));
+}
+
 Status WriteMatmul(ExportContext& ctx, const Node& node) {
   if (PrefersPackedForm(node, ctx.opset())) return WritePackedProduct(ctx, node);
   if (IsPlain(node)) {
+    const Type& b = node.input(1)->type();
+    if (HasFirstAxisBehind(node.input(0)) && b.ranked() &&
+        b.rank() <= node.input(0)->type().rank()) {
+      WriteWithMoreAxes(ctx, node);
+      return {};
+    }
     ctx.AddNode(node, "MatMul");
     return {};
   }
