@@ -27,11 +27,12 @@ Result<Tensor> InFloat32(const Tensor& tensor) {
   return b.Finish();
 }
 
-Status ChangeAttributes(Node& node) {
+// Makes float32 of the types that `changes` is true for.
+Status ChangeAttributes(Node& node, bool (*changes)(DType)) {
   for (const AttrField& field : node.attrs().info().fields) {
     const AttrValue value = node.attrs().Get(field);
     const DType* const type = std::get_if<DType>(&value);
-    if (type == nullptr || !IsOtherFloat(*type)) continue;
+    if (type == nullptr || !changes(*type)) continue;
     NN_ASSIGN(Attrs attrs, node.attrs().With(field.name, DType::kF32));
     node.set_attrs(std::move(attrs));
   }
@@ -54,7 +55,7 @@ Status ChangeFloats(Graph& graph) {
     v->set_type(std::move(type));
   }
   graph.EraseDeadValues();
-  for (Node& node : graph.nodes()) NN_RETURN_IF_ERROR(ChangeAttributes(node));
+  for (Node& node : graph.nodes()) NN_RETURN_IF_ERROR(ChangeAttributes(node, IsOtherFloat));
   return ForEachRegion(graph, ChangeFloats);
 }
 
@@ -170,7 +171,7 @@ Status Narrow(Graph& graph, Node& node) {
     type.dtype = DType::kF32;
     v->set_type(std::move(type));
   }
-  NN_RETURN_IF_ERROR(ChangeAttributes(node));
+  NN_RETURN_IF_ERROR(ChangeAttributes(node, [](DType t) { return t == DType::kF64; }));
   return InferNode(node);
 }
 

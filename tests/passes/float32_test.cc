@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "ir/text.h"
+#include "ir/verify.h"
 #include "passes/float32.h"
 #include "passes/passes.h"
 #include "support/run_graph.h"
@@ -102,6 +103,16 @@ TEST_CASE("inner float32: doubles inside of an operator") {
   const auto y = RunEverywhere(
       g, {Tensor::Of({2, 3}, std::vector<float>{3e30f, -3e-30f, 0, -4e30f, 4e-30f, 0})});
   CHECK(y[0].Identical(Tensor::Of({3}, std::vector<float>{5e30f, 5e-30f, 0})));
+}
+
+TEST_CASE("inner float32: other types stay") {
+  Graph g = OfOneOperator(R"(graph { in %x: f16[2] const %c: f64[] = [-1.5] %h = cast(%c) {to = f16}
+      %y = mul(%x, %h) out "y" = %y })",
+                          "mul");
+  REQUIRE(ComputeInnerInFloat32(g).has_value());
+  REQUIRE(Verify(g).has_value());
+  CHECK(g.outputs()[0].value->def()->input(1)->dtype() == DType::kF16);
+  CHECK(g.outputs()[0].value->def()->input(1)->def()->input(0)->dtype() == DType::kF32);
 }
 
 TEST_CASE("inner float32: doubles that the model asks for stay") {

@@ -109,7 +109,7 @@ class ExportContext {
   struct Operands {
     std::vector<TensorIndex> outputs, inputs;
   };
-  template <typename Options>
+  template <typename Options>  // NOLINTNEXTLINE(performance-unnecessary-value-param): is moved
   void AddOperator(fb::BuiltinOperator op, Operands operands, flatbuffers::Offset<Options> options,
                    const VersionTraits& traits = {}) {
     AddOperatorOf(op, std::move(operands), fb::BuiltinOptionsTraits<Options>::enum_value,
