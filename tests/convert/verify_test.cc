@@ -120,9 +120,10 @@ TEST_CASE("verification: quantized outputs may be one step apart, others not") {
 
 TEST_CASE("verification: quantized outputs are measured by the real numbers") {
   const auto shifted = [](int by) {
-    return Parse(fmt::format("graph {{ in %x: f32[2]  const %y: i16[2]{{scale=0.5}} = [10, {}]  "
-                             "out \"y\" = %y }}",
-                             20000 + by));
+    return Parse(
+        fmt::format("graph {{ in %x: f32[2]  const %y: i16[2]{{scale=0.5}} = [10, {}]  "
+                    "out \"y\" = %y }}",
+                    20000 + by));
   };
   const OutputDrift drift = Verify(shifted(0), shifted(4)).outputs[0];
   CHECK_FALSE(drift.worst.agrees);
