@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <optional>
 #include <tuple>
@@ -91,7 +92,7 @@ bool IsWorse(const Comparison& a, const Comparison& b) {
 // differently.
 struct Measure {
   Tolerance tolerance;
-  double magnitude = 0;  // what relative differences refer to; 0: they are the absolute ones
+  double magnitude = 0;  // what relative differences refer to; 0: none, they are the absolute ones
   double spared = 0;     // the absolute difference that agrees whatever atol and rtol are
 };
 
@@ -123,7 +124,9 @@ Status CompareRun(const SourceRuns& source, const std::vector<Tensor>& want,
     const double scale = measure.magnitude == 0 ? 1 : measure.magnitude;
     const double relative = c.max_absolute / scale;
     OutputDrift& drift = out.outputs[i];
-    if (!c.agrees) drift.accepting = std::max(drift.accepting, relative - measure.spared / scale);
+    constexpr double kNone = std::numeric_limits<double>::infinity();
+    const double accepting = measure.magnitude == 0 ? kNone : relative - measure.spared / scale;
+    if (!c.agrees) drift.accepting = std::max(drift.accepting, accepting);
     if (!drift.where.empty() && !IsWorse(drift.worst, c)) continue;
     drift.name = source.output_names[i];
     drift.type = DTypeName(want[i].dtype());

@@ -55,7 +55,7 @@ struct OutputDrift {
   // integers.
   double relative = 0;
   std::string where;  // Describe() of that run
-  // The rtol that accepts all runs: 0 if they are within the tolerance, or if no rtol does.
+  // The rtol that accepts all runs: 0 if they are within the tolerance, infinite if there is none.
   double accepting = 0;
 };
 

@@ -116,6 +116,7 @@ TEST_CASE("verification: quantized outputs may be one step apart, others not") {
   CHECK(Verify(shifted(quantized, 0), shifted(quantized, 1)).passed);
   CHECK(!Verify(shifted(quantized, 0), shifted(quantized, 2)).passed);
   CHECK(!Verify(shifted("u8[2]", 0), shifted("u8[2]", 1)).passed);
+  CHECK(std::isinf(Verify(shifted("u8[2]", 0), shifted("u8[2]", 1)).outputs[0].accepting));
 }
 
 TEST_CASE("verification: quantized outputs are measured by the real numbers") {
