@@ -102,10 +102,11 @@ TEST_CASE("tflite narrow casts: types whose values float32 does not have are ref
 }
 
 TEST_CASE("tflite casts: types that the kernel does not convert are refused") {
-  for (const auto& [type, remedy] : std::vector<std::pair<std::string, std::string>>{
+  for (const auto& row : std::vector<std::pair<std::string, std::string>>{
            {"f8e4m3fn", "; cast to f32 in the model, which has all of its values"},
            {"f8e5m2", "; cast to f32 in the model, which has all of its values"},
            {"u64", ""}}) {
+    const std::string &type = row.first, &remedy = row.second;
     CAPTURE(type);
     Graph to = Parse("graph { in %x: f32[2] %y = cast(%x) {to = " + type + "} out \"y\" = %y }");
     Graph from = Parse("graph { in %x: " + type + "[2] %y = cast(%x) {to = f32} out \"y\" = %y }");
