@@ -80,6 +80,13 @@ ReadModel FromDump(const std::string& text) {
   return *std::move(read);
 }
 
+ImportedModel ImportDump(const std::string& text) {
+  const ReadModel read = FromDump(text);
+  auto imported = read.format->import(*read.model);
+  REQUIRE_MESSAGE(imported.has_value(), imported.error().message());
+  return *std::move(imported);
+}
+
 Json DumpOf(const ReadModel& read) {
   const TempDir dir;
   REQUIRE(WriteDump(read, dir / "d.json").has_value());

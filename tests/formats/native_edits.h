@@ -16,6 +16,8 @@ namespace nn::test {
 
 // The model of a dump; a failed REQUIRE if it is none.
 ReadModel FromDump(const std::string& text);
+// Imported; a failed REQUIRE if that ends with an error.
+ImportedModel ImportDump(const std::string& text);
 // The member "model" of the dump of a model.
 Json DumpOf(const ReadModel& read);
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "formats/format.h"
+#include "formats/native_edits.h"
 #include "formats/tflite_file.h"
 #include "passes/legalize.h"
 #include "passes/passes.h"
@@ -59,17 +60,8 @@ std::string SpectrumModel(const char* lengths, int rows, int columns) {
                      lengths == nullptr ? ", 1" : "", lengths == nullptr ? 0 : 1);
 }
 
-ImportedModel ImportedText(const std::string& text) {
-  const auto read =
-      ReadModelBytes(Blob::Copy(std::as_bytes(std::span<const char>(text))), "m.json");
-  REQUIRE_MESSAGE(read.has_value(), read.error().message());
-  auto imported = read->format->import(*read->model);
-  REQUIRE_MESSAGE(imported.has_value(), imported.error().message());
-  return *std::move(imported);
-}
-
 Graph GraphOf(const std::string& text) {
-  ImportedModel imported = ImportedText(text);
+  ImportedModel imported = ImportDump(text);
   for (const UnsupportedNode& node : imported.unsupported) CAPTURE(node.reason);
   REQUIRE(imported.unsupported.empty());
   return std::move(imported.graph);
@@ -282,14 +274,12 @@ TEST_CASE("tflite: products of complex numbers") {
 }
 
 TEST_CASE("tflite: complex numbers that are unsupported are named") {
-  const ImportedModel wide = ImportedText(PartsModel("COMPLEX128", "[2]", "FLOAT64"));
+  const ImportedModel wide = ImportDump(PartsModel("COMPLEX128", "[2]", "FLOAT64"));
   REQUIRE(wide.unsupported.size() == 1);
   CHECK(wide.unsupported[0].reason == "absolute values of c128 are unsupported");
   const auto read = [](const std::string& text) {
-    const auto model =
-        ReadModelBytes(Blob::Copy(std::as_bytes(std::span<const char>(text))), "m.json");
-    REQUIRE(model.has_value());
-    const auto imported = model->format->import(*model->model);
+    const ReadModel model = FromDump(text);
+    const auto imported = model.format->import(*model.model);
     return imported ? std::string() : imported.error().message();
   };
   CHECK(read(PartsModel("FLOAT32", "[2]")).find("the operand is f32[2]; must be c64 or c128") !=

@@ -4,11 +4,11 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "formats/format.h"
+#include "formats/native_edits.h"
 #include "formats/tflite_file.h"
 #include "support/run_graph.h"
 
@@ -70,17 +70,8 @@ std::string BothModel(const char* time_major, const char* x) {
       "[0, 1, 2, 3, 4, 5, 6, 7, 8, -1, -1, -1]", "[9, 10]");
 }
 
-ImportedModel Imported(const std::string& text) {
-  const auto read =
-      ReadModelBytes(Blob::Copy(std::as_bytes(std::span<const char>(text))), "m.json");
-  REQUIRE_MESSAGE(read.has_value(), read.error().message());
-  auto imported = read->format->import(*read->model);
-  REQUIRE_MESSAGE(imported.has_value(), imported.error().message());
-  return *std::move(imported);
-}
-
 std::vector<std::vector<double>> RunOf(const std::string& text, const std::vector<double>& x) {
-  const ImportedModel model = Imported(text);
+  const ImportedModel model = ImportDump(text);
   for (const UnsupportedNode& node : model.unsupported) FAIL_CHECK(node.reason);
   REQUIRE(model.unsupported.empty());
   std::vector<std::vector<double>> out;
@@ -125,7 +116,7 @@ TEST_CASE("tflite hybrid rnn: a single step") {
 }
 
 TEST_CASE("tflite hybrid rnn: it is written with hybrid kernels") {
-  const ImportedModel model = Imported(SequenceModel("false"));
+  const ImportedModel model = ImportDump(SequenceModel("false"));
   const std::string file = FileOf(model.graph);
   for (const std::string& op : OperatorsOf(file)) CHECK(!op.starts_with("DEQUANTIZE"));
   const auto written = ImportFile(file);
@@ -148,7 +139,7 @@ TEST_CASE("tflite hybrid rnn: what the kernels do not compute is refused") {
             "on the first axis, because the kernel repeats them; nnconvert --dequantize converts "
             "the weights to floats"}}) {
     CAPTURE(r.reason);
-    const ImportedModel model = Imported(r.model);
+    const ImportedModel model = ImportDump(r.model);
     REQUIRE(model.unsupported.size() == 1);
     CAPTURE(model.unsupported[0].reason);
     CHECK(model.unsupported[0].reason.find(r.reason) != std::string::npos);

@@ -7,6 +7,7 @@
 #include "formats/onnx/family.h"
 #include "formats/onnx/linear_quant.h"
 #include "formats/onnx/tensor.h"
+#include "formats/onnx/unit_axis.h"
 #include "ops/array/gather.h"
 #include "ops/array/generate.h"
 #include "ops/array/positions.h"
@@ -222,10 +223,7 @@ Status WriteOneHotByEqual(ExportContext& ctx, const Node& node) {
   NN_ASSIGN(const Tensor positions, Tensor::Ints(numbers).Reshaped(shape));
   const std::string indices = ctx.NameAs(node.input(0), DType::kI64);
   const std::string wide = ctx.NewName("indices");
-  if (ctx.opset() < 13)
-    SetInts(ctx.AddHelper("Unsqueeze", {{wide}, {indices}}), "axes", {at});
-  else
-    ctx.AddHelper("Unsqueeze", {{wide}, {indices, ctx.AddInts({at}, "axes")}});
+  AddUnitAxis(ctx, "Unsqueeze", wide, indices, at);
   const std::string hot =
       ctx.AddValue("Equal", {wide, ctx.AddTensor(positions, "positions")}, "hot");
   const std::string values = ctx.NameOf(node.input(2));

@@ -11,6 +11,7 @@
 #include "formats/onnx/block_form.h"
 #include "formats/onnx/family.h"
 #include "formats/onnx/linear_quant.h"
+#include "formats/onnx/unit_axis.h"
 #include "ops/array/shape.h"
 
 namespace nn::onnx {
@@ -145,24 +146,13 @@ bool HasFirstAxisBehind(const Value* v) {
   return std::ranges::is_sorted(perm);
 }
 
-std::vector<std::string> WithFirstAxis(ExportContext& ctx, const std::string& value) {
-  if (ctx.opset() < 13) return {value};
-  return {value, ctx.AddInts({0}, "axes")};
-}
-
-void SetFirstAxis(const ExportContext& ctx, pb::NodeProto* node) {
-  if (ctx.opset() < 13) SetInts(node, "axes", {0});
-}
-
 // A product with one more axis, so that the transpose is no part of it.
 void WriteWithMoreAxes(ExportContext& ctx, const Node& node) {
   const std::string wide = ctx.NewName(node.input(0)->name());
-  SetFirstAxis(ctx,
-               ctx.AddHelper("Unsqueeze", {{wide}, WithFirstAxis(ctx, ctx.NameOf(node.input(0)))}));
+  AddUnitAxis(ctx, "Unsqueeze", wide, ctx.NameOf(node.input(0)), 0);
   const std::string product = ctx.NewName(node.output()->name());
   ctx.AddNode(node, "MatMul", {{product}, {wide, ctx.NameOf(node.input(1))}});
-  SetFirstAxis(
-      ctx, ctx.AddHelper("Squeeze", {{ctx.NameOf(node.output())}, WithFirstAxis(ctx, product)}));
+  AddUnitAxis(ctx, "Squeeze", ctx.NameOf(node.output()), product, 0);
 }
 
 Status WriteMatmul(ExportContext& ctx, const Node& node) {
