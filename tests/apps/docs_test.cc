@@ -135,20 +135,52 @@ TEST_CASE("docs: the commands of README.md on models of golden/") {
   RunBlocks("README.md", blocks);
 }
 
-TEST_CASE("docs: links lead to pages and headings") {
-  for (const fs::directory_entry& entry : fs::directory_iterator(NN_SOURCE_DIR "/docs/pages")) {
-    const std::string page = ReadText(entry.path().string());
-    for (size_t at = page.find("]("); at != std::string::npos; at = page.find("](", at + 1)) {
-      const std::string link = page.substr(at + 2, page.find(')', at) - at - 2);
-      const std::string file = link.substr(0, link.find('#'));
-      if (link.starts_with("https://")) continue;
-      CAPTURE(link);
-      // scripts/docs generates the others.
-      static const char* const kGenerated[] = {"formats.md", "arithmetic.md", "rules/index.md",
-                                               "operators/index.md"};
+// The files that the links of a page name, other than addresses.
+std::vector<std::string> LinkedFiles(const std::string& path) {
+  const std::string page = ReadText(path);
+  std::vector<std::string> files;
+  for (size_t at = page.find("]("); at != std::string::npos; at = page.find("](", at + 1)) {
+    const std::string link = page.substr(at + 2, page.find(')', at) - at - 2);
+    const std::string file = link.substr(0, link.find('#'));
+    if (!link.starts_with("https://") && !file.empty()) files.push_back(file);
+  }
+  return files;
+}
+
+TEST_CASE("docs: links lead to pages") {
+  const std::string docs = NN_SOURCE_DIR "/docs/";
+  for (const fs::directory_entry& entry : fs::directory_iterator(docs + "pages")) {
+    for (const std::string& file : LinkedFiles(entry.path().string())) {
+      CAPTURE(file);
+      // scripts/docs puts docs/spec and docs/design beside these pages, and generates the others.
+      static const char* const kGenerated[] = {"formats.md", "rules/index.md", "operators/index.md",
+                                               "design/index.md"};
       CHECK((std::count(std::begin(kGenerated), std::end(kGenerated), file) != 0 ||
-             Exists(NN_SOURCE_DIR "/docs/pages/" + file)));
+             Exists(docs + "pages/" + file) || Exists(docs + file)));
     }
+  }
+  for (const char* folder : {"spec", "design"})
+    for (const fs::directory_entry& entry : fs::directory_iterator(docs + folder))
+      for (const std::string& file : LinkedFiles(entry.path().string()))
+        CHECK_MESSAGE(Exists(docs + folder + "/" + file), entry.path().string(), ": ", file);
+  for (const std::string& file : LinkedFiles(NN_SOURCE_DIR "/ARCHITECTURE.md"))
+    CHECK_MESSAGE(Exists(NN_SOURCE_DIR "/" + file), file);
+}
+
+TEST_CASE("docs: design notes have one form and are listed") {
+  const std::string architecture = ReadText(NN_SOURCE_DIR "/ARCHITECTURE.md");
+  for (const fs::directory_entry& entry : fs::directory_iterator(NN_SOURCE_DIR "/docs/design")) {
+    const std::string name = entry.path().filename().string();
+    CAPTURE(name);
+    const std::string note = ReadText(entry.path().string());
+    CHECK(LinesOf(note).size() <= 120);
+    CHECK(note.starts_with("# " + name.substr(0, 3) + ". "));
+    size_t at = 0;
+    for (const char* section : {"Context", "Decision", "Alternatives", "Consequences"}) {
+      at = note.find(fmt::format("\n## {}\n\n", section), at);
+      CHECK_MESSAGE(at != std::string::npos, section);
+    }
+    CHECK(Contains(architecture, "(docs/design/" + name + ")"));
   }
 }
 
@@ -178,7 +210,8 @@ TEST_CASE("docs: pages of rules, operators and formats are generated") {
   CHECK(Contains(op, "\n| TensorFlow Lite | yes"));
   CHECK(Contains(ReadText(pages + "operators/index.md"), "\n| [conv](conv.md) |"));
   CHECK(Contains(ReadText(pages + "formats.md"), "\n## Core ML\n"));
-  CHECK(Contains(ReadText(pages + "arithmetic.md"), "Normative for the reference evaluation"));
+  CHECK(Contains(ReadText(pages + "spec/arithmetic.md"), "Normative for the reference evaluation"));
+  CHECK(Contains(ReadText(pages + "design/index.md"), "](053-elementary-functions.md)"));
 }
 
 }  // namespace
