@@ -6,6 +6,8 @@
 # @CALLS@ are copies of CALL with % replaced by their names; @NAMESPACE@ and @HEADER@ are as given.
 # RESULT is set to the source's path. With EVERY_FILE, a file that defines none is an error. The
 # lists are generated when the library is built, by running this file as a script.
+#
+# Design: docs/design/005-generated-registries.md.
 if(CMAKE_SCRIPT_MODE_FILE)
   file(GLOB_RECURSE files ${FOLDER}/*.cc)
   list(SORT files)

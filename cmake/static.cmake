@@ -1,6 +1,8 @@
 # Programs without shared libraries (NN_STATIC), for instance for containers and for any Linux. Debian's
 # development packages have archives of most libraries; NN_ARCHIVES is a folder with those of the others,
 # built from the sources of the same packages (scripts/packaging/archives).
+#
+# Design: docs/design/062-packages.md.
 set(NN_ARCHIVES "${PROJECT_BINARY_DIR}/archives" CACHE PATH
     "Folder whose lib/ has archives of libraries that are installed as shared ones only")
 

@@ -3,6 +3,8 @@
 #
 # Exceptions and setjmp are instructions of WebAssembly, which every module of a program must agree on.
 # Emscripten's own C++ library has no algorithms of std::ranges; one of the libraries replaces it.
+#
+# Design: docs/design/063-webassembly.md.
 get_filename_component(NN_WASM_LIBRARIES ${CMAKE_CURRENT_LIST_DIR}/../build-wasm/libraries ABSOLUTE)
 set(NN_WASM_FLAGS "-msimd128 -fwasm-exceptions -sSUPPORT_LONGJMP=wasm")
 set(CMAKE_C_FLAGS_INIT "${NN_WASM_FLAGS}")

@@ -1,5 +1,6 @@
 // Examples of rules: for every rule a model that breaks it, and a similar one that does not.
 // nnvalidate --explain shows them, and the tests run them.
+// Design: docs/design/057-rules-and-examples.md.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,5 @@
 // Identities of findings that survive another export of the model.
+// Design: docs/design/058-fingerprints.md.
 #pragma once
 
 #include <span>

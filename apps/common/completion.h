@@ -1,5 +1,6 @@
 // Shell completion and manual pages, generated from the options of a program: --completion and
 // --man-page.
+// Design: docs/design/060-completion.md.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -1,4 +1,5 @@
 // nninspect as a diff driver of Git (gitattributes(5)): --git-diff, --git-text and --git-setup.
+// Design: docs/design/064-git-drivers.md.
 #pragma once
 
 #include <string>

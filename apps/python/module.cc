@@ -1,5 +1,6 @@
 // nnsuite._core: the C interface (nnsuite/nnsuite.h) as Python classes. The package nnsuite, in
 // Python, gives it names and NumPy types.
+// Design: docs/design/003-python-package.md.
 #include <nnsuite/nnsuite.h>
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>

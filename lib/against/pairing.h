@@ -1,4 +1,5 @@
 // Pairs the values of two graphs that should have equal contents, up to the order of axes.
+// Design: docs/design/055-comparing-models.md.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,6 @@
 // Finds the operators of a float32 model that must stay float32 if the others compute in a narrower
 // type.
+// Design: docs/design/056-float32-search.md.
 #pragma once
 
 #include <cstdint>

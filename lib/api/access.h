@@ -1,5 +1,6 @@
 // The implementation of the classes in include/nnsuite/, and conversions between them and the
 // library's own classes.
+// Design: docs/design/001-public-library.md.
 #pragma once
 
 #include <memory>

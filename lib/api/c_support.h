@@ -1,4 +1,5 @@
 // The handles of the C interface (nnsuite/nnsuite.h), and its border: no exception passes it.
+// Design: docs/design/002-c-interface.md.
 #pragma once
 
 #include <cstddef>

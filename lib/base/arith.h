@@ -1,5 +1,4 @@
-// Scalar forms of the operations used by the arithmetic contract (ARCHITECTURE.md, "Arithmetic
-// contract").
+// Scalar forms of the operations of the arithmetic contract (docs/spec/arithmetic.md).
 #pragma once
 
 #include <cmath>

@@ -1,5 +1,6 @@
 // Immutable bytes with shared ownership. Tensor data is a Blob, so weights can be views of the
 // mapped model file and copying a tensor is cheap.
+// Design: docs/design/044-deferred-data.md.
 #pragma once
 
 #include <cstddef>

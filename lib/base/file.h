@@ -1,4 +1,5 @@
 // Reads whole files, and writes files atomically.
+// Design: docs/design/045-atomic-output.md.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
 // A vector of few elements: the first kInline ones are stored in the object itself.
+// Design: docs/design/011-graph-memory.md.
 #pragma once
 
 #include <algorithm>

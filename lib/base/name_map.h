@@ -1,6 +1,8 @@
 // A hash table by names. Models have millions of names, and most of the time of their tables is
 // spent waiting for memory: this one reads one place per lookup, plus the entry if there is one,
 // where std::unordered_map reads three or more.
+//
+// Design: docs/design/011-graph-memory.md.
 #pragma once
 
 #include <cstddef>

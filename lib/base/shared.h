@@ -1,6 +1,8 @@
 // Immutable values that copies share, behind one pointer: half the size of std::shared_ptr, for
 // members of objects that exist by the million. Reference counts are atomic; as with
 // std::shared_ptr, one object must not be changed while another thread uses that object.
+//
+// Design: docs/design/011-graph-memory.md.
 #pragma once
 
 #include <atomic>

@@ -2,6 +2,8 @@
 // in the destination's folder, have names that begin with kStagingPrefix, and are locked (flock) by
 // the process that writes them. Unlocked ones were left behind by a process that died; the next
 // process removes them.
+//
+// Design: docs/design/045-atomic-output.md.
 #pragma once
 
 #include <optional>

@@ -7,6 +7,8 @@
 //
 // The caller also executes items and waits only for items that another thread has started. A thread
 // that the system does not schedule therefore delays nothing.
+//
+// Design: docs/design/048-thread-pool.md.
 #pragma once
 
 #include <atomic>

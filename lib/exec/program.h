@@ -2,7 +2,9 @@
 // times.
 //
 // Every output has the same bits for every backend, SIMD target and number of threads
-// (ARCHITECTURE.md, "Arithmetic contract"). NaN in an output is always the same quiet NaN.
+// (docs/spec/arithmetic.md). NaN in an output is always the same quiet NaN.
+//
+// Design: docs/design/046-execution-plans.md.
 #pragma once
 
 #include <cstdint>
@@ -140,7 +142,7 @@ class Program {
   // and by name. It lives as long as the program.
   const Graph& graph() const;
   // Whether there is a plan of the whole graph: not for the reference backend, graphs with strings,
-  // or shapes known only at run time, of which parts are planned (ARCHITECTURE.md, "Executor").
+  // or shapes known only at run time (docs/design/047-open-shapes-in-runs.md).
   bool planned() const;
   const std::vector<StepInfo>& steps() const;
   // The description of the plan; empty if there is none.

@@ -1,5 +1,6 @@
 // Computes the values of a graph one by one, in an order that the caller chooses, and keeps only
 // those that are still needed. Every value has the bits that a Program computes.
+// Design: docs/design/055-comparing-models.md.
 #pragma once
 
 #include <cstdint>

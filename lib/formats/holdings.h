@@ -1,4 +1,5 @@
 // The inventory of a model file: what it holds beside the graph that it computes.
+// Design: docs/design/040-inventory.md.
 #pragma once
 
 #include <string>

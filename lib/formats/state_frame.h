@@ -1,4 +1,5 @@
 // The frame of a model that keeps states from run to run.
+// Design: docs/design/018-states.md.
 #pragma once
 
 #include <memory>

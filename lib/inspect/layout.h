@@ -2,6 +2,8 @@
 // them: layers by longest paths, order within a layer by barycenters, positions after Brandes and
 // Koepf, "Fast and Simple Horizontal Coordinate Assignment" (2001). Near linear in boxes and the
 // layers that edges cross, and deterministic.
+//
+// Design: docs/design/054-inspection-pages.md.
 #pragma once
 
 #include <array>

@@ -1,4 +1,5 @@
 // Pages that show models in a browser: one HTML file each, without references to others.
+// Design: docs/design/054-inspection-pages.md.
 #pragma once
 
 #include <cstddef>

@@ -9,6 +9,8 @@
 // Every operation takes bounded time and memory. A result above the limits below is replaced by an
 // opaque symbol, whose name is a digest of the operation and its operands: equal computations give
 // equal symbols, and nothing else is known about them. IsOpaque() recognizes them by name.
+//
+// Design: docs/design/009-dimension-limits.md.
 #pragma once
 
 #include <compare>

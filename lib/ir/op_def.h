@@ -1,6 +1,8 @@
 // The definition of an operator, independent of the encodings of file formats. Each operator is
 // defined once, in lib/ops/<kind>/<family>.cc, and registered by that file's function
 // Register<Family>Ops.
+//
+// Design: docs/design/004-operator-definitions.md.
 #pragma once
 
 #include <cstdint>

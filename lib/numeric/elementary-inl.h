@@ -25,6 +25,8 @@
 //
 // Each function is a pure function of its own lane: AnyTrue() may only skip work whose results no
 // lane would use.
+//
+// Design: docs/design/053-elementary-functions.md.
 #if defined(NN_OPS_ELEMENTARY_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef NN_OPS_ELEMENTARY_INL_H_
 #undef NN_OPS_ELEMENTARY_INL_H_

@@ -1,6 +1,8 @@
 // Edits of a model's interface: sizes of inputs, layouts, preprocessing, and models in a row. Each
 // keeps the graph valid, and states how the edited model computes its outputs from the model before
 // the edit, so that a run can verify it.
+//
+// Design: docs/design/030-interface-edits.md.
 #pragma once
 
 #include <cstdint>

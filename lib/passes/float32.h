@@ -1,4 +1,5 @@
 // Floating-point types in float32.
+// Design: docs/design/026-float-types.md.
 #pragma once
 
 #include "base/status.h"

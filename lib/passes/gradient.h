@@ -1,4 +1,5 @@
 // Reverse-mode differentiation of values of a graph.
+// Design: docs/design/032-gradients.md.
 #pragma once
 
 #include <span>

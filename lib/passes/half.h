@@ -1,4 +1,5 @@
 // Weights and arithmetic in floating-point types of 16 bits.
+// Design: docs/design/026-float-types.md.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
 // Unrolled recurrent layers, fused into rnn, gru and lstm: the inverse of ops/recurrent/unroll.h.
+// Design: docs/design/024-recurrent-idioms.md.
 #pragma once
 
 #include <cstdint>

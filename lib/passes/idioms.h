@@ -1,5 +1,6 @@
 // Idioms: functions that exporters decompose for lack of an operator, fused into the operator.
 // Results round differently, except those of operators that only move elements.
+// Design: docs/design/023-idioms.md.
 #pragma once
 
 #include <cstdint>

@@ -5,6 +5,8 @@
 // through arithmetic with constants. A token index that is clipped, cast and added to an offset is
 // therefore drawn from the rows of the table that it selects from. Requirements that depend on a
 // computation of the graph (a length that must match another input) are not found.
+//
+// Design: docs/design/033-seeded-inputs.md.
 #pragma once
 
 #include <cstddef>

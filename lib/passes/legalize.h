@@ -1,4 +1,5 @@
 // Legalizes a graph for a consumer: a file format or the executor.
+// Design: docs/design/007-legalization.md.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
 // Sizes that a model fixes become symbols. Part of the edits of sizes (passes/edits.h).
+// Design: docs/design/031-open-sizes.md.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 // Graph transformations for any consumer. Each keeps the graph valid; in debug builds, RunPass
 // verifies it after each pass.
+// Design: docs/design/010-declared-shapes.md.
 #pragma once
 
 #include <cstdint>

@@ -2,6 +2,8 @@
 // TensorFlow Lite, and float operators between dequantize and quantize ("QDQ"), as in ONNX. In both
 // forms the types of the quantized values hold scales and zero points, so the conversion is
 // lossless.
+//
+// Design: docs/design/027-quantized-forms.md.
 #pragma once
 
 #include <cstdint>

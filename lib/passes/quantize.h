@@ -1,4 +1,5 @@
 // Quantization of float32 graphs: of weights only, or of operators with the ranges of their values.
+// Design: docs/design/028-quantization.md.
 #pragma once
 
 #include <cstdint>

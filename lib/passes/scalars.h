@@ -1,4 +1,5 @@
 // For targets without tensors of rank 0. Part of Legalize.
+// Design: docs/design/008-scalars-as-vectors.md.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,5 @@
 // Removes what a graph computes in vain, and joins operators that are one.
+// Design: docs/design/025-simplification.md.
 #pragma once
 
 #include <span>

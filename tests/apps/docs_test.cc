@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 #include <span>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "apps/program.h"
@@ -183,6 +185,29 @@ TEST_CASE("docs: design notes have one form and are listed") {
     }
     CHECK(Contains(architecture, "(docs/design/" + name + ")"));
   }
+}
+
+TEST_CASE("docs: sources name the design notes that they embody") {
+  static constexpr std::string_view kMark = " Design: docs/design/";
+  std::set<std::string> named;
+  for (const char* folder :
+       {"lib", "validators", "apps", "cmake", "scripts/zoo", "tests/cross", "tests/fuzz"}) {
+    for (const fs::directory_entry& entry :
+         fs::recursive_directory_iterator(std::string(NN_SOURCE_DIR "/") + folder)) {
+      const std::string extension = entry.path().extension().string();
+      if (extension != ".h" && extension != ".cc" && extension != ".cmake" && extension != ".py")
+        continue;
+      const std::string text = ReadText(entry.path().string());
+      for (size_t at = text.find(kMark); at != std::string::npos; at = text.find(kMark, at + 1)) {
+        const size_t begin = at + kMark.size();
+        const std::string name = text.substr(begin, text.find(".md.\n", begin) + 3 - begin);
+        CHECK_MESSAGE(Exists(NN_SOURCE_DIR "/docs/design/" + name), entry.path().string());
+        named.insert(name);
+      }
+    }
+  }
+  for (const fs::directory_entry& entry : fs::directory_iterator(NN_SOURCE_DIR "/docs/design"))
+    CHECK_MESSAGE(named.contains(entry.path().filename().string()), entry.path().string());
 }
 
 TEST_CASE("docs: pages of rules, operators and formats are generated") {

@@ -16,6 +16,8 @@
 // A row is named after its operator; "/" and a detail follow if the operator has several. Every
 // combination of the values of "for" is a case: $T is replaced by the value. "range" gives the
 // smallest and the largest element of an input, by name; other inputs are SeededTensor's.
+//
+// Design: docs/design/059-support-claims.md.
 #pragma once
 
 #include <map>

@@ -42,8 +42,8 @@ inline double GeluTanh(double x) {
 inline double Selu(double x) {
   return double{1.0507009873554805f} * (x > 0 ? x : double{1.6732632423543772f} * std::expm1(x));
 }
-// A line with its product and its sum rounded: that is its definition (ARCHITECTURE.md, "Arithmetic
-// contract", 6). The sum of two floats in double precision is rounded once more without harm.
+// A line with its product and its sum rounded: that is its definition (docs/spec/arithmetic.md,
+// rule 6). The sum of two floats in double precision is rounded once more without harm.
 inline double Line(double x, float slope, float shift) {
   const auto product = static_cast<float>(x * double{slope});
   const auto sum = static_cast<float>(double{product} + double{shift});

@@ -1,5 +1,6 @@
 // The operations of the programs on arbitrary bytes, shared by the mutation tests and the fuzz
 // targets.
+// Design: docs/design/042-untrusted-models.md.
 #pragma once
 
 #include <span>

@@ -11,6 +11,8 @@
 // - JPEG: the accurate integer transform, and interpolated ("fancy") chroma. The bits of formats
 //   that lose information (JPEG, JPEG 2000, WebP, and TIFF with them) depend on the version of the
 //   library.
+//
+// Design: docs/design/017-image-decoding.md.
 #pragma once
 
 #include <cstdint>

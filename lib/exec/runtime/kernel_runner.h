@@ -8,6 +8,8 @@
 // Planning orders the weights anew, which takes as long as a product with a few rows. What uses its
 // weights that little is planned when it meets the same shapes again: the sizes of a loop that
 // collects something never come back.
+//
+// Design: docs/design/047-open-shapes-in-runs.md.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,8 @@
 // Attention, y = softmax(q k + ...) v, with a large matrix of scores: computed in bands of query
 // rows, so that only one band exists at a time. Every row is computed as by the separate operators,
 // so the bits are the same.
+//
+// Design: docs/design/051-attention-bands.md.
 #pragma once
 
 #include <span>

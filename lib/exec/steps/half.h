@@ -1,5 +1,6 @@
 // float16 and bfloat16: by the arithmetic contract their operators are computed in float32 and
 // rounded once, so they can use the float32 kernels.
+// Design: docs/design/049-16-bit-execution.md.
 #pragma once
 
 #include <unordered_set>

@@ -3,6 +3,8 @@
 // computed, and their results selected. Operators have no effects besides their results, so that
 // the others do no harm, except that an operator that fails for its inputs ends the run in a branch
 // that is not taken, too.
+//
+// Design: docs/design/019-control-flow.md.
 #pragma once
 
 #include <cstdint>

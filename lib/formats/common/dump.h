@@ -2,6 +2,8 @@
 // parts that all formats share.
 //
 // formats/common/dump_writer.h has the forms of text, bytes and lists.
+//
+// Design: docs/design/039-copies-and-dumps.md.
 #pragma once
 
 #include <cstdint>

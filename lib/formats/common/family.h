@@ -2,6 +2,8 @@
 // import, export, and the reasons why some nodes cannot be exported. It defines `Family
 // <Name>Family()`, which the build finds: it generates Families() from all of these functions. No
 // operator is in two families.
+//
+// Design: docs/design/005-generated-registries.md.
 #pragma once
 
 #include <span>

@@ -2,6 +2,8 @@
 // writes to it, and an offset read a second time may then point anywhere. Therefore the structure
 // is read from a private copy, and only data, in which any bytes are valid, remain views of the
 // file.
+//
+// Design: docs/design/043-stable-flatbuffers.md.
 #pragma once
 
 #include <flatbuffers/flatbuffers.h>

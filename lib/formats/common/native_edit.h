@@ -1,5 +1,6 @@
 // Edits of native models, without import (Format::flow and Format::edit). Formats state what their
 // operators read and write, and carry an edit out; lib/edit decides what the edit is.
+// Design: docs/design/041-native-edits.md.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,5 @@
 // The side files that a model names.
+// Design: docs/design/042-untrusted-models.md.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
 // Integer arithmetic in Core ML, which computes with float32.
+// Design: docs/design/037-coreml-integers.md.
 #pragma once
 
 #include <string>

@@ -1,6 +1,8 @@
 // How graph nodes fit the signatures of layers: each is written on trial, and its layers are
 // compared with the table (signature.h) and the constraints (signature_constraints.h). These alone
 // therefore determine what Core ML can represent.
+//
+// Design: docs/design/034-trial-writes.md.
 #pragma once
 
 #include <cstdint>

@@ -3,6 +3,8 @@
 // Signatures (signature.h) name the constraints of each operation. Rules report the violations in a
 // file; legalization writes each node on trial and refuses a node that violates one. The exporter
 // therefore accepts exactly what the rules accept.
+//
+// Design: docs/design/034-trial-writes.md.
 #pragma once
 
 #include <fmt/core.h>

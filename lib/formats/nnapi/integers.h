@@ -1,4 +1,5 @@
 // Integers and booleans, which NNAPI 1.0 does not compute, as float32.
+// Design: docs/design/038-nnapi-arithmetic.md.
 #pragma once
 
 #include <optional>

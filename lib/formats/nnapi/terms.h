@@ -1,4 +1,5 @@
 // Formulas as nodes of a graph, for rewrites (rewrites.h).
+// Design: docs/design/038-nnapi-arithmetic.md.
 #pragma once
 
 #include <string_view>

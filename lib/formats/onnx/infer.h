@@ -1,6 +1,8 @@
 // Type inference of ONNX operators without graph operators. One function per operator, in
 // infer_<family>.cc, listed with the operator set version from which it applies. Other operators
 // use the graph's inference (import.h).
+//
+// Design: docs/design/036-onnx-type-inference.md.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,5 @@
 // Decompositions of operators that an older operator set lacks, or has in a narrower form.
+// Design: docs/design/035-onnx-operator-sets.md.
 #pragma once
 
 #include <span>

@@ -1,6 +1,8 @@
 // How graph nodes fit the operator schemas: each is written on trial, and its ONNX nodes are
 // compared with the schemas (schema.h). The schemas alone therefore determine what ONNX can
 // represent.
+//
+// Design: docs/design/034-trial-writes.md.
 #pragma once
 
 #include <cstdint>

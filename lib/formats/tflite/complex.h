@@ -1,5 +1,6 @@
 // Complex numbers (c64, c128) in the graph, which computes with their parts: real numbers in a last
 // axis of 2 elements.
+// Design: docs/design/015-complex-numbers.md.
 #pragma once
 
 #include <cstdint>

@@ -5,6 +5,8 @@
 //
 // Source: tflite/kernels/{fully_connected,batch_matmul,conv,depthwise_conv,transpose_conv}.cc,
 // EvalHybrid*. XNNPACK, which LiteRT uses by default, rounds all inputs asymmetrically.
+//
+// Design: docs/design/029-hybrid-operators.md.
 #pragma once
 
 #include <cstddef>

@@ -22,6 +22,8 @@
 //   #1        number of elements that preparation requires
 //
 // Source: tflite/core/kernels/register.cc, tflite/kernels/*.cc (Prepare), August 2026.
+//
+// Design: docs/design/034-trial-writes.md.
 #pragma once
 
 #include <cstdint>

@@ -4,6 +4,8 @@
 // the last value is dropped or becomes an output.
 //
 // Hash tables are variables that are assigned once and are empty before.
+//
+// Design: docs/design/018-states.md.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,8 @@
 // Sequences, empty optionals and maps of ONNX while a model is imported. The graph has tensors
 // only: the importer resolves every operator on sequences, whose lengths and positions no run may
 // change.
+//
+// Design: docs/design/021-sequences.md.
 #pragma once
 
 #include <span>

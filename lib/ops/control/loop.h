@@ -1,5 +1,6 @@
 // Loops and branches that a run decides about. Those that no run changes are unrolled and inlined
 // by the importers (formats/common/control_flow.h).
+// Design: docs/design/020-regions.md.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
 // Subgraphs of operators.
+// Design: docs/design/020-regions.md.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,5 @@
 // The discrete Fourier transform of sequences of complex numbers in double.
+// Design: docs/design/052-fourier-transforms.md.
 #pragma once
 
 #include <cstddef>

@@ -11,6 +11,8 @@
 //
 // These are the numbers of the first run of TensorFlow Lite's operators, up to the rounding of
 // elementary functions. Other implementations draw different numbers.
+//
+// Design: docs/design/014-random-numbers.md.
 #pragma once
 
 #include <cstdint>

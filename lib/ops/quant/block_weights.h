@@ -1,4 +1,5 @@
 // Weights that are stored as small integers and used as float32.
+// Design: docs/design/050-block-weights.md.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,5 @@
 // Recurrent layers as one group of elementary operators per step, for formats without such layers.
+// Design: docs/design/022-recurrent-unrolling.md.
 #pragma once
 
 #include <cstdint>

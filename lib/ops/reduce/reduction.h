@@ -1,6 +1,5 @@
-// Building blocks of reductions: the order in which elements are added (ARCHITECTURE.md,
-// "Arithmetic contract", 2), rows of elements over any set of axes, and how axes follow a
-// permutation.
+// Building blocks of reductions: the order in which elements are added (docs/spec/arithmetic.md,
+// rule 2), rows of elements over any set of axes, and how axes follow a permutation.
 #pragma once
 
 #include <array>

@@ -17,6 +17,8 @@
 //   min   the smallest vote, and at most the largest finite number
 //   max   the largest vote, and at least the smallest finite number
 // Those numbers are in the type of the arithmetic; for f16 and bf16 they are rounded to infinities.
+//
+// Design: docs/design/013-tree-ensembles.md.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
 // Operators that are defined by their decomposition (OpDef::eval).
+// Design: docs/design/012-compositions.md.
 #pragma once
 
 #include <cstddef>

@@ -2,6 +2,8 @@
 // domains (passes/input_domains.h), so that a model with indices, shapes or logarithms can be run
 // without real data. Each family declares the requirements of its operators in a function
 // Add<Family>Domains(DomainTable& domains), which the build finds.
+//
+// Design: docs/design/033-seeded-inputs.md.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
 // Sliding windows over spatial axes, shared by convolution and pooling.
+// Design: docs/design/006-layout-attributes.md.
 #pragma once
 
 #include <cstdint>

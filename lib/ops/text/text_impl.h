@@ -1,4 +1,5 @@
 // Shared by the operators on strings.
+// Design: docs/design/016-strings.md.
 #pragma once
 
 #include "base/status.h"

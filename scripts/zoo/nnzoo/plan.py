@@ -1,5 +1,6 @@
 """The plan of a run: batches of models, each a job. A batch is a file, whose name is a digest of
 its contents, so that Snakemake repeats no batch that is finished."""
+# Design: docs/design/061-model-collections.md.
 import dataclasses
 import json
 import pathlib
