@@ -13,7 +13,7 @@ bool IsImageFile(const Blob& file);
 
 // The picture as one array for the input, which has 3 axes, or 4 with a batch of 1.
 //
-// The channels are the axis in front of or behind the two others that has 3 elements, or 1. The
+// The channels are the axis before or after the two others that has 3 elements, or 1. The
 // picture is resized to the size of the input, or to --image-size: bilinear, between centers of
 // pixels, with a filter as wide as the step where it shrinks, and rounded to whole numbers, as
 // picture libraries do. "crop" keeps its proportions: the middle of what covers the size.

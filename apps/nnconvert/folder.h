@@ -8,8 +8,8 @@
 
 namespace nn::app {
 
-// Whether `path` stands for models: a pattern, or a folder that is not itself a model, or known to
-// be something else.
+// Whether `path` matches several models: a pattern, or a folder that is not itself a model, or
+// known to be something else.
 bool IsFolderOfModels(const std::string& path);
 
 // Converts the models below the folder `arguments.input` (folder_plan.h) to the folder

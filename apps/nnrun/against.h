@@ -1,4 +1,4 @@
-// nnrun --against: where a model parts from another one, or from recorded values.
+// nnrun --against: where two models diverge, or a model diverges from recorded values.
 #pragma once
 
 #include <functional>
@@ -67,10 +67,10 @@ struct AgainstSummary {
   size_t recorded = 0;               // values without a counterpart in the model
   uint64_t peak_bytes = 0;           // of the values that existed at the same time, in both models
 
-  // The first value that parts; null if there is none.
+  // The first value that differs; null if all agree.
   const against::ValueDrift* first() const;
 };
-// Writes the operators that compute the first value that parts from values that agree, as
+// Writes the operators that compute the first value that differs although its inputs agree, as
 // model.onnx in the folder, with inputs.npz, got.npz and, with the numbers of the counterpart,
 // want.npz. `model` is started; `want` is what Reference::Take() returns. Operators that ONNX
 // cannot express are a warning, and there is no model.onnx.

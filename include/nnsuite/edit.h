@@ -22,7 +22,7 @@ namespace nnsuite {
 
 // The parts of an edit, which apply in this order. A pattern is the name of a value, or a pattern
 // for such names (fnmatch: *, ?, [...]); if no value matches, the name or the type of operators,
-// which stands for what they read (where a part starts) or what they write (where it ends).
+// which selects their inputs (at the start of a part) or their outputs (at its end).
 struct EditOptions {
   // "FROM..TO": lists of patterns, separated by commas. The model becomes the part that computes TO
   // from FROM; without one of them, from the inputs or to the outputs.
@@ -31,11 +31,11 @@ struct EditOptions {
   std::vector<std::string> cut_after = {};  // become outputs, in place of those that depend on them
   std::vector<std::string> remove_outputs = {};  // patterns for names of outputs
   std::vector<std::string> add_outputs = {};
-  // "PATTERN=NEW" for values; each "*" of NEW stands for what that of the pattern matches.
+  // "PATTERN=NEW" for values; each "*" of NEW is the text that the "*" of the pattern matches.
   std::vector<std::string> renames = {};
   std::vector<std::string> metadata = {};  // "KEY=TEXT"; without a text, the entry is removed
-  // What is there for readers only, and is removed: "docs", "names" (of operators, and of values
-  // that are no inputs or outputs) and "metadata", with commas between, or "all".
+  // Informational contents to remove: "docs", "names" (of operators, and of values that are not
+  // inputs or outputs) and "metadata", separated by commas, or "all".
   std::string strip = {};
 };
 

@@ -204,7 +204,7 @@ const int64_t* nnsuite_tensor_shape(const nnsuite_tensor* tensor);
 // The contents, which belong to the tensor, aligned to 16 bytes; NULL and 0 for strings.
 const void* nnsuite_tensor_bytes(const nnsuite_tensor* tensor);
 size_t nnsuite_tensor_size(const nnsuite_tensor* tensor);
-// Element `index` of a tensor of strings, of `*size` bytes and a zero byte behind them; NULL for
+// Element `index` of a tensor of strings, of `*size` bytes followed by a zero byte; NULL for
 // other tensors, and beyond the last element.
 const char* nnsuite_tensor_text(const nnsuite_tensor* tensor, size_t index, size_t* size);
 

@@ -41,7 +41,7 @@ class NameTable {
 
  private:
   std::vector<SharedString> owned_;
-  NameMap<int> taken_;  // the last number tried behind each name
+  NameMap<int> taken_;  // the last number tried after each name
 };
 
 }  // namespace nn

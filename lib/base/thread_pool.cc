@@ -36,15 +36,15 @@ void Pause() {
 template <typename Condition>
 bool Spin(Condition condition) {
   using Clock = std::chrono::steady_clock;
-  constexpr auto kLongest = std::chrono::microseconds(100);
-  constexpr int kAsks = 32;  // checks between clock reads
+  constexpr auto kMaxSpin = std::chrono::microseconds(100);
+  constexpr int kChecksPerClockRead = 32;
   const auto begin = Clock::now();
   do {
-    for (int i = 0; i < kAsks; ++i) {
+    for (int i = 0; i < kChecksPerClockRead; ++i) {
       if (condition()) return true;
       Pause();
     }
-  } while (Clock::now() - begin < kLongest);
+  } while (Clock::now() - begin < kMaxSpin);
   return false;
 }
 

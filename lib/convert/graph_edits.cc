@@ -170,7 +170,7 @@ Status SetOne(const std::string& setting, const std::string& option, Preprocessi
   return {};
 }
 
-// The layouts of inputs, which are hard to tell behind preprocessing.
+// The layouts of inputs, which are hard to recognize after preprocessing.
 using Layouts = std::vector<std::optional<Layout>>;
 
 Result<GraphEdit> Preprocess(const std::string& text, const Format& format, Graph& graph,

@@ -20,7 +20,7 @@ namespace nn {
 
 using nnsuite::GraphEdits;
 
-// What is edited, and what else applies to it.
+// The model to edit, and the settings of its import.
 struct ModelToEdit {
   const Format& format;
   std::string path;  // for messages

@@ -30,7 +30,7 @@ Result<std::vector<bool>> OutOfRange(const Graph& graph, DType type, const Verif
       for (Value* v : list)
         if (IsMeasured(v) && seen.insert(v).second) values.push_back(v);
   }
-  // The largest magnitude of each value becomes an output behind those of the model.
+  // The largest magnitude of each value becomes an output after those of the model.
   const size_t first = measured.outputs().size();
   for (size_t i = 0; i < values.size(); ++i) {
     NN_ASSIGN(Node* const magnitude, measured.Append("abs", {values[i]}));

@@ -20,7 +20,7 @@ struct KeptState {
   Type type = {};  // of its input, and of the initial value
 };
 
-// Takes those of `states` whose input and output the graph has, and moves these behind the other
+// Takes those of `states` whose input and output the graph has, and moves these after the other
 // inputs and outputs, in the order of the result. The others have become ports of the application.
 std::vector<KeptState> TakeKeptStates(Graph& graph, std::vector<ModelState>& states);
 

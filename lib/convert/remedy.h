@@ -1,4 +1,4 @@
-// What a user can do about operators that a format cannot hold.
+// Finds the options that make refused operators convertible.
 #pragma once
 
 #include <cstddef>

@@ -48,7 +48,7 @@ class Values {
   std::unordered_set<size_t> set_;
 };
 
-// What stands for an operator that a pattern matches.
+// The values that an operator selects when a pattern matches it.
 enum class Side : uint8_t { kReads, kWrites };
 
 class Planner {

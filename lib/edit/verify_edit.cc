@@ -122,7 +122,7 @@ Result<Verification> VerifyEdit(const ReadModel& source, const EditedModel& edit
     return UnsupportedError("an input or output is no tensor");
   NN_ASSIGN(Copy whole, CopyOf(imported->graph));
   NN_ASSIGN(Copy joined, CopyOf(imported->graph));
-  // The part behind the whole, which computes its inputs.
+  // The edited model appended to the source, which computes its inputs.
   std::vector<Value*> inputs;
   for (const std::string& name : input_names) {
     NN_ASSIGN(Value* const value, joined.Find(name));

@@ -346,7 +346,7 @@ Status WriteDump(const ReadModel& model, const std::string& path, const DumpOpti
 // The model whose dump is that of `model` after an RFC 6902 patch, a JSON array of operations on
 // paths such as "/model/graph/node/3/name". Tensor data do not pass through the text: in the
 // patched document they are {"stored": NAME, ...}. `path` is that of the model. kUsage for a patch
-// that is none or does not apply; kParse, with the location, for a result that is no model.
+// that is malformed or does not apply; kParse, with the location, if the result is not a model.
 Result<ReadModel> PatchModel(const ReadModel& model, std::string_view patch,
                              const std::string& path, const ReadLimits& limits = {});
 

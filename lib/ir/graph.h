@@ -270,7 +270,7 @@ class Graph {
   bool HasUses(const Value* value) const { return !value->uses().empty() || IsOutput(value); }
 
   // Sorts nodes so that every value is defined before it is used. Keeps the current order where
-  // possible: nodes that must move are placed behind those that need not. kModel if there is a
+  // possible: nodes that must move are placed after those that need not. kModel if there is a
   // cycle.
   Status SortNodes();
 

@@ -1,6 +1,6 @@
 // The list of elementwise functions: X(operator name, function of functions-inl.h).
 //
-// A function in the list has a scalar reference and a SIMD kernel, and can be fused behind the
+// A function in the list has a scalar reference and a SIMD kernel, and can be fused after the
 // kernels that produce its input. elementwise_*.cc defines everything else about its operator.
 #pragma once
 

@@ -230,7 +230,7 @@ class Flood {
     return options_.moves_interface && n.output()->uses().empty() && graph_.IsOutput(n.output());
   }
 
-  // The cost of the axis nodes directly behind an input, before or after the change.
+  // The cost of the axis nodes directly after an input, before or after the change.
   int64_t InputCost(Value* input, bool after) const {
     const AxisMap identity = AxisMap::Identity(input->type().rank());
     const auto own = after ? maps_.find(input) : maps_.end();

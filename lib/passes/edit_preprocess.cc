@@ -20,7 +20,7 @@ namespace {
 // The axes of an input that takes pictures.
 struct PictureAxes {
   Layout layout = Layout::kNcx;
-  size_t channels = 0, height = 0;  // width is the axis behind the height
+  size_t channels = 0, height = 0;  // width is the axis after the height
 };
 
 std::optional<PictureAxes> PictureAxesOf(const Value& value, std::optional<Layout> layout) {
@@ -156,7 +156,7 @@ Result<Plan> PlanOf(const Port& port, const Preprocessing& p) {
   return plan;
 }
 
-// Appends nodes behind a value.
+// Appends nodes after a value.
 class Chain {
  public:
   Chain(Graph& graph, Value* value, Node* before) : graph_(graph), value_(value), before_(before) {}

@@ -1,4 +1,4 @@
-// Edits of a model's interface: sizes of inputs, layouts, preprocessing, and models in a row. Each
+// Edits of a model's interface: sizes of inputs, layouts, preprocessing, and chained models. Each
 // keeps the graph valid, and states how the edited model computes its outputs from the model before
 // the edit, so that a run can verify it.
 //

@@ -166,7 +166,7 @@ Result<bool> ExpandLrn(Graph& graph, Node& node);
 
 // det of float32 matrices of constant size, up to 32 columns -> elimination with partial pivoting.
 Result<bool> ExpandDet(Graph& graph, Node& node);
-// inverse of the same -> the same, of all rows.
+// inverse of such matrices -> Gauss-Jordan elimination.
 Result<bool> ExpandInverse(Graph& graph, Node& node);
 // dft, stft of float32 of constant length -> products with the matrix of the transform; frames of
 // stft by a convolution, or gathered if the window is computed. Rounds differently, and sums

@@ -128,7 +128,7 @@ class Scatter {
     NN_ASSIGN(Value * chosen, e_.Add("equal", {rows, to}));
     NN_ASSIGN(chosen, e_.Add("reshape", {chosen}, ReshapeAttrs{{rows_, count_, 1}, false}));
     NN_ASSIGN(Value* const neutral, Neutral(reduction));
-    // A comparison with NaN is false: the update behind it replaces it.
+    // A comparison with NaN is false: the update after it replaces it.
     Value* last_nan = nullptr;
     if (reduction != Reduction::kMul && IsFloat(x->dtype()) && MayBeNan(node_.input(2))) {
       NN_ASSIGN(Value * at, Ascending(e_, DType::kI32, count_));

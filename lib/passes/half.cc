@@ -194,7 +194,7 @@ class Halver {
         v->set_name(v->def()->input(0)->name());
   }
 
-  // The ports of the type, with casts behind inputs and before outputs. An output that is an input
+  // The ports of the type, with casts after inputs and before outputs. An output that is an input
   // stays that input.
   Status ChangePorts() {
     for (size_t i = 0; i < graph_.inputs().size(); ++i) {

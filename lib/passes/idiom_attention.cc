@@ -88,7 +88,7 @@ Derived KeysOf(Value* operand, Value* scaled, bool is_transposed) {
 // Scores that much smaller than others of their row have the weight 0 in float32.
 constexpr double kExcluding = -1e4;
 
-// Whether the last two axes of a constant are a matrix that tells queries from the keys behind them
+// Whether the last two axes of a constant are a matrix that tells queries from the keys after them
 // (j > i), and others have size 1. `is_open`: of an element, nullopt if it is neither of the two.
 template <typename IsOpen>
 bool IsCausalMask(const Tensor& t, IsOpen is_open) {
@@ -207,7 +207,7 @@ std::optional<Fused> Attention(const Pattern::Match& m) {
   return out;
 }
 
-// Scores behind the variable w, the weights.
+// Scores after the variable w, the weights.
 #define NN_SCORES                                                            \
   "w = softmax(s); s = either(add(x, m), x); "                               \
   "x = either(select(kept, z, $other), select(replaced, $other, z), z); "    \
@@ -338,7 +338,7 @@ bool JoinsLastAxis(const Node& concat) {
   return concat.inputs().size() == 2 && (axis == rank - 1 || axis == -1);
 }
 
-// Whether a node adds an axis behind the last one.
+// Whether a node adds an axis after the last one.
 bool AddsLastAxis(const Value* v) {
   const Node& node = *v->def();
   const auto axes = NormalizeAxes(node.attrs<AxesAttrs>().axes, v->type().rank());

@@ -194,7 +194,7 @@ std::optional<Fused> InstanceNorm(const Pattern::Match& m) {
   return Fused{{x, Vector(scale), Vector(bias)}, InstanceNormAttrs{Epsilon(m), layout}};
 }
 
-// Parameters behind an instance_norm that has its own.
+// Parameters after an instance_norm that has its own.
 std::optional<Fused> InstanceNormOfParameters(const Pattern::Match& m) {
   Value* const x = ValueOf(m, "x");
   const auto& a = ValueOf(m, "norm")->def()->attrs<InstanceNormAttrs>();
@@ -266,7 +266,7 @@ std::optional<Fused> GroupNormOfInstances(const Pattern::Match& m) {
   return NormOfGroups(x, *groups, norm.attrs<InstanceNormAttrs>().epsilon, scale, bias);
 }
 
-// Mean and variance between reshapes. Parameters are behind the second one, one for each channel,
+// Mean and variance between reshapes. Parameters are after the second one, one for each channel,
 // or before it, one for each channel of each group in its own axes.
 template <bool inside>
 std::optional<Fused> GroupNorm(const Pattern::Match& m) {

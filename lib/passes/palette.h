@@ -1,4 +1,4 @@
-// A few numbers that stand for many.
+// Quantizes a tensor to a lookup table.
 #pragma once
 
 #include <vector>

@@ -45,7 +45,7 @@ Status BindInputShapes(Graph& graph, const std::map<std::string, std::vector<int
 // Drops these declarations, so that every type is as inferred. For exporters that store types.
 // kModel if a declaration contradicts inference.
 Status ForgetDeclaredShapes(Graph& graph);
-// Inserts an assume_shape node, which aborts a run that violates the assumption, behind each such
+// Inserts an assume_shape node, which aborts a run that violates the assumption, after each such
 // value; its users see the declared shape.
 Status CheckDeclaredShapes(Graph& graph);
 // Assigns the checked shape to values whose only use is the check, so that memory can be planned

@@ -4,7 +4,7 @@
 //   term      = variable | '#' variable | number | '$' variable | call | variable ':' call
 //   call      = operator '(' term { ',' term } ')'
 //
-// The terms behind the first one describe values that are bound to variables before; a variable
+// The terms after the first one describe values that are bound to variables before; a variable
 // that is not bound, in an alternative that was not taken, has any value.
 //
 // A variable matches any value, the same one at each place, or one that nodes of its own compute in

@@ -91,7 +91,7 @@ class Int8Choice {
   bool IsAbsorbed(const Node* node) const { return absorbed_.contains(node); }
   // Whether an integer operator computes the value.
   bool IsComputed(const Value* v) const { return integers_.contains(v); }
-  // The value that is quantized in place of a result: behind clamps.
+  // The value that is quantized in place of a result: after clamps.
   const Value* StoredFor(const Value* v) const {
     const auto it = results_.find(v);
     return it == results_.end() ? v : it->second;

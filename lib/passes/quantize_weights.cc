@@ -1,4 +1,4 @@
-// QuantizeWeights: constants as integers behind dequantize.
+// QuantizeWeights: constants as integers after dequantize.
 #include <fmt/format.h>
 
 #include <algorithm>

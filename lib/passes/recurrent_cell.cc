@@ -210,7 +210,7 @@ bool IsSum(const LinearForm& form) {
 
 // ---- LSTM ---------------------------------------------------------------------------------------
 
-// The cell state behind an output function: its value and that of the sum.
+// The cell state after an output function: its value and that of the sum.
 struct CellState {
   CellFunction output;
   Value* c = nullptr;
@@ -218,7 +218,7 @@ struct CellState {
   float clip = std::numeric_limits<float>::infinity();
 };
 
-// A first clip behind the sum is that of all functions, if they have one.
+// A first clip after the sum is that of all functions, if they have one.
 CellState CellStateIn(Value* shown, bool functions_clip, NodeSet& nodes) {
   CellState out;
   out.output = FunctionIn(shown, nodes, functions_clip);

@@ -148,7 +148,7 @@ RowView Moved(RowView view, int64_t by) {
   return view;
 }
 
-// The roles in a cell behind a cell with this h; nullopt if it has no input.
+// The roles in a cell after a cell with this h; nullopt if it has no input.
 std::optional<Roles> RolesBehind(const RecurrentCell& cell, const Value* h) {
   Roles out;
   for (const RowView& view : OperandsIn(cell)) {

@@ -70,7 +70,7 @@ std::optional<Dims> RefitDims(const Dims& old_in, const Dims& old_out, const Dim
       is_same = is_same && kept[k] == old_kept[k];
     }
     if (is_same) continue;
-    // A new factor before axes that become one belongs to the axis before them: the axes behind a
+    // A new factor before axes that become one belongs to the axis before them: the axes after a
     // batch are those of a sample.
     if (first_in < i && first_out > 0 && o == first_out + 1 && !(old_out[first_out] == 1)) {
       const auto factor = Dim::ExactDiv(kept[first_in], old_kept[first_in]);

@@ -109,7 +109,7 @@ class Border {
     for (const Port& p : regions_[0].outputs()) outputs_.push_back(OwnAxes(p.value));
   }
 
-  // Gives the regions the axes that values have before and behind the permutations around the node.
+  // Gives the regions the axes that values have before and after the permutations around the node.
   // False if there are none.
   Result<bool> GoIn();
   // Lets permutations at the border of all regions come out; at the side that is eager, also those

@@ -12,9 +12,9 @@ namespace nn {
 // Removes operand i of a node; later ones move up.
 void RemoveOperand(Graph& graph, Node& node, size_t i);
 
-// Removes what a node with regions computes in vain: results without uses, carried values that only
-// lead to themselves, dead nodes in regions, and operands that no region uses or that are captured
-// twice. One result stays.
+// Removes redundant computation of a node with regions: results without uses, carried values that
+// only lead to themselves, dead nodes in regions, and operands that no region uses or that are
+// captured twice. One result stays.
 Status TrimRegions(Graph& graph, Node& node);
 
 // Whether a region has a check, so that the node must stay.

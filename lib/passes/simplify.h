@@ -1,4 +1,4 @@
-// Removes what a graph computes in vain, and joins operators that are one.
+// Removes redundant computation from a graph, and merges equivalent operators.
 // Design: docs/design/025-simplification.md.
 #pragma once
 

@@ -43,7 +43,7 @@ Status SetBmpMasks(std::span<const uint8_t> file, size_t header, BmpHeader& h) {
   }
   if (h.bits != 16 && h.bits != 32)
     return ModelError("bit fields of {} bits per pixel; must be 16 or 32", h.bits);
-  const size_t at = 14 + 40;  // within longer headers, and behind the shortest
+  const size_t at = 14 + 40;  // within longer headers, and after the shortest
   if (file.size() < at + 12) return TruncatedImage();
   for (size_t i = 0; i < 3; ++i) {
     h.masks[i] = LittleEndian(file, at + 4 * i, 4);

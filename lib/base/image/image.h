@@ -43,7 +43,7 @@ Result<ImageSize> ReadImageSize(std::span<const uint8_t> file,
 // ReadImageSize; `rgb` has 3 height width bytes. Damaged and truncated files are errors.
 Status DecodeImage(std::span<const uint8_t> file, ImageSize size, std::span<uint8_t> rgb);
 
-// Takes one or more whole rows behind those before; an error ends the decoding.
+// Takes the next whole rows, one or more; an error ends the decoding.
 using TakeRows = std::function<Status(std::span<const uint8_t> rgb)>;
 
 // The same pixels in bands, which are decoded as they are taken. JPEG, PNG, PNM and TIFF are

@@ -37,7 +37,7 @@ struct EpilogueF32 {
   }
 };
 
-// Panels of integers of 2, 4 or 8 bits, which stand for (q - zero) * scale, rounded twice. The
+// Panels of integers of 2, 4 or 8 bits, which represent (q - zero) * scale, rounded twice. The
 // kernel unpacks the part of a few panels that it is about to use.
 struct BlockPanels {
   // From `begin` to the next segment, all k of a column have the same scale: that of `block`.

@@ -17,12 +17,13 @@
 namespace nn {
 namespace {
 
-// Elements of a node's inputs from which on planning it pays.
+// The minimum number of elements in a node's inputs for which planning is worthwhile.
 constexpr uint64_t kManyElements = 4096;
 // Plans of one program, and their weights. Sizes that differ in every run would fill the memory.
 constexpr size_t kMaxSlots = 4096;
 constexpr uint64_t kMaxPackedBytes = uint64_t{256} << 20;
-// Operations for each element of a constant from which on planning pays at once.
+// The minimum number of operations per element of a constant for which planning is worthwhile in
+// the first run.
 constexpr uint64_t kManyUses = 16;
 constexpr size_t kMaxInner = 64;                   // runners that are kept, of one run
 constexpr uint64_t kMostWork = uint64_t{1} << 48;  // of a node, so that sums do not overflow

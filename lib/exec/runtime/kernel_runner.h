@@ -1,4 +1,4 @@
-// Kernels for what the reference evaluation runs node by node: operators behind sizes that only a
+// Kernels for what the reference evaluation runs node by node: operators after sizes that only a
 // run knows, and the bodies of loops and branches. They are planned for the shapes that they meet.
 //
 // Planning everything before the run is impossible where shapes are open, and planning the rest of
@@ -48,7 +48,7 @@ class KernelCache {
   Entry OfLoop(const Node& loop, std::span<const Tensor* const> inputs);
 
  private:
-  // The node or region, and the dimensions of its inputs, each behind its rank.
+  // The node or region, and the dimensions of its inputs, each after its rank.
   using Key = std::pair<const void*, std::vector<int64_t>>;
   static Key KeyOf(const void* what, std::span<const Tensor* const> inputs);
   // `make` returns the graph to plan, or nullopt. `again`: the plan will be used more than once.

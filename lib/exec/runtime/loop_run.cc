@@ -66,7 +66,7 @@ class LoopRun {
   int64_t done_ = 0;  // iterations
   int64_t number_ = 0;
   uint8_t condition_ = 1;
-  std::vector<Tensor> given_;  // the inputs behind the first ones, aligned
+  std::vector<Tensor> given_;  // the inputs after the first ones, aligned
   // The carried values that an iteration reads and those that it writes, by turns.
   std::array<std::vector<TensorBuilder>, 2> buffers_;
   std::vector<Stack> stacks_;

@@ -8,7 +8,7 @@
 
 namespace nn {
 
-// The kept axes behind the last reduced one are adjacent columns; each index of the other kept axes
+// The kept axes after the last reduced one are adjacent columns; each index of the other kept axes
 // starts a row of them.
 struct RowPlan {
   size_t columns = 1;

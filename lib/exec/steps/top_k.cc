@@ -73,7 +73,7 @@ void Select(const TopKRow<T>& row, uint32_t* indices) {
     keys.push_back(KeyOf<kLargest>(row.x[i * row.step], i));
   while (i < row.length) {
     drop();
-    // Later elements that are equal to the worst one come behind it.
+    // Later elements that are equal to the worst one come after it.
     const T worst = row.x[IndexOf(keys.back()) * row.step];
     const bool is_nan = worst != worst;
     for (; i < row.length && keys.size() < most; ++i) {

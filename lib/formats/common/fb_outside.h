@@ -27,7 +27,7 @@ struct OutsideVector {
 uint64_t ReferencePosition(const flatbuffers::DetachedBuffer& file, const void* table,
                            flatbuffers::voffset_t field);
 
-// The end of the vectors behind a flatbuffer of `size` bytes.
+// The end of the vectors after a flatbuffer of `size` bytes.
 uint64_t EndOfOutside(uint64_t size, std::span<const OutsideVector> vectors, size_t alignment);
 
 // The parts of the file: the flatbuffer, whose references are set, and the vectors, each with its

@@ -22,7 +22,7 @@ class UniqueNames {
 
  private:
   std::set<std::string> names_;
-  std::unordered_map<std::string, int> last_;  // numbers behind names
+  std::unordered_map<std::string, int> last_;  // numbers after names
 };
 
 }  // namespace nn

@@ -86,7 +86,7 @@ class FlowReader {
     flow_.operators.push_back(std::move(op));
   }
 
-  // What a classifier does behind its layers is an operator, too.
+  // What a classifier does after its layers is an operator, too.
   void AddClassifier() {
     if (model_.kind() != kClassifier) return;
     NativeFlow::Operator op;

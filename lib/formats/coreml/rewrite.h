@@ -26,7 +26,7 @@ Result<bool> CountFromBegin(Graph& graph, Node& node);
 // A conversion of real numbers to i32, which drops fractions -> of whole numbers. Values of i64
 // would saturate in the 32 bits of an output.
 Result<bool> DropFractions(Graph& graph, Node& node);
-// quantize of float32, rounding halves to even, whose users, behind operators that move elements,
+// quantize of float32, rounding halves to even, whose users, after operators that move elements,
 // convert the integers to float32 -> rounding within bounds.
 Result<bool> QuantizeInFloat(Graph& graph, Node& node);
 // scatter_nd of a single update, a scalar -> of a list with one.

@@ -16,7 +16,7 @@
 namespace nn::coreml {
 namespace {
 
-// The nodes that use a value: those that move its elements, and behind them those that convert
+// The nodes that use a value: those that move its elements, and after them those that convert
 // them.
 struct Users {
   std::vector<Node*> moves;  // in order

@@ -93,7 +93,7 @@ Result<bool> PadBeforeMean(Graph& graph, Node& node) {
     pads.pads[rank + first + i] = windows[i].pad_end.value();
   }
   if (std::ranges::all_of(pads.pads, [](int64_t n) { return n == 0; })) return false;
-  // With ceil_mode, what is behind the padding is not counted: it stays outside.
+  // With ceil_mode, what is after the padding is not counted: it stays outside.
   a.count_include_pad = false;
   a.padding = Padding::kExplicit;
   a.pads.clear();

@@ -39,7 +39,7 @@ Value* MovedIntegers(const Node& node) {
   return node.op().movement != Movement::kNone || Selects(node, x->type()) ? x : nullptr;
 }
 
-// Whether the node is a product with a matrix that ONNX Runtime joins with the bias behind it to a
+// Whether the node is a product with a matrix that ONNX Runtime joins with the bias after it to a
 // Gemm, whose operand it reshapes.
 bool BecomesGemm(const Node& node) {
   if (!node.Is("matmul") || node.input(2) != nullptr) return false;

@@ -9,7 +9,7 @@ namespace nn::onnx {
 // The first operator set whose QuantizeLinear has `output_dtype`. From it on, ONNX Runtime refuses
 // models in which anything but a quantize follows `dequantize -> transpose` (or reshape, squeeze,
 // slice, max_pool):
-// its optimizer adds a QuantizeLinear with `output_dtype` INT8 behind it and then changes the zero
+// its optimizer adds a QuantizeLinear with `output_dtype` INT8 after it and then changes the zero
 // point to u8.
 inline constexpr int64_t kOutputDTypeOpset = 21;
 

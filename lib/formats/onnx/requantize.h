@@ -11,7 +11,7 @@ namespace nn::onnx {
 // from 2^14 on.
 Result<bool> ExpandRequantize(Graph& graph, Node& node);
 
-// A reduce_prod with TensorFlow Lite's arithmetic, which rounds behind each factor, -> products of
+// A reduce_prod with TensorFlow Lite's arithmetic, which rounds after each factor, -> products of
 // 64-bit integers. Keeps every bit. False, and nothing changes, for other nodes; kUnsupported
 // unless the number of factors is known and at most 64.
 Result<bool> ExpandQuantizedProd(Graph& graph, Node& node);

@@ -1,7 +1,7 @@
 // Format::edit.
 //
 // The flatbuffer is built again through its schema, which says what is an index: the
-// tables of what remains, with large data as views behind them. To patch the file in place, as
+// tables of what remains, with large data as views after them. To patch the file in place, as
 // rename.cc does, would keep fields that the schema does not know, but also the weights of all that
 // is dropped.
 #include <fmt/core.h>

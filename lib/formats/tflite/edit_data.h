@@ -1,4 +1,4 @@
-// The large data of an edited model: behind its tables, as views of the source.
+// The large data of an edited model: after its tables, as views of the source.
 #pragma once
 
 #include <flatbuffers/flatbuffers.h>
@@ -27,7 +27,7 @@ class EditedData {
     outside_.push_back({position, field, range});
   }
 
-  // The parts of the file: tables, data in the flatbuffer, data behind it, and the archive of
+  // The parts of the file: tables, data in the flatbuffer, data after it, and the archive of
   // associated files.
   Result<std::vector<StableFlatbuffer::Part>> Place(const StableFlatbuffer& source,
                                                     flatbuffers::DetachedBuffer file,

@@ -10,8 +10,8 @@
 namespace nn::tflite {
 namespace {
 
-// Whether a constant of `type` may be behind DENSIFY. Its kernel has three types
-// (tensorflow/lite/kernels/densify.cc), but LiteRT computes other results from i8 behind it than
+// Whether a constant of `type` may be after DENSIFY. Its kernel has three types
+// (tensorflow/lite/kernels/densify.cc), but LiteRT computes other results from i8 after it than
 // from dense weights with scales, so only what is i8 in the source stays so.
 bool CanDensify(DType type, DType of_source) {
   if (type == DType::kI8) return of_source == DType::kI8;

@@ -25,7 +25,7 @@ bool IsUsed(const Graph& graph, const Value* v) {
   return !v->uses().empty() || graph.IsOutput(v);
 }
 
-// Whether a result behind the final state y_h is used.
+// Whether a result after the final state y_h is used.
 bool UsesCellState(const Graph& graph, const Node& node) {
   for (size_t i = 2; i < node.outputs().size(); ++i)
     if (IsUsed(graph, node.output(i))) return true;

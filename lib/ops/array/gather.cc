@@ -169,7 +169,7 @@ std::optional<AxesChange> ChangeGatherAxes(const Node& node, Operand changed, co
   return AxesChange{a, {{Operand{true, 0}, y_map}}};
 }
 
-// Batch axes are those of gather_nd: `axis` moves behind them and is addressed by vectors of length
+// Batch axes are those of gather_nd: `axis` moves after them and is addressed by vectors of length
 // 1, and the axes between move back.
 Result<bool> DecomposeGather(Graph& graph, Node& node) {
   const Type& x = node.input(0)->type();

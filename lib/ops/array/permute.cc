@@ -59,7 +59,7 @@ class PermutedBytes : public DeferredBytes {
   }
 
   void Compute(size_t offset, std::span<std::byte> to) const override {
-    // The part of a unit in front, whole units, the part of a unit behind.
+    // The end of a unit, whole units, the start of a unit.
     if (const size_t skipped = offset % unit_; skipped > 0) {
       const size_t count = std::min(unit_ - skipped, to.size());
       std::memcpy(to.data(), UnitAt(offset / unit_) + skipped, count);
@@ -116,7 +116,7 @@ class PermutedBytes : public DeferredBytes {
     if (end % a.to != 0) fill_inner(last, 0, end % a.to);
   }
 
-  // Fills `size` steps of an axis and all of the axes behind it, in the order of the source.
+  // Fills `size` steps of an axis and all of the axes after it, in the order of the source.
   void FillBox(size_t axis, int64_t size, const std::byte* from, std::byte* to) const {
     std::vector<Axis> loops(axes_.begin() + static_cast<std::ptrdiff_t>(axis), axes_.end());
     loops.front().size = size;

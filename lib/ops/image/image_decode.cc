@@ -78,7 +78,7 @@ Status EvalImageDecode(EvalContext& ctx) {
   return {};
 }
 
-// A PPM image of one row that fills the vector. Bytes behind an image are ignored.
+// A PPM image of one row that fills the vector. Bytes after an image are ignored.
 Domain ImageDecodeDomain(const Node& node, size_t, std::span<const Domain>) {
   const auto dims = DimsOf(node.input(0));
   if (!dims || dims->size() != 1) return {};

@@ -83,7 +83,8 @@ Domain OfRounding(const Node&, size_t, std::span<const Domain> y) {
 
 // ---- Two operands
 
-// The smallest and largest element of a constant; nullopt if it is none, or has none.
+// The smallest and largest element of a constant; nullopt if `value` is not a constant or has no
+// elements.
 std::optional<std::pair<double, double>> RangeOfConstant(const Value* value) {
   if (value == nullptr || !value->is_constant() || value->type().quantized()) return std::nullopt;
   const Tensor& t = value->constant();

@@ -9,7 +9,7 @@
 namespace nn {
 
 // fixed_dft(x): the transform of `length` real integers in the last axis of x, which has length or
-// fewer elements, with zeros behind them, into pairs of a real and an imaginary part for the
+// fewer elements, with zeros after them, into pairs of a real and an imaginary part for the
 // elements 0 to length / 2; with `inverse`, the real integers of such pairs. `length` is even.
 //
 // The steps are those of kissfft (FIXED_POINT 16 and 32), so that all bits are the same: a complex

@@ -9,7 +9,7 @@
 //   y         weights v                [L, Ev]
 // The mask broadcasts to [B, Hq, L, S]. The bias is a mask of the type of q; of a bool mask, 0
 // where it is true and -infinity elsewhere. A causal attention adds -infinity where the key is
-// behind the query (j > i). A row of y is 0 if the bias of all of its keys is -infinity.
+// after the query (j > i). A row of y is 0 if the bias of all of its keys is -infinity.
 //
 // The operator is defined by its decomposition into matmul, softmax and elementwise operators
 // (OpDef::eval), each of which rounds. Those of f16 and bf16 compute in float32, and only y is

@@ -41,7 +41,7 @@ Result<int64_t> ItemOf(const std::vector<int64_t>& list, size_t i, size_t size, 
   return list[i];
 }
 
-// Sets the output size and the number of elements cropped at the begin and the end.
+// Sets the output size and the number of elements cropped at the start and the end.
 Status ResolveAxis(const ConvTransposeAttrs& a, size_t i, size_t rank, Window& w) {
   constexpr int64_t kAnyPad = -(int64_t{1} << 31);
   NN_ASSIGN(const int64_t extra, ItemOf(a.output_padding, i, rank, 0, 0, "output_padding"));

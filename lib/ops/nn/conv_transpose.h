@@ -20,7 +20,7 @@ namespace nn {
 // [g * I / groups, ...) to output channels [g * O, (g + 1) * O), see FilterLayout.
 //
 // Size of an output axis: (input - 1) * stride + (kernel - 1) * dilation + 1 + output_padding -
-// pads. output_shape overrides this size; the begin pads then are
+// pads. output_shape overrides this size; the leading pads then are
 //   explicit, valid  those of `pads`
 //   same_upper       half of the total padding that gives the size, rounded down
 //   same_lower       half of it, rounded up

@@ -36,7 +36,7 @@ AxisMap KeptMap(const std::vector<int>& kept, std::span<const int> axes, const A
 }
 
 // The map of the input for a map of an output that has only the kept axes: each reduced axis stays
-// behind the axis that it follows.
+// after the axis that it follows.
 AxisMap FullMap(int rank, const std::vector<int>& kept, std::span<const int> axes,
                 const AxisMap& map) {
   std::vector<int> from;

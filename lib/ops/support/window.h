@@ -63,8 +63,8 @@ struct WindowSpec {
   std::vector<int64_t> dilations;
   std::vector<int64_t> pads;
   Padding padding = Padding::kExplicit;
-  // Round the output size up; a last window that would start beyond the input and the begin padding
-  // is dropped (the rule of ONNX and PyTorch).
+  // Round the output size up; a last window that would start beyond the input and the leading
+  // padding is dropped (the rule of ONNX and PyTorch).
   bool ceil_mode = false;
 };
 

@@ -43,7 +43,7 @@ std::vector<std::string_view> WordsOf(std::string_view text) {
 }
 
 // Calls fn(positions) for each group of `count` words in order of their positions, of which each
-// is at most 1 + max_skip after the one before; a group before those that begin with it, or behind
+// is at most 1 + max_skip after the one before; a group before those that begin with it, or after
 // them. Stops at an error. Of groups that do not become long enough none is begun.
 template <typename Fn>
 Status ForEachGroup(size_t words, const SkipGramAttrs& a, Fn fn) {

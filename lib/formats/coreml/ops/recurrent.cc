@@ -82,7 +82,7 @@ Result<Value*> Blob5(ImportContext& ctx, Value* vectors) {
   return Rearrange(ctx.graph(), vectors, AxisMap(3, {0, 1, 2, -1, -1}));
 }
 
-// Weights from several messages, one behind the other.
+// Weights from several messages, one after the other.
 class Parts {
  public:
   explicit Parts(ImportContext& ctx) : ctx_(ctx) {}

@@ -22,7 +22,7 @@ namespace {
 
 // ---- Scores
 
-// Whether each key is at the position `first`, [B], or behind it: [B, 1, 1, keys].
+// Whether each key is at the position `first`, [B], or after it: [B, 1, 1, keys].
 Result<Value*> KeysFrom(ImportContext& ctx, Value* first, Value* k) {
   const AddOperator add = [&](std::string_view op, std::vector<Value*> inputs, Attrs attrs) {
     return ctx.Add(op, std::move(inputs), std::move(attrs));
@@ -216,7 +216,7 @@ Result<std::vector<int64_t>> PartSizes(const ImportContext& ctx, const Value* pr
   return sizes;
 }
 
-// Keys (i = 0) or values (1) behind those of `past`, [2, B, heads, P, E].
+// Keys (i = 0) or values (1) after those of `past`, [2, B, heads, P, E].
 Result<Value*> BehindPast(ImportContext& ctx, Value* past, int64_t i, Value* v) {
   NN_ASSIGN(Value * before, ctx.Add("slice", {past}, SliceAttrs{{0}, {i}, {i + 1}, {1}}));
   NN_ASSIGN(before, ctx.Add("squeeze", {before}, AxesAttrs{{0}}));

@@ -55,7 +55,7 @@ class CropAndResize {
   // What the positions on one axis of the image need, [boxes, positions] each.
   struct Axis {
     Value* low = nullptr;     // the element at or before a position, or the nearest one
-    Value* high = nullptr;    // the element at or behind it
+    Value* high = nullptr;    // the element at or after it
     Value* weight = nullptr;  // of `high`
     Value* inside = nullptr;  // whether the position is inside the image
   };

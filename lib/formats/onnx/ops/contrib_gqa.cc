@@ -194,7 +194,7 @@ class GroupQuery {
     NN_ASSIGN(Value* const one, ctx_.Number(DType::kI64, 1));
     NN_ASSIGN(positions, Add("reshape", {positions}, ReshapeAttrs{{}, false}));
     NN_ASSIGN(Value* const at, Add("range", {none, positions, one}));
-    // Each position comes from the past, the new values, or what is behind them.
+    // Each position comes from the past, the new values, or what is after them.
     NN_ASSIGN(Value* const first, Add("expand_dims", {past_}, AxesAttrs{{1}}));
     NN_ASSIGN(Value* const end, Add("add", {first, count_}));
     NN_ASSIGN(Value* const offset, Add("sub", {old, first}));
@@ -282,7 +282,7 @@ class GroupQuery {
     NN_ASSIGN(Value* const first, Add("expand_dims", {past_}, AxesAttrs{{1}}));
     NN_ASSIGN(query, Add("add", {query, first}));
     NN_ASSIGN(query, Add("div", {query, divisor}));
-    // The cache may have positions behind the last block.
+    // The cache may have positions after the last block.
     NN_ASSIGN(Value * key, Positions(k_, 2));
     NN_ASSIGN(key, Add("div", {key, divisor}));
     NN_ASSIGN(Value* const last, ctx_.Number(DType::kI64, static_cast<double>(blocks - 1)));

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view kUnusedLabel = "_Unused";  // ONNX's default_string
 
-// The attribute of a list of each type, behind "keys_" or "values_", and of a default.
+// The attribute of a list of each type, after "keys_" or "values_", and of a default.
 struct LabelType {
   DType dtype;
   std::string_view list;

@@ -135,7 +135,7 @@ bool IsPlain(const Node& node) {
   return !a.transpose_a && !a.transpose_b && node.input(2) == nullptr;
 }
 
-// Whether the value is a transpose that moves the first axis before the last one or behind it.
+// Whether the value is a transpose that moves the first axis before the last one or after it.
 // ONNX Runtime makes one operator of that and a product, whose kernel crashes for float16.
 bool HasFirstAxisBehind(const Value* v) {
   if (v->dtype() != DType::kF16 || v->def() == nullptr || !v->def()->Is("transpose")) return false;

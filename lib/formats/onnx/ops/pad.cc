@@ -65,7 +65,7 @@ Status ImportPad11(ImportContext& ctx) {
 }
 
 // The pads of axes of known sizes: half of the difference, rounded toward zero, before the
-// elements, the rest behind them.
+// elements, the rest after them.
 Result<PadAttrs> CenterPads(const std::vector<int64_t>& dims, const std::vector<int64_t>& axes,
                             const std::vector<int64_t>& sizes) {
   PadAttrs a;

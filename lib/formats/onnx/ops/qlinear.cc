@@ -20,14 +20,14 @@ namespace nn::onnx {
 
 namespace {
 
-// The real numbers of input x, whose scale and zero point are the two inputs behind it.
+// The real numbers of input x, whose scale and zero point are the two inputs after it.
 Result<Value*> Real(ImportContext& ctx, size_t x) {
   NN_ASSIGN(Value* const v, ctx.Required(x));
   NN_ASSIGN(const LinearQuant q, ReadLinearQuant(ctx, x + 1, x + 2));
   return AddDequantize(ctx, v, q, DType::kF32);
 }
 
-// Quantizes the result by the inputs `scale` and the one behind it, to the type of input `like`.
+// Quantizes the result by the inputs `scale` and the one after it, to the type of input `like`.
 Status SetInteger(ImportContext& ctx, Value* y, size_t scale, size_t like) {
   NN_ASSIGN(const LinearQuant q, ReadLinearQuant(ctx, scale, scale + 1));
   NN_ASSIGN(Value* const x, ctx.Required(like));
@@ -120,7 +120,7 @@ Status ImportQLinearSoftmax(ImportContext& ctx) {
   return SetInteger(ctx, y, 3, 0);
 }
 
-// Scale and zero point of the result, then those of each operand behind it.
+// Scale and zero point of the result, then those of each operand after it.
 Status ImportQLinearConcat(ImportContext& ctx) {
   if (ctx.input_count() < 5 || ctx.input_count() % 3 != 2)
     return ModelError("{} inputs; QLinearConcat has two, and three for each operand",

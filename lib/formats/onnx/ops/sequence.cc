@@ -57,7 +57,7 @@ Status ImportSequenceInsert(ImportContext& ctx) {
   size_t at = old.size();
   if (ctx.input(2) != nullptr) {
     const auto given = KnownNumber(ctx, 2);
-    // The place behind the last element is its length.
+    // The place after the last element is its length.
     if (!given || *given != static_cast<int64_t>(at)) {
       NN_ASSIGN(at, PositionOf(ctx, 2, old.size()));
     }

@@ -67,7 +67,7 @@ std::optional<std::string> WhyNotReduce(const Node& node) {
   if (const Value* axes = node.input(1))
     return axes->is_constant() ? "its axes cannot be empty" : "its axes must be constant";
   if (!node.input(0)->type().ranked()) return "its rank must be known";
-  // The kernel rounds behind each factor, in the order of the elements.
+  // The kernel rounds after each factor, in the order of the elements.
   if (node.Is("reduce_prod") && node.input(0)->type().quantized()) {
     const auto axes = ReducedAxes(node.attrs<ReduceAttrs>().axes, node.input(0)->type().rank());
     if (!axes || !std::is_sorted(axes->begin(), axes->end()))

@@ -300,7 +300,7 @@ Status ImportStablehloGather(ImportContext& ctx) {
   NN_ASSIGN(Tensor elements, BoxIndices(dtype, box));
   NN_ASSIGN(Value* const indices, ctx.Add("add", {ctx.Constant(std::move(elements)), starts}));
   NN_ASSIGN(Value * y, ctx.Add("gather_nd", {x, indices}, GatherNdAttrs{}, x->type().quant));
-  // The axes of the boxes are behind the others.
+  // The axes of the boxes are after the others.
   std::vector<int64_t> shape = outer, order;
   for (int64_t axis = 0; axis < rank; ++axis) {
     const int64_t n = box[static_cast<size_t>(axis)];
