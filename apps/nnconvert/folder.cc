@@ -53,12 +53,11 @@ std::string_view OptionOfOneModel(const ConvertArguments& o) {
 
 Status CheckFolderUsage(const ConvertArguments& o) {
   if (const std::string_view option = OptionOfOneModel(o); !option.empty())
-    return UsageError("{}: stands for several models, but {} is for one model", o.input, option);
-  if (o.to.empty())
-    return UsageError("{}: stands for several models, which requires --to", o.input);
+    return UsageError("{} matches several models, but {} is for one model", o.input, option);
+  if (o.to.empty()) return UsageError("{} matches several models, which requires --to", o.input);
   std::error_code error;
   if (!o.output.empty() && fs::exists(o.output, error) && !fs::is_directory(o.output, error))
-    return UsageError("{}: is not a folder, but {} is one", o.output, o.input);
+    return UsageError("{} must be a folder, because {} is one", o.output, o.input);
   return {};
 }
 

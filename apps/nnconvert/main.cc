@@ -117,7 +117,7 @@ void AddOptions(CommandLine& command, ConvertArguments& o) {
                "only if the format lacks an operator of the decomposition");
   CLI::Option* const simplify = app.add_flag(
       "--simplify", o.simplify,
-      "Remove what is computed in vain: fold constants and shapes, drop dead and duplicate "
+      "Remove redundant computation: fold constants and shapes, drop dead and duplicate "
       "operators and identities, join transposes, reshapes, casts and slices. If OUT has the "
       "format of IN, its version, metadata and interface stay. Alone, it fails if an output "
       "changes a bit; with another format or arithmetic, the tolerance applies");
@@ -364,7 +364,7 @@ Result<int> Run(const ConvertArguments& o) {
       return UsageError("{} {}: is the file of a model", path == o.report ? "--report" : "--attest",
                         path);
   if (IsFolderOfModels(o.input) && !o.attest.empty())
-    return UsageError("--attest is for one model, but {} stands for several", o.input);
+    return UsageError("--attest is for one model, but {} matches several", o.input);
   if (IsFolderOfModels(o.input)) return RunFolder(o, file);
   if (o.jobs || o.force)
     return UsageError("{} is for folders, but {} is one model", o.jobs ? "--jobs" : "--force",

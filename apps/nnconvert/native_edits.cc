@@ -53,7 +53,7 @@ void AddNativeEditOptions(CommandLine& command, ConvertArguments& o) {
   add("--add-output", o.native_edits.add_outputs,
       "Make values, or what operators write, outputs, too; repeatable", "PATTERN");
   add("--rename", o.native_edits.renames,
-      "Rename values of the main graph; each * of NEW stands for what that of VALUE matches; "
+      "Rename values of the main graph; each * of NEW is the text that the * of VALUE matches; "
       "repeatable",
       "VALUE=NEW");
   add("--set-metadata", o.native_edits.metadata,

@@ -74,7 +74,7 @@ std::string RefutedOutputs(const Verification& v) {
 }
 
 // "; --rtol 1.5e-05 would accept it", if the only differences are those of real numbers and of
-// integers that stand for them, and what avoids these.
+// integers that represent them, and what avoids these.
 std::string WhatWouldPass(const Verification& v) {
   if (std::ranges::all_of(v.outputs, [](const OutputDrift& d) { return d.worst.agrees; }))
     return ": every bit must stay, but the outputs only agree within the tolerance";

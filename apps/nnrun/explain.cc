@@ -105,7 +105,7 @@ void DescribePlan(const Program& program, const RunOptions& options, RunReport& 
     report.json["plan"] = nullptr;
     report.text +=
         "no plan of the whole model: it has strings or shapes that depend on data, and runs "
-        "operator by operator behind them\n";
+        "operator by operator after them\n";
     return;
   }
   const PlanInfo plan = program.Explain();

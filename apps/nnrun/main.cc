@@ -135,9 +135,10 @@ void AddResultOptions(CommandLine& command, RunOptions& o) {
          "values: an .npz or .safetensors file, a folder of --save-steps or one for "
          "--test-data. Prints the first difference beyond --atol and --rtol, and a table")
       ->type_name("FILE");
-  app.add_option("--write-repro", o.write_repro,
-                 "With --against: write the operators that compute the first value that parts from "
-                 "values that agree: model.onnx, inputs.npz, got.npz and want.npz")
+  app.add_option(
+         "--write-repro", o.write_repro,
+         "With --against: write the operators that compute the first value that differs although "
+         "its inputs agree: model.onnx, inputs.npz, got.npz and want.npz")
       ->type_name("DIR");
   app.add_option("--search-dtype", o.search_dtype,
                  "Find the operators that must stay f32 so that the outputs are within --atol and "

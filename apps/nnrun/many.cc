@@ -31,7 +31,7 @@ Status CheckManyUsage(const RunOptions& o) {
   if (o.output.empty() && o.resume) return UsageError("--resume needs --output");
   std::error_code error;
   if (!o.output.empty() && fs::exists(o.output, error) && !fs::is_directory(o.output, error))
-    return UsageError("--output {}: must be a folder, because {} stands for several models",
+    return UsageError("--output {}: must be a folder, because {} matches several models",
                       Quote(o.output), Quote(o.model));
   return {};
 }

@@ -373,7 +373,7 @@ class Planner {
     if (values.size() > 1 && !by_pattern)
       return UsageError(
           "--rename {}: the pattern matches {} values, which cannot all be {}; a \"*\" in the new "
-          "name stands for what that of the pattern matches",
+          "name is the text that the \"*\" of the pattern matches",
           Quote(text), values.size(), Quote(to));
     for (const size_t v : values) {
       std::string name = to;

@@ -487,7 +487,7 @@ TEST_CASE("folder: usage errors write nothing") {
            Row{m.To("tflite") + "--verify-inputs a.npz", "--verify-inputs is for one model"},
            Row{m.To("onnx") + "--external-data w", "--external-data is for one model"},
            Row{m.To("onnx") + "--weights none", "--weights is for one model"},
-           Row{m.in() + " " + m / "file --to tflite", "is not a folder"},
+           Row{m.in() + " " + m / "file --to tflite", "must be a folder"},
            Row{m / "empty " + m.out() + " --to tflite", "the folder has no model files"},
            Row{m.in() + " " + m.in() + " --to tflite", "must not be the folder of the models"},
            Row{m.in() + " " + m / "in/deep/../new --to tflite", "or lie in it"},

@@ -302,7 +302,7 @@ TEST_CASE("normalizations of sums") {
 TEST_CASE("operators without a definition") {
   CHECK(WhyNot({"QMoE", "", {{{1}, {0}}}, {{0}}}) ==
         "QMoE: each run chooses the experts of a row, and the suite has no operator for it; export "
-        "them as MatMul or MatMulNBits behind TopK and Gather");
+        "them as MatMul or MatMulNBits after TopK and Gather");
   CHECK(WhyNot({"QOrderedMatMul", "", {{{1}, {0}}}, {{0}}}) ==
         "QOrderedMatMul: its layouts and its rounding are those of cuBLASLt on a GPU, which no "
         "document defines");

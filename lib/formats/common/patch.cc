@@ -35,7 +35,7 @@ Result<Tokens> TokensOf(const std::string& pointer) {
     } else if (pointer[i] == '~') {
       ++i;
       if (i == pointer.size() || (pointer[i] != '0' && pointer[i] != '1'))
-        return UsageError("{} has ~ without 0 or 1 behind it", Quote(pointer));
+        return UsageError("{} has ~ without 0 or 1 after it", Quote(pointer));
       tokens.back() += pointer[i] == '0' ? '~' : '/';
     } else {
       tokens.back() += pointer[i];

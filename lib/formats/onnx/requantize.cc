@@ -76,7 +76,7 @@ Result<bool> ExpandQuantizedProd(Graph& graph, Node& node) {
   }
   if (!count.is_const() || count.value() < 1 || count.value() > kMostFactors)
     return UnsupportedError(
-        "{}: TensorFlow Lite rounds behind each factor, which ONNX can do for a known number of "
+        "{}: TensorFlow Lite rounds after each factor, which ONNX can do for a known number of "
         "factors up to {}; use --dequantize",
         node.Describe(), kMostFactors);
   const FixedMultiplier m = FactorMultiplier(*x.quant, *node.output()->type().quant, count.value());

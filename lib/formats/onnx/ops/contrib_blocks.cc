@@ -291,7 +291,7 @@ Status ImportGatherBlockQuantized(ImportContext& ctx) {
 
 constexpr std::string_view kNoExperts =
     "each run chooses the experts of a row, and the suite has no operator for it; export them as "
-    "MatMul or MatMulNBits behind TopK and Gather";
+    "MatMul or MatMulNBits after TopK and Gather";
 
 constexpr ImportRow kContribBlocksImports[] = {
     {.op = "GatherBlockQuantized", .import = ImportGatherBlockQuantized, .domain = kMicrosoft},
