@@ -124,7 +124,7 @@ const Target& CoremlTarget() {
       {"matmul_integer", "products of floats", &ExpandIntegerProduct},
       {"conv_integer", "products of floats", &ExpandIntegerProduct},
       {"dynamic_quantize", "definition", &ExpandDynamicQuantize},
-      {"one_hot", "indices from the begin", &CountFromBegin},
+      {"one_hot", "indices counted from the start", &CountFromBegin},
       {"scatter_nd", "list of one update", &ScatterList},
       {"layer_norm", "statistics by reductions", &SplitStatistics},
       {"layer_norm", "moments", &ExpandNorm},

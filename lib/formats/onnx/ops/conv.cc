@@ -57,7 +57,7 @@ Status ImportFusedConv(ImportContext& ctx) {
   return {};
 }
 
-// With output_shape the pads are derived. An odd element of padding goes to the begin; in version 1
+// With output_shape the pads are derived. An odd element of padding goes to the start; in version 1
 // without auto_pad, to the end.
 Status EmitConvTranspose(ImportContext& ctx, ConvTransposeAttrs a, Padding split, Value* bias) {
   NN_ASSIGN(Value* const x, ctx.Required(0));

@@ -228,8 +228,9 @@ Status ImportSignalOverlapAdd(ImportContext& ctx) {
   return ctx.Emit("reshape", {y}, ReshapeAttrs{ToDims(dims)});
 }
 
-// Stacks of frames, one for each `stacker_step` frames. The first frame stands for those before it.
-// A stack that is not valid, which the kernel leaves as it is in memory, is what the buffer holds.
+// Stacks of frames, one for each `stacker_step` frames. The first frame replaces the frames before
+// it. A stack that is not valid, which the kernel leaves as it is in memory, is what the buffer
+// holds.
 Status ImportSignalStacker(ImportContext& ctx) {
   NN_RETURN_IF_ERROR(RequireOutputs(ctx, 2));
   NN_ASSIGN(const CustomMap options, CustomMap::Read(ctx));
