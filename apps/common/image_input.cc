@@ -35,13 +35,15 @@ bool IsColors(const Dim& d) {
 
 Result<ImageAxes> AxesOf(const Type& type, const std::string& layout) {
   if (!type.ranked() || type.rank() < 3 || type.rank() > 4)
-    return UsageError("{} takes no picture: it needs 3 axes, or 4 with a batch", type.ToString());
+    return UsageError("{} cannot be fed from an image: it needs 3 axes, or 4 with a batch",
+                      type.ToString());
   const auto rank = static_cast<size_t>(type.rank());
   const size_t first = rank - 3;
   const Dim &front = (*type.dims)[first], &back = (*type.dims)[rank - 1];
   const bool can_lead = IsChannels(front), can_trail = IsChannels(back);
   if (!can_lead && !can_trail)
-    return UsageError("{} takes no picture: no axis has 1 or 3 channels", type.ToString());
+    return UsageError("{} cannot be fed from an image: no axis has 1 or 3 channels",
+                      type.ToString());
   if (can_lead && can_trail && layout.empty() && IsColors(front) == IsColors(back))
     return UsageError("{} may have its channels first or last: choose with --layout",
                       type.ToString());
@@ -248,9 +250,10 @@ class Pixels {
     p.type_ = input.type;
     const DType dtype = input.type.dtype;
     if (!IsFloat(dtype) && !IsInteger(dtype))
-      return UsageError("{} takes no picture", input.type.ToString());
+      return UsageError("{} cannot be fed from an image", input.type.ToString());
     if (input.type.quantized() && input.type.quant->per_axis())
-      return UsageError("{} takes no picture: it has several scales", input.type.ToString());
+      return UsageError("{} cannot be fed from an image: it has several scales",
+                        input.type.ToString());
     p.as_pixel_ = IsInteger(dtype) && !options.has_numbers();
     p.scale_ = options.scale.value_or(input.colors ? 1 : 1.0 / 255);
     const auto numbers = [&](const char* option, const std::vector<double>& given, double other,
@@ -311,7 +314,7 @@ Result<Tensor> ReadImage(const Blob& file, const PortType& input, const ImageOpt
   const Type& type = input.type;
   NN_ASSIGN(const ImageAxes axes, AxesOf(type, options.layout));
   if (type.rank() == 4 && (*type.dims)[0].is_const() && (*type.dims)[0].value() != 1)
-    return UsageError("{} takes no single picture: its batch is {}", type.ToString(),
+    return UsageError("{} has a batch of {}; a single image fills only one", type.ToString(),
                       (*type.dims)[0].value());
   const auto channels = static_cast<size_t>((*type.dims)[axes.channels].value());
   NN_ASSIGN(const Pixels pixels, Pixels::Make(input, options, channels));

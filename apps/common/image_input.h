@@ -23,7 +23,7 @@ bool IsImageFile(const Blob& file);
 // as images, unless it is set. It is a real number: quantized inputs get the nearest integer that
 // stands for it. Integers get the pixel itself if no number is set, i8 minus 128.
 //
-// kUsage if the input takes no picture, or a choice is missing.
+// kUsage if the input cannot be fed from an image, or a choice is missing.
 Result<Tensor> ReadImage(const Blob& file, const PortType& input, const ImageOptions& options);
 
 }  // namespace nn::app

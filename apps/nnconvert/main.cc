@@ -361,8 +361,8 @@ Result<int> Run(const ConvertArguments& o) {
   NN_ASSIGN(ReportFile file, ReportFile::At(o.report));
   for (const std::string& path : {o.report, o.attest})
     if (!path.empty() && (IsSamePath(path, o.input) || IsSamePath(path, o.output)))
-      return UsageError("{} {}: is the file of a model", path == o.report ? "--report" : "--attest",
-                        path);
+      return UsageError("{} {} is the input or output model; choose another file",
+                        path == o.report ? "--report" : "--attest", path);
   if (IsFolderOfModels(o.input) && !o.attest.empty())
     return UsageError("--attest is for one model, but {} matches several", o.input);
   if (IsFolderOfModels(o.input)) return RunFolder(o, file);

@@ -41,7 +41,7 @@ Result<std::string> PlaceOfFolder(const FileImage& image, const std::string& tar
   if (type == fs::file_type::not_found) return place;
   if (type == fs::file_type::none) return IoError("{}: {}", target, error.message());
   if (type != fs::file_type::directory)
-    return UsageError("{}: is not a folder, but the model is one", target);
+    return UsageError("{} must be a folder, because the model is one", target);
   error.clear();
   for (fs::directory_iterator it(place, error), end; !error && it != end; it.increment(error)) {
     const std::string name = it->path().filename().string();

@@ -384,7 +384,7 @@ TEST_CASE("report: usage errors are detected before any conversion") {
   const ProgramResult same =
       Convert(fmt::format("{} {} --report {}", dir / "in.onnx", dir / "m.json", dir / "./m.json"));
   CHECK(same.code == 2);
-  CHECK(Contains(same.err, "is the file of a model"));
+  CHECK(Contains(same.err, "is the input or output model"));
   CHECK(Listing(dir.path()) == "in.onnx\n");
 }
 

@@ -180,11 +180,12 @@ TEST_CASE("pictures: errors") {
   };
   const std::string given = ".onnx --input x=" + dir / "p.ppm";
   for (const Row& row : {
-           Row{dir / "flat" + given, "takes no picture: it needs 3 axes, or 4 with a batch"},
-           Row{dir / "four" + given, "takes no picture: no axis has 1 or 3 channels"},
+           Row{dir / "flat" + given,
+               "cannot be fed from an image: it needs 3 axes, or 4 with a batch"},
+           Row{dir / "four" + given, "cannot be fed from an image: no axis has 1 or 3 channels"},
            Row{dir / "either" + given, "may have its channels first or last: choose with --layout"},
-           Row{dir / "batch" + given, "takes no single picture: its batch is 2"},
-           Row{dir / "bool" + given, "bool[1, 3, 8, 8] takes no picture"},
+           Row{dir / "batch" + given, "has a batch of 2; a single image fills only one"},
+           Row{dir / "bool" + given, "bool[1, 3, 8, 8] cannot be fed from an image"},
            Row{dir / "good" + given + " --layout nhwc", "does not have the layout nhwc"},
            Row{dir / "good" + given + " --image-size 4", "--image-size: the input is f32"},
            Row{dir / "good" + given + " --image-size 4x", "\"4x\" is not a size"},

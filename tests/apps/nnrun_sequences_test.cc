@@ -99,7 +99,7 @@ TEST_CASE("nnrun --test-data: sequences and optionals") {
   WriteText(dir / "input_0.pb", Int(2, 3) + Bytes(5, Sequence({})));
   const ProgramResult nested = RunProgram(run);
   CHECK(nested.code == 3);
-  CHECK(Contains(nested.err, "input_0.pb: the elements of the sequence are no tensors"));
+  CHECK(Contains(nested.err, "input_0.pb: the elements of the sequence are not tensors"));
 }
 
 TEST_CASE("--length: the elements of a sequence are inputs") {

@@ -153,7 +153,8 @@ int64_t LengthOfConstant(const Value* v) {
 
 Result<Value*> OrNoClass(ImportContext& ctx, Value* label) {
   if (label->dtype() != DType::kI64)
-    return UnsupportedError("a single label that is a string: there is none for no class");
+    return UnsupportedError(
+        "a single string label is unsupported: the negative class has no label");
   return ctx.Constant(Tensor::Ints({0, label->constant().GetInt(0)}));
 }
 

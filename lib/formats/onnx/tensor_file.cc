@@ -18,7 +18,7 @@ Result<TensorList> ReadSequence(const pb::SequenceProto& proto, const Model& hol
   if (proto.sparse_tensor_values_size() + proto.sequence_values_size() + proto.map_values_size() +
           proto.optional_values_size() >
       0)
-    return UnsupportedError("the elements of the sequence are no tensors");
+    return UnsupportedError("the elements of the sequence are not tensors");
   TensorList list;
   for (const pb::TensorProto& t : proto.tensor_values()) {
     NN_ASSIGN(Tensor tensor, ReadTensor(t, holder));

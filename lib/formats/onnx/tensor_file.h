@@ -16,8 +16,8 @@ namespace nn::onnx {
 // kUnsupported for a SequenceProto or OptionalProto.
 Result<Tensor> ReadTensorProto(const Blob& file, const std::string& path);
 
-// The same for a SequenceProto and an OptionalProto. kUnsupported for elements that are no tensors;
-// an optional may have a sequence.
+// The same for a SequenceProto and an OptionalProto. kUnsupported for elements that are not
+// tensors; an optional may have a sequence.
 Result<TensorList> ReadSequenceProto(const Blob& file, const std::string& path);
 Result<TensorList> ReadOptionalProto(const Blob& file, const std::string& path);
 
