@@ -1,8 +1,9 @@
-// --completion and --man-page: scripts and pages have every option, and Bash completes by them.
+// --completion, --man-page and the reference have every option, and Bash completes by them.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <regex>
 #include <set>
 #include <string>
@@ -67,6 +68,24 @@ TEST_CASE("completion: scripts and manual pages have all options") {
                                 ".SH \"OPTIONS\"\n", ".SH \"LIMITS\"\n"})
       CHECK(Contains(page, section));
     CHECK(RunProgram(fmt::format("{} --completion tcsh", program)).code == 2);
+  }
+}
+
+TEST_CASE("reference: all options are described") {
+  std::string pages;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(NN_SOURCE_DIR "/docs/pages/reference"))
+    pages += ReadText(entry.path().string());
+  static const std::regex kOption("--([a-z0-9-]+)");
+  std::set<std::string> described;
+  for (std::sregex_iterator at(pages.begin(), pages.end(), kOption), end; at != end; ++at)
+    described.insert((*at)[1]);
+  for (const char* program : kPrograms) {
+    CAPTURE(program);
+    for (const std::string& name : OptionsOf(program)) {
+      CAPTURE(name);
+      CHECK(described.contains(name));
+    }
   }
 }
 
