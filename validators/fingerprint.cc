@@ -7,8 +7,8 @@
 #include <string>
 #include <utility>
 
-#include "base/name_map.h"
 #include "base/sha256.h"
+#include "base/text/name_map.h"
 
 namespace nn {
 namespace {

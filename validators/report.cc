@@ -6,8 +6,8 @@
 #include <array>
 #include <map>
 
-#include "base/json.h"
-#include "base/text.h"
+#include "base/json/json.h"
+#include "base/text/text.h"
 
 namespace nn {
 namespace {

@@ -6,10 +6,10 @@
 #include <map>
 #include <string>
 
-#include "base/json.h"
+#include "base/json/json.h"
+#include "base/json/xml.h"
 #include "base/sha256.h"
-#include "base/text.h"
-#include "base/xml.h"
+#include "base/text/text.h"
 #include "validators/report.h"
 
 namespace nn {

@@ -6,7 +6,7 @@
 #include <map>
 #include <string>
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "validators/documents.h"
 #include "validators/report.h"
 

@@ -21,11 +21,11 @@
 #include <utility>
 
 #include "apps/common/completion.h"
-#include "apps/common/model.h"
-#include "apps/common/port_arrays.h"
-#include "base/file.h"
+#include "apps/common/model/model.h"
+#include "apps/common/ports/port_arrays.h"
+#include "base/file/file.h"
 #include "base/memory.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "tensorio/tensor_archive.h"
 
 namespace nn::app {

@@ -14,7 +14,7 @@
 
 #include "apps/common/process.h"
 #include "apps/common/program.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/status.h"
 #include "exec/run_limits.h"
 #include "formats/format.h"

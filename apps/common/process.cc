@@ -15,8 +15,8 @@
 #include <initializer_list>
 #include <new>
 
-#include "base/mapping.h"
-#include "base/staging.h"
+#include "base/file/mapping.h"
+#include "base/file/staging.h"
 #include "base/status.h"
 
 namespace nn::app {

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "convert/graph_edits.h"
+#include "convert/edits/graph_edits.h"
 
 namespace nn::app {
 

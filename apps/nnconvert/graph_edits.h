@@ -1,4 +1,4 @@
-// The options that edit the imported graph (convert/graph_edits.h).
+// The options that edit the imported graph (convert/edits/graph_edits.h).
 #pragma once
 
 #include "apps/common/command_line.h"

@@ -8,20 +8,20 @@
 #include <vector>
 
 #include "apps/common/command_line.h"
-#include "apps/nnconvert/attest.h"
-#include "apps/nnconvert/c_source.h"
-#include "apps/nnconvert/folder.h"
+#include "apps/nnconvert/folder/folder.h"
 #include "apps/nnconvert/graph_edits.h"
 #include "apps/nnconvert/native_edits.h"
 #include "apps/nnconvert/one_model.h"
 #include "apps/nnconvert/options.h"
 #include "apps/nnconvert/quantize_options.h"
-#include "apps/nnconvert/report.h"
-#include "apps/nnconvert/report_file.h"
+#include "apps/nnconvert/report/attest.h"
+#include "apps/nnconvert/report/c_source.h"
+#include "apps/nnconvert/report/report.h"
+#include "apps/nnconvert/report/report_file.h"
 #include "apps/nnconvert/support.h"
-#include "base/file.h"
-#include "base/text.h"
-#include "convert/graph_edits.h"
+#include "base/file/file.h"
+#include "base/text/text.h"
+#include "convert/edits/graph_edits.h"
 
 namespace nn::app {
 namespace {

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "apps/nnconvert/graph_edits.h"
-#include "base/file.h"
-#include "base/text.h"
+#include "base/file/file.h"
+#include "base/text/text.h"
 
 namespace nn::app {
 namespace {

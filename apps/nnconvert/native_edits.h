@@ -8,7 +8,7 @@
 #include "apps/common/command_line.h"
 #include "apps/nnconvert/options.h"
 #include "base/status.h"
-#include "convert/verify.h"
+#include "convert/verify/verify.h"
 #include "edit/apply.h"
 #include "formats/format.h"
 

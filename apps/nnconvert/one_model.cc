@@ -12,19 +12,19 @@
 #include <utility>
 #include <vector>
 
-#include "apps/common/port_arrays.h"
+#include "apps/common/ports/port_arrays.h"
 #include "apps/common/program.h"
 #include "apps/common/progress.h"
-#include "apps/nnconvert/attest.h"
 #include "apps/nnconvert/quantize_options.h"
-#include "base/file.h"
-#include "base/staging.h"
-#include "base/text.h"
+#include "apps/nnconvert/report/attest.h"
+#include "base/file/file.h"
+#include "base/file/staging.h"
+#include "base/text/text.h"
 #include "convert/convert.h"
-#include "convert/graph_edits.h"
-#include "convert/node_pattern.h"
-#include "convert/source_effects.h"
-#include "passes/ports.h"
+#include "convert/edits/graph_edits.h"
+#include "convert/edits/node_pattern.h"
+#include "convert/verify/source_effects.h"
+#include "passes/core/ports.h"
 #include "tensorio/literal.h"
 #include "tensorio/tensor_archive.h"
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "apps/nnconvert/options.h"
-#include "apps/nnconvert/report.h"
+#include "apps/nnconvert/report/report.h"
 #include "base/status.h"
 #include "formats/format.h"
 
@@ -19,8 +19,8 @@ Result<const Format*> TargetFormat(const ConvertArguments& arguments);
 // report as far as the conversion got, but not ConvertReport::error. May be called concurrently.
 Status ConvertOne(const ConvertArguments& arguments, const Format* format, ConvertReport& report);
 
-// The same for an output that is a C or C++ file (apps/nnconvert/c_source.h), with the model that
-// is written to `format`; nullptr: that of the source.
+// The same for an output that is a C or C++ file (apps/nnconvert/report/c_source.h), with the model
+// that is written to `format`; nullptr: that of the source.
 Status ConvertToSource(const ConvertArguments& arguments, const Format* format,
                        ConvertReport& report);
 

@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "apps/common/model.h"
-#include "apps/common/port_arrays.h"
-#include "apps/nnconvert/c_source.h"
-#include "base/json.h"
-#include "convert/verify.h"
+#include "apps/common/model/model.h"
+#include "apps/common/ports/port_arrays.h"
+#include "apps/nnconvert/report/c_source.h"
+#include "base/json/json.h"
+#include "convert/verify/verify.h"
 #include "edit/plan.h"
 #include "exec/run_limits.h"
 #include "formats/format.h"

@@ -5,10 +5,10 @@
 #include <string_view>
 #include <utility>
 
-#include "apps/common/port_arrays.h"
-#include "base/from_chars.h"
-#include "base/text.h"
-#include "convert/quantize_text.h"
+#include "apps/common/ports/port_arrays.h"
+#include "base/text/from_chars.h"
+#include "base/text/text.h"
+#include "convert/quantize/quantize_text.h"
 
 namespace nn::app {
 namespace {

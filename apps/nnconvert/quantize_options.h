@@ -6,7 +6,7 @@
 #include "apps/common/command_line.h"
 #include "apps/nnconvert/options.h"
 #include "base/status.h"
-#include "convert/quantize_source.h"
+#include "convert/quantize/quantize_source.h"
 #include "formats/format.h"
 #include "ir/graph.h"
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "exec/runtime/plan.h"
+#include "exec/runtime/planning/plan.h"
 #include "formats/format.h"
 #include "ir/op_def.h"
 

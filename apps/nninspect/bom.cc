@@ -16,10 +16,10 @@
 #include "apps/common/program.h"
 #include "apps/nninspect/inspection.h"
 #include "base/sha256.h"
-#include "convert/model_files.h"
-#include "inspect/digests.h"
+#include "convert/place/model_files.h"
+#include "inspect/diff/digests.h"
 #include "inspect/loaded.h"
-#include "inspect/overview.h"
+#include "inspect/report/overview.h"
 
 namespace nn::app {
 namespace {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "apps/nninspect/options.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/status.h"
 
 namespace nn::app {

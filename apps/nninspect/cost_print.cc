@@ -1,7 +1,7 @@
 #include "apps/common/table.h"
 #include "apps/nninspect/csv.h"
 #include "apps/nninspect/print.h"
-#include "base/text.h"
+#include "base/text/text.h"
 
 namespace nn::app {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
-#include "base/from_chars.h"
-#include "base/text.h"
+#include "base/text/from_chars.h"
+#include "base/text/text.h"
 
 namespace nn::app {
 namespace {

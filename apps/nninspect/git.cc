@@ -12,11 +12,11 @@
 #include "apps/common/command_line.h"
 #include "apps/nninspect/inspection.h"
 #include "apps/nninspect/print.h"
-#include "base/file.h"
-#include "base/text.h"
-#include "base/unicode.h"
+#include "base/file/file.h"
+#include "base/text/text.h"
+#include "base/text/unicode.h"
 #include "formats/recognize.h"
-#include "inspect/diff.h"
+#include "inspect/diff/diff.h"
 
 namespace nn::app {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "apps/common/model.h"
+#include "apps/common/model/model.h"
 
 namespace nn::app {
 

@@ -3,7 +3,7 @@
 
 #include "apps/nninspect/options.h"
 #include "base/status.h"
-#include "inspect/inspection.h"
+#include "inspect/report/inspection.h"
 
 namespace nn::app {
 

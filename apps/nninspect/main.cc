@@ -1,15 +1,15 @@
 // nninspect: describes the contents of a model file.
 #include "apps/common/command_line.h"
-#include "apps/common/model.h"
+#include "apps/common/model/model.h"
 #include "apps/nninspect/bom.h"
 #include "apps/nninspect/git.h"
 #include "apps/nninspect/inspection.h"
 #include "apps/nninspect/many.h"
 #include "apps/nninspect/page_notes.h"
 #include "apps/nninspect/print.h"
-#include "inspect/diff.h"
-#include "inspect/page.h"
-#include "inspect/picture.h"
+#include "inspect/diff/diff.h"
+#include "inspect/page/page.h"
+#include "inspect/picture/picture.h"
 
 namespace nn::app {
 namespace {

@@ -6,10 +6,10 @@
 #include <utility>
 #include <vector>
 
-#include "apps/common/many.h"
+#include "apps/common/model/many.h"
 #include "apps/nninspect/inspection.h"
 #include "apps/nninspect/print.h"
-#include "base/text.h"
+#include "base/text/text.h"
 
 namespace nn::app {
 namespace {

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "apps/common/many.h"
-#include "apps/common/model.h"
-#include "inspect/inspection.h"
+#include "apps/common/model/many.h"
+#include "apps/common/model/model.h"
+#include "inspect/report/inspection.h"
 
 namespace nn::app {
 

@@ -5,7 +5,7 @@
 
 #include "base/status.h"
 #include "inspect/loaded.h"
-#include "inspect/page.h"
+#include "inspect/page/page.h"
 
 namespace nn::app {
 

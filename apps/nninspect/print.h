@@ -6,14 +6,14 @@
 
 #include "apps/nninspect/inspection.h"
 #include "apps/nninspect/options.h"
-#include "inspect/cost.h"
-#include "inspect/diff.h"
-#include "inspect/node.h"
-#include "inspect/parts_json.h"
-#include "inspect/statistics.h"
-#include "inspect/tensors.h"
-#include "inspect/tree.h"
-#include "inspect/values.h"
+#include "inspect/diff/diff.h"
+#include "inspect/report/cost.h"
+#include "inspect/report/node.h"
+#include "inspect/report/parts_json.h"
+#include "inspect/report/statistics.h"
+#include "inspect/report/tensors.h"
+#include "inspect/report/tree.h"
+#include "inspect/report/values.h"
 
 namespace nn::app {
 

@@ -3,7 +3,7 @@
 #include <string_view>
 
 #include "apps/nninspect/print.h"
-#include "base/text.h"
+#include "base/text/text.h"
 
 namespace nn::app {
 namespace {

@@ -2,8 +2,8 @@
 #include "apps/nninspect/csv.h"
 #include "apps/nninspect/print.h"
 #include "base/checked_math.h"
-#include "base/text.h"
-#include "inspect/shape_text.h"
+#include "base/text/text.h"
+#include "inspect/report/shape_text.h"
 
 namespace nn::app {
 namespace {

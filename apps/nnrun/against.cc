@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "apps/common/progress.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "exec/stepper.h"
-#include "passes/input_domains.h"
+#include "passes/facts/input_domains.h"
 
 namespace nn::app {
 namespace {

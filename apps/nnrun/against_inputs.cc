@@ -3,11 +3,11 @@
 #include <set>
 
 #include "apps/nnrun/against.h"
-#include "base/text.h"
-#include "convert/quantized_drift.h"
+#include "base/text/text.h"
+#include "convert/quantize/quantized_drift.h"
 #include "ops/array/shape.h"
-#include "passes/passes.h"
-#include "passes/ports.h"
+#include "passes/core/passes.h"
+#include "passes/core/ports.h"
 
 namespace nn::app {
 namespace {

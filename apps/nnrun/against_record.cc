@@ -6,11 +6,11 @@
 #include <unordered_map>
 
 #include "apps/nnrun/against.h"
-#include "base/file.h"
-#include "base/json_parse.h"
-#include "base/text.h"
+#include "base/file/file.h"
+#include "base/json/json_parse.h"
+#include "base/text/text.h"
 #include "formats/tensor_file.h"
-#include "ir/text.h"
+#include "ir/text/text.h"
 #include "tensorio/npy.h"
 #include "tensorio/tensor_archive.h"
 

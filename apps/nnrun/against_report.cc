@@ -2,12 +2,12 @@
 
 #include <cmath>
 
-#include "apps/common/document.h"
+#include "apps/common/model/document.h"
 #include "apps/common/table.h"
 #include "apps/nnrun/against.h"
 #include "apps/nnrun/expectation.h"
-#include "base/text.h"
-#include "passes/ports.h"
+#include "base/text/text.h"
+#include "passes/core/ports.h"
 
 namespace nn::app {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "against/extract.h"
 #include "apps/nnrun/against.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "convert/convert.h"
 #include "tensorio/npz.h"
 

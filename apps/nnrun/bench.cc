@@ -5,7 +5,7 @@
 #include "apps/common/progress.h"
 #include "apps/common/table.h"
 #include "apps/nnrun/options.h"
-#include "base/text.h"
+#include "base/text/text.h"
 
 namespace nn::app {
 namespace {

@@ -4,11 +4,11 @@
 
 #include <cmath>
 
-#include "apps/common/port_arrays.h"
-#include "apps/common/tolerance.h"
+#include "apps/common/ports/port_arrays.h"
+#include "apps/common/ports/tolerance.h"
 #include "apps/nnrun/options.h"
-#include "base/text.h"
-#include "passes/ports.h"
+#include "base/text/text.h"
+#include "passes/core/ports.h"
 
 namespace nn::app {
 namespace {

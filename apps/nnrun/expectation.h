@@ -4,7 +4,7 @@
 #include <string>
 
 #include "apps/common/table.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "tensorio/compare.h"
 
 namespace nn::app {

@@ -1,6 +1,6 @@
 #include "apps/common/table.h"
 #include "apps/nnrun/options.h"
-#include "base/text.h"
+#include "base/text/text.h"
 
 namespace nn::app {
 namespace {

@@ -12,10 +12,10 @@
 #include "apps/common/progress.h"
 #include "apps/common/table.h"
 #include "apps/nnrun/options.h"
-#include "base/file.h"
-#include "base/text.h"
-#include "passes/input_domains.h"
-#include "passes/ports.h"
+#include "base/file/file.h"
+#include "base/text/text.h"
+#include "passes/core/ports.h"
+#include "passes/facts/input_domains.h"
 #include "tensorio/digest.h"
 
 namespace nn::app {

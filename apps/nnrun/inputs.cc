@@ -4,15 +4,15 @@
 #include <filesystem>
 #include <system_error>
 
-#include "apps/common/port_arrays.h"
+#include "apps/common/ports/port_arrays.h"
 #include "apps/nnrun/options.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "base/thread_pool.h"
-#include "convert/shape_choice.h"
+#include "convert/edits/shape_choice.h"
 #include "formats/tensor_file.h"
 #include "ops/control/region.h"
-#include "passes/input_domains.h"
-#include "passes/ports.h"
+#include "passes/core/ports.h"
+#include "passes/facts/input_domains.h"
 
 namespace nn::app {
 namespace {

@@ -8,10 +8,10 @@
 #include "apps/nnrun/against.h"
 #include "apps/nnrun/many.h"
 #include "apps/nnrun/options.h"
-#include "base/file.h"
-#include "base/text.h"
-#include "passes/input_domains.h"
-#include "passes/ports.h"
+#include "base/file/file.h"
+#include "base/text/text.h"
+#include "passes/core/ports.h"
+#include "passes/facts/input_domains.h"
 
 namespace nn::app {
 namespace {

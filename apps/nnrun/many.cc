@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "apps/common/many.h"
-#include "base/text.h"
+#include "apps/common/model/many.h"
+#include "base/text/text.h"
 
 namespace nn::app {
 namespace {

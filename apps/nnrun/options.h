@@ -10,10 +10,10 @@
 #include <string_view>
 #include <vector>
 
-#include "apps/common/many.h"
-#include "apps/common/model.h"
-#include "apps/common/port_arrays.h"
-#include "base/json.h"
+#include "apps/common/model/many.h"
+#include "apps/common/model/model.h"
+#include "apps/common/ports/port_arrays.h"
+#include "base/json/json.h"
 #include "exec/program.h"
 #include "formats/test_set.h"
 #include "ops/support/domain.h"

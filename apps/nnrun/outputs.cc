@@ -10,8 +10,8 @@
 
 #include "apps/common/table.h"
 #include "apps/nnrun/options.h"
-#include "base/file.h"
-#include "base/text.h"
+#include "base/file/file.h"
+#include "base/text/text.h"
 #include "tensorio/compare.h"
 #include "tensorio/digest.h"
 

@@ -5,8 +5,8 @@
 #include "apps/common/table.h"
 #include "apps/nnrun/expectation.h"
 #include "apps/nnrun/options.h"
-#include "base/text.h"
-#include "passes/input_domains.h"
+#include "base/text/text.h"
+#include "passes/facts/input_domains.h"
 
 namespace nn::app {
 

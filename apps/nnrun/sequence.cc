@@ -8,12 +8,12 @@
 #include <system_error>
 #include <utility>
 
-#include "apps/common/fit_array.h"
+#include "apps/common/ports/fit_array.h"
 #include "apps/nnrun/options.h"
-#include "base/file.h"
-#include "base/text.h"
-#include "passes/input_domains.h"
-#include "passes/ports.h"
+#include "base/file/file.h"
+#include "base/text/text.h"
+#include "passes/core/ports.h"
+#include "passes/facts/input_domains.h"
 #include "tensorio/npy.h"
 
 namespace nn::app {

@@ -5,8 +5,8 @@
 
 #include "apps/common/progress.h"
 #include "apps/nnrun/options.h"
-#include "base/file.h"
-#include "base/text.h"
+#include "base/file/file.h"
+#include "base/text/text.h"
 #include "tensorio/npy.h"
 
 namespace nn::app {

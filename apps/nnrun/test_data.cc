@@ -6,9 +6,9 @@
 #include "apps/common/progress.h"
 #include "apps/nnrun/expectation.h"
 #include "apps/nnrun/options.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "formats/test_set.h"
-#include "passes/ports.h"
+#include "passes/core/ports.h"
 
 namespace nn::app {
 namespace {

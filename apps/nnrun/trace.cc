@@ -1,9 +1,9 @@
 #include <algorithm>
 
 #include "apps/nnrun/options.h"
-#include "base/file.h"
-#include "base/json_writer.h"
-#include "base/text.h"
+#include "base/file/file.h"
+#include "base/json/json_writer.h"
+#include "base/text/text.h"
 
 namespace nn::app {
 namespace {

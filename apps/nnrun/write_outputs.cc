@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "apps/nnrun/options.h"
-#include "base/file.h"
-#include "base/text.h"
+#include "base/file/file.h"
+#include "base/text/text.h"
 #include "formats/tensor_file.h"
 #include "tensorio/compare.h"
 #include "tensorio/npy.h"

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <set>
 
-#include "base/file.h"
-#include "base/text.h"
+#include "base/file/file.h"
+#include "base/text/text.h"
 #include "ir/op_def.h"
 #include "ir/run_cost.h"
-#include "ir/text.h"
-#include "passes/ports.h"
+#include "ir/text/text.h"
+#include "passes/core/ports.h"
 #include "validators/rule.h"
 
 namespace nn::app {

@@ -14,12 +14,12 @@
 #include <utility>
 #include <vector>
 
-#include "apps/common/provenance.h"
-#include "base/file.h"
-#include "base/named_hash.h"
-#include "base/text.h"
-#include "base/unicode.h"
-#include "convert/model_files.h"
+#include "apps/common/model/provenance.h"
+#include "base/file/file.h"
+#include "base/text/named_hash.h"
+#include "base/text/text.h"
+#include "base/text/unicode.h"
+#include "convert/place/model_files.h"
 #include "validators/rule.h"
 
 namespace nn::app {

@@ -4,14 +4,14 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/status.h"
 #include "formats/format.h"
 #include "validators/finding.h"
 
 namespace nn::app {
 
-// A statement (apps/common/provenance.h).
+// A statement (apps/common/model/provenance.h).
 struct Attestation {
   std::string path;
   Json statement;

@@ -9,9 +9,9 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "apps/common/model_list.h"
-#include "base/file.h"
-#include "base/text.h"
+#include "apps/common/model/model_list.h"
+#include "base/file/file.h"
+#include "base/text/text.h"
 
 namespace nn::app {
 namespace {

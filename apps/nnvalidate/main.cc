@@ -7,7 +7,7 @@
 #include <mutex>
 
 #include "apps/common/command_line.h"
-#include "apps/common/model_list.h"
+#include "apps/common/model/model_list.h"
 #include "apps/common/progress.h"
 #include "apps/nnvalidate/assertions.h"
 #include "apps/nnvalidate/attestation.h"
@@ -16,7 +16,7 @@
 #include "apps/nnvalidate/outputs.h"
 #include "apps/nnvalidate/rules_text.h"
 #include "apps/nnvalidate/targets.h"
-#include "base/file.h"
+#include "base/file/file.h"
 #include "base/thread_pool.h"
 #include "formats/format.h"
 #include "validators/report.h"

@@ -9,8 +9,8 @@
 #include <system_error>
 
 #include "apps/common/command_line.h"
-#include "base/file.h"
-#include "base/text.h"
+#include "base/file/file.h"
+#include "base/text/text.h"
 
 namespace nn::app {
 

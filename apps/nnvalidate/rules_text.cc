@@ -10,8 +10,8 @@
 #include "apps/nnvalidate/assertions.h"
 #include "apps/nnvalidate/attestation.h"
 #include "apps/nnvalidate/targets.h"
-#include "base/json.h"
-#include "base/text.h"
+#include "base/json/json.h"
+#include "base/text/text.h"
 #include "validators/rule.h"
 #include "validators/runner.h"
 

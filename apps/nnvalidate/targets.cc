@@ -2,9 +2,9 @@
 
 #include <charconv>
 
-#include "base/text.h"
-#include "passes/legalize.h"
-#include "passes/ports.h"
+#include "base/text/text.h"
+#include "passes/core/ports.h"
+#include "rewrite/legalize.h"
 #include "validators/rule.h"
 
 namespace nn::app {

@@ -20,6 +20,7 @@
 #include "nnsuite/error.h"
 #include "nnsuite/options.h"
 #include "nnsuite/tensor.h"
+#include "nnsuite/unsupported_node.h"
 
 namespace nnsuite {
 
@@ -124,14 +125,6 @@ struct ConvertOptions {
   bool dry_run = false;  // exports the model, but writes, validates and runs nothing
   bool verify = true;    // whether to run both models
   VerifyOptions verification = {};
-};
-
-// A node that the target format cannot express.
-struct UnsupportedNode {
-  std::string node;    // `conv "features.0" (operator 3, Conv)`
-  std::string op;      // its operator in the graph
-  std::string source;  // its operator in the source file
-  std::string reason;  // names the attribute, type or shape
 };
 
 // An input or output whose axes are permuted in the written model, possibly without some axes of

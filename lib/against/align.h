@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "base/status.h"
-#include "ir/axis_map.h"
 #include "ir/tensor.h"
-#include "ir/type.h"
+#include "ir/types/axis_map.h"
+#include "ir/types/type.h"
 #include "tensorio/compare.h"
 
 namespace nn::against {

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "against/contents.h"
-#include "convert/quantized_drift.h"
+#include "convert/quantize/quantized_drift.h"
 
 namespace nn::against {
 namespace {

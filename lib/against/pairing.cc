@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "against/align.h"
-#include "convert/quantized_form.h"
+#include "convert/quantize/quantized_form.h"
 #include "ir/op_def.h"
 #include "ir/value_table.h"
 

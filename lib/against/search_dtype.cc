@@ -8,8 +8,9 @@
 
 #include "against/drift.h"
 #include "ir/op_def.h"
-#include "passes/legalize.h"
-#include "passes/passes.h"
+#include "passes/core/passes.h"
+#include "rewrite/legalize.h"
+#include "rewrite/rewrite.h"
 
 namespace nn::against {
 namespace {

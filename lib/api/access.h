@@ -11,7 +11,7 @@
 #include "formats/format.h"
 #include "ir/graph.h"
 #include "ir/tensor.h"
-#include "ir/type.h"
+#include "ir/types/type.h"
 #include "nnsuite/graph.h"
 #include "nnsuite/model.h"
 #include "nnsuite/tensor.h"

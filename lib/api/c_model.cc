@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "api/c_options.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "nnsuite/convert.h"
 #include "nnsuite/edit.h"
 #include "nnsuite/inspect.h"

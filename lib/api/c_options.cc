@@ -4,7 +4,7 @@
 #include <iterator>
 #include <limits>
 
-#include "base/text.h"
+#include "base/text/text.h"
 
 namespace nn::api {
 namespace {

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "api/c_options.h"
-#include "base/json.h"
-#include "base/text.h"
+#include "base/json/json.h"
+#include "base/text/text.h"
 #include "nnsuite/dtype.h"
 #include "nnsuite/graph.h"
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "api/c_support.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "nnsuite/dtype.h"
 
 namespace nn::api {

@@ -8,16 +8,16 @@
 #include <utility>
 
 #include "api/access.h"
-#include "base/json.h"
-#include "convert/conversion_json.h"
+#include "base/json/json.h"
 #include "convert/convert.h"
-#include "convert/graph_edits.h"
-#include "convert/node_pattern.h"
-#include "convert/outcome.h"
-#include "convert/quantize_text.h"
+#include "convert/edits/graph_edits.h"
+#include "convert/edits/node_pattern.h"
+#include "convert/quantize/quantize_text.h"
+#include "convert/verify/conversion_json.h"
+#include "convert/verify/outcome.h"
 #include "formats/format.h"
 #include "nnsuite/version.h"
-#include "passes/ports.h"
+#include "passes/core/ports.h"
 
 namespace nnsuite {
 namespace {

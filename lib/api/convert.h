@@ -4,7 +4,7 @@
 #include <string>
 
 #include "convert/convert.h"
-#include "convert/verify.h"
+#include "convert/verify/verify.h"
 #include "nnsuite/convert.h"
 
 namespace nn::api {

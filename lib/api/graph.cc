@@ -4,10 +4,10 @@
 
 #include "api/access.h"
 #include "ir/op_def.h"
-#include "ir/text.h"
+#include "ir/text/text.h"
 #include "ir/verify.h"
-#include "passes/passes.h"
-#include "passes/ports.h"
+#include "passes/core/passes.h"
+#include "passes/core/ports.h"
 
 namespace nn::api {
 

@@ -5,15 +5,15 @@
 #include <utility>
 
 #include "api/access.h"
-#include "base/json.h"
-#include "base/text.h"
-#include "inspect/cost.h"
-#include "inspect/diff.h"
-#include "inspect/digests.h"
-#include "inspect/inspection.h"
+#include "base/json/json.h"
+#include "base/text/text.h"
+#include "inspect/diff/diff.h"
+#include "inspect/diff/digests.h"
 #include "inspect/loaded.h"
-#include "inspect/picture.h"
-#include "passes/ports.h"
+#include "inspect/picture/picture.h"
+#include "inspect/report/cost.h"
+#include "inspect/report/inspection.h"
+#include "passes/core/ports.h"
 
 namespace nnsuite {
 namespace {

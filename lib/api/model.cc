@@ -4,12 +4,12 @@
 
 #include "api/access.h"
 #include "convert/convert.h"
-#include "formats/common/dump.h"
-#include "formats/common/dump_writer.h"
+#include "formats/common/describe/dump.h"
+#include "formats/common/describe/dump_writer.h"
 #include "formats/format.h"
 #include "formats/given_inputs.h"
 #include "inspect/loaded.h"
-#include "passes/ports.h"
+#include "passes/core/ports.h"
 
 namespace nnsuite {
 

@@ -2,8 +2,8 @@
 
 #include "api/access.h"
 #include "exec/program.h"
-#include "passes/input_domains.h"
-#include "passes/ports.h"
+#include "passes/core/ports.h"
+#include "passes/facts/input_domains.h"
 
 namespace nnsuite {
 

@@ -2,8 +2,8 @@
 
 #include "api/access.h"
 #include "base/checked_math.h"
-#include "base/file.h"
-#include "base/text.h"
+#include "base/file/file.h"
+#include "base/text/text.h"
 #include "tensorio/compare.h"
 #include "tensorio/digest.h"
 #include "tensorio/npy.h"

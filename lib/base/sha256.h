@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/blob.h"
+#include "base/file/blob.h"
 
 namespace nn {
 

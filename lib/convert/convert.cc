@@ -9,8 +9,8 @@
 #include <system_error>
 #include <utility>
 
-#include "convert/source_effects.h"
-#include "convert/written.h"
+#include "convert/place/written.h"
+#include "convert/verify/source_effects.h"
 
 namespace nn {
 namespace {

@@ -19,19 +19,19 @@
 #include <vector>
 
 #include "base/status.h"
-#include "convert/accounts.h"
-#include "convert/interface.h"
-#include "convert/place_model.h"
-#include "convert/quantize_source.h"
-#include "convert/verify.h"
-#include "convert/written.h"
+#include "convert/edits/interface.h"
+#include "convert/place/accounts.h"
+#include "convert/place/place_model.h"
+#include "convert/place/written.h"
+#include "convert/quantize/quantize_source.h"
+#include "convert/verify/verify.h"
 #include "formats/format.h"
 #include "formats/given_inputs.h"
 #include "ir/graph.h"
 #include "nnsuite/convert.h"
-#include "passes/edits.h"
-#include "passes/half.h"
-#include "passes/legalize.h"
+#include "passes/interface/edits.h"
+#include "passes/types/half.h"
+#include "rewrite/legalize.h"
 
 namespace nn {
 
@@ -46,23 +46,23 @@ struct ConvertOptions {
   // control flow.
   InputSettings inputs;
   ExportOptions output;  // the path may be "-", standard output
-  // Edits the imported graph before everything else (passes/edits.h). The edited graph is compared
-  // with the imported one; Conversion::source describes the edited one. Within a format, its
-  // version stays. Null: no edit.
+  // Edits the imported graph before everything else (passes/interface/edits.h). The edited graph is
+  // compared with the imported one; Conversion::source describes the edited one. Within a format,
+  // its version stays. Null: no edit.
   std::function<Result<std::vector<GraphEdit>>(Graph&)> edit = nullptr;
-  // Changes the graph before it is legalized: binds shapes (passes/ports.h), renames
+  // Changes the graph before it is legalized: binds shapes (passes/core/ports.h), renames
   // inputs and outputs, which all have names by then (NamePorts), applies passes. The written model
   // is compared with the changed graph. Null: no change.
   std::function<Status(Graph&)> prepare = nullptr;
   // Folds batch normalizations into the convolutions before them (FoldBatchNorms), which rounds
   // differently. The verification compares with the unfolded model.
   bool fold_batch_norm = false;
-  // Fuses idioms (passes/idioms.h) wherever the target has the operator; without it, only where the
-  // target lacks an operator of the idiom.
+  // Fuses idioms (passes/idioms/idioms.h) wherever the target has the operator; without it, only
+  // where the target lacks an operator of the idiom.
   bool fuse = false;
-  // Removes redundant operators (passes/simplify.h), which changes no bit of a result: if it is all
-  // that changes a model in its own format, each output must keep its bits. Within a format, its
-  // version stays.
+  // Removes redundant operators (passes/simplify/simplify.h), which changes no bit of a result: if
+  // it is all that changes a model in its own format, each output must keep its bits. Within a
+  // format, its version stays.
   bool simplify = false;
   // With `simplify`, within a format: a model that would not have fewer operators is copied
   // instead, unless it breaks a rule of its format. For callers whose other options change nothing.
@@ -70,15 +70,15 @@ struct ConvertOptions {
   // With `simplify`: also what rounds differently, `fold_batch_norm` and `fuse`; outputs may differ
   // within the tolerance.
   bool allow_rounding = false;
-  // Turns a quantized model into a float one (Dequantize() in passes/qdq.h) after `prepare`. The
-  // written model is verified against the float model, and that is compared with the quantized one
-  // (Verification::quantized).
+  // Turns a quantized model into a float one (Dequantize() in passes/qdq/qdq.h) after `prepare`.
+  // The written model is verified against the float model, and that is compared with the quantized
+  // one (Verification::quantized).
   bool dequantize = false;
-  // Computes in float32 what the model computes in f16, bf16 or f64 (passes/float32.h). Compared as
-  // with `dequantize`.
+  // Computes in float32 what the model computes in f16, bf16 or f64 (passes/types/float32.h).
+  // Compared as with `dequantize`.
   bool float32 = false;
-  // Stores weights, and computes, in 16 bits (passes/half.h). Operators whose numbers are out of
-  // range in a run of the verification stay in float32. Within a format, its version stays. The
+  // Stores weights, and computes, in 16 bits (passes/types/half.h). Operators whose numbers are out
+  // of range in a run of the verification stay in float32. Within a format, its version stays. The
   // written model is verified against the changed graph, and that is compared with the model as
   // with `dequantize`. Formats that compute in float32 only take `weights_only`.
   std::optional<HalfOptions> half = std::nullopt;
@@ -87,7 +87,7 @@ struct ConvertOptions {
   std::optional<QuantizeSettings> quantize = std::nullopt;
   // Recurrent layers that the format lacks are written step by step if they have at most this many
   // steps, 1 to kMaxUnroll, and a number of steps that the inputs leave open is set to it
-  // (convert/layer_steps.h). Nullopt: up to kMaxUnrolledSteps, and open numbers stay.
+  // (convert/edits/layer_steps.h). Nullopt: up to kMaxUnrolledSteps, and open numbers stay.
   std::optional<int64_t> unroll = std::nullopt;
   // The states of layers become inputs and outputs, and so do resource variables, as in other
   // formats. Without it, layers begin each run with their initial values.
@@ -187,8 +187,8 @@ struct Conversion {
 // Reads the source and converts it to `format`, which must have a writer (Format::write) and may be
 // that of the source. Unsupported nodes and outputs that drift are results, not errors. Errors are
 // those of ReadModelFile, Format::import, Format::write, PlaceModel, VerifyConversion and the
-// callbacks, and those of ReadWritten and the related functions (convert/written.h) if the written
-// model is not sound. kUsage for an option that has no effect on the model.
+// callbacks, and those of ReadWritten and the related functions (convert/place/written.h) if the
+// written model is not sound. kUsage for an option that has no effect on the model.
 //
 // Callbacks are called on the calling thread. May be called concurrently, even for the same target,
 // which then has the files of one of the conversions.

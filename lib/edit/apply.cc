@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "convert/conversion_json.h"
+#include "convert/verify/conversion_json.h"
 
 namespace nn::edit {
 

@@ -4,10 +4,10 @@
 #include <optional>
 #include <string>
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/status.h"
-#include "convert/accounts.h"
-#include "convert/verify.h"
+#include "convert/place/accounts.h"
+#include "convert/verify/verify.h"
 #include "edit/edit.h"
 #include "formats/format.h"
 

@@ -6,10 +6,10 @@
 #include <optional>
 #include <unordered_set>
 
-#include "convert/written.h"
+#include "convert/place/written.h"
 #include "edit/effects.h"
 #include "inspect/loaded.h"
-#include "inspect/values.h"
+#include "inspect/report/values.h"
 
 namespace nn::edit {
 namespace {

@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "base/status.h"
-#include "convert/verify.h"
+#include "convert/verify/verify.h"
 #include "edit/plan.h"
-#include "formats/common/native_edit.h"
+#include "formats/common/edit/native_edit.h"
 #include "formats/format.h"
 
 namespace nn::edit {

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/same_bytes.h"
-#include "base/text.h"
+#include "base/file/same_bytes.h"
+#include "base/text/text.h"
 
 namespace nn::edit {
 namespace {

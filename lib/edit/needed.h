@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "formats/common/native_edit.h"
+#include "formats/common/edit/native_edit.h"
 
 namespace nn::edit {
 

@@ -11,7 +11,7 @@
 #include <unordered_set>
 #include <utility>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "edit/needed.h"
 
 namespace nn::edit {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/status.h"
-#include "formats/common/native_edit.h"
+#include "formats/common/edit/native_edit.h"
 #include "nnsuite/edit.h"
 
 namespace nn::edit {

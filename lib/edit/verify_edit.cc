@@ -8,11 +8,11 @@
 #include <utility>
 #include <vector>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "edit/edit.h"
 #include "formats/given_inputs.h"
 #include "ir/copy.h"
-#include "passes/ports.h"
+#include "passes/core/ports.h"
 
 namespace nn::edit {
 namespace {

@@ -6,18 +6,18 @@
 #include <mutex>
 #include <optional>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "exec/runtime/kernel_runner.h"
 #include "exec/runtime/limits.h"
-#include "exec/runtime/plan_info.h"
-#include "exec/runtime/planned_graph.h"
-#include "exec/runtime/split.h"
+#include "exec/runtime/planning/plan_info.h"
+#include "exec/runtime/planning/planned_graph.h"
+#include "exec/runtime/planning/split.h"
 #include "exec/target.h"
 #include "ir/eval.h"
-#include "ir/one_nan.h"
 #include "ir/op_def.h"
-#include "passes/passes.h"
-#include "passes/qdq.h"
+#include "ir/types/one_nan.h"
+#include "passes/core/passes.h"
+#include "passes/qdq/qdq.h"
 
 namespace nn {
 

@@ -4,13 +4,13 @@
 #include <optional>
 #include <utility>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "exec/runtime/kernel_runner.h"
 #include "exec/runtime/limits.h"
 #include "ir/eval.h"
 #include "ir/op_def.h"
-#include "passes/passes.h"
-#include "passes/qdq.h"
+#include "passes/core/passes.h"
+#include "passes/qdq/qdq.h"
 
 namespace nn {
 

@@ -1,12 +1,13 @@
 #include "exec/target.h"
 
-#include "exec/plan/integer_products.h"
+#include "exec/plan/quant/integer_products.h"
 #include "ops/array/shape.h"
 #include "ops/nn/norm.h"
-#include "passes/expand.h"
-#include "passes/idioms.h"
-#include "passes/integer_products.h"
-#include "passes/passes.h"
+#include "passes/core/passes.h"
+#include "passes/idioms/idioms.h"
+#include "rewrite/expand.h"
+#include "rewrite/integer_products.h"
+#include "rewrite/rewrite.h"
 
 namespace nn {
 namespace {

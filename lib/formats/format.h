@@ -13,14 +13,14 @@
 #include <utility>
 #include <vector>
 
-#include "base/blob.h"
+#include "base/file/blob.h"
 #include "base/status.h"
-#include "formats/common/side_files.h"
-#include "formats/common/value_type.h"
+#include "formats/common/describe/value_type.h"
+#include "formats/common/edit/side_files.h"
 #include "ir/graph.h"
 #include "nnsuite/options.h"
 #include "nnsuite/summary.h"
-#include "passes/legalize.h"
+#include "rewrite/legalize.h"
 
 namespace nn {
 
@@ -299,8 +299,9 @@ struct Format {
   // where they cannot be changed.
   Result<FileImage> (*rename)(const NativeModel& model, const PortNames& names,
                               const ExportOptions& options) = nullptr;
-  // What the operators of the main graph read and write (formats/common/native_edit.h), unknown
-  // ones included. kModel if the file refers to what it does not have. Null: no native edits.
+  // What the operators of the main graph read and write (formats/common/edit/native_edit.h),
+  // unknown ones included. kModel if the file refers to what it does not have. Null: no native
+  // edits.
   Result<NativeFlow> (*flow)(const NativeModel& model) = nullptr;
   // The model with the edit, which refers to its flow. Operators, subgraphs, functions and
   // constants that nothing uses any more are dropped, and so are declared types of dropped values;
@@ -308,8 +309,8 @@ struct Format {
   // reason, for what the format has no place for, such as the type of an input or a metadata entry.
   Result<std::unique_ptr<NativeModel>> (*edit)(const NativeModel& model,
                                                const NativeEdit& edit) = nullptr;
-  // What an interpreter for microcontrollers needs (formats/common/micro.h). kUnsupported for
-  // models that it cannot plan. Null: there is none for the format.
+  // What an interpreter for microcontrollers needs (formats/common/describe/micro.h). kUnsupported
+  // for models that it cannot plan. Null: there is none for the format.
   Result<MicroModel> (*micro)(const NativeModel& model) = nullptr;
 };
 

@@ -4,8 +4,8 @@
 #include <string_view>
 #include <utility>
 
-#include "base/file.h"
-#include "formats/common/dump.h"
+#include "base/file/file.h"
+#include "formats/common/describe/dump.h"
 #include "formats/common/known_inputs.h"
 #include "formats/coreml/coreml.h"
 #include "formats/format.h"
@@ -16,7 +16,7 @@
 #include "formats/recognize.h"
 #include "formats/tflite/tflite.h"
 #include "ops/control/region.h"
-#include "passes/ports.h"
+#include "passes/core/ports.h"
 
 namespace nn {
 

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "base/status.h"
+#include "formats/common/describe/port_kind.h"
 #include "formats/common/known_inputs.h"
-#include "formats/common/port_kind.h"
 #include "formats/format.h"
 #include "ir/graph.h"
 #include "ir/tensor.h"

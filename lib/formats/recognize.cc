@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/text.h"
+#include "base/text/text.h"
 
 namespace nn {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <string_view>
 
-#include "base/file.h"
-#include "formats/onnx/tensor_file.h"
+#include "base/file/file.h"
+#include "formats/onnx/file/tensor_file.h"
 #include "tensorio/npy.h"
 
 namespace nn {

@@ -7,7 +7,7 @@
 #include "base/status.h"
 #include "formats/common/tensor_list.h"
 #include "ir/tensor.h"
-#include "ir/type.h"
+#include "ir/types/type.h"
 #include "tensorio/named_tensor.h"
 
 namespace nn {

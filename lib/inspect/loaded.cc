@@ -1,8 +1,8 @@
 #include "inspect/loaded.h"
 
-#include "base/file.h"
-#include "inspect/shape_text.h"
-#include "passes/ports.h"
+#include "base/file/file.h"
+#include "inspect/report/shape_text.h"
+#include "passes/core/ports.h"
 
 namespace nn::inspect {
 namespace {

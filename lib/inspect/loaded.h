@@ -18,7 +18,7 @@
 #include "formats/format.h"
 #include "formats/given_inputs.h"
 #include "ir/graph.h"
-#include "passes/legalize.h"
+#include "rewrite/legalize.h"
 
 namespace nn::inspect {
 
@@ -40,8 +40,8 @@ struct LoadOptions {
   bool graph = true;          // import the graph; always done if `bind` is set
   InputSettings inputs = {};  // that `bind` will set: they may decide about control flow
   // Sets the shapes of the inputs of the imported graph, for instance with BindInputs
-  // (passes/ports.h). Inputs and outputs have names when it is called. The resulting shapes also
-  // appear in the summary's inputs and outputs. Null: the shapes of the file.
+  // (passes/core/ports.h). Inputs and outputs have names when it is called. The resulting shapes
+  // also appear in the summary's inputs and outputs. Null: the shapes of the file.
   std::function<Status(Graph&)> bind = nullptr;
 };
 

@@ -2,8 +2,8 @@
 
 #include <stdexcept>
 
-#include "base/text.h"
-#include "ir/type.h"
+#include "base/text/text.h"
+#include "ir/types/type.h"
 
 namespace nn {
 namespace {

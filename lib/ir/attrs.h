@@ -23,8 +23,8 @@
 #include <vector>
 
 #include "base/status.h"
-#include "ir/dim.h"
-#include "ir/dtype.h"
+#include "ir/types/dim.h"
+#include "ir/types/dtype.h"
 
 namespace nn {
 

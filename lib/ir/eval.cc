@@ -5,7 +5,7 @@
 #include <unordered_map>
 
 #include "base/checked_math.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "ir/copy.h"
 #include "ir/op_def.h"
 #include "ir/value_table.h"

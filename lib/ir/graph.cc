@@ -7,7 +7,7 @@
 #include <unordered_set>
 #include <utility>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "ir/op_def.h"
 #include "ir/value_table.h"
 

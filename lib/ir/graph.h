@@ -21,7 +21,7 @@
 #include "base/status.h"
 #include "ir/attrs.h"
 #include "ir/tensor.h"
-#include "ir/type.h"
+#include "ir/types/type.h"
 
 namespace nn {
 

@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "ir/verify.h"
 
 namespace nn {

@@ -17,10 +17,10 @@
 
 #include "base/status.h"
 #include "ir/attrs.h"
-#include "ir/axis_map.h"
 #include "ir/graph.h"
 #include "ir/tensor.h"
-#include "ir/type.h"
+#include "ir/types/axis_map.h"
+#include "ir/types/type.h"
 
 namespace nn {
 
@@ -62,7 +62,7 @@ enum class Movement : uint8_t {
 };
 
 // The scales and zero points with which an operator on quantized types has TensorFlow Lite's
-// arithmetic (FuseQdq in passes/qdq.h).
+// arithmetic (FuseQdq in passes/qdq/qdq.h).
 enum class QuantRule : uint8_t {
   kNone,         // there is no such arithmetic
   kSame,         // equal on all quantized inputs and outputs

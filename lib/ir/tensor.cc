@@ -9,7 +9,7 @@
 
 #include "base/checked_math.h"
 #include "base/half.h"
-#include "ir/small_float.h"
+#include "ir/types/small_float.h"
 
 namespace nn {
 namespace {

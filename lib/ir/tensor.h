@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "base/blob.h"
+#include "base/file/blob.h"
 #include "base/status.h"
-#include "ir/dtype.h"
+#include "ir/types/dtype.h"
 
 namespace nn {
 

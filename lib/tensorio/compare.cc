@@ -8,8 +8,8 @@
 #include <limits>
 #include <optional>
 
-#include "base/text.h"
-#include "ir/type.h"
+#include "base/text/text.h"
+#include "ir/types/type.h"
 
 namespace nn {
 namespace {

@@ -6,7 +6,7 @@
 #include <memory>
 #include <unordered_map>
 
-#include "base/file.h"
+#include "base/file/file.h"
 #include "base/sha256.h"
 #include "ir/op_def.h"
 #include "tensorio/digest.h"

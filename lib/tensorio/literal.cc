@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "base/from_chars.h"
-#include "base/text.h"
+#include "base/text/from_chars.h"
+#include "base/text/text.h"
 
 namespace nn {
 namespace {

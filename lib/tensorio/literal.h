@@ -11,7 +11,7 @@
 
 #include "base/status.h"
 #include "ir/tensor.h"
-#include "ir/type.h"
+#include "ir/types/type.h"
 
 namespace nn {
 

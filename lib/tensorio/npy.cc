@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "base/checked_math.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "tensorio/npy_header.h"
 #include "tensorio/unicode.h"
 

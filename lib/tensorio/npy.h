@@ -22,7 +22,7 @@
 
 #include <vector>
 
-#include "base/blob.h"
+#include "base/file/blob.h"
 #include "base/status.h"
 #include "ir/tensor.h"
 

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "base/text.h"
+#include "base/text/text.h"
 
 namespace nn {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/status.h"
-#include "ir/dtype.h"
+#include "ir/types/dtype.h"
 
 namespace nn {
 

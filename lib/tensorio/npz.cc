@@ -6,8 +6,8 @@
 #include <memory>
 #include <set>
 
-#include "base/file.h"
-#include "base/text.h"
+#include "base/file/file.h"
+#include "base/text/text.h"
 #include "tensorio/npy.h"
 #include "tensorio/zip_sink.h"
 

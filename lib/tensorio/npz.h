@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "base/blob.h"
+#include "base/file/blob.h"
 #include "base/status.h"
 #include "tensorio/named_tensor.h"
 

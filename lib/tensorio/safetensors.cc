@@ -6,10 +6,10 @@
 #include <set>
 #include <tuple>
 
-#include "base/file.h"
-#include "base/json.h"
-#include "base/json_parse.h"
-#include "base/text.h"
+#include "base/file/file.h"
+#include "base/json/json.h"
+#include "base/json/json_parse.h"
+#include "base/text/text.h"
 
 namespace nn {
 namespace {

@@ -2,7 +2,7 @@
 // choice and are left behind when the process is killed.
 #pragma once
 
-#include "base/file.h"
+#include "base/file/file.h"
 
 struct zip_error;
 struct zip_source;

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/json.h"
+#include "base/json/json.h"
 
 namespace nn::test {
 

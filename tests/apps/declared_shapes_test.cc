@@ -7,8 +7,8 @@
 
 #include "apps/inspect.h"
 #include "apps/program.h"
-#include "base/file.h"
-#include "base/json.h"
+#include "base/file/file.h"
+#include "base/json/json.h"
 #include "support/files.h"
 #include "tensorio/npy.h"
 

@@ -11,7 +11,7 @@
 
 #include "apps/faults.h"
 #include "apps/program.h"
-#include "base/staging.h"
+#include "base/file/staging.h"
 #include "support/files.h"
 #include "support/sanitizer.h"
 #include "support/skip.h"

@@ -1,13 +1,13 @@
-#include "apps/common/fit_array.h"
+#include "apps/common/ports/fit_array.h"
 
 #include <doctest/doctest.h>
 
 #include <cmath>
 #include <limits>
 
-#include "apps/common/port_finder.h"
+#include "apps/common/ports/port_finder.h"
 #include "apps/program.h"
-#include "ir/text.h"
+#include "ir/text/text.h"
 #include "tensorio/literal.h"
 
 namespace nn::test::fit_array_test {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "apps/program.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "support/files.h"
 #include "support/skip.h"
 

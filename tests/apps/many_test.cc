@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "apps/program.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "support/files.h"
 #include "support/json_schema.h"
 

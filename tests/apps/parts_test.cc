@@ -4,12 +4,12 @@
 #include <algorithm>
 
 #include "apps/common/table.h"
-#include "apps/nnconvert/report.h"
+#include "apps/nnconvert/report/report.h"
 #include "apps/nnconvert/support.h"
 #include "apps/program.h"
-#include "convert/verify.h"
+#include "convert/verify/verify.h"
 #include "formats/format.h"
-#include "passes/interface_axes.h"
+#include "rewrite/interface_axes.h"
 #include "support/files.h"
 #include "support/run_graph.h"
 

@@ -7,11 +7,11 @@
 #include <string>
 
 #include "apps/program.h"
-#include "base/base64.h"
-#include "base/file.h"
-#include "base/json.h"
-#include "base/named_hash.h"
+#include "base/file/file.h"
+#include "base/json/base64.h"
+#include "base/json/json.h"
 #include "base/sha256.h"
+#include "base/text/named_hash.h"
 #include "support/files.h"
 #include "support/json_schema.h"
 

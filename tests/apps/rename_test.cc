@@ -6,7 +6,7 @@
 
 #include "apps/inspect.h"
 #include "apps/program.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "support/files.h"
 
 // Renaming inputs and outputs with nnconvert.

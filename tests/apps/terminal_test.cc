@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "apps/program.h"
-#include "base/json.h"
-#include "base/text.h"
+#include "base/json/json.h"
+#include "base/text/text.h"
 #include "support/files.h"
 #include "support/sanitizer.h"
 

@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "base/file.h"
+#include "base/file/file.h"
 #include "support/files.h"
 
 namespace nn::test::atomic_file_test {

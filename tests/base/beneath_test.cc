@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <string>
 
-#include "base/file.h"
+#include "base/file/file.h"
 #include "support/files.h"
 
 // Files that a model names are opened only beneath its folder.

@@ -1,4 +1,4 @@
-#include "base/blob.h"
+#include "base/file/blob.h"
 
 #include <doctest/doctest.h>
 

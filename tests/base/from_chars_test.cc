@@ -1,5 +1,5 @@
 // RealFromChars() reads what std::from_chars reads.
-#include "base/from_chars.h"
+#include "base/text/from_chars.h"
 
 #include <doctest/doctest.h>
 

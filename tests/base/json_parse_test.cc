@@ -1,8 +1,8 @@
-#include "base/json_parse.h"
+#include "base/json/json_parse.h"
 
 #include <doctest/doctest.h>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "support/hang.h"
 
 namespace nn::test::json_parse_test {

@@ -1,4 +1,4 @@
-#include "base/json_writer.h"
+#include "base/json/json_writer.h"
 
 #include <doctest/doctest.h>
 #include <rapidcheck.h>
@@ -7,8 +7,8 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "base/base64.h"
-#include "base/json.h"
+#include "base/json/base64.h"
+#include "base/json/json.h"
 
 namespace nn::json_writer_test {
 namespace {

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "base/blob.h"
+#include "base/file/blob.h"
 #include "support/files.h"
 
 namespace nn::test::memory_test {

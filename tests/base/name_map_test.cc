@@ -1,4 +1,4 @@
-#include "base/name_map.h"
+#include "base/text/name_map.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "base/name_table.h"
+#include "base/text/name_table.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "base/same_bytes.h"
+#include "base/file/same_bytes.h"
 
 #include <doctest/doctest.h>
 

@@ -1,11 +1,11 @@
-#include "base/side_file_placer.h"
+#include "base/file/side_file_placer.h"
 
 #include <doctest/doctest.h>
 #include <sys/stat.h>
 
 #include <filesystem>
 
-#include "base/file.h"
+#include "base/file/file.h"
 #include "support/files.h"
 
 // Side files never replace anything.

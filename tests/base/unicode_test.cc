@@ -1,11 +1,11 @@
-#include "base/unicode.h"
+#include "base/text/unicode.h"
 
 #include <doctest/doctest.h>
 
 #include <string>
 #include <string_view>
 
-#include "base/text.h"
+#include "base/text/text.h"
 
 namespace nn::test::unicode_test {
 namespace {

@@ -19,10 +19,10 @@
 #include <string>
 #include <vector>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "exec/program.h"
 #include "ir/seeded.h"
-#include "ir/text.h"
+#include "ir/text/text.h"
 #include "peak.h"
 
 namespace nn::bench {

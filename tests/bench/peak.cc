@@ -4,7 +4,7 @@
 #define HWY_TARGET_INCLUDE "peak.cc"
 #include "hwy/foreach_target.h"
 
-#include "exec/kernels/int8-inl.h"
+#include "exec/kernels/int8/int8-inl.h"
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();

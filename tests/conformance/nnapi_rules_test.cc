@@ -6,7 +6,7 @@
 #include <fstream>
 #include <string>
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "formats/format.h"
 #include "support/skip.h"
 #include "validators/runner.h"

@@ -8,7 +8,7 @@
 #include <fstream>
 #include <map>
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "exec/program.h"
 #include "formats/format.h"
 #include "support/run_graph.h"

@@ -15,7 +15,7 @@
 #include "formats/format.h"
 #include "formats/test_set.h"
 #include "ops/math/random.h"
-#include "passes/passes.h"
+#include "passes/core/passes.h"
 #include "support/files.h"
 #include "support/run_graph.h"
 #include "support/skip.h"

@@ -1,12 +1,12 @@
-#include "convert/calibrate.h"
+#include "convert/quantize/calibrate.h"
 
 #include <doctest/doctest.h>
 
 #include <cmath>
 #include <vector>
 
-#include "convert/histogram.h"
-#include "convert/quantize_source.h"
+#include "convert/quantize/histogram.h"
+#include "convert/quantize/quantize_source.h"
 #include "formats/format.h"
 #include "support/run_graph.h"
 

@@ -6,12 +6,12 @@
 #include <utility>
 #include <vector>
 
-#include "convert/verify.h"
-#include "convert/written.h"
+#include "convert/place/written.h"
+#include "convert/verify/verify.h"
 #include "formats/format.h"
-#include "passes/legalize.h"
-#include "passes/passes.h"
-#include "passes/ports.h"
+#include "passes/core/passes.h"
+#include "passes/core/ports.h"
+#include "rewrite/legalize.h"
 #include "support/run_graph.h"
 
 namespace nn::test::control_test {

@@ -1,4 +1,5 @@
-// Verified conversion through the library's interface. tests/apps/nnconvert_test.cc tests the rest.
+// Verified conversion through the library's interface. tests/apps/nnconvert/program_test.cc tests
+// the rest.
 #include "convert/convert.h"
 
 #include <doctest/doctest.h>
@@ -10,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/file.h"
-#include "passes/ports.h"
+#include "base/file/file.h"
+#include "passes/core/ports.h"
 #include "support/files.h"
 #include "validators/runner.h"
 

@@ -1,5 +1,5 @@
 // Edits of a graph are compared with the model before them.
-#include "convert/edits.h"
+#include "convert/edits/edits.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "convert/half_range.h"
+#include "convert/quantize/half_range.h"
 
 #include <doctest/doctest.h>
 
@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "convert/shrink.h"
+#include "convert/quantize/shrink.h"
 #include "formats/format.h"
 #include "support/run_graph.h"
 

@@ -1,6 +1,6 @@
 // Resource variables of TensorFlow Lite in conversions: variables in their own format, inputs and
 // outputs in others.
-#include "convert/kept_states.h"
+#include "convert/edits/kept_states.h"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "convert/convert.h"
 #include "formats/given_inputs.h"
 #include "ir/tensor.h"

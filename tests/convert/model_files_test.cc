@@ -1,5 +1,5 @@
 // The files of a model and their digests.
-#include "convert/model_files.h"
+#include "convert/place/model_files.h"
 
 #include <doctest/doctest.h>
 #include <sys/stat.h>

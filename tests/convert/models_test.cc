@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "convert/convert.h"
-#include "passes/passes.h"
+#include "passes/core/passes.h"
 #include "support/files.h"
 
 namespace nn::test::models_test {

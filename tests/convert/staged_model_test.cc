@@ -1,5 +1,5 @@
 // Staging the files of a model and moving them into place.
-#include "convert/staged_model.h"
+#include "convert/place/staged_model.h"
 
 #include <doctest/doctest.h>
 

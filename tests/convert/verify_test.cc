@@ -1,5 +1,5 @@
 // Verification: detecting drift, and the tolerances.
-#include "convert/verify.h"
+#include "convert/verify/verify.h"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "passes/interface_axes.h"
+#include "rewrite/interface_axes.h"
 #include "support/run_graph.h"
 
 namespace nn::test::verify_test {

@@ -9,13 +9,13 @@
 #include <optional>
 #include <thread>
 
-#include "convert/verify.h"
-#include "convert/written.h"
+#include "convert/place/written.h"
+#include "convert/verify/verify.h"
 #include "exec/program.h"
-#include "ir/text.h"
+#include "ir/text/text.h"
 #include "ops/array/shape.h"
-#include "passes/passes.h"
-#include "passes/ports.h"
+#include "passes/core/passes.h"
+#include "passes/core/ports.h"
 #include "support/open_sizes.h"
 
 namespace nn::test {

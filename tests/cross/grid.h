@@ -8,7 +8,7 @@
 
 #include "cross/rows.h"
 #include "formats/format.h"
-#include "passes/legalize.h"
+#include "rewrite/legalize.h"
 
 namespace nn::test {
 

@@ -14,7 +14,7 @@
 #include "cross/grid.h"
 #include "cross/rows.h"
 #include "ir/op_def.h"
-#include "ir/text.h"
+#include "ir/text/text.h"
 #include "support/files.h"
 
 namespace nn::test::grid_test {

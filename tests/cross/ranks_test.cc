@@ -7,7 +7,7 @@
 
 #include "cross/grid.h"
 #include "cross/rows.h"
-#include "ir/text.h"
+#include "ir/text/text.h"
 
 namespace nn::test::ranks_test {
 namespace {

@@ -12,7 +12,7 @@
 #include <sstream>
 
 #include "base/random.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "ir/seeded.h"
 #include "support/files.h"
 

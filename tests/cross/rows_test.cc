@@ -11,8 +11,8 @@
 #include "cross/rows.h"
 #include "exec/program.h"
 #include "ir/op_def.h"
-#include "ir/text.h"
-#include "passes/passes.h"
+#include "ir/text/text.h"
+#include "passes/core/passes.h"
 #include "support/open_sizes.h"
 #include "support/run_graph.h"
 

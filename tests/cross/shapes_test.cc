@@ -13,7 +13,7 @@
 #include "cross/grid.h"
 #include "cross/rows.h"
 #include "cross/vary.h"
-#include "ir/text.h"
+#include "ir/text/text.h"
 #include "support/open_sizes.h"
 #include "support/run_graph.h"
 

@@ -9,7 +9,7 @@
 
 #include "base/checked_math.h"
 #include "ir/op_def.h"
-#include "ir/text.h"
+#include "ir/text/text.h"
 #include "ir/verify.h"
 #include "support/open_sizes.h"
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "exec/program.h"
-#include "exec/steps/block_panels.h"
+#include "exec/steps/conv/block_panels.h"
 #include "ir/op_def.h"
 #include "ops/math/matmul.h"
 #include "ops/quant/block_weights.h"

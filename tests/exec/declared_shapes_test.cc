@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "ir/op_def.h"
-#include "passes/passes.h"
+#include "passes/core/passes.h"
 #include "support/run_graph.h"
 
 namespace nn::test::declared_shapes_test {

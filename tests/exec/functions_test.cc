@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "base/blob.h"
+#include "base/file/blob.h"
 #include "exec/function_cases.h"
 #include "exec/kernels/elementwise.h"
 #include "exec/program.h"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "exec/runtime/kernel_runner.h"
-#include "exec/runtime/split.h"
+#include "exec/runtime/planning/split.h"
 #include "ir/seeded.h"
 #include "ops/nn/conv.h"
 #include "support/run_graph.h"

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "formats/onnx_text.h"
+#include "formats/onnx/text.h"
 #include "ir/run_cost.h"
 
 namespace nn::test::branch_cost_test {

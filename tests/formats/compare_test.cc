@@ -1,4 +1,4 @@
-#include "formats/common/compare.h"
+#include "formats/common/describe/compare.h"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -7,8 +7,8 @@
 #include <cmath>
 #include <vector>
 
-#include "base/json.h"
-#include "formats/common/dump_writer.h"
+#include "base/json/json.h"
+#include "formats/common/describe/dump_writer.h"
 #include "support/files.h"
 #include "support/wire.h"
 

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "formats/format.h"
-#include "formats/onnx/native.h"
-#include "formats/tflite_file.h"
-#include "passes/legalize.h"
+#include "formats/onnx/file/native.h"
+#include "formats/tflite/file.h"
+#include "rewrite/legalize.h"
 #include "support/run_graph.h"
 
 namespace nn::test::control_export_test {

@@ -1,8 +1,8 @@
 #include <doctest/doctest.h>
 
-#include "base/file.h"
-#include "base/json.h"
-#include "formats/common/compare.h"
+#include "base/file/file.h"
+#include "base/json/json.h"
+#include "formats/common/describe/compare.h"
 #include "formats/format.h"
 #include "support/files.h"
 #include "support/json_schema.h"

@@ -4,12 +4,12 @@
 #include <bit>
 #include <filesystem>
 
-#include "base/base64.h"
-#include "base/json.h"
+#include "base/json/base64.h"
+#include "base/json/json.h"
 #include "formats/format.h"
-#include "formats/nnapi/native.h"
-#include "formats/tflite/native.h"
-#include "ir/text.h"
+#include "formats/nnapi/file/native.h"
+#include "formats/tflite/file/native.h"
+#include "ir/text/text.h"
 #include "support/files.h"
 #include "support/json_schema.h"
 #include "support/wire.h"

@@ -1,4 +1,4 @@
-#include "formats/common/fb_stable.h"
+#include "formats/common/flatbuffers/fb_stable.h"
 
 #include <doctest/doctest.h>
 #include <fcntl.h>
@@ -9,9 +9,9 @@
 #include <random>
 #include <thread>
 
-#include "base/file.h"
-#include "formats/common/dump.h"
-#include "formats/common/dump_writer.h"
+#include "base/file/file.h"
+#include "formats/common/describe/dump.h"
+#include "formats/common/describe/dump_writer.h"
 #include "support/files.h"
 
 // Files that another process modifies while they are read: checked contents do not change.

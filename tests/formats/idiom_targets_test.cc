@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "formats/format.h"
-#include "ir/text.h"
-#include "passes/idioms.h"
-#include "passes/legalize.h"
+#include "ir/text/text.h"
+#include "passes/idioms/idioms.h"
+#include "rewrite/legalize.h"
 #include "support/run_graph.h"
 
 namespace nn::test::idiom_targets_test {

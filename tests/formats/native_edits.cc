@@ -8,11 +8,11 @@
 #include <set>
 
 #include "exec/program.h"
-#include "formats/common/compare.h"
-#include "ir/text.h"
-#include "passes/input_domains.h"
-#include "passes/legalize.h"
-#include "passes/passes.h"
+#include "formats/common/describe/compare.h"
+#include "ir/text/text.h"
+#include "passes/core/passes.h"
+#include "passes/facts/input_domains.h"
+#include "rewrite/legalize.h"
 #include "support/files.h"
 #include "support/open_sizes.h"
 #include "validators/runner.h"

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
-#include "formats/common/native_edit.h"
+#include "base/json/json.h"
+#include "formats/common/edit/native_edit.h"
 #include "formats/format.h"
 #include "ir/graph.h"
 #include "ir/tensor.h"

@@ -5,8 +5,8 @@
 
 #include <filesystem>
 
-#include "base/blob.h"
-#include "base/file.h"
+#include "base/file/blob.h"
+#include "base/file/file.h"
 #include "support/files.h"
 
 namespace nn::test::recognize_test {

@@ -7,7 +7,7 @@
 
 #include "formats/format.h"
 #include "ir/verify.h"
-#include "passes/legalize.h"
+#include "rewrite/legalize.h"
 #include "support/run_graph.h"
 
 namespace nn::test::refusals_test {

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "base/file.h"
-#include "base/json.h"
+#include "base/file/file.h"
+#include "base/json/json.h"
 #include "formats/format.h"
-#include "formats/tflite/native.h"
+#include "formats/tflite/file/native.h"
 #include "support/files.h"
 #include "support/wire.h"
 

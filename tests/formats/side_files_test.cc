@@ -1,4 +1,4 @@
-#include "formats/common/side_files.h"
+#include "formats/common/edit/side_files.h"
 
 #include <doctest/doctest.h>
 

@@ -2,9 +2,9 @@
 
 #include <doctest/doctest.h>
 
-#include "base/file.h"
-#include "formats/onnx/tensor_file.h"
-#include "ir/text.h"
+#include "base/file/file.h"
+#include "formats/onnx/file/tensor_file.h"
+#include "ir/text/text.h"
 #include "support/files.h"
 #include "tensorio/npy.h"
 

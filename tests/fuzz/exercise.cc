@@ -6,18 +6,18 @@
 #include <optional>
 #include <set>
 
-#include "base/text.h"
-#include "convert/verify.h"
-#include "convert/written.h"
-#include "formats/common/dump.h"
-#include "formats/common/dump_writer.h"
-#include "formats/common/native_edit.h"
+#include "base/text/text.h"
+#include "convert/place/written.h"
+#include "convert/verify/verify.h"
+#include "formats/common/describe/dump.h"
+#include "formats/common/describe/dump_writer.h"
+#include "formats/common/edit/native_edit.h"
 #include "formats/format.h"
 #include "fuzz/run_model.h"
 #include "ir/verify.h"
-#include "passes/legalize.h"
-#include "passes/passes.h"
-#include "passes/ports.h"
+#include "passes/core/passes.h"
+#include "passes/core/ports.h"
+#include "rewrite/legalize.h"
 #include "validators/runner.h"
 
 namespace nn::test {

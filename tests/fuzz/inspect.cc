@@ -6,11 +6,11 @@
 
 #include "apps/nninspect/inspection.h"
 #include "apps/nninspect/print.h"
-#include "base/json.h"
-#include "base/text.h"
+#include "base/json/json.h"
+#include "base/text/text.h"
 #include "inspect/loaded.h"
-#include "inspect/page.h"
-#include "inspect/picture.h"
+#include "inspect/page/page.h"
+#include "inspect/picture/picture.h"
 
 namespace nn::test {
 namespace {

@@ -11,7 +11,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "base/file.h"
+#include "base/file/file.h"
 #include "fuzz/exercise.h"
 #include "fuzz/forked.h"
 #include "fuzz/inspect.h"

@@ -5,8 +5,8 @@
 #include <limits>
 
 #include "base/random.h"
-#include "formats/common/dump.h"
-#include "formats/common/dump_writer.h"
+#include "formats/common/describe/dump.h"
+#include "formats/common/describe/dump_writer.h"
 #include "formats/format.h"
 #include "fuzz/mutate_flatbuffer.h"
 

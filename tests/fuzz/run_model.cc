@@ -12,7 +12,7 @@
 #include "exec/program.h"
 #include "ir/op_def.h"
 #include "ir/seeded.h"
-#include "passes/passes.h"
+#include "passes/core/passes.h"
 #include "support/open_sizes.h"
 #include "support/sanitizer.h"
 

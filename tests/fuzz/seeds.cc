@@ -7,11 +7,11 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "base/file.h"
+#include "base/file/file.h"
 #include "formats/format.h"
 #include "formats/tensor_file.h"
-#include "ir/text.h"
-#include "passes/legalize.h"
+#include "ir/text/text.h"
+#include "rewrite/legalize.h"
 #include "support/files.h"
 
 namespace nn::test {

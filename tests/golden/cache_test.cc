@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "exec/program.h"
-#include "passes/passes.h"
+#include "passes/core/passes.h"
 #include "support/files.h"
 #include "support/run_graph.h"
 

@@ -12,14 +12,14 @@
 #include <iostream>
 #include <map>
 
-#include "base/file.h"
-#include "base/json.h"
+#include "base/file/file.h"
+#include "base/json/json.h"
 #include "exec/program.h"
 #include "formats/format.h"
 #include "ir/seeded.h"
-#include "ir/text.h"
-#include "passes/passes.h"
-#include "passes/ports.h"
+#include "ir/text/text.h"
+#include "passes/core/passes.h"
+#include "passes/core/ports.h"
 #include "support/files.h"
 #include "support/run_graph.h"
 #include "support/skip.h"

@@ -1,8 +1,8 @@
 // The stored outputs of golden/; determinism_test.cc checks that the models compute them.
 #include <doctest/doctest.h>
 
-#include "base/file.h"
-#include "base/json.h"
+#include "base/file/file.h"
+#include "base/json/json.h"
 #include "support/files.h"
 #include "tensorio/digest.h"
 #include "tensorio/npz.h"

@@ -1,11 +1,11 @@
-#include "inspect/groups.h"
+#include "inspect/picture/groups.h"
 
 #include <doctest/doctest.h>
 #include <fmt/core.h>
 
 #include <algorithm>
 
-#include "inspect/tree.h"
+#include "inspect/report/tree.h"
 
 namespace nn::test::groups_test {
 namespace {

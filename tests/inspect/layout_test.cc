@@ -1,4 +1,4 @@
-#include "inspect/layout.h"
+#include "inspect/picture/layout.h"
 
 #include <doctest/doctest.h>
 

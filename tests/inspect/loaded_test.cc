@@ -7,13 +7,13 @@
 #include <utility>
 #include <vector>
 
-#include "inspect/cost.h"
-#include "inspect/diff.h"
-#include "inspect/digests.h"
-#include "inspect/node.h"
-#include "inspect/overview.h"
-#include "inspect/tree.h"
-#include "passes/ports.h"
+#include "inspect/diff/diff.h"
+#include "inspect/diff/digests.h"
+#include "inspect/report/cost.h"
+#include "inspect/report/node.h"
+#include "inspect/report/overview.h"
+#include "inspect/report/tree.h"
+#include "passes/core/ports.h"
 #include "support/files.h"
 
 namespace nn::test::loaded_test {

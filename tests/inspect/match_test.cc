@@ -1,4 +1,4 @@
-#include "inspect/match.h"
+#include "inspect/diff/match.h"
 
 #include <doctest/doctest.h>
 

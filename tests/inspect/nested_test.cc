@@ -1,4 +1,4 @@
-#include "inspect/nested.h"
+#include "inspect/picture/nested.h"
 
 #include <doctest/doctest.h>
 #include <fmt/core.h>
@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "inspect/tree.h"
+#include "inspect/report/tree.h"
 
 namespace nn::test::nested_test {
 namespace {

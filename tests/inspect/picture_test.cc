@@ -1,4 +1,4 @@
-#include "inspect/picture.h"
+#include "inspect/picture/picture.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "inspect/repeats.h"
+#include "inspect/picture/repeats.h"
 
 #include <doctest/doctest.h>
 #include <fmt/core.h>

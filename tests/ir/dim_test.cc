@@ -1,4 +1,4 @@
-#include "ir/dim.h"
+#include "ir/types/dim.h"
 
 #include <doctest/doctest.h>
 

@@ -6,7 +6,7 @@
 #include <list>
 
 #include "ir/op_def.h"
-#include "ir/text.h"
+#include "ir/text/text.h"
 #include "ir/verify.h"
 #include "support/hang.h"
 

@@ -4,8 +4,8 @@
 
 #include <numeric>
 
-#include "ir/axis_map.h"
-#include "ir/dim.h"
+#include "ir/types/axis_map.h"
+#include "ir/types/dim.h"
 
 namespace nn::test::properties_test {
 namespace {

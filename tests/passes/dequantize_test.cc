@@ -1,4 +1,4 @@
-// Dequantize (passes/qdq.h): from quantized models to float ones.
+// Dequantize (passes/qdq/qdq.h): from quantized models to float ones.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "passes/qdq.h"
+#include "passes/qdq/qdq.h"
 #include "support/run_graph.h"
 
 namespace nn::test::dequantize_test {

@@ -1,5 +1,5 @@
 // Edits of the interface: sizes, layouts, preprocessing, models in a row.
-#include "passes/edits.h"
+#include "passes/interface/edits.h"
 
 #include <doctest/doctest.h>
 
@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "ir/eval.h"
-#include "passes/passes.h"
-#include "passes/refit_dims.h"
+#include "passes/core/passes.h"
+#include "passes/interface/refit_dims.h"
 #include "support/run_graph.h"
 
 namespace nn::test::edits_test {
@@ -397,7 +397,7 @@ TEST_CASE("edits: preprocessing that resizes") {
   p.bytes = true;
   p.scale = 1;
   p.size = std::pair<int64_t, int64_t>(2, 4);
-  // As tests/apps/nnrun_pictures_test.cc has for pictures.
+  // As tests/apps/nnrun/pictures_test.cc has for pictures.
   CHECK(Preprocessed(Parse(Body("in %x: f32[1, 1, 1, 2] %y = relu(%x)")), p, pixels,
                      "u8[1, 1, 2, 4]") == std::vector<double>{71, 117});
   p.layout = Layout::kNcx;

@@ -1,4 +1,4 @@
-#include "passes/expand.h"
+#include "rewrite/expand.h"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "ir/text.h"
+#include "ir/text/text.h"
 #include "passes/expansion.h"
 #include "support/run_graph.h"
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ir/text.h"
+#include "ir/text/text.h"
 #include "support/run_graph.h"
 
 namespace nn::test {

@@ -1,11 +1,11 @@
-// A graph of one node and the expansion of it (passes/expand.h).
+// A graph of one node and the expansion of it (rewrite/expand.h).
 #pragma once
 
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "passes/expand.h"
+#include "rewrite/expand.h"
 
 namespace nn::test {
 

@@ -1,14 +1,14 @@
-// ComputeInFloat32 (passes/float32.h): from other floating-point types to float32.
+// ComputeInFloat32 (passes/types/float32.h): from other floating-point types to float32.
 #include <doctest/doctest.h>
 
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "ir/text.h"
+#include "ir/text/text.h"
 #include "ir/verify.h"
-#include "passes/float32.h"
-#include "passes/passes.h"
+#include "passes/core/passes.h"
+#include "passes/types/float32.h"
 #include "support/run_graph.h"
 
 namespace nn::test::float32_test {

@@ -1,4 +1,4 @@
-#include "passes/gradient.h"
+#include "passes/gradient/gradient.h"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-#include "passes/half.h"
+#include "passes/types/half.h"
 
 #include <doctest/doctest.h>
 
@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "ir/text.h"
+#include "ir/text/text.h"
 #include "ir/verify.h"
 #include "support/run_graph.h"
 

@@ -1,4 +1,4 @@
-// The idioms of attention and of rotary position embeddings (passes/idiom_attention.cc).
+// The idioms of attention and of rotary position embeddings (passes/idioms/attention.cc).
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "ir/op_def.h"
-#include "ir/text.h"
-#include "passes/idioms.h"
+#include "ir/text/text.h"
+#include "passes/idioms/idioms.h"
 #include "support/run_graph.h"
 
 namespace nn::test::idiom_attention_test {

@@ -1,5 +1,5 @@
-// The sequences, states and results of unrolled recurrent layers (passes/recurrent_chain.h).
-#include "passes/recurrent_chain.h"
+// The sequences, states and results of unrolled recurrent layers (passes/idioms/recurrent_chain.h).
+#include "passes/idioms/recurrent_chain.h"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "ir/op_def.h"
-#include "ir/text.h"
+#include "ir/text/text.h"
 #include "passes/unrolled_steps.h"
 #include "support/run_graph.h"
 

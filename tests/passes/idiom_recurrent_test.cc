@@ -1,5 +1,5 @@
-// Unrolled recurrent layers (passes/idiom_recurrent.h).
-#include "passes/idiom_recurrent.h"
+// Unrolled recurrent layers (passes/idioms/recurrent.h).
+#include "passes/idioms/recurrent.h"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "ir/op_def.h"
-#include "ir/text.h"
+#include "ir/text/text.h"
 #include "ops/recurrent/unroll.h"
 #include "passes/unrolled_steps.h"
 #include "support/run_graph.h"

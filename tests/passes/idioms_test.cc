@@ -1,4 +1,4 @@
-#include "passes/idioms.h"
+#include "passes/idioms/idioms.h"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "ir/op_def.h"
-#include "ir/text.h"
+#include "ir/text/text.h"
 #include "support/run_graph.h"
 
 namespace nn::test::idioms_test {

@@ -1,5 +1,5 @@
 // The requirements of graphs on their inputs, and inputs drawn from them.
-#include "passes/input_domains.h"
+#include "passes/facts/input_domains.h"
 
 #include <doctest/doctest.h>
 

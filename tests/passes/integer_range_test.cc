@@ -1,5 +1,5 @@
 // Bounds of computed integers.
-#include "passes/integer_range.h"
+#include "passes/facts/integer_range.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "passes/passes.h"
+#include "passes/core/passes.h"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -7,11 +7,12 @@
 #include <string_view>
 #include <vector>
 
-#include "ir/text.h"
+#include "ir/text/text.h"
 #include "ops/array/shape.h"
-#include "passes/expand.h"
-#include "passes/legalize.h"
-#include "passes/weights.h"
+#include "rewrite/expand.h"
+#include "rewrite/legalize.h"
+#include "rewrite/rewrite.h"
+#include "rewrite/weights.h"
 #include "support/run_graph.h"
 
 namespace nn::test::passes_test {

@@ -1,5 +1,5 @@
 // The inputs and outputs of a graph: names, symbols, shapes for a run.
-#include "passes/ports.h"
+#include "passes/core/ports.h"
 
 #include <doctest/doctest.h>
 
@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "passes/input_domains.h"
+#include "passes/facts/input_domains.h"
 #include "support/run_graph.h"
 
 namespace nn::test::ports_test {

@@ -1,4 +1,4 @@
-#include "passes/qdq.h"
+#include "passes/qdq/qdq.h"
 
 #include <doctest/doctest.h>
 
@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "formats/format.h"
-#include "ir/text.h"
-#include "passes/passes.h"
+#include "ir/text/text.h"
+#include "passes/core/passes.h"
 #include "support/run_graph.h"
 
 namespace nn::test::qdq_test {

@@ -1,4 +1,4 @@
-#include "passes/quantize.h"
+#include "passes/quantize/quantize.h"
 
 #include <doctest/doctest.h>
 
@@ -8,9 +8,9 @@
 #include <string_view>
 
 #include "ir/op_def.h"
-#include "ir/text.h"
+#include "ir/text/text.h"
 #include "ir/verify.h"
-#include "passes/qdq.h"
+#include "passes/qdq/qdq.h"
 #include "support/run_graph.h"
 
 namespace nn::test::quantize_test {

@@ -14,8 +14,8 @@
 #include "ir/eval.h"
 #include "ir/op_def.h"
 #include "ir/seeded.h"
-#include "ir/text.h"
-#include "passes/passes.h"
+#include "ir/text/text.h"
+#include "passes/core/passes.h"
 #include "support/run_graph.h"
 
 namespace nn::test {

@@ -5,14 +5,14 @@
 #include <cmath>
 #include <vector>
 
-#include "passes/float32.h"
-#include "passes/half.h"
-#include "passes/input_domains.h"
-#include "passes/passes.h"
-#include "passes/qdq.h"
-#include "passes/quantize.h"
+#include "passes/core/passes.h"
+#include "passes/facts/input_domains.h"
+#include "passes/qdq/qdq.h"
+#include "passes/quantize/quantize.h"
 #include "passes/region_runs.h"
-#include "passes/simplify.h"
+#include "passes/simplify/simplify.h"
+#include "passes/types/float32.h"
+#include "passes/types/half.h"
 
 namespace nn::test::region_types_test {
 namespace {

@@ -10,10 +10,10 @@
 
 #include "ops/control/loop.h"
 #include "ops/nn/conv.h"
-#include "passes/legalize.h"
-#include "passes/passes.h"
+#include "passes/core/passes.h"
 #include "passes/region_runs.h"
-#include "passes/scalars.h"
+#include "rewrite/legalize.h"
+#include "rewrite/scalars.h"
 
 namespace nn::test::regions_test {
 namespace {

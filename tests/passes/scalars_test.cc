@@ -1,4 +1,4 @@
-#include "passes/scalars.h"
+#include "rewrite/scalars.h"
 
 #include <doctest/doctest.h>
 

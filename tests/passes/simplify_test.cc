@@ -1,4 +1,4 @@
-#include "passes/simplify.h"
+#include "passes/simplify/simplify.h"
 
 #include <doctest/doctest.h>
 
@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "ir/text.h"
-#include "passes/passes.h"
+#include "ir/text/text.h"
+#include "passes/core/passes.h"
 #include "support/run_graph.h"
 
 namespace nn::test::simplify_test {

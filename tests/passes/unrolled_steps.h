@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "ir/op_def.h"
-#include "ir/text.h"
-#include "passes/idioms.h"
-#include "passes/passes.h"
+#include "ir/text/text.h"
+#include "passes/core/passes.h"
+#include "passes/idioms/idioms.h"
 #include "support/run_graph.h"
 
 namespace nn::test {

@@ -9,8 +9,8 @@
 #include <sstream>
 #include <vector>
 
-#include "base/file.h"
-#include "passes/legalize.h"
+#include "base/file/file.h"
+#include "rewrite/legalize.h"
 #include "support/run_graph.h"
 
 namespace nn::test {

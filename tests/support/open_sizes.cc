@@ -4,7 +4,7 @@
 #include <set>
 #include <string>
 
-#include "passes/passes.h"
+#include "passes/core/passes.h"
 
 namespace nn::test {
 

@@ -9,7 +9,7 @@
 
 #include "ir/op_def.h"
 #include "ir/seeded.h"
-#include "ir/text.h"
+#include "ir/text/text.h"
 
 namespace nn::test {
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <fstream>
 
-#include "base/file.h"
+#include "base/file/file.h"
 #include "support/files.h"
 #include "tensorio/npy.h"
 

@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "base/file.h"
+#include "base/file/file.h"
 #include "support/files.h"
 #include "support/hang.h"
 #include "tensorio/tensor_archive.h"

@@ -2,10 +2,10 @@
 // determines the format. For the models of golden/.
 #include <iostream>
 
-#include "base/file.h"
+#include "base/file/file.h"
 #include "formats/format.h"
-#include "ir/text.h"
-#include "passes/legalize.h"
+#include "ir/text/text.h"
+#include "rewrite/legalize.h"
 
 namespace nn {
 namespace {

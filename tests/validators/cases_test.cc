@@ -5,7 +5,7 @@
 #include <set>
 #include <string>
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "formats/format.h"
 #include "support/files.h"
 #include "validators/runner.h"

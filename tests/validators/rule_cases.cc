@@ -12,7 +12,7 @@
 #include <set>
 #include <sstream>
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "formats/format.h"
 #include "support/files.h"
 #include "support/wire.h"

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "validators/coreml/interface.h"
 #include "validators/coreml/rules.h"
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "validators/coreml/rules.h"
 
 namespace nn::coreml {

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "validators/coreml/interface.h"
 #include "validators/coreml/rules.h"
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <set>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "validators/coreml/rules.h"
 #include "validators/scales.h"
 

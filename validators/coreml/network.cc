@@ -3,11 +3,11 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "base/text.h"
-#include "formats/coreml/import.h"
-#include "formats/coreml/interface.h"
+#include "base/text/text.h"
+#include "formats/coreml/import/import.h"
+#include "formats/coreml/import/interface.h"
+#include "validators/coreml/layers/shapes.h"
 #include "validators/coreml/rules.h"
-#include "validators/coreml/shapes.h"
 
 namespace nn::coreml {
 namespace {

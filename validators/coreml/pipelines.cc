@@ -3,7 +3,7 @@
 #include <set>
 #include <unordered_map>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "validators/coreml/interface.h"
 #include "validators/coreml/rules.h"
 

@@ -1,11 +1,11 @@
 // Rules about ML programs and packages.
-#include "formats/coreml/program.h"
+#include "formats/coreml/describe/program.h"
 
 #include <algorithm>
 #include <map>
 #include <optional>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "validators/coreml/rules.h"
 
 namespace nn::coreml {

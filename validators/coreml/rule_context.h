@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "coreml_model.pb.h"
-#include "formats/coreml/native.h"
-#include "formats/coreml/signature_constraints.h"
+#include "formats/coreml/file/native.h"
+#include "formats/coreml/spec/signature_constraints.h"
 #include "validators/rule.h"
 
 namespace nn::coreml {

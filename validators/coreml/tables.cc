@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "validators/coreml/rules.h"
 
 namespace nn::coreml {

@@ -4,8 +4,8 @@
 #include <utility>
 #include <vector>
 
-#include "validators/coreml/clauses.h"
-#include "validators/coreml/examples.h"
+#include "validators/coreml/doc/clauses.h"
+#include "validators/coreml/doc/examples.h"
 #include "validators/coreml/rules.h"
 
 namespace nn::coreml {

@@ -4,8 +4,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/name_map.h"
-#include "base/text.h"
+#include "base/text/name_map.h"
+#include "base/text/text.h"
 #include "validators/lint/rule_context.h"
 
 namespace nn::lint {

@@ -7,12 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "base/text.h"
-#include "passes/float32.h"
-#include "passes/legalize.h"
-#include "passes/passes.h"
-#include "passes/ports.h"
-#include "passes/qdq.h"
+#include "base/text/text.h"
+#include "passes/core/passes.h"
+#include "passes/core/ports.h"
+#include "passes/qdq/qdq.h"
+#include "passes/types/float32.h"
+#include "rewrite/legalize.h"
 #include "validators/lint/rule_context.h"
 
 namespace nn::lint {

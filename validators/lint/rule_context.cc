@@ -4,7 +4,7 @@
 #include <limits>
 #include <utility>
 
-#include "base/text.h"
+#include "base/text/text.h"
 
 namespace nn::lint {
 namespace {

@@ -3,7 +3,7 @@
 #include <tuple>
 
 #include "base/sha256.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "validators/lint/rule_context.h"
 
 namespace nn::lint {

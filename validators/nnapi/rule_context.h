@@ -1,7 +1,7 @@
 // The context of NNAPI rules: the view of a model that its constraints have.
 #pragma once
 
-#include "formats/nnapi/operation.h"
+#include "formats/nnapi/file/operation.h"
 #include "validators/rule.h"
 
 namespace nn::nnapi {

@@ -1,7 +1,7 @@
 // The lists of NNAPI rules, by context.
 #pragma once
 
-#include "formats/nnapi/constraint.h"
+#include "formats/nnapi/spec/constraint.h"
 #include "validators/nnapi/rule_context.h"
 #include "validators/rule.h"
 

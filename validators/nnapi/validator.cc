@@ -1,7 +1,7 @@
 #include "validators/nnapi/validator.h"
 
-#include "validators/nnapi/clauses.h"
-#include "validators/nnapi/examples.h"
+#include "validators/nnapi/doc/clauses.h"
+#include "validators/nnapi/doc/examples.h"
 #include "validators/nnapi/rules.h"
 
 namespace nn::nnapi {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "validators/onnx/rules.h"
 
 namespace nn::onnx {

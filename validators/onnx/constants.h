@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "formats/onnx/tensor.h"
+#include "formats/onnx/file/tensor.h"
 #include "validators/onnx/rule_context.h"
 
 namespace nn::onnx {

@@ -1,7 +1,7 @@
 // Rules for operators that run subgraphs.
 #include <algorithm>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "validators/onnx/rules.h"
 
 namespace nn::onnx {

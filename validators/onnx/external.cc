@@ -6,9 +6,9 @@
 #include <set>
 
 #include "base/checked_math.h"
-#include "base/file.h"
-#include "base/text.h"
-#include "formats/onnx/tensor.h"
+#include "base/file/file.h"
+#include "base/text/text.h"
+#include "formats/onnx/file/tensor.h"
 #include "validators/onnx/rules.h"
 
 namespace nn::onnx {

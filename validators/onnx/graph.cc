@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <set>
 
-#include "base/name_map.h"
-#include "base/text.h"
+#include "base/text/name_map.h"
+#include "base/text/text.h"
 #include "validators/onnx/rules.h"
 
 namespace nn::onnx {

@@ -3,9 +3,9 @@
 #include <optional>
 #include <unordered_map>
 
-#include "base/name_map.h"
-#include "base/text.h"
-#include "formats/onnx/tensor.h"
+#include "base/text/name_map.h"
+#include "base/text/text.h"
+#include "formats/onnx/file/tensor.h"
 #include "validators/onnx/rules.h"
 
 namespace nn::onnx {

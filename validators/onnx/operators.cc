@@ -7,9 +7,9 @@
 
 #include <fmt/ranges.h>
 
-#include "base/text.h"
-#include "formats/onnx/recurrent_names.h"
-#include "formats/onnx/tensor.h"
+#include "base/text/text.h"
+#include "formats/onnx/file/tensor.h"
+#include "formats/onnx/spec/recurrent_names.h"
 #include "validators/onnx/rules.h"
 
 namespace nn::onnx {

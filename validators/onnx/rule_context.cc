@@ -1,6 +1,6 @@
 #include "validators/onnx/rule_context.h"
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "formats/onnx/onnx.h"
 
 namespace nn::onnx {

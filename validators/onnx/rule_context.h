@@ -12,9 +12,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "base/name_map.h"
-#include "formats/onnx/native.h"
-#include "formats/onnx/schema.h"
+#include "base/text/name_map.h"
+#include "formats/onnx/file/native.h"
+#include "formats/onnx/spec/schema.h"
 #include "validators/rule.h"
 
 namespace nn::onnx {

@@ -2,7 +2,7 @@
 #include <cstring>
 
 #include "base/checked_math.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "validators/onnx/rules.h"
 
 namespace nn::onnx {

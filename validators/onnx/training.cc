@@ -2,7 +2,7 @@
 #include <set>
 #include <unordered_set>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "validators/onnx/rules.h"
 
 namespace nn::onnx {

@@ -1,7 +1,7 @@
 #include "validators/onnx/validator.h"
 
-#include "validators/onnx/clauses.h"
-#include "validators/onnx/examples.h"
+#include "validators/onnx/doc/clauses.h"
+#include "validators/onnx/doc/examples.h"
 #include "validators/onnx/rules.h"
 
 namespace nn::onnx {

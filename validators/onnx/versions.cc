@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <set>
 
-#include "base/text.h"
-#include "formats/onnx/tensor.h"
+#include "base/text/text.h"
+#include "formats/onnx/file/tensor.h"
 #include "validators/onnx/rules.h"
 
 namespace nn::onnx {

@@ -2,7 +2,7 @@
 #include <set>
 #include <vector>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "validators/tflite/rules.h"
 
 namespace nn::tflite {

@@ -6,8 +6,8 @@
 #include <tuple>
 #include <vector>
 
-#include "base/text.h"
-#include "formats/tflite/native.h"
+#include "base/text/text.h"
+#include "formats/tflite/file/native.h"
 #include "validators/scales.h"
 #include "validators/tflite/rules.h"
 

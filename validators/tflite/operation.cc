@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "base/checked_math.h"
-#include "base/text.h"
+#include "base/text/text.h"
 
 namespace nn::tflite {
 namespace {

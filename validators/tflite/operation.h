@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "formats/tflite/signature.h"
+#include "formats/tflite/spec/signature.h"
 #include "validators/tflite/rule_context.h"
 
 namespace nn::tflite {

@@ -1,6 +1,6 @@
 #include "validators/tflite/rule_context.h"
 
-#include "base/text.h"
+#include "base/text/text.h"
 
 namespace nn::tflite {
 namespace {

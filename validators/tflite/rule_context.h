@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "formats/tflite/native.h"
+#include "formats/tflite/file/native.h"
 #include "validators/rule.h"
-#include "validators/tflite/prepare.h"
+#include "validators/tflite/prepare/prepare.h"
 
 namespace nn::tflite {
 

@@ -1,7 +1,7 @@
 #include "validators/tflite/validator.h"
 
-#include "validators/tflite/clauses.h"
-#include "validators/tflite/examples.h"
+#include "validators/tflite/doc/clauses.h"
+#include "validators/tflite/doc/examples.h"
 #include "validators/tflite/rules.h"
 
 namespace nn::tflite {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "validators/tflite/rules.h"
 
 namespace nn::tflite {

@@ -26,8 +26,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/blob.h"
 #include "base/checked_math.h"
+#include "base/file/blob.h"
 #include "base/per_thread.h"
 #include "hwy/cache_control.h"
 
@@ -37,8 +37,8 @@
 
 #include "hwy/highway.h"
 
+#include "exec/kernels/int8/unpack-inl.h"
 #include "exec/kernels/simd-inl.h"
-#include "exec/kernels/unpack-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace nn {

@@ -10,7 +10,7 @@
 #define HWY_TARGET_INCLUDE "exec/kernels/targets.cc"
 #include "hwy/foreach_target.h"
 
-#include "exec/kernels/int8-inl.h"
+#include "exec/kernels/int8/int8-inl.h"
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -33,7 +33,7 @@ ProductForm BestForm() {
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-#include "base/text.h"
+#include "base/text/text.h"
 #include "exec/program.h"
 
 namespace nn {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "exec/runtime/plan.h"
+#include "exec/runtime/planning/plan.h"
 
 namespace nn {
 

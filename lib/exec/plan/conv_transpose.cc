@@ -6,12 +6,12 @@
 #include <cstring>
 
 #include "base/checked_math.h"
-#include "exec/kernels/depthwise_f32.h"
 #include "exec/kernels/matrix_f32.h"
+#include "exec/kernels/window/depthwise_f32.h"
 #include "exec/runtime/kernel_table.h"
 #include "exec/steps/blocks.h"
-#include "exec/steps/conv_geometry.h"
-#include "exec/steps/conv_step.h"
+#include "exec/steps/conv/conv_geometry.h"
+#include "exec/steps/conv/conv_step.h"
 #include "exec/steps/post_ops.h"
 #include "ops/nn/conv_transpose.h"
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <array>
 
-#include "exec/plan/elementwise_8bit.h"
+#include "exec/plan/array/rows.h"
 #include "exec/plan/norm.h"
-#include "exec/plan/rows.h"
+#include "exec/plan/quant/elementwise_8bit.h"
 #include "exec/runtime/kernel_table.h"
 #include "exec/steps/blocks.h"
 #include "exec/steps/post_ops.h"

@@ -4,9 +4,9 @@
 #include <limits>
 
 #include "base/checked_math.h"
-#include "exec/kernels/grid_sample.h"
+#include "exec/kernels/window/grid_sample.h"
 #include "exec/runtime/kernel_table.h"
-#include "ops/nn/grid_sample.h"
+#include "ops/nn/resize/grid_sample.h"
 
 namespace nn {
 namespace {

@@ -8,13 +8,13 @@
 #include <unordered_map>
 
 #include "base/checked_math.h"
+#include "exec/kernels/int8/matrix_i8.h"
 #include "exec/kernels/matrix_f32.h"
-#include "exec/kernels/matrix_i8.h"
-#include "exec/kernels/transpose.h"
-#include "exec/plan/elementwise_8bit.h"
+#include "exec/kernels/move/transpose.h"
+#include "exec/plan/quant/elementwise_8bit.h"
 #include "exec/runtime/kernel_table.h"
-#include "exec/steps/block_panels.h"
 #include "exec/steps/blocks.h"
+#include "exec/steps/conv/block_panels.h"
 #include "exec/steps/post_ops.h"
 #include "ops/math/matmul.h"
 #include "ops/quant/quantized.h"

@@ -6,8 +6,8 @@
 
 #include "exec/plan/norm.h"
 #include "exec/runtime/kernel_table.h"
+#include "exec/steps/conv/row_plan.h"
 #include "exec/steps/norm_steps.h"
-#include "exec/steps/row_plan.h"
 #include "ops/nn/norm.h"
 #include "ops/reduce/reduction.h"
 #include "ops/support/types.h"

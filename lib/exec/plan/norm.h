@@ -1,7 +1,7 @@
 // batch_norm with operands computed at run time; elementwise.cc handles constant operands.
 #pragma once
 
-#include "exec/runtime/plan.h"
+#include "exec/runtime/planning/plan.h"
 
 namespace nn {
 

@@ -5,10 +5,10 @@
 
 #include "base/checked_math.h"
 #include "exec/kernels/elementwise.h"
-#include "exec/kernels/pool.h"
+#include "exec/kernels/window/pool.h"
 #include "exec/runtime/kernel_table.h"
 #include "exec/steps/blocks.h"
-#include "exec/steps/conv_geometry.h"
+#include "exec/steps/conv/conv_geometry.h"
 #include "exec/steps/post_ops.h"
 #include "ops/nn/pool.h"
 #include "ops/quant/requant.h"

@@ -4,10 +4,10 @@
 #include <limits>
 
 #include "base/checked_math.h"
-#include "exec/kernels/resample.h"
-#include "exec/plan/movement.h"
+#include "exec/kernels/window/resample.h"
+#include "exec/plan/array/movement.h"
 #include "exec/runtime/kernel_table.h"
-#include "ops/nn/resize.h"
+#include "ops/nn/resize/resize.h"
 
 namespace nn {
 namespace {

@@ -2,9 +2,9 @@
 #include <string>
 #include <vector>
 
-#include "exec/kernels/roi.h"
+#include "exec/kernels/window/roi.h"
 #include "exec/runtime/kernel_table.h"
-#include "ops/nn/roi.h"
+#include "ops/nn/detect/roi.h"
 
 namespace nn {
 namespace {

@@ -7,7 +7,7 @@
 #include "exec/kernels/reduce.h"
 #include "exec/kernels/softmax.h"
 #include "exec/runtime/kernel_table.h"
-#include "exec/runtime/plan.h"
+#include "exec/runtime/planning/plan.h"
 #include "numeric/scalar_functions.h"
 #include "ops/nn/softmax.h"
 #include "ops/support/types.h"

@@ -4,10 +4,10 @@
 #include <unordered_map>
 
 #include "base/checked_math.h"
-#include "ops/array/concat.h"
+#include "ops/array/arrange/concat.h"
 #include "ops/array/shape.h"
 #include "ops/support/types.h"
-#include "passes/passes.h"
+#include "passes/core/passes.h"
 
 namespace nn {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "exec/runtime/plan.h"
+#include "exec/runtime/planning/plan.h"
 
 namespace nn {
 

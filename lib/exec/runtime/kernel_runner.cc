@@ -12,7 +12,7 @@
 #include "ir/op_def.h"
 #include "ops/array/shape.h"
 #include "ops/control/region.h"
-#include "passes/passes.h"
+#include "passes/core/passes.h"
 
 namespace nn {
 namespace {

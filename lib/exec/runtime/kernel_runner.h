@@ -22,7 +22,7 @@
 #include <vector>
 
 #include "exec/program.h"
-#include "exec/runtime/planned_graph.h"
+#include "exec/runtime/planning/planned_graph.h"
 #include "ir/eval.h"
 
 namespace nn {

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "exec/runtime/plan.h"
+#include "exec/runtime/planning/plan.h"
 
 namespace nn {
 

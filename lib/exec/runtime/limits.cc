@@ -7,7 +7,7 @@
 
 #include "base/checked_math.h"
 #include "base/memory.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "ir/eval.h"
 #include "ir/value_table.h"
 

@@ -5,7 +5,7 @@
 
 #include "base/status.h"
 #include "exec/run_limits.h"
-#include "exec/runtime/plan.h"
+#include "exec/runtime/planning/plan.h"
 #include "ir/eval.h"
 #include "ir/graph.h"
 

@@ -6,9 +6,9 @@
 #include <limits>
 #include <utility>
 
-#include "base/text.h"
-#include "exec/runtime/build_plan.h"
+#include "base/text/text.h"
 #include "exec/runtime/limits.h"
+#include "exec/runtime/planning/build_plan.h"
 #include "ir/op_def.h"
 #include "ops/control/loop.h"
 

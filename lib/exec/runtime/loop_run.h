@@ -7,7 +7,7 @@
 
 #include "base/status.h"
 #include "base/thread_pool.h"
-#include "exec/runtime/planned_graph.h"
+#include "exec/runtime/planning/planned_graph.h"
 #include "ir/eval.h"
 #include "ir/graph.h"
 #include "ir/tensor.h"

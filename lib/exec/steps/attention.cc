@@ -6,7 +6,7 @@
 
 #include "base/memory.h"
 #include "base/per_thread.h"
-#include "exec/runtime/sub_plan.h"
+#include "exec/runtime/planning/sub_plan.h"
 #include "exec/steps/post_ops.h"
 #include "ir/op_def.h"
 #include "ops/math/matmul.h"

@@ -10,7 +10,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "exec/runtime/plan.h"
+#include "exec/runtime/planning/plan.h"
 
 namespace nn {
 

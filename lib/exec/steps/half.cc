@@ -4,10 +4,10 @@
 #include <unordered_map>
 #include <vector>
 
-#include "exec/runtime/plan.h"
+#include "exec/runtime/planning/plan.h"
 #include "ir/op_def.h"
-#include "ops/math/elementwise.h"
-#include "passes/passes.h"
+#include "ops/math/elementwise/elementwise.h"
+#include "passes/core/passes.h"
 
 namespace nn {
 namespace {

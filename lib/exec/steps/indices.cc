@@ -1,6 +1,6 @@
 #include "exec/steps/indices.h"
 
-#include "ops/array/gather.h"
+#include "ops/array/arrange/gather.h"
 
 namespace nn {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "exec/runtime/plan.h"
+#include "exec/runtime/planning/plan.h"
 #include "exec/runtime/step.h"
 
 namespace nn {

@@ -5,7 +5,7 @@
 #include "base/checked_math.h"
 #include "base/per_thread.h"
 #include "exec/kernels/elementwise.h"
-#include "exec/kernels/transpose.h"
+#include "exec/kernels/move/transpose.h"
 #include "ops/nn/norm.h"
 
 namespace nn {

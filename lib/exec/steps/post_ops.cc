@@ -4,7 +4,7 @@
 #include <array>
 #include <numeric>
 
-#include "ops/math/elementwise.h"
+#include "ops/math/elementwise/elementwise.h"
 #include "ops/nn/norm.h"
 
 namespace nn {

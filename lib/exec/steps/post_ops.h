@@ -9,7 +9,7 @@
 
 #include "exec/kernels/elementwise.h"
 #include "exec/kernels/matrix_f32.h"
-#include "exec/runtime/plan.h"
+#include "exec/runtime/planning/plan.h"
 #include "exec/runtime/step.h"
 #include "numeric/functions.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "ir/type.h"
+#include "ir/types/type.h"
 
 namespace nn {
 

@@ -8,7 +8,7 @@
 #include <unordered_set>
 
 #include "base/checked_math.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "formats/common/known_inputs.h"
 #include "ir/op_def.h"
 

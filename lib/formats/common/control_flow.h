@@ -17,10 +17,10 @@
 #include "base/status.h"
 #include "formats/format.h"
 #include "ir/graph.h"
-#include "ops/array/concat.h"
+#include "ops/array/arrange/concat.h"
+#include "ops/array/arrange/slice.h"
 #include "ops/array/shape.h"
-#include "ops/array/slice.h"
-#include "passes/known_values.h"
+#include "passes/facts/known_values.h"
 
 namespace nn {
 

@@ -3,7 +3,7 @@
 #include <map>
 #include <string>
 
-#include "base/text.h"
+#include "base/text/text.h"
 
 namespace nn {
 namespace {

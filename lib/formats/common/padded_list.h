@@ -3,10 +3,10 @@
 
 #include "base/status.h"
 #include "ir/graph.h"
-#include "ops/array/concat.h"
+#include "ops/array/arrange/concat.h"
+#include "ops/array/arrange/slice.h"
+#include "ops/array/arrange/tile.h"
 #include "ops/array/shape.h"
-#include "ops/array/slice.h"
-#include "ops/array/tile.h"
 #include "ops/support/types.h"
 
 namespace nn {

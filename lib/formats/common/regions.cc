@@ -9,7 +9,7 @@
 #include "ir/copy.h"
 #include "ir/op_def.h"
 #include "ops/control/region.h"
-#include "passes/passes.h"
+#include "passes/core/passes.h"
 
 namespace nn {
 namespace {

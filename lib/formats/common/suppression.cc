@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "formats/common/control_flow.h"
-#include "ops/array/concat.h"
-#include "ops/array/slice.h"
-#include "ops/nn/non_max_suppression.h"
-#include "passes/expand.h"
+#include "ops/array/arrange/concat.h"
+#include "ops/array/arrange/slice.h"
+#include "ops/nn/detect/non_max_suppression.h"
+#include "rewrite/expand.h"
 
 namespace nn {
 namespace {

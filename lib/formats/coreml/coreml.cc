@@ -1,10 +1,10 @@
 #include "formats/coreml/coreml.h"
 
-#include "formats/coreml/export.h"
-#include "formats/coreml/holdings.h"
-#include "formats/coreml/import.h"
-#include "formats/coreml/interface.h"
-#include "formats/coreml/native.h"
+#include "formats/coreml/describe/holdings.h"
+#include "formats/coreml/export/export.h"
+#include "formats/coreml/file/native.h"
+#include "formats/coreml/import/import.h"
+#include "formats/coreml/import/interface.h"
 
 namespace nn::coreml {
 namespace {

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "formats/common/family.h"
-#include "formats/coreml/export.h"
-#include "formats/coreml/import.h"
+#include "formats/coreml/export/export.h"
+#include "formats/coreml/import/import.h"
 
 namespace nn::coreml {
 

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "formats/common/family.h"
-#include "formats/nnapi/export.h"
-#include "formats/nnapi/import.h"
+#include "formats/nnapi/export/export.h"
+#include "formats/nnapi/import/import.h"
 
 namespace nn::nnapi {
 

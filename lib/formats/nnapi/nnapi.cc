@@ -1,9 +1,9 @@
 #include "formats/nnapi/nnapi.h"
 
-#include "formats/nnapi/export.h"
-#include "formats/nnapi/holdings.h"
-#include "formats/nnapi/import.h"
-#include "formats/nnapi/native.h"
+#include "formats/nnapi/describe/holdings.h"
+#include "formats/nnapi/export/export.h"
+#include "formats/nnapi/file/native.h"
+#include "formats/nnapi/import/import.h"
 
 namespace nn::nnapi {
 

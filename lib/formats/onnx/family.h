@@ -2,8 +2,8 @@
 #pragma once
 
 #include "formats/common/family.h"
-#include "formats/onnx/export.h"
-#include "formats/onnx/import.h"
+#include "formats/onnx/export/export.h"
+#include "formats/onnx/import/import.h"
 
 namespace nn::onnx {
 

@@ -1,13 +1,13 @@
 #include "formats/onnx/onnx.h"
 
-#include "formats/onnx/edit.h"
-#include "formats/onnx/export.h"
-#include "formats/onnx/frame.h"
-#include "formats/onnx/holdings.h"
-#include "formats/onnx/import.h"
-#include "formats/onnx/infer.h"
-#include "formats/onnx/native.h"
-#include "formats/onnx/schema_fit.h"
+#include "formats/onnx/describe/holdings.h"
+#include "formats/onnx/edit/edit.h"
+#include "formats/onnx/export/export.h"
+#include "formats/onnx/export/schema_fit.h"
+#include "formats/onnx/file/frame.h"
+#include "formats/onnx/file/native.h"
+#include "formats/onnx/import/import.h"
+#include "formats/onnx/infer/infer.h"
 
 namespace nn::onnx {
 

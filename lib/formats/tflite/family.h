@@ -2,8 +2,8 @@
 #pragma once
 
 #include "formats/common/family.h"
-#include "formats/tflite/export.h"
-#include "formats/tflite/import.h"
+#include "formats/tflite/export/export.h"
+#include "formats/tflite/import/import.h"
 
 namespace nn::tflite {
 

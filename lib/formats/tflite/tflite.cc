@@ -1,11 +1,11 @@
 #include "formats/tflite/tflite.h"
 
-#include "formats/tflite/export.h"
-#include "formats/tflite/frame.h"
-#include "formats/tflite/holdings.h"
-#include "formats/tflite/import.h"
-#include "formats/tflite/micro.h"
-#include "formats/tflite/native.h"
+#include "formats/tflite/describe/holdings.h"
+#include "formats/tflite/describe/micro.h"
+#include "formats/tflite/export/export.h"
+#include "formats/tflite/file/frame.h"
+#include "formats/tflite/file/native.h"
+#include "formats/tflite/import/import.h"
 
 namespace nn::tflite {
 

@@ -1,7 +1,7 @@
 // Reshapes by attributes, also where only a run knows the sizes.
 #pragma once
 
-#include "ir/dim.h"
+#include "ir/types/dim.h"
 #include "ops/array/shape.h"
 
 namespace nn {

@@ -4,8 +4,8 @@
 #include <numeric>
 
 #include "ir/op_def.h"
-#include "ops/array/join_axes.h"
-#include "ops/array/permute.h"
+#include "ops/array/arrange/join_axes.h"
+#include "ops/array/arrange/permute.h"
 #include "ops/array/reshape_to.h"
 #include "ops/support/domain.h"
 #include "ops/support/movement.h"

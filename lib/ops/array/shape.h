@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "ir/attrs.h"
-#include "ir/axis_map.h"
 #include "ir/graph.h"
+#include "ir/types/axis_map.h"
 
 namespace nn {
 

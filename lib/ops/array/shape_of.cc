@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "ir/op_def.h"
-#include "ops/array/slice.h"
+#include "ops/array/arrange/slice.h"
 #include "ops/reduce/reduce.h"
 
 namespace nn {

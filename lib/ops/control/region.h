@@ -11,7 +11,7 @@
 #include "base/status.h"
 #include "ir/graph.h"
 #include "ir/op_def.h"
-#include "ir/type.h"
+#include "ir/types/type.h"
 
 namespace nn {
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/image/image.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "ir/eval.h"
 #include "ir/op_def.h"
 #include "ops/support/domain.h"

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cstring>
 
-#include "ir/one_nan.h"
 #include "ir/op_def.h"
-#include "ops/math/elementwise_impl.h"
+#include "ir/types/one_nan.h"
+#include "ops/math/elementwise/impl.h"
 #include "ops/support/types.h"
 
 namespace nn {

@@ -3,13 +3,13 @@
 // for, and the elements of a last axis of that size become a wider one.
 //
 // Two things are not kept, so that results do not depend on the processor: every NaN counts as the
-// quiet NaN of its type (ir/one_nan.h), and a bool is true if any of its bits is set.
+// quiet NaN of its type (ir/types/one_nan.h), and a bool is true if any of its bits is set.
 #pragma once
 
 #include <span>
 
 #include "ir/attrs.h"
-#include "ir/dtype.h"
+#include "ir/types/dtype.h"
 
 namespace nn {
 

@@ -20,8 +20,8 @@
 #include <span>
 
 #include "ir/attrs.h"
-#include "ir/dim.h"
 #include "ir/graph.h"
+#include "ir/types/dim.h"
 
 namespace nn {
 

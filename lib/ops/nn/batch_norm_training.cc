@@ -3,9 +3,9 @@
 #include <utility>
 #include <vector>
 
-#include "ir/number.h"
 #include "ir/op_def.h"
-#include "ops/math/elementwise.h"
+#include "ir/text/number.h"
+#include "ops/math/elementwise/elementwise.h"
 #include "ops/nn/norm.h"
 #include "ops/reduce/reduce.h"
 #include "ops/support/composition.h"

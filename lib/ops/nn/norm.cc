@@ -8,8 +8,8 @@
 
 #include "base/arith.h"
 #include "ir/op_def.h"
+#include "ops/array/arrange/tile.h"
 #include "ops/array/shape.h"
-#include "ops/array/tile.h"
 #include "ops/nn/moments.h"
 #include "ops/reduce/reduce.h"
 #include "ops/reduce/reduction.h"

@@ -3,7 +3,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "ops/math/elementwise.h"
+#include "ops/math/elementwise/elementwise.h"
 #include "ops/reduce/reduce.h"
 #include "ops/support/reals.h"
 #include "ops/support/types.h"

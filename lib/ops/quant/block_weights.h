@@ -8,9 +8,9 @@
 #include <span>
 #include <vector>
 
-#include "base/blob.h"
+#include "base/file/blob.h"
 #include "ir/tensor.h"
-#include "ir/type.h"
+#include "ir/types/type.h"
 
 namespace nn {
 
@@ -23,7 +23,7 @@ enum class BlockSource : uint8_t {
 
 // A matrix of numbers (q - zero) * scale, rounded to float32 twice and then to `type`, where q are
 // integers of 2, 4 or 8 bits. A tensor of such numbers is a deferred blob: whoever reads its bytes
-// computes them, and matrix products read the integers instead (exec/steps/block_panels.h).
+// computes them, and matrix products read the integers instead (exec/steps/conv/block_panels.h).
 class BlockWeights : public DeferredBytes {
  public:
   DType type = DType::kF32;  // or kF16, kBF16

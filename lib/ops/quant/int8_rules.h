@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "ir/graph.h"
-#include "ir/type.h"
+#include "ir/types/type.h"
 
 namespace nn {
 

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ir/small_float.h"
+#include "ir/types/small_float.h"
 #include "ir/verify.h"
-#include "ops/math/elementwise.h"
-#include "ops/math/elementwise_impl.h"
+#include "ops/math/elementwise/elementwise.h"
+#include "ops/math/elementwise/impl.h"
 #include "ops/quant/dynamic_scale.h"
 #include "ops/quant/quantized.h"
 #include "ops/quant/tflite_elementwise.h"
@@ -203,7 +203,7 @@ DynamicScale DynamicScaleOf(float low, float high) {
 
 namespace {
 
-// Rounds and adds as ExpandDynamicQuantize (passes/expand.h) does.
+// Rounds and adds as ExpandDynamicQuantize (rewrite/expand.h) does.
 Status EvalDynamicQuantize(EvalContext& ctx) {
   const auto x = ctx.in(0).As<float>();
   float low = 0;

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "ir/type.h"
+#include "ir/types/type.h"
 
 namespace nn {
 

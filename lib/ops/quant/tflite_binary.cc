@@ -2,7 +2,7 @@
 #include <bit>
 #include <cmath>
 
-#include "ops/math/elementwise_impl.h"
+#include "ops/math/elementwise/impl.h"
 #include "ops/quant/fixed_point.h"
 #include "ops/quant/quantized.h"
 #include "ops/quant/tflite_elementwise.h"

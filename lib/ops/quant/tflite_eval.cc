@@ -1,5 +1,5 @@
 // Reference evaluation of elementwise operators on quantized types.
-#include "ops/math/elementwise_impl.h"
+#include "ops/math/elementwise/impl.h"
 #include "ops/quant/tflite_elementwise.h"
 #include "ops/support/broadcast.h"
 

@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "numeric/scalar_functions.h"
-#include "ops/math/elementwise.h"
-#include "ops/math/elementwise_impl.h"
+#include "ops/math/elementwise/elementwise.h"
+#include "ops/math/elementwise/impl.h"
 #include "ops/quant/fixed_point.h"
 #include "ops/quant/quantized.h"
 #include "ops/quant/requant.h"

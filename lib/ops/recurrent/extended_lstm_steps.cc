@@ -3,11 +3,11 @@
 #include <cmath>
 #include <utility>
 
-#include "ops/array/concat.h"
+#include "ops/array/arrange/concat.h"
+#include "ops/array/arrange/slice.h"
+#include "ops/array/arrange/tile.h"
 #include "ops/array/shape.h"
-#include "ops/array/slice.h"
-#include "ops/array/tile.h"
-#include "ops/math/elementwise.h"
+#include "ops/math/elementwise/elementwise.h"
 #include "ops/math/matmul.h"
 #include "ops/nn/norm.h"
 #include "ops/recurrent/extended_lstm.h"

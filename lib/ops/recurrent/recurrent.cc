@@ -7,7 +7,7 @@
 
 #include "base/arith.h"
 #include "base/checked_math.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "numeric/functions-inl.h"
 #include "numeric/scalar.h"
 #include "ops/quant/quantized.h"

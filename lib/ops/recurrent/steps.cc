@@ -2,9 +2,9 @@
 
 #include <utility>
 
-#include "ops/array/concat.h"
+#include "ops/array/arrange/concat.h"
+#include "ops/array/arrange/slice.h"
 #include "ops/array/shape.h"
-#include "ops/array/slice.h"
 
 namespace nn {
 

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "ir/op_def.h"
+#include "ops/array/arrange/tile.h"
 #include "ops/array/shape.h"
-#include "ops/array/tile.h"
-#include "ops/math/elementwise.h"
+#include "ops/math/elementwise/elementwise.h"
 #include "ops/math/matmul.h"
 #include "ops/recurrent/extended_lstm.h"
 #include "ops/recurrent/recurrent.h"

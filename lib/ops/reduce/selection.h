@@ -8,7 +8,7 @@
 #include <span>
 
 #include "ir/attrs.h"
-#include "ir/dtype.h"
+#include "ir/types/dtype.h"
 
 namespace nn {
 

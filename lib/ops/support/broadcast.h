@@ -7,10 +7,10 @@
 #include <span>
 #include <vector>
 
-#include "ir/axis_map.h"
 #include "ir/graph.h"
 #include "ir/op_def.h"
 #include "ir/tensor.h"
+#include "ir/types/axis_map.h"
 
 namespace nn {
 

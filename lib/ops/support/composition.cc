@@ -1,6 +1,6 @@
 #include "ops/support/composition.h"
 
-#include "ops/math/elementwise.h"
+#include "ops/math/elementwise/elementwise.h"
 
 namespace nn {
 namespace {

@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "base/status.h"
-#include "ir/axis_map.h"
 #include "ir/op_def.h"
 #include "ir/tensor.h"
-#include "ir/type.h"
+#include "ir/types/axis_map.h"
+#include "ir/types/type.h"
 
 namespace nn {
 

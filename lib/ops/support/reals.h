@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "base/status.h"
-#include "ir/dtype.h"
 #include "ir/op_def.h"
 #include "ir/tensor.h"
+#include "ir/types/dtype.h"
 #include "numeric/doubles.h"
 #include "numeric/scalar_functions.h"
 

@@ -9,7 +9,7 @@
 #include <cstdint>
 
 #include "base/checked_math.h"
-#include "ir/dim.h"
+#include "ir/types/dim.h"
 
 namespace nn {
 

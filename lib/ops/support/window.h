@@ -7,9 +7,9 @@
 
 #include "base/status.h"
 #include "ir/attrs.h"
-#include "ir/axis_map.h"
-#include "ir/dim.h"
 #include "ir/graph.h"
+#include "ir/types/axis_map.h"
+#include "ir/types/dim.h"
 
 namespace nn {
 

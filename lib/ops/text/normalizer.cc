@@ -1,8 +1,8 @@
 // string_normalizer.
 #include <set>
 
-#include "base/text.h"
-#include "base/unicode.h"
+#include "base/text/text.h"
+#include "base/text/unicode.h"
 #include "ops/support/types.h"
 #include "ops/text/text.h"
 #include "ops/text/text_impl.h"

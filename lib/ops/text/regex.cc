@@ -1,8 +1,8 @@
 // regex_full_match.
 #include <re2/re2.h>
 
-#include "base/text.h"
-#include "ops/math/elementwise_impl.h"
+#include "base/text/text.h"
+#include "ops/math/elementwise/impl.h"
 #include "ops/text/text.h"
 #include "ops/text/text_impl.h"
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "base/checked_math.h"
-#include "base/text.h"
-#include "base/unicode.h"
+#include "base/text/text.h"
+#include "base/text/unicode.h"
 #include "ir/eval.h"
 #include "ops/support/broadcast.h"
 #include "ops/text/text_impl.h"

@@ -54,7 +54,7 @@ struct EnumNames<LetterCase> {
 };
 
 struct StringNormalizerAttrs {
-  LetterCase to = LetterCase::kNone;  // base/unicode.h has the mappings
+  LetterCase to = LetterCase::kNone;  // base/text/unicode.h has the mappings
   bool case_sensitive = false;        // when stop words are compared
   std::vector<std::string> stop_words;
   static std::span<const AttrField> Fields();

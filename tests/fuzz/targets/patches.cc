@@ -6,7 +6,7 @@
 #include <span>
 #include <string_view>
 
-#include "base/blob.h"
+#include "base/file/blob.h"
 #include "formats/format.h"
 
 namespace {

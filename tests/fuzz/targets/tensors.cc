@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <span>
 
-#include "base/blob.h"
+#include "base/file/blob.h"
 #include "tensorio/npy.h"
 #include "tensorio/npz.h"
 #include "tensorio/safetensors.h"

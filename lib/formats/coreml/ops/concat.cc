@@ -1,9 +1,9 @@
 #include <fmt/core.h>
 
 #include "formats/coreml/family.h"
-#include "ops/array/concat.h"
+#include "ops/array/arrange/concat.h"
+#include "ops/array/arrange/slice.h"
 #include "ops/array/shape.h"
-#include "ops/array/slice.h"
 #include "ops/support/types.h"
 
 namespace nn::coreml {

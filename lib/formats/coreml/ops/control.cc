@@ -1,7 +1,7 @@
 #include <set>
 
 #include "formats/coreml/family.h"
-#include "formats/coreml/weights.h"
+#include "formats/coreml/file/weights.h"
 #include "ops/control/loop.h"
 #include "ops/control/region.h"
 

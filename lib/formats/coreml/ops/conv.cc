@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "formats/coreml/family.h"
-#include "formats/coreml/weights.h"
-#include "formats/coreml/window.h"
+#include "formats/coreml/file/weights.h"
+#include "formats/coreml/import/window.h"
 #include "ops/array/shape.h"
 #include "ops/nn/conv.h"
 #include "ops/nn/conv_transpose.h"

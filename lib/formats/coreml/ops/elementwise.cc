@@ -5,10 +5,10 @@
 #include <cmath>
 
 #include "formats/coreml/family.h"
-#include "formats/coreml/weights.h"
+#include "formats/coreml/file/weights.h"
 #include "ir/op_def.h"
 #include "ops/array/shape.h"
-#include "ops/math/elementwise.h"
+#include "ops/math/elementwise/elementwise.h"
 
 namespace nn::coreml {
 

@@ -1,12 +1,12 @@
-#include "ops/array/gather.h"
+#include "ops/array/arrange/gather.h"
 
 #include <fmt/core.h>
 
+#include "formats/coreml/export/integer_range.h"
 #include "formats/coreml/family.h"
-#include "formats/coreml/integer_range.h"
+#include "ops/array/arrange/positions.h"
+#include "ops/array/arrange/scatter.h"
 #include "ops/array/generate.h"
-#include "ops/array/positions.h"
-#include "ops/array/scatter.h"
 #include "ops/array/shape.h"
 #include "ops/support/types.h"
 

@@ -4,11 +4,11 @@
 
 #include "base/arith.h"
 #include "base/checked_math.h"
+#include "formats/coreml/export/integer_range.h"
 #include "formats/coreml/family.h"
-#include "formats/coreml/integer_range.h"
-#include "formats/coreml/weights.h"
+#include "formats/coreml/file/weights.h"
+#include "ops/array/arrange/tile.h"
 #include "ops/array/shape.h"
-#include "ops/array/tile.h"
 
 namespace nn::coreml {
 

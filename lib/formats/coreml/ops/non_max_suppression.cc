@@ -1,4 +1,4 @@
-#include "ops/nn/non_max_suppression.h"
+#include "ops/nn/detect/non_max_suppression.h"
 
 #include <fmt/core.h>
 
@@ -8,13 +8,13 @@
 #include "formats/common/padded_list.h"
 #include "formats/common/suppression.h"
 #include "formats/coreml/family.h"
-#include "ops/array/concat.h"
-#include "ops/array/gather.h"
+#include "ops/array/arrange/concat.h"
+#include "ops/array/arrange/gather.h"
+#include "ops/array/arrange/slice.h"
+#include "ops/array/arrange/tile.h"
 #include "ops/array/generate.h"
 #include "ops/array/shape.h"
 #include "ops/array/shape_of.h"
-#include "ops/array/slice.h"
-#include "ops/array/tile.h"
 #include "ops/reduce/reduce.h"
 #include "ops/reduce/selection.h"
 

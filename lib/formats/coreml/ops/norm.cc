@@ -5,7 +5,7 @@
 
 #include "base/checked_math.h"
 #include "formats/coreml/family.h"
-#include "formats/coreml/weights.h"
+#include "formats/coreml/file/weights.h"
 #include "ops/array/shape.h"
 #include "ops/nn/norm.h"
 #include "ops/nn/softmax.h"

@@ -3,10 +3,10 @@
 #include <limits>
 
 #include "formats/coreml/family.h"
-#include "formats/coreml/window.h"
-#include "ops/array/pad.h"
+#include "formats/coreml/import/window.h"
+#include "ops/array/arrange/pad.h"
+#include "ops/array/arrange/slice.h"
 #include "ops/array/shape_of.h"
-#include "ops/array/slice.h"
 
 namespace nn::coreml {
 

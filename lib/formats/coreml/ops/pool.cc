@@ -4,7 +4,7 @@
 #include <array>
 
 #include "formats/coreml/family.h"
-#include "formats/coreml/window.h"
+#include "formats/coreml/import/window.h"
 #include "ops/nn/pool.h"
 #include "ops/reduce/reduce.h"
 

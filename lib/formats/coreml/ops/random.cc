@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "formats/coreml/family.h"
+#include "ops/array/arrange/tile.h"
 #include "ops/array/shape_of.h"
-#include "ops/array/tile.h"
 
 namespace nn::coreml {
 

@@ -6,11 +6,11 @@
 #include <limits>
 
 #include "formats/coreml/family.h"
-#include "formats/coreml/recurrent_fields.h"
-#include "formats/coreml/weights.h"
-#include "ops/array/concat.h"
+#include "formats/coreml/file/weights.h"
+#include "formats/coreml/import/recurrent_fields.h"
+#include "ops/array/arrange/concat.h"
+#include "ops/array/arrange/slice.h"
 #include "ops/array/shape.h"
-#include "ops/array/slice.h"
 #include "ops/recurrent/recurrent.h"
 #include "ops/recurrent/unroll.h"
 

@@ -7,8 +7,8 @@
 #include <cmath>
 
 #include "formats/coreml/family.h"
-#include "formats/coreml/recurrent_fields.h"
-#include "formats/coreml/weights.h"
+#include "formats/coreml/file/weights.h"
+#include "formats/coreml/import/recurrent_fields.h"
 #include "ops/recurrent/gates.h"
 #include "ops/recurrent/recurrent.h"
 #include "ops/recurrent/unroll.h"

@@ -4,14 +4,14 @@
 #include <cmath>
 
 #include "formats/coreml/family.h"
-#include "ops/array/blocks.h"
-#include "ops/array/concat.h"
-#include "ops/array/gather.h"
+#include "ops/array/arrange/blocks.h"
+#include "ops/array/arrange/concat.h"
+#include "ops/array/arrange/gather.h"
+#include "ops/array/arrange/slice.h"
+#include "ops/array/arrange/tile.h"
 #include "ops/array/shape.h"
-#include "ops/array/slice.h"
-#include "ops/array/tile.h"
-#include "ops/nn/grid_sample.h"
-#include "ops/nn/resize_alike.h"
+#include "ops/nn/resize/grid_sample.h"
+#include "ops/nn/resize/resize_alike.h"
 
 namespace nn::coreml {
 

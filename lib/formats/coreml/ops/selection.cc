@@ -2,8 +2,8 @@
 
 #include <fmt/core.h>
 
+#include "formats/coreml/export/integer_range.h"
 #include "formats/coreml/family.h"
-#include "formats/coreml/integer_range.h"
 
 namespace nn::coreml {
 

@@ -3,10 +3,10 @@
 #include <numeric>
 
 #include "formats/coreml/family.h"
-#include "ops/array/concat.h"
+#include "ops/array/arrange/concat.h"
+#include "ops/array/arrange/tile.h"
 #include "ops/array/shape.h"
 #include "ops/array/shape_of.h"
-#include "ops/array/tile.h"
 #include "ops/support/types.h"
 
 namespace nn::coreml {

@@ -5,10 +5,10 @@
 #include <limits>
 
 #include "formats/coreml/family.h"
-#include "ops/array/positions.h"
+#include "ops/array/arrange/positions.h"
+#include "ops/array/arrange/slice.h"
 #include "ops/array/shape.h"
 #include "ops/array/shape_of.h"
-#include "ops/array/slice.h"
 #include "ops/support/types.h"
 
 namespace nn::coreml {

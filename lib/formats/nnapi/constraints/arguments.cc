@@ -1,7 +1,7 @@
 // Constraints on every operation, from its signature.
 #include <algorithm>
 
-#include "formats/nnapi/constraint.h"
+#include "formats/nnapi/spec/constraint.h"
 
 namespace nn::nnapi {
 namespace {

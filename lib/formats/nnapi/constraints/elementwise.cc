@@ -1,7 +1,7 @@
 // Constraints on elementwise operations, and on operations that keep the quantization.
 #include <algorithm>
 
-#include "formats/nnapi/constraint.h"
+#include "formats/nnapi/spec/constraint.h"
 
 namespace nn::nnapi {
 namespace {

@@ -1,5 +1,5 @@
 // Constraints on lookups and hashing.
-#include "formats/nnapi/constraint.h"
+#include "formats/nnapi/spec/constraint.h"
 
 namespace nn::nnapi {
 namespace {

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <map>
 
-#include "formats/nnapi/constraint.h"
+#include "formats/nnapi/spec/constraint.h"
 
 namespace nn::nnapi {
 namespace {

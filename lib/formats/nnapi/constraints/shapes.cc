@@ -1,7 +1,7 @@
 // Constraints on operations that move elements.
 #include <algorithm>
 
-#include "formats/nnapi/constraint.h"
+#include "formats/nnapi/spec/constraint.h"
 
 namespace nn::nnapi {
 namespace {

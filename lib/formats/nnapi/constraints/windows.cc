@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "formats/nnapi/constraint.h"
+#include "formats/nnapi/spec/constraint.h"
 
 namespace nn::nnapi {
 namespace {

@@ -1,4 +1,4 @@
-#include "ops/math/elementwise.h"
+#include "ops/math/elementwise/elementwise.h"
 #include "formats/nnapi/family.h"
 
 namespace nn::nnapi {

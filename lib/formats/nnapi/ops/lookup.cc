@@ -1,7 +1,7 @@
 #include "formats/nnapi/family.h"
-#include "ops/array/gather.h"
+#include "ops/array/arrange/gather.h"
 #include "ops/array/shape.h"
-#include "ops/math/elementwise.h"
+#include "ops/math/elementwise/elementwise.h"
 #include "ops/reduce/reduce.h"
 #include "ops/reduce/selection.h"
 

@@ -1,8 +1,8 @@
 #include "ops/array/shape.h"
 #include "formats/nnapi/family.h"
-#include "ops/array/blocks.h"
-#include "ops/array/concat.h"
-#include "ops/nn/resize_alike.h"
+#include "ops/array/arrange/blocks.h"
+#include "ops/array/arrange/concat.h"
+#include "ops/nn/resize/resize_alike.h"
 
 namespace nn::nnapi {
 

@@ -4,11 +4,11 @@
 #include <utility>
 #include <vector>
 
+#include "formats/tflite/export/hybrid.h"
 #include "formats/tflite/family.h"
-#include "formats/tflite/hybrid.h"
-#include "formats/tflite/native.h"
-#include "formats/tflite/signature.h"
-#include "ops/array/permute.h"
+#include "formats/tflite/file/native.h"
+#include "formats/tflite/spec/signature.h"
+#include "ops/array/arrange/permute.h"
 #include "ops/array/shape.h"
 #include "ops/nn/conv.h"
 #include "ops/nn/conv_transpose.h"

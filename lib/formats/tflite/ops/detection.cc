@@ -11,15 +11,15 @@
 #include <limits>
 
 #include "formats/common/padded_list.h"
-#include "formats/tflite/custom_options.h"
 #include "formats/tflite/family.h"
-#include "ops/array/concat.h"
-#include "ops/array/gather.h"
+#include "formats/tflite/file/custom_options.h"
+#include "ops/array/arrange/concat.h"
+#include "ops/array/arrange/gather.h"
+#include "ops/array/arrange/slice.h"
 #include "ops/array/shape.h"
 #include "ops/array/shape_of.h"
-#include "ops/array/slice.h"
-#include "ops/math/elementwise.h"
-#include "ops/nn/non_max_suppression.h"
+#include "ops/math/elementwise/elementwise.h"
+#include "ops/nn/detect/non_max_suppression.h"
 #include "ops/reduce/selection.h"
 
 namespace nn::tflite {

@@ -1,15 +1,15 @@
-#include "ops/math/elementwise.h"
+#include "ops/math/elementwise/elementwise.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "formats/tflite/complex.h"
+#include "formats/tflite/export/hybrid.h"
+#include "formats/tflite/export/narrow_cast.h"
 #include "formats/tflite/family.h"
-#include "formats/tflite/hybrid.h"
-#include "formats/tflite/narrow_cast.h"
-#include "formats/tflite/operand_fit.h"
-#include "formats/tflite/tensor.h"
-#include "ir/small_float.h"
+#include "formats/tflite/file/tensor.h"
+#include "formats/tflite/import/complex.h"
+#include "formats/tflite/spec/operand_fit.h"
+#include "ir/types/small_float.h"
 #include "ops/array/shape.h"
 #include "ops/quant/quantized.h"
 #include "ops/reduce/reduce.h"

@@ -1,9 +1,10 @@
-// HASHTABLE, HASHTABLE_IMPORT, HASHTABLE_FIND, HASHTABLE_SIZE: see formats/tflite/hash_tables.cc.
+// HASHTABLE, HASHTABLE_IMPORT, HASHTABLE_FIND, HASHTABLE_SIZE: see
+// formats/tflite/import/hash_tables.cc.
 #include "formats/tflite/family.h"
-#include "formats/tflite/tensor.h"
-#include "formats/tflite/variables.h"
+#include "formats/tflite/file/tensor.h"
+#include "formats/tflite/import/variables.h"
+#include "ops/array/arrange/slice.h"
 #include "ops/array/shape.h"
-#include "ops/array/slice.h"
 
 namespace nn::tflite {
 

@@ -1,6 +1,6 @@
 #include "ops/math/matmul.h"
+#include "formats/tflite/export/hybrid.h"
 #include "formats/tflite/family.h"
-#include "formats/tflite/hybrid.h"
 #include "ops/array/shape.h"
 
 namespace nn::tflite {

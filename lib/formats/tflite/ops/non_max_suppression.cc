@@ -1,4 +1,4 @@
-#include "ops/nn/non_max_suppression.h"
+#include "ops/nn/detect/non_max_suppression.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,14 +6,14 @@
 
 #include "formats/common/padded_list.h"
 #include "formats/common/suppression.h"
+#include "formats/tflite/export/rewrites.h"
 #include "formats/tflite/family.h"
-#include "formats/tflite/rewrites.h"
-#include "ops/array/gather.h"
+#include "ops/array/arrange/gather.h"
+#include "ops/array/arrange/slice.h"
 #include "ops/array/shape.h"
 #include "ops/array/shape_of.h"
-#include "ops/array/slice.h"
 #include "ops/math/bit_cast.h"
-#include "ops/math/elementwise.h"
+#include "ops/math/elementwise/elementwise.h"
 
 // NON_MAX_SUPPRESSION_V4 selects from one list of boxes and scores. It returns a list of
 // max_output_size indices, filled up with zeros, and the number of selected ones. A box is dropped

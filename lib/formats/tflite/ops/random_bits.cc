@@ -7,10 +7,10 @@
 
 #include "base/checked_math.h"
 #include "formats/tflite/family.h"
-#include "ops/array/concat.h"
+#include "ops/array/arrange/concat.h"
+#include "ops/array/arrange/slice.h"
 #include "ops/array/shape.h"
-#include "ops/array/slice.h"
-#include "ops/math/elementwise.h"
+#include "ops/math/elementwise/elementwise.h"
 
 namespace nn::tflite {
 

@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "formats/tflite/family.h"
-#include "ops/nn/resize.h"
+#include "ops/nn/resize/resize.h"
 #include "ops/support/types.h"
 
 namespace nn::tflite {

@@ -9,11 +9,11 @@
 
 #include "base/checked_math.h"
 #include "formats/tflite/family.h"
-#include "ops/array/concat.h"
+#include "ops/array/arrange/concat.h"
+#include "ops/array/arrange/slice.h"
+#include "ops/array/arrange/tile.h"
 #include "ops/array/shape.h"
-#include "ops/array/slice.h"
-#include "ops/array/tile.h"
-#include "ops/math/elementwise.h"
+#include "ops/math/elementwise/elementwise.h"
 #include "ops/math/matmul.h"
 
 namespace nn::tflite {

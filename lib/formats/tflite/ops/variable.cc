@@ -1,7 +1,7 @@
 // VAR_HANDLE, READ_VARIABLE, ASSIGN_VARIABLE. The importer resolves CALL_ONCE.
-#include "base/text.h"
+#include "base/text/text.h"
 #include "formats/tflite/family.h"
-#include "formats/tflite/variables.h"
+#include "formats/tflite/import/variables.h"
 
 namespace nn::tflite {
 

@@ -8,11 +8,11 @@
 
 #include "formats/common/control_flow.h"
 #include "formats/tflite/family.h"
-#include "ops/array/pad.h"
+#include "ops/array/arrange/pad.h"
+#include "ops/array/arrange/slice.h"
+#include "ops/array/arrange/tile.h"
 #include "ops/array/shape.h"
-#include "ops/array/slice.h"
-#include "ops/array/tile.h"
-#include "ops/math/elementwise.h"
+#include "ops/math/elementwise/elementwise.h"
 
 namespace nn::tflite {
 

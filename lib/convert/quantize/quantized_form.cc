@@ -1,0 +1,30 @@
+#include "convert/quantize/quantized_form.h"
+
+#include <algorithm>
+
+#include "passes/core/passes.h"
+
+namespace nn {
+
+Result<bool> RunQdqAsIntegers(Graph& graph, Status (*fuse)(Graph&)) {
+  const auto count = [&] {
+    return std::count_if(graph.nodes().begin(), graph.nodes().end(), OnQuantizedTypes);
+  };
+  const auto before = count();
+  NN_RETURN_IF_ERROR(RunPass("fuse qdq", graph, fuse));
+  return count() != before;
+}
+
+bool IsQuantization(const Node& node) {
+  return node.Is("quantize") || node.Is("dequantize") || OnQuantizedTypes(node);
+}
+
+Result<bool> ComputeAlike(Graph& source, const Graph& converted) {
+  if (std::ranges::none_of(converted.nodes(), IsQuantization)) return false;
+  const bool has_integers = std::ranges::any_of(converted.nodes(), [](const Node& node) {
+    return node.arithmetic() != Arithmetic::kDefault && OnQuantizedTypes(node);
+  });
+  return RunQdqAsIntegers(source, has_integers ? FuseQuantized : FuseQdq);
+}
+
+}  // namespace nn

@@ -1,0 +1,196 @@
+#include "formats/coreml/export/export.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <map>
+
+#include "base/text/text.h"
+#include "formats/common/interface.h"
+#include "formats/coreml/export/half_weights.h"
+#include "formats/coreml/export/layer_fit.h"
+#include "formats/coreml/export/write_interface.h"
+#include "formats/coreml/family.h"
+#include "formats/coreml/file/native.h"
+#include "formats/coreml/file/weights.h"
+#include "formats/coreml/import/interface.h"
+#include "ir/op_def.h"
+
+namespace nn::coreml {
+namespace {
+
+// The version that has exact shapes.
+constexpr int64_t kLeastVersion = 4;
+
+// A constant as f32, which is exact (WhyIllegal). There are no scalars.
+Tensor AsFloats(const Tensor& t) {
+  std::vector<int64_t> dims = t.dims();
+  if (dims.empty()) dims = {1};
+  if (t.dtype() == DType::kF32) return Tensor(DType::kF32, std::move(dims), t.blob());
+  std::vector<float> values;
+  for (int64_t i = 0; i < t.elements(); ++i) values.push_back(static_cast<float>(t.GetInt(i)));
+  return Tensor::Of(std::move(dims), values);
+}
+
+}  // namespace
+
+Status WriteNode(ExportContext& ctx, const Node& node) {
+  if (const ExportRow* row = FindExport(node.op_name()); row != nullptr && row->write != nullptr)
+    return row->write(ctx, node);
+  const FormatName* format = node.op().FindFormat("coreml");
+  if (format == nullptr) return InternalError("{} was not legalized for Core ML", node.Describe());
+  const size_t dot = format->path.find('.');
+  Writer params = ctx.AddLayer(node, format->path.substr(0, dot));
+  if (dot != std::string_view::npos) {
+    const std::string_view inner = format->path.substr(dot + 1);
+    if (format->path.starts_with("unary."))
+      params.Enum("type", inner);
+    else
+      params = params.Sub(inner);
+  }
+  for (const auto& [ours, theirs] : format->attrs) {
+    const AttrValue value = *node.attrs().Get(ours);
+    if (const auto* v = std::get_if<float>(&value))
+      params.Float(theirs, *v);
+    else if (const auto* v = std::get_if<bool>(&value))
+      params.Bool(theirs, *v);
+    else if (const auto* v = std::get_if<int64_t>(&value))
+      params.Int(theirs, *v);
+    else
+      return InternalError("attribute {} of {} has no encoding", ours, node.op_name());
+  }
+  return {};
+}
+
+std::string ExportContext::NewName(std::string_view hint) {
+  if (hint.empty()) return used_.New("value");
+  return used_.New(IsUtf8(hint) ? std::string(hint) : Escape(hint));
+}
+
+bool ExportContext::Claim(const Value* value, const std::string& name) {
+  if (names_.contains(value)) return false;
+  used_.Claim(name);
+  names_[value] = name;
+  return true;
+}
+
+std::string ExportContext::NameOf(const Value* value) {
+  const auto it = names_.find(value);
+  if (it != names_.end()) return it->second;
+  std::string name = NewName(value->name());
+  names_[value] = name;
+  if (value->is_constant()) {
+    const Tensor floats = AsFloats(value->constant());
+    Writer layer = AddHelper("loadConstantND", {}, {name});
+    layer.Ints("shape", floats.dims());
+    WriteWeights(layer.Sub("data"), floats);
+  }
+  return name;
+}
+
+int ExportContext::RankOf(const std::string& name) const {
+  for (const auto& [value, blob] : names_)
+    if (blob == name) return std::max(value->type().rank(), 1);
+  return -1;
+}
+
+void ExportContext::Alias(const Node& source, const Value* value, const Value* same) {
+  const std::string name = NameOf(same);
+  if (!Claim(value, name)) AddLayer(source, "copy", {name}, {NameOf(value)});
+}
+
+Writer ExportContext::NewLayer(const Node& source, std::string_view kind,
+                               const std::vector<std::string>& inputs,
+                               const std::vector<std::string>& outputs) {
+  Writer layer = network_.Add("layers");
+  // Layer names are unique.
+  std::string base(source.name().empty() && !outputs.empty() ? outputs[0] : source.name());
+  if (!IsUtf8(base)) base = Escape(base);
+  if (base.empty()) base = kind;
+  std::string name = base;
+  for (int i = 1; !layers_.insert(name).second; ++i) name = fmt::format("{}_{}", base, i);
+  layer.Text("name", name);
+  for (const std::string& s : inputs) layer.AddText("input", s);
+  for (const std::string& s : outputs) layer.AddText("output", s);
+  return layer;
+}
+
+Writer ExportContext::AddLayer(const Node& source, std::string_view kind,
+                               const std::vector<std::string>& inputs,
+                               const std::vector<std::string>& outputs) {
+  return NewLayer(source, kind, inputs, outputs).Sub(kind);
+}
+
+Writer ExportContext::AddRankedLayer(const Node& source, std::string_view kind) {
+  Writer layer = NewLayer(source, kind, {NameOf(source.input(0))}, {NameOf(source.output())});
+  layer.Add("inputTensor").Int("rank", source.input(0)->type().rank());
+  layer.Add("outputTensor").Int("rank", source.output()->type().rank());
+  return layer.Sub(kind);
+}
+
+Writer ExportContext::AddLayer(const Node& source, std::string_view kind, size_t inputs) {
+  std::vector<std::string> ins, outs;
+  for (const Value* v : source.inputs().first(std::min(inputs, source.inputs().size())))
+    ins.push_back(NameOf(v));
+  for (const Value* v : source.outputs()) outs.push_back(NameOf(v));
+  return AddLayer(source, kind, ins, outs);
+}
+
+Writer ExportContext::AddHelper(std::string_view kind, const std::vector<std::string>& inputs,
+                                const std::vector<std::string>& outputs) {
+  return AddLayer(Node(), kind, inputs, outputs);
+}
+
+void WriteBias(Writer params, const Node& node) {
+  const Tensor* const bias = ConstantOf(node, 2);
+  if (bias == nullptr) return;
+  params.Bool("hasBias", true);
+  WriteWeights(params.Sub("bias"), *bias);
+}
+
+const ExportRow* FindExport(std::string_view op) {
+  static const auto table = RowsBy(&ExportRow::op, &Family::exports, Families());
+  return FindRow(table, op);
+}
+
+Result<FileImage> Write(const Graph& graph, const ExportOptions& options) {
+  NN_RETURN_IF_ERROR(CheckInterface(
+      graph, {.label = "Core ML", .outputs = true, .distinct_names = true, .least_size = 1}));
+  if (const std::string fault = ScoresFault(graph); !fault.empty())
+    return UnsupportedError("Core ML classifiers have one score for each label: {}", fault);
+  if (const std::string why = BatchOfScores(graph); !why.empty())
+    return UnsupportedError(
+        "Core ML classifiers have one score for each label: {}; set them with --batch 1 or "
+        "--input-shape",
+        why);
+  Model model;
+  Writer root = model.writer();
+  Writer network = root.Sub(NetworkKind(graph));
+  network.Enum("arrayInputShapeMapping", "EXACT_ARRAY_MAPPING");
+  network.Enum("imageInputShapeMapping", "RANK4_IMAGE_MAPPING");
+  ExportContext ctx(network);
+  for (const Port& p : graph.inputs()) ctx.Claim(p.value, p.name);
+  // An output whose value already has another name (an input, a constant, a second output) is
+  // written as a copy.
+  std::vector<const Port*> copies;
+  for (const Port& p : graph.outputs())
+    if (p.value->is_constant() || !ctx.Claim(p.value, p.name)) {
+      ctx.Reserve(p.name);
+      copies.push_back(&p);
+    }
+  for (const Node& node : graph.nodes())
+    if (auto s = WriteNode(ctx, node); !s) return tl::unexpected(s.error().In(node.Describe()));
+  for (const Port* p : copies) ctx.AddHelper("copy", {ctx.NameOf(p->value)}, {p->name});
+  NN_RETURN_IF_ERROR(WriteDescription(graph, options, root.Sub("description")));
+  WriteClassifier(graph, root, network);
+  root.Int("specificationVersion",
+           std::max({kLeastVersion, InterfaceVersion(graph), VersionOfLayers(network.message())}));
+  NN_RETURN_IF_ERROR(StoreHalfWeights(model.mutable_message(), model.payloads));
+  NN_ASSIGN(auto parts, Serialize(model));
+  if (IsPackagePath(options.path)) return PackageImage({}, std::move(parts));
+  FileImage image;
+  image.parts = std::move(parts);
+  return image;
+}
+
+}  // namespace nn::coreml

@@ -1,0 +1,113 @@
+// Export to Core ML. One-to-one operators (OpDef::formats) need no code here; every other operator
+// has a row in ops/<family>.cc.
+//
+// Models have exact shapes (EXACT_ARRAY_MAPPING), so specification version 4 or later. Integers and
+// booleans are written as float32, as Core ML represents them.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "base/status.h"
+#include "base/text/name_table.h"
+#include "formats/coreml/file/fields.h"
+#include "formats/format.h"
+#include "ir/graph.h"
+
+namespace nn::coreml {
+
+class ExportContext {
+ public:
+  // A trial writes single nodes to see how they are encoded (layer_fit.h), without the networks in
+  // them.
+  enum class Mode : uint8_t { kFile, kTrial };
+
+  explicit ExportContext(Writer network, Mode mode = Mode::kFile)
+      : network_(network), trial_(mode == Mode::kTrial) {}
+
+  bool trial() const { return trial_; }
+
+  // The blob of a value. Constants become layers on first use.
+  std::string NameOf(const Value* value);
+  // Reserves a name for a value before other names are chosen; false if the value already has one.
+  bool Claim(const Value* value, const std::string& name);
+  // Makes the value one that a blob has at times, as those that loops carry do.
+  void SetName(const Value* value, const std::string& name) { names_[value] = name; }
+  // Whether the value has a name, as outputs of the model have before their layers are written.
+  bool HasName(const Value* value) const { return names_.contains(value); }
+  // Reserves a name, so that no value gets it.
+  void Reserve(const std::string& name) { used_.Claim(name); }
+  std::string NewName(std::string_view hint);
+  // The rank of the blob of that name; scalar constants have rank 1. -1 if no value has the name.
+  int RankOf(const std::string& name) const;
+  // Makes the value an alias of `same`, unless it is an output with its own name.
+  void Alias(const Node& source, const Value* value, const Value* same);
+
+  // Adds a layer and returns the message with its parameters. Its name derives from `source`.
+  Writer AddLayer(const Node& source, std::string_view kind, const std::vector<std::string>& inputs,
+                  const std::vector<std::string>& outputs);
+  // A layer with the inputs and outputs of the node, or only its first `inputs` inputs, if the
+  // others are weights.
+  Writer AddLayer(const Node& source, std::string_view kind, size_t inputs = SIZE_MAX);
+  // A layer with one input and one output, with their ranks.
+  Writer AddRankedLayer(const Node& source, std::string_view kind);
+  // Adds layers to another network, until the next call. Returns the one before.
+  Writer Enter(Writer network) { return std::exchange(network_, network); }
+  // A helper layer; the main layer gets the node's name.
+  Writer AddHelper(std::string_view kind, const std::vector<std::string>& inputs,
+                   const std::vector<std::string>& outputs);
+
+ private:
+  // The layer itself, without parameters.
+  Writer NewLayer(const Node& source, std::string_view kind, const std::vector<std::string>& inputs,
+                  const std::vector<std::string>& outputs);
+
+  Writer network_;
+  std::unordered_map<const Value*, std::string> names_;
+  NameTable used_;
+  std::unordered_set<std::string> layers_;
+  bool trial_;
+};
+
+// Which element types an operator may have on its inputs and outputs.
+enum class Types : uint8_t {
+  kFloat,  // f32 alone
+  kAny,    // also integers and booleans: it moves elements, or takes indices
+};
+
+struct ExportRow {
+  std::string_view op;
+  Status (*write)(ExportContext&, const Node&) = nullptr;  // null: its one-to-one encoding
+  // Why a node cannot be written; null: every node can.
+  std::optional<std::string> (*why_not)(const Node&) = nullptr;
+  Types types = Types::kFloat;
+};
+
+// Why Core ML has no blobs for the values of a node, whatever its operator is; nullopt if it does.
+std::optional<std::string> WhyNotValues(const Node& node, Types types);
+
+// The row of an operator; null if there is none.
+const ExportRow* FindExport(std::string_view op);
+
+// Writes a node as layers.
+Status WriteNode(ExportContext& ctx, const Node& node);
+
+// hasBias and bias, from input 2 of a convolution or matrix product.
+void WriteBias(Writer params, const Node& node);
+
+// The constant in input i; null if it is not constant.
+inline const Tensor* ConstantOf(const Node& node, size_t i) {
+  const Value* v = node.input(i);
+  return v != nullptr && v->is_constant() ? &v->constant() : nullptr;
+}
+
+const Target& CoremlTarget();
+Result<FileImage> Write(const Graph& graph, const ExportOptions& options);
+
+}  // namespace nn::coreml

@@ -1,0 +1,159 @@
+#include "formats/coreml/export/narrow_integers.h"
+
+#include <algorithm>
+#include <string_view>
+#include <unordered_set>
+#include <vector>
+
+#include "formats/coreml/export/integer_range.h"
+#include "ir/op_def.h"
+#include "ops/math/elementwise/elementwise.h"
+#include "rewrite/expand.h"
+
+namespace nn::coreml {
+namespace {
+
+bool IsOtherInteger(const Value* v) {
+  if (v == nullptr || v->type().quantized()) return false;
+  const DType t = v->dtype();
+  return IsInteger(t) && t != DType::kI32 && t != DType::kI64;
+}
+
+bool IsAmong(const Node& node, std::initializer_list<std::string_view> names) {
+  return std::ranges::find(names, node.op_name()) != names.end();
+}
+
+// Whether the results are elements of the operands or between them, or do not have their type.
+bool KeepsElements(const Node& node) {
+  return node.op().movement != Movement::kNone ||
+         IsAmong(node, {"maximum",   "minimum", "reduce_max", "reduce_min", "concat",
+                        "select",    "top_k",   "gather",     "gather_nd",  "gather_elements",
+                        "non_zero",  "slice",   "split",      "reverse",    "reverse_sequence",
+                        "expand",    "tile",    "pad",        "one_hot",    "equal",
+                        "not_equal", "less",    "less_equal", "greater",    "greater_equal",
+                        "arg_max",   "arg_min", "shape_of",   "mod",        "fmod",
+                        "max_pool",  "unique"});
+}
+
+// A sum, difference or product of u8, or a sum or difference of u16: float32 holds it.
+bool Wraps(const Node& node) {
+  const DType t = node.output()->dtype();
+  return (t == DType::kU8 && IsAmong(node, {"add", "sub", "mul"})) ||
+         (t == DType::kU16 && IsAmong(node, {"add", "sub"}));
+}
+
+bool Holds(DType to, DType from) {
+  return MinInteger(to) <= MinInteger(from) && MaxInteger(to) >= MaxInteger(from);
+}
+
+// Whether a conversion has the same result if it is one to or from i32.
+bool ConvertsAll(const Node& cast) {
+  const Value *const x = cast.input(0), *const y = cast.output();
+  if (!IsOtherInteger(y)) return true;
+  if (x->dtype() == DType::kBool) return true;
+  if (IsOtherInteger(x)) return Holds(y->dtype(), x->dtype());
+  const Node* const bounds = x->def();
+  if (bounds == nullptr || !bounds->Is("clip") || bounds->inputs().size() != 1) return false;
+  const auto& clip = bounds->attrs<ClipAttrs>();
+  return clip.min >= static_cast<float>(MinInteger(y->dtype())) &&
+         clip.max <= static_cast<float>(MaxInteger(y->dtype()));
+}
+
+class Widening {
+ public:
+  Widening(Graph& graph, RewriteCounts* counts) : graph_(graph), counts_(counts) {}
+
+  Status Run() {
+    for (const Value& v : graph_.values())
+      if (IsOtherInteger(&v) && v.is_constant() && !AllExact(v.constant())) KeepType(&v);
+    for (const Node& node : graph_.nodes())
+      if (node.op().is_opaque || !node.regions().empty() ||
+          !(node.Is("cast") ? ConvertsAll(node) : KeepsElements(node) || Wraps(node)))
+        KeepTypes(node);
+    while (!open_.empty()) {
+      const Value* const v = open_.back();
+      open_.pop_back();
+      if (v->def() != nullptr) KeepTypes(*v->def());
+      for (const Use& use : v->uses()) KeepTypes(*use.node);
+    }
+    return Apply();
+  }
+
+ private:
+  bool Widens(const Value* v) const { return IsOtherInteger(v) && !kept_.contains(v); }
+
+  void KeepType(const Value* v) {
+    if (kept_.insert(v).second) open_.push_back(v);
+  }
+  // The values of the node keep their types, and so do the others of the nodes around them.
+  void KeepTypes(const Node& node) {
+    for (const auto values : {node.inputs(), node.outputs()})
+      for (const Value* v : values)
+        if (Widens(v)) KeepType(v);
+  }
+
+  Status Apply() {
+    std::vector<Value*> wide;
+    for (Value& v : graph_.values())
+      if (Widens(&v)) wide.push_back(&v);
+    if (wide.empty()) return {};
+    std::vector<std::pair<Node*, DType>> wraps;
+    for (Node& node : graph_.nodes()) {
+      const auto is_wide = [&](const Value* v) { return Widens(v); };
+      if (std::ranges::none_of(node.inputs(), is_wide) &&
+          std::ranges::none_of(node.outputs(), is_wide))
+        continue;
+      if (counts_ != nullptr) ++(*counts_)[{node.op().name, "integers of i32"}];
+      if (Widens(node.output()) && Wraps(node)) wraps.emplace_back(&node, node.output()->dtype());
+    }
+    for (Value* v : wide) {
+      const DType from = v->dtype();
+      NN_RETURN_IF_ERROR(Widen(*v));
+      if (v->is_input() && !wraps.empty() && (from == DType::kU8 || from == DType::kU16))
+        NN_RETURN_IF_ERROR(Wrap(v, from, graph_.After(v)));
+    }
+    for (const auto& [node, from] : wraps)
+      NN_RETURN_IF_ERROR(Wrap(node->output(), from, graph_.After(node->output())));
+    return {};
+  }
+
+  Status Widen(Value& v) {
+    if (v.is_constant()) {
+      NN_ASSIGN(TensorBuilder b, TensorBuilder::Create(DType::kI32, v.constant().dims()));
+      for (int64_t i = 0; i < b.elements(); ++i) b.SetInt(i, v.constant().GetInt(i));
+      graph_.ReplaceUses(&v, graph_.AddConstant(b.Finish(), v.name()));
+      return {};
+    }
+    Type type = v.type();
+    type.dtype = DType::kI32;
+    v.set_type(std::move(type));
+    if (Node* const def = v.def(); def != nullptr && def->Is("cast"))
+      def->set_attrs(CastAttrs{.to = DType::kI32});
+    return {};
+  }
+
+  // Reduces the integers of a value to the bits of a type.
+  Status Wrap(Value* v, DType bits, Node* before) {
+    const std::vector<Use> uses(v->uses().begin(), v->uses().end());
+    const auto size = static_cast<int32_t>(MaxInteger(bits) + 1);
+    NN_ASSIGN(Node* const mod,
+              graph_.Append("mod", {v, graph_.AddConstant(Tensor::Scalar(size))}, {}, 1, before));
+    for (const Use& use : uses) graph_.SetInput(use.node, use.index, mod->output());
+    for (size_t i = 0; i < graph_.outputs().size(); ++i)
+      if (graph_.outputs()[i].value == v && !v->is_input()) graph_.set_output(i, mod->output());
+    return {};
+  }
+
+  Graph& graph_;
+  RewriteCounts* counts_;
+  std::unordered_set<const Value*> kept_;
+  std::vector<const Value*> open_;  // kept, with neighbors that were not visited
+};
+
+}  // namespace
+
+Status WidenIntegers(Graph& graph, RewriteCounts* counts) {
+  return Widening(graph, counts).Run();
+}
+
+}  // namespace nn::coreml

@@ -1,0 +1,500 @@
+#include "formats/coreml/export/rewrite.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "formats/coreml/export/export.h"
+#include "formats/coreml/export/integer_range.h"
+#include "ops/array/arrange/gather.h"
+#include "ops/array/arrange/permute.h"
+#include "ops/array/arrange/positions.h"
+#include "ops/array/arrange/scatter.h"
+#include "ops/array/arrange/slice.h"
+#include "ops/array/generate.h"
+#include "ops/array/shape.h"
+#include "ops/array/shape_of.h"
+#include "ops/math/elementwise/elementwise.h"
+#include "ops/math/matmul.h"
+#include "ops/nn/norm.h"
+#include "ops/nn/softmax.h"
+#include "ops/reduce/reduce.h"
+#include "ops/support/types.h"
+#include "ops/support/window.h"
+#include "passes/facts/integer_range.h"
+#include "rewrite/expand.h"
+#include "rewrite/legalize.h"
+#include "rewrite/rewrite.h"
+#include "rewrite/weights.h"
+
+namespace nn::coreml {
+namespace {
+
+Value* Scalar(Expansion& e, float v) {
+  return e.Constant(Tensor::Scalar(v));
+}
+
+// Other nodes are not rewritten, so that the reason for a refusal names what the user's model has.
+bool Computes(const Node& node) {
+  return !WhyNotValues(node, Types::kFloat);
+}
+
+// ---- Axes ---------------------------------------------------------------------------------------
+
+// [N, C, x...] -> [N, C, 1..., x...]
+AxisMap MoreAxes(int rank, int added) {
+  std::vector<int> from = {0, 1};
+  from.insert(from.end(), static_cast<size_t>(added), AxisMap::kNew);
+  for (int k = 2; k < rank; ++k) from.push_back(k);
+  return AxisMap(rank, std::move(from));
+}
+
+Result<Value*> WithMoreAxes(Graph& graph, Value* v, int added) {
+  return Rearrange(graph, v, MoreAxes(v->type().rank(), added));
+}
+
+// ---- Functions ----------------------------------------------------------------------------------
+
+// x * gate, where the gate is 0 for the lowest numbers. The product with -infinity would be NaN;
+// the functions are 0 there.
+Result<bool> TimesGate(Expansion& b, Value* x, Value* gate) {
+  ClipAttrs above;
+  above.min = std::numeric_limits<float>::lowest();
+  NN_ASSIGN(Value* const finite, b.Add("clip", {x}, above));
+  NN_ASSIGN(Value* const y, b.Add("mul", {finite, gate}));
+  return b.Replace(y);
+}
+
+}  // namespace
+
+Result<bool> AddSpatialAxes(Graph& graph, Node& node) {
+  // Operators that Core ML lacks are decomposed instead.
+  if (!node.op().takes_unit_axes || FindExport(node.op_name()) == nullptr ||
+      node.outputs().size() != 1)
+    return false;
+  const Type& x = node.input(0)->type();
+  const auto layout = node.attrs().Get("layout");
+  if (!x.ranked() || !layout || std::get<EnumValue>(*layout).name != EnumName(Layout::kNcx))
+    return false;
+  const int rank = x.rank();
+  if (rank > 3 || rank < 2) return false;
+  const int added = 4 - rank;
+  NN_ASSIGN(Attrs attrs, WithUnitAxes(node.attrs(), static_cast<size_t>(added)));
+  std::vector<Value*> inputs(node.inputs().begin(), node.inputs().end());
+  NN_ASSIGN(inputs[0], WithMoreAxes(graph, inputs[0], added));
+  if (node.attrs().Get("filter_layout")) {
+    NN_ASSIGN(inputs[1], WithMoreAxes(graph, inputs[1], added));
+  }
+  Expansion b(graph, node);
+  NN_ASSIGN(Value * y, b.Add(node.op_name(), std::move(inputs), std::move(attrs)));
+  y->def()->set_name(node.name());
+  NN_ASSIGN(y, Rearrange(graph, y, MoreAxes(rank, added).Inverse()));
+  graph.Replace(&node, y);
+  return true;
+}
+
+Result<bool> MergeSpatialAxes(Graph& graph, Node& node) {
+  const Type& x = node.input(0)->type();
+  const auto layout = node.attrs().Get("layout");
+  if (!x.ranked() || x.rank() <= 4 || std::get<EnumValue>(*layout).name != EnumName(Layout::kNcx))
+    return false;
+  const Dims dims = *x.dims;
+  Expansion b(graph, node);
+  std::vector<Value*> inputs(node.inputs().begin(), node.inputs().end());
+  NN_ASSIGN(
+      inputs[0],
+      b.Add("reshape", {inputs[0]},
+            ReshapeAttrs{{dims[0], dims[1], Dim(1), Product(Dims(dims.begin() + 2, dims.end()))}}));
+  NN_ASSIGN(Value * y, b.Add(node.op_name(), std::move(inputs), node.attrs()));
+  NN_ASSIGN(y, b.Add("reshape", {y}, ReshapeAttrs{dims}));
+  return b.Replace(y);
+}
+
+// ---- Products -----------------------------------------------------------------------------------
+
+Result<bool> TransposeWeights(Graph& graph, Node& node) {
+  MatmulAttrs a = node.attrs<MatmulAttrs>();
+  Value* w = node.input(1);
+  if (!w->is_constant() || w->type().rank() != 2 || node.input(0)->is_constant()) return false;
+  // Nodes illegal for another reason are decomposed differently.
+  if (!Computes(node)) return false;
+  if (a.transpose_a) {
+    const int rank = node.input(0)->type().rank();
+    if (rank < 2) return false;
+    std::vector<int64_t> perm(static_cast<size_t>(rank));
+    std::iota(perm.begin(), perm.end(), 0);
+    std::swap(perm[perm.size() - 1], perm[perm.size() - 2]);
+    NN_ASSIGN(Value* const x, Rearrange(graph, node.input(0), AxisMap::Permutation(perm)));
+    graph.SetInput(&node, 0, x);
+    a.transpose_a = false;
+    node.set_attrs(a);
+    return true;
+  }
+  if (a.transpose_b) return false;
+  NN_ASSIGN(Tensor rows, RearrangeConstant(w->constant(), AxisMap::Permutation({1, 0})));
+  graph.SetInput(&node, 1, graph.AddConstant(std::move(rows), w->name()));
+  a.transpose_b = true;
+  node.set_attrs(a);
+  return true;
+}
+
+Result<bool> SplitBias(Graph& graph, Node& node) {
+  if (node.input(2) == nullptr) return false;
+  Expansion b(graph, node);
+  NN_ASSIGN(Value * y, b.Add("matmul", {node.input(0), node.input(1)}, node.attrs()));
+  NN_ASSIGN(y, b.Add("add", {y, node.input(2)}));
+  return b.Replace(y);
+}
+
+// A vector is a matrix of one row on the left and of one column on the right.
+Result<bool> VectorsAsMatrices(Graph& graph, Node& node) {
+  const bool row = node.input(0)->type().rank() == 1, column = node.input(1)->type().rank() == 1;
+  if (!(row || column) || node.input(2) != nullptr || !Computes(node)) return false;
+  MatmulAttrs a = node.attrs<MatmulAttrs>();
+  Value *left = node.input(0), *right = node.input(1);
+  if (row) {
+    NN_ASSIGN(left, Rearrange(graph, left, AxisMap::Insert(1, 0)));
+    a.transpose_a = false;
+  }
+  if (column) {
+    NN_ASSIGN(right, Rearrange(graph, right, AxisMap::Insert(1, 1)));
+    a.transpose_b = false;
+  }
+  Expansion b(graph, node);
+  NN_ASSIGN(Value * y, b.Add("matmul", {left, right}, a));
+  const int rank = y->type().rank();
+  NN_ASSIGN(y, b.Add("squeeze", {y}, AxesAttrs{{row ? rank - 2 : rank - 1}}));
+  return b.Replace(y);
+}
+
+// ---- Gather -------------------------------------------------------------------------------------
+
+Result<bool> GatherToSlice(Graph& graph, Node& node) {
+  const Value* index = node.input(1);
+  const auto& a = node.attrs<GatherAttrs>();
+  const Type& x = node.input(0)->type();
+  if (!index->is_constant() || index->type().rank() != 0 || !x.ranked() || a.batch_dims != 0 ||
+      x.rank() < 2)
+    return false;
+  NN_ASSIGN(const int axis, NormalizeAxis(a.axis, x.rank()));
+  const int64_t i = index->constant().GetInt(0);
+  // An index out of range would select nothing.
+  if (const Dim& size = x.dim(axis); size.is_const() && (i >= size.value() || i < -size.value()))
+    return false;
+  SliceAttrs slice{{axis}, {i}, {i == -1 ? std::numeric_limits<int64_t>::max() : i + 1}, {1}};
+  Expansion b(graph, node);
+  NN_ASSIGN(Value * y, b.Add("slice", {node.input(0)}, std::move(slice)));
+  NN_ASSIGN(y, b.Add("squeeze", {y}, AxesAttrs{{axis}}));
+  return b.Replace(y);
+}
+
+// ---- Shapes and indices -------------------------------------------------------------------------
+
+Result<bool> SliceShape(Graph& graph, Node& node) {
+  const auto& a = node.attrs<ShapeOfAttrs>();
+  const auto rank = static_cast<int64_t>(node.input(0)->type().rank());
+  const auto place = [&](int64_t i) { return std::clamp<int64_t>(i < 0 ? i + rank : i, 0, rank); };
+  if (WhyNotValues(node, Types::kAny) || place(a.start) >= place(a.end)) return false;
+  ShapeOfAttrs whole;
+  whole.dtype = a.dtype;
+  Expansion b(graph, node);
+  NN_ASSIGN(Value * y, b.Add("shape_of", {node.input(0)}, whole));
+  NN_ASSIGN(y, b.Add("slice", {y}, SliceAttrs{{0}, {place(a.start)}, {place(a.end)}, {1}}));
+  return b.Replace(y);
+}
+
+Result<bool> BatchBeforeTime(Graph& graph, Node& node) {
+  const auto& a = node.attrs<ReverseSequenceAttrs>();
+  const int rank = node.input(0)->type().rank();
+  if (WhyNotValues(node, Types::kAny)) return false;
+  NN_ASSIGN(const int batch, NormalizeAxis(a.batch_axis, rank));
+  NN_ASSIGN(const int time, NormalizeAxis(a.time_axis, rank));
+  if (batch < time) return false;
+  std::vector<int64_t> perm(static_cast<size_t>(rank));
+  std::iota(perm.begin(), perm.end(), 0);
+  std::swap(perm[static_cast<size_t>(batch)], perm[static_cast<size_t>(time)]);
+  return RearrangeAround(graph, node, AxisMap::Permutation(perm));
+}
+
+// Converts negative indices in float32, the type that Core ML stores all indices in. Fractions are
+// dropped first.
+Result<bool> CountFromBegin(Graph& graph, Node& node) {
+  OneHotAttrs a = node.attrs<OneHotAttrs>();
+  const Tensor* const depth = ConstantOf(node, 1);
+  Value* index = node.input(0);
+  if (!a.wrap || depth == nullptr || IsFloat(index->dtype()) || WhyNotValues(node, Types::kAny))
+    return false;
+  a.wrap = false;
+  Expansion b(graph, node);
+  NN_ASSIGN(index, b.Add("cast", {index}, CastAttrs{.to = DType::kF32}));
+  NN_ASSIGN(Value* const negative, b.Add("less", {index, Scalar(b, 0)}));
+  NN_ASSIGN(Value* const counted,
+            b.Add("add", {index, Scalar(b, static_cast<float>(depth->GetDouble(0)))}));
+  NN_ASSIGN(index, b.Add("select", {negative, counted, index}));
+  NN_ASSIGN(Value* const y, b.Add("one_hot", {index, node.input(1), node.input(2)}, a));
+  return b.Replace(y);
+}
+
+Result<bool> ScatterList(Graph& graph, Node& node) {
+  if (node.input(2)->type().dims != Dims{}) return false;
+  Expansion b(graph, node);
+  NN_ASSIGN(Value* const indices, b.Add("expand_dims", {node.input(1)}, AxesAttrs{{0}}));
+  NN_ASSIGN(Value* const updates, b.Add("expand_dims", {node.input(2)}, AxesAttrs{{0}}));
+  NN_ASSIGN(Value* const y,
+            b.Add("scatter_nd", {node.input(0), indices, updates}, node.attrs<ScatterNdAttrs>()));
+  return b.Replace(y);
+}
+
+// Whether integers become no results of the graph, which have 32 bits, nor other integers.
+bool StayInside(const Graph& graph, const Value& v, int depth = 0) {
+  if (graph.IsOutput(&v) || depth == 64) return false;
+  return std::ranges::all_of(v.uses(), [&](const Use& use) {
+    const bool moves = use.node->op().movement != Movement::kNone;
+    return std::ranges::all_of(use.node->outputs(), [&](const Value* y) {
+      return !IsInteger(y->dtype()) || (moves && StayInside(graph, *y, depth + 1));
+    });
+  });
+}
+
+Result<bool> DropFractions(Graph& graph, Node& node) {
+  Value *const x = node.input(0), *const y = node.output();
+  const bool fits =
+      y->dtype() == DType::kI32 || (y->dtype() == DType::kI64 && StayInside(graph, *y));
+  if (x->dtype() != DType::kF32 || !fits || WhyNotValues(node, Types::kAny)) return false;
+  Expansion b(graph, node);
+  NN_ASSIGN(Value* const negative, b.Add("less", {x, Scalar(b, 0)}));
+  NN_ASSIGN(Value* const up, b.Add("ceil", {x}));
+  NN_ASSIGN(Value* const down, b.Add("floor", {x}));
+  NN_ASSIGN(Value* const whole, b.Add("select", {negative, up, down}));
+  NN_ASSIGN(Value* const integers, b.Add("cast", {whole}, node.attrs()));
+  return b.Replace(integers);
+}
+
+// ---- Normalization ------------------------------------------------------------------------------
+
+Result<bool> ScaleAndShift(Graph& graph, Node& node) {
+  const bool has_layer = node.attrs<BatchNormAttrs>().epsilon != 0 && BatchNormFactors(node);
+  if (has_layer || !Computes(node)) return false;
+  return DecomposeBatchNorm(graph, node);
+}
+
+Result<bool> SplitStatistics(Graph& graph, Node& node) {
+  if (node.outputs().size() == 1 || !Computes(node)) return false;
+  const auto& a = node.attrs<LayerNormAttrs>();
+  Value* const x = node.input(0);
+  NN_ASSIGN(const int first, NormalizeAxis(a.axis, x->type().rank()));
+  ReduceAttrs along;
+  for (int k = first; k < x->type().rank(); ++k) along.axes.push_back(k);
+  Expansion b(graph, node);
+  const bool scaled = node.outputs().size() > 2 && graph.HasUses(node.output(2));
+  if (scaled || graph.HasUses(node.output(1))) {
+    NN_ASSIGN(Value* const mean, b.Add("reduce_mean", {x}, along));
+    b.ReplaceOutput(1, mean);
+    if (scaled) {
+      NN_ASSIGN(Value * v, b.Add("sub", {x, mean}));
+      NN_ASSIGN(v, b.Add("mul", {v, v}));
+      NN_ASSIGN(v, b.Add("reduce_mean", {v}, along));
+      NN_ASSIGN(v, b.Add("add", {v, Scalar(b, a.epsilon)}));
+      NN_ASSIGN(v, b.Add("rsqrt", {v}));
+      b.ReplaceOutput(2, v);
+    }
+  }
+  NN_ASSIGN(Value* const y, b.Add("layer_norm", {node.inputs().begin(), node.inputs().end()}, a));
+  return b.Replace(y);
+}
+
+// ---- Functions ----------------------------------------------------------------------------------
+
+// The steps of log_softmax's evaluation.
+Result<bool> DecomposeLogSoftmax(Graph& graph, Node& node) {
+  if (!Computes(node)) return false;
+  const ReduceAttrs along{{node.attrs<AlongAxisAttrs>().axis}, true};
+  Expansion b(graph, node);
+  NN_ASSIGN(Value* const max, b.Add("reduce_max", {node.input(0)}, along));
+  NN_ASSIGN(Value* const shifted, b.Add("sub", {node.input(0), max}));
+  NN_ASSIGN(Value * sum, b.Add("exp", {shifted}));
+  NN_ASSIGN(sum, b.Add("reduce_sum", {sum}, along));
+  NN_ASSIGN(sum, b.Add("log", {sum}));
+  NN_ASSIGN(Value* const y, b.Add("sub", {shifted, sum}));
+  return b.Replace(y);
+}
+
+// alpha * elu(x / alpha) for a positive alpha. With a negative one, x above 0 remains, and the
+// function below 0 is that of -alpha multiplied by e^(x / alpha).
+Result<bool> DecomposeCelu(Graph& graph, Node& node) {
+  const float alpha = node.attrs<AlphaAttrs>().alpha;
+  const float magnitude = std::fabs(alpha);
+  if (!Computes(node)) return false;
+  Expansion b(graph, node);
+  NN_ASSIGN(Value * y, b.Add("div", {node.input(0), Scalar(b, magnitude)}));
+  NN_ASSIGN(y, b.Add("elu", {y}, AlphaAttrs{1.0f}));
+  NN_ASSIGN(y, b.Add("mul", {y, Scalar(b, magnitude)}));
+  if (alpha < 0) {
+    NN_ASSIGN(Value * growth, b.Add("div", {node.input(0), Scalar(b, alpha)}));
+    NN_ASSIGN(growth, b.Add("relu", {growth}));
+    NN_ASSIGN(growth, b.Add("exp", {growth}));
+    NN_ASSIGN(y, b.Add("mul", {y, growth}));
+  }
+  return b.Replace(y);
+}
+
+Result<bool> DecomposeHardSwish(Graph& graph, Node& node) {
+  if (!Computes(node)) return false;
+  Expansion b(graph, node);
+  NN_ASSIGN(Value* const gate,
+            b.Add("hard_sigmoid", {node.input(0)}, HardSigmoidAttrs{1.0f / 6.0f, 0.5f}));
+  NN_ASSIGN(Value* const y, b.Add("mul", {node.input(0), gate}));
+  return b.Replace(y);
+}
+
+Result<bool> DecomposeMish(Graph& graph, Node& node) {
+  if (!Computes(node)) return false;
+  Expansion b(graph, node);
+  NN_ASSIGN(Value * gate, b.Add("softplus", {node.input(0)}));
+  NN_ASSIGN(gate, b.Add("tanh", {gate}));
+  return TimesGate(b, node.input(0), gate);
+}
+
+// A sum of relu(x) and slope * min(x, 0) is NaN where the slope is infinite and x positive.
+Result<bool> DecomposePrelu(Graph& graph, Node& node) {
+  if (!Computes(node)) return false;
+  Expansion b(graph, node);
+  NN_ASSIGN(Value* const negative, b.Add("less", {node.input(0), Scalar(b, 0)}));
+  NN_ASSIGN(Value* const scaled, b.Add("mul", {node.input(0), node.input(1)}));
+  NN_ASSIGN(Value* const y, b.Add("select", {negative, scaled, node.input(0)}));
+  return b.Replace(y);
+}
+
+Result<bool> DecomposeIsInf(Graph& graph, Node& node) {
+  if (node.input(0)->dtype() != DType::kF32 || WhyNotValues(node, Types::kAny)) return false;
+  const auto a = node.attrs<IsInfAttrs>();
+  constexpr float kMax = std::numeric_limits<float>::max();
+  Expansion b(graph, node);
+  Value* x = node.input(0);
+  Value* y = nullptr;
+  if (a.detect_negative && a.detect_positive) {
+    NN_ASSIGN(x, b.Add("abs", {x}));
+  }
+  if (a.detect_positive) {
+    NN_ASSIGN(y, b.Add("greater", {x, Scalar(b, kMax)}));
+  } else if (a.detect_negative) {
+    NN_ASSIGN(y, b.Add("less", {x, Scalar(b, -kMax)}));
+  } else {
+    return false;
+  }
+  return b.Replace(y);
+}
+
+Result<bool> DecomposeIsNan(Graph& graph, Node& node) {
+  if (node.input(0)->dtype() != DType::kF32 || WhyNotValues(node, Types::kAny)) return false;
+  Expansion b(graph, node);
+  NN_ASSIGN(Value* const y, b.Add("not_equal", {node.input(0), node.input(0)}));
+  return b.Replace(y);
+}
+
+// The remainder of the magnitudes, with the sign of the dividend.
+Result<bool> DecomposeFmod(Graph& graph, Node& node) {
+  if (!Computes(node) && (WhyNotValues(node, Types::kAny) || !IsExactArithmetic(node)))
+    return false;
+  const DType dtype = node.output()->dtype();
+  Expansion b(graph, node);
+  NN_ASSIGN(Value* const zero, b.Number(dtype, 0));
+  NN_ASSIGN(Value* const dividend, b.Add("abs", {node.input(0)}));
+  NN_ASSIGN(Value* const by, b.Add("abs", {node.input(1)}));
+  NN_ASSIGN(Value* const rest, b.Add("mod", {dividend, by}));
+  NN_ASSIGN(Value* const opposite, b.Add("neg", {rest}));
+  NN_ASSIGN(Value* const negative, b.Add("less", {node.input(0), zero}));
+  NN_ASSIGN(Value* const y, b.Add("select", {negative, opposite, rest}));
+  return b.Replace(y);
+}
+
+// The remainder of a division of integers by 0 is 0 for mod and the dividend for fmod, and NaN in
+// float32.
+Result<bool> NonZeroDivisor(Graph& graph, Node& node) {
+  Value *const a = node.input(0), *b = node.input(1);
+  if (!IsInteger(a->dtype()) || b->is_constant() || IsDivisor(b) || WhyNotValues(node, Types::kAny))
+    return false;
+  Expansion e(graph, node);
+  NN_ASSIGN(Value* const zero, e.Number(a->dtype(), 0));
+  NN_ASSIGN(Value* const one, e.Number(a->dtype(), 1));
+  NN_ASSIGN(Value* const none, e.Add("equal", {b, zero}));
+  NN_ASSIGN(b, e.Add("select", {none, one, b}));
+  NN_ASSIGN(Value * y, e.Add(node.op_name(), {a, b}));
+  NN_ASSIGN(y, e.Add("select", {none, node.Is("fmod") ? a : zero, y}));
+  return e.Replace(y);
+}
+
+Result<bool> DecomposeReduceBool(Graph& graph, Node& node) {
+  if (node.input(1) != nullptr || WhyNotValues(node, Types::kAny)) return false;
+  Expansion b(graph, node);
+  NN_ASSIGN(Value * y, b.Add("cast", {node.input(0)}, CastAttrs{.to = DType::kF32}));
+  NN_ASSIGN(y, b.Add(node.Is("reduce_any") ? "reduce_max" : "reduce_min", {y}, node.attrs()));
+  NN_ASSIGN(y, b.Add("cast", {y}, CastAttrs{.to = DType::kBool}));
+  return b.Replace(y);
+}
+
+Result<bool> DecomposeShrink(Graph& graph, Node& node) {
+  if (!Computes(node)) return false;
+  const auto a = node.attrs<ShrinkAttrs>();
+  Value* const x = node.input(0);
+  Expansion b(graph, node);
+  NN_ASSIGN(Value* const high, b.Add("greater", {x, Scalar(b, a.lambd)}));
+  NN_ASSIGN(Value* const low, b.Add("less", {x, Scalar(b, -a.lambd)}));
+  NN_ASSIGN(Value* const down, b.Add("sub", {x, Scalar(b, a.bias)}));
+  NN_ASSIGN(Value* const up, b.Add("add", {x, Scalar(b, a.bias)}));
+  NN_ASSIGN(Value * y, b.Add("select", {high, down, Scalar(b, 0)}));
+  NN_ASSIGN(y, b.Add("select", {low, up, y}));
+  return b.Replace(y);
+}
+
+Result<bool> DecomposeReciprocal(Graph& graph, Node& node) {
+  if (!Computes(node)) return false;
+  Expansion b(graph, node);
+  NN_ASSIGN(Value* const y, b.Add("div", {Scalar(b, 1), node.input(0)}));
+  return b.Replace(y);
+}
+
+Result<bool> DecomposeRsqrt(Graph& graph, Node& node) {
+  if (!Computes(node)) return false;
+  Expansion b(graph, node);
+  NN_ASSIGN(Value* const root, b.Add("sqrt", {node.input(0)}));
+  NN_ASSIGN(Value* const y, b.Add("div", {Scalar(b, 1), root}));
+  return b.Replace(y);
+}
+
+Result<bool> DecomposeSelu(Graph& graph, Node& node) {
+  if (!Computes(node)) return false;
+  const auto& a = node.attrs<SeluAttrs>();
+  Expansion b(graph, node);
+  NN_ASSIGN(Value * y, b.Add("elu", {node.input(0)}, AlphaAttrs{a.alpha}));
+  NN_ASSIGN(y, b.Add("mul", {y, Scalar(b, a.gamma)}));
+  return b.Replace(y);
+}
+
+Result<bool> DecomposeSilu(Graph& graph, Node& node) {
+  if (!Computes(node)) return false;
+  Expansion b(graph, node);
+  NN_ASSIGN(Value* const gate, b.Add("sigmoid", {node.input(0)}));
+  return TimesGate(b, node.input(0), gate);
+}
+
+Result<bool> DecomposeSquaredDifference(Graph& graph, Node& node) {
+  if (!Computes(node)) return false;
+  Expansion b(graph, node);
+  NN_ASSIGN(Value* const d, b.Add("sub", {node.input(0), node.input(1)}));
+  NN_ASSIGN(Value* const y, b.Add("mul", {d, d}));
+  return b.Replace(y);
+}
+
+// Core ML's layer keeps an x equal to alpha.
+Result<bool> DecomposeThresholdedRelu(Graph& graph, Node& node) {
+  if (!Computes(node)) return false;
+  Expansion b(graph, node);
+  NN_ASSIGN(Value* const above,
+            b.Add("greater", {node.input(0), Scalar(b, node.attrs<AlphaAttrs>().alpha)}));
+  NN_ASSIGN(Value* const y, b.Add("select", {above, node.input(0), Scalar(b, 0)}));
+  return b.Replace(y);
+}
+
+}  // namespace nn::coreml

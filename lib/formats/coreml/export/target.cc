@@ -1,0 +1,203 @@
+// The legalization target Core ML.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "formats/common/suppression.h"
+#include "formats/coreml/export/export.h"
+#include "formats/coreml/export/integer_range.h"
+#include "formats/coreml/export/layer_fit.h"
+#include "formats/coreml/export/narrow_integers.h"
+#include "formats/coreml/export/rewrite.h"
+#include "formats/coreml/spec/signature.h"
+#include "ir/op_def.h"
+#include "ops/recurrent/unroll.h"
+#include "ops/support/types.h"
+#include "passes/qdq/qdq.h"
+#include "passes/types/float32.h"
+#include "rewrite/expand.h"
+#include "rewrite/expand/affine.h"
+#include "rewrite/recurrent_layout.h"
+#include "rewrite/rewrite.h"
+
+namespace nn::coreml {
+namespace {
+
+bool IsWhole(DType t) {
+  return t == DType::kI32 || t == DType::kI64 || t == DType::kBool;
+}
+
+std::optional<std::string> WhyNotValue(const Value& v, Types types) {
+  const Type& type = v.type();
+  if (!type.ranked()) return "the ranks of its values must be known";
+  if (type.quantized()) return "Core ML has no quantized values";
+  if (type.rank() > kMaxRank) return fmt::format("Core ML has no arrays of {} axes", type.rank());
+  if (type.rank() == 0 && !v.is_constant()) return "Core ML has no scalars";
+  for (const Dim& d : *type.dims)
+    if (d.is_const() && d.value() > std::numeric_limits<int32_t>::max())
+      return fmt::format("Core ML has no axes of size {}", d.value());
+  if (type.dtype != DType::kF32 && !IsWhole(type.dtype))
+    return fmt::format("Core ML has no {} values", DTypeName(type.dtype));
+  if (type.dtype != DType::kF32 && types == Types::kFloat) return WhyNotComputed(type.dtype);
+  if (!v.is_constant()) return std::nullopt;
+  if (v.constant().elements() == 0) return "its constants cannot be empty";
+  if (type.dtype != DType::kF32 && !AllExact(v.constant()))
+    return "float32 does not represent its integers exactly";
+  return std::nullopt;
+}
+
+// Integer arithmetic is exact for sizes and indices whose contents are known by inference.
+bool IsShapeArithmetic(const Node& node) {
+  return node.op().keeps_integers && node.output()->elements() != nullptr;
+}
+
+// Whether other layers can compute what the operator does.
+bool IsDecomposed(const Node& node) {
+  const auto rewrites = CoremlTarget().rewrites;
+  return node.op().decompose != nullptr ||
+         std::any_of(rewrites.begin(), rewrites.end(),
+                     [&](const Rewrite& r) { return node.Is(r.op); });
+}
+
+std::optional<std::string> WhyIllegal(const Node& node) {
+  const ExportRow* row = FindExport(node.op_name());
+  const FormatName* format = node.op().FindFormat("coreml");
+  const bool has_layer = row != nullptr || format != nullptr;
+  if (const auto reason = WhyNotExpanded(node); reason && IsPlainF32(node))
+    return std::string(*reason);
+  if (has_layer || IsDecomposed(node)) {
+    Types types = row == nullptr ? Types::kFloat : row->types;
+    if (IsShapeArithmetic(node) || IsExactArithmetic(node)) types = Types::kAny;
+    if (auto reason = WhyNotValues(node, types)) return reason;
+  }
+  if (!has_layer) {
+    const auto steps = node.op().category == Category::kRecurrent ? WhyNotUnrolled(node)
+                                                                  : std::optional<std::string>();
+    return fmt::format("Core ML has no {} layer{}", node.op_name(),
+                       steps ? fmt::format("; {}", *steps) : "");
+  }
+  if (row != nullptr && row->why_not != nullptr)
+    if (auto reason = row->why_not(node)) return reason;
+  if (auto misfit = FindLayerMisfit(node)) return std::move(misfit->text);
+  return std::nullopt;
+}
+
+// Core ML computes with real numbers only, so quantized weights are dequantized.
+Status Prepare(Graph& graph) {
+  for (const Node& node : graph.nodes())
+    if (node.Is("loop")) NN_RETURN_IF_ERROR(BoundNumbers(node));
+  NN_RETURN_IF_ERROR(ComputeInnerInFloat32(graph));
+  NN_RETURN_IF_ERROR(UnfuseQdq(graph));
+  return DequantizeConstants(graph);
+}
+
+}  // namespace
+
+std::optional<std::string> WhyNotValues(const Node& node, Types types) {
+  for (const auto values : {node.inputs(), node.outputs()})
+    for (const Value* v : values)
+      if (v != nullptr)
+        if (auto reason = WhyNotValue(*v, types)) return reason;
+  return std::nullopt;
+}
+
+const Target& CoremlTarget() {
+  static const Rewrite rewrites[] = {
+      {"loop", "stacks of known length", &PlaceInStacks},
+      {"batch_norm", "scale and shift", &ScaleAndShift},
+      {"", "channels first", &SetLayout<Layout::kNcx>},
+      {"conv", "filter layout",
+       [](Graph& g, Node& n) { return SetFilterLayout(g, n, FilterLayout::kOix); }},
+      {"conv_transpose", "filter layout",
+       [](Graph& g, Node& n) { return SetFilterLayout(g, n, FilterLayout::kIox); }},
+      {"", "two spatial axes", &AddSpatialAxes},
+      {"batch_norm", "spatial axes in one", &MergeSpatialAxes},
+      {"matmul", "weights in rows of outputs", &TransposeWeights},
+      {"matmul", "products of two blobs", &SplitBias},
+      {"matmul", "vectors as matrices", &VectorsAsMatrices},
+      {"gather", "index by a slice", &GatherToSlice},
+      {"shape_of", "slice of all sizes", &SliceShape},
+      {"reverse_sequence", "batch before time", &BatchBeforeTime},
+      {"cast", "whole numbers", &DropFractions},
+      {"quantize", "rounding", &QuantizeInFloat},
+      {"matmul_integer", "products of floats", &ExpandIntegerProduct},
+      {"conv_integer", "products of floats", &ExpandIntegerProduct},
+      {"dynamic_quantize", "definition", &ExpandDynamicQuantize},
+      {"one_hot", "indices counted from the start", &CountFromBegin},
+      {"scatter_nd", "list of one update", &ScatterList},
+      {"layer_norm", "statistics by reductions", &SplitStatistics},
+      {"layer_norm", "moments", &ExpandNorm},
+      {"instance_norm", "moments", &ExpandNorm},
+      {"atan2", "quotient", &ExpandAtan2},
+      {"arg_max", "first index", &ExpandLastIndex},
+      {"arg_min", "first index", &ExpandLastIndex},
+      {"grid_sample", "gathers", &ExpandGridSample},
+      {"affine_grid", "product", &ExpandAffineGrid},
+      {"unique", "sorted elements", &ExpandUnique},
+      {"roi_align", "gathers", &ExpandRoiAlign},
+      {"tree_ensemble", "gathers", &ExpandTreesAlongAxis},
+      {"det", "elimination", &ExpandDet},
+      {"inverse", "elimination", &ExpandInverse},
+      {"dft", "matrix product", &ExpandDft},
+      {"stft", "matrix product", &ExpandStft},
+      {"hardmax", "one_hot", &ExpandHardmax},
+      {"trilu", "mask", &ExpandTrilu},
+      {"conv_transpose", "convolution", &ExpandConvTranspose},
+      {"reduce_log_sum_exp", "definition", &ExpandLogSumExp},
+      {"log_softmax", "elementary steps", &DecomposeLogSoftmax},
+      {"celu", "elementary steps", &DecomposeCelu},
+      {"hard_swish", "elementary steps", &DecomposeHardSwish},
+      {"mish", "elementary steps", &DecomposeMish},
+      {"prelu", "elementary steps", &DecomposePrelu},
+      {"mod", "divisor other than 0", &NonZeroDivisor},
+      {"fmod", "divisor other than 0", &NonZeroDivisor},
+      {"fmod", "elementary steps", &DecomposeFmod},
+      {"pow", "float exponent", &ExpandIntegerExponent},
+      {"conv", "planes", &ExpandSolidConv},
+      {"conv", "zeros between taps", &ExpandDilatedFilter},
+      {"is_inf", "comparison", &DecomposeIsInf},
+      {"is_nan", "comparison", &DecomposeIsNan},
+      {"pad", "slices of the input", &PadAsSlices},
+      {"reciprocal", "elementary steps", &DecomposeReciprocal},
+      {"reduce_all", "reduction of numbers", &DecomposeReduceBool},
+      {"reduce_any", "reduction of numbers", &DecomposeReduceBool},
+      {"rsqrt", "elementary steps", &DecomposeRsqrt},
+      {"selu", "elementary steps", &DecomposeSelu},
+      {"shrink", "elementary steps", &DecomposeShrink},
+      {"silu", "elementary steps", &DecomposeSilu},
+      {"squared_difference", "elementary steps", &DecomposeSquaredDifference},
+      {"thresholded_relu", "elementary steps", &DecomposeThresholdedRelu},
+      {"bernoulli", "comparison", &ExpandBernoulli},
+      {"non_max_suppression", "one list each",
+       [](Graph& g, Node& n) { return OneListEach(g, n, true); }},
+      {"reshape", "copied sizes", &ExpandCopiedSizes},
+      {"resize", "gathers", &ExpandResize},
+      {"split", "one part", &ExpandSplitOfOne},
+      {"max_pool", "gathered taps", &ExpandDilatedPool},
+      {"average_pool", "gathered taps", &ExpandDilatedPool},
+      {"eye_like", "constant", &ExpandEyeLike},
+      {"pad", "gather", &ExpandPad},
+      {"max_unpool", "scatter_nd", &ExpandMaxUnpool},
+      {"compress", "gather", &ExpandCompress},
+      {"gather_nd", "index vectors with batches", &ExpandGatherBatches},
+      {"rnn", "time first", &PutTimeFirst},
+      {"gru", "time first", &PutTimeFirst},
+      {"lstm", "time first", &PutTimeFirst},
+      {"rnn", "steps", &UnrollRecurrent},
+      {"gru", "steps", &UnrollRecurrent},
+      {"lstm", "steps", &UnrollRecurrent},
+  };
+  static const Target target = {.name = "Core ML",
+                                .why_illegal = WhyIllegal,
+                                .takes_regions = true,
+                                .rewrites = rewrites,
+                                .lacks_scalars = true,
+                                .prepare = Prepare,
+                                .change_types = WidenIntegers,
+                                .narrows_constants = true};
+  return target;
+}
+
+}  // namespace nn::coreml

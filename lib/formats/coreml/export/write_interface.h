@@ -1,0 +1,34 @@
+// Writes the description of a model: features, metadata, and the classifier fields.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/status.h"
+#include "formats/coreml/file/fields.h"
+#include "formats/format.h"
+#include "ir/graph.h"
+#include "ir/types/type.h"
+
+namespace nn::coreml {
+
+// The field of Model for the network: that of a classifier if the graph's metadata has classes and
+// identifies an output with their scores.
+std::string_view NetworkKind(const Graph& graph);
+
+// The lowest specification version that supports the features of inputs and outputs.
+int64_t InterfaceVersion(const Graph& graph);
+
+// kUnsupported for inputs and outputs that Core ML arrays cannot represent.
+Status WriteDescription(const Graph& graph, const ExportOptions& options, Writer description);
+
+// The array type of a feature. Outputs with dynamic sizes have no declared shape. kUnsupported for
+// types that Core ML arrays cannot represent.
+Status WriteArray(const Type& type, bool input, Writer array);
+// Records the dimensions of an input, with their symbols.
+void WriteDims(const std::string& input, const Dims& dims, Writer metadata);
+
+// Does nothing for networks that are not classifiers.
+void WriteClassifier(const Graph& graph, Writer root, Writer network);
+
+}  // namespace nn::coreml

@@ -1,0 +1,305 @@
+#include "formats/coreml/import/import.h"
+
+#include <fmt/core.h>
+
+#include <cmath>
+
+#include "base/text/text.h"
+#include "formats/coreml/coreml.h"
+#include "formats/coreml/family.h"
+#include "formats/coreml/file/weights.h"
+#include "formats/coreml/import/importer.h"
+#include "ops/array/shape.h"
+#include "ops/math/elementwise/elementwise.h"
+
+namespace nn::coreml {
+namespace {
+
+// "unary.SQRT" -> "unary".
+std::string_view Group(std::string_view kind) {
+  return kind.substr(0, kind.find('.'));
+}
+
+ImportFn FindImport(std::string_view kind) {
+  static const auto table = RowsBy(&ImportRow::layer, &Family::imports, Families());
+  const ImportRow* row = FindRow(table, kind);
+  if (row == nullptr) row = FindRow(table, Group(kind));
+  return row == nullptr ? nullptr : row->import;
+}
+
+// Imports a layer by its one-to-one encoding; false if it has none.
+Result<bool> ImportOneToOne(ImportContext& ctx) {
+  const auto [op, format] = Ops().FindEncoding("coreml", ctx.kind(), 1);
+  if (op == nullptr) return false;
+  NN_RETURN_IF_ERROR(ctx.ExpectInputs(op->inputs.size(), op->inputs.size()));
+  const Fields fields = Group(ctx.kind()) == "activation"
+                            ? ctx.params().Sub(ctx.params().OneOf("NonlinearityType"))
+                            : ctx.params();
+  Attrs attrs(op->attrs);
+  for (const auto& [ours, theirs] : format->attrs) {
+    AttrValue value = *attrs.Get(ours);
+    if (std::holds_alternative<float>(value))
+      value = fields.Float(theirs);
+    else if (std::holds_alternative<bool>(value))
+      value = fields.Bool(theirs);
+    else if (std::holds_alternative<int64_t>(value))
+      value = fields.Int(theirs);
+    else
+      return InternalError("attribute {} of {} has no encoding", ours, op->name);
+    NN_ASSIGN(attrs, attrs.With(ours, value));
+  }
+  std::vector<Value*> inputs;
+  if (op->keeps_integers) {
+    NN_ASSIGN(inputs, ctx.Alike());
+  } else {
+    for (size_t i = 0; i < ctx.input_count(); ++i) {
+      NN_ASSIGN(Value* const v, ctx.Float(i));
+      inputs.push_back(v);
+    }
+  }
+  NN_RETURN_IF_ERROR(ctx.Emit(op->name, std::move(inputs), std::move(attrs)));
+  return true;
+}
+
+// Whether a float constant has only integers in the range of i64.
+bool HasIntegers(const Tensor& t) {
+  for (int64_t i = 0; i < t.elements(); ++i) {
+    const double x = t.GetDouble(i);
+    if (std::floor(x) != x || std::fabs(x) > 0x1p62) return false;
+  }
+  return true;
+}
+
+// Whether v may be the result of shape arithmetic, which is of few elements.
+bool IsIntegral(const Value* v) {
+  return v->is_constant() && v->dtype() == DType::kF32 &&
+         v->constant().elements() <= InferContext::kMaxElements && HasIntegers(v->constant());
+}
+
+}  // namespace
+
+bool IsImported(std::string_view kind) {
+  return FindImport(kind) != nullptr || Ops().FindEncoding("coreml", kind, 1).first != nullptr;
+}
+
+Status ImportKind(ImportContext& ctx) {
+  if (ImportFn fn = FindImport(ctx.kind())) return fn(ctx);
+  NN_ASSIGN(const bool done, ImportOneToOne(ctx));
+  if (done) return {};
+  return UnsupportedError("layer {} is unsupported", ctx.kind());
+}
+
+ImportContext::ImportContext(const Fields& layer, int64_t index, Graph& graph,
+                             std::vector<Value*> inputs)
+    : layer_(layer),
+      kind_(KindOf(layer)),
+      params_(kind_.empty() ? layer : layer.Sub(layer.OneOf("layer"))),
+      index_(index),
+      graph_(graph),
+      inputs_(std::move(inputs)),
+      outputs_(layer.Count("output"), nullptr) {}
+
+Status ImportContext::ExpectInputs(size_t at_least, size_t at_most) const {
+  if (input_count() >= at_least && input_count() <= at_most) return {};
+  return ModelError("there are {} inputs, which is invalid for this layer", input_count());
+}
+
+Result<Value*> ImportContext::Any(size_t i) const {
+  if (i >= inputs_.size()) return ModelError("input {} is missing", i);
+  if (!inputs_[i]->type().ranked()) return UnsupportedError("the rank of input {} is unknown", i);
+  return inputs_[i];
+}
+
+Result<Value*> ConvertTo(Graph& graph, Value* v, DType dtype) {
+  if (v->dtype() == dtype) return v;
+  if (!v->is_constant()) {
+    NN_ASSIGN(Node* const cast, graph.Append("cast", {v}, CastAttrs{.to = dtype}));
+    return cast->output();
+  }
+  const Tensor& t = v->constant();
+  NN_ASSIGN(TensorBuilder out, TensorBuilder::Create(dtype, t.dims()));
+  for (int64_t i = 0; i < t.elements(); ++i) {
+    if (IsFloat(dtype))
+      out.SetDouble(i, t.GetDouble(i));
+    else
+      out.SetInt(i, IsFloat(t.dtype()) ? static_cast<int64_t>(t.GetDouble(i)) : t.GetInt(i));
+  }
+  return graph.AddConstant(out.Finish(), v->name());
+}
+
+Result<std::optional<std::vector<int64_t>>> ImportContext::KnownInts(size_t input,
+                                                                     std::vector<int64_t> field) {
+  if (input >= input_count()) return field;
+  NN_ASSIGN(const Value* const v, Index(input));
+  const auto elements = KnownElements(v);
+  return elements ? ConstDims(*elements) : std::nullopt;
+}
+
+Result<Value*> ImportContext::AsFloat(Value* v) {
+  return ConvertTo(graph_, v, DType::kF32);
+}
+
+Result<Value*> ImportContext::Float(size_t i) {
+  NN_ASSIGN(Value* const v, Any(i));
+  return AsFloat(v);
+}
+
+Result<Value*> ImportContext::Bool(size_t i) {
+  NN_ASSIGN(Value* const v, Any(i));
+  return AsBool(v);
+}
+
+Result<Value*> ImportContext::AsBool(Value* v) {
+  if (v->dtype() == DType::kBool) return v;
+  NN_ASSIGN(Value* const number, AsFloat(v));
+  return Add("not_equal", {number, Scalar(0)});
+}
+
+Result<Value*> ImportContext::Index(size_t i) {
+  NN_ASSIGN(Value* const v, Any(i));
+  if (v->is_constant() && v->dtype() == DType::kF32 && !HasIntegers(v->constant()))
+    return ModelError("input {} has a value that is not an index", i);
+  return ConvertTo(graph_, v, DType::kI64);
+}
+
+Result<std::vector<Value*>> ImportContext::Alike() {
+  bool same = true, integral = true;
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    NN_ASSIGN(const Value* const v, Any(i));
+    same &= v->dtype() == inputs_[0]->dtype() && v->dtype() != DType::kBool;
+    integral &= v->dtype() == DType::kI64 || IsIntegral(v);
+  }
+  if (same) return inputs_;
+  std::vector<Value*> out;
+  for (Value* v : inputs_) {
+    NN_ASSIGN(Value* const alike, ConvertTo(graph_, v, integral ? DType::kI64 : DType::kF32));
+    out.push_back(alike);
+  }
+  return out;
+}
+
+Result<Value*> ImportContext::Spatial(size_t i, int least_rank) {
+  NN_ASSIGN(Value* const x, Float(i));
+  const Dims& dims = *x->type().dims;
+  if (x->type().rank() < least_rank)
+    return ModelError("input {} has rank {}; expected {} or more", i, dims.size(), least_rank);
+  if (dims.size() == 4) return x;
+  if (dims.size() < 4) return Rearrange(graph_, x, AxisMap::Insert(x->type().rank(), 0));
+  Dims merged = {Product(Dims(dims.begin(), dims.end() - 3))};
+  merged.insert(merged.end(), dims.end() - 3, dims.end());
+  if (dims.size() == 5 && dims[0] == 1) return Rearrange(graph_, x, AxisMap::Remove(5, 0));
+  return Reshape(x, std::move(merged));
+}
+
+Result<Value*> ImportContext::Unspatial(Value* y, size_t i) {
+  const Dims& dims = *inputs_[i]->type().dims;
+  if (dims.size() == 4) return y;
+  if (dims.size() < 4) return Rearrange(graph_, y, AxisMap::Remove(4, 0));
+  if (dims.size() == 5 && dims[0] == 1) return Rearrange(graph_, y, AxisMap::Insert(4, 0));
+  Dims split(dims.begin(), dims.end() - 3);
+  const Dims& last = *y->type().dims;
+  split.insert(split.end(), last.begin() + 1, last.end());
+  return Reshape(y, std::move(split));
+}
+
+Result<Value*> ImportContext::Weights(std::string_view field, std::vector<int64_t> dims) {
+  const Message* const message = &params_.Sub(field).message();
+  const bool is_shared = weights_ != nullptr && params_.Has(field);
+  if (is_shared)
+    if (const auto it = weights_->find(message);
+        it != weights_->end() && it->second->constant().dims() == dims)
+      return it->second;
+  auto tensor = ReadWeights(params_.Sub(field), std::move(dims));
+  if (!tensor) return tl::unexpected(tensor.error().In(field));
+  Value* const v =
+      graph_.AddConstant(*std::move(tensor), fmt::format("{}.{}", layer_.Text("name"), field));
+  if (is_shared) (*weights_)[message] = v;
+  return v;
+}
+
+Result<std::vector<Value*>> ImportContext::WithBias(std::vector<Value*> inputs, int64_t size) {
+  if (params().Bool("hasBias")) {
+    NN_ASSIGN(Value* const bias, Weights("bias", {size}));
+    inputs.push_back(bias);
+  }
+  return inputs;
+}
+
+Result<Node*> ImportContext::AddNode(std::string_view op, std::vector<Value*> inputs, Attrs attrs,
+                                     size_t output_count) {
+  auto node = graph_.Append(op, std::move(inputs), std::move(attrs), output_count);
+  if (!node) return node;
+  graph_.SetSource(*node, kind_, index_, place_);
+  (*node)->set_name(layer_.Text("name"));
+  return node;
+}
+
+Result<Node*> ImportContext::AddNode(std::string_view op, std::vector<Value*> inputs, Attrs attrs,
+                                     size_t output_count, std::span<Graph> regions) {
+  const OpDef* const def = Ops().Find(op);
+  if (def == nullptr) return InternalError("no operator named {}", op);
+  Node* const node = graph_.AddNode(*def, std::move(inputs), std::move(attrs), output_count);
+  for (Graph& region : regions) node->AddRegion(std::move(region));
+  graph_.SetSource(node, kind_, index_, place_);
+  node->set_name(layer_.Text("name"));
+  return graph_.InferAdded(node);
+}
+
+Result<Value*> ImportContext::Add(std::string_view op, std::vector<Value*> inputs, Attrs attrs) {
+  NN_ASSIGN(Node* const node, AddNode(op, std::move(inputs), std::move(attrs)));
+  return node->output();
+}
+
+Status ImportContext::Emit(std::string_view op, std::vector<Value*> inputs, Attrs attrs) {
+  if (outputs_.size() != 1) return ModelError("there are {} outputs; expected 1", outputs_.size());
+  NN_ASSIGN(Value* const y, Add(op, std::move(inputs), std::move(attrs)));
+  SetOutput(0, y);
+  return {};
+}
+
+Status ImportContext::EmitSpatial(std::string_view op, std::vector<Value*> inputs, Attrs attrs) {
+  NN_ASSIGN(Value* const y, Add(op, std::move(inputs), std::move(attrs)));
+  NN_ASSIGN(Value* const out, Unspatial(y, 0));
+  SetOutput(0, out);
+  return {};
+}
+
+Result<Value*> ImportContext::Reshape(Value* x, Dims dims) {
+  return Add("reshape", {x}, ReshapeAttrs{std::move(dims), false});
+}
+
+namespace {
+
+Result<ImportedModel> ImportNetwork(const NativeModel& native, const Shapes& shapes,
+                                    const KnownInputs& known) {
+  const auto& model = static_cast<const Model&>(native);
+  if (model.has_network()) return Importer(model, shapes, known).Run();
+  return UnsupportedError("{}: only neural networks of layers are supported",
+                          DescribeKind(model.root()));
+}
+
+}  // namespace
+
+Result<ImportedModel> Import(const NativeModel& model) {
+  return ImportNetwork(model, {}, {});
+}
+
+Result<ImportedModel> ImportWithShapes(const NativeModel& model, const Shapes& shapes) {
+  return ImportNetwork(model, shapes, {});
+}
+
+Result<ImportedModel> ImportWith(const NativeModel& model, const KnownInputs& known,
+                                 bool /*as_float*/) {
+  return ImportNetwork(model, {}, known);
+}
+
+std::vector<OperatorSupport> Operators() {
+  std::vector<OperatorSupport> out;
+  for (std::string& kind : LayerKinds()) {
+    const bool imported = IsImported(kind) || IsControlFlow(kind);
+    out.push_back({std::move(kind), imported});
+  }
+  return out;
+}
+
+}  // namespace nn::coreml

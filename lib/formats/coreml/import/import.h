@@ -1,0 +1,121 @@
+// Import of Core ML. One-to-one layers (OpDef::formats) need no code here; every other layer has a
+// function in ops/<family>.cc.
+//
+// All numbers in a Core ML network are float32, including booleans (0 or 1) and integer indices. In
+// the graph they have their own types; operands are converted if a layer needs a different one
+// (Float, Bool, Index).
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/status.h"
+#include "formats/coreml/file/fields.h"
+#include "formats/coreml/file/native.h"
+#include "formats/format.h"
+#include "ir/graph.h"
+#include "ir/op_def.h"
+
+namespace nn::coreml {
+
+// A layer to import and its target graph.
+class ImportContext {
+ public:
+  ImportContext(const Fields& layer, int64_t index, Graph& graph, std::vector<Value*> inputs);
+
+  // The layer and its parameter message.
+  const Fields& layer() const { return layer_; }
+  const Fields& params() const { return params_; }
+  const std::string& kind() const { return kind_; }
+  // Source::place of what is added.
+  const SharedString& place() const { return place_; }
+  void set_place(SharedString place) { place_ = std::move(place); }
+  Graph& graph() { return graph_; }
+
+  size_t input_count() const { return inputs_.size(); }
+  Value* input(size_t i) const { return inputs_[i]; }
+  size_t output_count() const { return outputs_.size(); }
+  // kModel unless the number of inputs is in the range.
+  Status ExpectInputs(size_t at_least, size_t at_most) const;
+  // The input with any element type; Float, Bool and Index convert it to f32, bool or i64. kModel
+  // if it is absent, kUnsupported if its rank is unknown.
+  Result<Value*> Any(size_t i) const;
+  Result<Value*> Float(size_t i);
+  Result<Value*> Bool(size_t i);
+  Result<Value*> AsBool(Value* v);
+  Result<Value*> Index(size_t i);
+  Result<Value*> AsFloat(Value* v);
+  // Integers from an input if there is one and its contents are known, else from a field; nullopt
+  // if they depend on the run.
+  Result<std::optional<std::vector<int64_t>>> KnownInts(size_t input, std::vector<int64_t> field);
+  // The operands of an operator on any one element type, converted to it: f32 unless all have
+  // another common type.
+  Result<std::vector<Value*>> Alike();
+
+  // The input with axes [batch, C, H, W]: axes before the last three become one.
+  Result<Value*> Spatial(size_t i, int least_rank = 3);
+  // The inverse, for a result whose axes before the last three are those of input i.
+  Result<Value*> Unspatial(Value* y, size_t i);
+
+  // Weights that all iterations of a loop share, by the message that they are read from.
+  void set_shared_weights(std::unordered_map<const Message*, Value*>* weights) {
+    weights_ = weights;
+  }
+  // Weights from a field of the parameters.
+  Result<Value*> Weights(std::string_view field, std::vector<int64_t> dims);
+  // The inputs, and the weights of field "bias" if "hasBias" is set.
+  Result<std::vector<Value*>> WithBias(std::vector<Value*> inputs, int64_t size);
+  Value* Constant(Tensor tensor) { return graph_.AddConstant(std::move(tensor)); }
+  Value* Scalar(float v) { return Constant(Tensor::Scalar(v)); }
+
+  // Adds a graph node with inferred types and its source.
+  Result<Node*> AddNode(std::string_view op, std::vector<Value*> inputs, Attrs attrs = {},
+                        size_t output_count = 1);
+  // The same for an operator with regions.
+  Result<Node*> AddNode(std::string_view op, std::vector<Value*> inputs, Attrs attrs,
+                        size_t output_count, std::span<Graph> regions);
+  // The same for operators with one result.
+  Result<Value*> Add(std::string_view op, std::vector<Value*> inputs, Attrs attrs = {});
+  // Adds the node with the layer's outputs as results.
+  Status Emit(std::string_view op, std::vector<Value*> inputs, Attrs attrs = {});
+  // The same for one whose first input is Spatial(0): its result gets the axes of the layer's.
+  Status EmitSpatial(std::string_view op, std::vector<Value*> inputs, Attrs attrs);
+  Result<Value*> Reshape(Value* x, Dims dims);
+  // Results without a name in the layer are dropped.
+  void SetOutput(size_t i, Value* value) {
+    if (i < outputs_.size()) outputs_[i] = value;
+  }
+  const std::vector<Value*>& outputs() const { return outputs_; }
+
+ private:
+  Fields layer_;
+  std::string kind_;
+  Fields params_;
+  int64_t index_;
+  SharedString place_;
+  Graph& graph_;
+  std::vector<Value*> inputs_;
+  std::vector<Value*> outputs_;
+  std::unordered_map<const Message*, Value*>* weights_ = nullptr;
+};
+
+// The value with an element type: itself, a constant, or after a cast.
+Result<Value*> ConvertTo(Graph& graph, Value* v, DType dtype);
+
+using ImportFn = Status (*)(ImportContext&);
+struct ImportRow {
+  std::string_view layer;  // its kind; "activation" and "unary" cover all of their kinds
+  ImportFn import;
+};
+
+Result<ImportedModel> Import(const NativeModel& model);
+Result<ImportedModel> ImportWith(const NativeModel& model, const KnownInputs& known, bool as_float);
+
+// Format::operators.
+std::vector<OperatorSupport> Operators();
+
+}  // namespace nn::coreml

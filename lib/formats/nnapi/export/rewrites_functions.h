@@ -1,0 +1,22 @@
+// Elementary functions in terms of the operations of NNAPI 1.0.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+
+#include "ir/graph.h"
+#include "rewrite/legalize.h"
+
+namespace nn::nnapi {
+
+// For float32; they round differently. A function that is infinite at 0 is rewritten only if its
+// operand is bounded away from 0 (value_range.h), because no operation distinguishes 0 from -0.
+// Sines and cosines beyond 2^24 pi are NaN.
+std::span<const Rewrite> FunctionRewrites();
+
+// Why none of them applies to a float32 node with one of their operators, if the reason is the
+// shape or the range of its operands.
+std::optional<std::string> WhyNoFunction(const Node& node);
+
+}  // namespace nn::nnapi

@@ -1,0 +1,254 @@
+// grid_sample with a weight for each element of each spatial axis, because NNAPI has no lookups at
+// computed places.
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/checked_math.h"
+#include "formats/nnapi/export/comparisons.h"
+#include "formats/nnapi/export/rewrites.h"
+#include "formats/nnapi/export/terms.h"
+#include "ir/op_def.h"
+#include "ops/array/arrange/concat.h"
+#include "ops/array/arrange/gather.h"
+#include "ops/array/arrange/slice.h"
+#include "ops/array/shape.h"
+#include "ops/math/elementwise/elementwise.h"
+#include "ops/math/matmul.h"
+#include "ops/nn/resize/grid_sample.h"
+#include "ops/reduce/reduce.h"
+#include "ops/support/window.h"
+
+namespace nn::nnapi {
+namespace {
+
+// Elements of one tensor, and images.
+constexpr int64_t kMostElements = int64_t{1} << 24;
+constexpr int64_t kMostImages = 64;
+
+Term Clipped(Term x, double low, double high) {
+  return x.Function("clip", ClipAttrs{static_cast<float>(low), static_cast<float>(high)});
+}
+
+// One spatial axis of n elements. Positions are columns [positions, 1].
+class SampledAxis {
+ public:
+  SampledAxis(const GridSampleAttrs& a, int64_t n) : a_(a), n_(n) {}
+
+  // Cubic taps beyond the ends of the axis that the padding fills.
+  int64_t margin() const {
+    return a_.mode == ResizeMode::kCubic && a_.padding != GridPadding::kZeros ? 2 : 0;
+  }
+  // The elements of the axis that stand for it and its margins.
+  std::vector<int64_t> Elements() const {
+    std::vector<int64_t> out;
+    for (int64_t i = -margin(); i < n_ + margin(); ++i) out.push_back(ElementAt(i));
+    return out;
+  }
+
+  // The weights of these elements at the places `g` of a grid, [positions, elements].
+  Term Weights(Term g) const {
+    std::vector<float> places;
+    for (int64_t i = -margin(); i < n_ + margin(); ++i) places.push_back(static_cast<float>(-i));
+    Terms& terms = g.terms();
+    const Term minus = terms.Of(terms.Constant(Tensor::Of({1, std::ssize(places)}, places)));
+    const Term distance = Magnitude(Position(g) + minus);
+    if (a_.mode != ResizeMode::kCubic) return Relu(-distance + 1.0);
+    // ((a + 2) d - (a + 3)) d^2 + 1 up to 1, then ((a d - 5 a) d + 8 a) d - 4 a up to 2, where
+    // a = -0.75. Each is exactly 0 at the ends of its part.
+    const Term near = AtMostOne(distance);
+    const Term far = Clipped(distance, 1, 2);
+    return (near * 1.25 + -2.25) * near * near + 1.0 +
+           (((far * -0.75 + 3.75) * far + -6.0) * far + 3.0);
+  }
+
+ private:
+  // The outer edges of the axis, or the centers of its outer elements.
+  double low() const { return a_.align_corners ? 0 : -0.5; }
+  double high() const { return static_cast<double>(n_ - 1) - low(); }
+  double last() const { return static_cast<double>(n_ - 1); }
+
+  // The position as grid_sample.h defines it, within the axis or its margins.
+  Term Position(Term g) const {
+    Term p = g + 1.0;
+    p = a_.align_corners ? p * 0.5 * last() : (p * static_cast<double>(n_) + -1.0) * 0.5;
+    if (a_.mode == ResizeMode::kNearest) p = p.Function("round");
+    if (a_.padding == GridPadding::kZeros) return p;
+    constexpr double kFar = 0x1p30;
+    p = Clipped(p, -kFar, kFar);
+    const bool reflects = a_.padding == GridPadding::kReflection && low() < high();
+    // Without margins, the nearest elements are those that the padding has.
+    if (!reflects && margin() == 0) return Clipped(p, 0, last());
+    // Cubic taps of a position further outside all have the border's element, as those of -1 and n.
+    if (a_.padding == GridPadding::kBorder) return Clipped(p, -1, static_cast<double>(n_));
+    const Term outside = Step(Magnitude(p + -Clipped(p, low(), high())));
+    const Compared inside{p, {-kFar, kFar}, false};
+    const Compared moved{reflects ? Reflected(p) : Clipped(p, 0, last()), {low(), high()}, false};
+    p = Selected(outside, moved, inside);
+    return margin() == 0 ? Clipped(p, 0, last()) : Clipped(p, low(), high());
+  }
+
+  // A wave of period 2 (high - low).
+  Term Reflected(Term p) const {
+    const double span = high() - low();
+    const Term from = p + -low();
+    const Term turns = (from * (0.5 / span)).Function("floor");
+    const Term rest = from + turns * (-2 * span);
+    return -Magnitude(rest + -span) + high();
+  }
+
+  int64_t ElementAt(int64_t i) const {
+    if (a_.padding != GridPadding::kReflection || n_ == 1) return std::clamp<int64_t>(i, 0, n_ - 1);
+    const int64_t period = 2 * (a_.align_corners ? n_ - 1 : n_);
+    const int64_t rest = ((i % period) + period) % period;
+    return rest < n_ ? rest : period - rest - (a_.align_corners ? 0 : 1);
+  }
+
+  const GridSampleAttrs& a_;
+  int64_t n_;
+};
+
+// The sizes of the tensors that the weighted sums need.
+struct SampleSizes {
+  int64_t images = 0, channels = 0, positions = 0;
+  std::vector<int64_t> spatial;  // of x
+
+  bool fits() const {
+    int64_t rows = channels;
+    for (const int64_t n : spatial) {
+      const auto weights = CheckedMul(images * positions, n);
+      if (n == 0 || !weights || *weights > kMostElements || rows > kMostElements / n) return false;
+      rows *= n;
+    }
+    const auto sums = CheckedMul(images * positions, rows / spatial.back());
+    return sums && *sums <= kMostElements && *sums > 0;
+  }
+};
+
+std::optional<SampleSizes> SizesOf(const Node& node) {
+  const auto& a = node.attrs<GridSampleAttrs>();
+  const auto x = node.input(0)->type().const_dims();
+  const auto grid = node.input(1)->type().const_dims();
+  if (!x || !grid || x->size() < 3 || grid->empty()) return std::nullopt;
+  SampleSizes s;
+  s.images = (*x)[0];
+  const bool is_ncx = a.layout == Layout::kNcx;
+  s.channels = is_ncx ? (*x)[1] : x->back();
+  s.spatial.assign(x->begin() + (is_ncx ? 2 : 1), x->end() - (is_ncx ? 0 : 1));
+  const auto points = CheckedElements(*grid);
+  if (s.images < 1 || s.images > kMostImages || !points || *points > kMostElements)
+    return std::nullopt;
+  s.positions = *points / s.images / std::ssize(s.spatial);
+  return s.fits() ? std::optional(s) : std::nullopt;
+}
+
+class WeightedSample {
+ public:
+  WeightedSample(Graph& graph, Node& node, SampleSizes sizes)
+      : node_(node), a_(node.attrs<GridSampleAttrs>()), s_(std::move(sizes)), t_(graph, node) {
+    for (const int64_t n : s_.spatial) axes_.emplace_back(a_, n);
+  }
+
+  Result<bool> Run() {
+    const size_t last = axes_.size() - 1;
+    Term sum = OnLastAxis(Data(), WeightsOf(last));
+    int64_t rows = Rows() / Size(last);
+    for (size_t k = last; k-- > 0;) {
+      rows /= Size(k);
+      const Term elements = t_.Shaped(sum.value(), {points(), rows, Size(k)});
+      const Term weights = t_.Shaped(WeightsOf(k).value(), {points(), 1, Size(k)});
+      sum = (elements * weights).Function("reduce_sum", ReduceAttrs{{2}, false});
+    }
+    // The grid without its last axis, and the channels.
+    std::vector<int64_t> dims = *node_.input(1)->type().const_dims();
+    dims.back() = s_.channels;
+    sum = t_.Shaped(sum.value(), dims);
+    if (a_.layout == Layout::kNxc) return t_.Replace(sum);
+    return t_.Replace(sum.Function("transpose", ToChannelsFirst()));
+  }
+
+ private:
+  int64_t points() const { return s_.images * s_.positions; }
+  int64_t Size(size_t k) const { return s_.spatial[k] + 2 * axes_[k].margin(); }
+  // Elements of one image.
+  int64_t Rows() const {
+    int64_t n = s_.channels;
+    for (size_t k = 0; k < axes_.size(); ++k) n *= Size(k);
+    return n;
+  }
+
+  TransposeAttrs ToChannelsFirst() const {
+    const AxisMap map = AxisMap::ChannelsFirst(static_cast<int>(axes_.size()) + 2);
+    return {{map.from().begin(), map.from().end()}};
+  }
+
+  // x with the margins of its axes and the channels before them.
+  Term Data() {
+    Term x = t_.Of(node_.input(0));
+    if (a_.layout == Layout::kNxc) x = x.Function("transpose", ToChannelsFirst());
+    for (size_t k = 0; k < axes_.size(); ++k) {
+      if (axes_[k].margin() == 0) continue;
+      const auto elements = axes_[k].Elements();
+      Value* const indices = t_.Constant(Tensor::Ints(elements));
+      x = t_.Apply("gather", {x.value(), indices}, GatherAttrs{static_cast<int64_t>(k) + 2, 0});
+    }
+    return x;
+  }
+
+  // [points, elements of axis k]
+  Term WeightsOf(size_t k) {
+    const auto count = static_cast<int64_t>(axes_.size());
+    const Term grid = t_.Shaped(node_.input(1), {points(), count});
+    // The last axis comes first in the grid.
+    const int64_t at = count - 1 - static_cast<int64_t>(k);
+    return axes_[k].Weights(grid.Function("slice", SliceAttrs{{1}, {at}, {at + 1}, {}}));
+  }
+
+  // The sums over the last axis, [points, other elements of an image].
+  Term OnLastAxis(Term x, Term weights) {
+    const int64_t n = Size(axes_.size() - 1), rows = Rows() / n;
+    const Term data = t_.Shaped(x.value(), {s_.images * rows, n});
+    std::vector<Value*> sums;
+    for (int64_t i = 0; i < s_.images; ++i) {
+      const auto of_image = [&](Term all, int64_t count) {
+        if (s_.images == 1) return all;
+        return all.Function("slice", SliceAttrs{{0}, {i * count}, {(i + 1) * count}, {}});
+      };
+      const Term at = of_image(weights, s_.positions);
+      const Term elements = of_image(data, rows);
+      sums.push_back(
+          t_.Apply("matmul", {at.value(), elements.value()}, MatmulAttrs{false, true}).value());
+    }
+    return sums.size() == 1 ? t_.Of(sums[0]) : t_.Apply("concat", std::move(sums), ConcatAttrs{0});
+  }
+
+  Node& node_;
+  const GridSampleAttrs a_;
+  const SampleSizes s_;
+  Terms t_;
+  std::vector<SampledAxis> axes_;
+};
+
+}  // namespace
+
+Result<bool> SampleByWeights(Graph& graph, Node& node) {
+  const auto sizes = SizesOf(node);
+  if (!IsReal(node) || !sizes || !node.output()->type().const_dims() ||
+      std::ranges::any_of(node.inputs(), [](const Value* v) { return v->dtype() != DType::kF32; }))
+    return false;
+  return WeightedSample(graph, node, *sizes).Run();
+}
+
+std::optional<std::string> WhyNotSampled(const Node& node) {
+  if (!node.Is("grid_sample") || !IsReal(node)) return std::nullopt;
+  const std::string lacks = "NNAPI 1.0 has no grid_sample operation, and ";
+  if (!node.output()->type().const_dims() || !node.input(0)->type().const_dims())
+    return lacks + "others need a fixed shape; use --batch or --input-shape";
+  if (SizesOf(node)) return std::nullopt;
+  return lacks + "the weighted sums of others would be too large";
+}
+
+}  // namespace nn::nnapi

@@ -1,0 +1,77 @@
+#include "formats/onnx/export/tabulate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <vector>
+
+#include "ir/eval.h"
+#include "ir/op_def.h"
+#include "ops/array/arrange/gather.h"
+#include "ops/math/elementwise/elementwise.h"
+#include "ops/quant/requant.h"
+#include "ops/quant/tflite_elementwise.h"
+#include "rewrite/expand.h"
+
+namespace nn::onnx {
+namespace {
+
+// The operator on real numbers.
+Result<Tensor> RealFunction(const Node& node, const std::vector<float>& x) {
+  Graph scratch;
+  const Tensor reals = Tensor::Of({std::ssize(x)}, x);
+  NN_ASSIGN(Node* const real,
+            scratch.Append(node.op_name(), {scratch.AddConstant(reals)}, node.attrs()));
+  NN_ASSIGN(std::vector<Tensor> y, EvalNode(*real, {&reals}));
+  return std::move(y[0]);
+}
+
+// Whether the quantized real function gives the integers of the table, or their neighbors. Where it
+// is not a number, nothing is lost.
+bool IsNear(const Tensor& reals, const std::vector<int64_t>& table, const Type& y) {
+  const double scale = double{y.quant->scale()};
+  for (size_t i = 0; i < table.size(); ++i) {
+    const double real = reals.GetDouble(static_cast<int64_t>(i));
+    if (std::isnan(real)) continue;
+    const double steps = std::round(real / scale) + static_cast<double>(y.quant->zero_point());
+    const auto low = static_cast<double>(MinInteger(y.dtype));
+    const auto high = static_cast<double>(MaxInteger(y.dtype));
+    if (std::abs(std::clamp(steps, low, high) - static_cast<double>(table[i])) > 1) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Result<bool> TabulateUnary(Graph& graph, Node& node) {
+  if (node.op().quant_rule != QuantRule::kElementwise || node.inputs().size() != 1 ||
+      node.arithmetic() != Arithmetic::kTflite)
+    return false;
+  const Type &x = node.input(0)->type(), &y = node.output()->type();
+  if (!x.ranked()) return false;
+  const auto function = TfliteUnary(node, x, y);
+  if (!function) return false;  // without such arithmetic, the target reports the node
+  const int64_t low = MinInteger(x.dtype);
+  std::vector<float> reals;
+  std::vector<int64_t> table;
+  for (int64_t q = low; q <= MaxInteger(x.dtype); ++q) {
+    reals.push_back(static_cast<float>(q - x.quant->zero_point()) * x.quant->scale());
+    table.push_back(function->run(std::max(static_cast<int32_t>(q), function->smallest)));
+  }
+  NN_ASSIGN(const Tensor exact, RealFunction(node, reals));
+  if (IsNear(exact, table, y)) return false;
+  Expansion e(graph, node);
+  NN_ASSIGN(Value * v, e.Add("cast", {node.input(0)}, CastAttrs{.to = DType::kI32}));
+  if (low != 0) {
+    NN_ASSIGN(Value* const first, e.Number(DType::kI32, static_cast<double>(-low)));
+    NN_ASSIGN(v, e.Add("add", {v, first}));
+  }
+  NN_ASSIGN(TensorBuilder entries, TensorBuilder::Create(y.dtype, {std::ssize(table)}));
+  for (int64_t i = 0; i < entries.elements(); ++i) entries.SetInt(i, table[static_cast<size_t>(i)]);
+  NN_ASSIGN(v, e.Add("gather", {e.Constant(entries.Finish()), v}, GatherAttrs{}));
+  NN_ASSIGN(Node* const result, AddLike(graph, node, "cast", {v}, CastAttrs{.to = y.dtype}));
+  result->set_arithmetic(Arithmetic::kDefault);
+  return e.Replace(result->output());
+}
+
+}  // namespace nn::onnx

@@ -1,0 +1,181 @@
+// Import of ONNX. One-to-one operators (OpDef::formats) need no code here; every other operator has
+// a function in ops/<family>.cc, listed with the operator set version from which it applies.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.h"
+#include "base/text/text.h"
+#include "formats/format.h"
+#include "formats/onnx/file/native.h"
+#include "ir/graph.h"
+#include "ir/op_def.h"
+
+namespace nn::onnx {
+
+// The attributes of a function call by name; null for those that the call omits. They replace the
+// references in attributes of the function's nodes.
+using AttrBindings = std::map<std::string, const pb::AttributeProto*, std::less<>>;
+
+// A node to import and its target graph.
+class ImportContext {
+ public:
+  ImportContext(const Model& model, const pb::NodeProto& node, int64_t opset, int64_t index,
+                Graph& graph, std::vector<Value*> inputs)
+      : model_(model),
+        node_(node),
+        opset_(opset),
+        index_(index),
+        graph_(graph),
+        inputs_(std::move(inputs)),
+        outputs_(static_cast<size_t>(node.output_size()), nullptr) {}
+
+  // The bindings must outlive this object.
+  void set_bindings(const AttrBindings* bindings) { bindings_ = bindings; }
+  // Source::place of what is added.
+  void set_place(SharedString place) { place_ = std::move(place); }
+
+  const pb::NodeProto& node() const { return node_; }
+  int64_t opset() const { return opset_; }
+  Graph& graph() { return graph_; }
+
+  const std::vector<Value*>& inputs() const { return inputs_; }
+  size_t input_count() const { return inputs_.size(); }
+  // Null if absent.
+  Value* input(size_t i) const { return i < inputs_.size() ? inputs_[i] : nullptr; }
+  // The input, or kModel if it is absent.
+  Result<Value*> Required(size_t i) const;
+  // The constant input; null if it is absent or not constant.
+  const Tensor* Constant(size_t i) const;
+  // The contents of an integer input, as far as known by inference (KnownElements).
+  std::optional<Dims> Elements(size_t i) const { return KnownElements(input(i)); }
+  size_t output_count() const { return outputs_.size(); }
+  // Whether the model uses output i.
+  bool WantsOutput(size_t i) const {
+    return i < outputs_.size() && !node_.output(static_cast<int>(i)).empty();
+  }
+
+  // Attributes; the second argument is the operator's default.
+  bool HasAttr(std::string_view name) const { return FindAttr(name) != nullptr; }
+  const pb::AttributeProto* FindAttr(std::string_view name) const;
+  // Resolves an attribute of the node: itself, or the attribute of the function call that it refers
+  // to (null if the call omits it).
+  const pb::AttributeProto* Resolve(const pb::AttributeProto& a) const;
+  int64_t Int(std::string_view name, int64_t fallback) const;
+  // The attribute, or kModel if it is absent.
+  Result<int64_t> RequiredInt(std::string_view name) const;
+  float Float(std::string_view name, float fallback) const;
+  std::string String(std::string_view name, std::string_view fallback) const;
+  // A string that names a constant of E. kModel for another one.
+  template <typename E>
+  Result<E> Enum(std::string_view name, E fallback) const {
+    const std::string text = String(name, EnumName(fallback));
+    const auto value = ParseEnum<E>(text);
+    if (!value) return ModelError("{} is {}, which is unknown", name, Quote(text));
+    return *value;
+  }
+  std::vector<int64_t> Ints(std::string_view name) const;  // empty if absent
+  std::vector<float> Floats(std::string_view name) const;
+  Result<Tensor> TensorAttr(std::string_view name) const;
+  // The dense form of a sparse tensor.
+  Result<Tensor> SparseTensorAttr(std::string_view name) const;
+
+  // Adds a graph node with inferred types and its source.
+  Result<Node*> AddNode(std::string_view op, std::vector<Value*> inputs, Attrs attrs = {},
+                        size_t output_count = 1);
+  // The same for an operator with regions.
+  Result<Node*> AddNode(std::string_view op, std::vector<Value*> inputs, Attrs attrs,
+                        size_t output_count, std::span<Graph> regions);
+  // The same for operators with one result.
+  Result<Value*> Add(std::string_view op, std::vector<Value*> inputs, Attrs attrs = {});
+  // Adds the node with the ONNX node's outputs as results.
+  Status Emit(std::string_view op, std::vector<Value*> inputs, Attrs attrs = {});
+  // A scalar of a type of numbers or bool.
+  Result<Value*> Number(DType dtype, double v);
+  Value* Constant(Tensor tensor) { return graph_.AddConstant(std::move(tensor)); }
+  // Ignored if the node has no output i.
+  void SetOutput(size_t i, Value* value) {
+    if (i < outputs_.size()) outputs_[i] = value;
+  }
+  const std::vector<Value*>& outputs() const { return outputs_; }
+
+ private:
+  const Model& model_;
+  const pb::NodeProto& node_;
+  int64_t opset_;
+  int64_t index_;
+  SharedString place_;
+  Graph& graph_;
+  std::vector<Value*> inputs_;
+  std::vector<Value*> outputs_;
+  const AttrBindings* bindings_ = nullptr;
+};
+
+using ImportFn = Status (*)(ImportContext&);
+
+// Functions of operators by domain, name and version.
+template <typename Fn>
+class VersionTable {
+ public:
+  // Registers an import from version `since` on.
+  void Add(std::string_view domain, std::string_view op, int64_t since, Fn fn) {
+    table_[{std::string(domain), std::string(op)}][since] = fn;
+  }
+  // The function with the highest `since` not above `opset`; null if there is none.
+  Fn Find(std::string_view domain, std::string_view op, int64_t opset) const {
+    const auto it = table_.find(std::pair(domain, op));
+    if (it == table_.end()) return nullptr;
+    const auto version = it->second.upper_bound(opset);
+    return version == it->second.begin() ? nullptr : std::prev(version)->second;
+  }
+  // All of them, "domain.Op" outside ai.onnx.
+  std::vector<std::string> Names() const {
+    std::vector<std::string> names;
+    for (const auto& [key, versions] : table_)
+      names.push_back(key.first.empty() ? key.second : key.first + "." + key.second);
+    return names;
+  }
+
+ private:
+  struct ByName {
+    using is_transparent = void;
+    template <typename A, typename B>
+    bool operator()(const A& a, const B& b) const {
+      const std::string_view ops[] = {a.second, b.second};
+      return ops[0] != ops[1] ? ops[0] < ops[1]
+                              : std::string_view(a.first) < std::string_view(b.first);
+    }
+  };
+  std::map<std::pair<std::string, std::string>, std::map<int64_t, Fn>, ByName> table_;
+};
+
+// Instead of a function: the operator is one-to-one from a version on.
+inline constexpr ImportFn kOneToOne = nullptr;
+
+struct ImportRow {
+  std::string_view op;
+  int64_t since = 1;  // the version of the domain's operator set
+  ImportFn import = kOneToOne;
+  std::string_view domain = "";  // NormalDomain()
+  // Instead of a function: why no version of the operator is imported.
+  std::string_view why_not = "";
+};
+
+// Whether this version of the node's operator is imported at all.
+bool IsImported(const ImportContext& ctx, std::string_view domain);
+
+// Imports an operator of a domain (NormalDomain) into the context's graph. kUnsupported if no
+// function applies.
+Status ImportOp(ImportContext& ctx, std::string_view domain);
+
+Result<ImportedModel> Import(const NativeModel& model);
+Result<ImportedModel> ImportWith(const NativeModel& model, const KnownInputs& known, bool as_float);
+
+// Format::operators.
+std::vector<OperatorSupport> Operators();
+
+}  // namespace nn::onnx

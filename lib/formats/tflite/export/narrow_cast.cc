@@ -1,0 +1,96 @@
+#include "formats/tflite/export/narrow_cast.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "ir/op_def.h"
+#include "ops/math/elementwise/elementwise.h"
+#include "rewrite/expand.h"
+
+namespace nn::tflite {
+namespace {
+
+// Whether a constant is one number that `fits`.
+template <typename Fn>
+bool IsNumber(const Value* v, const Fn& fits) {
+  return v != nullptr && v->is_constant() && v->constant().elements() == 1 &&
+         fits(v->constant().ToDoubles()[0]);
+}
+
+// Whether a clip, or a minimum of a maximum, bounds the value to the range of the type.
+bool IsBoundedTo(const Value* v, DType type) {
+  const auto low = static_cast<double>(MinInteger(type));
+  const auto high = static_cast<double>(MaxInteger(type));
+  const Node* n = v->def();
+  if (n == nullptr) return false;
+  if (n->op().clamp != nullptr) {
+    const Interval range = n->op().clamp(*n);
+    return static_cast<double>(range.min) >= low && static_cast<double>(range.max) <= high;
+  }
+  if (!n->Is("minimum") || !IsNumber(n->input(1), [&](double b) { return b <= high && b >= low; }))
+    return false;
+  n = n->input(0)->def();
+  if (n == nullptr) return false;
+  return (n->Is("relu") && low == 0) ||
+         (n->Is("maximum") && IsNumber(n->input(1), [&](double b) { return b >= low; }));
+}
+
+// The integer part of x, of which as many low bits are kept as the type has.
+Result<Value*> Wrapped(Expansion& e, Value* x, DType to) {
+  const auto low = static_cast<float>(MinInteger(to)), high = static_cast<float>(MaxInteger(to));
+  NN_ASSIGN(Value* const zero, e.Number(DType::kF32, 0));
+  NN_ASSIGN(Value* const count, e.Number(DType::kF32, std::ldexp(1.0, DTypeBits(to))));
+  NN_ASSIGN(Value* const top, e.Number(DType::kF32, static_cast<double>(high)));
+  NN_ASSIGN(Value* const negative, e.Add("less", {x, zero}));
+  NN_ASSIGN(Value* const up, e.Add("ceil", {x}));
+  NN_ASSIGN(Value* const down, e.Add("floor", {x}));
+  NN_ASSIGN(x, e.Add("select", {negative, up, down}));
+  NN_ASSIGN(x, e.Add("mod", {x, count}));
+  NN_ASSIGN(Value* const above, e.Add("greater", {x, top}));
+  NN_ASSIGN(Value* const wrapped, e.Add("sub", {x, count}));
+  NN_ASSIGN(x, e.Add("select", {above, wrapped, x}));
+  // The remainder of an infinity is NaN, which becomes 0.
+  NN_ASSIGN(Value* const is_number, e.Add("equal", {x, x}));
+  NN_ASSIGN(x, e.Add("select", {is_number, x, zero}));
+  return e.Add("clip", {x}, ClipAttrs{low, high});
+}
+
+}  // namespace
+
+std::optional<std::string> WhyNotNarrowCast(const Value* x, DType to) {
+  const DType from = x->dtype();
+  if (!IsNarrowInteger(from) && !IsNarrowInteger(to)) return std::nullopt;
+  if (from == to) return std::nullopt;
+  if ((IsNarrowInteger(to) ? from : to) != DType::kF32)
+    return fmt::format(
+        "CAST converts {} to and from f32 only; cast to f32 in between in the model, if its values "
+        "are exact in f32",
+        DTypeName(IsNarrowInteger(to) ? to : from));
+  if (IsNarrowInteger(to) && !IsBoundedTo(x, to))
+    return fmt::format("CAST to {} saturates instead of wrapping", DTypeName(to));
+  return std::nullopt;
+}
+
+Result<bool> NarrowCast(Graph& graph, Node& node) {
+  const DType from = node.input(0)->dtype(), to = node.output()->dtype();
+  // A cast that has this form already may be illegal for another reason.
+  if (!WhyNotNarrowCast(node.input(0), to)) return false;
+  const bool exact = IsFloat(from) ? from != DType::kF64 : DTypeBits(from) <= 16;
+  if (!exact || node.input(0)->type().quantized() || node.output()->type().quantized())
+    return false;
+  Expansion e(graph, node);
+  Value* x = node.input(0);
+  if (from != DType::kF32) {
+    NN_ASSIGN(x, e.Add("cast", {x}, CastAttrs{DType::kF32}));
+  }
+  if (IsNarrowInteger(to)) {
+    NN_ASSIGN(x, Wrapped(e, x, to));
+  }
+  if (to != DType::kF32) {
+    NN_ASSIGN(x, e.Add("cast", {x}, CastAttrs{to}));
+  }
+  return e.Replace(x);
+}
+
+}  // namespace nn::tflite

@@ -1,0 +1,343 @@
+#include "formats/tflite/export/rewrites.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#include "formats/tflite/export/chain.h"
+#include "formats/tflite/export/export.h"
+#include "ir/op_def.h"
+#include "ops/array/arrange/blocks.h"
+#include "ops/array/arrange/gather.h"
+#include "ops/array/arrange/pad.h"
+#include "ops/array/arrange/slice.h"
+#include "ops/array/arrange/tile.h"
+#include "ops/array/shape.h"
+#include "ops/math/elementwise/elementwise.h"
+#include "ops/math/matmul.h"
+#include "ops/nn/conv.h"
+#include "ops/nn/softmax.h"
+#include "ops/reduce/reduce.h"
+#include "ops/support/types.h"
+#include "rewrite/expand.h"
+#include "rewrite/legalize.h"
+#include "rewrite/rewrite.h"
+
+namespace nn::tflite {
+Result<bool> ClipAsBounds(Graph& graph, Node& node) {
+  const auto a = node.attrs<ClipAttrs>();
+  const DType dtype = node.input(0)->dtype();
+  if (node.input(0)->type().quantized()) return false;
+  Chain chain(graph, node);
+  const auto bounded = [&](std::string_view op, float bound) -> Status {
+    NN_ASSIGN(TensorBuilder b, TensorBuilder::Create(dtype, {}));
+    if (IsInteger(dtype))
+      b.SetInt(0, ClipBound(dtype, bound));
+    else
+      b.SetDouble(0, bound);
+    return chain.Then(op, {graph.AddConstant(b.Finish())});
+  };
+  if (a.min == 0 && IsFloat(dtype))
+    NN_RETURN_IF_ERROR(chain.Then("relu"));
+  else if (a.min > -std::numeric_limits<float>::infinity())
+    NN_RETURN_IF_ERROR(bounded("maximum", a.min));
+  if (a.max < std::numeric_limits<float>::infinity()) NN_RETURN_IF_ERROR(bounded("minimum", a.max));
+  return chain.Finish();
+}
+
+// Expands the operands of an operator that does not broadcast.
+Result<bool> BroadcastOperands(Graph& graph, Node& node) {
+  const auto& dims = node.output()->type().dims;
+  bool changed = false;
+  std::vector<Value*> operands;
+  for (Value* v : node.inputs()) {
+    if (v->type().dims != dims) {
+      NN_ASSIGN(Node* const wide, graph.Append("expand", {v}, ExpandAttrs{*dims}, 1, &node));
+      v = wide->output();
+      if (v->type().dims != dims) return false;
+      changed = true;
+    }
+    operands.push_back(v);
+  }
+  if (changed) graph.SetInputs(&node, std::move(operands));
+  return changed;
+}
+
+// RELU has no kernel for integers that are not quantized.
+Result<bool> ReluAsMaximum(Graph& graph, Node& node) {
+  const Type& x = node.input(0)->type();
+  if (!IsInteger(x.dtype) || x.quantized()) return false;
+  NN_ASSIGN(Value* const zero, Number(graph, x.dtype, 0));
+  Chain chain(graph, node);
+  NN_RETURN_IF_ERROR(chain.Then("maximum", {zero}));
+  return chain.Finish();
+}
+
+// A cast to an 8-bit float that saturates, of a type whose values are exact in float32.
+Result<bool> ClippedCast(Graph& graph, Node& node) {
+  const auto bound = SaturatingBound(node);
+  const DType from = node.input(0)->dtype();
+  const bool exact = IsFloat(from) ? from != DType::kF64 : DTypeBits(from) <= 16;
+  if (!bound || !exact || node.input(0)->type().quantized()) return false;
+  Chain chain(graph, node);
+  CastAttrs a = node.attrs<CastAttrs>();
+  a.saturate = false;
+  if (from != DType::kF32) NN_RETURN_IF_ERROR(chain.Then("cast", {}, CastAttrs{DType::kF32}));
+  NN_RETURN_IF_ERROR(chain.Then("clip", {}, ClipAttrs{-*bound, *bound}));
+  NN_RETURN_IF_ERROR(chain.Then("cast", {}, a));
+  return chain.Finish();
+}
+
+// clip(alpha * x + beta, 0, 1), the definition of the operator.
+Result<bool> HardSigmoidAsClip(Graph& graph, Node& node) {
+  const auto a = node.attrs<HardSigmoidAttrs>();
+  if (!IsPlainF32(node)) return false;
+  Chain chain(graph, node);
+  if (a.alpha != 1) NN_RETURN_IF_ERROR(chain.ThenNumber("mul", a.alpha));
+  NN_RETURN_IF_ERROR(chain.ThenNumber("add", a.beta));
+  NN_RETURN_IF_ERROR(chain.Then("clip", {}, ClipAttrs{0, 1}));
+  return chain.Finish();
+}
+
+// x * sigmoid(x). The sigmoid of the lowest numbers is 0, and so is the function at -infinity,
+// where the product would be NaN.
+Result<bool> SiluAsProduct(Graph& graph, Node& node) {
+  if (!IsPlainF32(node)) return false;
+  NN_ASSIGN(Node* const gate, AddLike(graph, node, "sigmoid", {node.input(0)}));
+  Chain chain(graph, node);
+  NN_RETURN_IF_ERROR(chain.ThenNumber("maximum", std::numeric_limits<float>::lowest()));
+  NN_RETURN_IF_ERROR(chain.Then("mul", {gate->output()}));
+  return chain.Finish();
+}
+
+Result<bool> ReciprocalAsQuotient(Graph& graph, Node& node) {
+  if (!IsPlainF32(node)) return false;
+  NN_ASSIGN(Value* const one, Number(graph, DType::kF32, 1));
+  NN_ASSIGN(Node* const quotient, AddLike(graph, node, "div", {one, node.input(0)}));
+  Value* const y = quotient->output();
+  graph.Replace(&node, y);
+  return true;
+}
+
+Result<bool> XorAsNotEqual(Graph& graph, Node& node) {
+  graph.SetOp(&node, *Ops().Find("not_equal"), {});
+  return true;
+}
+
+// Norms and similar reductions are sums of computed elements.
+Result<bool> ReduceAsSum(Graph& graph, Node& node) {
+  if (!IsPlainF32(node) || node.input(1) != nullptr) return false;
+  const ReduceAttrs a = node.attrs<ReduceAttrs>();
+  const bool squares = node.Is("reduce_l2") || node.Is("reduce_sum_square");
+  Chain chain(graph, node);
+  if (squares) NN_RETURN_IF_ERROR(chain.Then("mul", {chain.value()}));
+  if (node.Is("reduce_l1")) NN_RETURN_IF_ERROR(chain.Then("abs"));
+  NN_RETURN_IF_ERROR(chain.Then("reduce_sum", {}, a));
+  if (node.Is("reduce_l2")) NN_RETURN_IF_ERROR(chain.Then("sqrt"));
+  if (node.Is("reduce_log_sum")) NN_RETURN_IF_ERROR(chain.Then("log"));
+  return chain.Finish();
+}
+
+bool CanGather(DType dtype) {
+  const DType types[] = {DType::kF32, DType::kF16, DType::kBF16, DType::kI32, DType::kI64,
+                         DType::kI16, DType::kI8,  DType::kU8,   DType::kI4,  DType::kBool};
+  return std::find(std::begin(types), std::end(types), dtype) != std::end(types);
+}
+
+Result<bool> ScatterAsGather(Graph& graph, Node& node) {
+  if (WhyNotScatterTypes(node)) return false;
+  return node.Is("scatter_nd") ? ExpandScatterNd(graph, node) : ExpandScatterElements(graph, node);
+}
+
+// ---- Matrix products ----------------------------------------------------------------------------
+
+// Transposes the weights for FULLY_CONNECTED, and the input if needed.
+Result<bool> TransposedWeights(Graph& graph, Node& node) {
+  auto a = node.attrs<MatmulAttrs>();
+  Value* w = node.input(1);
+  if (w->type().rank() != 2 || !w->is_constant() || node.input(0)->type().rank() < 2) return false;
+  if (a.transpose_b && !a.transpose_a) return false;
+  if (!a.transpose_b) {
+    NN_ASSIGN(w, Rearrange(graph, w, AxisMap::Permutation({1, 0})));
+    a.transpose_b = true;
+  }
+  Value* x = node.input(0);
+  if (a.transpose_a) {
+    std::vector<int64_t> perm(static_cast<size_t>(x->type().rank()));
+    std::iota(perm.begin(), perm.end(), 0);
+    std::swap(perm[perm.size() - 1], perm[perm.size() - 2]);
+    NN_ASSIGN(x, Rearrange(graph, x, AxisMap::Permutation(perm)));
+    a.transpose_a = false;
+  }
+  graph.SetInput(&node, 0, x);
+  graph.SetInput(&node, 1, w);
+  node.set_attrs(a);
+  NN_RETURN_IF_ERROR(InferNode(node));
+  return true;
+}
+
+// Reshapes a vector operand to a matrix with one row or column.
+Result<bool> VectorsAsMatrices(Graph& graph, Node& node) {
+  const int a_rank = node.input(0)->type().rank();
+  const int b_rank = node.input(1)->type().rank();
+  Value* const bias = node.input(2);  // along the columns, which a vector b does not have
+  if ((a_rank != 1 && b_rank != 1) || (bias != nullptr && b_rank == 1)) return false;
+  Value* a = node.input(0);
+  Value* b = node.input(1);
+  MatmulAttrs attrs = node.attrs<MatmulAttrs>();
+  if (a_rank == 1) {
+    attrs.transpose_a = false;
+    NN_ASSIGN(a, Rearrange(graph, a, AxisMap::Insert(1, 0)));
+  }
+  if (b_rank == 1) {
+    attrs.transpose_b = false;
+    NN_ASSIGN(b, Rearrange(graph, b, AxisMap::Insert(1, 1)));
+  }
+  std::vector<Value*> operands = {a, b};
+  if (bias != nullptr) operands.push_back(bias);
+  NN_ASSIGN(Node* const product, AddLike(graph, node, "matmul", std::move(operands), attrs));
+  Value* y = product->output();
+  if (b_rank == 1) {
+    const int rank = y->type().rank();
+    NN_ASSIGN(y, Rearrange(graph, y, AxisMap::Remove(rank, rank - 1)));
+  }
+  if (a_rank == 1) {
+    const int rank = y->type().rank();
+    NN_ASSIGN(y, Rearrange(graph, y, AxisMap::Remove(rank, b_rank == 1 ? rank - 1 : rank - 2)));
+  }
+  graph.Replace(&node, y);
+  return true;
+}
+
+// ---- Axes ---------------------------------------------------------------------------------------
+
+Result<bool> SoftmaxAlongLast(Graph& graph, Node& node) {
+  const auto attr = node.attrs().Get("axis");
+  const Type& x = node.input(0)->type();
+  if (!attr || !x.ranked()) return false;
+  NN_ASSIGN(const int axis, NormalizeAxis(std::get<int64_t>(*attr), x.rank()));
+  if (axis == x.rank() - 1) return false;
+  std::vector<int64_t> perm;
+  for (int i = 0; i < x.rank(); ++i)
+    if (i != axis) perm.push_back(i);
+  perm.push_back(axis);
+  return RearrangeAround(graph, node, AxisMap::Permutation(perm));
+}
+
+// Permutes the channels before depth_to_space, or after space_to_depth, to DCR order.
+Result<bool> BlocksBeforeChannels(Graph& graph, Node& node) {
+  auto a = node.attrs<DepthToSpaceAttrs>();
+  const bool to_space = node.Is("depth_to_space");
+  const Type& deep = to_space ? node.input(0)->type() : node.output()->type();
+  const int rank = deep.rank();
+  const Dim& size = deep.dim(ChannelAxis(a.layout, rank));
+  if (a.mode == DepthOrder::kDcr || rank != 4 || !size.is_const() || deep.quantized()) return false;
+  const int64_t block = a.block * a.block;
+  const int64_t channels = size.value() / block;
+  std::vector<int32_t> order(static_cast<size_t>(size.value()));
+  for (int64_t c = 0; c < channels; ++c)
+    for (int64_t p = 0; p < block; ++p)
+      order[static_cast<size_t>(to_space ? p * channels + c : c * block + p)] =
+          static_cast<int32_t>(to_space ? c * block + p : p * channels + c);
+  Value* indices = graph.AddConstant(Tensor::Of({size.value()}, order), "order");
+  const GatherAttrs along{ChannelAxis(a.layout, rank), 0};
+  a.mode = DepthOrder::kDcr;
+  if (to_space) {
+    Value* x = node.input(0);
+    Node* conv = x->def();
+    const auto constant = [](const Value* v) { return v == nullptr || v->is_constant(); };
+    if (conv != nullptr && conv->Is("conv") && conv->attrs<ConvAttrs>().groups == 1 &&
+        x->uses().size() == 1 && !graph.IsOutput(x) && constant(conv->input(1)) &&
+        constant(conv->input(2))) {
+      // Constants are permuted at no cost.
+      const FilterAxes axes = AxesOf(conv->attrs<ConvAttrs>().filter_layout, 4);
+      for (const size_t i : {size_t{1}, size_t{2}}) {
+        if (conv->input(i) == nullptr) continue;
+        NN_ASSIGN(Node* const g, graph.Append("gather", {conv->input(i), indices},
+                                              GatherAttrs{i == 1 ? axes.output : 0, 0}, 1, conv));
+        graph.SetInput(conv, i, g->output());
+      }
+    } else {
+      NN_ASSIGN(Node* const g, graph.Append("gather", {x, indices}, along, 1, &node));
+      graph.SetInput(&node, 0, g->output());
+    }
+    node.set_attrs(a);
+    NN_RETURN_IF_ERROR(InferNode(node));
+    return true;
+  }
+  NN_ASSIGN(Node* const blocks, AddLike(graph, node, node.op_name(), {node.input(0)}, a));
+  NN_ASSIGN(Node* const g, AddLike(graph, node, "gather", {blocks->output(), indices}, along));
+  Value* const y = g->output();
+  graph.Replace(&node, y);
+  return true;
+}
+
+// Negative pads: a slice, then the remaining pads.
+Result<bool> JoinUnpaddedAxes(Graph& graph, Node& node) {
+  const auto& a = node.attrs<PadAttrs>();
+  const Type &x = node.input(0)->type(), &y = node.output()->type();
+  if (a.pads.empty() || !y.ranked() || (x.quantized() && x.quant->per_axis())) return false;
+  const size_t rank = a.pads.size() / 2;
+  if (rank <= kMostPaddedAxes) return false;
+  PadAttrs joined{{}, a.mode};
+  std::vector<int64_t> ends;
+  Dims dims;
+  bool open = false;  // whether the last axis has no padding
+  for (size_t i = 0; i < rank; ++i) {
+    const bool unpadded = a.pads[i] == 0 && a.pads[rank + i] == 0;
+    if (unpadded && open) {
+      dims.back() = dims.back() * (*x.dims)[i];
+      continue;
+    }
+    open = unpadded;
+    dims.push_back((*x.dims)[i]);
+    joined.pads.push_back(a.pads[i]);
+    ends.push_back(a.pads[rank + i]);
+  }
+  if (dims.size() == rank) return false;
+  joined.pads.insert(joined.pads.end(), ends.begin(), ends.end());
+  std::vector<Value*> inputs(node.inputs().begin(), node.inputs().end());
+  NN_ASSIGN(Node* const fewer,
+            AddLike(graph, node, "reshape", {inputs[0]}, ReshapeAttrs{std::move(dims)}));
+  inputs[0] = fewer->output();
+  NN_ASSIGN(Node* const pad, AddLike(graph, node, "pad", std::move(inputs), std::move(joined)));
+  NN_ASSIGN(Node* const all,
+            AddLike(graph, node, "reshape", {pad->output()}, ReshapeAttrs{*y.dims}));
+  Value* const result = all->output();
+  graph.Replace(&node, result);
+  return true;
+}
+
+Result<bool> CropAsSlice(Graph& graph, Node& node) {
+  auto a = node.attrs<PadAttrs>();
+  const Type& x = node.input(0)->type();
+  if (node.input(2) != nullptr || a.pads.empty()) return false;
+  const size_t rank = a.pads.size() / 2;
+  SliceAttrs cut;
+  for (size_t i = 0; i < rank; ++i) {
+    const int64_t begin = std::min<int64_t>(0, a.pads[i]);
+    const int64_t end = std::min<int64_t>(0, a.pads[rank + i]);
+    if (begin == 0 && end == 0) continue;
+    cut.axes.push_back(static_cast<int64_t>(i));
+    cut.starts.push_back(-begin);
+    cut.ends.push_back(end == 0 ? std::numeric_limits<int64_t>::max() : end);
+    a.pads[i] -= begin;
+    a.pads[rank + i] -= end;
+  }
+  if (cut.axes.empty()) return false;
+  NN_ASSIGN(Node* const slice, AddLike(graph, node, "slice", {node.input(0)}, std::move(cut)));
+  Type type = slice->output()->type();
+  type.quant = x.quant;
+  slice->output()->set_type(std::move(type));
+  Value* y = slice->output();
+  if (std::any_of(a.pads.begin(), a.pads.end(), [](int64_t p) { return p != 0; })) {
+    std::vector<Value*> inputs(node.inputs().begin(), node.inputs().end());
+    inputs[0] = y;
+    NN_ASSIGN(Node* const pad, AddLike(graph, node, "pad", std::move(inputs), std::move(a)));
+    y = pad->output();
+  }
+  graph.Replace(&node, y);
+  return true;
+}
+
+}  // namespace nn::tflite

@@ -1,0 +1,79 @@
+// Rewrites that legalize a graph for TensorFlow Lite. See rewrite/legalize.h.
+#pragma once
+
+#include "base/status.h"
+#include "ir/graph.h"
+#include "rewrite/expand.h"
+
+namespace nn::tflite {
+
+constexpr int kMostPaddedAxes = 5;  // of PAD
+
+// rewrites_window.cc: convolutions and pools.
+Result<bool> SolidGroups(Graph& graph, Node& node);  // CONV_3D has no groups
+Result<bool> FilterOrder(Graph& graph, Node& node);  // the filter's axes
+Result<bool> ZeroBias(Graph& graph, Node& node);     // CONV_2D needs a bias
+Result<bool> ConvPadding(Graph& graph, Node& node);  // SAME, VALID, or VALID after a pad
+Result<bool> MaxPoolPadding(Graph& graph, Node& node);
+Result<bool> AveragePoolPadding(Graph& graph, Node& node);
+Result<bool> LrnAsSum(Graph& graph, Node& node);
+Result<bool> TransposedConvPadding(Graph& graph, Node& node);
+
+// rewrites_math.cc: functions in elementary operators, which round more often.
+Result<bool> EluOfAlpha(Graph& graph, Node& node);  // elu, celu and selu as ELU, whose alpha is 1
+Result<bool> ErfAsPolynomial(Graph& graph, Node& node);
+Result<bool> MishAsProduct(Graph& graph, Node& node);
+Result<bool> SoftplusAsLogarithm(Graph& graph, Node& node);
+Result<bool> SoftsignAsQuotient(Graph& graph, Node& node);
+
+// rewrites_integers.cc: integers for which the kernels are missing.
+// Narrow integers in wider ones (OpDef::wraps_integers).
+Result<bool> ComputeInWiderIntegers(Graph& graph, Node& node);
+Result<bool> PowAsProducts(Graph& graph, Node& node);  // integers to integer powers
+Result<bool> WholeExponent(Graph& graph, Node& node);  // integers to powers in float32
+Result<bool> AbsAsMaximum(Graph& graph, Node& node);
+Result<bool> SquareOfDifference(Graph& graph, Node& node);
+Result<bool> ShiftLeftAsProduct(Graph& graph, Node& node);  // with a power of two
+Result<bool> BitsInWords(Graph& graph, Node& node);         // 64 bits as two words of 32
+Result<bool> AndAsSum(Graph& graph, Node& node);            // a + b = 2 (a & b) + (a ^ b)
+Result<bool> OrAsSum(Graph& graph, Node& node);             // a | b = (a & b) + (a ^ b)
+Result<bool> NotAsDifference(Graph& graph, Node& node);
+Result<bool> ArgOf16Bits(Graph& graph, Node& node);  // in wider numbers of the same order
+
+// rewrites.cc: the rest.
+Result<bool> ClipAsBounds(Graph& graph, Node& node);
+Result<bool> BroadcastOperands(Graph& graph, Node& node);
+Result<bool> ReluAsMaximum(Graph& graph, Node& node);
+Result<bool> ClippedCast(Graph& graph, Node& node);
+Result<bool> HardSigmoidAsClip(Graph& graph, Node& node);
+Result<bool> SiluAsProduct(Graph& graph, Node& node);
+Result<bool> ReciprocalAsQuotient(Graph& graph, Node& node);
+Result<bool> XorAsNotEqual(Graph& graph, Node& node);
+Result<bool> ReduceAsSum(Graph& graph, Node& node);
+Result<bool> TransposedWeights(Graph& graph, Node& node);
+Result<bool> VectorsAsMatrices(Graph& graph, Node& node);
+Result<bool> SoftmaxAlongLast(Graph& graph, Node& node);
+Result<bool> BlocksBeforeChannels(Graph& graph, Node& node);
+Result<bool> JoinUnpaddedAxes(Graph& graph, Node& node);
+Result<bool> CropAsSlice(Graph& graph, Node& node);
+// rnn, lstm (rewrites_recurrent.cc): the final state as a part of y, and lengths as a mask of y.
+Result<bool> FinalStateAsSlice(Graph& graph, Node& node);
+Result<bool> LengthsAsMask(Graph& graph, Node& node);
+Result<bool> ScatterAsGather(Graph& graph, Node& node);  // scatter_nd, scatter_elements
+
+// indices.cc: computed indices that may be negative, as those that count from the start of axes.
+Status CountIndicesFromStart(Graph& graph);
+
+// ops/non_max_suppression.cc: OneListEach() (formats/common/suppression.h) of corners.
+Result<bool> CornersOfOneList(Graph& graph, Node& node);
+
+// Whether GATHER moves elements of this type.
+bool CanGather(DType dtype);
+
+// An expansion by gathers, of elements that can be gathered.
+template <auto expand>
+Result<bool> IfGathered(Graph& graph, Node& node) {
+  return CanGather(node.input(0)->dtype()) ? expand(graph, node) : Result<bool>(false);
+}
+
+}  // namespace nn::tflite

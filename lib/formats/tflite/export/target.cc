@@ -1,0 +1,315 @@
+// The legalization target TensorFlow Lite.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <set>
+
+#include "formats/tflite/export/export.h"
+#include "formats/tflite/export/narrow_cast.h"
+#include "formats/tflite/export/rewrites.h"
+#include "formats/tflite/file/tensor.h"
+#include "ir/op_def.h"
+#include "ops/array/arrange/blocks.h"
+#include "ops/array/shape.h"
+#include "ops/math/elementwise/elementwise.h"
+#include "ops/quant/quantized.h"
+#include "ops/recurrent/unroll.h"
+#include "passes/qdq/qdq.h"
+#include "passes/types/float32.h"
+#include "rewrite/expand.h"
+#include "rewrite/expand/affine.h"
+#include "rewrite/legalize.h"
+#include "rewrite/rewrite.h"
+#include "rewrite/weights.h"
+
+namespace nn::tflite {
+namespace {
+
+std::optional<std::string> WhyNotTypes(const Node& node, bool any_type) {
+  const auto check = [&](const Value* v) -> std::optional<std::string> {
+    if (v == nullptr) return std::nullopt;
+    const DType t = v->dtype();
+    if (!TensorTypeOf(t))
+      return fmt::format("TensorFlow Lite has no element type {}", DTypeName(t));
+    if (v->type().quantized())
+      for (const float scale : v->type().quant->scales)
+        if (!(scale > 0)) return fmt::format("scales must be positive, not {}", scale);
+    const bool is_unsigned = t == DType::kU16 || t == DType::kU32 || t == DType::kU64;
+    if (any_type || (is_unsigned && NamesType(node, t))) return std::nullopt;
+    if (t == DType::kU64)
+      return fmt::format("TensorFlow Lite has no {} for u64, and converts u64 to no other type",
+                         node.op_name());
+    if (is_unsigned || (IsFloat(t) && t != DType::kF32))
+      return fmt::format("TensorFlow Lite has no {} for {}", node.op_name(), DTypeName(t));
+    return std::nullopt;
+  };
+  for (const Value* v : node.inputs())
+    if (auto reason = check(v)) return reason;
+  for (const Value* v : node.outputs())
+    if (auto reason = check(v)) return reason;
+  const auto is_narrow = [](DType t) {
+    return t == DType::kU8 || t == DType::kI8 || t == DType::kI16;
+  };
+  const bool on_quantized = node.input(0) != nullptr && node.input(0)->type().quantized();
+  for (const Value* v : node.outputs())
+    if (on_quantized && node.op().quant_rule != QuantRule::kStored && is_narrow(v->dtype()) &&
+        !v->type().quantized())
+      return fmt::format("the result {} must be quantized", v->type().ToString());
+  return std::nullopt;
+}
+
+// Only CONCATENATION of UINT8 converts between the quantizations of its operands.
+std::optional<std::string> WhyNotQuants(const Node& node) {
+  if (node.op().quant_rule != QuantRule::kSame ||
+      (node.Is("concat") && node.output()->dtype() == DType::kU8))
+    return std::nullopt;
+  for (const Value* y : node.outputs())
+    for (const Value* x : node.inputs())
+      if (x != nullptr && x->type().quantized() && x->dtype() == y->dtype() &&
+          (!y->type().quantized() || !SameButForRounding(*x->type().quant, *y->type().quant)))
+        return fmt::format("it does not convert {} to {}", x->type().ToString(),
+                           y->type().ToString());
+  return std::nullopt;
+}
+
+// Legal nodes with a better form.
+std::optional<std::string> WhyWasteful(const Node& node) {
+  // Channels in the last axis can be shuffled in place.
+  if (node.Is("transpose") && node.input(0)->def() != nullptr && IsShuffle(node)) {
+    const auto& perm = node.attrs<TransposeAttrs>().perm;
+    if (perm.back() == static_cast<int64_t>(perm.size()) - 1)
+      return "it can be replaced by a gather";
+  }
+  return std::nullopt;
+}
+
+// Indices of 64 bits -> of 32 bits. Those that these do not have select nothing, as the nearest
+// ones do.
+Result<bool> ClipIndices(Graph& graph, Node& node) {
+  Value* const indices = node.input(0);
+  if (indices->dtype() != DType::kI64 || indices->is_constant()) return false;
+  Expansion e(graph, node);
+  Value* const least = e.Constant(Tensor::Scalar(MinInteger(DType::kI32)));
+  Value* const most = e.Constant(Tensor::Scalar(MaxInteger(DType::kI32)));
+  NN_ASSIGN(Value * clipped, e.Add("maximum", {indices, least}));
+  NN_ASSIGN(clipped, e.Add("minimum", {clipped, most}));
+  NN_ASSIGN(clipped, e.Add("cast", {clipped}, CastAttrs{.to = DType::kI32}));
+  graph.SetInput(&node, 0, clipped);
+  return true;
+}
+
+constexpr Rewrite kRewrites[] = {
+    // Before the layout, whose transposes would hide how the sums are used.
+    {"matmul_integer", "products of floats", ExpandIntegerProduct},
+    {"conv_integer", "products of floats", ExpandIntegerProduct},
+    {"dynamic_quantize", "definition", ExpandDynamicQuantize},
+    {"loop", "stacks of known length", PlaceInStacks},
+    {"loop", "stacks that grow", GrowStacks},
+    {"max_pool", "gathered taps", ExpandMaxPoolIndices},
+    {"max_unpool", "scatter_nd", ExpandMaxUnpool},
+    {"transpose", "shuffle", ShuffleAsGather},
+    {"conv", "second spatial axis", OneAxisAsTwo},
+    {"conv_transpose", "second spatial axis", OneAxisAsTwo},
+    {"max_pool", "second spatial axis", OneAxisAsTwo},
+    {"average_pool", "second spatial axis", OneAxisAsTwo},
+    {"lp_pool", "second spatial axis", OneAxisAsTwo},
+    {"", "channels last", &SetLayout<Layout::kNxc>},
+    {"batch_norm", "product and sum", DecomposeBatchNorm},
+    {"conv", "zeros between groups", SolidGroups},
+    {"conv_transpose", "zeros between groups", FillGroups},
+    {"conv_transpose", "zeros between taps", FillDilations},
+    {"conv_transpose", "zeros between taps", ExpandDilatedFilter},
+    {"conv", "filter layout", FilterOrder},
+    {"conv_transpose", "filter layout", FilterOrder},
+    {"conv", "padding", ConvPadding},
+    {"conv", "bias", ZeroBias},
+    {"conv_transpose", "padding", TransposedConvPadding},
+    {"max_pool", "padding", MaxPoolPadding},
+    {"average_pool", "padding", AveragePoolPadding},
+    {"max_pool", "axes in turn", ExpandSolidPool},
+    {"average_pool", "axes in turn", ExpandSolidPool},
+    {"max_pool", "gathered taps", ExpandDilatedPool},
+    {"average_pool", "gathered taps", ExpandDilatedPool},
+    {"lp_pool", "powers", ExpandLpPool},
+    {"lrn", "sum of slices", LrnAsSum},
+    {"clip", "bounds", ClipAsBounds},
+    {"atan2", "broadcast", BroadcastOperands},
+    {"relu", "maximum", ReluAsMaximum},
+    {"cast", "narrow integers", NarrowCast},
+    {"cast", "saturation", ClippedCast},
+    {"hard_sigmoid", "clip", HardSigmoidAsClip},
+    {"elu", "alpha", EluOfAlpha},
+    {"celu", "alpha", EluOfAlpha},
+    {"selu", "alpha", EluOfAlpha},
+    {"erf", "polynomial", ErfAsPolynomial},
+    {"mish", "product", MishAsProduct},
+    {"softplus", "logarithm", SoftplusAsLogarithm},
+    {"softsign", "quotient", SoftsignAsQuotient},
+    {"instance_norm", "moments", ExpandNorm},
+    {"layer_norm", "moments", ExpandNorm},
+    {"arg_max", "first index", ExpandLastIndex},
+    {"arg_min", "first index", ExpandLastIndex},
+    {"arg_max", "wider numbers", ArgOf16Bits},
+    {"arg_min", "wider numbers", ArgOf16Bits},
+    {"tree_ensemble", "gathers", ExpandTrees},
+    {"gather_elements", "gather", ExpandGatherElements},
+    {"grid_sample", "gathers", ExpandGridSample},
+    {"affine_grid", "product", ExpandAffineGrid},
+    {"unique", "sorted elements", ExpandUnique},
+    {"roi_align", "gathers", ExpandRoiAlign},
+    {"det", "elimination", ExpandDet},
+    {"inverse", "elimination", ExpandInverse},
+    {"dft", "matrix product", ExpandDft},
+    {"stft", "matrix product", ExpandStft},
+    {"hardmax", "one_hot", ExpandHardmax},
+    {"reduce_log_sum_exp", "definition", ExpandLogSumExp},
+    {"top_k", "largest of the last axis", ExpandTopK},
+    {"compress", "gather", IfGathered<ExpandCompress>},
+    {"gather_nd", "index vectors with batches", ExpandGatherBatches},
+    {"pow", "one type", ExpandIntegerExponent},
+    {"eye_like", "constant", ExpandEyeLike},
+    {"one_hot", "indices of 32 bits", ClipIndices},
+    {"one_hot", "comparison", ExpandOneHot},
+    {"resize", "gathers", IfGathered<ExpandResize>},
+    {"reshape", "copied sizes", ExpandCopiedSizes},
+    {"expand", "tile", ExpandAsTile},
+    {"slice", "bounds of all axes", ExpandComputedBounds},
+    {"gelu", "sigmoid", ExpandGelu},
+    {"shrink", "selection", ExpandShrink},
+    {"thresholded_relu", "selection", ExpandThresholdedRelu},
+    {"is_inf", "comparison", ExpandIsInf},
+    {"is_nan", "comparison", ExpandIsNan},
+    {"fmod", "mod", ExpandFmod},
+    {"acos", "elementary functions", ExpandFunction},
+    {"acosh", "elementary functions", ExpandFunction},
+    {"asin", "elementary functions", ExpandFunction},
+    {"asinh", "elementary functions", ExpandFunction},
+    {"atan", "elementary functions", ExpandFunction},
+    {"atanh", "elementary functions", ExpandFunction},
+    {"cosh", "elementary functions", ExpandFunction},
+    {"exp2", "elementary functions", ExpandFunction},
+    {"sinh", "elementary functions", ExpandFunction},
+    {"tan", "elementary functions", ExpandFunction},
+    {"scatter_nd", "gather", ScatterAsGather},
+    {"scatter_elements", "gather", ScatterAsGather},
+    {"trilu", "mask", ExpandTrilu},
+    {"rnn", "final state", FinalStateAsSlice},
+    {"lstm", "final state", FinalStateAsSlice},
+    {"rnn", "mask of lengths", LengthsAsMask},
+    {"lstm", "mask of lengths", LengthsAsMask},
+    {"rnn", "steps", UnrollRecurrent},
+    {"gru", "steps", UnrollRecurrent},
+    {"lstm", "steps", UnrollRecurrent},
+    {"silu", "product", SiluAsProduct},
+    {"reciprocal", "quotient", ReciprocalAsQuotient},
+    {"xor", "inequality", XorAsNotEqual},
+    {"reduce_l1", "sum", ReduceAsSum},
+    {"reduce_l2", "sum", ReduceAsSum},
+    {"reduce_sum_square", "sum", ReduceAsSum},
+    {"reduce_log_sum", "sum", ReduceAsSum},
+    {"matmul", "weights", TransposedWeights},
+    {"matmul", "vectors", VectorsAsMatrices},
+    {"softmax", "last axis", SoftmaxAlongLast},
+    {"log_softmax", "last axis", SoftmaxAlongLast},
+    {"depth_to_space", "order of channels", BlocksBeforeChannels},
+    {"space_to_depth", "order of channels", BlocksBeforeChannels},
+    {"pad", "unpadded axes in one", JoinUnpaddedAxes},
+    {"pad", "crop", CropAsSlice},
+    {"pad", "gather", IfGathered<ExpandPad>},
+    {"dequantize", "constant", DequantizeConstant},
+    {"non_max_suppression", "one list each", CornersOfOneList},
+    {"random_uniform", "unit interval", ExpandRandom},
+    {"random_normal", "standard distribution", ExpandRandom},
+    {"bernoulli", "comparison", ExpandBernoulli},
+    {"multinomial", "float logits", ExpandFloatLogits},
+    {"pow", "products", PowAsProducts},
+    {"pow", "whole exponent", WholeExponent},
+    {"abs", "maximum", AbsAsMaximum},
+    {"squared_difference", "product", SquareOfDifference},
+    {"shift_left", "product", ShiftLeftAsProduct},
+    {"bitwise_and", "words", BitsInWords},
+    {"bitwise_or", "words", BitsInWords},
+    {"bitwise_xor", "words", BitsInWords},
+    {"bitwise_and", "sums", AndAsSum},
+    {"bitwise_or", "sums", OrAsSum},
+    {"bitwise_not", "difference", NotAsDifference},
+    {"", "wider integers", ComputeInWiderIntegers},
+};
+
+// The reason for an operator without a counterpart: if other operators can express it, its element
+// type or shape.
+std::string WhyNotExpressed(const Node& node) {
+  // The first input may be absent.
+  const Type x = node.input(0) == nullptr ? Type() : node.input(0)->type();
+  const bool has_rewrite =
+      node.input(0) != nullptr && std::any_of(std::begin(kRewrites), std::end(kRewrites),
+                                              [&](const Rewrite& r) { return node.Is(r.op); });
+  const bool empty = x.ranked() && Product(*x.dims) == 0;
+  if (const auto reason = WhyNotExpanded(node)) return std::string(*reason);
+  if (has_rewrite && (x.dtype != DType::kF32 || x.quantized() || empty))
+    return fmt::format("TensorFlow Lite has no {} for {}", node.op_name(),
+                       x.quantized() || empty ? x.ToString() : std::string(DTypeName(x.dtype)));
+  if (has_rewrite && !node.output()->type().const_dims())
+    return fmt::format(
+        "TensorFlow Lite has no {} operator, and other operators need constant shapes; set input "
+        "shapes with --input-shape",
+        node.op_name());
+  return fmt::format("TensorFlow Lite has no {} operator", node.op_name());
+}
+
+std::optional<std::string> WhyIllegal(const Node& node) {
+  const ExportRow* row = FindExport(node.op_name());
+  if (row == nullptr && node.op().FindFormat("tflite") == nullptr) {
+    if (node.op().category == Category::kRecurrent)
+      if (auto reason = WhyNotUnrolled(node)) return reason;
+    return WhyNotExpressed(node);
+  }
+  if (auto reason = WhyNotTypes(node, row != nullptr && row->any_type)) return reason;
+  if (auto reason = WhyNotQuants(node)) return reason;
+  if (row != nullptr && row->why_not != nullptr)
+    if (auto reason = row->why_not(node)) return reason;
+  if (row == nullptr || row->write == nullptr)
+    if (auto reason = WhyNotOneToOne(node)) return reason;
+  return WhyWasteful(node);
+}
+
+// Blocks of images get the layout and the order of TensorFlow Lite by rewrites.
+bool TakesIdiom(const Node& node) {
+  if (!node.Is("depth_to_space") && !node.Is("space_to_depth")) return !WhyIllegal(node);
+  const Type& x = node.input(0)->type();
+  const Layout layout = node.attrs<DepthToSpaceAttrs>().layout;
+  return x.dtype == DType::kF32 && x.rank() == 4 && x.dim(ChannelAxis(layout, 4)).is_const();
+}
+
+// Rounded numbers that are results of a graph do not belong to hybrid kernels alone.
+Status ExpandRoundedResults(Graph& graph) {
+  for (Node& node : graph.nodes())
+    for (const auto& region : node.regions()) NN_RETURN_IF_ERROR(ExpandRoundedResults(*region));
+  std::set<Node*> rounded;
+  for (const Port& p : graph.outputs())
+    if (Node* const node = p.value->def(); node != nullptr && node->Is("dynamic_fake_quantize"))
+      rounded.insert(node);
+  for (Node* const node : rounded) NN_RETURN_IF_ERROR(node->op().decompose(graph, *node));
+  return {};
+}
+
+Status Prepare(Graph& graph) {
+  NN_RETURN_IF_ERROR(FuseQuantized(graph));
+  NN_RETURN_IF_ERROR(ExpandRoundedResults(graph));
+  NN_RETURN_IF_ERROR(ComputeInnerInFloat32(graph));
+  return CountIndicesFromStart(graph);
+}
+
+}  // namespace
+
+const Target& TfliteTarget() {
+  static const Target target = {.name = "TensorFlow Lite",
+                                .why_illegal = WhyIllegal,
+                                .takes_idiom = TakesIdiom,
+                                .takes_regions = true,
+                                .rewrites = kRewrites,
+                                .prepare = Prepare};
+  return target;
+}
+
+}  // namespace nn::tflite

@@ -1,0 +1,309 @@
+#include "formats/tflite/import/import.h"
+
+#include <fmt/core.h>
+
+#include <utility>
+
+#include "formats/tflite/family.h"
+#include "formats/tflite/file/blockwise.h"
+#include "formats/tflite/file/options.h"
+#include "formats/tflite/file/tensor.h"
+#include "formats/tflite/import/importer.h"
+#include "formats/tflite/spec/signature.h"
+#include "formats/tflite/tflite.h"
+#include "ops/array/shape.h"
+#include "ops/math/elementwise/elementwise.h"
+#include "ops/quant/quantized.h"
+
+namespace nn::tflite {
+namespace {
+
+// Imports an operator by its one-to-one encoding; false if it has none.
+Result<bool> ImportOneToOne(ImportContext& ctx) {
+  const fb::BuiltinOperator code = OperatorOf(ctx.code());
+  const auto [op, format] = Ops().FindEncoding("tflite", fb::EnumNameBuiltinOperator(code), 1);
+  if (op == nullptr) return false;
+  Attrs attrs(op->attrs);
+  for (const auto& [ours, theirs] : format->attrs) {
+    NN_ASSIGN(const AttrValue value, ReadOption(ctx.op(), OptionsOf(code), theirs));
+    NN_ASSIGN(attrs, attrs.With(ours, value));
+  }
+  NN_RETURN_IF_ERROR(ctx.Emit(op->name, ctx.inputs(), std::move(attrs)));
+  return true;
+}
+
+struct Activation {
+  std::string_view op;
+  Attrs attrs;
+};
+
+// nullopt for NONE.
+Result<std::optional<Activation>> ActivationOf(fb::ActivationFunctionType type) {
+  using A = fb::ActivationFunctionType;
+  switch (type) {
+    case A::NONE:
+      return std::nullopt;
+    case A::RELU:
+      return Activation{"relu", {}};
+    case A::RELU_N1_TO_1:
+      return Activation{"clip", ClipAttrs{-1, 1}};
+    case A::RELU6:
+      return Activation{"clip", ClipAttrs{0, 6}};
+    case A::TANH:
+      return Activation{"tanh", {}};
+    case A::SIGN_BIT:
+      break;
+  }
+  return UnsupportedError("fused activation {} is unsupported", static_cast<int>(type));
+}
+
+}  // namespace
+
+Result<Value*> ImportContext::Required(size_t i) const {
+  if (input(i) == nullptr) return ModelError("input {} is missing", i);
+  return input(i);
+}
+
+Result<Value*> ImportContext::Ranked(size_t i) const {
+  NN_ASSIGN(Value* const v, Required(i));
+  if (!v->type().ranked()) return UnsupportedError("the rank of input {} is unknown", i);
+  return v;
+}
+
+Result<std::vector<int64_t>> ImportContext::KnownInts(size_t i, std::string_view what) const {
+  NN_RETURN_IF_ERROR(Required(i));
+  const auto elements = Elements(i);
+  const auto ints = elements ? ConstDims(*elements) : std::nullopt;
+  if (!ints) return UnsupportedError("{} must be constant", what);
+  return *ints;
+}
+
+const void* ImportContext::DefaultOptions() const {
+  const Signature* signature = FindSignature(OperatorOf(code_));
+  if (op_.builtin_options() != nullptr || signature == nullptr || signature->needs_options)
+    return nullptr;
+  static const flatbuffers::DetachedBuffer buffer = [] {
+    flatbuffers::FlatBufferBuilder builder;
+    const auto table = builder.StartTable();
+    builder.Finish(flatbuffers::Offset<flatbuffers::Table>(builder.EndTable(table)));
+    return builder.Release();
+  }();
+  return buffer.data();
+}
+
+Result<Type> ImportContext::DeclaredType(const flatbuffers::Vector<int32_t>* list, size_t i) const {
+  const auto at = static_cast<flatbuffers::uoffset_t>(i);
+  const int64_t index = at < SizeOf(list) ? list->Get(at) : -1;
+  const fb::Tensor* const tensor = At(subgraph_.tensors(), index);
+  if (tensor == nullptr) return ModelError("tensor {} does not exist", index);
+  return ReadType(*tensor, NameOfTensor(*tensor, index));
+}
+
+Result<Node*> ImportContext::AddNode(std::string_view op, std::vector<Value*> inputs, Attrs attrs,
+                                     std::span<const Type> types, std::span<Graph> regions) {
+  const OpDef* def = Ops().Find(op);
+  if (def == nullptr) return InternalError("no operator named {}", op);
+  bool quantized = false;
+  for (const Value* v : inputs) quantized |= v != nullptr && v->type().quantized();
+  Node* node = graph_.AddNode(*def, std::move(inputs), std::move(attrs), types.size());
+  for (size_t i = 0; i < types.size(); ++i) {
+    Type type;
+    type.dtype = types[i].dtype;
+    type.quant = types[i].quant;
+    quantized |= type.quantized();
+    node->output(i)->set_type(std::move(type));
+  }
+  for (Graph& region : regions) node->AddRegion(std::move(region));
+  graph_.SetSource(node, OperatorName(&code_), index_, place_);
+  if (quantized) node->set_arithmetic(Arithmetic::kTflite);
+  return graph_.InferAdded(node);
+}
+
+Result<Value*> ImportContext::Add(std::string_view op, std::vector<Value*> inputs, Attrs attrs,
+                                  std::shared_ptr<const Quant> quant) {
+  Type type;
+  type.quant = std::move(quant);
+  NN_ASSIGN(Node* const node,
+            AddNode(op, std::move(inputs), std::move(attrs), std::span(&type, 1)));
+  return node->output();
+}
+
+Status ImportContext::EmitRegions(std::string_view op, std::vector<Value*> inputs, Attrs attrs,
+                                  std::span<Graph> regions) {
+  NN_ASSIGN(const Node* const node, AddNode(op, std::move(inputs), std::move(attrs),
+                                            std::vector<Type>(output_count()), regions));
+  for (size_t i = 0; i < output_count(); ++i) SetOutput(i, node->output(i));
+  return {};
+}
+
+Status ImportContext::Emit(std::string_view op, std::vector<Value*> inputs, Attrs attrs) {
+  if (output_types_.empty()) return ModelError("the operator has no output");
+  NN_ASSIGN(Node* const node, AddNode(op, std::move(inputs), std::move(attrs), output_types_));
+  for (size_t i = 0; i < outputs_.size(); ++i) SetOutput(i, node->output(i));
+  return {};
+}
+
+Status ImportContext::EmitActivated(fb::ActivationFunctionType activation, std::string_view op,
+                                    std::vector<Value*> inputs, Attrs attrs) {
+  NN_ASSIGN(const auto after, ActivationOf(activation));
+  if (!after) return Emit(op, std::move(inputs), std::move(attrs));
+  if (output_types_.empty()) return ModelError("the operator has no output");
+  NN_ASSIGN(Node* const node,
+            AddNode(op, std::move(inputs), std::move(attrs), std::span(&output_types_[0], 1)));
+  return Emit(after->op, {node->output()}, after->attrs);
+}
+
+Status ImportContext::EmitActivation(fb::ActivationFunctionType activation, Value* value) {
+  NN_ASSIGN(const auto after, ActivationOf(activation));
+  if (after) return Emit(after->op, {value}, after->attrs);
+  SetOutput(0, value);
+  return {};
+}
+
+size_t ImportContext::OwnVariable(std::string_view name) {
+  return variables_.OfOperator(subgraph_, index_,
+                               fmt::format("{}_{}_{}", Text(code_.custom_code()), index_, name));
+}
+
+Result<Value*> ImportContext::ReadOwn(std::string_view name, const Type& type) {
+  return variables_.Read(graph_, known_inputs_, OwnVariable(name), type);
+}
+
+Status ImportContext::AssignOwn(std::string_view name, Value* value) {
+  return variables_.Assign(OwnVariable(name), value);
+}
+
+Status ImportContext::SetState(size_t i, Value* value) {
+  NN_ASSIGN(const Type declared, DeclaredInput(i));
+  if (value->type().dims != declared.dims && declared.ranked()) {
+    NN_ASSIGN(value, Add("reshape", {value}, ReshapeAttrs{*declared.dims}, value->type().quant));
+  }
+  states_[i] = value;
+  return {};
+}
+
+Result<Value*> ImportContext::FloatWeights(Value* weights) {
+  if (!weights->type().quantized()) return weights;
+  if (!hybrid_as_float_) {
+    Type type = weights->type();
+    type.quant = nullptr;  // the scales of many channels
+    return UnsupportedError(
+        "{} weights in a float computation are unsupported (hybrid kernel); nnconvert --dequantize "
+        "converts them to floats",
+        type.ToString());
+  }
+  NN_ASSIGN(Value* const floats, Add("dequantize", {weights}, DequantizeAttrs{}));
+  ++hybrids_;
+  return floats;
+}
+
+namespace {
+
+// The integers of a hybrid kernel, which reads those of UINT8 as INT8 and ignores zero points.
+Result<Value*> HybridIntegers(Graph& graph, Value* weights) {
+  if (HasZeroPoints(*weights->type().quant))
+    return UnsupportedError(
+        "{} weights with a zero point in a float computation are unsupported, because hybrid "
+        "kernels ignore it; nnconvert --dequantize converts them to floats",
+        DTypeName(weights->dtype()));
+  if (weights->dtype() != DType::kU8) return weights;
+  if (!weights->is_constant())
+    return UnsupportedError("u8 weights in a float computation must be constant");
+  const Tensor& t = weights->constant();
+  return graph.AddConstant(Tensor(DType::kI8, t.dims(), t.blob()), std::string(weights->name()),
+                           weights->type().quant);
+}
+
+}  // namespace
+
+Result<Value*> ImportContext::HybridWeights(Value* weights) {
+  if (!rounds_inputs()) return FloatWeights(weights);
+  NN_ASSIGN(Value* const integers, HybridIntegers(graph_, weights));
+  return Add("dequantize", {integers}, DequantizeAttrs{});
+}
+
+Status ImportContext::MakeHybrid(Value*& x, Value*& weights, DynamicFakeQuantizeAttrs rows) {
+  if (x->type().quantized() || !weights->type().quantized()) return {};
+  NN_ASSIGN(weights, HybridWeights(weights));
+  if (!rounds_inputs()) return {};
+  NN_ASSIGN(x, Add("dynamic_fake_quantize", {x}, std::move(rows)));
+  return {};
+}
+
+Result<Value*> ImportContext::Weights(size_t i) {
+  const auto at = static_cast<flatbuffers::uoffset_t>(i);
+  const int64_t index = i < inputs_.size() && input(i) == nullptr ? op_.inputs()->Get(at) : -1;
+  const fb::Tensor* const tensor = At(subgraph_.tensors(), index);
+  if (tensor == nullptr || !IsBlockwise(*tensor)) return Ranked(i);
+  if (input(0) == nullptr || output_types_.empty() || input(0)->dtype() != DType::kF32 ||
+      output_types_[0].dtype != DType::kF32)
+    return UnsupportedError(
+        "weights with blockwise quantization need an input and a result of f32");
+  NN_ASSIGN(Blocks blocks, ReadBlocks(model_, subgraph_, *tensor));
+  Value* const integers = graph_.AddConstant(
+      std::move(blocks.integers), std::string(Text(tensor->name())), std::move(blocks.quant));
+  NN_ASSIGN(Value* const floats, Add("dequantize", {integers}, DequantizeAttrs{}));
+  ++hybrids_;
+  return Add("reshape", {floats}, ReshapeAttrs{std::move(blocks.dims)});
+}
+
+Status ImportOp(ImportContext& ctx, const std::string& name) {
+  if (const ImportRow* row = FindImport(ctx.code())) return row->import(ctx);
+  NN_ASSIGN(const bool done, ImportOneToOne(ctx));
+  if (done) return {};
+  // TensorFlow's converter gives its own operators this prefix.
+  if (Text(ctx.code().custom_code()).starts_with("Flex"))
+    return UnsupportedError(
+        "{} is an operator of TensorFlow, which LiteRT runs by its Flex delegate; export the model "
+        "without SELECT_TF_OPS, or cut the operator off with nnconvert --extract",
+        name);
+  return UnsupportedError("{} (version {}) is unsupported", name, ctx.code().version());
+}
+
+namespace {
+
+const ImportRow* FindBuiltin(fb::BuiltinOperator op) {
+  static const auto table = RowsBy(&ImportRow::op, &Family::imports, Families());
+  return FindRow(table, op);
+}
+
+}  // namespace
+
+const ImportRow* FindImport(const fb::OperatorCode& code) {
+  const fb::BuiltinOperator op = OperatorOf(code);
+  if (op != fb::BuiltinOperator::CUSTOM) return FindBuiltin(op);
+  static const auto custom = RowsBy(&ImportRow::custom, &Family::imports, Families());
+  const std::string_view name = Text(code.custom_code());
+  return name.empty() ? nullptr : FindRow(custom, name);
+}
+
+Result<ImportedModel> ImportWith(const NativeModel& native, const KnownInputs& known,
+                                 bool as_float) {
+  const auto& model = static_cast<const Model&>(native);
+  const fb::SubGraph* main = At(model.root->subgraphs(), 0);
+  if (main == nullptr) return ModelError("the model has no subgraph");
+  ImportState state{.hybrid_as_float = as_float, .known_inputs = known};
+  NN_RETURN_IF_ERROR(Importer(model, *main, state).Run());
+  state.contradicted.AddNote(state.result.notes);
+  return std::move(state.result);
+}
+
+Result<ImportedModel> Import(const NativeModel& model) {
+  return ImportWith(model, {}, false);
+}
+
+std::vector<OperatorSupport> Operators() {
+  std::vector<OperatorSupport> out;
+  for (const fb::BuiltinOperator op : fb::EnumValuesBuiltinOperator()) {
+    if (op == fb::BuiltinOperator::CUSTOM) continue;  // see below
+    const std::string name = fb::EnumNameBuiltinOperator(op);
+    out.push_back({name, CallsSubgraphs(op) || FindBuiltin(op) != nullptr ||
+                             Ops().FindEncoding("tflite", name, 1).first != nullptr});
+  }
+  for (const Family& family : Families())
+    for (const ImportRow& row : family.imports)
+      if (!row.custom.empty()) out.push_back({fmt::format("CUSTOM {}", row.custom), true});
+  return out;
+}
+
+}  // namespace nn::tflite

@@ -1,0 +1,188 @@
+// Import of TensorFlow Lite. One-to-one operators (OpDef::formats) need no code here; every other
+// operator has a function in ops/<family>.cc.
+//
+// Fused activations become separate nodes. Nodes with quantized types have Arithmetic::kTflite.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.h"
+#include "formats/format.h"
+#include "formats/tflite/file/native.h"
+#include "formats/tflite/import/variables.h"
+#include "ir/graph.h"
+#include "ir/op_def.h"
+#include "ops/quant/fake_quantize.h"
+
+namespace nn::tflite {
+
+// An operator to import and its target graph.
+class ImportContext {
+ public:
+  // `output_types` are those declared in the file. `hybrids` counts the operators of hybrid kernels
+  // that are imported as float operators; those whose weights have a scale per channel or tensor
+  // are refused unless `hybrid_as_float`.
+  ImportContext(const Model& model, const fb::SubGraph& subgraph, const fb::Operator& op,
+                const fb::OperatorCode& code, int64_t index, Graph& graph,
+                std::vector<Value*> inputs, std::vector<Type> output_types, int64_t& hybrids,
+                bool hybrid_as_float, Variables& variables, const KnownInputs& known_inputs)
+      : model_(model),
+        subgraph_(subgraph),
+        op_(op),
+        code_(code),
+        index_(index),
+        graph_(graph),
+        inputs_(std::move(inputs)),
+        output_types_(std::move(output_types)),
+        outputs_(output_types_.size(), nullptr),
+        hybrids_(hybrids),
+        hybrid_as_float_(hybrid_as_float),
+        variables_(variables),
+        known_inputs_(known_inputs) {}
+
+  // Source::place of what is added.
+  void set_place(SharedString place) { place_ = std::move(place); }
+
+  const Model& model() const { return model_; }
+  const fb::Operator& op() const { return op_; }
+  const fb::OperatorCode& code() const { return code_; }
+  Graph& graph() { return graph_; }
+  Variables& variables() { return variables_; }
+  const KnownInputs& known_inputs() const { return known_inputs_; }
+
+  size_t input_count() const { return inputs_.size(); }
+  // Null if absent.
+  Value* input(size_t i) const { return i < inputs_.size() ? inputs_[i] : nullptr; }
+  const std::vector<Value*>& inputs() const { return inputs_; }
+  // The input, or kModel if it is absent.
+  Result<Value*> Required(size_t i) const;
+  // The input; kUnsupported if its rank is unknown.
+  Result<Value*> Ranked(size_t i) const;
+  // The contents of an integer input, as far as known by inference; nullopt if unknown.
+  std::optional<Dims> Elements(size_t i) const { return KnownElements(input(i)); }
+  // The contents of an integer input; kUnsupported, with `what` in the message, if unknown.
+  Result<std::vector<int64_t>> KnownInts(size_t i, std::string_view what) const;
+  // The type that the file declares for an input, even for a state, which has no value.
+  Result<Type> DeclaredInput(size_t i) const { return DeclaredType(op_.inputs(), i); }
+  // The same for an intermediate tensor of an integer kernel.
+  Result<Type> Intermediate(size_t i) const { return DeclaredType(op_.intermediates(), i); }
+  size_t output_count() const { return outputs_.size(); }
+  const Type& output_type(size_t i = 0) const { return output_types_[i]; }
+
+  // The operator's options; the defaults of the schema if it has none and its kernel needs none;
+  // kModel if they are missing or of a different kind.
+  template <typename T>
+  Result<const T*> Options() const {
+    if (const T* options = op_.builtin_options_as<T>()) return options;
+    if (const auto* defaults = DefaultOptions()) return flatbuffers::GetRoot<T>(defaults);
+    return ModelError("the options are missing or of a different kind");
+  }
+
+  // Adds a graph node with one result, with inferred type, its source, and the arithmetic for its
+  // types. `quant` is the quantization of the result.
+  Result<Value*> Add(std::string_view op, std::vector<Value*> inputs, Attrs attrs = {},
+                     std::shared_ptr<const Quant> quant = nullptr);
+  // The same with several results, which are not quantized.
+  Result<Node*> AddNode(std::string_view op, std::vector<Value*> inputs, Attrs attrs,
+                        size_t results) {
+    return AddNode(op, std::move(inputs), std::move(attrs), std::vector<Type>(results));
+  }
+  // The same with the declared element types and quantization of the results.
+  Result<Node*> AddNode(std::string_view op, std::vector<Value*> inputs, Attrs attrs,
+                        std::span<const Type> types, std::span<Graph> regions = {});
+  // Adds a node with regions, which has the operator's outputs as results.
+  Status EmitRegions(std::string_view op, std::vector<Value*> inputs, Attrs attrs,
+                     std::span<Graph> regions);
+  // Adds the node with the operator's outputs as results.
+  Status Emit(std::string_view op, std::vector<Value*> inputs, Attrs attrs = {});
+  // Emit() for one result, followed by the fused activation.
+  Status EmitActivated(fb::ActivationFunctionType activation, std::string_view op,
+                       std::vector<Value*> inputs, Attrs attrs = {});
+  // The operator's only output: `value` after the fused activation.
+  Status EmitActivation(fb::ActivationFunctionType activation, Value* value);
+  // The weights for a float computation: dequantized if they are quantized. kUnsupported for such
+  // weights unless hybrid kernels, which quantize their float inputs in each run, are imported as
+  // float operators.
+  Result<Value*> FloatWeights(Value* weights);
+  // Whether hybrid kernels are imported as what they compute, and not as float operators.
+  bool rounds_inputs() const { return !hybrid_as_float_; }
+  // Dequantizes the weights of a hybrid kernel.
+  Result<Value*> HybridWeights(Value* weights);
+  // x and the weights of a product. If only the weights are quantized, a hybrid kernel computes it
+  // (formats/tflite/export/hybrid.h): x becomes what the kernel rounds it to, unless hybrid kernels
+  // are imported as float operators, and the weights are dequantized.
+  Status MakeHybrid(Value*& x, Value*& weights, DynamicFakeQuantizeAttrs rows);
+  // Input i, which may have blockwise quantization (ImportRow::blockwise): the real numbers of its
+  // blocks. The kernels quantize their float input, but the graph has the float operator, because
+  // the built-in kernel and XNNPACK, which LiteRT uses by default, round in different ways.
+  Result<Value*> Weights(size_t i);
+  Value* Constant(Tensor tensor, std::shared_ptr<const Quant> quant = nullptr) {
+    return graph_.AddConstant(std::move(tensor), {}, std::move(quant));
+  }
+  void SetOutput(size_t i, Value* value) { outputs_[i] = value; }
+  const std::vector<Value*>& outputs() const { return outputs_; }
+
+  // Whether input i is a state whose value after the operator is required (SetState).
+  bool KeepsState(size_t i) const { return states_.contains(i); }
+  void KeepState(size_t i) { states_[i] = nullptr; }
+  // `value` may have another shape with as many elements. Requires KeepsState(i).
+  Status SetState(size_t i, Value* value);
+  // The value of a variable of the operator itself, which begins with zeros, and the next one.
+  Result<Value*> ReadOwn(std::string_view name, const Type& type);
+  Status AssignOwn(std::string_view name, Value* value);
+  // By input; null if not set.
+  const std::map<size_t, Value*>& states() const { return states_; }
+
+ private:
+  // A buffer whose root is a table without fields; null if the operator has options or must have.
+  const void* DefaultOptions() const;
+  size_t OwnVariable(std::string_view name);
+  Result<Type> DeclaredType(const flatbuffers::Vector<int32_t>* list, size_t i) const;
+
+  const Model& model_;
+  const fb::SubGraph& subgraph_;
+  const fb::Operator& op_;
+  const fb::OperatorCode& code_;
+  int64_t index_;
+  SharedString place_;
+  Graph& graph_;
+  std::vector<Value*> inputs_;
+  std::vector<Type> output_types_;
+  std::vector<Value*> outputs_;
+  int64_t& hybrids_;
+  bool hybrid_as_float_;
+  Variables& variables_;
+  const KnownInputs& known_inputs_;
+  std::map<size_t, Value*> states_;
+};
+
+using ImportFn = Status (*)(ImportContext&);
+
+struct ImportRow {
+  fb::BuiltinOperator op{};
+  ImportFn import = nullptr;
+  // The inputs that are states: variable tensors that the operator updates. Those that begin each
+  // run with zeros and are used once are null for `import`; the others require
+  // ImportContext::SetState().
+  std::span<const size_t> states = {};
+  std::string_view custom = {};  // the name of a custom operator; `op` is CUSTOM
+  // The inputs that may have blockwise quantization; they are null for `import` then (Weights()).
+  std::span<const size_t> blockwise = {};
+  bool has_effect = false;  // besides its outputs, of which it may have none
+};
+
+// Null if there is none.
+const ImportRow* FindImport(const fb::OperatorCode& code);
+
+Result<ImportedModel> Import(const NativeModel& model);
+Result<ImportedModel> ImportWith(const NativeModel& model, const KnownInputs& known, bool as_float);
+// Format::import_as_float.
+// Format::operators.
+std::vector<OperatorSupport> Operators();
+
+}  // namespace nn::tflite

@@ -1,0 +1,379 @@
+// Products of 8-bit integers in float32.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "ir/op_def.h"
+#include "ops/array/shape.h"
+#include "ops/math/elementwise/elementwise.h"
+#include "ops/math/matmul.h"
+#include "ops/nn/conv.h"
+#include "ops/reduce/reduce.h"
+#include "ops/support/broadcast.h"
+#include "rewrite/expand.h"
+#include "rewrite/integer_products.h"
+
+namespace nn {
+namespace {
+
+// Up to this magnitude, float32 holds all integers.
+constexpr double kMostExact = 0x1p24;
+
+// The step of the high part of an operand that is split.
+constexpr double kPart = 16;
+
+// An operand and its zero points, which have been shaped to broadcast to it.
+struct Side {
+  Value* v = nullptr;
+  Value* zero = nullptr;  // may be null
+  bool is_constant() const { return v->is_constant() && (zero == nullptr || zero->is_constant()); }
+};
+
+// The largest magnitude of an element less its zero point.
+double MostOf(const Side& side) {
+  const DType t = side.v->dtype();
+  const auto low = static_cast<double>(MinInteger(t));
+  const auto high = static_cast<double>(MaxInteger(t));
+  if (side.zero == nullptr) return std::max(-low, high);
+  if (!side.zero->is_constant()) return high - low;
+  double most = 0;
+  const Tensor& zeros = side.zero->constant();
+  for (int64_t i = 0; i < zeros.elements(); ++i)
+    most = std::max({most, zeros.GetDouble(i) - low, high - zeros.GetDouble(i)});
+  return most;
+}
+
+// The largest sum of magnitudes over all axes but `kept`, and over these for each of them.
+double LargestSum(const Tensor& t, const std::vector<size_t>& kept) {
+  std::vector<int64_t> sums_dims(t.dims().size(), 1);
+  for (const size_t axis : kept) sums_dims[axis] = t.dims()[axis];
+  int64_t count = 1;
+  for (const int64_t d : sums_dims) count *= d;
+  std::vector<double> sums(static_cast<size_t>(count), 0.0);
+  const auto elements = t.As<float>();
+  ForEachBroadcast<1>(t.dims(), {sums_dims}, [&](int64_t i, const auto& at) {
+    sums[static_cast<size_t>(at[0])] +=
+        std::fabs(static_cast<double>(elements[static_cast<size_t>(i)]));
+  });
+  return sums.empty() ? 0 : *std::ranges::max_element(sums);
+}
+
+class IntegerProduct {
+ public:
+  IntegerProduct(Graph& graph, Node& node)
+      : graph_(graph), node_(node), e_(graph, node), is_conv_(node.Is("conv_integer")) {}
+
+  Result<bool> Run() {
+    if (!node_.input(0)->type().ranked() || !node_.input(1)->type().ranked()) return false;
+    const auto depth = Depth();
+    if (!depth) return false;
+    Side a{node_.input(0), node_.input(2)};
+    Side b{node_.input(1), node_.input(3)};
+    if (is_conv_ && b.zero != nullptr && b.zero->type().ranked() && b.zero->type().rank() == 1) {
+      NN_ASSIGN(b.zero, AlongOutputs(b.zero));
+    }
+    converted_ = OnlyConverted();
+    if (!converted_ && node_.output()->type().quantized()) return false;
+    NN_ASSIGN(Value* const x, Difference(a));
+    NN_ASSIGN(Value* const w, Difference(b));
+    const double sum_w =
+        w->is_constant() ? LargestSum(w->constant(), KeptAxes(w)) : *depth * MostOf(b);
+    // x = 16 high + low with high in [-16, 15] and low in [0, 15]; likewise w.
+    if (MostOf(a) * sum_w <= kMostExact) return Whole(x, w);
+    if (kPart * sum_w <= kMostExact) return InTwo(x, w, (kPart - 1) * sum_w);
+    if (kPart * kPart * *depth <= kMostExact) return InFour(x, w);
+    return false;
+  }
+
+  // The product in i32 without a scale, and its conversions as a cast and a product.
+  Result<bool> RunConverted() {
+    if (!OnlyConverted()) return false;
+    const std::vector<Value*> inputs(node_.inputs().begin(), node_.inputs().end());
+    NN_ASSIGN(Node* const product, e_.AddNode(node_.op_name(), inputs, node_.attrs(), 1));
+    product->set_name(node_.name());
+    NN_ASSIGN(Value* const y, e_.Add("cast", {product->output()}, CastAttrs{}));
+    return ReplaceConversions(y);
+  }
+
+ private:
+  // The number of products in one result.
+  std::optional<double> Depth() const {
+    const Type& w = node_.input(1)->type();
+    double depth = 1;
+    const auto times = [&](const Dim& d) {
+      if (!d.is_const()) return false;
+      depth *= static_cast<double>(d.value());
+      return true;
+    };
+    if (!is_conv_) {
+      const Type& x = node_.input(0)->type();
+      if (times(x.dims->back()) || times(w.dim(std::max(w.rank() - 2, 0)))) return depth;
+      return std::nullopt;
+    }
+    const FilterAxes axes = AxesOf(node_.attrs<ConvAttrs>().filter_layout, w.rank());
+    for (int i = 0; i < w.rank(); ++i)
+      if (i != axes.output && !times(w.dim(i))) return std::nullopt;
+    return depth;
+  }
+
+  // The axes of w along which its elements belong to different results.
+  std::vector<size_t> KeptAxes(const Value* w) const {
+    const int rank = w->type().rank();
+    if (is_conv_)
+      return {static_cast<size_t>(AxesOf(node_.attrs<ConvAttrs>().filter_layout, rank).output)};
+    std::vector<size_t> kept;
+    for (int i = 0; i < rank; ++i)
+      if (i != std::max(rank - 2, 0)) kept.push_back(static_cast<size_t>(i));
+    return kept;
+  }
+
+  // A vector with one element for each output channel, shaped to broadcast to the filter.
+  Result<Value*> AlongOutputs(Value* v) {
+    const Type& w = node_.input(1)->type();
+    const int axis = AxesOf(node_.attrs<ConvAttrs>().filter_layout, w.rank()).output;
+    Dims dims(static_cast<size_t>(w.rank() - axis), Dim(1));
+    dims[0] = v->type().dim(0);
+    const auto known = ConstDims(dims);
+    if (v->is_constant() && known) {
+      NN_ASSIGN(Tensor t, v->constant().Reshaped(*known));
+      return e_.Constant(std::move(t));
+    }
+    return e_.Add("reshape", {v}, ReshapeAttrs{dims, false});
+  }
+
+  // Whether every user converts the result to float32.
+  bool OnlyConverted() const {
+    const Value* y = node_.output();
+    return !graph_.IsOutput(y) && !y->uses().empty() &&
+           std::ranges::all_of(y->uses(), [](const Use& use) {
+             if (use.node->output()->dtype() != DType::kF32) return false;
+             if (use.node->Is("cast")) return true;
+             if (!use.node->Is("dequantize")) return false;
+             const auto& zeros = use.node->input(0)->type().quant->zero_points;
+             return std::ranges::all_of(zeros, [](int64_t z) { return z == 0; });
+           });
+  }
+
+  Result<Value*> AsFloat(Value* v) {
+    if (!v->is_constant()) return e_.Add("cast", {v}, CastAttrs{});
+    const std::vector<double> elements = v->constant().ToDoubles();
+    return e_.Constant(
+        Tensor::Of(v->constant().dims(), std::vector<float>(elements.begin(), elements.end())));
+  }
+
+  // The operand less its zero points in float32; a constant if both are.
+  Result<Value*> Difference(const Side& side) {
+    NN_ASSIGN(Value* const v, AsFloat(side.v));
+    if (side.zero == nullptr) return v;
+    NN_ASSIGN(Value* const zero, AsFloat(side.zero));
+    if (!side.is_constant()) return e_.Add("sub", {v, zero});
+    const Tensor& t = v->constant();
+    const auto from = t.As<float>();
+    const auto zeros = zero->constant().As<float>();
+    std::vector<float> out(from.size());
+    ForEachBroadcast<2>(t.dims(), {t.dims(), zero->constant().dims()},
+                        [&](int64_t i, const auto& at) {
+                          out[static_cast<size_t>(i)] =
+                              from[static_cast<size_t>(at[0])] - zeros[static_cast<size_t>(at[1])];
+                        });
+    return e_.Constant(Tensor::Of(t.dims(), out));
+  }
+
+  struct Parts {
+    Value* high;
+    Value* low;
+  };
+  Result<Parts> Split(Value* v) {
+    if (v->is_constant()) {
+      const auto from = v->constant().As<float>();
+      std::vector<float> high, low;
+      for (const float f : from) {
+        high.push_back(std::floor(f / static_cast<float>(kPart)));
+        low.push_back(f - high.back() * static_cast<float>(kPart));
+      }
+      return Parts{e_.Constant(Tensor::Of(v->constant().dims(), high)),
+                   e_.Constant(Tensor::Of(v->constant().dims(), low))};
+    }
+    NN_ASSIGN(Value* const step, e_.Number(DType::kF32, kPart));
+    NN_ASSIGN(Value* const inverse, e_.Number(DType::kF32, 1 / kPart));
+    NN_ASSIGN(Value * high, e_.Add("mul", {v, inverse}));
+    NN_ASSIGN(high, e_.Add("floor", {high}));
+    NN_ASSIGN(Value * low, e_.Add("mul", {high, step}));
+    NN_ASSIGN(low, e_.Add("sub", {v, low}));
+    return Parts{high, low};
+  }
+
+  Result<Value*> Product(Value* x, Value* w) {
+    return is_conv_ ? e_.Add("conv", {x, w}, node_.attrs())
+                    : e_.Add("matmul", {x, w}, MatmulAttrs{});
+  }
+
+  // The bias, shaped to broadcast to the result.
+  Result<Value*> Bias(bool as_float) {
+    Value* bias = node_.input(4);
+    if (as_float) {
+      NN_ASSIGN(bias, AsFloat(bias));
+    }
+    if (!is_conv_ || node_.attrs<ConvAttrs>().layout == Layout::kNxc) return bias;
+    const auto n = bias->type().const_dims();
+    std::vector<int64_t> dims(static_cast<size_t>(node_.output()->type().rank()) - 1, 1);
+    if (bias->is_constant()) {
+      dims[0] = (*n)[0];
+      NN_ASSIGN(Tensor t, bias->constant().Reshaped(dims));
+      return e_.Constant(std::move(t));
+    }
+    Dims shape = ToDims(dims);
+    shape[0] = bias->type().dim(0);
+    return e_.Add("reshape", {bias}, ReshapeAttrs{shape, false});
+  }
+
+  // The largest magnitude of the bias; infinite if it is computed.
+  double MostOfBias() const {
+    const Value* bias = node_.input(4);
+    if (bias == nullptr) return 0;
+    if (!bias->is_constant()) return std::numeric_limits<double>::infinity();
+    double most = 0;
+    for (const int64_t v : bias->constant().ToInts())
+      most = std::max(most, std::fabs(static_cast<double>(v)));
+    return most;
+  }
+
+  Result<Value*> WithBias(Value* y, bool as_float) {
+    if (node_.input(4) == nullptr) return y;
+    NN_ASSIGN(Value* const bias, Bias(as_float));
+    return e_.Add("add", {y, bias});
+  }
+
+  // A sum of two exact terms in float32 rounds once, as the conversion of the integer does.
+  Result<bool> Whole(Value* x, Value* w) {
+    if (!converted_ || MostOfBias() > kMostExact) {
+      NN_ASSIGN(Value* const y, Rounded(x, w));
+      return FinishIntegers(y);
+    }
+    NN_ASSIGN(Value * y, Product(x, w));
+    NN_ASSIGN(y, WithBias(y, true));
+    return ReplaceConversions(y);
+  }
+
+  Result<bool> InTwo(Value* x, Value* w, double most_low) {
+    if (!converted_ || most_low + MostOfBias() > kMostExact) {
+      NN_ASSIGN(Value* const y, PartialSum(x, w));
+      return FinishIntegers(y);
+    }
+    NN_ASSIGN(const Parts p, Split(x));
+    NN_ASSIGN(Value * high, Product(p.high, w));
+    NN_ASSIGN(Value * low, Product(p.low, w));
+    NN_ASSIGN(low, WithBias(low, true));
+    NN_ASSIGN(Value* const step, e_.Number(DType::kF32, kPart));
+    NN_ASSIGN(high, e_.Add("mul", {high, step}));
+    NN_ASSIGN(Value* const y, e_.Add("add", {high, low}));
+    return ReplaceConversions(y);
+  }
+
+  Result<bool> InFour(Value* x, Value* w) {
+    NN_ASSIGN(const Parts p, Split(w));
+    NN_ASSIGN(Value* const high, PartialSum(x, p.high));
+    NN_ASSIGN(Value* const low, PartialSum(x, p.low));
+    NN_ASSIGN(Value* const y, Joined(high, low));
+    return FinishIntegers(y);
+  }
+
+  Result<bool> ReplaceConversions(Value* y) {
+    const std::vector<Use> uses(node_.output()->uses().begin(), node_.output()->uses().end());
+    for (const Use& use : uses) {
+      Value* result = y;
+      if (use.node->Is("dequantize")) {
+        const Quant& q = *node_.output()->type().quant;
+        std::vector<int64_t> dims;
+        if (q.per_axis()) {
+          dims.assign(static_cast<size_t>(node_.output()->type().rank() - q.axis), 1);
+          dims[0] = static_cast<int64_t>(q.scales.size());
+        }
+        NN_ASSIGN(result, e_.Add("mul", {y, e_.Constant(Tensor::Of(dims, q.scales))}));
+      }
+      graph_.Replace(use.node, result);
+    }
+    graph_.Erase(&node_);
+    return true;
+  }
+
+  Result<Value*> Rounded(Value* x, Value* w) {
+    NN_ASSIGN(Value* const y, Product(x, w));
+    return e_.Add("cast", {y}, CastAttrs{.to = DType::kI32});
+  }
+
+  // 16 high + low, in i32.
+  Result<Value*> Joined(Value* high, Value* low) {
+    NN_ASSIGN(Value* const step, e_.Number(DType::kI32, kPart));
+    NN_ASSIGN(high, e_.Add("mul", {high, step}));
+    return e_.Add("add", {high, low});
+  }
+
+  // x w in i32, from the parts of x.
+  Result<Value*> PartialSum(Value* x, Value* w) {
+    NN_ASSIGN(const Parts p, Split(x));
+    NN_ASSIGN(Value* const high, Rounded(p.high, w));
+    NN_ASSIGN(Value* const low, Rounded(p.low, w));
+    return Joined(high, low);
+  }
+
+  Result<bool> FinishIntegers(Value* y) {
+    NN_ASSIGN(y, WithBias(y, false));
+    if (!converted_) return e_.Replace(y);
+    NN_ASSIGN(Value* const real, e_.Add("cast", {y}, CastAttrs{}));
+    return ReplaceConversions(real);
+  }
+
+  Graph& graph_;
+  Node& node_;
+  Expansion e_;
+  bool is_conv_;
+  bool converted_ = false;  // OnlyConverted()
+};
+
+}  // namespace
+
+Result<bool> ExpandIntegerProduct(Graph& graph, Node& node) {
+  return IntegerProduct(graph, node).Run();
+}
+
+Result<bool> UnscaleIntegerProduct(Graph& graph, Node& node) {
+  if (!node.output()->type().quantized()) return false;
+  return IntegerProduct(graph, node).RunConverted();
+}
+
+Result<bool> ExpandDynamicQuantize(Graph& graph, Node& node) {
+  Value* const x = node.input(0);
+  Expansion e(graph, node);
+  NN_ASSIGN(Value* const none, e.Number(DType::kF32, 0));
+  NN_ASSIGN(Value* const one, e.Number(DType::kF32, 1));
+  NN_ASSIGN(Value* const most, e.Number(DType::kF32, 255));
+  NN_ASSIGN(Value * low, e.Add("reduce_min", {x}, ReduceAttrs{{}, false}));
+  NN_ASSIGN(low, e.Add("minimum", {low, none}));
+  NN_ASSIGN(Value * high, e.Add("reduce_max", {x}, ReduceAttrs{{}, false}));
+  NN_ASSIGN(high, e.Add("maximum", {high, none}));
+  NN_ASSIGN(Value* const range, e.Add("sub", {high, low}));
+  NN_ASSIGN(Value* const empty, e.Add("equal", {range, none}));
+  NN_ASSIGN(Value * scale, e.Add("div", {range, most}));
+  NN_ASSIGN(scale, e.Add("select", {empty, one, scale}));
+  const auto to_byte = [&](Value* v) { return e.Add("clip", {v}, ClipAttrs{0, 255}); };
+  NN_ASSIGN(Value * zero, e.Add("div", {low, scale}));
+  NN_ASSIGN(zero, e.Add("sub", {none, zero}));
+  NN_ASSIGN(zero, e.Add("round", {zero}));
+  NN_ASSIGN(zero, to_byte(zero));
+  NN_ASSIGN(Value * y, e.Add("div", {x, scale}));
+  NN_ASSIGN(y, e.Add("round", {y}));
+  // Without NaN, the zero point is a whole number.
+  NN_ASSIGN(y, e.Add("add", {y, zero}));
+  NN_ASSIGN(y, to_byte(y));
+  NN_ASSIGN(y, e.Add("cast", {y}, CastAttrs{.to = DType::kU8}));
+  if (node.outputs().size() > 1) e.ReplaceOutput(1, scale);
+  if (node.outputs().size() > 2) {
+    NN_ASSIGN(zero, e.Add("cast", {zero}, CastAttrs{.to = DType::kU8}));
+    e.ReplaceOutput(2, zero);
+  }
+  return e.Replace(y);
+}
+
+}  // namespace nn

@@ -1,0 +1,80 @@
+// resize of known sizes as sums of gathered elements.
+#include <algorithm>
+
+#include "ir/op_def.h"
+#include "ops/array/arrange/gather.h"
+#include "ops/nn/resize/resize.h"
+#include "rewrite/expand/index.h"
+
+namespace nn {
+namespace {
+
+// The taps that become nodes each.
+constexpr int64_t kMostTaps = 64;
+
+Result<Value*> Along(Expansion& e, Value* x, int64_t at, const ResizeAxis& axis) {
+  Value* sum = nullptr;
+  std::vector<int64_t> dims(static_cast<size_t>(x->type().rank()), 1);
+  dims[static_cast<size_t>(at)] = axis.size();
+  for (int64_t t = 0; t < axis.taps; ++t) {
+    std::vector<int32_t> index;
+    std::vector<float> weight;
+    for (int64_t i = 0; i < axis.size(); ++i) {
+      const auto tap = static_cast<size_t>(i * axis.taps + t);
+      index.push_back(static_cast<int32_t>(axis.index[tap]));
+      weight.push_back(axis.weight[tap]);
+    }
+    NN_ASSIGN(Value * v, e.Add("gather", {x, e.Constant(Tensor::Of({axis.size()}, index))},
+                               GatherAttrs{at, 0}));
+    if (axis.taps > 1) {
+      NN_ASSIGN(v, e.Add("mul", {v, e.Constant(Tensor::Of(dims, weight))}));
+    }
+    if (sum != nullptr) {
+      NN_ASSIGN(v, e.Add("add", {sum, v}));
+    }
+    sum = v;
+  }
+  return sum;
+}
+
+}  // namespace
+
+Result<bool> ExpandResize(Graph& graph, Node& node) {
+  const auto& a = node.attrs<ResizeAttrs>();
+  const Type& x = node.input(0)->type();
+  const auto input = ConstDims(SpatialDims(*x.dims, a.layout));
+  const auto sizes = ConstDims(a.sizes);
+  if (node.inputs().size() > 1 || !input || !sizes) return false;
+  if (!ElementsWithin(*input, kMostElements)) return false;
+  if (a.mode != ResizeMode::kNearest && (x.quantized() || x.dtype != DType::kF32)) return false;
+  const ResizeNumbers numbers{a.scales, *sizes, a.roi};
+  NN_ASSIGN(const auto output, ResizedSizes(a, numbers, *input));
+  if (!ElementsWithin(output, kMostElements)) return false;
+  NN_ASSIGN(const auto axes, ResizeAxes(a, node.arithmetic(), numbers, *input, output));
+  bool inside = true;
+  for (const ResizeAxis& axis : axes) {
+    if (axis.taps > kMostTaps) return false;
+    inside &=
+        std::none_of(axis.outside.begin(), axis.outside.end(), [](uint8_t o) { return o != 0; });
+  }
+  if (!inside && (x.quantized() || x.dtype != DType::kF32)) return false;
+  Expansion e(graph, node);
+  Value* y = node.input(0);
+  const int64_t first = FirstSpatialAxis(a.layout);
+  for (size_t k = axes.size(); k-- > 0;) {
+    if (axes[k].IsIdentity((*input)[k])) continue;
+    NN_ASSIGN(y, Along(e, y, first + static_cast<int64_t>(k), axes[k]));
+  }
+  for (size_t k = 0; !inside && k < axes.size(); ++k) {
+    std::vector<int64_t> dims(static_cast<size_t>(x.rank()), 1);
+    dims[static_cast<size_t>(first) + k] = axes[k].size();
+    NN_ASSIGN(TensorBuilder outside, TensorBuilder::Create(DType::kBool, dims));
+    for (int64_t i = 0; i < axes[k].size(); ++i)
+      outside.SetInt(i, axes[k].outside[static_cast<size_t>(i)] != 0 ? 1 : 0);
+    NN_ASSIGN(Value* const value, e.Number(DType::kF32, a.extrapolation_value));
+    NN_ASSIGN(y, e.Add("select", {e.Constant(outside.Finish()), value, y}));
+  }
+  return e.Replace(y);
+}
+
+}  // namespace nn

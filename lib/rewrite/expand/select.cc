@@ -1,0 +1,191 @@
+// Expansions that select elements.
+#include <limits>
+#include <numeric>
+#include <utility>
+
+#include "ir/op_def.h"
+#include "ops/array/arrange/concat.h"
+#include "ops/array/arrange/gather.h"
+#include "ops/array/arrange/slice.h"
+#include "ops/array/generate.h"
+#include "ops/array/shape.h"
+#include "ops/math/elementwise/elementwise.h"
+#include "ops/nn/softmax.h"
+#include "ops/reduce/selection.h"
+#include "ops/support/types.h"
+#include "rewrite/expand/index.h"
+#include "rewrite/legalize.h"
+#include "rewrite/rewrite.h"
+
+namespace nn {
+namespace {
+
+// Integers up to this are exact in float32.
+constexpr int64_t kExactIntegers = int64_t{1} << 24;
+// The size of an axis, which may count from the end; nullopt if it is not known.
+Result<std::optional<int64_t>> SizeOf(const Type& type, int64_t axis) {
+  NN_ASSIGN(const int at, NormalizeAxis(axis, type.rank()));
+  const Dim& size = type.dim(at);
+  return size.is_const() ? std::optional(size.value()) : std::nullopt;
+}
+
+}  // namespace
+
+Result<bool> ExpandHardmax(Graph& graph, Node& node) {
+  const Type& x = node.input(0)->type();
+  const int64_t axis = node.attrs<AlongAxisAttrs>().axis;
+  NN_ASSIGN(const auto size, SizeOf(x, axis));
+  if (!size || *size == 0 || x.dtype != DType::kF32) return false;
+  NN_ASSIGN(const int at, NormalizeAxis(axis, x.rank()));
+  Expansion e(graph, node);
+  NN_ASSIGN(Value* const index,
+            e.Add("arg_max", {node.input(0)}, ArgAttrs{.axis = at, .keep_dims = false}));
+  NN_ASSIGN(Value* const depth, e.Number(DType::kI64, static_cast<double>(*size)));
+  Value* const values = e.Constant(Tensor::Of<float>({2}, {0, 1}));
+  NN_ASSIGN(Value* const y,
+            e.Add("one_hot", {index, depth, values}, OneHotAttrs{.axis = at, .wrap = false}));
+  return e.Replace(y);
+}
+
+// Index i of the reversed axis is n - 1 - i, computed in float32, which all targets have.
+Result<bool> ExpandLastIndex(Graph& graph, Node& node) {
+  ArgAttrs a = node.attrs<ArgAttrs>();
+  const Type& x = node.input(0)->type();
+  NN_ASSIGN(const auto size, SizeOf(x, a.axis));
+  if (!a.select_last_index || !size || *size > kExactIntegers) return false;
+  NN_ASSIGN(a.axis, NormalizeAxis(a.axis, x.rank()));
+  a.select_last_index = false;
+  Expansion e(graph, node);
+  NN_ASSIGN(Value* const reversed, e.Add("reverse", {node.input(0)}, ReverseAttrs{{a.axis}}));
+  NN_ASSIGN(Value * y, e.Add(node.op_name(), {reversed}, a));
+  NN_ASSIGN(y, e.Add("cast", {y}, CastAttrs{.to = DType::kF32}));
+  NN_ASSIGN(Value* const last, e.Number(DType::kF32, static_cast<double>(*size - 1)));
+  NN_ASSIGN(y, e.Add("sub", {last, y}));
+  NN_ASSIGN(y, e.Add("cast", {y}, CastAttrs{.to = a.output_type}));
+  return e.Replace(y);
+}
+
+Result<bool> ExpandTrilu(Graph& graph, Node& node) {
+  const auto& a = node.attrs<TriluAttrs>();
+  const Type& x = node.input(0)->type();
+  const auto rank = x.rank();
+  if (x.quantized() || !(IsInteger(x.dtype) || IsFloat(x.dtype) || x.dtype == DType::kBool))
+    return false;
+  if (std::ranges::any_of(*x.dims, [](const Dim& d) { return d == 0; }))
+    return Expansion(graph, node).Replace(node.input(0));
+  const Dim &height = x.dim(rank - 2), &width = x.dim(rank - 1);
+  if (!height.is_const() || !width.is_const()) return false;
+  const int64_t rows = height.value(), columns = width.value();
+  if (!ElementsWithin({rows, columns}, kMostElements)) return false;
+  Expansion e(graph, node);
+  Value* mask = nullptr;
+  if (Value* const k = node.input(1); k == nullptr) {
+    NN_ASSIGN(TensorBuilder kept, TensorBuilder::Create(DType::kBool, {rows, columns}));
+    for (int64_t i = 0; i < rows * columns; ++i) {
+      // Compared without a sum, which could overflow.
+      const int64_t diagonal = i % columns - i / columns;
+      kept.SetInt(i, (a.upper ? diagonal >= a.k : diagonal <= a.k) ? 1 : 0);
+    }
+    mask = e.Constant(kept.Finish());
+  } else {
+    NN_ASSIGN(TensorBuilder diagonals, TensorBuilder::Create(k->dtype(), {rows, columns}));
+    for (int64_t i = 0; i < rows * columns; ++i) diagonals.SetInt(i, i % columns - i / columns);
+    NN_ASSIGN(mask,
+              e.Add(a.upper ? "greater_equal" : "less_equal", {e.Constant(diagonals.Finish()), k}));
+  }
+  NN_ASSIGN(Value* const zero, e.Number(x.dtype, 0));
+  NN_ASSIGN(Value* const y, e.Add("select", {mask, node.input(0), zero}));
+  return e.Replace(y);
+}
+
+// The index of its own batch, before each index vector.
+Result<bool> ExpandGatherBatches(Graph& graph, Node& node) {
+  const auto batches = static_cast<size_t>(node.attrs<GatherNdAttrs>().batch_dims);
+  const auto indices = node.input(1)->type().const_dims();
+  if (batches == 0 || !indices || indices->size() <= batches) return false;
+  std::vector<int64_t> dims = *indices;
+  const int64_t entries = std::exchange(dims.back(), static_cast<int64_t>(batches));
+  const DType dtype = node.input(1)->dtype();
+  if (entries == 0 || !ElementsWithin(dims, kMostElements)) return false;
+  const std::vector<int64_t> strides = Strides(dims);
+  NN_ASSIGN(TensorBuilder batch, TensorBuilder::Create(dtype, dims));
+  for (int64_t i = 0; i < batch.elements(); ++i) {
+    const auto axis = static_cast<size_t>(i % dims.back());
+    batch.SetInt(i, i / strides[axis] % dims[axis]);
+  }
+  Expansion e(graph, node);
+  NN_ASSIGN(Value* const all, e.Add("concat", {e.Constant(batch.Finish()), node.input(1)},
+                                    ConcatAttrs{std::ssize(dims) - 1}));
+  NN_ASSIGN(Value* const y, e.Add("gather_nd", {node.input(0), all}, GatherNdAttrs{}));
+  return e.Replace(y);
+}
+
+namespace {
+
+// The elements of the opposite order; of integers, their bits, since the lowest has no negative.
+Result<Value*> Opposite(Expansion& e, Value* x) {
+  if (IsFloat(x->dtype())) return e.Add("neg", {x});
+  NN_ASSIGN(Value* const ones, e.Number(x->dtype(), -1));
+  return e.Add("sub", {ones, x});
+}
+
+}  // namespace
+
+Result<bool> ExpandTopK(Graph& graph, Node& node) {
+  TopKAttrs a = node.attrs<TopKAttrs>();
+  Value *x = node.input(0), *k = node.input(1);
+  const Type type = x->type();
+  NN_ASSIGN(const int axis, NormalizeAxis(a.axis, type.rank()));
+  if (axis != type.rank() - 1) {
+    std::vector<int64_t> perm(static_cast<size_t>(type.rank()));
+    std::iota(perm.begin(), perm.end(), 0);
+    std::swap(perm[static_cast<size_t>(axis)], perm.back());
+    return RearrangeAround(graph, node, AxisMap::Permutation(perm));
+  }
+  const DType dtype = type.dtype;
+  const bool narrow = dtype == DType::kI8 || dtype == DType::kU8 || dtype == DType::kI16;
+  const bool whole = dtype == DType::kI32 || dtype == DType::kI64;
+  const bool list = !k->is_constant() && k->type().ranked() && k->type().rank() == 1;
+  const bool opposite = !a.largest;
+  if (!list && !opposite && node.outputs().size() > 1) return false;
+  if (opposite && (type.quantized() || !(narrow || whole || dtype == DType::kF32))) return false;
+  Expansion e(graph, node);
+  if (list) {
+    NN_ASSIGN(k, e.Add("reshape", {k}, ReshapeAttrs{{}, false}));
+  }
+  if (opposite) {
+    a.largest = true;
+    if (narrow) {
+      NN_ASSIGN(x, e.Add("cast", {x}, CastAttrs{.to = DType::kI32}));
+    }
+    NN_ASSIGN(x, Opposite(e, x));
+  }
+  NN_ASSIGN(Node* const sorted, e.AddNode("top_k", {x, k}, a, 2));
+  Value* y = sorted->output(0);
+  if (opposite) {
+    NN_ASSIGN(y, Opposite(e, y));
+    if (narrow) {
+      NN_ASSIGN(y, e.Add("cast", {y}, CastAttrs{.to = dtype}));
+    }
+  }
+  if (node.outputs().size() > 1) e.ReplaceOutput(1, sorted->output(1));
+  return e.Replace(y);
+}
+
+Result<bool> ExpandGatherElements(Graph& graph, Node& node) {
+  const auto x = node.input(0)->type().const_dims();
+  if (!x || x->empty()) return false;
+  const std::optional<int64_t> from = ElementsWithin(*x, std::numeric_limits<int32_t>::max());
+  if (!from) return false;
+  NN_ASSIGN(const int axis,
+            NormalizeAxis(node.attrs<GatherElementsAttrs>().axis, static_cast<int>(x->size())));
+  Expansion e(graph, node);
+  NN_ASSIGN(Value* const places, FlatPositions(e, node.input(1), *x, axis));
+  if (places == nullptr) return false;
+  NN_ASSIGN(Value* const flat,
+            e.Add("reshape", {node.input(0)}, ReshapeAttrs{{Dim(*from)}, false}));
+  NN_ASSIGN(Value* const y, e.Add("gather", {flat, places}, GatherAttrs{0, 0}));
+  return e.Replace(y);
+}
+
+}  // namespace nn
