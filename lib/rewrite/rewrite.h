@@ -9,8 +9,8 @@
 
 #include "base/status.h"
 #include "ir/attrs.h"
-#include "ir/axis_map.h"
 #include "ir/graph.h"
+#include "ir/types/axis_map.h"
 #include "ops/nn/conv.h"
 #include "ops/support/window.h"
 #include "rewrite/legalize.h"

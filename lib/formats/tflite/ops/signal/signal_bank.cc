@@ -24,7 +24,7 @@ namespace nn::tflite {
 namespace {
 
 constexpr int64_t kMostChannels = 1 << 14;
-constexpr int64_t kMostWeights = 1 << 22;
+constexpr int64_t kMaxBankWeights = 1 << 22;
 constexpr int64_t kLeastInt = std::numeric_limits<int32_t>::min();
 constexpr int64_t kMostInt = std::numeric_limits<int32_t>::max();
 
@@ -131,7 +131,7 @@ Status ImportSignalFilterBank(ImportContext& ctx) {
   int64_t columns = 1;
   for (size_t band = 0; band + 1 < widths.size(); ++band)
     columns = std::max(columns, width(band) + width(band + 1));
-  if (channels * columns > kMostWeights)
+  if (channels * columns > kMaxBankWeights)
     return UnsupportedError("{} channels of {} elements are unsupported", channels, columns);
   const auto size = static_cast<size_t>(channels * columns);
   std::vector<int64_t> positions(size, 0), factors(size, 0);
