@@ -63,14 +63,14 @@ tl::unexpected<Error> InternalError(fmt::format_string<A...> f, A&&... a) {
 #define NN_CONCAT(a, b) NN_CONCAT_INNER(a, b)
 
 // Returns the error of `expr` from the enclosing function if it has one.
-#define NN_RETURN_IF_ERROR(expr)                                          \
-  do {                                                                    \
-    if (auto nn_status = (expr); !nn_status)                              \
-      return ::tl::unexpected<::nn::Error>(std::move(nn_status).error()); \
+#define NN_RETURN_IF_ERROR(expr) NN_RETURN_IF_ERROR_INNER(NN_CONCAT(nn_status_, __COUNTER__), expr)
+#define NN_RETURN_IF_ERROR_INNER(tmp, expr)                                                    \
+  do {                                                                                         \
+    if (auto tmp = (expr); !tmp) return ::tl::unexpected<::nn::Error>(std::move(tmp).error()); \
   } while (false)
 
 // NN_ASSIGN(auto x, MakeX()); assigns the value of a Result, or returns its error.
-#define NN_ASSIGN(lhs, expr) NN_ASSIGN_INNER(NN_CONCAT(nn_result_, __LINE__), lhs, expr)
+#define NN_ASSIGN(lhs, expr) NN_ASSIGN_INNER(NN_CONCAT(nn_result_, __COUNTER__), lhs, expr)
 #define NN_ASSIGN_INNER(tmp, lhs, expr)                                   \
   auto tmp = (expr);                                                      \
   if (!tmp) return ::tl::unexpected<::nn::Error>(std::move(tmp).error()); \

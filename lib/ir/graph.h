@@ -224,8 +224,8 @@ class Graph {
   void RemoveInput(size_t i);
   // The value stays.
   void RemoveOutput(size_t i);
-  void RenameInput(size_t i, std::string name) { inputs_[i].name = std::move(name); }
-  void RenameOutput(size_t i, std::string name) { outputs_[i].name = std::move(name); }
+  void RenameInput(size_t i, std::string to) { inputs_[i].name = std::move(to); }
+  void RenameOutput(size_t i, std::string to) { outputs_[i].name = std::move(to); }
 
   // Adds a node before `before`, or at the end if null, with `output_count` new values of unknown
   // type. Does not infer types.

@@ -278,8 +278,8 @@ class OpRegistry {
       encodings_;
 };
 
-// All operators: every function Register<Family>Ops(OpRegistry&) in lib/ops is found by the
-// build. Made at the first call, which may come from any thread.
+// All operators: those of the families in ops/families.h. Made at the first call, which may come
+// from any thread.
 const OpRegistry& Ops();
 
 // Infers the output types of the node and merges them with the declared ones. kModel if a declared

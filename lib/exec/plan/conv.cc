@@ -8,6 +8,7 @@
 #include "exec/kernels/matrix_f32.h"
 #include "exec/kernels/window/depthwise_f32.h"
 #include "exec/plan/conv.h"
+#include "exec/plan/families.h"
 #include "exec/runtime/kernel_table.h"
 #include "exec/steps/blocks.h"
 #include "exec/steps/conv/conv_geometry.h"
@@ -158,12 +159,12 @@ class DepthwiseConvStep : public ConvStepBase {
         in.As<const float>(memory) + batch * static_cast<size_t>(InPositions(s)) * in.row_stride;
     std::array<const float*, kMaxRows> rows;
     size_t count = 0;
-    const int64_t reads = (static_cast<int64_t>(lines) - 1) * h.stride + h.kernel;
+    const int64_t read_lines = (static_cast<int64_t>(lines) - 1) * h.stride + h.kernel;
     // Lines are consecutive in the input if there is one plane and no dilation; otherwise there is
     // one line, and its rows are those of every plane.
     for (int64_t kd = 0; kd < d.kernel; ++kd) {
       const int64_t id = SourceOf(d, pd, kd);
-      for (int64_t r = 0; r < reads; ++r) {
+      for (int64_t r = 0; r < read_lines; ++r) {
         const int64_t ih = SourceOf(h, static_cast<int64_t>(line), r);
         rows[count++] = id < 0 || ih < 0 ? nullptr
                                          : x + static_cast<size_t>((id * h.input + ih) * w.input) *

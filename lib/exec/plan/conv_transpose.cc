@@ -8,6 +8,7 @@
 #include "base/checked_math.h"
 #include "exec/kernels/matrix_f32.h"
 #include "exec/kernels/window/depthwise_f32.h"
+#include "exec/plan/families.h"
 #include "exec/runtime/kernel_table.h"
 #include "exec/steps/blocks.h"
 #include "exec/steps/conv/conv_geometry.h"
@@ -354,7 +355,7 @@ class DepthwiseTransposeStep : public TransposeStepBase {
                              in.row_stride
                    : nullptr;
       }
-    const auto& sources = c[2]->sources;
+    const auto& columns = c[2]->sources;
     const size_t row = (batch * out_lines() + line) * static_cast<size_t>(s[2].output) +
                        static_cast<size_t>(c[2]->first + begin * axes[2].period);
     DepthwiseF32 r;
@@ -362,9 +363,9 @@ class DepthwiseTransposeStep : public TransposeStepBase {
     r.row_count = count;
     r.input_width = s[2].input;
     r.in_stride = in.row_stride;
-    r.kernel = static_cast<int64_t>(sources.size());
-    r.dilation = sources.size() < 2 ? 1 : sources[1] - sources[0];
-    r.pad = sources.empty() ? 0 : -sources[0];
+    r.kernel = static_cast<int64_t>(columns.size());
+    r.dilation = columns.size() < 2 ? 1 : columns[1] - columns[0];
+    r.pad = columns.empty() ? 0 : -columns[0];
     r.filter = PackedOf(memory, c);
     r.channels = static_cast<size_t>(g.groups);
     r.filter_stride = PackedSize(1, r.channels);

@@ -6,6 +6,7 @@
 #include "base/checked_math.h"
 #include "base/per_thread.h"
 #include "exec/kernels/fourier.h"
+#include "exec/plan/families.h"
 #include "exec/runtime/kernel_table.h"
 #include "ops/math/dft.h"
 #include "ops/math/fourier_rows.h"

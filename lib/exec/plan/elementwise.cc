@@ -4,6 +4,7 @@
 #include <array>
 
 #include "exec/plan/array/rows.h"
+#include "exec/plan/families.h"
 #include "exec/plan/norm.h"
 #include "exec/plan/quant/elementwise_8bit.h"
 #include "exec/runtime/kernel_table.h"

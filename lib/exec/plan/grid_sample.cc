@@ -5,6 +5,7 @@
 
 #include "base/checked_math.h"
 #include "exec/kernels/window/grid_sample.h"
+#include "exec/plan/families.h"
 #include "exec/runtime/kernel_table.h"
 #include "ops/nn/resize/grid_sample.h"
 

@@ -11,6 +11,7 @@
 #include "exec/kernels/int8/matrix_i8.h"
 #include "exec/kernels/matrix_f32.h"
 #include "exec/kernels/move/transpose.h"
+#include "exec/plan/families.h"
 #include "exec/plan/quant/elementwise_8bit.h"
 #include "exec/runtime/kernel_table.h"
 #include "exec/steps/blocks.h"

@@ -4,6 +4,7 @@
 #include <string>
 #include <type_traits>
 
+#include "exec/plan/families.h"
 #include "exec/plan/norm.h"
 #include "exec/runtime/kernel_table.h"
 #include "exec/steps/conv/row_plan.h"

@@ -6,6 +6,7 @@
 #include "base/checked_math.h"
 #include "exec/kernels/elementwise.h"
 #include "exec/kernels/window/pool.h"
+#include "exec/plan/families.h"
 #include "exec/runtime/kernel_table.h"
 #include "exec/steps/blocks.h"
 #include "exec/steps/conv/conv_geometry.h"

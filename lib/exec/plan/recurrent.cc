@@ -2,6 +2,7 @@
 // steps first, then step by step the products with the state and the gates.
 #include <cmath>
 
+#include "exec/plan/families.h"
 #include "exec/runtime/kernel_table.h"
 #include "exec/steps/recurrent_steps.h"
 #include "ops/recurrent/gates.h"

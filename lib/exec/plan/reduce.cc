@@ -9,6 +9,7 @@
 #include "base/per_thread.h"
 #include "exec/kernels/elementwise.h"
 #include "exec/kernels/reduce.h"
+#include "exec/plan/families.h"
 #include "exec/runtime/kernel_table.h"
 #include "exec/runtime/planning/plan.h"
 #include "exec/steps/conv/row_plan.h"

@@ -6,6 +6,7 @@
 #include "base/checked_math.h"
 #include "exec/kernels/window/resample.h"
 #include "exec/plan/array/movement.h"
+#include "exec/plan/families.h"
 #include "exec/runtime/kernel_table.h"
 #include "ops/nn/resize/resize.h"
 

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "exec/kernels/window/roi.h"
+#include "exec/plan/families.h"
 #include "exec/runtime/kernel_table.h"
 #include "ops/nn/detect/roi.h"
 

@@ -6,6 +6,7 @@
 #include "exec/kernels/elementwise.h"
 #include "exec/kernels/reduce.h"
 #include "exec/kernels/softmax.h"
+#include "exec/plan/families.h"
 #include "exec/runtime/kernel_table.h"
 #include "exec/runtime/planning/plan.h"
 #include "numeric/scalar_functions.h"

@@ -1,5 +1,4 @@
-// The list of kernels: every function Add<Family>Kernels(std::vector<KernelInfo>&) in lib/exec/plan
-// is found by the build.
+// The list of kernels: those of the families in exec/plan/families.h.
 #pragma once
 
 #include <vector>

@@ -1,9 +1,8 @@
 // Families of operators in a format. Each file in lib/formats/<format>/ops/ implements one family:
 // import, export, and the reasons why some nodes cannot be exported. It defines `Family
-// <Name>Family()`, which the build finds: it generates Families() from all of these functions. No
-// operator is in two families.
+// <Name>Family()`, which formats/<format>/family.h lists. No operator is in two families.
 //
-// Design: docs/design/005-generated-registries.md.
+// Design: docs/design/005-lists-of-families.md.
 #pragma once
 
 #include <span>

@@ -7,6 +7,7 @@
 #include "ops/array/arrange/join_axes.h"
 #include "ops/array/arrange/permute.h"
 #include "ops/array/reshape_to.h"
+#include "ops/families.h"
 #include "ops/support/domain.h"
 #include "ops/support/movement.h"
 #include "ops/support/types.h"

@@ -4,6 +4,7 @@
 
 #include "ir/op_def.h"
 #include "ops/array/arrange/slice.h"
+#include "ops/families.h"
 #include "ops/reduce/reduce.h"
 
 namespace nn {

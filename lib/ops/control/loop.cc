@@ -7,6 +7,7 @@
 #include "ir/eval.h"
 #include "ir/op_def.h"
 #include "ops/control/region.h"
+#include "ops/families.h"
 #include "ops/support/types.h"
 
 namespace nn {

@@ -8,6 +8,7 @@
 #include "base/text/text.h"
 #include "ir/eval.h"
 #include "ir/op_def.h"
+#include "ops/families.h"
 #include "ops/support/domain.h"
 
 namespace nn {

@@ -5,6 +5,7 @@
 
 #include "ir/op_def.h"
 #include "ir/types/one_nan.h"
+#include "ops/families.h"
 #include "ops/math/elementwise/impl.h"
 #include "ops/support/types.h"
 

@@ -8,6 +8,7 @@
 
 #include "base/checked_math.h"
 #include "ir/op_def.h"
+#include "ops/families.h"
 #include "ops/support/composition.h"
 #include "ops/support/movement.h"
 #include "ops/support/reals.h"

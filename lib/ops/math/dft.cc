@@ -6,6 +6,7 @@
 
 #include "base/checked_math.h"
 #include "ir/op_def.h"
+#include "ops/families.h"
 #include "ops/math/fourier.h"
 #include "ops/math/fourier_rows.h"
 #include "ops/reduce/reduction.h"

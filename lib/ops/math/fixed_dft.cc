@@ -10,6 +10,7 @@
 #include "base/arith.h"
 #include "ir/op_def.h"
 #include "numeric/doubles.h"
+#include "ops/families.h"
 #include "ops/support/movement.h"
 #include "ops/support/types.h"
 

@@ -8,6 +8,7 @@
 #include "base/checked_math.h"
 #include "ir/op_def.h"
 #include "ops/array/shape.h"
+#include "ops/families.h"
 #include "ops/quant/quantized.h"
 #include "ops/quant/requant.h"
 #include "ops/support/broadcast.h"
@@ -24,9 +25,9 @@ std::span<const AttrField> MatmulAttrs::Fields() {
 }
 
 int64_t MatmulGeometry::batch_count() const {
-  int64_t n = 1;
-  for (const int64_t d : batch) n *= d;
-  return n;
+  int64_t count = 1;
+  for (const int64_t d : batch) count *= d;
+  return count;
 }
 
 namespace {

@@ -7,6 +7,7 @@
 #include "base/arith.h"
 #include "ir/op_def.h"
 #include "numeric/doubles.h"
+#include "ops/families.h"
 #include "ops/support/domain.h"
 #include "ops/support/movement.h"
 #include "ops/support/types.h"

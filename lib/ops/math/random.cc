@@ -9,6 +9,7 @@
 #include "ir/op_def.h"
 #include "numeric/philox.h"
 #include "numeric/scalar_functions.h"
+#include "ops/families.h"
 #include "ops/support/domain.h"
 #include "ops/support/movement.h"
 #include "ops/support/types.h"

@@ -5,6 +5,7 @@
 
 #include "ir/op_def.h"
 #include "ir/text/number.h"
+#include "ops/families.h"
 #include "ops/math/elementwise/elementwise.h"
 #include "ops/nn/norm.h"
 #include "ops/reduce/reduce.h"

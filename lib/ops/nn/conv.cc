@@ -4,6 +4,7 @@
 
 #include "base/checked_math.h"
 #include "ir/op_def.h"
+#include "ops/families.h"
 #include "ops/nn/conv_eval.h"
 #include "ops/quant/quantized.h"
 #include "ops/support/index.h"

@@ -6,6 +6,7 @@
 
 #include "base/checked_math.h"
 #include "ir/op_def.h"
+#include "ops/families.h"
 #include "ops/nn/conv_eval.h"
 #include "ops/support/array_shape.h"
 #include "ops/support/index.h"

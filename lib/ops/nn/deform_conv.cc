@@ -7,6 +7,7 @@
 #include "base/arith.h"
 #include "base/checked_math.h"
 #include "ir/op_def.h"
+#include "ops/families.h"
 #include "ops/nn/conv.h"
 #include "ops/support/composition.h"
 #include "ops/support/index.h"

@@ -10,6 +10,7 @@
 #include "ir/op_def.h"
 #include "ops/array/arrange/tile.h"
 #include "ops/array/shape.h"
+#include "ops/families.h"
 #include "ops/nn/moments.h"
 #include "ops/reduce/reduce.h"
 #include "ops/reduce/reduction.h"

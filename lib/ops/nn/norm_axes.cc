@@ -7,6 +7,7 @@
 #include "ir/op_def.h"
 #include "numeric/double_functions.h"
 #include "numeric/scalar_functions.h"
+#include "ops/families.h"
 #include "ops/nn/moments.h"
 #include "ops/nn/norm.h"
 #include "ops/quant/fixed_point.h"

@@ -9,6 +9,7 @@
 #include "ir/op_def.h"
 #include "numeric/double_functions.h"
 #include "numeric/scalar_functions.h"
+#include "ops/families.h"
 #include "ops/quant/quantized.h"
 #include "ops/reduce/reduction.h"
 #include "ops/support/index.h"

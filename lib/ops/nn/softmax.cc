@@ -3,6 +3,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "ops/families.h"
 #include "ops/math/elementwise/elementwise.h"
 #include "ops/reduce/reduce.h"
 #include "ops/support/reals.h"

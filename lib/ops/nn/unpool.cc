@@ -4,6 +4,7 @@
 
 #include "base/checked_math.h"
 #include "ir/op_def.h"
+#include "ops/families.h"
 #include "ops/nn/pool.h"
 #include "ops/support/domain.h"
 #include "ops/support/index.h"

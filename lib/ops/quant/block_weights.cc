@@ -20,8 +20,8 @@ void BlockWeights::Compute(size_t offset, std::span<std::byte> to) const {
     const int64_t last = std::min(columns, at % columns + end - at);
     const size_t of_row = row_block[static_cast<size_t>(row)];
     for (int64_t c = at % columns; c < last; ++c, ++at, out += size) {
-      const size_t block = of_row + column_block[static_cast<size_t>(c)];
-      const float v = (static_cast<float>(Integer(row, c)) - zero(block)) * scales[block];
+      const size_t scale = of_row + column_block[static_cast<size_t>(c)];
+      const float v = (static_cast<float>(Integer(row, c)) - zero(scale)) * scales[scale];
       const uint16_t half = type == DType::kF32   ? uint16_t{0}
                             : type == DType::kF16 ? FloatToHalf(v)
                                                   : FloatToBfloat16(v);

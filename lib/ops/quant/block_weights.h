@@ -40,7 +40,7 @@ class BlockWeights : public DeferredBytes {
   // The scale of an element is the one at row_block[row] + column_block[column].
   std::vector<uint32_t> row_block, column_block;
 
-  float zero(size_t block) const { return zeros[zeros.size() == 1 ? 0 : block]; }
+  float zero(size_t scale) const { return zeros[zeros.size() == 1 ? 0 : scale]; }
   int Integer(int64_t row, int64_t column) const {
     const int64_t bit = (row * row_step + column * column_step) * bits;
     const auto byte = std::to_integer<int>(integers.data()[bit / 8]);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "ir/op_def.h"
+#include "ops/families.h"
 #include "ops/math/elementwise/elementwise.h"
 #include "ops/reduce/reduce.h"
 #include "ops/reduce/reduction.h"

@@ -7,6 +7,7 @@
 
 #include "ir/types/small_float.h"
 #include "ir/verify.h"
+#include "ops/families.h"
 #include "ops/math/elementwise/elementwise.h"
 #include "ops/math/elementwise/impl.h"
 #include "ops/quant/dynamic_scale.h"

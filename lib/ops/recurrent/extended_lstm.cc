@@ -7,6 +7,7 @@
 #include "base/checked_math.h"
 #include "numeric/functions-inl.h"
 #include "numeric/scalar.h"
+#include "ops/families.h"
 #include "ops/recurrent/extended_lstm_quant.h"
 #include "ops/recurrent/operand_shape.h"
 #include "ops/recurrent/unroll.h"

@@ -10,6 +10,7 @@
 #include "base/text/text.h"
 #include "numeric/functions-inl.h"
 #include "numeric/scalar.h"
+#include "ops/families.h"
 #include "ops/quant/quantized.h"
 #include "ops/recurrent/function_f64.h"
 #include "ops/recurrent/lstm_quant.h"

@@ -7,6 +7,7 @@
 #include "base/checked_math.h"
 #include "ir/op_def.h"
 #include "numeric/fingerprint.h"
+#include "ops/families.h"
 #include "ops/support/types.h"
 
 namespace nn {

@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "ir/op_def.h"
+#include "ops/families.h"
 #include "ops/quant/quantized.h"
 #include "ops/reduce/quant_reduce.h"
 #include "ops/reduce/reduction.h"

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "ir/op_def.h"
+#include "ops/families.h"
 #include "ops/reduce/reduction.h"
 #include "ops/support/domain.h"
 #include "ops/support/movement.h"

@@ -9,6 +9,7 @@
 
 #include "base/checked_math.h"
 #include "ir/op_def.h"
+#include "ops/families.h"
 #include "ops/reduce/forest.h"
 #include "ops/support/domain.h"
 #include "ops/support/reals.h"

@@ -1,7 +1,7 @@
 // The requirements of operators on the contents of their inputs. Input generators draw from these
 // domains (passes/facts/input_domains.h), so that a model with indices, shapes or logarithms can be
 // run without real data. Each family declares the requirements of its operators in a function
-// Add<Family>Domains(DomainTable& domains), which the build finds.
+// Add<Family>Domains(DomainTable& domains) (ops/families.h).
 //
 // Design: docs/design/033-seeded-inputs.md.
 #pragma once

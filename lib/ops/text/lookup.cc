@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "ir/op_def.h"
+#include "ops/families.h"
 #include "ops/support/movement.h"
 #include "ops/support/types.h"
 

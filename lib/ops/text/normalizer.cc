@@ -3,6 +3,7 @@
 
 #include "base/text/text.h"
 #include "base/text/unicode.h"
+#include "ops/families.h"
 #include "ops/support/types.h"
 #include "ops/text/text.h"
 #include "ops/text/text_impl.h"

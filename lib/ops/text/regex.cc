@@ -2,6 +2,7 @@
 #include <re2/re2.h>
 
 #include "base/text/text.h"
+#include "ops/families.h"
 #include "ops/math/elementwise/impl.h"
 #include "ops/text/text.h"
 #include "ops/text/text_impl.h"

@@ -1,6 +1,7 @@
 // skip_gram.
 #include <algorithm>
 
+#include "ops/families.h"
 #include "ops/support/types.h"
 #include "ops/text/text.h"
 #include "ops/text/text_impl.h"

@@ -7,6 +7,7 @@
 #include "base/text/text.h"
 #include "base/text/unicode.h"
 #include "ir/eval.h"
+#include "ops/families.h"
 #include "ops/support/broadcast.h"
 #include "ops/text/text_impl.h"
 

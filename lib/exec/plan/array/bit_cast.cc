@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "base/checked_math.h"
+#include "exec/plan/families.h"
 #include "exec/runtime/kernel_table.h"
 #include "ir/tensor.h"
 #include "ir/types/one_nan.h"

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "exec/plan/array/movement.h"
+#include "exec/plan/families.h"
 #include "exec/runtime/kernel_table.h"
 #include "exec/steps/indices.h"
 #include "ops/array/arrange/gather.h"
@@ -14,7 +15,7 @@
 namespace nn {
 namespace {
 
-constexpr size_t kItemBytes = 65536;
+constexpr size_t kGatherItemBytes = 65536;
 
 // Piece (b, o, i) of the result is the piece of x at offset, in pieces, (b * outer + o) * step +
 // sum over d of indices[b, i, d] * strides[d]
@@ -94,7 +95,7 @@ bool SetPieces(PlanContext& ctx, size_t first, GatherStep& step) {
   } else {
     return false;  // single elements of strided rows
   }
-  step.block = FitIn(kItemBytes, step.rows * step.run);
+  step.block = FitIn(kGatherItemBytes, step.rows * step.run);
   return true;
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/checked_math.h"
 #include "exec/kernels/move/move.h"
+#include "exec/plan/families.h"
 #include "exec/runtime/kernel_table.h"
 #include "ops/array/generate.h"
 #include "ops/support/types.h"

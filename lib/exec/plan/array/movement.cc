@@ -10,6 +10,7 @@
 #include "base/checked_math.h"
 #include "exec/kernels/move/move.h"
 #include "exec/plan/array/movement.h"
+#include "exec/plan/families.h"
 #include "exec/runtime/alias.h"
 #include "exec/runtime/kernel_table.h"
 #include "ir/eval.h"

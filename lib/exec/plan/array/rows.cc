@@ -5,6 +5,7 @@
 
 #include "exec/kernels/move/rows.h"
 #include "exec/plan/array/rows.h"
+#include "exec/plan/families.h"
 #include "exec/runtime/kernel_table.h"
 #include "exec/steps/blocks.h"
 #include "exec/steps/post_ops.h"

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "base/checked_math.h"
+#include "exec/plan/families.h"
 #include "exec/runtime/kernel_table.h"
 #include "ops/reduce/scan.h"
 #include "ops/support/types.h"

@@ -4,6 +4,7 @@
 
 #include "base/checked_math.h"
 #include "exec/kernels/move/move.h"
+#include "exec/plan/families.h"
 #include "exec/runtime/kernel_table.h"
 #include "exec/steps/blocks.h"
 #include "exec/steps/copy_step.h"

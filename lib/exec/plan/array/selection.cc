@@ -8,6 +8,7 @@
 #include "base/checked_math.h"
 #include "base/per_thread.h"
 #include "exec/kernels/move/arg.h"
+#include "exec/plan/families.h"
 #include "exec/runtime/kernel_table.h"
 #include "exec/steps/top_k.h"
 #include "ops/nn/softmax.h"

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "exec/kernels/move/transpose.h"
+#include "exec/plan/families.h"
 #include "exec/runtime/kernel_table.h"
 #include "ops/array/shape.h"
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "exec/kernels/int8/quantize.h"
+#include "exec/plan/families.h"
 #include "exec/runtime/kernel_table.h"
 #include "exec/steps/blocks.h"
 #include "ops/quant/dynamic_scale.h"

@@ -9,6 +9,7 @@
 #include "base/checked_math.h"
 #include "exec/kernels/int8/binary_i8.h"
 #include "exec/kernels/int8/quantize.h"
+#include "exec/plan/families.h"
 #include "exec/plan/quant/elementwise_8bit.h"
 #include "exec/runtime/kernel_table.h"
 #include "exec/steps/blocks.h"

@@ -16,6 +16,7 @@
 #include "base/checked_math.h"
 #include "base/per_thread.h"
 #include "exec/kernels/int8/matrix_i8.h"
+#include "exec/plan/families.h"
 #include "exec/runtime/kernel_table.h"
 #include "exec/steps/blocks.h"
 #include "exec/steps/conv/conv_geometry.h"

@@ -10,6 +10,7 @@
 #include "ops/array/arrange/pad.h"
 #include "ops/array/arrange/slice.h"
 #include "ops/array/shape.h"
+#include "ops/families.h"
 #include "ops/support/domain.h"
 #include "ops/support/movement.h"
 #include "ops/support/types.h"

@@ -7,6 +7,7 @@
 #include "ir/graph.h"
 #include "ir/op_def.h"
 #include "ops/array/shape.h"
+#include "ops/families.h"
 #include "ops/nn/conv_transpose.h"
 #include "ops/support/domain.h"
 #include "ops/support/index.h"

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "ir/op_def.h"
+#include "ops/families.h"
 #include "ops/quant/requant.h"
 #include "ops/support/array_shape.h"
 #include "ops/support/domain.h"

@@ -6,6 +6,7 @@
 
 #include "base/checked_math.h"
 #include "ir/op_def.h"
+#include "ops/families.h"
 #include "ops/support/domain.h"
 #include "ops/support/movement.h"
 #include "ops/support/types.h"

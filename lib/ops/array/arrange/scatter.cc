@@ -7,6 +7,7 @@
 
 #include "ir/op_def.h"
 #include "ops/array/arrange/gather.h"
+#include "ops/families.h"
 #include "ops/support/domain.h"
 #include "ops/support/movement.h"
 #include "ops/support/types.h"

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "ir/op_def.h"
+#include "ops/families.h"
 #include "ops/support/domain.h"
 
 namespace nn {

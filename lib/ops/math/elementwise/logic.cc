@@ -2,6 +2,7 @@
 #include <cmath>
 #include <map>
 
+#include "ops/families.h"
 #include "ops/math/elementwise/elementwise.h"
 #include "ops/math/elementwise/impl.h"
 #include "ops/support/broadcast.h"

@@ -9,6 +9,7 @@
 #include "numeric/functions-inl.h"
 #include "numeric/functions.h"
 #include "numeric/scalar.h"
+#include "ops/families.h"
 #include "ops/math/elementwise/elementwise.h"
 #include "ops/math/elementwise/impl.h"
 

@@ -12,6 +12,7 @@
 #include "ops/array/arrange/tile.h"
 #include "ops/array/shape.h"
 #include "ops/array/shape_of.h"
+#include "ops/families.h"
 #include "ops/math/elementwise/elementwise.h"
 #include "ops/math/matmul.h"
 #include "ops/nn/softmax.h"

@@ -9,6 +9,7 @@
 #include "base/checked_math.h"
 #include "ir/op_def.h"
 #include "numeric/scalar_functions.h"
+#include "ops/families.h"
 #include "ops/support/composition.h"
 #include "ops/support/reals.h"
 #include "ops/support/types.h"

@@ -8,6 +8,7 @@
 #include "ops/array/arrange/concat.h"
 #include "ops/array/arrange/slice.h"
 #include "ops/array/shape.h"
+#include "ops/families.h"
 #include "ops/support/composition.h"
 #include "ops/support/types.h"
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/checked_math.h"
+#include "ops/families.h"
 #include "ops/support/domain.h"
 #include "ops/support/types.h"
 

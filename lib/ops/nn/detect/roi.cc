@@ -9,6 +9,7 @@
 #include "base/arith.h"
 #include "base/checked_math.h"
 #include "ir/op_def.h"
+#include "ops/families.h"
 #include "ops/nn/detect/roi_samples.h"
 #include "ops/support/composition.h"
 #include "ops/support/domain.h"

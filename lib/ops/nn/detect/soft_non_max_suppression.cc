@@ -11,6 +11,7 @@
 #include "ir/op_def.h"
 #include "numeric/functions-inl.h"
 #include "numeric/scalar.h"
+#include "ops/families.h"
 #include "ops/support/domain.h"
 #include "ops/support/types.h"
 
