@@ -110,7 +110,7 @@ std::string EditVerificationText(const Verification& v) {
 }
 
 std::string EditedText(const ConvertReport& r) {
-  return r.written ? "edited: all else was copied, not converted\n" : "";
+  return r.written ? "edited in place; the rest of the file is unchanged\n" : "";
 }
 
 // The lines after the first one of a report.

@@ -47,8 +47,8 @@ std::string RealText(T value) {
 
 // The bytes of the character at i if it is to be escaped, else 0. Those of ASCII below U+0020 are
 // escaped already in strings, and separate values outside.
-size_t EscapedLength(std::string_view json, size_t i) {
-  return static_cast<uint8_t>(json[i]) < 0x20 ? 0 : ControlLength(json.substr(i));
+size_t EscapedLength(std::string_view text, size_t i) {
+  return static_cast<uint8_t>(text[i]) < 0x20 ? 0 : ControlLength(text.substr(i));
 }
 
 }  // namespace

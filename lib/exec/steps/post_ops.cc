@@ -22,22 +22,22 @@ std::vector<int64_t> Padded(const std::vector<int64_t>& shape, size_t rank) {
 AxisGroups::AxisGroups(const std::vector<int64_t>& result,
                        std::span<const std::vector<int64_t>> operands, bool joins_rows)
     : rank_(result.size()) {
-  enum class Use : uint8_t { kUnknown, kFull, kRepeated };
+  enum class Form : uint8_t { kUnknown, kFull, kRepeated };
   std::vector<std::vector<int64_t>> shapes;
   for (const auto& shape : operands) shapes.push_back(Padded(shape, rank_));
-  std::vector<Use> uses(shapes.size(), Use::kUnknown);
+  std::vector<Form> uses(shapes.size(), Form::kUnknown);
   starts_.assign(rank_, true);
   for (size_t axis = rank_; axis-- > 0;) {
-    std::vector<Use> here(shapes.size(), Use::kUnknown);
+    std::vector<Form> here(shapes.size(), Form::kUnknown);
     bool joins = axis + 1 < rank_ && (joins_rows || axis + 2 < rank_);
     for (size_t i = 0; i < shapes.size(); ++i) {
       if (result[axis] != 1)
-        here[i] = shapes[i][axis] == result[axis] ? Use::kFull : Use::kRepeated;
-      joins &= here[i] == Use::kUnknown || uses[i] == Use::kUnknown || here[i] == uses[i];
+        here[i] = shapes[i][axis] == result[axis] ? Form::kFull : Form::kRepeated;
+      joins &= here[i] == Form::kUnknown || uses[i] == Form::kUnknown || here[i] == uses[i];
     }
     if (axis + 1 < rank_) starts_[axis + 1] = !joins;
     for (size_t i = 0; i < shapes.size(); ++i)
-      if (!joins || uses[i] == Use::kUnknown) uses[i] = here[i];
+      if (!joins || uses[i] == Form::kUnknown) uses[i] = here[i];
   }
 }
 

@@ -68,9 +68,9 @@ void InputProductsStep::Run(const Memory& memory, size_t item) const {
 
 void RecurrentStep::Cut(bool has_lengths) {
   constexpr size_t kProducts = size_t{1} << 16;  // per work item: fewer are not worth a thread
-  const size_t products = s.rows() * s.units * std::min(blocks.block, s.batch);
+  const size_t multiplications = s.rows() * s.units * std::min(blocks.block, s.batch);
   // The matrix kernel needs many columns if it has few rows.
-  const size_t cuts = std::min(s.units / kMatrixF32ManyColumns, products / kProducts);
+  const size_t cuts = std::min(s.units / kMatrixF32ManyColumns, multiplications / kProducts);
   const bool cut = cuts > 1 && s.units % kPanelWidth == 0 && !has_lengths && by_units();
   units = ColumnBlocks(s.units, cut ? cuts : 1);
 }
@@ -93,16 +93,16 @@ void RecurrentStep::Run(const Memory& memory, size_t item) const {
   Finish(memory, rows, y_c, rows.c);
 }
 
-void RecurrentStep::GateProducts(const Rows& rows, size_t gates) const {
+void RecurrentStep::GateProducts(const Rows& rows, size_t count) const {
   const bool whole = rows.n == s.units;
-  for (size_t g = 0; g < (whole ? 1 : gates); ++g) {
+  for (size_t g = 0; g < (whole ? 1 : count); ++g) {
     const size_t column = g * s.units + rows.unit;
     RowProduct p;
     p.rows = rows.h;
     p.count = rows.count;
     p.length = s.units;
     p.panels = rows.panels + PackedSize(s.units, column);
-    p.columns = whole ? gates * s.units : rows.n;
+    p.columns = whole ? count * s.units : rows.n;
     if (rows.bias != nullptr) p.bias = rows.bias + column;
     p.added = rows.wx + column;
     p.added_stride = rows.wx_stride;
@@ -202,8 +202,8 @@ void GruStep::StepCells(const Rows& rows) const {
     p.rows = rows.h;
     p.Run();
     for (size_t b = 0; b < rows.count; ++b) {
-      float* gates = rows.gates + b * s.rows();
-      RunFmaF32(gates + h, gates + 2 * h, rows.wx + b * rows.wx_stride + 2 * h, gates + 2 * h, h);
+      float* z = rows.gates + b * s.rows();
+      RunFmaF32(z + h, z + 2 * h, rows.wx + b * rows.wx_stride + 2 * h, z + 2 * h, h);
     }
   } else {
     for (size_t b = 0; b < rows.count; ++b)
@@ -239,31 +239,31 @@ void LstmStep::StepCell(const Rows& rows, size_t b) const {
   float* forget = out + h;
   float* cell = forget + h;
   float* c = rows.c + b * h + rows.unit;
-  const RowFunction* functions = rows.functions;
-  const float* peepholes = rows.peepholes == nullptr ? nullptr : rows.peepholes + rows.unit;
-  if (peepholes == nullptr) {
-    ApplyGates(functions[0], rows, in, 3);
+  const RowFunction* f = rows.functions;
+  const float* peephole = rows.peepholes == nullptr ? nullptr : rows.peepholes + rows.unit;
+  if (peephole == nullptr) {
+    ApplyGates(f[0], rows, in, 3);
   } else {
-    RunFmaF32(peepholes, c, in, in, n);
-    RunFmaF32(peepholes + 2 * h, c, forget, forget, n);
-    Apply(functions[0], in, n);
-    Apply(functions[0], forget, n);
+    RunFmaF32(peephole, c, in, in, n);
+    RunFmaF32(peephole + 2 * h, c, forget, forget, n);
+    Apply(f[0], in, n);
+    Apply(f[0], forget, n);
   }
   if (input_forget) {
     const float one = 1.0f;
     RunBinaryF32(kSub, BinaryForm::kScalarVector, &one, in, forget, n);
   }
-  Apply(functions[1], cell, n);
+  Apply(f[1], cell, n);
   RunBinaryF32(kMul, BinaryForm::kVectorVector, in, cell, cell, n);
   RunFmaF32(forget, c, cell, c, n);
   if (cell_clip) RunUnaryF32(cell_clip->function, cell_clip->params, c, c, n);
-  if (peepholes != nullptr) {
-    RunFmaF32(peepholes + h, c, out, out, n);
-    Apply(functions[0], out, n);
+  if (peephole != nullptr) {
+    RunFmaF32(peephole + h, c, out, out, n);
+    Apply(f[0], out, n);
   }
   float* y_row = rows.h_next + b * h + rows.unit;
   std::copy_n(c, n, y_row);
-  Apply(functions[2], y_row, n);
+  Apply(f[2], y_row, n);
   RunBinaryF32(kMul, BinaryForm::kVectorVector, out, y_row, y_row, n);
 }
 

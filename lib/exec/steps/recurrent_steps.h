@@ -114,12 +114,12 @@ class RecurrentStep : public Step {
     RunUnaryF32(f.function, f.params, x, x, n);
   }
   // f(x) of the work item's units of adjacent gates, in place.
-  void ApplyGates(const RowFunction& f, const Rows& rows, float* x, size_t gates) const {
-    if (rows.n == s.units) return Apply(f, x, gates * s.units);
-    for (size_t g = 0; g < gates; ++g) Apply(f, x + g * s.units, rows.n);
+  void ApplyGates(const RowFunction& f, const Rows& rows, float* x, size_t count) const {
+    if (rows.n == s.units) return Apply(f, x, count * s.units);
+    for (size_t g = 0; g < count; ++g) Apply(f, x + g * s.units, rows.n);
   }
   // gates = r h + bias + wx for the work item's units of the first gates.
-  void GateProducts(const Rows& rows, size_t gates) const;
+  void GateProducts(const Rows& rows, size_t count) const;
 
  private:
   size_t items() const { return s.directions * blocks.items * units.items; }

@@ -1,6 +1,7 @@
 #include "ops/array/assume_shape.h"
 
 #include "ir/op_def.h"
+#include "ops/families.h"
 
 namespace nn {
 
@@ -47,7 +48,7 @@ Status EvalAssumeShape(EvalContext& ctx) {
 
 }  // namespace
 
-void RegisterAssumeShapeOp(OpRegistry& ops) {
+void RegisterAssumeShapeOps(OpRegistry& ops) {
   OpDef op;
   op.name = "assume_shape";
   op.summary = "checks at run time that a value has the shape that the file declares";

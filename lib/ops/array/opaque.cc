@@ -1,6 +1,7 @@
 #include "ops/array/opaque.h"
 
 #include "ir/op_def.h"
+#include "ops/families.h"
 
 namespace nn {
 
@@ -10,7 +11,7 @@ std::span<const AttrField> OpaqueAttrs::Fields() {
   return fields;
 }
 
-void RegisterOpaqueOp(OpRegistry& ops) {
+void RegisterOpaqueOps(OpRegistry& ops) {
   OpDef opaque;
   opaque.name = "opaque";
   opaque.summary = "placeholder for an unsupported operator of the file";

@@ -1,6 +1,7 @@
 #include "ops/array/sequence.h"
 
 #include "ir/op_def.h"
+#include "ops/families.h"
 
 namespace nn {
 namespace {
@@ -34,7 +35,7 @@ bool IsMap(const Value* value) {
   return node != nullptr && node->attrs<SequenceAttrs>().is_map;
 }
 
-void RegisterSequenceOp(OpRegistry& ops) {
+void RegisterSequenceOps(OpRegistry& ops) {
   OpDef sequence;
   sequence.name = "sequence";
   sequence.summary = "sequence of tensors that the import resolves";

@@ -45,8 +45,7 @@ AxisMap FilterMap(FilterLayout from, FilterLayout to, int rank) {
   source[static_cast<size_t>(b.output)] = a.output;
   source[static_cast<size_t>(b.input)] = a.input;
   for (int i = 0; i < rank - 2; ++i) {
-    const int to = b.spatial + i;
-    source[static_cast<size_t>(to)] = a.spatial + i;
+    source[static_cast<size_t>(b.spatial + i)] = a.spatial + i;
   }
   return AxisMap(rank, std::move(source));
 }

@@ -353,7 +353,7 @@ constexpr Rule kSafetyRules[] = {
     {{.id = "ONNX-SAFETY-001",
       .statement = "All operators are in the operator set of the safety-related profile.",
       .clause = "SONNX reqs.md, REQ OP 000: Operator set",
-      .hint = "Express the operator by those of the profile.",
+      .hint = "Replace the operator with operators of the profile.",
       .safety = true},
      OperatorsOfProfile},
     {{.id = "ONNX-SAFETY-002",

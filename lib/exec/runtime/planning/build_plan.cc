@@ -59,11 +59,11 @@ class ReferenceStep : public Step {
       }
       const Value* v = node->input(i);
       const auto shape = ShapeOf(v);
-      const size_t bytes = ByteSize(v->dtype(), *CheckedElements(shape));
+      const size_t size = ByteSize(v->dtype(), *CheckedElements(shape));
       const std::byte* data = inputs[i]->As<const std::byte>(memory);
-      Blob blob({data, bytes}, nullptr);
+      Blob blob({data, size}, nullptr);
       if (inputs[i]->row_stride != RowOf(v)) {
-        Buffer dense(bytes);
+        Buffer dense(size);
         CopyRows(v, data, inputs[i]->row_stride, dense.data(), RowOf(v));
         blob = Blob(std::move(dense));
       }

@@ -67,7 +67,7 @@ std::optional<std::string> WhyNotQuants(const Node& node) {
     for (const Value* x : node.inputs())
       if (x != nullptr && x->type().quantized() && x->dtype() == y->dtype() &&
           (!y->type().quantized() || !SameButForRounding(*x->type().quant, *y->type().quant)))
-        return fmt::format("it does not convert {} to {}", x->type().ToString(),
+        return fmt::format("the operator cannot requantize {} to {}", x->type().ToString(),
                            y->type().ToString());
   return std::nullopt;
 }

@@ -7,6 +7,7 @@
 #include "base/text/from_chars.h"
 #include "base/text/text.h"
 #include "ir/types/small_float.h"
+#include "ops/families.h"
 #include "ops/math/elementwise/elementwise.h"
 #include "ops/math/elementwise/impl.h"
 
@@ -323,7 +324,7 @@ Status EvalCast(EvalContext& ctx) {
 
 }  // namespace
 
-void RegisterCastOp(OpRegistry& ops) {
+void RegisterCastOps(OpRegistry& ops) {
   OpDef op;
   op.name = "cast";
   op.summary = "converts to another element type";

@@ -1,6 +1,7 @@
 // select: chooses between two operands, element by element.
 #include <cstring>
 
+#include "ops/families.h"
 #include "ops/math/elementwise/impl.h"
 #include "ops/support/broadcast.h"
 #include "ops/support/types.h"
@@ -95,7 +96,7 @@ Status EvalSelect(EvalContext& ctx) {
 
 }  // namespace
 
-void RegisterSelectOp(OpRegistry& ops) {
+void RegisterSelectOps(OpRegistry& ops) {
   OpDef op;
   op.name = "select";
   op.summary = "condition ? a : b, element by element";

@@ -136,7 +136,7 @@ class SvmClassifier {
     all_positive_ = std::ranges::min(coefficients_) >= 0;
     per_class_ = ctx_.Ints("vectors_per_class");
     if (std::ranges::any_of(per_class_, [](int64_t n) { return n < 0 || n > kMostVectors; }))
-      return ModelError("vectors_per_class has an entry that is no count");
+      return ModelError("vectors_per_class has a negative entry");
     vectors_ = std::accumulate(per_class_.begin(), per_class_.end(), int64_t{0});
     return vectors_ > 0 ? ImportPairs() : ImportLinear();
   }
