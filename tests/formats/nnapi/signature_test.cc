@@ -63,7 +63,7 @@ TEST_CASE("nnapi signatures: every operation has its forms") {
       CHECK(FindSignature(type, s->inputs.size()) == s);
       // Tensors specify their ranks; scalars have none.
       for (const auto& list : {s->inputs, s->outputs})
-        for (const Argument& a : list) CHECK((a.min_rank > 0) == a.is_tensor());
+        for (const Argument& a : list) CHECK((a.ranks.low > 0) == a.is_tensor());
     }
     CHECK(FindSignature(type, 0) == nullptr);
     CHECK(FindSignature(type, 24) == (type == kConcatenation ? SignaturesOf(type)[0] : nullptr));
@@ -78,13 +78,13 @@ TEST_CASE("nnapi signatures: arguments by position, and their ranks") {
   CHECK(FindSignature(kConv2d, 10)->inputs[3].kind == Argument::Kind::kNatural);
   CHECK(FindSignature(kSvdf, 7)->inputs[3].optional);
   const Argument& softmax = FindSignature(kSoftmax, 2)->inputs[0];
-  CHECK(softmax.RanksText() == "2 or 4");
-  for (const size_t rank : {1, 2, 3, 4, 5}) CHECK(softmax.TakesRank(rank) == (rank % 2 == 0));
+  CHECK(softmax.ranks.ToString() == "2 or 4");
+  for (const int rank : {1, 2, 3, 4, 5}) CHECK(softmax.ranks.Has(rank) == (rank % 2 == 0));
   const Argument& values = FindSignature(kEmbeddingLookup, 2)->inputs[1];
-  CHECK(values.RanksText() == "2 or more");
-  CHECK(!values.TakesRank(1));
-  CHECK(values.TakesRank(9));
-  CHECK(joined.inputs[0].RanksText() == "1 to 4");
+  CHECK(values.ranks.ToString() == "2 or more");
+  CHECK(!values.ranks.Has(1));
+  CHECK(values.ranks.Has(9));
+  CHECK(joined.inputs[0].ranks.ToString() == "1 to 4");
 }
 
 }  // namespace

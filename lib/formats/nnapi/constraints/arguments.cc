@@ -40,17 +40,9 @@ void OptionalOnly(const OperationAt& op, Misfits& f) {
   }
 }
 
-char LetterOf(OperandType type) {
-  switch (type) {
-    case OperandType::kTensorFloat32:
-      return 'f';
-    case OperandType::kTensorQuant8Asymm:
-      return 'q';
-    case OperandType::kTensorInt32:
-      return 'i';
-    default:
-      return 0;
-  }
+bool IsNumericTensor(OperandType type) {
+  return type == OperandType::kTensorFloat32 || type == OperandType::kTensorQuant8Asymm ||
+         type == OperandType::kTensorInt32;
 }
 
 // An operand with its place in an operation's signature.
@@ -98,36 +90,9 @@ std::optional<OperandType> DataType(const OperationAt& op) {
   return most->first;
 }
 
-bool Accepts(const OperationAt& op, OperandType data) {
-  return op.signature->data_types.find(LetterOf(data)) != std::string_view::npos;
-}
-
-// The type that an argument must have; nullopt for any numeric tensor.
-std::optional<OperandType> TypeOf(const Argument& a, std::optional<OperandType> data) {
-  switch (a.kind) {
-    case Kind::kData:
-      return data;
-    case Kind::kBias:
-      return data == OperandType::kTensorQuant8Asymm ? OperandType::kTensorInt32
-                                                     : OperandType::kTensorFloat32;
-    case Kind::kFloats:
-      return OperandType::kTensorFloat32;
-    case Kind::kInts:
-      return OperandType::kTensorInt32;
-    case Kind::kQuantized:
-      return OperandType::kTensorQuant8Asymm;
-    case Kind::kReal:
-      return OperandType::kFloat32;
-    case Kind::kAnyTensor:
-      return std::nullopt;
-    default:
-      return OperandType::kInt32;
-  }
-}
-
 void DataTypeTaken(const OperationAt& op, Misfits& f) {
   const auto data = DataType(op);
-  if (!data || Accepts(op, *data)) return;
+  if (!data || op.signature->TakesData(*data)) return;
   bool found = false;
   EachArgument(op, [&](const ArgumentAt& a) {
     if (found || a.argument.kind != Kind::kData || a.operand.type != *data) return;
@@ -139,14 +104,14 @@ void DataTypeTaken(const OperationAt& op, Misfits& f) {
 
 void ArgumentTypes(const OperationAt& op, Misfits& f) {
   const auto data = DataType(op);
-  const bool known = data && Accepts(op, *data);
+  const bool known = data && op.signature->TakesData(*data);
   EachArgument(op, [&](const ArgumentAt& a) {
     const OperandType type = a.operand.type;
     const Kind kind = a.argument.kind;
     // DataTypeTaken checks the data type itself, and CodesKnown reports unknown types.
     if (!NameOf(type) || (!known && (kind == Kind::kData || kind == Kind::kBias))) return;
     const auto want = TypeOf(a.argument, data);
-    if (want ? type != *want : LetterOf(type) == 0)
+    if (want ? type != *want : !IsNumericTensor(type))
       f.Add(a.Where(), "{} has type {} instead of {}", a.Title(), TextOf(type),
             want ? TextOf(*want) : "a numeric tensor type");
   });
@@ -158,8 +123,9 @@ void Ranks(const OperationAt& op, Misfits& f) {
     if (!a.argument.is_tensor() || !IsTensor(o.type) || o.dimensions.empty() ||
         o.lifetime == LifeTime::kNoValue)
       return;
-    if (const size_t rank = o.dimensions.size(); !a.argument.TakesRank(rank))
-      f.Add(a.Where(), "{} has rank {} instead of {}", a.Title(), rank, a.argument.RanksText());
+    if (const size_t rank = o.dimensions.size(); !a.argument.ranks.Has(static_cast<int64_t>(rank)))
+      f.Add(a.Where(), "{} has rank {} instead of {}", a.Title(), rank,
+            a.argument.ranks.ToString());
   });
 }
 

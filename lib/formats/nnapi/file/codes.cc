@@ -1,13 +1,15 @@
 #include "formats/nnapi/file/codes.h"
 
 #include <cstddef>
-#include <utility>
 
 namespace nn::nnapi {
 namespace {
 
 template <typename E>
-using CodeRow = std::pair<E, std::string_view>;
+struct CodeRow {
+  E value;
+  std::string_view name;
+};
 
 constexpr CodeRow<OperandType> kOperandTypes[] = {
     {OperandType::kFloat32, "FLOAT32"},
@@ -20,39 +22,6 @@ constexpr CodeRow<OperandType> kOperandTypes[] = {
     {OperandType::kTensorOemByte, "TENSOR_OEM_BYTE"},
 };
 
-constexpr CodeRow<OperationType> kOperationTypes[] = {
-    {OperationType::kAdd, "ADD"},
-    {OperationType::kAveragePool2d, "AVERAGE_POOL_2D"},
-    {OperationType::kConcatenation, "CONCATENATION"},
-    {OperationType::kConv2d, "CONV_2D"},
-    {OperationType::kDepthwiseConv2d, "DEPTHWISE_CONV_2D"},
-    {OperationType::kDepthToSpace, "DEPTH_TO_SPACE"},
-    {OperationType::kDequantize, "DEQUANTIZE"},
-    {OperationType::kEmbeddingLookup, "EMBEDDING_LOOKUP"},
-    {OperationType::kFloor, "FLOOR"},
-    {OperationType::kFullyConnected, "FULLY_CONNECTED"},
-    {OperationType::kHashtableLookup, "HASHTABLE_LOOKUP"},
-    {OperationType::kL2Normalization, "L2_NORMALIZATION"},
-    {OperationType::kL2Pool2d, "L2_POOL_2D"},
-    {OperationType::kLocalResponseNormalization, "LOCAL_RESPONSE_NORMALIZATION"},
-    {OperationType::kLogistic, "LOGISTIC"},
-    {OperationType::kLshProjection, "LSH_PROJECTION"},
-    {OperationType::kLstm, "LSTM"},
-    {OperationType::kMaxPool2d, "MAX_POOL_2D"},
-    {OperationType::kMul, "MUL"},
-    {OperationType::kRelu, "RELU"},
-    {OperationType::kRelu1, "RELU1"},
-    {OperationType::kRelu6, "RELU6"},
-    {OperationType::kReshape, "RESHAPE"},
-    {OperationType::kResizeBilinear, "RESIZE_BILINEAR"},
-    {OperationType::kRnn, "RNN"},
-    {OperationType::kSoftmax, "SOFTMAX"},
-    {OperationType::kSpaceToDepth, "SPACE_TO_DEPTH"},
-    {OperationType::kSvdf, "SVDF"},
-    {OperationType::kTanh, "TANH"},
-    {OperationType::kOemOperation, "OEM_OPERATION"},
-};
-
 constexpr CodeRow<LifeTime> kLifeTimes[] = {
     {LifeTime::kTemporaryVariable, "TEMPORARY_VARIABLE"},
     {LifeTime::kModelInput, "MODEL_INPUT"},
@@ -62,15 +31,15 @@ constexpr CodeRow<LifeTime> kLifeTimes[] = {
     {LifeTime::kNoValue, "NO_VALUE"},
 };
 
-template <typename E, size_t N>
-std::optional<std::string_view> FindCode(const CodeRow<E> (&rows)[N], E code) {
+template <typename Row, size_t N>
+std::optional<std::string_view> FindCode(const Row (&rows)[N], decltype(Row::value) code) {
   for (const auto& [value, name] : rows)
     if (value == code) return name;
   return std::nullopt;
 }
 
-template <typename E, size_t N>
-std::optional<E> FindCode(const CodeRow<E> (&rows)[N], std::string_view text) {
+template <typename Row, size_t N>
+std::optional<decltype(Row::value)> FindCode(const Row (&rows)[N], std::string_view text) {
   for (const auto& [value, name] : rows)
     if (name == text) return value;
   return std::nullopt;
@@ -80,7 +49,7 @@ std::optional<E> FindCode(const CodeRow<E> (&rows)[N], std::string_view text) {
 
 std::vector<OperationType> AllOperations() {
   std::vector<OperationType> out;
-  for (const auto& [operation, name] : kOperationTypes) out.push_back(operation);
+  for (const auto& [operation, name] : kOperationCodes) out.push_back(operation);
   return out;
 }
 
@@ -88,7 +57,7 @@ std::optional<std::string_view> NameOf(OperandType type) {
   return FindCode(kOperandTypes, type);
 }
 std::optional<std::string_view> NameOf(OperationType type) {
-  return FindCode(kOperationTypes, type);
+  return FindCode(kOperationCodes, type);
 }
 std::optional<std::string_view> NameOf(LifeTime lifetime) {
   return FindCode(kLifeTimes, lifetime);
@@ -100,7 +69,7 @@ std::optional<OperandType> Parse(std::string_view name) {
 }
 template <>
 std::optional<OperationType> Parse(std::string_view name) {
-  return FindCode(kOperationTypes, name);
+  return FindCode(kOperationCodes, name);
 }
 template <>
 std::optional<LifeTime> Parse(std::string_view name) {

@@ -53,6 +53,43 @@ enum class OperationType : int32_t {
   kOemOperation = 10000,
 };
 
+struct OperationCode {
+  OperationType value;
+  std::string_view name;  // in the HAL
+};
+inline constexpr OperationCode kOperationCodes[] = {
+    {OperationType::kAdd, "ADD"},
+    {OperationType::kAveragePool2d, "AVERAGE_POOL_2D"},
+    {OperationType::kConcatenation, "CONCATENATION"},
+    {OperationType::kConv2d, "CONV_2D"},
+    {OperationType::kDepthwiseConv2d, "DEPTHWISE_CONV_2D"},
+    {OperationType::kDepthToSpace, "DEPTH_TO_SPACE"},
+    {OperationType::kDequantize, "DEQUANTIZE"},
+    {OperationType::kEmbeddingLookup, "EMBEDDING_LOOKUP"},
+    {OperationType::kFloor, "FLOOR"},
+    {OperationType::kFullyConnected, "FULLY_CONNECTED"},
+    {OperationType::kHashtableLookup, "HASHTABLE_LOOKUP"},
+    {OperationType::kL2Normalization, "L2_NORMALIZATION"},
+    {OperationType::kL2Pool2d, "L2_POOL_2D"},
+    {OperationType::kLocalResponseNormalization, "LOCAL_RESPONSE_NORMALIZATION"},
+    {OperationType::kLogistic, "LOGISTIC"},
+    {OperationType::kLshProjection, "LSH_PROJECTION"},
+    {OperationType::kLstm, "LSTM"},
+    {OperationType::kMaxPool2d, "MAX_POOL_2D"},
+    {OperationType::kMul, "MUL"},
+    {OperationType::kRelu, "RELU"},
+    {OperationType::kRelu1, "RELU1"},
+    {OperationType::kRelu6, "RELU6"},
+    {OperationType::kReshape, "RESHAPE"},
+    {OperationType::kResizeBilinear, "RESIZE_BILINEAR"},
+    {OperationType::kRnn, "RNN"},
+    {OperationType::kSoftmax, "SOFTMAX"},
+    {OperationType::kSpaceToDepth, "SPACE_TO_DEPTH"},
+    {OperationType::kSvdf, "SVDF"},
+    {OperationType::kTanh, "TANH"},
+    {OperationType::kOemOperation, "OEM_OPERATION"},
+};
+
 enum class LifeTime : int32_t {
   kTemporaryVariable = 0,
   kModelInput = 1,

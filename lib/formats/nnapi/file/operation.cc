@@ -19,7 +19,7 @@ namespace {
 
 const Shape* DimsOf(const Operand* o, const Argument& a) {
   return o != nullptr && IsTensor(o->type) && !o->dimensions.empty() &&
-                 a.TakesRank(o->dimensions.size())
+                 a.ranks.Has(static_cast<int64_t>(o->dimensions.size()))
              ? &o->dimensions
              : nullptr;
 }
