@@ -61,7 +61,8 @@ void CheckCounts(Operation& o, const Signature& s) {
     const int low = MinOperands(list);
     const int high = MaxOperands(list);
     if (n < low || (high >= 0 && n > high))
-      o.Fail(which, "the number of {} is {}; expected {}", what, n, RangeText(low, high));
+      o.Fail(which, "the number of {} is {}; expected {}", what, n,
+             spec::Range(low, high).ToString());
   };
   check(Check::kInputCount, o.inputs(), s.inputs, "inputs");
   check(Check::kOutputCount, o.outputs(), s.outputs, "outputs");
@@ -209,7 +210,7 @@ void CheckCodes(const RuleContext& s, Problems& problems) {
       problems.Add(
           Check::kVersion, where,
           fmt::format("{} has version {}; expected {}", OperatorName(code), code->version(),
-                      RangeText(signature->min_version, signature->max_version)));
+                      spec::Range(signature->min_version, signature->max_version).ToString()));
   }
 }
 

@@ -3,14 +3,13 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cctype>
-#include <charconv>
 #include <cmath>
 #include <map>
 #include <optional>
 #include <utility>
 
-#include "base/text/text.h"
+#include "formats/common/spec/table.h"
+#include "formats/tflite/spec/words.h"
 #include "ir/op_def.h"
 #include "ops/quant/int8_rules.h"
 #include "ops/quant/quantized.h"
@@ -18,208 +17,58 @@
 namespace nn::tflite {
 namespace {
 
-constexpr std::pair<std::string_view, fb::TensorType> kTypes[] = {
-    {"f32", fb::TensorType::FLOAT32},   {"f16", fb::TensorType::FLOAT16},
-    {"i32", fb::TensorType::INT32},     {"u8", fb::TensorType::UINT8},
-    {"i64", fb::TensorType::INT64},     {"str", fb::TensorType::STRING},
-    {"bool", fb::TensorType::BOOL},     {"i16", fb::TensorType::INT16},
-    {"c64", fb::TensorType::COMPLEX64}, {"i8", fb::TensorType::INT8},
-    {"f64", fb::TensorType::FLOAT64},   {"c128", fb::TensorType::COMPLEX128},
-    {"u64", fb::TensorType::UINT64},    {"res", fb::TensorType::RESOURCE},
-    {"u32", fb::TensorType::UINT32},    {"u16", fb::TensorType::UINT16},
-    {"i4", fb::TensorType::INT4},       {"bf16", fb::TensorType::BFLOAT16},
-    {"i2", fb::TensorType::INT2},       {"u4", fb::TensorType::UINT4},
-};
-
-std::optional<fb::TensorType> TypeNamed(std::string_view name) {
-  for (const auto& [known, type] : kTypes)
-    if (known == name) return type;
-  return std::nullopt;
+TypeSet TypesIn(const spec::TypeBits& bits) {
+  TypeSet types;
+  for (size_t i = 0; i < std::size(kTypes); ++i)
+    if (bits.Has(static_cast<int>(i))) types.Add(kTypes[i].type);
+  return types;
 }
 
-// A cursor over text.
-class SignatureReader {
- public:
-  explicit SignatureReader(std::string_view text) : text_(text) {}
+SignatureOperand OperandOf(const spec::Operand& o) {
+  SignatureOperand operand;
+  operand.name = o.name;
+  operand.presence = static_cast<SignatureOperand::Presence>(o.presence);
+  operand.repeated = o.repeats;
+  operand.types = TypesIn(o.types);
+  operand.scaled = TypesIn(o.scaled);
+  operand.hard = !o.type_text.empty() && !o.checked_late;
+  operand.symmetric16 = o.symmetric;
+  operand.same_as = o.same_as;
+  operand.given_by = o.given_by;
+  operand.expected = o.expected;
+  operand.has_given_type = o.given_type >= 0;
+  if (operand.has_given_type) operand.given_type = kTypes[o.given_type].type;
+  operand.ranks = o.ranks.range;
+  operand.elements = o.elements;
+  return operand;
+}
 
-  void SkipSpace() { text_.remove_prefix(std::min(text_.find_first_not_of(" \n"), text_.size())); }
-  bool AtEnd() const { return text_.empty(); }
-  bool Take(std::string_view token) {
-    if (!text_.starts_with(token)) return false;
-    text_.remove_prefix(token.size());
-    return true;
+Signature SignatureOf(const spec::Row& row) {
+  Signature s;
+  s.op = *OperatorNamed(row.name);
+  s.min_version = row.first_version;
+  s.max_version = row.last_version;
+  s.needs_options = row.needs_option;
+  if (!row.option.empty()) {
+    const int option = spec::PositionOf(kOptionWords, row.option);
+    const int second = option - static_cast<int>(kFirstOptions);
+    if (second < 0)
+      s.options = static_cast<fb::BuiltinOptions>(option);
+    else
+      s.options2 = static_cast<fb::BuiltinOptions2>(second);
   }
-  // Letters, digits and underscores.
-  std::string_view Word() {
-    size_t n = 0;
-    while (n < text_.size() &&
-           (std::isalnum(static_cast<unsigned char>(text_[n])) != 0 || text_[n] == '_'))
-      ++n;
-    const std::string_view word = text_.substr(0, n);
-    text_.remove_prefix(n);
-    return word;
-  }
-  std::optional<int> Number() {
-    int value = 0;
-    const auto [end, error] = std::from_chars(text_.data(), text_.data() + text_.size(), value);
-    if (error != std::errc()) return std::nullopt;
-    text_.remove_prefix(static_cast<size_t>(end - text_.data()));
-    return value;
-  }
-
- private:
-  std::string_view text_;
-};
-
-class Line {
- public:
-  explicit Line(std::string_view text) : in_(text) {}
-
-  bool Parse() { return Name() && Versions() && Options() && Operands() && AtEnd(); }
-  Signature& signature() { return signature_; }
-
- private:
-  using Presence = SignatureOperand::Presence;
-
-  bool AtEnd() {
-    in_.SkipSpace();
-    return in_.AtEnd();
-  }
-
-  bool Name() {
-    const auto op = OperatorNamed(in_.Word());
-    if (op) signature_.op = *op;
-    return op.has_value();
-  }
-
-  bool Versions() {
-    in_.SkipSpace();
-    if (in_.Take("none")) return true;
-    const auto first = in_.Number();
-    const auto last = in_.Take("-") ? in_.Number() : first;
-    if (!first || !last || *first < 1 || *last < *first) return false;
-    signature_.min_version = *first;
-    signature_.max_version = *last;
-    return true;
-  }
-
-  bool Options() {
-    in_.SkipSpace();
-    if (in_.Take("-")) return true;
-    const std::string name = std::string(in_.Word()) + "Options";
-    for (const fb::BuiltinOptions options : fb::EnumValuesBuiltinOptions())
-      if (fb::EnumNameBuiltinOptions(options) == name) signature_.options = options;
-    for (const fb::BuiltinOptions2 options : fb::EnumValuesBuiltinOptions2())
-      if (fb::EnumNameBuiltinOptions2(options) == name) signature_.options2 = options;
-    signature_.needs_options = in_.Take("!");
-    return signature_.options != fb::BuiltinOptions::NONE ||
-           signature_.options2 != fb::BuiltinOptions2::NONE;
-  }
-
-  bool Operands() {
-    in_.SkipSpace();
-    if (!List(signature_.inputs)) return false;
-    in_.SkipSpace();
-    if (!in_.Take("->")) return false;
-    in_.SkipSpace();
-    return List(signature_.outputs);
-  }
-
-  bool List(std::vector<SignatureOperand>& list) {
-    if (!in_.Take("(")) return false;
-    if (in_.Take(")")) return true;
-    do {
-      in_.SkipSpace();
-      if (!Operand(list.emplace_back())) return false;
-    } while (in_.Take(","));
-    return in_.Take(")");
-  }
-
-  bool Operand(SignatureOperand& o) {
-    o.name = in_.Word();
-    if (o.name.empty()) return false;
-    for (;;) {
-      if (in_.Take("?")) {
-        o.presence = Presence::kOptional;
-      } else if (in_.Take("*")) {
-        o.repeated = true;
-        o.presence = Presence::kOptional;
-      } else if (in_.Take("+")) {
-        o.repeated = true;
-      } else if (in_.Take("~")) {
-        o.presence = Presence::kNullable;
-      } else if (in_.Take("[")) {
-        o.hard = true;
-        if (!Types(o, "]")) return false;
-      } else if (in_.Take("{")) {
-        if (!Types(o, "}")) return false;
-      } else if (in_.Take("%")) {
-        o.symmetric16 = true;
-      } else if (in_.Take("=")) {
-        o.same_as = InputNamed(in_.Word());
-        if (o.same_as < 0) return false;
-      } else if (in_.Take(":")) {
-        o.expected = InputNamed(in_.Word());
-        if (o.expected < 0) return false;
-      } else if (in_.Take("<")) {
-        if (!Given(o)) return false;
-      } else if (in_.Take("@")) {
-        if (!Ranks(o)) return false;
-      } else if (in_.Take("#")) {
-        o.elements = in_.Number().value_or(-1);
-        if (o.elements < 0) return false;
-      } else {
-        return true;
-      }
-    }
-  }
-
-  bool Types(SignatureOperand& o, std::string_view end) {
-    do {
-      std::string_view word = in_.Word();
-      const bool scaled = word.ends_with('q');
-      if (scaled) word.remove_suffix(1);
-      const auto type = TypeNamed(word);
-      if (!type) return false;
-      o.types.Add(*type);
-      if (scaled) o.scaled.Add(*type);
-    } while (in_.Take(","));
-    return in_.Take(end);
-  }
-
-  bool Given(SignatureOperand& o) {
-    const std::string_view name = in_.Word();
-    o.given_by = InputNamed(name);
-    if (o.given_by >= 0) return true;
-    const auto type = TypeNamed(name);
-    o.has_given_type = type.has_value();
-    if (type) o.given_type = *type;
-    return o.has_given_type;
-  }
-
-  bool Ranks(SignatureOperand& o) {
-    const auto low = in_.Number();
-    if (!low) return false;
-    o.min_rank = o.max_rank = *low;
-    if (in_.Take("-")) o.max_rank = in_.Number().value_or(-1);
-    return true;
-  }
-
-  int InputNamed(std::string_view name) const {
-    for (size_t i = 0; i < signature_.inputs.size(); ++i)
-      if (signature_.inputs[i].name == name) return static_cast<int>(i);
-    return -1;
-  }
-
-  SignatureReader in_;
-  Signature signature_;
-};
+  for (const spec::Operand& o : row.inputs) s.inputs.push_back(OperandOf(o));
+  for (const spec::Operand& o : row.outputs) s.outputs.push_back(OperandOf(o));
+  return s;
+}
 
 std::map<fb::BuiltinOperator, Signature> ByOperator() {
   std::map<fb::BuiltinOperator, Signature> all;
-  auto list = ParseSignatures(kSignatures);
-  if (list)
-    for (Signature& s : *list) all.emplace(s.op, std::move(s));
+  for (const spec::Text& text : SpecTexts())
+    spec::EachRow(text.text, kWords, [&](const spec::Row& row) {
+      Signature s = SignatureOf(row);
+      all.emplace(s.op, std::move(s));
+    });
   return all;
 }
 
@@ -306,11 +155,6 @@ std::optional<std::string> SpecifiedQuantMisfit(fb::BuiltinOperator op, float sc
                      double{scale}, zero_point, double{fixed->scale()}, fixed->zero_point());
 }
 
-std::string RangeText(int low, int high) {
-  if (high < 0) return fmt::format("{} or more", low);
-  return low == high ? std::to_string(low) : fmt::format("{} to {}", low, high);
-}
-
 std::vector<Misfit> MisfitsOf(const SignatureOperand& operand, const OperandFacts& facts,
                               bool is_output, const OperandFacts* other,
                               std::string_view other_name) {
@@ -334,10 +178,9 @@ std::vector<Misfit> MisfitsOf(const SignatureOperand& operand, const OperandFact
     out.push_back({kZeroPoint, fmt::format("{} is {} with zero point {}; expected 0", operand.name,
                                            type, *facts.zero_point)});
   if (is_output) return out;
-  if (facts.rank >= 0 &&
-      (facts.rank < operand.min_rank || (operand.max_rank >= 0 && facts.rank > operand.max_rank)))
+  if (facts.rank >= 0 && !operand.ranks.Has(facts.rank))
     out.push_back({kRank, fmt::format("{} has rank {}; expected {}", operand.name, facts.rank,
-                                      RangeText(operand.min_rank, operand.max_rank))});
+                                      operand.ranks.ToString())});
   if (operand.elements >= 0 && facts.elements >= 0 && facts.elements != operand.elements)
     out.push_back({kElements, fmt::format("{} has {} elements; expected {}", operand.name,
                                           facts.elements, operand.elements)});
@@ -351,28 +194,9 @@ const Signature* FindSignature(fb::BuiltinOperator op) {
 }
 
 std::optional<fb::BuiltinOperator> OperatorNamed(std::string_view name) {
-  for (const fb::BuiltinOperator op : fb::EnumValuesBuiltinOperator())
-    if (fb::EnumNameBuiltinOperator(op) == name) return op;
-  return std::nullopt;
-}
-
-Result<std::vector<Signature>> ParseSignatures(std::string_view text) {
-  std::vector<Signature> all;
-  while (!text.empty()) {
-    // Lines that begin with a space continue the previous one.
-    size_t end = 0;
-    do {
-      end = std::min(text.find('\n', end + 1), text.size());
-    } while (end + 1 < text.size() && text[end + 1] == ' ');
-    std::string_view line = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
-    line.remove_prefix(std::min(line.find_first_not_of('\n'), line.size()));
-    if (line.empty()) continue;
-    Line parser(line);
-    if (!parser.Parse()) return ParseError("{} is not a valid signature", Quote(line));
-    all.push_back(std::move(parser.signature()));
-  }
-  return all;
+  const int number = spec::PositionOf(kOperatorWords, name);
+  if (number < 0 || name.empty()) return std::nullopt;
+  return static_cast<fb::BuiltinOperator>(number);
 }
 
 }  // namespace nn::tflite

@@ -1,27 +1,7 @@
 // Signatures of the builtin operators: versions, options, and the number, element types and ranks
 // of their inputs and outputs.
 //
-// The table is text, one operator per line (indented lines continue it):
-//
-//   NAME versions options (input, ...) -> (output, ...)
-//
-// Versions are those that the interpreter's registration accepts ("3", "1-5"), or "none" if it has
-// no kernel. Options are a member of BuiltinOptions or BuiltinOptions2 without its "Options", or
-// "-"; a trailing "!" means that they are required. An operand is a name and
-//
-//   ?         may be left out: by -1, and at the end altogether
-//   ~         is listed always, but may be -1
-//   * +       any number of them; at least one
-//   [f32,i8]  element types that preparation accepts;  {f32,i8} that the kernel can compute;
-//             i8q only with a scale
-//   %         with a scale, INT16 has zero point 0
-//   =x        preparation requires the type of input x
-//   <x <i32   the kernel gives this type whatever the file declares (outputs)
-//   :x        it has the type of input x, which nothing checks (outputs)
-//   @2 @1-4 @1-   ranks that preparation accepts
-//   #1        number of elements that preparation requires
-//
-// Source: tflite/core/kernels/register.cc, tflite/kernels/*.cc (Prepare), August 2026.
+// They are the rows of builtin.spec and stablehlo.spec.
 //
 // Design: docs/design/034-trial-writes.md.
 #pragma once
@@ -32,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/status.h"
+#include "formats/common/spec/range.h"
 
 #undef ARG_MAX  // of <limits.h>; the schema has an operator of this name
 #include "tflite/tflite_generated.h"
@@ -74,8 +54,7 @@ struct SignatureOperand {
   int expected = -1;  // the input whose type is expected, but not checked
   bool has_given_type = false;
   fb::TensorType given_type{};
-  int min_rank = 0;
-  int max_rank = -1;  // -1: any
+  spec::Range ranks;
   int elements = -1;  // -1: any number
 };
 
@@ -142,15 +121,7 @@ std::optional<std::string> FixedQuantMisfit(fb::BuiltinOperator op, fb::TensorTy
 std::optional<std::string> SpecifiedQuantMisfit(fb::BuiltinOperator op, float scale,
                                                 int64_t zero_point);
 
-// "3", "1 to 4"; "2 or more" if `high` is -1.
-std::string RangeText(int low, int high);
-
 // nullptr for CUSTOM and for values not in the schema.
 const Signature* FindSignature(fb::BuiltinOperator op);
-
-// kParse names the invalid line.
-Result<std::vector<Signature>> ParseSignatures(std::string_view text);
-
-extern const char kSignatures[];
 
 }  // namespace nn::tflite
