@@ -66,9 +66,9 @@ TEST_CASE("coreml signatures: each label has a name and is that of one rule") {
   CHECK(Constraints().size() == kLabels);
   std::set<std::string_view> names, rules;
   for (const Constraint& c : Constraints()) {
-    CAPTURE(c.name);
+    CAPTURE(NameOf(c.label));
     CHECK(&ConstraintOf(c.label) == &c);
-    CHECK(names.insert(c.name).second);
+    CHECK(names.insert(NameOf(c.label)).second);
     const auto ids = RulesOf(c.label);
     REQUIRE(ids.size() == 1);
     CHECK(rules.insert(ids[0]).second);

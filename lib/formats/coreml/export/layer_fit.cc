@@ -46,7 +46,7 @@ std::optional<LayerMisfit> TryLayers(const Node& node) {
     });
     for (const Constraint& constraint : Constraints()) {
       constraint.check(at, misfits);
-      if (text) return LayerMisfit{constraint.name, *std::move(text)};
+      if (text) return LayerMisfit{NameOf(constraint.label), *std::move(text)};
     }
   }
   return std::nullopt;

@@ -1,5 +1,5 @@
-// The signatures of Core ML layers: the specification version that introduced each layer, the
-// number of its inputs and outputs, and their ranks.
+// The signatures of Core ML layers (layers.spec): the specification version that introduced each
+// layer, the number of its inputs and outputs, and their ranks.
 //
 // What a layer requires beyond its row (lists, sizes, weights) are the constraints of
 // signature_constraints.h. Validators report the layers of a file that break them, and
@@ -7,7 +7,8 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
+
+#include "formats/common/spec/range.h"
 
 namespace nn::coreml {
 
@@ -18,21 +19,8 @@ class NeuralNetworkLayer;
 // The largest rank of a blob.
 inline constexpr int kMaxRank = 5;
 
-// A number of blobs, or a rank.
-struct Range {
-  int low = 0;
-  int high = -1;  // -1: no limit
-
-  constexpr Range() = default;
-  constexpr Range(int n) : low(n), high(n) {}  // NOLINT(google-explicit-constructor)
-  constexpr Range(int least, int most) : low(least), high(most) {}
-
-  constexpr bool Has(int n) const { return n >= low && (high < 0 || n <= high); }
-  std::string ToString() const;  // "3", "1 to 4", "2 or more"
-};
-constexpr Range AtLeast(int n) {
-  return {n, -1};
-}
+using Range = spec::Range;  // a number of blobs, or ranks
+using spec::AtLeast;
 
 // The rank of the outputs.
 enum class OutputRank : uint8_t {

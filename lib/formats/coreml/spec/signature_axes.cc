@@ -279,21 +279,21 @@ void TransposePermutation(const LayerView& at, Misfits& f) {
 }
 
 constexpr Constraint kAxisConstraints[] = {
-    {Label::kAxesInRange, "axes-in-range", AxesInRange},
-    {Label::kOtherAxesInRange, "other-axes-in-range", OtherAxesInRange},
-    {Label::kAxesPresent, "axes-present", AxesPresent},
-    {Label::kAxesUnique, "axes-unique", AxesUnique},
-    {Label::kAxesWithin, "axes-within", AxesWithin},
-    {Label::kSqueezedRanks, "squeezed-ranks", SqueezedRanks},
-    {Label::kArgSortAxis, "arg-sort-axis", ArgSortAxis},
-    {Label::kNamedAxes, "named-axes", NamedAxes},
-    {Label::kGivenRanks, "given-ranks", GivenRanks},
-    {Label::kMatrixRanks, "matrix-ranks", MatrixRanks},
-    {Label::kScatterRanks, "scatter-ranks", ScatterRanks},
-    {Label::kStackedRanks, "stacked-ranks", StackedRanks},
-    {Label::kAxisPerFlag, "axis-per-flag", AxisPerFlag},
-    {Label::kPreservedRanks, "preserved-ranks", PreservedRanks},
-    {Label::kTransposePermutation, "transpose-permutation", TransposePermutation},
+    {Label::kAxesInRange, AxesInRange},
+    {Label::kOtherAxesInRange, OtherAxesInRange},
+    {Label::kAxesPresent, AxesPresent},
+    {Label::kAxesUnique, AxesUnique},
+    {Label::kAxesWithin, AxesWithin},
+    {Label::kSqueezedRanks, SqueezedRanks},
+    {Label::kArgSortAxis, ArgSortAxis},
+    {Label::kNamedAxes, NamedAxes},
+    {Label::kGivenRanks, GivenRanks},
+    {Label::kMatrixRanks, MatrixRanks},
+    {Label::kScatterRanks, ScatterRanks},
+    {Label::kStackedRanks, StackedRanks},
+    {Label::kAxisPerFlag, AxisPerFlag},
+    {Label::kPreservedRanks, PreservedRanks},
+    {Label::kTransposePermutation, TransposePermutation},
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "formats/coreml/spec/signature_constraints.h"
 
+#include "base/enumerators.h"
 #include "base/text/text.h"
 
 namespace nn::coreml {
@@ -12,6 +13,10 @@ std::string Title(const LayerView& at) {
   std::string out = fmt::format("layer {} ({}", at.index, kind);
   if (!at.layer->name().empty()) out += " " + Quote(at.layer->name());
   return out + ")";
+}
+
+std::string_view NameOf(Label label) {
+  return EnumeratorWords<Label, kLabels, '-'>::kWords.at(static_cast<size_t>(label));
 }
 
 std::span<const Constraint> Constraints() {

@@ -158,9 +158,10 @@ enum class Label : uint8_t {
 };
 inline constexpr size_t kLabels = static_cast<size_t>(Label::kProductsHaveBiases) + 1;
 
+std::string_view NameOf(Label label);  // "same-precision"
+
 struct Constraint {
   Label label;
-  std::string_view name;  // of the label
   void (*check)(const LayerView& at, Misfits& misfits);
 };
 

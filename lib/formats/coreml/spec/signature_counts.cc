@@ -109,16 +109,16 @@ void RanksAlike(const LayerView& at, Misfits& f) {
 }
 
 constexpr Constraint kCountConstraints[] = {
-    {Label::kLayerKindPresent, "layer-kind-present", LayerKindPresent},
-    {Label::kKindInVersion, "kind-in-version", KindInVersion},
-    {Label::kInputCount, "input-count", InputCount},
-    {Label::kOutputCount, "output-count", OutputCount},
-    {Label::kNothingTaken, "nothing-taken", NothingTaken},
-    {Label::kTensorsListed, "tensors-listed", TensorsListed},
-    {Label::kTensorsSized, "tensors-sized", TensorsSized},
-    {Label::kTensorsRanked, "tensors-ranked", TensorsRanked},
-    {Label::kRanksFitLayer, "ranks-fit-layer", RanksFitLayer},
-    {Label::kRanksAlike, "ranks-alike", RanksAlike},
+    {Label::kLayerKindPresent, LayerKindPresent},
+    {Label::kKindInVersion, KindInVersion},
+    {Label::kInputCount, InputCount},
+    {Label::kOutputCount, OutputCount},
+    {Label::kNothingTaken, NothingTaken},
+    {Label::kTensorsListed, TensorsListed},
+    {Label::kTensorsSized, TensorsSized},
+    {Label::kTensorsRanked, TensorsRanked},
+    {Label::kRanksFitLayer, RanksFitLayer},
+    {Label::kRanksAlike, RanksAlike},
 };
 
 }  // namespace

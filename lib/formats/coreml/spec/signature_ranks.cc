@@ -150,13 +150,13 @@ void RecurrentParameters(const LayerView& at, Misfits& f) {
 }
 
 constexpr Constraint kRankConstraints[] = {
-    {Label::kOutputRanksFollow, "output-ranks-follow", OutputRanksFollow},
-    {Label::kTriangleRanks, "triangle-ranks", TriangleRanks},
-    {Label::kListsOfRank1, "lists-of-rank1", ListsOfRank1},
-    {Label::kInputsOfOneRank, "inputs-of-one-rank", InputsOfOneRank},
-    {Label::kBatchBeforeSequence, "batch-before-sequence", BatchBeforeSequence},
-    {Label::kTileCounts, "tile-counts", TileCounts},
-    {Label::kRecurrentParameters, "recurrent-parameters", RecurrentParameters},
+    {Label::kOutputRanksFollow, OutputRanksFollow},
+    {Label::kTriangleRanks, TriangleRanks},
+    {Label::kListsOfRank1, ListsOfRank1},
+    {Label::kInputsOfOneRank, InputsOfOneRank},
+    {Label::kBatchBeforeSequence, BatchBeforeSequence},
+    {Label::kTileCounts, TileCounts},
+    {Label::kRecurrentParameters, RecurrentParameters},
 };
 
 }  // namespace

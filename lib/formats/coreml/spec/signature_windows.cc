@@ -202,21 +202,20 @@ void Upsampling(const LayerView& at, Misfits& f) {
 }
 
 constexpr Constraint kWindowConstraints[] = {
-    {Label::kPairsPositive, "pairs-positive", PairsPositive},
-    {Label::kTargetSizes, "target-sizes", TargetSizes},
-    {Label::kTargetSizesPositive, "target-sizes-positive", TargetSizesPositive},
-    {Label::kPaddingSet, "padding-set", PaddingSet},
-    {Label::kWindows3d, "windows3d", Windows3d},
-    {Label::kCustomPadding, "custom-padding", CustomPadding},
-    {Label::kCustomPaddingOfConvolutions, "custom-padding-of-convolutions",
-     CustomPaddingOfConvolutions},
-    {Label::kOutputShapes, "output-shapes", OutputShapes},
-    {Label::kOutputShapes2d, "output-shapes2d", OutputShapes2d},
-    {Label::kGroupsDivide, "groups-divide", GroupsDivide},
-    {Label::kDynamicWeights, "dynamic-weights", DynamicWeights},
-    {Label::kDynamicWeightsAlone, "dynamic-weights-alone", DynamicWeightsAlone},
-    {Label::kBorderCounts, "border-counts", BorderCounts},
-    {Label::kUpsampling, "upsampling", Upsampling},
+    {Label::kPairsPositive, PairsPositive},
+    {Label::kTargetSizes, TargetSizes},
+    {Label::kTargetSizesPositive, TargetSizesPositive},
+    {Label::kPaddingSet, PaddingSet},
+    {Label::kWindows3d, Windows3d},
+    {Label::kCustomPadding, CustomPadding},
+    {Label::kCustomPaddingOfConvolutions, CustomPaddingOfConvolutions},
+    {Label::kOutputShapes, OutputShapes},
+    {Label::kOutputShapes2d, OutputShapes2d},
+    {Label::kGroupsDivide, GroupsDivide},
+    {Label::kDynamicWeights, DynamicWeights},
+    {Label::kDynamicWeightsAlone, DynamicWeightsAlone},
+    {Label::kBorderCounts, BorderCounts},
+    {Label::kUpsampling, Upsampling},
 };
 
 }  // namespace
