@@ -315,7 +315,7 @@ std::vector<OperatorSupport> Operators() {
   names.insert(fmt::format("{}.{}", kMicrosoft, kDynamicLstm));
   std::map<std::string, bool> imported;
   for (const std::string& name : names) imported[name] = true;
-  for (const auto& [domain, text] : SchemaTexts())
+  for (const std::string& domain : StandardDomains())
     for (const std::string& op : OperatorsIn(domain))
       imported.try_emplace(domain.empty() ? op : fmt::format("{}.{}", domain, op),
                            IsControlFlow(domain, op));

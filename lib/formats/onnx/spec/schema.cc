@@ -1,10 +1,11 @@
 #include "formats/onnx/spec/schema.h"
 
 #include <algorithm>
-#include <charconv>
+#include <mutex>
+#include <utility>
 
-#include "base/text/text.h"
-#include "formats/onnx/spec/schema_tables.h"
+#include "formats/common/spec/table.h"
+#include "formats/onnx/spec/words.h"
 
 namespace nn::onnx {
 namespace {
@@ -13,211 +14,110 @@ constexpr int64_t kNewestDefault = 28;
 constexpr int64_t kNewestMl = 5;
 constexpr int64_t kNewestPreview = 1;
 
-struct TypeGroup {
-  std::string_view name;
-  std::string_view members;
-};
-
-constexpr TypeGroup kGroups[] = {
-    {"ANY", "i8 i16 i32 i64 u8 u16 u32 u64 f16 f32 f64 c64 c128 str bool"},
-    {"INT", "i8 i16 i32 i64"},
-    {"UINT", "u8 u16 u32 u64"},
-    {"FLOAT", "f16 f32 f64"},
-    {"FLOAT8", "f8e4m3fn f8e4m3fnuz f8e5m2 f8e5m2fnuz"},
-};
-
-// Reads one signature.
-class Parser {
- public:
-  explicit Parser(std::string_view text) : rest_(text) {}
-
-  Result<Schema> Read() {
-    Schema s;
-    s.op = Word();
-    NN_ASSIGN(s.since, Number());
-    if (Take("deprecated")) {
-      s.deprecated = true;
-    } else {
-      NN_ASSIGN(s.min_inputs, Parameters(s, s.inputs));
-      if (!Take("->")) return Bad("-> expected");
-      NN_RETURN_IF_ERROR(OutputCounts(s));
-      NN_ASSIGN(const int least, Parameters(s, s.outputs));
-      s.min_outputs = s.output_counts.empty() ? least : s.output_counts.front();
-      NN_RETURN_IF_ERROR(Attributes(s));
-      NN_RETURN_IF_ERROR(TypeSets(s));
-    }
-    if (!rest_.empty()) return Bad("end expected");
-    return s;
-  }
-
- private:
-  tl::unexpected<Error> Bad(std::string_view what) const {
-    return ParseError("{} before {}", what, Quote(rest_.substr(0, 30)));
-  }
-
-  void Skip() {
-    while (!rest_.empty() && (rest_[0] == ' ' || rest_[0] == '\n')) rest_.remove_prefix(1);
-  }
-
-  bool Take(std::string_view token) {
-    Skip();
-    if (!rest_.starts_with(token)) return false;
-    rest_.remove_prefix(token.size());
-    Skip();
+// Adds the types of a list, with each group as its members.
+void AddTypes(std::string_view list, TypeNames& out) {
+  spec::EachType(list, [&](std::string_view around, std::string_view word) {
+    const auto add = [&](std::string_view type) {
+      std::string name(around);
+      name += type;
+      name.append(static_cast<size_t>(std::count(around.begin(), around.end(), '(')), ')');
+      out.insert(std::move(name));
+    };
+    const auto* group = std::find_if(std::begin(kTypeGroups), std::end(kTypeGroups),
+                                     [&](const spec::TypeGroup& g) { return g.name == word; });
+    if (group == std::end(kTypeGroups)) add(word);
+    for (size_t i = 0; group != std::end(kTypeGroups) && i < std::size(kTypeWords); ++i)
+      if (group->members.Has(static_cast<int>(i))) add(kTypeWords[i]);
     return true;
-  }
+  });
+}
 
-  std::string Word() {
-    Skip();
-    size_t n = 0;
-    while (n < rest_.size() &&
-           (std::isalnum(static_cast<unsigned char>(rest_[n])) || rest_[n] == '_'))
-      ++n;
-    std::string word(rest_.substr(0, n));
-    rest_.remove_prefix(n);
-    return word;
+SchemaParameter ParameterOf(const spec::Operand& o, Schema& schema) {
+  using Kind = SchemaParameter::Kind;
+  SchemaParameter p;
+  p.name = o.name;
+  p.own_type = o.own_types;
+  if (o.repeats)
+    p.kind = Kind::kVariadic;
+  else if (o.presence != spec::Operand::Presence::kRequired)
+    p.kind = Kind::kOptional;
+  p.type = o.same_name;
+  if (!o.type_text.empty()) {
+    p.type = "{" + std::string(o.type_text) + "}";
+    AddTypes(o.type_text, schema.types[p.type]);
   }
+  return p;
+}
 
-  Result<int> Number() {
-    int value = 0;
-    const std::string word = Word();
-    const auto r = std::from_chars(word.data(), word.data() + word.size(), value);
-    if (word.empty() || r.ptr != word.data() + word.size()) return Bad("number expected");
-    Skip();
-    return value;
+// "a, b" in any lines.
+std::vector<std::string_view> WordsOf(std::string_view list) {
+  std::vector<std::string_view> words;
+  for (spec::Cursor in(list); !in.AtEnd(); in.Skip()) {
+    words.push_back(in.Word());
+    in.Take(',');
   }
+  return words;
+}
 
-  // "1|5" before the parameters.
-  Status OutputCounts(Schema& s) {
-    const size_t end = std::min(rest_.find('('), rest_.size());
-    if (rest_.substr(0, end).find('|') == std::string_view::npos) return {};
-    do {
-      NN_ASSIGN(const int count, Number());
-      s.output_counts.push_back(count);
-    } while (Take("|"));
-    return {};
+SchemaAttribute AttributeOf(const spec::Parameter& p) {
+  SchemaAttribute a;
+  a.is_flag = p.kind == "b";
+  a.type = a.is_flag ? 'i' : p.kind.front();
+  a.required = p.required;
+  a.is_unique = p.unique;
+  a.choices = WordsOf(p.choices);
+  if (p.has_range) a.range = {p.least, p.most < p.least ? INT64_MAX : p.most};
+  return a;
+}
+
+Schema SchemaOf(const spec::Row& row) {
+  Schema s;
+  s.op = row.name;
+  s.since = row.first_version;
+  s.deprecated = row.deprecated;
+  for (const spec::Operand& o : row.inputs) s.inputs.push_back(ParameterOf(o, s));
+  for (const spec::Operand& o : row.outputs) s.outputs.push_back(ParameterOf(o, s));
+  s.min_inputs = spec::CountOf(row.inputs).low;
+  s.output_counts = {row.output_counts.begin(), row.output_counts.end()};
+  s.min_outputs =
+      s.output_counts.empty() ? spec::CountOf(row.outputs).low : s.output_counts.front();
+  s.open_attributes = row.open_parameters;
+  for (const spec::Parameter& p : row.parameters) s.attributes.emplace(p.name, AttributeOf(p));
+  for (const spec::Variable& v : row.variables) AddTypes(v.type_text, s.types[std::string(v.name)]);
+  for (const spec::Label& label : row.labels)
+    (label.name == kParallel ? s.parallel : s.alternatives).push_back(WordsOf(label.parameters));
+  return s;
+}
+
+// An operator, with its signatures once they are asked for.
+struct OperatorRows {
+  std::string_view rows;
+  std::once_flag once;
+  std::vector<Schema> schemas;
+
+  const std::vector<Schema>& Read() {
+    std::call_once(once, [&] {
+      spec::EachRow(rows, kWords, [&](const spec::Row& row) { schemas.push_back(SchemaOf(row)); });
+    });
+    return schemas;
   }
-
-  // "2..(a:T, b?:T)"; the result is the smallest count.
-  Result<int> Parameters(Schema& s, std::vector<SchemaParameter>& out) {
-    using Kind = SchemaParameter::Kind;
-    int stated = -1;
-    Skip();
-    if (!rest_.starts_with('(')) {
-      NN_ASSIGN(stated, Number());
-      if (!Take("..")) return Bad(".. expected");
-    }
-    if (!Take("(")) return Bad("( expected");
-    int least = 0;
-    while (!Take(")")) {
-      SchemaParameter p;
-      p.name = Word();
-      if (Take("**")) {
-        p.kind = Kind::kVariadic;
-        p.own_type = true;
-      } else if (Take("*")) {
-        p.kind = Kind::kVariadic;
-      } else if (Take("?")) {
-        p.kind = Kind::kOptional;
-      }
-      if (p.name.empty() || !Take(":")) return Bad(": expected");
-      if (Take("{")) {
-        const size_t end = rest_.find('}');
-        if (end == std::string_view::npos) return Bad("} expected");
-        p.type = "{" + std::string(rest_.substr(0, end)) + "}";
-        rest_.remove_prefix(end + 1);
-        NN_RETURN_IF_ERROR(
-            AddTypes(std::string_view(p.type).substr(1, p.type.size() - 2), s.types[p.type]));
-      } else {
-        p.type = Word();
-      }
-      Take(",");
-      out.push_back(std::move(p));
-      if (out.back().kind != Kind::kOptional) least = static_cast<int>(out.size());
-    }
-    return stated >= 0 ? stated : least;
-  }
-
-  Status Attributes(Schema& s) {
-    for (Skip(); !rest_.empty() && rest_[0] != '|'; Skip()) {
-      if (Take("...")) {
-        s.open_attributes = true;
-        continue;
-      }
-      const std::string name = Word();
-      SchemaAttribute a;
-      a.required = Take("!");
-      if (name.empty() || !Take(":") || rest_.empty()) return Bad("attribute expected");
-      a.type = rest_[0];
-      if (std::string_view("fistgpyFIST").find(a.type) == std::string_view::npos)
-        return Bad("attribute type expected");
-      rest_.remove_prefix(1);
-      s.attributes[name] = a;
-    }
-    return {};
-  }
-
-  Status TypeSets(Schema& s) {
-    while (Take("|")) {
-      const std::string name = Word();
-      if (name.empty() || !Take("=")) return Bad("type variable expected");
-      const size_t end = std::min(rest_.find('|'), rest_.size());
-      NN_RETURN_IF_ERROR(AddTypes(rest_.substr(0, end), s.types[name]));
-      rest_.remove_prefix(end);
-    }
-    return {};
-  }
-
-  // "FLOAT i32 seq(ANY)": splits at spaces outside of parentheses.
-  static Status AddTypes(std::string_view text, TypeNames& out) {
-    size_t start = 0;
-    int depth = 0;
-    for (size_t i = 0; i <= text.size(); ++i) {
-      if (i < text.size() && text[i] == '(') ++depth;
-      if (i < text.size() && text[i] == ')') --depth;
-      if (i < text.size() && (depth > 0 || (text[i] != ' ' && text[i] != '\n'))) continue;
-      if (i > start) NN_RETURN_IF_ERROR(AddType(text.substr(start, i - start), out));
-      start = i + 1;
-    }
-    return depth == 0 ? Status() : Status(ParseError("unbalanced parentheses in {}", Quote(text)));
-  }
-
-  static Status AddType(std::string_view type, TypeNames& out) {
-    if (const size_t open = type.find('('); open != std::string_view::npos) {
-      if (!type.ends_with(')')) return ParseError("bad type {}", Quote(type));
-      std::string_view inner = type.substr(open + 1, type.size() - open - 2);
-      std::string prefix(type.substr(0, open + 1));
-      if (prefix == "map(") {
-        const size_t colon = inner.find(':');
-        if (colon == std::string_view::npos) return ParseError("bad map {}", Quote(type));
-        prefix += inner.substr(0, colon + 1);
-        inner = inner.substr(colon + 1);
-      }
-      TypeNames members;
-      NN_RETURN_IF_ERROR(AddTypes(inner, members));
-      for (const std::string& m : members) out.insert(prefix + m + ")");
-      return {};
-    }
-    for (const TypeGroup& g : kGroups)
-      if (type == g.name) return AddTypes(g.members, out);
-    out.insert(std::string(type));
-    return {};
-  }
-
-  std::string_view rest_;
 };
 
-using OpVersions = std::map<std::string, std::vector<Schema>, std::less<>>;
+using SchemaTable = std::map<std::string_view, OperatorRows>;
 
-// Tests parse all tables, so a line that does not parse cannot occur; it would be skipped here.
-const std::map<std::string, OpVersions, std::less<>>& Tables() {
-  static const auto* const kTables = [] {
-    auto* tables = new std::map<std::string, OpVersions, std::less<>>;
-    for (const auto& [domain, text] : SchemaTexts()) {
-      auto schemas = ParseSchemas(text);
-      if (!schemas) continue;
-      for (Schema& s : *schemas) (*tables)[domain][s.op].push_back(std::move(s));
-    }
+// "ai.onnx.ml" of "onnx/spec/ai.onnx.ml.spec", and "" of the parts of ai.onnx.
+std::string_view DomainOf(const spec::Text& text) {
+  std::string_view name = text.file.substr(text.file.rfind('/') + 1);
+  name.remove_suffix(std::string_view(".spec").size());
+  return name.starts_with("ai.onnx.") ? name : std::string_view();
+}
+
+std::map<std::string_view, SchemaTable>& Tables() {
+  static auto* const kTables = [] {
+    auto* tables = new std::map<std::string_view, SchemaTable>;
+    const spec::Index index(SpecTexts());
+    for (const auto& [op, place] : index.operators())
+      (*tables)[DomainOf(*place.text)][op].rows = place.rows;
     return tables;
   }();
   return *kTables;
@@ -232,7 +132,7 @@ const SchemaParameter* ParameterAt(const std::vector<SchemaParameter>& list, int
 }
 
 bool IsStandardDomain(std::string_view domain) {
-  return SchemaTexts().contains(domain);
+  return Tables().contains(domain);
 }
 
 int64_t NewestOpset(std::string_view domain) {
@@ -243,48 +143,28 @@ int64_t NewestOpset(std::string_view domain) {
 std::vector<std::string> OperatorsIn(std::string_view domain) {
   std::vector<std::string> names;
   if (const auto table = Tables().find(domain); table != Tables().end())
-    for (const auto& [op, versions] : table->second) names.push_back(op);
+    for (const auto& [op, rows] : table->second) names.emplace_back(op);
   return names;
 }
 
-const Schema* FindSchema(std::string_view domain, std::string_view op, int64_t opset) {
+std::vector<std::string> StandardDomains() {
+  std::vector<std::string> domains;
+  for (const auto& [domain, operators] : Tables()) domains.emplace_back(domain);
+  return domains;
+}
+
+std::span<const Schema> SchemasOf(std::string_view domain, std::string_view op) {
   const auto table = Tables().find(domain);
-  if (table == Tables().end()) return nullptr;
-  const auto versions = table->second.find(op);
-  if (versions == table->second.end()) return nullptr;
+  if (table == Tables().end()) return {};
+  const auto found = table->second.find(op);
+  return found == table->second.end() ? std::span<const Schema>() : found->second.Read();
+}
+
+const Schema* FindSchema(std::string_view domain, std::string_view op, int64_t opset) {
   const Schema* found = nullptr;
-  for (const Schema& s : versions->second)
+  for (const Schema& s : SchemasOf(domain, op))
     if (s.since <= opset) found = &s;
   return found;
-}
-
-Result<std::vector<Schema>> ParseSchemas(std::string_view text) {
-  std::vector<Schema> schemas;
-  while (!text.empty()) {
-    // A signature ends before the next line that is not indented.
-    size_t end = 0;
-    do {
-      end = std::min(text.find('\n', end + 1), text.size());
-    } while (end + 1 < text.size() && text[end + 1] == ' ');
-    const std::string_view line = text.substr(0, end);
-    text.remove_prefix(end);
-    if (line.find_first_not_of(" \n") == std::string_view::npos) continue;
-    auto schema = Parser(line).Read();
-    if (!schema) return ParseError("{}: {}", Quote(line), schema.error().message());
-    schemas.push_back(*std::move(schema));
-  }
-  return schemas;
-}
-
-const std::map<std::string, std::string, std::less<>>& SchemaTexts() {
-  static const auto* const kTexts = new std::map<std::string, std::string, std::less<>>{
-      {"", std::string(kSchemasAToC) + "\n" + kSchemasDToL + "\n" + kSchemasMToR + "\n" +
-               kSchemasReduce + "\n" + kSchemasSToZ},
-      {"ai.onnx.ml", kSchemasMl},
-      {"ai.onnx.preview", kSchemasPreview},
-      {"ai.onnx.preview.training", kSchemasTraining},
-  };
-  return *kTexts;
 }
 
 }  // namespace nn::onnx

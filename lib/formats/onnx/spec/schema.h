@@ -1,32 +1,21 @@
 // Signatures of the standard operators: names, counts, attributes and element types of every
-// version of every operator of the domains ai.onnx, ai.onnx.ml and the preview domains.
-// scripts/update-onnx-signatures generates the tables from the documentation of the operators.
-//
-// The tables are text, one signature per line (long ones continue on indented lines):
-//
-//   Name since (input:T, other?:T, rest*:T) -> (output:T) attribute:i required!:s | T=FLOAT i32
-//   Name since deprecated
-//
-// A parameter marked ? is optional, * is variadic, ** is variadic and heterogeneous: each value has
-// a type of its own. The type of a parameter is a type variable or {types}. "n..(" states the
-// smallest count if it is not the position of the last parameter that is not optional; "n|m(" lists
-// the only allowed counts of outputs. An attribute ... allows any others. Attribute types: f i s t
-// g p y for FLOAT, INT, STRING, TENSOR, GRAPH, SPARSE_TENSOR, TYPE_PROTO, and F I S T for lists of
-// them. Type sets have element types or the groups INT, UINT, FLOAT (16 to 64 bits), FLOAT8 and
-// ANY, and may enclose them in seq(), opt(), map() and sparse_tensor().
+// version of every operator of the domains ai.onnx, ai.onnx.ml and the preview domains. They are
+// the rows of the files *.spec of this folder, which scripts/update-onnx-signatures generates from
+// the documentation of the operators. The rows of an operator are read when it is first asked for.
 #pragma once
 
+#include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "base/status.h"
-
 namespace nn::onnx {
 
-// Types in the notation above: "f32", "seq(i64)".
+// Types in the notation of specifications, without groups: "f32", "seq(i64)".
 using TypeNames = std::set<std::string, std::less<>>;
 
 struct SchemaParameter {
@@ -38,8 +27,18 @@ struct SchemaParameter {
 };
 
 struct SchemaAttribute {
+  struct Range {
+    int64_t least = 0;
+    int64_t most = INT64_MAX;
+  };
+  // f i s t g p y for FLOAT, INT, STRING, TENSOR, GRAPH, SPARSE_TENSOR, TYPE_PROTO; F I S T for
+  // lists of them.
   char type = 0;
   bool required = false;
+  bool is_flag = false;                   // an INT that is 0 or 1
+  bool is_unique = false;                 // a list without duplicates
+  std::vector<std::string_view> choices;  // the allowed strings; empty: any
+  std::optional<Range> range;             // of the number, or of each in the list
 };
 
 struct Schema {
@@ -54,6 +53,9 @@ struct Schema {
   bool open_attributes = false;    // attributes that are not listed are allowed
   std::map<std::string, SchemaAttribute, std::less<>> attributes;
   std::map<std::string, TypeNames, std::less<>> types;
+  // Names of attributes: lists of one length, and alternatives of which exactly one is given.
+  std::vector<std::vector<std::string_view>> parallel;
+  std::vector<std::vector<std::string_view>> alternatives;
 };
 
 // The parameter of the value at `position`; null if there are fewer parameters.
@@ -71,10 +73,10 @@ std::vector<std::string> OperatorsIn(std::string_view domain);
 // The signature of the operator in version `opset` of its domain; null if it has no such operator.
 const Schema* FindSchema(std::string_view domain, std::string_view op, int64_t opset);
 
-// The signatures in the text of a table, in its order. kParse names the line that is malformed.
-Result<std::vector<Schema>> ParseSchemas(std::string_view text);
+// All signatures of an operator of a standard domain, in the order of their versions.
+std::span<const Schema> SchemasOf(std::string_view domain, std::string_view op);
 
-// All tables, by domain.
-const std::map<std::string, std::string, std::less<>>& SchemaTexts();
+// The standard domains, sorted.
+std::vector<std::string> StandardDomains();
 
 }  // namespace nn::onnx
