@@ -5,6 +5,9 @@
 // Design: docs/design/005-lists-of-families.md.
 #pragma once
 
+#include <cstdio>
+#include <cstdlib>
+#include <optional>
 #include <span>
 #include <unordered_map>
 
@@ -16,13 +19,19 @@ struct FamilyOf {
   std::span<const ExportRow> exports = {};  // empty if nothing is exported this way
 };
 
-// The rows of all families, keyed by the member with the operator name.
+// The rows of all families, keyed by the member with the operator name; without those whose key is
+// `none`. Ends the program if two rows have the same key, which would make one of them dead.
 template <typename Family, typename Row, typename Key>
 std::unordered_map<Key, const Row*> RowsBy(Key Row::*key, std::span<const Row> Family::*rows,
-                                           std::span<const Family> families) {
+                                           std::span<const Family> families,
+                                           const std::optional<Key>& none = std::nullopt) {
   std::unordered_map<Key, const Row*> table;
   for (const Family& family : families)
-    for (const Row& row : family.*rows) table.emplace(row.*key, &row);
+    for (const Row& row : family.*rows) {
+      if (row.*key == none || table.emplace(row.*key, &row).second) continue;
+      std::fprintf(stderr, "two families have rows of the same operator\n");
+      std::abort();
+    }
   return table;
 }
 

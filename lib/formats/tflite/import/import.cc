@@ -263,7 +263,8 @@ Status ImportOp(ImportContext& ctx, const std::string& name) {
 namespace {
 
 const ImportRow* FindBuiltin(fb::BuiltinOperator op) {
-  static const auto table = RowsBy(&ImportRow::op, &Family::imports, Families());
+  static const auto table = RowsBy(&ImportRow::op, &Family::imports, Families(),
+                                   std::optional(fb::BuiltinOperator::CUSTOM));
   return FindRow(table, op);
 }
 
@@ -272,7 +273,8 @@ const ImportRow* FindBuiltin(fb::BuiltinOperator op) {
 const ImportRow* FindImport(const fb::OperatorCode& code) {
   const fb::BuiltinOperator op = OperatorOf(code);
   if (op != fb::BuiltinOperator::CUSTOM) return FindBuiltin(op);
-  static const auto custom = RowsBy(&ImportRow::custom, &Family::imports, Families());
+  static const auto custom =
+      RowsBy(&ImportRow::custom, &Family::imports, Families(), std::optional(std::string_view()));
   const std::string_view name = Text(code.custom_code());
   return name.empty() ? nullptr : FindRow(custom, name);
 }
