@@ -80,6 +80,8 @@ Result<std::vector<Type>> TypesFor(const Node& node, const std::vector<const Ten
                          : scratch.AddConstant(*inputs[i], {}, node.input(i)->type().quant));
   Node* const copy = AddOpenCopy(scratch, node, std::move(values));
   NN_RETURN_IF_ERROR(InferNode(*copy));
+  if (const auto why = WhyNotElements(*copy))
+    return UnsupportedError("{}: {}", node.Describe(), *why);
   if (budget != nullptr) NN_RETURN_IF_ERROR(TakeFrom(*budget, *copy));
   std::vector<Type> types;
   for (size_t i = 0; i < node.outputs().size(); ++i) {

@@ -33,16 +33,24 @@ Status CheckArity(const Node& node) {
   return {};
 }
 
+const OperandDef& OperandOf(const Node& node, size_t input) {
+  const auto& operands = node.op().inputs;
+  return operands[std::min(input, operands.size() - 1)];
+}
+
+std::string DoesNotSupport(const Node& node, size_t input, std::string_view type) {
+  return fmt::format("{} does not support {} as input {}", node.op_name(), type,
+                     OperandOf(node, input).name);
+}
+
 // Strings and complex numbers cannot be read as a single number.
 Status CheckElements(const Node& node) {
-  const OpDef& op = node.op();
   for (size_t i = 0; i < node.inputs().size(); ++i) {
     const Value* v = node.input(i);
-    const OperandDef& operand = op.inputs[std::min(i, op.inputs.size() - 1)];
-    if (v == nullptr || operand.elements == Elements::kAny) continue;
-    if (v->dtype() == DType::kString || IsComplex(v->dtype()))
-      return UnsupportedError("{} does not support {} as input {}", op.name, v->type().ToString(),
-                              operand.name);
+    if (v == nullptr || (v->dtype() != DType::kString && !IsComplex(v->dtype()))) continue;
+    const Elements elements = OperandOf(node, i).elements;
+    if ((elements | Elements::kNumbers) == Elements::kNumbers)
+      return UnsupportedError("{}", DoesNotSupport(node, i, v->type().ToString()));
   }
   return {};
 }
@@ -134,6 +142,23 @@ std::vector<const OpDef*> OpRegistry::All() const {
   for (const auto& [name, op] : ops_) out.push_back(op.get());
   std::ranges::sort(out, {}, &OpDef::name);
   return out;
+}
+
+std::optional<std::string> WhyNotElements(const Node& node) {
+  for (size_t i = 0; i < node.inputs().size(); ++i) {
+    const Value* v = node.input(i);
+    if (v != nullptr && !v->type().quantized() && !OperandOf(node, i).elements.Has(v->dtype()))
+      return DoesNotSupport(node, i, DTypeName(v->dtype()));
+  }
+  return std::nullopt;
+}
+
+std::optional<Selection> SelectionOf(const Node& node) {
+  const OpDef& op = node.op();
+  if (op.movement != Movement::kNone) return Selection();
+  if (!op.selects || (op.selects->applies != nullptr && !op.selects->applies(node)))
+    return std::nullopt;
+  return op.selects;
 }
 
 tl::unexpected<Error> ContradictionError(const Node& node, size_t i, const Type& declared,

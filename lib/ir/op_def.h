@@ -7,6 +7,8 @@
 
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -18,6 +20,7 @@
 #include "base/status.h"
 #include "ir/attrs.h"
 #include "ir/graph.h"
+#include "ir/interval.h"
 #include "ir/tensor.h"
 #include "ir/types/axis_map.h"
 #include "ir/types/type.h"
@@ -26,16 +29,52 @@ namespace nn {
 
 enum class Arity : uint8_t { kRequired, kOptional, kVariadic /* any number; last operand only */ };
 
-// The element types that an input may have; others are rejected before the operator sees them.
-enum class Elements : uint8_t {
-  kNumbers,  // bool, integers and floats; values may be read
-  kAny,      // also strings and complex numbers, for operators that move elements
+// A set of element types, such as those that the evaluation of an operator accepts for an input.
+// The unknown type is in every set.
+class Elements {
+ public:
+  constexpr Elements() = default;
+  constexpr Elements(std::initializer_list<DType> types) {
+    for (const DType t : types) bits_ |= Bit(t);
+  }
+  static const Elements kReals;     // f16, bf16, f32 and f64
+  static const Elements kFloats;    // these, and those of at most 8 bits
+  static const Elements kIntegers;  // signed and unsigned, of any width
+  static const Elements kBool;
+  static const Elements kNumbers;  // bool, integers and floats
+  static const Elements kAny;      // also strings and complex numbers
+
+  constexpr bool Has(DType t) const { return t == DType::kUnknown || (bits_ & Bit(t)) != 0; }
+  constexpr bool operator==(const Elements&) const = default;
+  friend constexpr Elements operator|(Elements a, Elements b) {
+    a.bits_ |= b.bits_;
+    return a;
+  }
+
+ private:
+  static constexpr uint32_t Bit(DType t) { return uint32_t{1} << static_cast<int>(t); }
+  static_assert(kDTypeCount <= 32);
+  uint32_t bits_ = 0;
 };
+
+inline constexpr Elements Elements::kReals = {DType::kF16, DType::kBF16, DType::kF32, DType::kF64};
+inline constexpr Elements Elements::kFloats =
+    kReals | Elements{DType::kF8E4M3FN,   DType::kF8E4M3FNUZ, DType::kF8E5M2,
+                      DType::kF8E5M2FNUZ, DType::kF8E8M0,     DType::kF4E2M1};
+inline constexpr Elements Elements::kIntegers = {
+    DType::kI2, DType::kI4, DType::kI8, DType::kI16, DType::kI32, DType::kI64,
+    DType::kU2, DType::kU4, DType::kU8, DType::kU16, DType::kU32, DType::kU64};
+inline constexpr Elements Elements::kBool = {DType::kBool};
+inline constexpr Elements Elements::kNumbers = kBool | kIntegers | kFloats;
+inline constexpr Elements Elements::kAny =
+    kNumbers | Elements{DType::kC64, DType::kC128, DType::kString};
 
 struct OperandDef {
   std::string_view name;
   Arity arity = Arity::kRequired;
-  Elements elements = Elements::kNumbers;  // of inputs
+  // Of inputs without quantization. Inference rejects strings and complex numbers for inputs that
+  // have neither; WhyNotElements() and the evaluation reject all types outside of the set.
+  Elements elements = Elements::kNumbers;
 };
 
 // The purpose of an operator. It determines the color in pictures.
@@ -61,6 +100,41 @@ enum class Movement : uint8_t {
   kPermuted,  // the axes are permuted
 };
 
+// That the elements of a result are elements of inputs, or other constants. The result is output 0
+// or, if the number of outputs varies, each of them.
+struct Selection {
+  static constexpr uint32_t kAllInputs = ~uint32_t{0};
+  uint32_t inputs = 1;    // bit i: input i
+  bool zero = false;      // whether there may be zeros, too (the zero point of quantized types)
+  bool by_value = false;  // whether the elements of these inputs decide which are selected
+  // Whether it holds for a node; null: for all.
+  bool (*applies)(const Node&) = nullptr;
+
+  bool Has(size_t input) const {
+    return input < 32 ? (inputs >> input & 1) != 0 : inputs == kAllInputs;
+  }
+};
+
+// The numbers for which a function of one operand is not NaN, between `min` and `max`, inclusive;
+// it is infinite at finite bounds if they are poles.
+struct RealDomain {
+  double min = -std::numeric_limits<double>::infinity();
+  double max = std::numeric_limits<double>::infinity();
+  bool poles = false;
+};
+
+// The quantization that TensorFlow Lite fixes for a result, by element types.
+struct FixedQuant {
+  DType x, y;  // of input 0 and of the result
+  float scale;
+  int64_t zero_point;
+  float slack = 0;  // the relative deviation of scales that kernels accept
+  // Whether kernels accept others: the scale and the zero point are then those of the specification
+  // ("TensorFlow Lite 8-bit quantization specification").
+  bool any_scale = false;
+  bool any_zero_point = false;
+};
+
 // The scales and zero points with which an operator on quantized types has TensorFlow Lite's
 // arithmetic (FuseQdq in passes/qdq/qdq.h).
 enum class QuantRule : uint8_t {
@@ -70,11 +144,6 @@ enum class QuantRule : uint8_t {
   kElementwise,  // as TfliteUnary() and TfliteBinary() say (ops/quant/tflite_elementwise.h)
   kProduct,      // any; input 2 is an optional bias, which has the product of those of 0 and 1
   kStored,       // none: the operator is defined on the stored integers, whatever they represent
-};
-
-// Bounds of real numbers; may be infinite.
-struct Interval {
-  float min, max;
 };
 
 // Tensors of higher rank are rejected (kLimit); the formats' own limits are lower.
@@ -125,6 +194,25 @@ class InferContext {
  private:
   Node& node_;
   int symbols_ = 0;
+};
+
+// What OpDef::range knows about operands.
+class RangeContext {
+ public:
+  explicit RangeContext(const Node& node) : node_(node) {}
+  virtual ~RangeContext() = default;
+
+  const Node& node() const { return node_; }
+  template <typename T>
+  const T& attrs() const {
+    return node_.attrs<T>();
+  }
+  // The bounds of the elements of a value that are not NaN; infinite if unknown.
+  virtual Interval Of(const Value* v) = 0;
+  Interval in(size_t i) { return Of(node_.input(i)); }
+
+ private:
+  const Node& node_;
 };
 
 struct EvalBudget;
@@ -208,6 +296,11 @@ struct OpDef {
   bool decided_by_runs = false;
   Category category = Category::kUnset;
   Movement movement = Movement::kNone;
+  // For operators without movement: whether, and from which inputs, results are selected; see
+  // SelectionOf().
+  std::optional<Selection> selects;
+  // For functions of one operand that are not total.
+  std::optional<RealDomain> real_domain;
   QuantRule quant_rule = QuantRule::kNone;
   // Whether it converts numbers to another representation: its attributes or the declared type, not
   // the input, determine the element type of the result.
@@ -215,6 +308,14 @@ struct OpDef {
   // Of arithmetic on two numbers: whether the result for integers is the result for floats that
   // hold them, so that formats without integers can compute shapes.
   bool keeps_integers = false;
+  // The same of operators with any number of operands, as long as floats represent all integers
+  // between the bounds of the operands and results (`range`).
+  bool exact_integers = false;
+  // Of arithmetic on two numbers: whether the operands can change places.
+  bool commutes = false;
+  // Of arithmetic on two numbers: whether the operands and the result are numbers of one kind, such
+  // as a sum and its summands, so that steps of a large one hide a small one.
+  bool shares_unit = false;
   // Of operators on integers: whether their results are those for wider integers that hold the same
   // numbers, reduced to the bits of the type, so that formats can compute narrow integers in wide
   // ones. Operands without elements are excluded.
@@ -236,11 +337,15 @@ struct OpDef {
   // Replaces inputs with known contents (constants, or Value::elements) by the equivalent
   // attributes; returns whether it did. Null: no input has an equivalent attribute.
   Result<bool> (*absorb_inputs)(Graph&, Node&) = nullptr;
+  // Bounds of the elements of an output that are not NaN, in exact arithmetic, from those of the
+  // inputs. Integers are not reduced to their type. Null: unknown, beyond `selects`.
+  Interval (*range)(RangeContext&, size_t output) = nullptr;
   // The bounds of an operator that clamps its input to constants; null: not such an operator.
   Interval (*clamp)(const Node&) = nullptr;
   // Whether the arithmetic on quantized types (quant_rule) supports the attributes, with input 0 of
   // type x and a result of type y; null: the rule alone decides.
   bool (*has_quantized_form)(const Node&, const Type& x, const Type& y) = nullptr;
+  std::span<const FixedQuant> fixed_quants;
   // The arithmetic on quantized types; null: Arithmetic::kTflite.
   Arithmetic (*quantized_arithmetic)(const Node&) = nullptr;
   // Whether the node's arithmetic also determines its results for real numbers.
@@ -286,6 +391,12 @@ const OpRegistry& Ops();
 // dimension contradicts inference, kLimit above kMaxRank, kUnsupported for unsupported element
 // types; other errors are those of OpDef::infer.
 Status InferNode(Node& node);
+// The reason if the operator does not have the element types of its inputs: "abs does not support
+// bool as input x".
+std::optional<std::string> WhyNotElements(const Node& node);
+// The inputs that results consist of, also for operators with movement; nullopt if results are
+// computed.
+std::optional<Selection> SelectionOf(const Node& node);
 // kModel: the declared type of output `i` contradicts its actual type.
 tl::unexpected<Error> ContradictionError(const Node& node, size_t i, const Type& declared,
                                          const Type& actual);

@@ -48,6 +48,7 @@ std::optional<std::string> WhyIllegal(const Target& target, const Node& node) {
     return fmt::format("{} has no control flow, and {}", target.name,
                        std::get<std::string>(*node.attrs().Get("why")));
   if (!target.takes_unranked && !node.op().is_opaque && HasUnranked(node)) return WhyUnranked(node);
+  if (auto why = WhyNotElements(node)) return why;
   return target.why_illegal(node);
 }
 
@@ -95,7 +96,7 @@ bool HasOperator(const Target& target, const Node& node) {
 
 // The name of the rewrite that was applied; empty if none was. It may have erased the node.
 Result<std::string_view> RewriteNode(Graph& graph, Node& node, const Target& target, bool late) {
-  if (HasUnranked(node)) return std::string_view();
+  if (HasUnranked(node) || WhyNotElements(node)) return std::string_view();
   // Rewrites for all operators would change a node, but not its regions.
   const bool by_name = !node.regions().empty();
   for (const auto rewrites :

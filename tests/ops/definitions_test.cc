@@ -2,6 +2,8 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstring>
 #include <iterator>
 #include <limits>
 #include <map>
@@ -87,7 +89,7 @@ TEST_CASE("definitions: operators with bounds clamp to them") {
     REQUIRE_MESSAGE(y.has_value(), y.error().message());
     const Interval bounds = op->clamp(**node);
     std::vector<double> want = x.ToDoubles();
-    for (double& v : want) v = std::clamp(v, double{bounds.min}, double{bounds.max});
+    for (double& v : want) v = std::clamp(v, bounds.min, bounds.max);
     CHECK((*y)[0].ToDoubles() == want);
   }
 }
@@ -112,6 +114,7 @@ TEST_CASE("definitions: floats represent integers where the definition says so")
   };
   const std::vector<float> real_a(a.begin(), a.end()), real_b(b.begin(), b.end());
   for (const OpDef* op : Ops().All()) {
+    CHECK((!op->keeps_integers || op->exact_integers));
     if (!op->keeps_integers) continue;
     CAPTURE(op->name);
     const auto integers = run(*op, DType::kI32, Tensor::Of({n}, a), Tensor::Of({n}, b));
@@ -178,6 +181,147 @@ TEST_CASE(
     for (const DType narrow : {DType::kI8, DType::kU8})
       for (const DType wide : {DType::kI32, DType::kI64})
         CHECK(BitsOfResult(*op, narrow, narrow) == BitsOfResult(*op, narrow, wide));
+  }
+}
+
+Tensor Ones(DType dtype) {
+  if (dtype == DType::kString) return Tensor({2}, std::vector<std::string>{"a", "b"});
+  auto b = TensorBuilder::Create(dtype, {2});
+  if (IsComplex(dtype)) std::memset(b->data(), 0, static_cast<size_t>(DTypeBits(dtype)) / 4);
+  for (int64_t i = 0; i < 2 && !IsComplex(dtype); ++i)
+    IsFloat(dtype) ? b->SetDouble(i, 1) : b->SetInt(i, 1);
+  return b->Finish();
+}
+
+// Whether the definition says which types the evaluation accepts.
+bool StatesElements(const OperandDef& operand) {
+  return !(operand.elements == Elements::kNumbers) && !(operand.elements == Elements::kAny);
+}
+
+// Whether inference and evaluation accept operands of a type; those whose types are not stated are
+// 1.
+bool Accepts(const OpDef& op, DType dtype) {
+  Graph g;
+  std::vector<Tensor> tensors;
+  for (const OperandDef& operand : op.inputs)
+    if (operand.arity == Arity::kRequired)
+      tensors.push_back(StatesElements(operand) ? Ones(dtype) : Tensor::Scalar<int64_t>(1));
+  std::vector<Value*> inputs;
+  std::vector<const Tensor*> pointers;
+  std::vector<Type> types;
+  for (const Tensor& t : tensors) {
+    inputs.push_back(g.AddConstant(t));
+    pointers.push_back(&t);
+    types.push_back(inputs.back()->type());
+  }
+  const auto node = g.Append(op.name, inputs);
+  if (!node) return false;
+  EvalBudget budget;
+  EvalContext context(**node, pointers, types, {(*node)->output()->type()}, budget);
+  return op.eval(context).has_value();
+}
+
+TEST_CASE("definitions: the evaluation accepts the element types of the definition") {
+  for (const OpDef* op : Ops().All()) {
+    if (op->inputs.empty() || !StatesElements(op->inputs[0]) || op->name == "select") continue;
+    CAPTURE(op->name);
+    for (int t = 1; t < kDTypeCount; ++t) {
+      const auto dtype = static_cast<DType>(t);
+      CAPTURE(DTypeName(dtype));
+      CHECK(Accepts(*op, dtype) == op->inputs[0].elements.Has(dtype));
+    }
+  }
+}
+
+TEST_CASE("definitions: element types that the definition lacks are refused by name") {
+  const Graph g = Parse(OneOp("bool[2]", "abs(%x)"));
+  const Node& node = g.nodes().front();
+  CHECK(WhyNotElements(node) == "abs does not support bool as input x");
+  const Tensor x = Ones(DType::kBool);
+  const auto y = EvalNode(node, {&x});
+  REQUIRE_FALSE(y.has_value());
+  CHECK(y.error().code() == ErrorCode::kUnsupported);
+  CHECK(y.error().message().find("abs does not support bool as input x") != std::string::npos);
+}
+
+// Numbers at which functions branch or have poles, and others.
+std::vector<double> SamplesOf(const Interval& range) {
+  std::vector<double> samples;
+  for (const double x :
+       {-1e30, -90.0, -3.0, -1.0, -0.5, -1e-3, 0.0, 1e-3, 0.25, 0.5, 1.0, 2.0, 7.0, 90.0, 1e30})
+    if (range.Contains(x)) samples.push_back(x);
+  return samples;
+}
+
+class FixedRange : public RangeContext {
+ public:
+  FixedRange(const Node& node, Interval all) : RangeContext(node), all_(all) {}
+  Interval Of(const Value*) override { return all_; }
+
+ private:
+  Interval all_;
+};
+
+TEST_CASE("definitions: results of functions are within the bounds of the definition") {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const Interval ranges[] = {
+      {-kInfinity, kInfinity}, {0, kInfinity}, {-kInfinity, 0}, {0.25, 7}, {-3, -0.5}, {-0.5, 2}};
+  for (const OpDef* op : Ops().All()) {
+    if (op->range == nullptr || op->quant_rule != QuantRule::kElementwise) continue;
+    CAPTURE(op->name);
+    for (const Interval& range : ranges) {
+      const std::vector<double> samples = SamplesOf(range);
+      const size_t n = samples.size();
+      std::vector<float> a, b;
+      for (const double x : samples)
+        for (const double y : samples) {
+          a.push_back(static_cast<float>(x));
+          b.push_back(static_cast<float>(y));
+        }
+      const auto count = static_cast<int64_t>(n * n);
+      const std::vector<Tensor> tensors = {Tensor::Of({count}, a), Tensor::Of({count}, b)};
+      Graph g;
+      std::vector<Value*> inputs;
+      std::vector<const Tensor*> pointers;
+      for (size_t i = 0; i < op->inputs.size(); ++i) {
+        inputs.push_back(g.AddInput("", Type(DType::kF32, {Dim(count)})));
+        pointers.push_back(&tensors[i]);
+      }
+      const auto node = g.Append(op->name, inputs);
+      REQUIRE_MESSAGE(node.has_value(), node.error().message());
+      const auto y = EvalNode(**node, pointers);
+      REQUIRE_MESSAGE(y.has_value(), y.error().message());
+      FixedRange context(**node, range);
+      const Interval bounds = op->range(context, 0);
+      CAPTURE(range.min);
+      CAPTURE(range.max);
+      for (const double v : (*y)[0].ToDoubles()) {
+        if (std::isnan(v)) continue;
+        const double slack = std::fabs(v) * 0x1p-18;
+        CHECK((v >= bounds.min || v + slack >= bounds.min));
+        CHECK((v <= bounds.max || v - slack <= bounds.max));
+      }
+    }
+  }
+}
+
+TEST_CASE("definitions: functions are NaN outside of their domain only") {
+  for (const OpDef* op : Ops().All()) {
+    if (op->category == Category::kUnset || op->inputs.size() != 1 ||
+        op->quant_rule != QuantRule::kElementwise)
+      continue;
+    CAPTURE(op->name);
+    const RealDomain domain = op->real_domain.value_or(RealDomain());
+    for (const double x : SamplesOf({-90, 90})) {
+      CAPTURE(x);
+      Graph g;
+      const auto node = g.Append(op->name, {g.AddInput("x", Type(DType::kF32, {}))});
+      REQUIRE_MESSAGE(node.has_value(), node.error().message());
+      const Tensor t = Tensor::Scalar(static_cast<float>(x));
+      const auto y = EvalNode(**node, {&t});
+      REQUIRE_MESSAGE(y.has_value(), y.error().message());
+      CHECK(std::isnan((*y)[0].GetDouble(0)) == !(x >= domain.min && x <= domain.max));
+    }
   }
 }
 

@@ -262,6 +262,14 @@ Domain TriluDomain(const Node& node, size_t input, std::span<const Domain>) {
                  static_cast<double>(dims->back() - 1));
 }
 
+Interval SequenceRange(RangeContext& ctx, size_t) {
+  return Union(ctx.in(0), ctx.in(1));
+}
+
+Interval EyeRange(RangeContext&, size_t) {
+  return {0, 1};
+}
+
 }  // namespace
 
 void RegisterGenerateOps(OpRegistry& ops) {
@@ -269,6 +277,8 @@ void RegisterGenerateOps(OpRegistry& ops) {
   range.name = "range";
   range.summary = "a sequence of equally spaced numbers";
   range.category = Category::kOther;
+  range.exact_integers = true;
+  range.range = SequenceRange;
   range.inputs = {{"start"}, {"limit"}, {"delta"}};
   range.infer = InferRange;
   range.eval = EvalRange;
@@ -279,6 +289,7 @@ void RegisterGenerateOps(OpRegistry& ops) {
   one_hot.name = "one_hot";
   one_hot.summary = "expands indices to vectors with one value at the index and another elsewhere";
   one_hot.category = Category::kOther;
+  one_hot.selects = Selection{.inputs = 0b100};
   one_hot.attrs = AttrsInfoOf<OneHotAttrs>();
   one_hot.inputs = {{"indices"}, {"depth"}, {"values", Arity::kRequired, Elements::kAny}};
   one_hot.infer = InferOneHot;
@@ -290,6 +301,7 @@ void RegisterGenerateOps(OpRegistry& ops) {
   eye.summary = "a matrix with ones on a diagonal";
   eye.category = Category::kOther;
   eye.quant_rule = QuantRule::kStored;
+  eye.range = EyeRange;
   eye.attrs = AttrsInfoOf<EyeLikeAttrs>();
   eye.inputs = {{"x", Arity::kRequired, Elements::kAny}};
   eye.infer = InferEyeLike;
@@ -300,6 +312,7 @@ void RegisterGenerateOps(OpRegistry& ops) {
   trilu.name = "trilu";
   trilu.summary = "keeps the upper or lower triangle of matrices";
   trilu.category = Category::kMovement;
+  trilu.selects = Selection{.zero = true};
   trilu.attrs = AttrsInfoOf<TriluAttrs>();
   trilu.inputs = {{"x", Arity::kRequired, Elements::kAny}, {"k", Arity::kOptional}};
   trilu.infer = InferTrilu;

@@ -6,6 +6,7 @@
 #include "ops/array/arrange/slice.h"
 #include "ops/families.h"
 #include "ops/reduce/reduce.h"
+#include "ops/support/types.h"
 
 namespace nn {
 
@@ -84,6 +85,10 @@ Result<bool> DecomposeSizeOf(Graph& graph, Node& node) {
   return true;
 }
 
+Interval SizeRange(RangeContext&, size_t) {
+  return {0, kLargestSize};
+}
+
 }  // namespace
 
 void RegisterShapeOfOps(OpRegistry& ops) {
@@ -91,6 +96,8 @@ void RegisterShapeOfOps(OpRegistry& ops) {
   shape.name = "shape_of";
   shape.summary = "the dimensions of a tensor";
   shape.category = Category::kMovement;
+  shape.wraps_integers = true;
+  shape.range = SizeRange;
   shape.attrs = AttrsInfoOf<ShapeOfAttrs>();
   shape.inputs = {{"x", Arity::kRequired, Elements::kAny}};
   shape.infer = InferShapeOf;
@@ -101,6 +108,7 @@ void RegisterShapeOfOps(OpRegistry& ops) {
   size.name = "size_of";
   size.summary = "the number of elements of a tensor";
   size.category = Category::kMovement;
+  size.range = SizeRange;
   size.attrs = AttrsInfoOf<SizeOfAttrs>();
   size.inputs = {{"x", Arity::kRequired, Elements::kAny}};
   size.infer = InferSizeOf;

@@ -222,6 +222,12 @@ std::optional<int64_t> ConvMultiplyAdds(const Node& node) {
   return CheckedElements(factors);
 }
 
+Interval ConvRange(RangeContext& ctx, size_t) {
+  for (const Value* v : ctx.node().inputs())
+    if (v != nullptr && ctx.Of(v).min < 0) return {};
+  return {.min = 0};
+}
+
 }  // namespace
 
 void RegisterConvOps(OpRegistry& ops) {
@@ -230,6 +236,7 @@ void RegisterConvOps(OpRegistry& ops) {
   conv.summary = "convolution over 1 to 3 spatial axes, with groups and dilation";
   conv.category = Category::kConvolution;
   conv.quant_rule = QuantRule::kProduct;
+  conv.range = ConvRange;
   conv.takes_unit_axes = true;
   conv.attrs = AttrsInfoOf<ConvAttrs>();
   conv.inputs = {{"x"}, {"filter"}, {"bias", Arity::kOptional}};

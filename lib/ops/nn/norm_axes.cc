@@ -353,6 +353,20 @@ Result<bool> DecomposeMeanVariance(Graph& graph, Node& node) {
   return true;
 }
 
+// Single channels are divided by a power of a sum, so that rewrites compute powers by lrn. The
+// quotient rises and falls at most once.
+Interval LrnRange(RangeContext& ctx, size_t) {
+  const auto& a = ctx.attrs<LrnAttrs>();
+  const Interval x = ctx.in(0);
+  if (a.size != 1 || a.alpha <= 0 || a.bias <= 0 || x.min < 0) return {};
+  if (std::isinf(x.max)) return {.min = 0};
+  const auto f = [&](double v) {
+    return v / std::pow(static_cast<double>(a.alpha) * v * v + static_cast<double>(a.bias),
+                        static_cast<double>(a.beta));
+  };
+  return {.min = std::min(f(x.min), f(x.max))};
+}
+
 }  // namespace
 
 void RegisterNormAxesOps(OpRegistry& ops) {
@@ -360,6 +374,7 @@ void RegisterNormAxesOps(OpRegistry& ops) {
   lrn.name = "lrn";
   lrn.summary = "local response normalization over neighboring channels";
   lrn.category = Category::kNormalization;
+  lrn.range = LrnRange;
   lrn.takes_unit_axes = true;
   lrn.attrs = AttrsInfoOf<LrnAttrs>();
   lrn.inputs = {{"x"}};

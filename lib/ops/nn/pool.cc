@@ -1,4 +1,5 @@
 #include "ops/nn/pool.h"
+#include "ops/array/arrange/concat.h"
 
 #include <algorithm>
 #include <array>
@@ -434,20 +435,57 @@ bool HasQuantizedAverage(const Node& node, const Type&, const Type&) {
   return !a.count_include_pad || !padded;
 }
 
+// A pool of whole columns of a concatenation is the largest of its operands.
+std::optional<Interval> ColumnMaximumRange(RangeContext& ctx) {
+  const auto& a = ctx.attrs<MaxPoolAttrs>();
+  const Node* const concat = ctx.node().input(0)->def();
+  if (concat == nullptr || !concat->Is("concat") || concat->output()->type().rank() != 4 ||
+      concat->attrs<ConcatAttrs>().axis != 1 || a.layout != Layout::kNxc ||
+      a.padding != Padding::kValid ||
+      a.kernel != std::vector<int64_t>{std::ssize(concat->inputs()), 1})
+    return std::nullopt;
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  Interval all = {-kInfinity, -kInfinity};
+  for (const Value* v : concat->inputs()) {
+    if (!(v->type().dim(1) == Dim(1))) return std::nullopt;
+    all = Larger(all, ctx.Of(v));
+  }
+  return all;
+}
+
+Interval MaxPoolRange(RangeContext& ctx, size_t output) {
+  if (output != 0) return {};
+  return ColumnMaximumRange(ctx).value_or(Interval());
+}
+
+// Padding may count as zeros.
+Interval AveragePoolRange(RangeContext& ctx, size_t) {
+  return Union(ctx.in(0), {0, 0});
+}
+
+Interval LpPoolRange(RangeContext&, size_t) {
+  return {.min = 0};
+}
+
 }  // namespace
 
 void RegisterPoolOps(OpRegistry& ops) {
   OpDef max_pool = PoolDef<MaxPoolAttrs>("max_pool", "largest element of each window", InferMaxPool,
                                          EvalMaxPool);
   max_pool.quant_rule = QuantRule::kSame;
+  max_pool.exact_integers = true;
+  max_pool.selects = Selection{.by_value = true};
+  max_pool.range = MaxPoolRange;
   max_pool.outputs = {{"y"}, {"indices"}};
   ops.Add(std::move(max_pool));
   OpDef average_pool = PoolDef<AveragePoolAttrs>("average_pool", "mean of each window",
                                                  InferPool<AveragePoolAttrs>, EvalAveragePool);
   average_pool.quant_rule = QuantRule::kSame;
+  average_pool.range = AveragePoolRange;
   average_pool.has_quantized_form = HasQuantizedAverage;
   ops.Add(std::move(average_pool));
   OpDef lp_pool = PoolDef<LpPoolAttrs>("lp_pool", "p-norm of each window", InferLpPool, EvalLpPool);
+  lp_pool.range = LpPoolRange;
   lp_pool.decompose = DecomposeLpPool;
   ops.Add(std::move(lp_pool));
 }

@@ -170,18 +170,27 @@ bool HasQuantizedLogSoftmax(const Node&, const Type&, const Type& y) {
   return !y.quantized() || HasLogSoftmaxRange(y);
 }
 
+Interval ProbabilityRange(RangeContext&, size_t) {
+  return {0, 1};
+}
+Interval LogProbabilityRange(RangeContext&, size_t) {
+  return {.max = 0};
+}
+
 }  // namespace
 
 void RegisterSoftmaxOps(OpRegistry& ops) {
   OpDef softmax = AlongAxis<SoftmaxAttrs>(
       "softmax", "exponentials along an axis, divided by their sum", EvalSoftmax);
   softmax.quant_rule = QuantRule::kFree;
+  softmax.range = ProbabilityRange;
   softmax.has_quantized_form = HasQuantizedSoftmax;
   softmax.decompose = DecomposeSoftmax;
   ops.Add(std::move(softmax));
   OpDef log_softmax = AlongAxis<AlongAxisAttrs>("log_softmax", "logarithm of softmax along an axis",
                                                 EvalLogSoftmax);
   log_softmax.quant_rule = QuantRule::kFree;
+  log_softmax.range = LogProbabilityRange;
   log_softmax.has_quantized_form = HasQuantizedLogSoftmax;
   ops.Add(std::move(log_softmax));
   ops.Add(AlongAxis<AlongAxisAttrs>(

@@ -45,10 +45,6 @@ std::shared_ptr<const Quant> FixedResultQuant(std::string_view op) {
   return nullptr;
 }
 
-bool SharesUnit(const Node& node) {
-  return node.Is("add") || node.Is("sub") || node.Is("maximum") || node.Is("minimum");
-}
-
 std::optional<ProductAxes> ProductAxesOf(const Node& node) {
   if (node.op().quant_rule != QuantRule::kProduct || !IsRanked(node.input(0)) ||
       !IsRanked(node.input(1)) || !IsRanked(node.output()))

@@ -17,10 +17,6 @@ namespace nn {
 // otherwise.
 std::shared_ptr<const Quant> FixedResultQuant(std::string_view op);
 
-// Whether the operands and the result are numbers of one kind, such as a sum and its summands, so
-// that steps of a large one hide a small one.
-bool SharesUnit(const Node& node);
-
 // The channels of an operator with QuantRule::kProduct whose weights are operand 1.
 struct ProductAxes {
   int weights_output;  // the axis of output channels

@@ -1,6 +1,9 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <functional>
+#include <iterator>
+#include <string_view>
 
 #include "ops/math/elementwise/impl.h"
 #include "ops/quant/fixed_point.h"
@@ -132,29 +135,44 @@ Result<QuantizedBinary> Comparison(const BinaryTypes& t) {
   }};
 }
 
-Result<QuantizedBinary> FindComparison(const BinaryTypes& t) {
-  const std::string_view op = t.node.op_name();
-  if (op == "equal") return Comparison<std::equal_to<>>(t);
-  if (op == "not_equal") return Comparison<std::not_equal_to<>>(t);
-  if (t.Are(DType::kI16)) return t.Unsupported(kNoBinaryKernel);
-  if (op == "less") return Comparison<std::less<>>(t);
-  if (op == "less_equal") return Comparison<std::less_equal<>>(t);
-  if (op == "greater") return Comparison<std::greater<>>(t);
-  if (op == "greater_equal") return Comparison<std::greater_equal<>>(t);
-  return t.Unsupported("no kernel for this operator");
+template <int32_t sign>
+Result<QuantizedBinary> SignedSum(const BinaryTypes& t) {
+  return Sum(t, sign);
 }
 
-Result<QuantizedBinary> Find(const BinaryTypes& t) {
-  const std::string_view op = t.node.op_name();
-  if (op == "add") return Sum(t, 1);
-  if (op == "sub") return Sum(t, -1);
-  if (op == "mul") return Mul(t);
-  if (op == "div") return Div(t);
-  if (op == "minimum") return MinMax(t, false);
-  if (op == "maximum") return MinMax(t, true);
-  if (op == "squared_difference") return SquaredDifference(t);
-  if (op == "prelu") return Prelu(t);
-  return t.Unsupported("no kernel for this operator");
+template <bool maximum>
+Result<QuantizedBinary> Extreme(const BinaryTypes& t) {
+  return MinMax(t, maximum);
+}
+
+struct BinaryKernel {
+  std::string_view op;
+  Result<QuantizedBinary> (*find)(const BinaryTypes&);
+  bool has_i16 = true;
+  DType second_of_i16 = DType::kI16;  // the type of operand 1 if operand 0 is i16
+};
+
+constexpr bool kNoI16 = false;
+constexpr BinaryKernel kBinaryKernels[] = {
+    {"add", SignedSum<1>},
+    {"sub", SignedSum<-1>},
+    {"mul", Mul},
+    {"div", Div},
+    {"minimum", Extreme<false>},
+    {"maximum", Extreme<true>},
+    {"squared_difference", SquaredDifference},
+    {"prelu", Prelu, true, DType::kI8},
+    {"equal", Comparison<std::equal_to<>>},
+    {"not_equal", Comparison<std::not_equal_to<>>},
+    {"less", Comparison<std::less<>>, kNoI16},
+    {"less_equal", Comparison<std::less_equal<>>, kNoI16},
+    {"greater", Comparison<std::greater<>>, kNoI16},
+    {"greater_equal", Comparison<std::greater_equal<>>, kNoI16},
+};
+
+const BinaryKernel* KernelOf(const Node& node) {
+  const auto it = std::ranges::find(kBinaryKernels, node.op_name(), &BinaryKernel::op);
+  return it == std::end(kBinaryKernels) ? nullptr : &*it;
 }
 
 }  // namespace
@@ -183,13 +201,17 @@ Result<QuantizedBinary> TfliteBinary(const Node& node, const Type& a, const Type
                                      const Type& y) {
   NN_RETURN_IF_ERROR(RequirePerTensor(node, {&a, &b}));
   const BinaryTypes t = {node, a, b, y};
-  // The slope of a prelu on i16 has 8 bits.
-  const DType second = node.Is("prelu") && a.dtype == DType::kI16 ? DType::kI8 : a.dtype;
-  if (b.dtype != second) return t.Unsupported(kNoBinaryKernel);
-  if (y.dtype == DType::kBool) return FindComparison(t);
-  NN_RETURN_IF_ERROR(RequirePerTensor(node, {&y}));
-  if (y.dtype != a.dtype) return t.Unsupported(kNoBinaryKernel);
-  return Find(t);
+  const BinaryKernel* const kernel = KernelOf(node);
+  const bool is_i16 = a.dtype == DType::kI16;
+  if (b.dtype != (is_i16 && kernel != nullptr ? kernel->second_of_i16 : a.dtype))
+    return t.Unsupported(kNoBinaryKernel);
+  if (y.dtype != DType::kBool) {
+    NN_RETURN_IF_ERROR(RequirePerTensor(node, {&y}));
+    if (y.dtype != a.dtype) return t.Unsupported(kNoBinaryKernel);
+  }
+  if (kernel == nullptr) return t.Unsupported("no kernel for this operator");
+  if (is_i16 && !kernel->has_i16) return t.Unsupported(kNoBinaryKernel);
+  return kernel->find(t);
 }
 
 }  // namespace nn

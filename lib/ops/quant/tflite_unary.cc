@@ -315,24 +315,34 @@ Result<Fn> Rsqrt(const UnaryTypes& t) {
   });
 }
 
+struct UnaryKernel {
+  std::string_view op;
+  Result<Fn> (*find)(const UnaryTypes&);
+  bool fails_below_zero = false;
+};
+
+constexpr UnaryKernel kUnaryKernels[] = {
+    {"abs", Abs},
+    {"elu", Elu},
+    {"exp", Exp},
+    {"gelu", Gelu},
+    {"hard_swish", HardSwish},
+    {"leaky_relu", LeakyRelu},
+    {"log", Log},
+    {"neg", Neg},
+    {"rsqrt", Rsqrt, true},
+    {"sigmoid", Sigmoid},
+    {"sqrt", Sqrt, true},
+    {"tanh", Tanh},
+};
+
 Result<Fn> Find(const UnaryTypes& t, const Type& y) {
   if (const auto clamp = t.node.op().clamp; clamp != nullptr) {
     const auto [min, max] = clamp(t.node);
-    return Bounded(t, BoundsOn(y, min, max));
+    return Bounded(t, BoundsOn(y, static_cast<float>(min), static_cast<float>(max)));
   }
-  const std::string_view op = t.node.op_name();
-  if (op == "leaky_relu") return LeakyRelu(t);
-  if (op == "hard_swish") return HardSwish(t);
-  if (op == "sigmoid") return Sigmoid(t);
-  if (op == "tanh") return Tanh(t);
-  if (op == "elu") return Elu(t);
-  if (op == "gelu") return Gelu(t);
-  if (op == "exp") return Exp(t);
-  if (op == "log") return Log(t);
-  if (op == "abs") return Abs(t);
-  if (op == "neg") return Neg(t);
-  if (op == "sqrt") return Sqrt(t);
-  if (op == "rsqrt") return Rsqrt(t);
+  for (const UnaryKernel& kernel : kUnaryKernels)
+    if (kernel.op == t.node.op_name()) return kernel.find(t);
   return t.Unsupported("no kernel for this operator");
 }
 
@@ -380,7 +390,8 @@ Result<QuantizedUnary> TfliteUnary(const Node& node, const Type& x, const Type& 
                         static_cast<int32_t>(y.quant->zero_point())};
   QuantizedUnary out;
   NN_ASSIGN(out.run, Find(t, y));
-  if (node.Is("sqrt") || node.Is("rsqrt")) out.smallest = t.x_zero;
+  for (const UnaryKernel& kernel : kUnaryKernels)
+    if (kernel.op == node.op_name() && kernel.fails_below_zero) out.smallest = t.x_zero;
   return out;
 }
 

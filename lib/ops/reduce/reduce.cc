@@ -126,6 +126,46 @@ int64_t IntegerExtreme(const IntegerRow& r) {
   return m;
 }
 
+// ---- Bounds
+
+// The number of elements, or the largest that tensors have.
+double CountOf(const Type& x) {
+  const auto dims = x.const_dims();
+  if (!dims) return kLargestSize;
+  double count = 1;
+  for (const int64_t d : *dims) count *= static_cast<double>(d);
+  return count;
+}
+
+// Rounding accumulates in sums of floats, but keeps their order: a sum of numbers that are not
+// negative is at least as large as each of them. The bounds hold for partial sums, too.
+Interval SumRange(RangeContext& ctx, size_t) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const Interval x = ctx.in(0);
+  if (IsFloat(ctx.node().output()->dtype()))
+    return {x.min >= 0 ? x.min : -kInfinity, x.max <= 0 ? x.max : kInfinity};
+  const double count = CountOf(ctx.node().input(0)->type());
+  return Interval{count, count} * Union(x, {0, 0});
+}
+
+// Integers are added in 64 bits.
+Interval MeanRange(RangeContext& ctx, size_t) {
+  const Interval x = ctx.in(0);
+  const bool wraps = IsInteger(ctx.node().output()->dtype()) && Magnitude(x).max > 0x1p31;
+  return wraps ? Interval() : x;
+}
+
+Interval NormRange(RangeContext&, size_t) {
+  return {.min = 0};
+}
+
+bool HasElements(const Node& node) {
+  const auto dims = node.input(0)->type().const_dims();
+  return !dims || std::ranges::find(*dims, 0) == dims->end();
+}
+
+constexpr Selection kExtremeElement = {.by_value = true, .applies = HasElements};
+
 // ---- The operators
 
 struct ReduceRow {
@@ -136,20 +176,24 @@ struct ReduceRow {
   int64_t (*integer)(const IntegerRow&);           // null: not defined
   Status (*quantized)(EvalContext&, const Rows&);  // by the node's arithmetic; null: not defined
   QuantRule quant_rule = QuantRule::kNone;
+  Interval (*range)(RangeContext&, size_t) = nullptr;
+  std::optional<Selection> selects = std::nullopt;
+  bool exact_integers = false;
 };
 
 const std::vector<ReduceRow>& ReduceRows() {
+  constexpr bool exact = true;
   static const std::vector<ReduceRow> rows = {
       {"reduce_sum", "sum over axes", SumOf<float>, SumOf<double>, IntegerSum, QuantizedSum,
-       QuantRule::kFree},
+       QuantRule::kFree, SumRange, std::nullopt, exact},
       {"reduce_mean", "mean over axes",
        [](const Row<float>& r) { return SumOf(r) / static_cast<float>(r.size()); },
        [](const Row<double>& r) { return SumOf(r) / static_cast<double>(r.size()); }, IntegerMean,
-       QuantizedMean, QuantRule::kFree},
+       QuantizedMean, QuantRule::kFree, MeanRange},
       {"reduce_max", "largest element over axes", MaxOf<float>, MaxOf<double>, IntegerExtreme<true>,
-       nullptr, QuantRule::kSame},
+       nullptr, QuantRule::kSame, nullptr, kExtremeElement, exact},
       {"reduce_min", "smallest element over axes", MinOf<float>, MinOf<double>,
-       IntegerExtreme<false>, nullptr, QuantRule::kSame},
+       IntegerExtreme<false>, nullptr, QuantRule::kSame, nullptr, kExtremeElement, exact},
       {"reduce_prod", "product over axes",
        [](const Row<float>& r) {
          return LaneReduce(
@@ -167,12 +211,13 @@ const std::vector<ReduceRow>& ReduceRows() {
        [](const Row<double>& r) {
          return LaneSum<double>(r.size(), [&](int64_t i) { return std::fabs(r[i]); });
        },
-       IntegerL1, nullptr},
+       IntegerL1, nullptr, QuantRule::kNone, NormRange},
       {"reduce_l2", "square root of the sum of squares over axes",
        [](const Row<float>& r) { return std::sqrt(SumSquareOf(r)); },
-       [](const Row<double>& r) { return std::sqrt(SumSquareOf(r)); }, IntegerL2, nullptr},
+       [](const Row<double>& r) { return std::sqrt(SumSquareOf(r)); }, IntegerL2, nullptr,
+       QuantRule::kNone, NormRange},
       {"reduce_sum_square", "sum of squares over axes", SumSquareOf<float>, SumSquareOf<double>,
-       IntegerSumSquare, nullptr},
+       IntegerSumSquare, nullptr, QuantRule::kNone, NormRange},
       {"reduce_log_sum", "logarithm of the sum over axes", LogSumOf<float>, LogSumOf<double>,
        nullptr, nullptr},
       {"reduce_log_sum_exp", "logarithm of the sum of exponentials over axes", LogSumExpOf<float>,
@@ -276,7 +321,7 @@ Status EvalReduce(EvalContext& ctx) {
   const ReduceRow& row = RowOf(ctx.node());
   const DType dtype = ctx.in(0).dtype();
   NN_ASSIGN(const Rows rows, RowsOf(ctx));
-  const bool extreme = row.name == "reduce_max" || row.name == "reduce_min";
+  const bool extreme = row.selects.has_value();
   if (ctx.in_type(0).quantized()) {
     if (extreme) {
       NN_RETURN_IF_ERROR(RequireSameQuant(ctx));
@@ -338,6 +383,12 @@ Result<bool> AbsorbAxes(Graph& graph, Node& node) {
   return true;
 }
 
+Elements TypesOf(const ReduceRow& row) {
+  Elements types = Elements::kReals;
+  if (row.integer != nullptr) types = types | Elements::kIntegers;
+  return row.selects ? types | Elements::kBool : types;
+}
+
 OpDef ReduceDef(std::string_view name, std::string_view summary) {
   OpDef op;
   op.name = name;
@@ -383,6 +434,10 @@ void RegisterReduceOps(OpRegistry& ops) {
   for (const ReduceRow& row : ReduceRows()) {
     OpDef op = ReduceDef(row.name, row.summary);
     op.quant_rule = row.quant_rule;
+    op.range = row.range;
+    op.selects = row.selects;
+    op.exact_integers = row.exact_integers;
+    op.inputs[0].elements = TypesOf(row);
     op.wraps_integers = row.integer != nullptr;
     ops.Add(std::move(op));
   }
@@ -390,6 +445,7 @@ void RegisterReduceOps(OpRegistry& ops) {
        {std::pair("reduce_any", "whether any element over axes is true"),
         std::pair("reduce_all", "whether all elements over axes are true")}) {
     OpDef op = ReduceDef(name, summary);
+    op.inputs[0].elements = Elements::kBool;
     op.infer = InferLogical;
     op.eval = EvalLogical;
     ops.Add(std::move(op));

@@ -3,6 +3,7 @@
 #include <functional>
 #include <vector>
 
+#include "base/checked_math.h"
 #include "ir/op_def.h"
 #include "ops/families.h"
 #include "ops/reduce/reduction.h"
@@ -98,6 +99,17 @@ Result<bool> AbsorbAxis(Graph& graph, Node& node) {
   return true;
 }
 
+// Partial sums are within the bounds of the sum of all elements, or 0.
+Interval RunningSumRange(RangeContext& ctx, size_t) {
+  const Interval x = ctx.in(0);
+  if (!IsInteger(ctx.node().output()->dtype()))
+    return x.min >= 0 ? Interval{.min = 0} : x.max <= 0 ? Interval{.max = 0} : Interval();
+  const auto dims = ctx.node().input(0)->type().const_dims();
+  const auto elements = dims ? CheckedElements(*dims) : std::nullopt;
+  const double count = elements ? static_cast<double>(*elements) : kLargestSize;
+  return Interval{count, count} * Union(x, {0, 0});
+}
+
 OpDef ScanOp(std::string_view name, std::string_view summary, Status (*eval)(EvalContext&)) {
   OpDef op;
   op.name = name;
@@ -105,7 +117,8 @@ OpDef ScanOp(std::string_view name, std::string_view summary, Status (*eval)(Eva
   op.category = Category::kReduction;
   op.wraps_integers = true;
   op.attrs = AttrsInfoOf<ScanAttrs>();
-  op.inputs = {{"x"}, {"axis", Arity::kOptional}};
+  op.inputs = {{"x", Arity::kRequired, Elements::kReals | Elements::kIntegers},
+               {"axis", Arity::kOptional}};
   op.infer = InferScan;
   op.eval = eval;
   op.change_axes = ChangeScanAxes;
@@ -121,7 +134,10 @@ Domain ScanDomain(const Node& node, size_t input, std::span<const Domain>) {
 }  // namespace
 
 void RegisterScanOps(OpRegistry& ops) {
-  ops.Add(ScanOp("cum_sum", "running sum along an axis", EvalScan<std::plus<>, 0>));
+  OpDef sum = ScanOp("cum_sum", "running sum along an axis", EvalScan<std::plus<>, 0>);
+  sum.exact_integers = true;
+  sum.range = RunningSumRange;
+  ops.Add(std::move(sum));
   ops.Add(ScanOp("cum_prod", "running product along an axis", EvalScan<std::multiplies<>, 1>));
 }
 

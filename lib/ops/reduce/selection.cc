@@ -211,6 +211,22 @@ Domain TopKDomain(const Node& node, size_t input, std::span<const Domain> y) {
   return Between(k, k);
 }
 
+// Positions along an axis.
+template <typename A>
+Interval PositionRange(RangeContext& ctx) {
+  const Type& x = ctx.node().input(0)->type();
+  if (!x.ranked()) return {0, kLargestSize};
+  const auto axis = NormalizeAxis(ctx.attrs<A>().axis, x.rank());
+  if (!axis || !x.dim(*axis).is_const()) return {0, kLargestSize};
+  return {0, std::max(static_cast<double>(x.dim(*axis).value()) - 1, 0.0)};
+}
+Interval ArgRange(RangeContext& ctx, size_t) {
+  return PositionRange<ArgAttrs>(ctx);
+}
+Interval TopKRange(RangeContext& ctx, size_t output) {
+  return output == 0 ? Interval() : PositionRange<TopKAttrs>(ctx);
+}
+
 }  // namespace
 
 void RegisterSelectionOps(OpRegistry& ops) {
@@ -223,6 +239,8 @@ void RegisterSelectionOps(OpRegistry& ops) {
     op.category = Category::kReduction;
     op.quant_rule = QuantRule::kFree;
     op.wraps_integers = true;
+    op.exact_integers = true;
+    op.range = ArgRange;
     op.attrs = AttrsInfoOf<ArgAttrs>();
     op.inputs = {{"x"}};
     op.infer = InferArg;
@@ -235,8 +253,18 @@ void RegisterSelectionOps(OpRegistry& ops) {
   top_k.summary = "the k largest or smallest elements along an axis and their indices";
   top_k.category = Category::kReduction;
   top_k.wraps_integers = true;
+  top_k.exact_integers = true;
+  top_k.selects = Selection{.by_value = true};
+  top_k.range = TopKRange;
   top_k.attrs = AttrsInfoOf<TopKAttrs>();
-  top_k.inputs = {{"x"}, {"k"}};
+  // Elements of fewer bits share bytes.
+  const Elements whole_bytes =
+      Elements::kReals | Elements::kBool |
+      Elements{DType::kI8,       DType::kI16,        DType::kI32,    DType::kI64,
+               DType::kU8,       DType::kU16,        DType::kU32,    DType::kU64,
+               DType::kF8E4M3FN, DType::kF8E4M3FNUZ, DType::kF8E5M2, DType::kF8E5M2FNUZ,
+               DType::kF8E8M0};
+  top_k.inputs = {{"x", Arity::kRequired, whole_bytes}, {"k"}};
   top_k.outputs = {{"values"}, {"indices"}};
   top_k.infer = InferTopK;
   top_k.eval = EvalTopK;

@@ -103,4 +103,10 @@ Result<std::vector<int>> NormalizeAxes(std::span<const int64_t> axes, int rank) 
   return out;
 }
 
+Interval IndexRange(const Type& type) {
+  const auto dims = type.const_dims();
+  if (!dims || dims->empty()) return {0, kLargestSize};
+  return {0, static_cast<double>(std::ranges::max(*dims))};
+}
+
 }  // namespace nn

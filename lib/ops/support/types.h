@@ -1,7 +1,9 @@
 // Checks on operand types, shared by many operators.
 #pragma once
 
+#include <cstdint>
 #include <initializer_list>
+#include <limits>
 #include <span>
 #include <string_view>
 
@@ -37,6 +39,12 @@ Result<Dims> BroadcastDims(const Dims& a, const Dims& b);
 // Whether no symbol in the dims is from InferContext::NewSymbol, whose values are known only at run
 // time.
 bool KnownBeforeRun(const Dims& dims);
+
+// Axes and tensors do not have more elements.
+inline constexpr double kLargestSize = std::numeric_limits<int32_t>::max();
+
+// The bounds of positions along any axis of a tensor.
+Interval IndexRange(const Type& type);
 
 // Normalizes an axis in [-rank, rank) to [0, rank); kModel if it is out of range.
 Result<int> NormalizeAxis(int64_t axis, int rank);

@@ -261,8 +261,7 @@ class Matcher {
     const auto add = [&] { match.nodes.insert(node); };
     const auto in_order = [&] { return TryOperands(term, *node, 0, then); };
     if (With(add, in_order)) return true;
-    const bool commutes = node->Is("add") || node->Is("maximum") || node->Is("minimum");
-    return commutes && term.operands.size() == 2 &&
+    return node->op().commutes && term.operands.size() == 2 &&
            With(add, [&] { return TryPair(term, node->input(1), node->input(0), then); });
   }
 

@@ -269,7 +269,7 @@ class Int8Types {
   // large negative numbers.
   bool HidesOperand(const Node& node, const Int8Choice& choice) const {
     constexpr double kLeastSteps = 8;
-    if (!SharesUnit(node) || !IsReal(node.output())) return false;
+    if (!node.op().shares_unit || !IsReal(node.output())) return false;
     const auto step =
         static_cast<double>(groups_.at(Root(choice.StoredFor(node.output()))).quant->scale());
     return std::ranges::any_of(node.inputs(), [&](const Value* v) {

@@ -126,10 +126,6 @@ bool IsFloatClamp(const Node* node) {
          IsFloat(node->output()->dtype());
 }
 
-bool Contains(const Interval& outer, const Interval& inner) {
-  return outer.min <= inner.min && outer.max >= inner.max;
-}
-
 Result<bool> DropIdentity(Graph& graph, Node& node) {
   Value* const x = IdentityOf(node);
   if (x == nullptr) return false;
@@ -341,11 +337,11 @@ Result<bool> JoinClamps(Graph& graph, Node& node) {
   if (!IsFloatClamp(&node)) return false;
   Node* const first = node.input(0)->def();
   if (!IsFloatClamp(first)) return false;
-  if (Contains(BoundsOf(node), BoundsOf(*first)) && !graph.IsOutput(node.output())) {
+  if (BoundsOf(node).Contains(BoundsOf(*first)) && !graph.IsOutput(node.output())) {
     graph.Replace(&node, node.input(0));
     return true;
   }
-  if (!Contains(BoundsOf(*first), BoundsOf(node)) || OnlyFor(graph, node.input(0)) == nullptr)
+  if (!BoundsOf(*first).Contains(BoundsOf(node)) || OnlyFor(graph, node.input(0)) == nullptr)
     return false;
   graph.SetInput(&node, 0, first->input(0));
   return true;

@@ -49,9 +49,7 @@ bool IsIn(const Tensor& tensor, DType type) {
 bool HasSmallBound(const Node& node, DType type) {
   if (node.op().clamp == nullptr) return false;
   const Interval bounds = node.op().clamp(node);
-  const auto vanishes = [&](float x) {
-    return x != 0 && std::abs(static_cast<double>(x)) <= SmallestHalf(type);
-  };
+  const auto vanishes = [&](double x) { return x != 0 && std::abs(x) <= SmallestHalf(type); };
   return vanishes(bounds.min) || vanishes(bounds.max);
 }
 

@@ -7,7 +7,7 @@
 #include "ops/array/shape_of.h"
 #include "ops/math/elementwise/elementwise.h"
 #include "ops/support/types.h"
-#include "passes/facts/integer_range.h"
+#include "passes/facts/ranges.h"
 
 namespace nn {
 

@@ -267,7 +267,9 @@ std::optional<ByteResult> ByteResultOf(const Group& group) {
   ByteResult r{IsSigned(type.dtype), static_cast<int32_t>(q.zero_point()),
                static_cast<int32_t>(MinInteger(type.dtype)),
                static_cast<int32_t>(MaxInteger(type.dtype))};
-  const auto bound = [&](float value) { return QuantizeBound(value, q.scale(), q.zero_point()); };
+  const auto bound = [&](double value) {
+    return QuantizeBound(static_cast<float>(value), q.scale(), q.zero_point());
+  };
   for (const Node* n : group.post_ops) {
     const Quant* out = n->output()->type().quant.get();
     if (out == nullptr || !out->SameMapping(q)) return std::nullopt;

@@ -2,26 +2,30 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <initializer_list>
-#include <string_view>
-
 #include "ir/op_def.h"
-#include "passes/facts/integer_range.h"
+#include "ops/support/domain.h"
+#include "passes/facts/ranges.h"
 
 namespace nn::coreml {
 namespace {
 
-bool IsExact(const IntegerBounds& r) {
-  return r.min >= -static_cast<double>(kMostExact) && r.max <= static_cast<double>(kMostExact);
-}
+constexpr auto kExactBound = static_cast<double>(kMostExact);
+constexpr Interval kExact = {-kExactBound, kExactBound};
 
 bool IsCarried(DType t) {
   return t == DType::kI32 || t == DType::kI64 || t == DType::kBool;
 }
 
-bool IsOneOf(std::string_view op, std::initializer_list<std::string_view> names) {
-  return std::ranges::find(names, op) != names.end();
+// Whether an operand that must not be 0 may be.
+bool MayDivideByZero(const Node& node, Ranges& ranges) {
+  const auto domain = Domains().find(node.op_name());
+  if (domain == Domains().end()) return false;
+  const Domain any;
+  for (size_t i = 0; i < node.inputs().size(); ++i)
+    if (domain->second(node, i, {&any, 1}).nonzero && ranges.Of(node.input(i)).Contains(0) &&
+        !IsDivisor(node.input(i)))
+      return true;
+  return false;
 }
 
 }  // namespace
@@ -42,21 +46,13 @@ std::string WhyNotComputed(DType dtype) {
 }
 
 bool IsExactArithmetic(const Node& node) {
-  if (!node.op().keeps_integers &&
-      !IsOneOf(node.op_name(), {"abs", "neg", "sign", "reduce_sum", "reduce_max", "reduce_min",
-                                "cum_sum", "arg_max", "arg_min", "max_pool", "range", "top_k",
-                                "pad", "scatter_nd", "scatter_elements"}))
+  if (!node.op().exact_integers || !IsCarried(node.output()->dtype()) ||
+      node.output()->dtype() == DType::kBool)
     return false;
-  if (!IsCarried(node.output()->dtype()) || node.output()->dtype() == DType::kBool) return false;
-  constexpr auto kBound = static_cast<double>(kMostExact);
-  IntegerRanges ranges(IntegerBounds{-kBound, kBound});
-  for (const Value* v : node.inputs()) {
-    if (v == nullptr) continue;
-    const auto r = ranges.Of(v);
-    if (!r || !IsExact(*r)) return false;
-  }
-  const auto r = ranges.Of(node.output());
-  return r && IsExact(*r);
+  Ranges ranges(kExact);
+  for (const Value* v : node.inputs())
+    if (v != nullptr && (IsFloat(v->dtype()) || !kExact.Contains(ranges.Of(v)))) return false;
+  return kExact.Contains(ranges.Of(node.output())) && !MayDivideByZero(node, ranges);
 }
 
 }  // namespace nn::coreml

@@ -19,27 +19,36 @@ bool IsOtherInteger(const Value* v) {
   return IsInteger(t) && t != DType::kI32 && t != DType::kI64;
 }
 
-bool IsAmong(const Node& node, std::initializer_list<std::string_view> names) {
-  return std::ranges::find(names, node.op_name()) != names.end();
+// The bounds of the results if the operands have all integers of their types.
+class TypeContext : public RangeContext {
+ public:
+  using RangeContext::RangeContext;
+  Interval Of(const Value* v) override {
+    if (v == nullptr || !(IsInteger(v->dtype()) || v->dtype() == DType::kBool)) return {};
+    return {static_cast<double>(MinInteger(v->dtype())),
+            static_cast<double>(MaxInteger(v->dtype()))};
+  }
+  Interval OfResult() { return node().op().range(*this, 0); }
+};
+
+// Whether the results for i32 are the same integers: elements of the operands, numbers that never
+// leave the type, or numbers of another type.
+bool KeepsIntegers(const Node& node) {
+  if (SelectionOf(node)) return true;
+  const OpDef& op = node.op();
+  if (std::ranges::none_of(node.outputs(), IsOtherInteger)) return op.wraps_integers;
+  return op.wraps_integers && op.range != nullptr &&
+         TypeContext(node).Of(node.output()).Contains(TypeContext(node).OfResult());
 }
 
-// Whether the results are elements of the operands or between them, or do not have their type.
-bool KeepsElements(const Node& node) {
-  return node.op().movement != Movement::kNone ||
-         IsAmong(node, {"maximum",   "minimum", "reduce_max", "reduce_min", "concat",
-                        "select",    "top_k",   "gather",     "gather_nd",  "gather_elements",
-                        "non_zero",  "slice",   "split",      "reverse",    "reverse_sequence",
-                        "expand",    "tile",    "pad",        "one_hot",    "equal",
-                        "not_equal", "less",    "less_equal", "greater",    "greater_equal",
-                        "arg_max",   "arg_min", "shape_of",   "mod",        "fmod",
-                        "max_pool",  "unique"});
-}
-
-// A sum, difference or product of u8, or a sum or difference of u16: float32 holds it.
+// Whether the results are of u8 or u16, and float32 holds them before they wrap.
 bool Wraps(const Node& node) {
+  constexpr auto kExact = static_cast<double>(kMostExact);
+  const OpDef& op = node.op();
   const DType t = node.output()->dtype();
-  return (t == DType::kU8 && IsAmong(node, {"add", "sub", "mul"})) ||
-         (t == DType::kU16 && IsAmong(node, {"add", "sub"}));
+  return (t == DType::kU8 || t == DType::kU16) && !node.output()->type().quantized() &&
+         op.keeps_integers && op.wraps_integers && op.range != nullptr && !KeepsIntegers(node) &&
+         Interval{-kExact, kExact}.Contains(TypeContext(node).OfResult());
 }
 
 bool Holds(DType to, DType from) {
@@ -68,7 +77,7 @@ class Widening {
       if (IsOtherInteger(&v) && v.is_constant() && !AllExact(v.constant())) KeepType(&v);
     for (const Node& node : graph_.nodes())
       if (node.op().is_opaque || !node.regions().empty() ||
-          !(node.Is("cast") ? ConvertsAll(node) : KeepsElements(node) || Wraps(node)))
+          !(node.Is("cast") ? ConvertsAll(node) : KeepsIntegers(node) || Wraps(node)))
         KeepTypes(node);
     while (!open_.empty()) {
       const Value* const v = open_.back();

@@ -22,7 +22,7 @@
 #include "ops/reduce/reduce.h"
 #include "ops/support/types.h"
 #include "ops/support/window.h"
-#include "passes/facts/integer_range.h"
+#include "passes/facts/ranges.h"
 #include "rewrite/expand.h"
 #include "rewrite/legalize.h"
 #include "rewrite/rewrite.h"

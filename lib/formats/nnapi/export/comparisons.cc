@@ -14,13 +14,13 @@ namespace {
 constexpr double kGreatest = std::numeric_limits<float>::max();
 
 bool MayBeInfinite(const Compared& x) {
-  return !x.whole && (std::isinf(x.range.lo) || std::isinf(x.range.hi));
+  return !x.whole && (std::isinf(x.range.min) || std::isinf(x.range.max));
 }
 // Whether both can be the same infinity, so that their difference is NaN.
 bool MayBothBeInfinite(const Compared& a, const Compared& b) {
   if (a.whole || b.whole) return false;
-  return (std::isinf(a.range.hi) && std::isinf(b.range.hi)) ||
-         (std::isinf(a.range.lo) && std::isinf(b.range.lo));
+  return (std::isinf(a.range.max) && std::isinf(b.range.max)) ||
+         (std::isinf(a.range.min) && std::isinf(b.range.min));
 }
 
 // The largest finite numbers in place of infinities.

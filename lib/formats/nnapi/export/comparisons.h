@@ -5,14 +5,14 @@
 #include <cstdint>
 
 #include "formats/nnapi/export/terms.h"
-#include "formats/nnapi/export/value_range.h"
+#include "ir/interval.h"
 
 namespace nn::nnapi {
 
 // A float32 operand.
 struct Compared {
   Term term;
-  ValueRange range;
+  Interval range;
   bool whole = false;  // all elements are integers that float32 represents exactly
 };
 

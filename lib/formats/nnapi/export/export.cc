@@ -209,7 +209,7 @@ std::optional<FusedActivation> ActivationOf(const Node& node) {
   const auto [min, max] = node.op().clamp(node);
   if (min == 0 && max == 6) return FusedActivation::kRelu6;
   if (min == -1 && max == 1) return FusedActivation::kRelu1;
-  if (min == 0 && max == std::numeric_limits<float>::infinity()) return FusedActivation::kRelu;
+  if (min == 0 && std::isinf(max)) return FusedActivation::kRelu;
   return std::nullopt;
 }
 

@@ -3,27 +3,26 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/checked_math.h"
-#include "formats/nnapi/export/value_range.h"
 #include "ir/op_def.h"
+#include "passes/facts/ranges.h"
 
 namespace nn::nnapi {
 namespace {
 
 constexpr double kMostWhole = 1 << 24;
 
-// x - floor_div(x, n) * n.
-std::optional<Whole> BoundsOfRest(const Node& node, const WholeOf& of) {
-  const Node* const product = node.input(1)->def();
-  const Node* const quotient =
-      product != nullptr && product->Is("mul") ? product->input(0)->def() : nullptr;
-  if (quotient == nullptr || !quotient->Is("floor_div") || quotient->input(0) != node.input(0) ||
-      quotient->input(1) != product->input(1))
-    return std::nullopt;
-  const auto n = of(product->input(1));
-  if (!n || n->lo < 1) return std::nullopt;
-  return Whole{nullptr, 0, n->hi - 1};
-}
+// The bounds of operands that are float32.
+class WholeContext : public RangeContext {
+ public:
+  WholeContext(const Node& node, const WholeOf& of) : RangeContext(node), of_(of) {}
+  Interval Of(const Value* v) override {
+    const auto w = of_(v);
+    return w ? Interval{w->lo, w->hi} : Interval();
+  }
+
+ private:
+  const WholeOf& of_;
+};
 
 }  // namespace
 
@@ -83,43 +82,28 @@ bool MayBeNan(const Value* v, int depth) {
     return false;
   const Node& node = *v->def();
   if (IsOneOf(node, {"softmax", "log_softmax"})) {
-    const ValueRange x = RangeOf(node.input(0));
-    return std::isinf(x.lo) || std::isinf(x.hi);
+    const Interval x = Ranges().Of(node.input(0));
+    return std::isinf(x.min) || std::isinf(x.max);
   }
-  if (IsOneOf(node, {"log", "sqrt"})) return RangeOf(node.input(0)).lo < 0;
+  if (const auto& domain = node.op().real_domain)
+    return !Interval{domain->min, domain->max}.Contains(Ranges().Of(node.input(0)));
   return std::ranges::any_of(node.inputs(),
                              [&](const Value* in) { return MayBeNan(in, depth + 1); });
 }
 
-std::optional<Whole> ArithmeticBounds(const Node& node, const WholeOf& of) {
-  const auto a = of(node.input(0));
-  if (!a) return std::nullopt;
-  if (node.inputs().size() == 2) {
-    const auto b = of(node.input(1));
-    if (!b) return std::nullopt;
-    if (node.Is("add")) return Whole{nullptr, a->lo + b->lo, a->hi + b->hi};
-    if (node.Is("sub")) {
-      if (const auto rest = BoundsOfRest(node, of)) return rest;
-      return Whole{nullptr, a->lo - b->hi, a->hi - b->lo};
-    }
-    if (node.Is("minimum")) return Whole{nullptr, std::min(a->lo, b->lo), std::min(a->hi, b->hi)};
-    if (node.Is("maximum")) return Whole{nullptr, std::max(a->lo, b->lo), std::max(a->hi, b->hi)};
-    if (!node.Is("mul")) return std::nullopt;
-    const auto [lo, hi] = std::minmax({a->lo * b->lo, a->lo * b->hi, a->hi * b->lo, a->hi * b->hi});
-    return Whole{nullptr, lo, hi};
-  }
-  if (node.inputs().size() != 1) return std::nullopt;
-  if (node.Is("neg")) return Whole{nullptr, -a->hi, -a->lo};
-  if (node.Is("abs")) return Whole{nullptr, 0, std::max(-a->lo, a->hi)};
-  if (node.Is("sign")) return Whole{nullptr, -1, 1};
-  if (node.Is("relu")) return Whole{nullptr, std::max(a->lo, 0.0), std::max(a->hi, 0.0)};
-  if (IsOneOf(node, {"reduce_max", "reduce_min"})) return a;
-  if (!IsOneOf(node, {"reduce_sum", "cum_sum"})) return std::nullopt;
-  const auto dims = node.input(0)->type().const_dims();
-  const auto n = dims ? CheckedElements(*dims) : std::nullopt;
-  if (!n) return std::nullopt;
-  return Whole{nullptr, static_cast<double>(*n) * std::min(a->lo, 0.0),
-               static_cast<double>(*n) * std::max(a->hi, 0.0)};
+bool IsArithmetic(const Node& node) {
+  const OpDef& op = node.op();
+  if (node.outputs().size() != 1) return false;
+  return op.keeps_integers || (op.exact_integers && node.inputs().size() == 1);
+}
+
+Whole ArithmeticBounds(const Node& node, const WholeOf& of) {
+  WholeContext context(node, of);
+  Interval range;
+  if (node.op().range != nullptr) range = node.op().range(context, 0);
+  if (const auto selection = SelectionOf(node))
+    range = Intersection(range, SelectionRange(context, *selection));
+  return {nullptr, range.min, range.max};
 }
 
 }  // namespace nn::nnapi

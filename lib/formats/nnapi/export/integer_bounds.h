@@ -16,7 +16,7 @@ struct Whole {
   Value* value = nullptr;
   double lo = 0, hi = 0;
 };
-using WholeOf = std::function<std::optional<Whole>(Value*)>;
+using WholeOf = std::function<std::optional<Whole>(const Value*)>;
 
 // Whether float32 represents all integers between the bounds: up to 2^24.
 bool IsExact(double lo, double hi);
@@ -36,11 +36,13 @@ Whole Union(const Whole& a, const Whole& b);
 bool HasNan(const Value* v, int depth = 0);
 
 // Whether a value computed in a few steps is NaN for some numbers: a softmax of -infinity only, or
-// a function outside of its domain. A selection by arithmetic would not leave these out.
+// a function outside of its domain (OpDef::real_domain). A selection by arithmetic would not leave
+// these out.
 bool MayBeNan(const Value* v, int depth = 0);
 
-// The bounds of integer arithmetic that is the same in float32, if those of the inputs are known;
-// nullopt for other operators.
-std::optional<Whole> ArithmeticBounds(const Node& node, const WholeOf& of);
+// Whether float32 computes the operator on integers, of which all operands then are.
+bool IsArithmetic(const Node& node);
+// The bounds of its result, from those of values that are known as float32.
+Whole ArithmeticBounds(const Node& node, const WholeOf& of);
 
 }  // namespace nn::nnapi

@@ -19,6 +19,7 @@
 #include "ops/reduce/selection.h"
 #include "ops/support/types.h"
 #include "passes/core/passes.h"
+#include "passes/facts/ranges.h"
 #include "rewrite/expand.h"
 
 namespace nn::nnapi {
@@ -57,6 +58,11 @@ class Carrier {
     return w;
   }
 
+  std::optional<Whole> Known(const Value* v) const {
+    const auto it = wholes_.find(v);
+    return it == wholes_.end() ? std::nullopt : std::optional(it->second);
+  }
+
   std::optional<Whole> OfConstant(const Value& v) {
     const Tensor& t = v.constant();
     if (t.elements() == 0) return std::nullopt;
@@ -87,7 +93,7 @@ class Carrier {
     if (v == nullptr) return std::nullopt;
     if (v->dtype() == DType::kF32 && !v->type().quantized()) {
       if (HasNan(v)) return std::nullopt;
-      return Compared{terms.Of(v), RangeOf(v), false};
+      return Compared{terms.Of(v), Ranges().Of(v), false};
     }
     const auto w = Of(v);
     return w ? std::optional(Operand(terms, *w)) : std::nullopt;
@@ -107,7 +113,7 @@ class Carrier {
   // ---- Operators
 
   Result<bool> Lower(Node& node) {
-    if (!HasWhole(node)) return false;
+    if (!HasWhole(node) || WhyNotElements(node)) return false;
     if (node.op().is_opaque || !node.regions().empty()) return false;
     if (node.Is("cast")) return Cast(node);
     if (IsOneOf(node, {"equal", "not_equal", "less", "less_equal", "greater", "greater_equal"}))
@@ -121,19 +127,18 @@ class Carrier {
       return Gather(node);
     if (!IsWholeType(node.output()->type())) return false;
     if (const auto moved = MovedInputs(node); !moved.empty()) return Move(node, moved);
-    if (const auto bounds = ArithmeticBounds(node, [&](Value* v) { return Of(v); }))
-      return Same(node, *bounds);
-    return false;
+    return IsArithmetic(node) ? Same(node) : Result<bool>(false);
   }
 
   // The same operator on float32.
-  Result<bool> Same(Node& node, const Whole& bounds) {
+  Result<bool> Same(Node& node) {
     std::vector<Value*> inputs;
     for (Value* v : node.inputs()) {
       const auto w = Of(v);
       if (v != nullptr && !w) return false;
       inputs.push_back(v == nullptr ? nullptr : w->value);
     }
+    const Whole bounds = ArithmeticBounds(node, [&](const Value* v) { return Known(v); });
     if (!IsExact(bounds.lo, bounds.hi)) return false;
     Expansion e(graph_, node);
     NN_ASSIGN(Value* const y, e.Add(node.op_name(), std::move(inputs), node.attrs()));
@@ -153,8 +158,13 @@ class Carrier {
       inputs[i] = w->value;
       all = all ? Union(*all, *w) : *w;
     }
+    // Conditions would stay booleans.
+    if (std::ranges::any_of(inputs, [](const Value* v) {
+          return v != nullptr && v->dtype() == DType::kBool && !v->is_constant();
+        }))
+      return false;
     // Elements that are not of the input are 0.
-    if (IsOneOf(node, {"pad", "trilu", "space_to_batch_nd"})) all = Union(*all, Whole());
+    if (node.op().selects && node.op().selects->zero) all = Union(*all, Whole());
     Expansion e(graph_, node);
     NN_ASSIGN(Node* const y,
               e.AddNode(node.op_name(), std::move(inputs), node.attrs(), node.outputs().size()));
@@ -176,10 +186,11 @@ class Carrier {
     if (!v || !IsWholeType(y->type())) return false;
     if (y->dtype() == DType::kBool) {
       const Term order = v->whole ? Unit(v->term) : SignOf(v->term);
-      if (v->whole && v->range.lo >= 0 && v->range.hi <= 1) return Keep(y, {v->term.value(), 0, 1});
+      if (v->whole && v->range.min >= 0 && v->range.max <= 1)
+        return Keep(y, {v->term.value(), 0, 1});
       return Keep(terms, y, IsNonzero(order), 0, 1);
     }
-    const Whole bounds{nullptr, v->range.lo, v->range.hi};
+    const Whole bounds{nullptr, v->range.min, v->range.max};
     if (v->whole) return KeepWrapped(terms, y, v->term, bounds);
     return Truncate(terms, y, *v);
   }
@@ -219,10 +230,10 @@ class Carrier {
     const auto lo = static_cast<double>(MinInteger(y->dtype()));
     const auto hi = static_cast<double>(MaxInteger(y->dtype()));
     Term v = x.term;
-    const bool exceeds = x.range.lo <= lo - 1 || x.range.hi >= hi + 1;
+    const bool exceeds = x.range.min <= lo - 1 || x.range.max >= hi + 1;
     if (exceeds && DTypeBits(y->dtype()) < 8) return TruncateModulo(terms, y, x);
     if (exceeds) v = v.Function("clip", ClipAttrs{static_cast<float>(lo), static_cast<float>(hi)});
-    const double least = std::max(x.range.lo, lo), most = std::min(x.range.hi, hi);
+    const double least = std::max(x.range.min, lo), most = std::min(x.range.max, hi);
     Term whole = Relu(v).Function("floor");
     if (least < 0) whole = whole + -Relu(-v).Function("floor");
     return Keep(terms, y, whole, std::trunc(least), std::trunc(most));
@@ -274,8 +285,8 @@ class Carrier {
     if (!mask || !a || !b) return false;
     const Term y = Selected(terms.Of(mask->value), *a, *b);
     if (!is_real)
-      return Keep(terms, result, y, std::min(a->range.lo, b->range.lo),
-                  std::max(a->range.hi, b->range.hi));
+      return Keep(terms, result, y, std::min(a->range.min, b->range.min),
+                  std::max(a->range.max, b->range.max));
     NN_ASSIGN(Value* const v, terms.ValueOf(y));
     graph_.ReplaceUses(result, v);
     return true;
@@ -307,7 +318,7 @@ class Carrier {
     Terms terms(graph_, node);
     NN_ASSIGN(auto x, Ordered(terms, node));
     if (!x) return false;
-    if (node.Is("arg_min")) *x = {-x->term, {-x->range.hi, -x->range.lo}, x->whole};
+    if (node.Is("arg_min")) *x = {-x->term, {-x->range.max, -x->range.min}, x->whole};
     return Keep(terms, node.output(), Index(*x, what), 0, static_cast<double>(what.n - 1));
   }
 
@@ -336,7 +347,7 @@ class Carrier {
     };
     operand->term = last(operand->term);
     if (!a.largest)
-      *operand = {-operand->term, {-operand->range.hi, -operand->range.lo}, operand->whole};
+      *operand = {-operand->term, {-operand->range.max, -operand->range.min}, operand->whole};
     const LargestTerms found = Largest(*operand, outer, n, k);
     std::vector<int64_t> shape = *dims;
     std::swap(shape[static_cast<size_t>(axis)], shape.back());
@@ -422,7 +433,7 @@ class Carrier {
       if (!IsWholeType(node.output()->type())) return false;
       return Keep(terms, node.output(),
                   terms.Apply("gather", {x->term.value(), node.input(1)}, node.attrs()),
-                  x->range.lo, x->range.hi);
+                  x->range.min, x->range.max);
     }
     const auto index = Of(node.input(1));
     if (!index) return false;
@@ -469,7 +480,7 @@ class Carrier {
     const Term y = RowsAt(x, rows, elements / rows, position, count);
     const Term shaped = terms.Shaped(y.value(), result);
     if (IsWholeType(node.output()->type()))
-      return Keep(terms, node.output(), shaped, x.range.lo, x.range.hi);
+      return Keep(terms, node.output(), shaped, x.range.min, x.range.max);
     NN_ASSIGN(Value* const v, terms.ValueOf(shaped));
     graph_.ReplaceUses(node.output(), v);
     return true;

@@ -17,12 +17,12 @@
 #include "base/checked_math.h"
 #include "formats/nnapi/export/rewrites.h"
 #include "formats/nnapi/export/terms.h"
-#include "formats/nnapi/export/value_range.h"
 #include "ir/op_def.h"
 #include "ops/math/elementwise/elementwise.h"
 #include "ops/nn/norm.h"
 #include "ops/nn/softmax.h"
 #include "ops/reduce/reduce.h"
+#include "passes/facts/ranges.h"
 #include "rewrite/expand.h"
 
 namespace nn::nnapi {
@@ -165,10 +165,10 @@ Term NearSine(Term r) {
 // sin(x + halves pi), where halves is 0 or 0.5. x is reduced by a multiple of pi, of 12 bits or of
 // two times 12 bits: their products with parts of pi of 11 bits are exact. Beyond 2^24 pi, the
 // result is NaN.
-Term Sine(Term x, double halves, const ValueRange& range) {
+Term Sine(Term x, double halves, const Interval& range) {
   constexpr double kPi[] = {0x1.92p+1, 0x1.fb4p-11, 0x1.444p-23, 0x1.68c234c4c6629p-38};
   constexpr double kPeriod = std::numbers::pi * 0x1p12, kMost = kPeriod * 0x1p12;
-  const double most = std::max(-range.lo, range.hi);
+  const double most = std::max(-range.min, range.max);
   Term rest = x;
   std::optional<Term> high;
   if (most > kPeriod) {
@@ -253,21 +253,21 @@ Term GeluOf(Terms&, const Node& node, Term x) {
 }
 
 Term Sqrt(Terms&, const Node& node, Term x) {
-  const ValueRange range = RangeOf(node.input(0));
-  const double lo = std::max(range.lo, 0.0);
-  const Term p = range.lo >= 0 ? x : Relu(x);
-  const Term y = Power(p, 0.5, lo, range.hi);
-  return range.lo >= 0 ? y : NanAbove0(y, -x);
+  const Interval range = Ranges().Of(node.input(0));
+  const double lo = std::max(range.min, 0.0);
+  const Term p = range.min >= 0 ? x : Relu(x);
+  const Term y = Power(p, 0.5, lo, range.max);
+  return range.min >= 0 ? y : NanAbove0(y, -x);
 }
 
 // 0 is replaced by 1, and -infinity is added there.
 Term Log(Terms&, const Node& node, Term x) {
-  const ValueRange range = RangeOf(node.input(0));
-  if (range.positive()) return Logarithm(x, range.lo, range.hi);
-  const Term p = range.lo >= 0 ? x : Relu(x);
+  const Interval range = Ranges().Of(node.input(0));
+  if (IsAboveZero(range)) return Logarithm(x, range.min, range.max);
+  const Term p = range.min >= 0 ? x : Relu(x);
   const Term zero = -Step(p) + 1.0;
-  const Term y = Logarithm(p + zero, 0, range.hi) + -InfiniteAt(zero);
-  return range.lo >= 0 ? y : NanAbove0(y, -x);
+  const Term y = Logarithm(p + zero, 0, range.max) + -InfiniteAt(zero);
+  return range.min >= 0 ? y : NanAbove0(y, -x);
 }
 
 // The nearest integer, an even one of two, which a sum with 2^23 is: of |x| and with its sign.
@@ -279,10 +279,10 @@ Term Round(Terms&, const Node&, Term x) {
   return of(Relu(x)) + -of(Relu(-x));
 }
 Term Sin(Terms&, const Node& node, Term x) {
-  return Sine(x, 0, RangeOf(node.input(0)));
+  return Sine(x, 0, Ranges().Of(node.input(0)));
 }
 Term Cos(Terms&, const Node& node, Term x) {
-  return Sine(x, 0.5, RangeOf(node.input(0)));
+  return Sine(x, 0.5, Ranges().Of(node.input(0)));
 }
 Term Ceil(Terms&, const Node&, Term x) {
   return -(-x).Function("floor");
@@ -347,10 +347,10 @@ Result<bool> FunctionOfX(Graph& graph, Node& node) {
 
 // 1 / d for values that are bounded away from 0; null for others.
 std::optional<Term> ReciprocalOf(Terms& terms, Value* divisor) {
-  const ValueRange range = RangeOf(divisor);
+  const Interval range = Ranges().Of(divisor);
   const Term d = terms.Of(divisor);
-  if (range.positive()) return Reciprocal(d, range.lo, range.hi);
-  if (range.negative()) return -Reciprocal(-d, -range.hi, -range.lo);
+  if (IsAboveZero(range)) return Reciprocal(d, range.min, range.max);
+  if (IsBelowZero(range)) return -Reciprocal(-d, -range.max, -range.min);
   return std::nullopt;
 }
 
@@ -389,10 +389,10 @@ Result<bool> Invert(Graph& graph, Node& node) {
 }
 
 Result<bool> InvertRoot(Graph& graph, Node& node) {
-  const ValueRange range = RangeOf(node.input(0));
-  if (!HasShape(node) || !range.positive()) return false;
+  const Interval range = Ranges().Of(node.input(0));
+  if (!HasShape(node) || !IsAboveZero(range)) return false;
   Terms terms(graph, node);
-  return terms.Replace(Power(terms.Of(node.input(0)), -0.5, range.lo, range.hi));
+  return terms.Replace(Power(terms.Of(node.input(0)), -0.5, range.min, range.max));
 }
 
 // A power whose exponent is -1, -1/2 or 1/2.
@@ -405,8 +405,8 @@ Result<bool> PowerAsRoot(Graph& graph, Node& node) {
   const double power = exponent->constant().GetDouble(0);
   const std::string_view op = power == -1 ? "reciprocal" : power == -0.5 ? "rsqrt" : "sqrt";
   if (power != -1 && power != -0.5 && power != 0.5) return false;
-  const ValueRange range = RangeOf(node.input(0));
-  if (power < 0 ? !range.positive() : range.lo < 0) return false;
+  const Interval range = Ranges().Of(node.input(0));
+  if (power < 0 ? !IsAboveZero(range) : range.min < 0) return false;
   Terms terms(graph, node);
   return terms.Replace(terms.Of(node.input(0)).Function(op));
 }
@@ -453,8 +453,8 @@ std::optional<std::string> WhyNoFunction(const Node& node) {
     return lacks + ", and others need a fixed shape; use --batch or --input-shape";
   const bool divides = node.Is("div");
   if (!divides && !node.Is("reciprocal") && !node.Is("rsqrt")) return std::nullopt;
-  const ValueRange range = RangeOf(node.input(divides ? 1 : 0));
-  if (range.positive() || (range.negative() && !node.Is("rsqrt"))) return std::nullopt;
+  const Interval range = Ranges().Of(node.input(divides ? 1 : 0));
+  if (IsAboveZero(range) || (IsBelowZero(range) && !node.Is("rsqrt"))) return std::nullopt;
   return lacks + (divides ? ", and the divisor may be 0" : ", and the input may be 0");
 }
 

@@ -11,8 +11,8 @@
 namespace nn::nnapi {
 
 // For float32; they round differently. A function that is infinite at 0 is rewritten only if its
-// operand is bounded away from 0 (value_range.h), because no operation distinguishes 0 from -0.
-// Sines and cosines beyond 2^24 pi are NaN.
+// operand is bounded away from 0 (passes/facts/ranges.h), because no operation distinguishes 0 from
+// -0. Sines and cosines beyond 2^24 pi are NaN.
 std::span<const Rewrite> FunctionRewrites();
 
 // Why none of them applies to a float32 node with one of their operators, if the reason is the

@@ -41,9 +41,15 @@ int64_t ElementsOf(const std::vector<int64_t>& dims) {
 // Whether only the shape changes.
 bool IsReshape(const Node& node) {
   if (node.op().movement == Movement::kInOrder) return true;
-  if (!node.Is("transpose") || !node.input(0)->type().ranked()) return false;
+  if (node.op().movement != Movement::kPermuted || !node.input(0)->type().ranked()) return false;
   const auto map = AxisMapOf(node);
   return map && map->KeepsOrder(*node.input(0)->type().dims);
+}
+
+// Whether positions that do not depend on the elements select those of the first input; the inputs
+// with the positions must be constant. Others that may be among the results are constants, too.
+bool MovesFirst(const OpDef& op) {
+  return op.selects && !op.selects->by_value && op.selects->Has(0) && !op.selects->Has(2);
 }
 
 bool IsFixedF32(const Type& type) {
@@ -219,44 +225,26 @@ Result<Value*> Lookups(Graph& graph, Node& node, Value* x, const std::vector<int
 }  // namespace
 
 std::span<const std::string_view> MoveOperators() {
-  static constexpr std::string_view kOperators[] = {"transpose",
-                                                    "slice",
-                                                    "reverse",
-                                                    "gather",
-                                                    "gather_elements",
-                                                    "gather_nd",
-                                                    "expand",
-                                                    "tile",
-                                                    "pad",
-                                                    "split",
-                                                    "trilu",
-                                                    "depth_to_space",
-                                                    "space_to_depth",
-                                                    "resize",
-                                                    "space_to_batch_nd",
-                                                    "batch_to_space_nd",
-                                                    "reverse_sequence"};
-  return kOperators;
+  static const auto operators = [] {
+    std::vector<std::string_view> names;
+    for (const OpDef* op : Ops().All())
+      if (op->movement == Movement::kPermuted || MovesFirst(*op)) names.push_back(op->name);
+    return names;
+  }();
+  return operators;
 }
 
 bool MovesElements(const Node& node) {
-  if (node.Is("resize")) {
-    const auto& a = node.attrs<ResizeAttrs>();
-    return a.mode == ResizeMode::kNearest && a.coordinates != Coordinates::kCrop;
-  }
-  const auto operators = MoveOperators();
-  return IsReshape(node) || std::ranges::find(operators, node.op_name()) != operators.end();
+  return node.op().movement != Movement::kNone || (MovesFirst(node.op()) && SelectionOf(node));
 }
 
 std::vector<size_t> MovedInputs(const Node& node) {
-  if (node.Is("concat")) {
-    std::vector<size_t> all(node.inputs().size());
-    for (size_t i = 0; i < all.size(); ++i) all[i] = i;
-    return all;
-  }
-  if (node.Is("pad") && node.inputs().size() > 1 && node.input(1) != nullptr) return {0, 1};
-  const bool moves = node.op().movement != Movement::kNone || MovesElements(node);
-  return moves ? std::vector<size_t>{0} : std::vector<size_t>{};
+  const auto selection = SelectionOf(node);
+  if (!selection || selection->by_value || !selection->Has(0)) return {};
+  std::vector<size_t> moved;
+  for (size_t i = 0; i < node.inputs().size(); ++i)
+    if (selection->Has(i) && node.input(i) != nullptr) moved.push_back(i);
+  return moved;
 }
 
 Result<Value*> Moved(Graph& graph, Node& node, Value* x, const std::vector<int64_t>& places,

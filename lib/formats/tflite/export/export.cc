@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -49,8 +50,7 @@ Status WriteOneToOne(ExportContext& ctx, const Node& node) {
 std::optional<fb::ActivationFunctionType> FusibleActivation(const Node& node) {
   if (node.op().clamp == nullptr) return std::nullopt;
   const auto [min, max] = node.op().clamp(node);
-  if (min == 0 && max == std::numeric_limits<float>::infinity())
-    return fb::ActivationFunctionType::RELU;
+  if (min == 0 && std::isinf(max)) return fb::ActivationFunctionType::RELU;
   if (min == 0 && max == 6) return fb::ActivationFunctionType::RELU6;
   if (min == -1 && max == 1) return fb::ActivationFunctionType::RELU_N1_TO_1;
   return std::nullopt;

@@ -26,7 +26,7 @@ bool IsBoundedTo(const Value* v, DType type) {
   if (n == nullptr) return false;
   if (n->op().clamp != nullptr) {
     const Interval range = n->op().clamp(*n);
-    return static_cast<double>(range.min) >= low && static_cast<double>(range.max) <= high;
+    return range.min >= low && range.max <= high;
   }
   if (!n->Is("minimum") || !IsNumber(n->input(1), [&](double b) { return b <= high && b >= low; }))
     return false;

@@ -425,6 +425,7 @@ void RegisterBlockOps(OpRegistry& ops) {
     op.summary = summary;
     op.category = Category::kMovement;
     op.quant_rule = QuantRule::kSame;
+    op.selects = Selection();
     op.attrs = attrs;
     op.inputs = {{"x", Arity::kRequired, Elements::kAny}};
     return op;
@@ -451,6 +452,7 @@ void RegisterBlockOps(OpRegistry& ops) {
   to_batch.eval = EvalSpaceToBatch;
   to_batch.change_axes = LayoutChange;
   to_batch.decompose = DecomposeSpaceToBatch;
+  to_batch.selects = Selection{.zero = true};
   ops.Add(std::move(to_batch));
 
   OpDef from_batch = define("batch_to_space_nd", "moves the batch into blocks of spatial elements",

@@ -293,6 +293,7 @@ void RegisterConcatOps(OpRegistry& ops) {
   concat.summary = "concatenates tensors along an axis";
   concat.category = Category::kMovement;
   concat.wraps_integers = true;
+  concat.selects = Selection{.inputs = Selection::kAllInputs};
   concat.quant_rule = QuantRule::kSame;
   concat.attrs = AttrsInfoOf<ConcatAttrs>();
   concat.inputs = {{"x", Arity::kVariadic, Elements::kAny}};
@@ -307,6 +308,7 @@ void RegisterConcatOps(OpRegistry& ops) {
   split.summary = "splits a tensor along an axis";
   split.category = Category::kMovement;
   split.wraps_integers = true;
+  split.selects = Selection();
   split.quant_rule = QuantRule::kSame;
   split.attrs = AttrsInfoOf<SplitAttrs>();
   split.inputs = {{"x", Arity::kRequired, Elements::kAny}, {"sizes", Arity::kOptional}};

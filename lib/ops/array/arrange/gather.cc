@@ -377,6 +377,7 @@ void RegisterGatherOps(OpRegistry& ops) {
   gather.summary = "selects slices along an axis by indices";
   gather.category = Category::kMovement;
   gather.wraps_integers = true;
+  gather.selects = Selection();
   gather.quant_rule = QuantRule::kSame;
   gather.attrs = AttrsInfoOf<GatherAttrs>();
   gather.inputs = {{"x", Arity::kRequired, Elements::kAny}, {"indices"}};
@@ -391,6 +392,7 @@ void RegisterGatherOps(OpRegistry& ops) {
   elements.summary = "selects elements, each by an index on one axis";
   elements.category = Category::kMovement;
   elements.wraps_integers = true;
+  elements.selects = Selection();
   elements.attrs = AttrsInfoOf<GatherElementsAttrs>();
   elements.inputs = {{"x", Arity::kRequired, Elements::kAny}, {"indices"}};
   elements.infer = InferGatherElements;
@@ -404,6 +406,7 @@ void RegisterGatherOps(OpRegistry& ops) {
   nd.summary = "selects slices, each by indices on several axes";
   nd.category = Category::kMovement;
   nd.wraps_integers = true;
+  nd.selects = Selection();
   nd.quant_rule = QuantRule::kSame;
   nd.attrs = AttrsInfoOf<GatherNdAttrs>();
   nd.inputs = {{"x", Arity::kRequired, Elements::kAny}, {"indices"}};

@@ -214,6 +214,8 @@ void RegisterPadOps(OpRegistry& ops) {
   pad.summary = "adds elements around a tensor";
   pad.category = Category::kMovement;
   pad.quant_rule = QuantRule::kSame;
+  pad.exact_integers = true;
+  pad.selects = Selection{.inputs = 0b11, .zero = true};
   pad.attrs = AttrsInfoOf<PadAttrs>();
   pad.inputs = {{"x", Arity::kRequired, Elements::kAny},
                 {"value", Arity::kOptional, Elements::kAny},

@@ -359,6 +359,15 @@ Domain ReverseSequenceDomain(const Node& node, size_t input, std::span<const Dom
   return Between(1, static_cast<double>(size));
 }
 
+// Positions along the axes of the input.
+Interval NonZeroRange(RangeContext& ctx, size_t) {
+  return IndexRange(ctx.node().input(0)->type());
+}
+
+Interval UniqueRange(RangeContext&, size_t output) {
+  return output == 0 ? Interval() : Interval{0, kLargestSize};
+}
+
 }  // namespace
 
 void RegisterSelectOps(OpRegistry& ops) {
@@ -367,6 +376,7 @@ void RegisterSelectOps(OpRegistry& ops) {
   non_zero.summary = "the indices of nonzero elements";
   non_zero.category = Category::kOther;
   non_zero.wraps_integers = true;
+  non_zero.range = NonZeroRange;
   non_zero.inputs = {{"x", Arity::kRequired, Elements::kAny}};
   non_zero.infer = InferNonZero;
   non_zero.eval = EvalNonZero;
@@ -377,6 +387,7 @@ void RegisterSelectOps(OpRegistry& ops) {
   compress.name = "compress";
   compress.summary = "selects the slices along an axis whose condition is true";
   compress.category = Category::kMovement;
+  compress.selects = Selection();
   compress.attrs = AttrsInfoOf<CompressAttrs>();
   compress.inputs = {{"x", Arity::kRequired, Elements::kAny}, {"condition"}};
   compress.infer = InferCompress;
@@ -389,6 +400,8 @@ void RegisterSelectOps(OpRegistry& ops) {
   unique.summary = "the distinct elements or slices of a tensor";
   unique.category = Category::kOther;
   unique.wraps_integers = true;
+  unique.selects = Selection{.by_value = true};
+  unique.range = UniqueRange;
   unique.attrs = AttrsInfoOf<UniqueAttrs>();
   unique.inputs = {{"x", Arity::kRequired, Elements::kAny}};
   unique.outputs = {{"y"},
@@ -404,6 +417,7 @@ void RegisterSelectOps(OpRegistry& ops) {
   sequence.summary = "reverses the first elements of sequences of given lengths";
   sequence.category = Category::kMovement;
   sequence.wraps_integers = true;
+  sequence.selects = Selection();
   sequence.attrs = AttrsInfoOf<ReverseSequenceAttrs>();
   sequence.inputs = {{"x", Arity::kRequired, Elements::kAny}, {"lengths"}};
   sequence.infer = InferReverseSequence;

@@ -285,6 +285,13 @@ Domain ScatterNdDomain(const Node& node, size_t input, std::span<const Domain> y
   return IndexDomain(smallest);
 }
 
+// Whether updates replace elements, or compete with them.
+template <typename A>
+bool IsSelection(const Node& node) {
+  const Reduction reduction = node.attrs<A>().reduction;
+  return reduction != Reduction::kAdd && reduction != Reduction::kMul;
+}
+
 }  // namespace
 
 void RegisterScatterOps(OpRegistry& ops) {
@@ -293,6 +300,8 @@ void RegisterScatterOps(OpRegistry& ops) {
   elements.summary = "writes elements to positions given by an index on one axis";
   elements.category = Category::kMovement;
   elements.wraps_integers = true;
+  elements.exact_integers = true;
+  elements.selects = Selection{.inputs = 0b101, .applies = IsSelection<ScatterElementsAttrs>};
   elements.attrs = AttrsInfoOf<ScatterElementsAttrs>();
   elements.inputs = {{"x", Arity::kRequired, Elements::kAny},
                      {"indices"},
@@ -307,6 +316,8 @@ void RegisterScatterOps(OpRegistry& ops) {
   nd.summary = "writes slices to positions given by indices on several axes";
   nd.category = Category::kMovement;
   nd.wraps_integers = true;
+  nd.exact_integers = true;
+  nd.selects = Selection{.inputs = 0b101, .applies = IsSelection<ScatterNdAttrs>};
   nd.attrs = AttrsInfoOf<ScatterNdAttrs>();
   nd.inputs = {{"x", Arity::kRequired, Elements::kAny},
                {"indices"},

@@ -308,6 +308,7 @@ void RegisterSliceOps(OpRegistry& ops) {
   slice.summary = "selects elements between two bounds with a step along axes";
   slice.category = Category::kMovement;
   slice.wraps_integers = true;
+  slice.selects = Selection();
   slice.quant_rule = QuantRule::kSame;
   slice.attrs = AttrsInfoOf<SliceAttrs>();
   slice.inputs = {{"x", Arity::kRequired, Elements::kAny},
@@ -326,6 +327,7 @@ void RegisterSliceOps(OpRegistry& ops) {
   reverse.summary = "reverses the elements along axes";
   reverse.category = Category::kMovement;
   reverse.wraps_integers = true;
+  reverse.selects = Selection();
   reverse.quant_rule = QuantRule::kSame;
   reverse.attrs = AttrsInfoOf<ReverseAttrs>();
   reverse.inputs = {{"x", Arity::kRequired, Elements::kAny}};

@@ -186,6 +186,7 @@ void RegisterTileOps(OpRegistry& ops) {
   tile.summary = "repeats a tensor along its axes";
   tile.category = Category::kMovement;
   tile.quant_rule = QuantRule::kSame;
+  tile.selects = Selection();
   tile.attrs = AttrsInfoOf<TileAttrs>();
   tile.inputs = {{"x", Arity::kRequired, Elements::kAny}, {"repeats", Arity::kOptional}};
   tile.infer = InferTile;
@@ -199,6 +200,7 @@ void RegisterTileOps(OpRegistry& ops) {
   expand.summary = "broadcasts a tensor to a shape";
   expand.category = Category::kMovement;
   expand.quant_rule = QuantRule::kSame;
+  expand.selects = Selection();
   expand.attrs = AttrsInfoOf<ExpandAttrs>();
   expand.inputs = {{"x", Arity::kRequired, Elements::kAny}, {"shape", Arity::kOptional}};
   expand.infer = InferExpand;

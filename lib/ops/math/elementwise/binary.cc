@@ -51,10 +51,59 @@ const std::map<std::string_view, BinaryFloat>& BinaryFloats() {
   return table;
 }
 
+// ---- Shape arithmetic
+// A quotient of expressions is assumed to have non-negative operands, so that truncation and floor
+// agree. nullopt: unknown.
+
+using MaybeDim = std::optional<Dim>;
+
+MaybeDim AddDims(const Dim& a, const Dim& b) {
+  return a + b;
+}
+MaybeDim SubDims(const Dim& a, const Dim& b) {
+  return a - b;
+}
+MaybeDim MulDims(const Dim& a, const Dim& b) {
+  return a * b;
+}
+MaybeDim SmallerDims(const Dim& a, const Dim& b) {
+  return Dim::Min(a, b);
+}
+MaybeDim LargerDims(const Dim& a, const Dim& b) {
+  return Dim::Max(a, b);
+}
+MaybeDim FloorDivDims(const Dim& a, const Dim& b) {
+  return b == 0 ? std::nullopt : MaybeDim(Dim::FloorDiv(a, b));
+}
+MaybeDim ModDims(const Dim& a, const Dim& b) {
+  return b == 0 ? std::nullopt : MaybeDim(Dim::Mod(a, b));
+}
+MaybeDim DivDims(const Dim& a, const Dim& b) {
+  if (b == 0 || !a.is_const() || !b.is_const()) return FloorDivDims(a, b);
+  return Dim(DivInt::Run(a.value(), b.value(), 64));
+}
+MaybeDim FmodDims(const Dim& a, const Dim& b) {
+  if (b == 0 || !a.is_const() || !b.is_const()) return ModDims(a, b);
+  return Dim(FmodInt::Run(a.value(), b.value(), 64));
+}
+MaybeDim PowDims(const Dim& a, const Dim& b) {
+  if (b == 0 || !a.is_const() || !b.is_const()) return std::nullopt;
+  return Dim(PowInt::Run(a.value(), b.value(), 64));
+}
+
+struct BinaryFacts {
+  Interval (*range)(RangeContext&, size_t) = nullptr;
+  MaybeDim (*dim)(const Dim& a, const Dim& b) = nullptr;
+  bool commutes = false;
+  bool shares_unit = false;
+  std::optional<Selection> selects = std::nullopt;
+};
+
 struct BinaryRow {
   std::string_view name;
   std::string_view summary;
   bool keeps_integers;
+  BinaryFacts facts;
   double (*f64)(double, double);
   IntegerBinary integer;
   std::vector<FormatName> formats;
@@ -63,58 +112,69 @@ struct BinaryRow {
 
 const std::vector<BinaryRow>& BinaryRows() {
   constexpr bool keeps = true, rounds = false;  // integers
+  constexpr bool commutes = true, shares_unit = true;
+  static constexpr Selection selects = {.inputs = 0b11, .by_value = true};
   static const std::vector<BinaryRow> rows = {
       {"add",
        "a + b",
        keeps,
+       BinaryFacts{AddRange, AddDims, commutes, shares_unit},
        [](double a, double b) { return a + b; },
        IntegersOf2<AddInt>(),
        {{"onnx", "Add", 7, {}}, {"coreml", "addBroadcastable", 1, {}}}},
       {"sub",
        "a - b",
        keeps,
+       BinaryFacts{SubRange, SubDims, !commutes, shares_unit},
        [](double a, double b) { return a - b; },
        IntegersOf2<SubInt>(),
        {{"onnx", "Sub", 7, {}}, {"coreml", "subtractBroadcastable", 1, {}}}},
       {"mul",
        "a * b",
        keeps,
+       BinaryFacts{MulRange, MulDims, commutes},
        [](double a, double b) { return a * b; },
        IntegersOf2<MulInt>(),
        {{"onnx", "Mul", 7, {}}, {"coreml", "multiplyBroadcastable", 1, {}}}},
       {"div",
        "a / b; rounded toward zero for integers",
        rounds,
+       BinaryFacts{DivRange, DivDims},
        [](double a, double b) { return a / b; },
        IntegersOf2<DivInt>(),
        {{"onnx", "Div", 7, {}}, {"coreml", "divideBroadcastable", 1, {}}}},
       {"floor_div",
        "a / b, rounded down",
        keeps,
+       BinaryFacts{FloorDivRange, FloorDivDims},
        [](double a, double b) { return std::floor(a / b); },
        IntegersOf2<FloorDivInt>(),
        {{"tflite", "FLOOR_DIV", 1, {}}, {"coreml", "floorDivBroadcastable", 1, {}}}},
       {"mod",
        "the remainder of a / b rounded down, with the sign of b",
        keeps,
+       BinaryFacts{ModRange, ModDims},
        FloorMod<double>,
        IntegersOf2<ModInt>(),
        {{"tflite", "FLOOR_MOD", 1, {}}, {"coreml", "modBroadcastable", 1, {}}}},
       {"fmod",
        "the remainder of a / b rounded toward zero, with the sign of a",
        keeps,
+       BinaryFacts{FmodRange, FmodDims},
        FmodF64,
        IntegersOf2<FmodInt>(),
        {}},
       {"pow",
        "a to the power b",
        rounds,
+       BinaryFacts{PowRange, PowDims},
        float64::Pow,
        IntegersOf2<PowInt>(),
        {{"onnx", "Pow", 7, {}}, {"tflite", "POW", 1, {}}, {"coreml", "powBroadcastable", 1, {}}}},
       {"minimum",
        "the smaller of a and b",
        keeps,
+       BinaryFacts{SmallerRange, SmallerDims, commutes, shares_unit, selects},
        [](double a, double b) { return a != a || a < b ? a : b; },
        IntegersOf2<MinimumInt>(),
        {{"onnx", "Min", 8, {}},
@@ -123,6 +183,7 @@ const std::vector<BinaryRow>& BinaryRows() {
       {"maximum",
        "the larger of a and b",
        keeps,
+       BinaryFacts{LargerRange, LargerDims, commutes, shares_unit, selects},
        [](double a, double b) { return a != a || a > b ? a : b; },
        IntegersOf2<MaximumInt>(),
        {{"onnx", "Max", 8, {}},
@@ -131,18 +192,21 @@ const std::vector<BinaryRow>& BinaryRows() {
       {"atan2",
        "the angle of the point (b, a)",
        rounds,
+       BinaryFacts{Atan2Range},
        float64::Atan2,
        {},
        {{"tflite", "ATAN2", 1, {}}}},
       {"squared_difference",
        "(a - b)^2",
        keeps,
+       BinaryFacts{SquaredDifferenceRange, nullptr, commutes},
        [](double a, double b) { return (a - b) * (a - b); },
        IntegersOf2<SquaredDifferenceInt>(),
        {{"tflite", "SQUARED_DIFFERENCE", 1, {}}}},
       {"prelu",
        "a < 0 ? a * b : a; b is broadcast to the shape of a",
        keeps,
+       BinaryFacts{PreluRange},
        [](double a, double b) { return a < 0 ? a * b : a; },
        IntegersOf2<PreluInt>(),
        {{"onnx", "PRelu", 7, {}}, {"tflite", "PRELU", 1, {}}},
@@ -160,33 +224,16 @@ const BinaryRow& BinaryRowOf(const Node& node) {
   return *index.at(node.op_name());
 }
 
-// Shape arithmetic: the operators that compute dimensions. A quotient of expressions is assumed to
-// have non-negative operands, so that truncation and floor agree.
-std::optional<Dim> DimArithmetic(std::string_view op, const Dim& a, const Dim& b) {
-  if (op == "add") return a + b;
-  if (op == "sub") return a - b;
-  if (op == "mul") return a * b;
-  if (op == "minimum") return Dim::Min(a, b);
-  if (op == "maximum") return Dim::Max(a, b);
-  if (b == 0) return std::nullopt;
-  if (op == "floor_div") return Dim::FloorDiv(a, b);
-  if (op == "mod") return Dim::Mod(a, b);
-  const bool known = a.is_const() && b.is_const();
-  if (op == "div") return known ? DivInt::Run(a.value(), b.value(), 64) : Dim::FloorDiv(a, b);
-  if (op == "fmod") return known ? FmodInt::Run(a.value(), b.value(), 64) : Dim::Mod(a, b);
-  if (op == "pow" && known) return PowInt::Run(a.value(), b.value(), 64);
-  return std::nullopt;
-}
-
 void InferArithmetic(InferContext& ctx) {
   const auto a = ctx.elements(0);
   const auto b = ctx.elements(1);
   if (!a || !b || a->empty() || b->empty()) return;
   if (a->size() != b->size() && a->size() != 1 && b->size() != 1) return;
+  const auto dim = BinaryRowOf(ctx.node()).facts.dim;
+  if (dim == nullptr) return;
   Dims out;
   for (size_t i = 0; i < std::max(a->size(), b->size()); ++i) {
-    const auto d = DimArithmetic(ctx.node().op_name(), (*a)[a->size() == 1 ? 0 : i],
-                                 (*b)[b->size() == 1 ? 0 : i]);
+    const auto d = dim((*a)[a->size() == 1 ? 0 : i], (*b)[b->size() == 1 ? 0 : i]);
     if (!d || !d->is_valid()) return;
     out.push_back(*d);
   }
@@ -344,8 +391,15 @@ void RegisterBinaryOps(OpRegistry& ops) {
     op.category = row.category;
     op.quant_rule = QuantRule::kElementwise;
     op.keeps_integers = row.keeps_integers;
+    op.exact_integers = row.keeps_integers;
+    op.commutes = row.facts.commutes;
+    op.shares_unit = row.facts.shares_unit;
+    op.selects = row.facts.selects;
+    op.range = row.facts.range;
     op.wraps_integers = row.integer.s != nullptr;
-    op.inputs = {{"a"}, {"b"}};
+    const Elements types =
+        row.integer.s != nullptr ? Elements::kReals | Elements::kIntegers : Elements::kReals;
+    op.inputs = {{"a", Arity::kRequired, types}, {"b", Arity::kRequired, types}};
     op.infer = InferBinary;
     op.eval = EvalBinary;
     op.change_axes = ChangeBroadcastAxes;

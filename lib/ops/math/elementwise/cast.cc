@@ -322,6 +322,17 @@ Status EvalCast(EvalContext& ctx) {
   return {};
 }
 
+// Floats are truncated and, except by the narrowest types, kept within the type; NaN becomes 0.
+Interval CastRange(RangeContext& ctx, size_t) {
+  const Interval x = ctx.in(0);
+  const DType from = ctx.node().input(0)->dtype(), to = ctx.attrs<CastAttrs>().to;
+  if (!IsFloat(from) || !IsInteger(to)) return x;
+  const Interval y = Union({std::trunc(x.min), std::trunc(x.max)}, {0, 0});
+  if (DTypeBits(to) < 8) return y;
+  return Intersection(y,
+                      {static_cast<double>(MinInteger(to)), static_cast<double>(MaxInteger(to))});
+}
+
 }  // namespace
 
 void RegisterCastOps(OpRegistry& ops) {
@@ -331,6 +342,7 @@ void RegisterCastOps(OpRegistry& ops) {
   op.category = Category::kMovement;
   op.quant_rule = QuantRule::kStored;
   op.converts = true;
+  op.range = CastRange;
   op.attrs = AttrsInfoOf<CastAttrs>();
   op.inputs = {{"x", Arity::kRequired, Elements::kAny}};
   op.infer = InferCast;

@@ -18,33 +18,21 @@ bool HoldsIntegers(const Value* value) {
 
 // ---- One operand
 
-// Domains of functions that are not defined, infinite or not real elsewhere.
-template <int kMin, int kMax>
-Domain WithinUnits(const Node&, size_t, std::span<const Domain>) {
-  return Between(kMin, kMax);
-}
-
-Domain OpenUnit(const Node&, size_t, std::span<const Domain>) {
-  return Between(-1 + kDomainMargin, 1 - kDomainMargin);
-}
-
 Domain AtLeast(double min) {
   Domain d;
   d.min = min;
   return d;
 }
 
+// Where a function is real and finite.
+Domain OfFunction(const Node& node, size_t, std::span<const Domain>) {
+  const RealDomain& real = *node.op().real_domain;
+  const double margin = real.poles ? kDomainMargin : 0;
+  return Between(real.min + margin, real.max - margin);
+}
+
 Domain OfSqrt(const Node&, size_t, std::span<const Domain> y) {
   return AtLeast(y[0].nonzero ? kDomainMargin : 0);
-}
-Domain OfLog(const Node&, size_t, std::span<const Domain>) {
-  return AtLeast(kDomainMargin);
-}
-Domain OfLog1p(const Node&, size_t, std::span<const Domain>) {
-  return AtLeast(-1 + kDomainMargin);
-}
-Domain OfAcosh(const Node&, size_t, std::span<const Domain>) {
-  return AtLeast(1);
 }
 
 Domain NotZero() {
@@ -227,19 +215,14 @@ Domain OfSelect(const Node&, size_t input, std::span<const Domain> y) {
 }  // namespace
 
 void AddElementwiseDomains(DomainTable& domains) {
+  for (const OpDef* op : Ops().All())
+    if (op->real_domain) domains[op->name] = OfFunction;
   domains["abs"] = OfAbs;
-  domains["acos"] = WithinUnits<-1, 1>;
-  domains["acosh"] = OfAcosh;
-  domains["asin"] = WithinUnits<-1, 1>;
-  domains["atanh"] = OpenUnit;
   domains["ceil"] = OfRounding;
   domains["floor"] = OfRounding;
-  domains["log"] = OfLog;
-  domains["log1p"] = OfLog1p;
   domains["neg"] = OfNeg;
   domains["reciprocal"] = OfReciprocal;
   domains["round"] = OfRounding;
-  domains["rsqrt"] = OfLog;
   domains["sqrt"] = OfSqrt;
 
   domains["add"] = OfAdd;

@@ -45,6 +45,21 @@ bool IsQuantized(const EvalContext& ctx);
 Status EvalQuantizedUnary(EvalContext& ctx);
 Status EvalQuantizedBinary(EvalContext& ctx);
 
+// The bounds of arithmetic on two numbers (OpDef::range).
+Interval AddRange(RangeContext& ctx, size_t output);
+Interval SubRange(RangeContext& ctx, size_t output);
+Interval MulRange(RangeContext& ctx, size_t output);
+Interval DivRange(RangeContext& ctx, size_t output);
+Interval FloorDivRange(RangeContext& ctx, size_t output);
+Interval ModRange(RangeContext& ctx, size_t output);
+Interval FmodRange(RangeContext& ctx, size_t output);
+Interval PowRange(RangeContext& ctx, size_t output);
+Interval SmallerRange(RangeContext& ctx, size_t output);
+Interval LargerRange(RangeContext& ctx, size_t output);
+Interval Atan2Range(RangeContext& ctx, size_t output);
+Interval SquaredDifferenceRange(RangeContext& ctx, size_t output);
+Interval PreluRange(RangeContext& ctx, size_t output);
+
 // Shared pieces of definitions.
 Status InferSameType(InferContext& ctx);  // output: the type of input 0, without quantization
 std::optional<AxesChange> ChangeUnaryAxes(const Node& node, Operand changed, const AxisMap& map);

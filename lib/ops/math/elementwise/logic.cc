@@ -176,7 +176,7 @@ struct ShiftRightInt {
 struct BitsRow {
   std::string_view name;
   std::string_view summary;
-  bool logical;  // on bool, otherwise on integers
+  Elements types;
   IntegerBinary fn;
   std::vector<FormatName> formats;
 };
@@ -185,26 +185,38 @@ const std::vector<BitsRow>& BitsRows() {
   static const std::vector<BitsRow> rows = {
       {"and",
        "both",
-       true,
+       Elements::kBool,
        IntegersOf2<AndInt>(),
        {{"onnx", "And", 7, {}}, {"tflite", "LOGICAL_AND", 1, {}}}},
       {"or",
        "either",
-       true,
+       Elements::kBool,
        IntegersOf2<OrInt>(),
        {{"onnx", "Or", 7, {}}, {"tflite", "LOGICAL_OR", 1, {}}}},
-      {"xor", "exactly one of a and b", true, IntegersOf2<XorInt>(), {{"onnx", "Xor", 7, {}}}},
-      {"bitwise_and", "a & b", false, IntegersOf2<AndInt>(), {{"onnx", "BitwiseAnd", 18, {}}}},
-      {"bitwise_or", "a | b", false, IntegersOf2<OrInt>(), {{"onnx", "BitwiseOr", 18, {}}}},
+      {"xor",
+       "exactly one of a and b",
+       Elements::kBool,
+       IntegersOf2<XorInt>(),
+       {{"onnx", "Xor", 7, {}}}},
+      {"bitwise_and",
+       "a & b",
+       Elements::kIntegers,
+       IntegersOf2<AndInt>(),
+       {{"onnx", "BitwiseAnd", 18, {}}}},
+      {"bitwise_or",
+       "a | b",
+       Elements::kIntegers,
+       IntegersOf2<OrInt>(),
+       {{"onnx", "BitwiseOr", 18, {}}}},
       {"bitwise_xor",
        "a ^ b",
-       false,
+       Elements::kIntegers | Elements::kBool,
        IntegersOf2<XorInt>(),
        {{"onnx", "BitwiseXor", 18, {}}, {"tflite", "BITWISE_XOR", 1, {}}}},
-      {"shift_left", "a << b", false, IntegersOf2<ShiftLeftInt>(), {}},
+      {"shift_left", "a << b", Elements::kIntegers, IntegersOf2<ShiftLeftInt>(), {}},
       {"shift_right",
        "a >> b",
-       false,
+       Elements::kIntegers,
        IntegersOf2<ShiftRightInt>(),
        {{"tflite", "RIGHT_SHIFT", 1, {}}}},
   };
@@ -214,8 +226,7 @@ const std::vector<BitsRow>& BitsRows() {
 Status InferBits(InferContext& ctx) {
   const BitsRow& row = RowOf(BitsRows(), ctx.node());
   NN_ASSIGN(const DType dtype, SameDType(ctx, {0, 1}));
-  const bool fits = row.logical || row.name == "bitwise_xor" ? dtype == DType::kBool : false;
-  if (dtype != DType::kUnknown && !fits && (row.logical || !IsInteger(dtype)))
+  if (!row.types.Has(dtype))
     return ModelError("{} of {} is not defined", row.name, DTypeName(dtype));
   Type out;
   out.dtype = dtype;
@@ -246,14 +257,12 @@ Status EvalBits(EvalContext& ctx) {
 
 // ---- One operand
 
-template <DType required>
 Status InferNot(InferContext& ctx) {
   const DType dtype = ctx.in(0).dtype;
-  const bool fits = required == DType::kBool ? dtype == DType::kBool : IsInteger(dtype);
-  if (dtype != DType::kUnknown && !fits)
+  if (!ctx.node().op().inputs[0].elements.Has(dtype))
     return ModelError("{} of {} is not defined", ctx.node().op_name(), DTypeName(dtype));
   NN_RETURN_IF_ERROR(InferSameType(ctx));
-  if (const auto elements = ctx.elements(0); elements && required == DType::kBool) {
+  if (const auto elements = ctx.elements(0); elements && dtype == DType::kBool) {
     Dims out;
     for (const Dim& d : *elements) out.push_back(Dim(1) - d);
     ctx.set_out_elements(0, std::move(out));
@@ -299,13 +308,14 @@ Status EvalTest(EvalContext& ctx) {
   return {};
 }
 
-OpDef UnaryOp(std::string_view name, std::string_view summary, Status (*infer)(InferContext&),
-              Status (*eval)(EvalContext&), std::vector<FormatName> formats) {
+OpDef UnaryOp(std::string_view name, std::string_view summary, Elements types,
+              Status (*infer)(InferContext&), Status (*eval)(EvalContext&),
+              std::vector<FormatName> formats) {
   OpDef op;
   op.name = name;
   op.summary = summary;
   op.category = Category::kArithmetic;
-  op.inputs = {{"x"}};
+  op.inputs = {{"x", Arity::kRequired, types}};
   op.infer = infer;
   op.eval = eval;
   op.change_axes = ChangeUnaryAxes;
@@ -313,10 +323,11 @@ OpDef UnaryOp(std::string_view name, std::string_view summary, Status (*infer)(I
   return op;
 }
 
-OpDef BinaryOp(std::string_view name, std::string_view summary, Status (*infer)(InferContext&),
-               Status (*eval)(EvalContext&), std::vector<FormatName> formats) {
-  OpDef op = UnaryOp(name, summary, infer, eval, std::move(formats));
-  op.inputs = {{"a", Arity::kRequired, Elements::kAny}, {"b", Arity::kRequired, Elements::kAny}};
+OpDef BinaryOp(std::string_view name, std::string_view summary, Elements types,
+               Status (*infer)(InferContext&), Status (*eval)(EvalContext&),
+               std::vector<FormatName> formats) {
+  OpDef op = UnaryOp(name, summary, types, infer, eval, std::move(formats));
+  op.inputs = {{"a", Arity::kRequired, types}, {"b", Arity::kRequired, types}};
   op.change_axes = ChangeBroadcastAxes;
   return op;
 }
@@ -325,20 +336,24 @@ OpDef BinaryOp(std::string_view name, std::string_view summary, Status (*infer)(
 
 void RegisterLogicOps(OpRegistry& ops) {
   for (const CompareRow& row : CompareRows()) {
-    OpDef op = BinaryOp(row.name, row.summary, InferCompare, EvalCompare, row.formats);
+    const Elements ordered = Elements::kIntegers | Elements::kFloats;
+    const Elements types =
+        row.ordered ? ordered : ordered | Elements::kBool | Elements{DType::kString};
+    OpDef op = BinaryOp(row.name, row.summary, types, InferCompare, EvalCompare, row.formats);
     op.quant_rule = QuantRule::kElementwise;
     op.wraps_integers = true;
     ops.Add(std::move(op));
   }
   for (const BitsRow& row : BitsRows())
-    ops.Add(BinaryOp(row.name, row.summary, InferBits, EvalBits, row.formats));
-  ops.Add(UnaryOp("not", "logical not", InferNot<DType::kBool>, EvalNot,
+    ops.Add(BinaryOp(row.name, row.summary, row.types, InferBits, EvalBits, row.formats));
+  ops.Add(UnaryOp("not", "logical not", Elements::kBool, InferNot, EvalNot,
                   {{"onnx", "Not", 1, {}}, {"tflite", "LOGICAL_NOT", 1, {}}}));
-  ops.Add(UnaryOp("bitwise_not", "inverts every bit", InferNot<DType::kI64>, EvalNot,
+  ops.Add(UnaryOp("bitwise_not", "inverts every bit", Elements::kIntegers, InferNot, EvalNot,
                   {{"onnx", "BitwiseNot", 18, {}}}));
-  ops.Add(UnaryOp("is_nan", "whether x is NaN", InferTest, EvalTest, {{"onnx", "IsNaN", 9, {}}}));
+  ops.Add(UnaryOp("is_nan", "whether x is NaN", Elements::kFloats, InferTest, EvalTest,
+                  {{"onnx", "IsNaN", 9, {}}}));
   OpDef is_inf =
-      UnaryOp("is_inf", "whether x is infinite", InferTest, EvalTest,
+      UnaryOp("is_inf", "whether x is infinite", Elements::kFloats, InferTest, EvalTest,
               {{"onnx",
                 "IsInf",
                 10,

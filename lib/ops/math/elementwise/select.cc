@@ -101,7 +101,8 @@ void RegisterSelectOps(OpRegistry& ops) {
   op.name = "select";
   op.summary = "condition ? a : b, element by element";
   op.category = Category::kArithmetic;
-  op.inputs = {{"condition"},
+  op.selects = Selection{.inputs = 0b110};
+  op.inputs = {{"condition", Arity::kRequired, Elements::kBool},
                {"a", Arity::kRequired, Elements::kAny},
                {"b", Arity::kRequired, Elements::kAny}};
   op.infer = InferSelect;

@@ -27,12 +27,18 @@ const std::map<std::string_view, UnaryFloat>& UnaryFloats() {
   return table;
 }
 
+struct UnaryFacts {
+  Interval (*range)(RangeContext&, size_t) = nullptr;
+  std::optional<RealDomain> domain = std::nullopt;
+};
+
 // float32 uses functions-inl.h; 16-bit floats go through float32; float64 uses double_functions.h.
 struct UnaryRow {
   std::string_view name;
   std::string_view summary;
   Category category;
   const AttrsInfo* attrs;
+  UnaryFacts facts;
   double (*f64)(double, const FunctionParams&);
   IntegerUnary integer;
   std::vector<FormatName> formats;
@@ -120,7 +126,35 @@ struct ShrinkInt {
   }
 };
 
+// Of functions that do not fall; declared here because it reads their rows.
+Interval RisingRange(RangeContext& ctx, size_t);
+
+Interval MagnitudeRange(RangeContext& ctx, size_t) {
+  return Magnitude(ctx.in(0));
+}
+Interval NegRange(RangeContext& ctx, size_t) {
+  return -ctx.in(0);
+}
+Interval ReciprocalRange(RangeContext& ctx, size_t) {
+  const Interval x = ctx.in(0);
+  return x.min > 0 || x.max < 0 ? Interval{1 / x.max, 1 / x.min} : Interval();
+}
+Interval RsqrtRange(RangeContext& ctx, size_t) {
+  const Interval x = ctx.in(0);
+  return x.min > 0 ? Interval{1 / std::sqrt(x.max), 1 / std::sqrt(x.min)} : Interval{.min = 0};
+}
+Interval LeakyReluRange(RangeContext& ctx, size_t output) {
+  return ctx.attrs<LeakyReluAttrs>().alpha >= 0 ? RisingRange(ctx, output) : Interval();
+}
+Interval UnitRange(RangeContext&, size_t) {
+  return {0, 1};
+}
+Interval SignedUnitRange(RangeContext&, size_t) {
+  return {-1, 1};
+}
+
 const std::vector<UnaryRow>& UnaryRows() {
+  static const UnaryFacts plain, rising = {RisingRange, std::nullopt};
   constexpr Category arithmetic = Category::kArithmetic;
   constexpr Category activation = Category::kActivation;
   static const AttrsInfo* const none = AttrsInfoOf<NoAttrs>();
@@ -131,6 +165,7 @@ const std::vector<UnaryRow>& UnaryRows() {
        "|x|",
        arithmetic,
        none,
+       UnaryFacts{MagnitudeRange},
        [](double x, P) { return std::fabs(x); },
        IntegersOf1<AbsInt>(),
        {{"onnx", "Abs", 1, {}}, {"tflite", "ABS", 1, {}}, {"coreml", "unary.ABS", 1, {}}}},
@@ -138,6 +173,7 @@ const std::vector<UnaryRow>& UnaryRows() {
        "-x",
        arithmetic,
        none,
+       UnaryFacts{NegRange},
        [](double x, P) { return -x; },
        IntegersOf1<NegInt>(),
        {{"onnx", "Neg", 1, {}}, {"tflite", "NEG", 1, {}}}},
@@ -145,6 +181,7 @@ const std::vector<UnaryRow>& UnaryRows() {
        "-1, 0 or 1",
        arithmetic,
        none,
+       rising,
        [](double x, P) { return std::isnan(x) ? x : static_cast<double>((x > 0) - (x < 0)); },
        IntegersOf1<SignInt>(),
        {{"onnx", "Sign", 9, {}}, {"tflite", "SIGN", 1, {}}, {"coreml", "sign", 1, {}}}},
@@ -152,6 +189,7 @@ const std::vector<UnaryRow>& UnaryRows() {
        "the largest integer not above x",
        arithmetic,
        none,
+       rising,
        [](double x, P) { return std::floor(x); },
        {},
        {{"onnx", "Floor", 1, {}},
@@ -162,6 +200,7 @@ const std::vector<UnaryRow>& UnaryRows() {
        "the smallest integer not below x",
        arithmetic,
        none,
+       rising,
        [](double x, P) { return std::ceil(x); },
        {},
        {{"onnx", "Ceil", 1, {}}, {"tflite", "CEIL", 1, {}}, {"coreml", "ceil", 1, {}}}},
@@ -169,6 +208,7 @@ const std::vector<UnaryRow>& UnaryRows() {
        "the nearest integer, halves to even",
        arithmetic,
        none,
+       rising,
        [](double x, P) { return std::nearbyint(x); },
        {},
        {{"onnx", "Round", 11, {}}, {"tflite", "ROUND", 1, {}}, {"coreml", "round", 1, {}}}},
@@ -177,6 +217,7 @@ const std::vector<UnaryRow>& UnaryRows() {
        "float32",
        arithmetic,
        none,
+       plain,
        nullptr,
        {},
        {}},
@@ -185,6 +226,7 @@ const std::vector<UnaryRow>& UnaryRows() {
        "float32",
        arithmetic,
        none,
+       plain,
        nullptr,
        {},
        {}},
@@ -192,6 +234,7 @@ const std::vector<UnaryRow>& UnaryRows() {
        "square root",
        arithmetic,
        none,
+       UnaryFacts{RisingRange, RealDomain{.min = 0}},
        [](double x, P) { return std::sqrt(x); },
        {},
        {{"onnx", "Sqrt", 1, {}}, {"tflite", "SQRT", 1, {}}, {"coreml", "unary.SQRT", 1, {}}}},
@@ -199,6 +242,7 @@ const std::vector<UnaryRow>& UnaryRows() {
        "1 / sqrt(x), in two roundings",
        arithmetic,
        none,
+       UnaryFacts{RsqrtRange, RealDomain{.min = 0, .poles = true}},
        [](double x, P) { return 1.0 / std::sqrt(x); },
        {},
        {{"tflite", "RSQRT", 1, {}}}},
@@ -206,6 +250,7 @@ const std::vector<UnaryRow>& UnaryRows() {
        "1 / x",
        arithmetic,
        none,
+       UnaryFacts{ReciprocalRange},
        [](double x, P) { return 1.0 / x; },
        {},
        {{"onnx", "Reciprocal", 1, {}}}},
@@ -215,6 +260,7 @@ const std::vector<UnaryRow>& UnaryRows() {
        "max(0, x)",
        activation,
        none,
+       rising,
        [](double x, P) { return 0.0 > x ? 0.0 : x; },
        IntegersOf1<ReluInt>(),
        {{"onnx", "Relu", 1, {}},
@@ -228,6 +274,7 @@ const std::vector<UnaryRow>& UnaryRows() {
        "min(max, max(min, x))",
        activation,
        AttrsInfoOf<ClipAttrs>(),
+       rising,
        [](double x, P p) { return Clamp(x, p[0], p[1]); },
        IntegersOf1<ClipInt>(),
        {{"coreml", "clip", 1, {{"min", "minVal"}, {"max", "maxVal"}}}},
@@ -239,6 +286,7 @@ const std::vector<UnaryRow>& UnaryRows() {
        "x < 0 ? alpha * x : x",
        activation,
        AttrsInfoOf<LeakyReluAttrs>(),
+       UnaryFacts{LeakyReluRange},
        [](double x, P p) { return x < 0 ? x * p[0] : x; },
        {},
        {{"onnx", "LeakyRelu", 1, {{"alpha", "alpha"}}},
@@ -248,6 +296,7 @@ const std::vector<UnaryRow>& UnaryRows() {
        "x > alpha ? x : 0",
        activation,
        alpha,
+       plain,
        [](double x, P p) { return x > p[0] ? x : 0.0; },
        {},
        {{"onnx", "ThresholdedRelu", 10, {{"alpha", "alpha"}}}}},
@@ -255,6 +304,7 @@ const std::vector<UnaryRow>& UnaryRows() {
        "max(0, min(1, alpha * x + beta))",
        activation,
        AttrsInfoOf<HardSigmoidAttrs>(),
+       UnaryFacts{UnitRange},
        [](double x, P p) { return Clamp(std::fma(x, p[0], p[1]), 0, 1); },
        {},
        {{"onnx", "HardSigmoid", 1, {{"alpha", "alpha"}, {"beta", "beta"}}},
@@ -263,6 +313,7 @@ const std::vector<UnaryRow>& UnaryRows() {
        "x * max(0, min(1, x / 6 + 0.5))",
        activation,
        none,
+       plain,
        [](double x, P) { return x * Clamp(std::fma(x, 1.0 / 6.0, 0.5), 0, 1); },
        {},
        {{"onnx", "HardSwish", 14, {}}, {"tflite", "HARD_SWISH", 1, {}}}},
@@ -270,6 +321,7 @@ const std::vector<UnaryRow>& UnaryRows() {
        "x < -lambd ? x + bias : x > lambd ? x - bias : 0",
        activation,
        AttrsInfoOf<ShrinkAttrs>(),
+       plain,
        [](double x, P p) {
          if (x < -p[1]) return x + p[0];
          return x > p[1] ? x - p[0] : 0.0;
@@ -280,6 +332,7 @@ const std::vector<UnaryRow>& UnaryRows() {
        "x / (1 + |x|)",
        activation,
        none,
+       rising,
        [](double x, P) { return std::isinf(x) ? std::copysign(1.0, x) : x / (1 + std::fabs(x)); },
        {},
        {{"onnx", "Softsign", 1, {}}, {"coreml", "activation.softsign", 1, {}}}},
@@ -289,6 +342,7 @@ const std::vector<UnaryRow>& UnaryRows() {
        "e to the power x",
        arithmetic,
        none,
+       rising,
        [](double x, P) { return float64::Exp(x); },
        {},
        {{"onnx", "Exp", 1, {}}, {"tflite", "EXP", 1, {}}, {"coreml", "unary.EXP", 1, {}}}},
@@ -296,6 +350,7 @@ const std::vector<UnaryRow>& UnaryRows() {
        "2 to the power x",
        arithmetic,
        none,
+       rising,
        [](double x, P) { return float64::Exp2(x); },
        {},
        {{"coreml", "exp2", 1, {}}}},
@@ -303,6 +358,7 @@ const std::vector<UnaryRow>& UnaryRows() {
        "e to the power x, minus 1",
        arithmetic,
        none,
+       rising,
        [](double x, P) { return float64::Expm1(x); },
        {},
        {}},
@@ -310,6 +366,7 @@ const std::vector<UnaryRow>& UnaryRows() {
        "natural logarithm",
        arithmetic,
        none,
+       UnaryFacts{RisingRange, RealDomain{.min = 0, .poles = true}},
        [](double x, P) { return float64::Log(x); },
        {},
        {{"onnx", "Log", 1, {}}, {"tflite", "LOG", 1, {}}, {"coreml", "unary.LOG", 1, {}}}},
@@ -317,6 +374,7 @@ const std::vector<UnaryRow>& UnaryRows() {
        "natural logarithm of 1 + x",
        arithmetic,
        none,
+       UnaryFacts{RisingRange, RealDomain{.min = -1, .poles = true}},
        [](double x, P) { return float64::Log1p(x); },
        {},
        {}},
@@ -324,6 +382,7 @@ const std::vector<UnaryRow>& UnaryRows() {
        "1 / (1 + e^-x)",
        activation,
        none,
+       rising,
        [](double x, P) { return float64::Sigmoid(x); },
        {},
        {{"onnx", "Sigmoid", 1, {}},
@@ -334,6 +393,7 @@ const std::vector<UnaryRow>& UnaryRows() {
        "x / (1 + e^-x)",
        activation,
        none,
+       plain,
        [](double x, P) { return TimesAtMinusInfinity(x, float64::Sigmoid(x)); },
        {},
        {}},
@@ -341,6 +401,7 @@ const std::vector<UnaryRow>& UnaryRows() {
        "log(1 + e^x)",
        activation,
        none,
+       rising,
        [](double x, P) { return float64::Softplus(x); },
        {},
        {{"onnx", "Softplus", 1, {}}, {"coreml", "activation.softplus", 1, {}}}},
@@ -348,6 +409,7 @@ const std::vector<UnaryRow>& UnaryRows() {
        "x * tanh(log(1 + e^x))",
        activation,
        none,
+       plain,
        [](double x, P) { return TimesAtMinusInfinity(x, float64::Tanh(float64::Softplus(x))); },
        {},
        {{"onnx", "Mish", 18, {}}}},
@@ -355,6 +417,7 @@ const std::vector<UnaryRow>& UnaryRows() {
        "x < 0 ? alpha * (e^x - 1) : x",
        activation,
        alpha,
+       plain,
        [](double x, P p) { return x < 0 ? p[0] * float64::Expm1(x) : x; },
        {},
        {{"onnx", "Elu", 1, {{"alpha", "alpha"}}},
@@ -363,6 +426,7 @@ const std::vector<UnaryRow>& UnaryRows() {
        "gamma * (x > 0 ? x : alpha * (e^x - 1))",
        activation,
        AttrsInfoOf<SeluAttrs>(),
+       plain,
        [](double x, P p) { return p[1] * (x > 0 ? x : p[0] * float64::Expm1(x)); },
        {},
        {{"onnx", "Selu", 6, {{"alpha", "alpha"}, {"gamma", "gamma"}}}}},
@@ -370,6 +434,7 @@ const std::vector<UnaryRow>& UnaryRows() {
        "max(0, x) + min(0, alpha * (e^(x / alpha) - 1))",
        activation,
        alpha,
+       plain,
        [](double x, P p) { return Celu(x, p[0]); },
        {},
        {{"onnx", "Celu", 12, {{"alpha", "alpha"}}}}},
@@ -379,6 +444,7 @@ const std::vector<UnaryRow>& UnaryRows() {
        "sine",
        arithmetic,
        none,
+       UnaryFacts{SignedUnitRange},
        [](double x, P) { return float64::Sin(x); },
        {},
        {{"onnx", "Sin", 7, {}}, {"tflite", "SIN", 1, {}}, {"coreml", "sin", 1, {}}}},
@@ -386,6 +452,7 @@ const std::vector<UnaryRow>& UnaryRows() {
        "cosine",
        arithmetic,
        none,
+       UnaryFacts{SignedUnitRange},
        [](double x, P) { return float64::Cos(x); },
        {},
        {{"onnx", "Cos", 7, {}}, {"tflite", "COS", 1, {}}, {"coreml", "cos", 1, {}}}},
@@ -393,6 +460,7 @@ const std::vector<UnaryRow>& UnaryRows() {
        "tangent",
        arithmetic,
        none,
+       plain,
        [](double x, P) { return float64::Tan(x); },
        {},
        {{"onnx", "Tan", 7, {}}, {"coreml", "tan", 1, {}}}},
@@ -400,6 +468,7 @@ const std::vector<UnaryRow>& UnaryRows() {
        "inverse sine",
        arithmetic,
        none,
+       UnaryFacts{RisingRange, RealDomain{.min = -1, .max = 1}},
        [](double x, P) { return float64::Asin(x); },
        {},
        {{"onnx", "Asin", 7, {}}, {"coreml", "asin", 1, {}}}},
@@ -407,6 +476,7 @@ const std::vector<UnaryRow>& UnaryRows() {
        "inverse cosine",
        arithmetic,
        none,
+       UnaryFacts{nullptr, RealDomain{.min = -1, .max = 1}},
        [](double x, P) { return float64::Acos(x); },
        {},
        {{"onnx", "Acos", 7, {}}, {"coreml", "acos", 1, {}}}},
@@ -414,6 +484,7 @@ const std::vector<UnaryRow>& UnaryRows() {
        "inverse tangent",
        arithmetic,
        none,
+       rising,
        [](double x, P) { return float64::Atan(x); },
        {},
        {{"onnx", "Atan", 7, {}}, {"coreml", "atan", 1, {}}}},
@@ -421,6 +492,7 @@ const std::vector<UnaryRow>& UnaryRows() {
        "hyperbolic sine",
        arithmetic,
        none,
+       rising,
        [](double x, P) { return float64::Sinh(x); },
        {},
        {{"onnx", "Sinh", 9, {}}, {"coreml", "sinh", 1, {}}}},
@@ -428,6 +500,7 @@ const std::vector<UnaryRow>& UnaryRows() {
        "hyperbolic cosine",
        arithmetic,
        none,
+       plain,
        [](double x, P) { return float64::Cosh(x); },
        {},
        {{"onnx", "Cosh", 9, {}}, {"coreml", "cosh", 1, {}}}},
@@ -435,6 +508,7 @@ const std::vector<UnaryRow>& UnaryRows() {
        "hyperbolic tangent",
        activation,
        none,
+       rising,
        [](double x, P) { return float64::Tanh(x); },
        {},
        {{"onnx", "Tanh", 1, {}},
@@ -446,6 +520,7 @@ const std::vector<UnaryRow>& UnaryRows() {
        "inverse hyperbolic sine",
        arithmetic,
        none,
+       rising,
        [](double x, P) { return float64::Asinh(x); },
        {},
        {{"onnx", "Asinh", 9, {}}, {"coreml", "asinh", 1, {}}}},
@@ -453,6 +528,7 @@ const std::vector<UnaryRow>& UnaryRows() {
        "inverse hyperbolic cosine",
        arithmetic,
        none,
+       UnaryFacts{RisingRange, RealDomain{.min = 1}},
        [](double x, P) { return float64::Acosh(x); },
        {},
        {{"onnx", "Acosh", 9, {}}, {"coreml", "acosh", 1, {}}}},
@@ -460,6 +536,7 @@ const std::vector<UnaryRow>& UnaryRows() {
        "inverse hyperbolic tangent",
        arithmetic,
        none,
+       UnaryFacts{RisingRange, RealDomain{.min = -1, .max = 1, .poles = true}},
        [](double x, P) { return float64::Atanh(x); },
        {},
        {{"onnx", "Atanh", 9, {}}, {"coreml", "atanh", 1, {}}}},
@@ -469,6 +546,7 @@ const std::vector<UnaryRow>& UnaryRows() {
        "error function",
        activation,
        none,
+       rising,
        [](double x, P) { return float64::Erf(x); },
        {},
        {{"onnx", "Erf", 9, {}}, {"coreml", "erf", 1, {}}}},
@@ -476,6 +554,7 @@ const std::vector<UnaryRow>& UnaryRows() {
        "x times the normal distribution function, or an approximation of it",
        activation,
        AttrsInfoOf<GeluAttrs>(),
+       plain,
        [](double x, P p) { return Gelu(x, p[0]); },
        {},
        {{"onnx", "Gelu", 20, {{"approximate", "approximate"}}}}},
@@ -492,12 +571,29 @@ const UnaryRow& UnaryRowOf(const Node& node) {
   return *index.at(node.op_name());
 }
 
+Interval RisingRange(RangeContext& ctx, size_t) {
+  const UnaryRow& row = UnaryRowOf(ctx.node());
+  const FunctionParams params = ParamsOf(ctx.node());
+  Interval x = ctx.in(0);
+  if (row.facts.domain) x = Intersection(x, {row.facts.domain->min, row.facts.domain->max});
+  if (!(x.min <= x.max)) return {};
+  const Interval y = {row.f64(x.min, params), row.f64(x.max, params)};
+  // Functions of integers truncate their parameters.
+  return IsFloat(ctx.node().output()->dtype()) ? y : Interval{std::floor(y.min), std::ceil(y.max)};
+}
+
 // Shape arithmetic: the operators that compute dimensions.
 std::optional<Dim> DimOf(std::string_view op, const Dim& d) {
   if (op == "neg") return d * Dim(-1);
   if (op == "abs" && d.is_const()) return d.value() < 0 ? d * Dim(-1) : d;
   if (op == "relu") return Dim::Max(d, Dim(0));
   return std::nullopt;
+}
+
+Elements TypesOf(const UnaryRow& row) {
+  Elements types = {DType::kF16, DType::kBF16, DType::kF32};
+  if (row.f64 != nullptr) types = types | Elements::kReals;
+  return row.integer.s != nullptr ? types | Elements::kIntegers : types;
 }
 
 Status InferUnary(InferContext& ctx) {
@@ -562,13 +658,16 @@ void RegisterUnaryOps(OpRegistry& ops) {
     op.category = row.category;
     op.quant_rule = QuantRule::kElementwise;
     op.attrs = row.attrs;
-    op.inputs = {{"x"}};
+    op.inputs = {{"x", Arity::kRequired, TypesOf(row)}};
     op.infer = InferUnary;
     op.eval = EvalUnary;
     op.change_axes = ChangeUnaryAxes;
     op.clamp = row.clamp;
     // Attributes are converted to the type.
     op.wraps_integers = row.integer.s != nullptr && row.attrs == AttrsInfoOf<NoAttrs>();
+    op.exact_integers = op.wraps_integers;
+    op.range = row.facts.range;
+    op.real_domain = row.facts.domain;
     op.formats = row.formats;
     ops.Add(std::move(op));
   }

@@ -255,6 +255,11 @@ Domain NonMaxSuppressionDomain(const Node&, size_t input, std::span<const Domain
   return input >= kIouThreshold ? Between(0, 1) : Domain();
 }
 
+// Batches, classes and boxes.
+Interval SelectedRange(RangeContext& ctx, size_t) {
+  return IndexRange(ctx.node().input(1)->type());
+}
+
 }  // namespace
 
 void RegisterNonMaxSuppressionOps(OpRegistry& ops) {
@@ -268,6 +273,7 @@ void RegisterNonMaxSuppressionOps(OpRegistry& ops) {
                {"max_boxes", Arity::kOptional},
                {"iou_threshold", Arity::kOptional},
                {"score_threshold", Arity::kOptional}};
+  op.range = SelectedRange;
   op.infer = InferNonMaxSuppression;
   op.eval = EvalNonMaxSuppression;
   op.multiply_adds = BoxComparisons;

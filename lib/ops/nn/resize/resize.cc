@@ -345,6 +345,11 @@ Arithmetic QuantizedResizeArithmetic(const Node& node) {
                                                                 : Arithmetic::kTflite;
 }
 
+bool IsNearest(const Node& node) {
+  const auto& a = node.attrs<ResizeAttrs>();
+  return a.mode == ResizeMode::kNearest && a.coordinates != Coordinates::kCrop;
+}
+
 }  // namespace
 
 void RegisterResizeOps(OpRegistry& ops) {
@@ -352,6 +357,7 @@ void RegisterResizeOps(OpRegistry& ops) {
   resize.name = "resize";
   resize.summary = "resamples the spatial axes to new sizes";
   resize.category = Category::kMovement;
+  resize.selects = Selection{.applies = IsNearest};
   resize.quant_rule = QuantRule::kSame;
   resize.has_quantized_form = HasQuantizedResize;
   resize.quantized_arithmetic = QuantizedResizeArithmetic;

@@ -12,7 +12,7 @@
 #include "ops/array/arrange/positions.h"
 #include "ops/array/arrange/scatter.h"
 #include "ops/array/generate.h"
-#include "passes/facts/integer_range.h"
+#include "passes/facts/ranges.h"
 
 namespace nn::onnx {
 
