@@ -181,6 +181,9 @@ Status InferL2(InferContext& ctx) {
   return InferOverAxes<L2NormalizationAttrs>(ctx);
 }
 
+constexpr FixedQuant kL2Quants[] = {{DType::kU8, DType::kU8, 1.0f / 128, 128},
+                                    {DType::kI8, DType::kI8, 1.0f / 128, 0}};
+
 // Source: tflite/kernels/l2norm.cc with internal/reference/l2normalization.h and
 // integer_ops/l2normalization.h. The output's scale is 1/128.
 Status QuantizedL2(EvalContext& ctx, const Rows& rows) {
@@ -189,9 +192,8 @@ Status QuantizedL2(EvalContext& ctx, const Rows& rows) {
   const bool is_unsigned = x.dtype() == DType::kU8;
   if (!is_unsigned && x.dtype() != DType::kI8)
     return UnsupportedError("l2_normalization of {} is not supported", ctx.in_type(0).ToString());
-  const Quant& yq = *ctx.out_type().quant;
   const int64_t y_zero = is_unsigned ? 128 : 0;
-  if (yq.scale() != 1.0f / 128 || yq.zero_point() != y_zero)
+  if (!HasFixedQuant(kL2Quants, x.dtype(), ctx.out_type()))
     return ModelError("l2_normalization to {}: the scale must be 1/128 and the zero point {}",
                       ctx.out_type().ToString(), y_zero);
   const int64_t x_zero = ctx.in_type(0).quant->zero_point();
@@ -388,6 +390,7 @@ void RegisterNormAxesOps(OpRegistry& ops) {
   l2.name = "l2_normalization";
   l2.summary = "division by the 2-norm over axes";
   l2.category = Category::kNormalization;
+  l2.fixed_quants = kL2Quants;
   l2.attrs = AttrsInfoOf<L2NormalizationAttrs>();
   l2.inputs = {{"x"}};
   l2.infer = InferL2;

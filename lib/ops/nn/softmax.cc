@@ -5,6 +5,7 @@
 
 #include "ops/families.h"
 #include "ops/math/elementwise/elementwise.h"
+#include "ops/quant/quantized.h"
 #include "ops/reduce/reduce.h"
 #include "ops/support/reals.h"
 #include "ops/support/types.h"
@@ -166,8 +167,8 @@ bool HasQuantizedSoftmax(const Node& node, const Type& x, const Type& y) {
   if (!(beta > 0) || !x.quantized() || x.quant->per_axis()) return false;
   return x.dtype == DType::kI16 || SoftmaxExponentials8(x.quant->scale(), beta).has_value();
 }
-bool HasQuantizedLogSoftmax(const Node&, const Type&, const Type& y) {
-  return !y.quantized() || HasLogSoftmaxRange(y);
+bool HasQuantizedLogSoftmax(const Node&, const Type& x, const Type& y) {
+  return !y.quantized() || HasFixedQuant(LogSoftmaxQuants(), x.dtype, y);
 }
 
 Interval ProbabilityRange(RangeContext&, size_t) {
@@ -184,6 +185,7 @@ void RegisterSoftmaxOps(OpRegistry& ops) {
       "softmax", "exponentials along an axis, divided by their sum", EvalSoftmax);
   softmax.quant_rule = QuantRule::kFree;
   softmax.range = ProbabilityRange;
+  softmax.fixed_quants = SoftmaxQuants();
   softmax.has_quantized_form = HasQuantizedSoftmax;
   softmax.decompose = DecomposeSoftmax;
   ops.Add(std::move(softmax));
@@ -191,6 +193,7 @@ void RegisterSoftmaxOps(OpRegistry& ops) {
                                                 EvalLogSoftmax);
   log_softmax.quant_rule = QuantRule::kFree;
   log_softmax.range = LogProbabilityRange;
+  log_softmax.fixed_quants = LogSoftmaxQuants();
   log_softmax.has_quantized_form = HasQuantizedLogSoftmax;
   ops.Add(std::move(log_softmax));
   ops.Add(AlongAxis<AlongAxisAttrs>(

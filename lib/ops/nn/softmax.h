@@ -40,8 +40,9 @@ void SoftmaxRow8(std::span<const int32_t> exponentials, DType dtype, const std::
 // 0 is the smallest integer and 1 is one step above the largest, except for i16 from i16, whose
 // zero point is 0.
 bool HasSoftmaxRange(DType x, const Type& y);
-// The same for log_softmax: scale 1/16, and the largest integer is 0.
-bool HasLogSoftmaxRange(const Type& y);
+// OpDef::fixed_quants. Of log_softmax: scale 1/16, and the largest integer is 0.
+std::span<const FixedQuant> SoftmaxQuants();
+std::span<const FixedQuant> LogSoftmaxQuants();
 
 // Quantized types, by the node's arithmetic (softmax_quant.cc). Internal to ops/.
 Status QuantizedSoftmax(EvalContext& ctx, const Rows& rows);

@@ -249,21 +249,25 @@ void SoftmaxRow8(std::span<const int32_t> exponentials, DType dtype, const std::
     SoftmaxRow<int8_t>(exponentials, x, y, n, stride);
 }
 
-bool HasSoftmaxRange(DType x, const Type& y) {
-  constexpr double kSlack = 0.001;  // as in the interpreter
-  if (!y.quantized() || y.quant->per_axis()) return false;
-  const auto is = [&](double scale, int64_t zero_point) {
-    return std::abs(y.quant->scale() - scale) <= kSlack * scale &&
-           y.quant->zero_point() == zero_point;
-  };
-  if (x == DType::kI16) return y.dtype == DType::kI16 && is(1.0 / 32768, 0);
-  if (y.dtype == DType::kI16) return is(1.0 / 65536, -32768);
-  return y.dtype == x && is(1.0 / 256, MinInteger(x));
+std::span<const FixedQuant> SoftmaxQuants() {
+  using enum DType;
+  constexpr float kSlack = 0.001f;  // as in the interpreter
+  static constexpr FixedQuant kQuants[] = {{kU8, kU8, 1.0f / 256, 0, kSlack},
+                                           {kI8, kI8, 1.0f / 256, -128, kSlack},
+                                           {kU8, kI16, 1.0f / 65536, -32768, kSlack},
+                                           {kI8, kI16, 1.0f / 65536, -32768, kSlack},
+                                           {kI16, kI16, 1.0f / 32768, 0, kSlack}};
+  return kQuants;
 }
 
-bool HasLogSoftmaxRange(const Type& y) {
-  return y.quantized() && !y.quant->per_axis() && y.quant->scale() == 1.0f / 16 &&
-         y.quant->zero_point() == MaxInteger(y.dtype);
+std::span<const FixedQuant> LogSoftmaxQuants() {
+  using enum DType;
+  static constexpr FixedQuant kQuants[] = {{kU8, kU8, 1.0f / 16, 255}, {kI8, kI8, 1.0f / 16, 127}};
+  return kQuants;
+}
+
+bool HasSoftmaxRange(DType x, const Type& y) {
+  return HasFixedQuant(SoftmaxQuants(), x, y);
 }
 
 Status QuantizedSoftmax(EvalContext& ctx, const Rows& rows) {
@@ -294,7 +298,7 @@ Status QuantizedLogSoftmax(EvalContext& ctx, const Rows& rows) {
     return UnsupportedError("log_softmax of {} is not supported", ctx.in_type(0).ToString());
   constexpr int kOutputBits = 4;  // of a fraction: scale 1/16
   const int64_t zero = MaxInteger(dtype);
-  if (!HasLogSoftmaxRange(ctx.out_type()))
+  if (!HasFixedQuant(LogSoftmaxQuants(), dtype, ctx.out_type()))
     return ModelError("log_softmax to {}: the scale must be 1/16 and the zero point {}",
                       ctx.out_type().ToString(), zero);
   NN_ASSIGN(const DifferenceScaling scaling, ScalingOf(ctx.in_type(0).quant->scale(), 1.0f));

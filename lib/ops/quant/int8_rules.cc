@@ -9,22 +9,6 @@
 namespace nn {
 namespace {
 
-struct FixedResult {
-  std::string_view op;
-  float scale;
-  int64_t zero_point;
-};
-
-// Source: "TensorFlow Lite 8-bit quantization specification", int8 quantized operator
-// specifications: L2_NORMALIZATION, LOGISTIC, LOG_SOFTMAX, SOFTMAX, TANH.
-constexpr FixedResult kFixedResults[] = {
-    {"l2_normalization", 1.0f / 128, 0},
-    {"log_softmax", 16.0f / 256, 127},
-    {"sigmoid", 1.0f / 256, -128},
-    {"softmax", 1.0f / 256, -128},
-    {"tanh", 1.0f / 128, 0},
-};
-
 bool IsRanked(const Value* v) {
   return v != nullptr && v->type().ranked();
 }
@@ -39,9 +23,9 @@ ProductAxes ConvAxes(const Node& node) {
 
 }  // namespace
 
-std::shared_ptr<const Quant> FixedResultQuant(std::string_view op) {
-  for (const FixedResult& row : kFixedResults)
-    if (op == row.op) return Quant::PerTensor(row.scale, row.zero_point);
+std::shared_ptr<const Quant> FixedResultQuant(const OpDef& op) {
+  for (const FixedQuant& f : op.fixed_quants)
+    if (f.x == DType::kI8 && f.y == DType::kI8) return Quant::PerTensor(f.scale, f.zero_point);
   return nullptr;
 }
 

@@ -1,21 +1,21 @@
 // What TensorFlow Lite's 8-bit quantization specification says about operators, beyond
-// OpDef::quant_rule: results with fixed scales, and the axes of weights with a scale for each
-// channel.
+// OpDef::quant_rule: results of i8 with fixed scales (OpDef::fixed_quants), and the axes of weights
+// with a scale for each channel.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <string_view>
 
 #include "ir/graph.h"
+#include "ir/op_def.h"
 #include "ir/types/type.h"
 
 namespace nn {
 
 // The quantization as i8 of the result of an operator, if the specification fixes it; null
 // otherwise.
-std::shared_ptr<const Quant> FixedResultQuant(std::string_view op);
+std::shared_ptr<const Quant> FixedResultQuant(const OpDef& op);
 
 // The channels of an operator with QuantRule::kProduct whose weights are operand 1.
 struct ProductAxes {

@@ -90,6 +90,16 @@ int64_t ClampTo(DType dtype, int64_t v) {
   return std::clamp(v, MinInteger(dtype), MaxInteger(dtype));
 }
 
+bool HasFixedQuant(std::span<const FixedQuant> fixed, DType x, const Type& y) {
+  if (!y.quantized() || y.quant->per_axis()) return false;
+  return std::ranges::any_of(fixed, [&](const FixedQuant& f) {
+    const double error = std::abs(double{y.quant->scale()} - double{f.scale});
+    return f.x == x && f.y == y.dtype &&
+           (f.any_scale || error <= double{f.slack} * double{f.scale}) &&
+           (f.any_zero_point || y.quant->zero_point() == f.zero_point);
+  });
+}
+
 std::optional<int> PowerOfTwo(float scale) {
   int exponent = 0;
   const double fraction = std::frexp(static_cast<double>(scale), &exponent);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 
 #include "base/status.h"
 #include "ir/op_def.h"
@@ -43,6 +44,10 @@ Tensor InBytes(const Tensor& tensor);
 
 // Clamps to the range of the type.
 int64_t ClampTo(DType dtype, int64_t v);
+
+// Whether kernels accept the quantization of a result from input 0 of type x, among those that are
+// fixed for its type.
+bool HasFixedQuant(std::span<const FixedQuant> fixed, DType x, const Type& y);
 
 // The exponent of a scale that is a power of two within 0.1 % of an octave.
 std::optional<int> PowerOfTwo(float scale);

@@ -19,6 +19,7 @@ using Fn = std::function<int32_t(int32_t)>;
 // The types of a node, quantized per tensor.
 struct UnaryTypes {
   const Node& node;
+  const Type& y;
   DType dtype;
   float x_scale, y_scale;
   int32_t x_zero, y_zero;
@@ -195,7 +196,6 @@ Result<Sixteen> SixteenOf(const UnaryTypes& t, int largest_shift) {
 }
 
 Result<Fn> Sigmoid16(const UnaryTypes& t) {
-  if (t.y_scale != 1.0f / 32768) return t.Unsupported("the output scale must be 1/32768");
   NN_ASSIGN(const Sixteen scaled, SixteenOf(t, 0));
   return Fn([scaled](int32_t q) {
     const int32_t x = scaled(q);
@@ -229,8 +229,10 @@ Result<Fn> Tanh16(const UnaryTypes& t) {
 }
 
 Result<Fn> Sigmoid(const UnaryTypes& t) {
+  if (!HasFixedQuant(t.node.op().fixed_quants, t.dtype, t.y))
+    return t.Unsupported(t.Is(DType::kI16) ? "the output scale must be 1/32768"
+                                           : "the output scale must be 1/256");
   if (t.Is(DType::kI16)) return Sigmoid16(t);
-  if (t.y_scale != 1.0f / 256) return t.Unsupported("the output scale must be 1/256");
   return ByTable8(t, [](float x) { return 1.0f / (1.0f + ScalarFunctions::Exp(-x)); });
 }
 
@@ -383,6 +385,7 @@ Result<QuantizedUnary> TfliteUnary(const Node& node, const Type& x, const Type& 
     return ModelError("{} of {} to {}: the element types must be the same", node.op_name(),
                       x.ToString(), y.ToString());
   const UnaryTypes t = {node,
+                        y,
                         x.dtype,
                         x.quant->scale(),
                         y.quant->scale(),

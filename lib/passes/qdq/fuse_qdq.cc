@@ -132,7 +132,7 @@ bool ResultFits(const Node& node, std::span<const Type* const> inputs, const Typ
     return false;
   // The specification fixes results of i8, also where the arithmetic has others.
   if (const auto fixed =
-          y.dtype == DType::kI8 && y.quantized() ? FixedResultQuant(node.op_name()) : nullptr;
+          y.dtype == DType::kI8 && y.quantized() ? FixedResultQuant(node.op()) : nullptr;
       fixed != nullptr && !SameButForRounding(*fixed, *y.quant))
     return false;
   switch (node.op().quant_rule) {

@@ -243,7 +243,7 @@ class Int8Types {
   bool Restrict(const Node& node, const Int8Choice& choice) {
     if (node.op().quant_rule == QuantRule::kProduct && !node.input(1)->is_constant())
       groups_[Root(node.input(1))].symmetric = true;
-    auto fixed = FixedResultQuant(node.op_name());
+    auto fixed = FixedResultQuant(node.op());
     if (fixed == nullptr) return true;
     ScaleGroup& group = groups_[Root(choice.StoredFor(node.output()))];
     if (group.fixed != nullptr && !group.fixed->SameMapping(*fixed)) return false;

@@ -147,7 +147,7 @@ std::optional<std::string> FixedQuantMisfit(fb::BuiltinOperator op, fb::TensorTy
 std::optional<std::string> SpecifiedQuantMisfit(fb::BuiltinOperator op, float scale,
                                                 int64_t zero_point) {
   const auto encoding = Ops().FindEncoding("tflite", fb::EnumNameBuiltinOperator(op), 1);
-  const auto fixed = encoding.first == nullptr ? nullptr : FixedResultQuant(encoding.first->name);
+  const auto fixed = encoding.first == nullptr ? nullptr : FixedResultQuant(*encoding.first);
   if (fixed == nullptr ||
       (scale > 0 && SameButForRounding(*fixed, *Quant::PerTensor(scale, zero_point))))
     return std::nullopt;

@@ -30,7 +30,31 @@ const std::map<std::string_view, UnaryFloat>& UnaryFloats() {
 struct UnaryFacts {
   Interval (*range)(RangeContext&, size_t) = nullptr;
   std::optional<RealDomain> domain = std::nullopt;
+  std::span<const FixedQuant> fixed_quants = {};
 };
+
+// The specification fixes the zero point of sigmoid and the scale of tanh as i8, the kernels do
+// not.
+constexpr FixedQuant kSigmoidQuants[] = {
+    {.x = DType::kU8,
+     .y = DType::kU8,
+     .scale = 1.0f / 256,
+     .zero_point = 0,
+     .any_zero_point = true},
+    {.x = DType::kI8,
+     .y = DType::kI8,
+     .scale = 1.0f / 256,
+     .zero_point = -128,
+     .any_zero_point = true},
+    {.x = DType::kI16, .y = DType::kI16, .scale = 1.0f / 32768, .zero_point = 0}};
+constexpr FixedQuant kTanhQuants[] = {
+    {.x = DType::kI8,
+     .y = DType::kI8,
+     .scale = 1.0f / 128,
+     .zero_point = 0,
+     .any_scale = true,
+     .any_zero_point = true},
+    {.x = DType::kI16, .y = DType::kI16, .scale = 1.0f / 32768, .zero_point = 0, .slack = 0.001f}};
 
 // float32 uses functions-inl.h; 16-bit floats go through float32; float64 uses double_functions.h.
 struct UnaryRow {
@@ -154,7 +178,7 @@ Interval SignedUnitRange(RangeContext&, size_t) {
 }
 
 const std::vector<UnaryRow>& UnaryRows() {
-  static const UnaryFacts plain, rising = {RisingRange, std::nullopt};
+  static const UnaryFacts plain, rising = {RisingRange};
   constexpr Category arithmetic = Category::kArithmetic;
   constexpr Category activation = Category::kActivation;
   static const AttrsInfo* const none = AttrsInfoOf<NoAttrs>();
@@ -382,7 +406,7 @@ const std::vector<UnaryRow>& UnaryRows() {
        "1 / (1 + e^-x)",
        activation,
        none,
-       rising,
+       UnaryFacts{RisingRange, std::nullopt, kSigmoidQuants},
        [](double x, P) { return float64::Sigmoid(x); },
        {},
        {{"onnx", "Sigmoid", 1, {}},
@@ -508,7 +532,7 @@ const std::vector<UnaryRow>& UnaryRows() {
        "hyperbolic tangent",
        activation,
        none,
-       rising,
+       UnaryFacts{RisingRange, std::nullopt, kTanhQuants},
        [](double x, P) { return float64::Tanh(x); },
        {},
        {{"onnx", "Tanh", 1, {}},
@@ -668,6 +692,7 @@ void RegisterUnaryOps(OpRegistry& ops) {
     op.exact_integers = op.wraps_integers;
     op.range = row.facts.range;
     op.real_domain = row.facts.domain;
+    op.fixed_quants = row.facts.fixed_quants;
     op.formats = row.formats;
     ops.Add(std::move(op));
   }
