@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "base/text/text.h"
+#include "ops/array/shape.h"
 #include "ops/control/region.h"
 #include "passes/core/passes.h"
 #include "passes/idioms/idioms.h"

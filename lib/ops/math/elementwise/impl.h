@@ -45,7 +45,15 @@ bool IsQuantized(const EvalContext& ctx);
 Status EvalQuantizedUnary(EvalContext& ctx);
 Status EvalQuantizedBinary(EvalContext& ctx);
 
-// The bounds of arithmetic on two numbers (OpDef::range).
+// Bounds of results (OpDef::range). RisingRange: of functions of one operand that do not fall.
+Interval RisingRange(RangeContext& ctx, size_t output);
+Interval MagnitudeRange(RangeContext& ctx, size_t output);
+Interval NegRange(RangeContext& ctx, size_t output);
+Interval ReciprocalRange(RangeContext& ctx, size_t output);
+Interval RsqrtRange(RangeContext& ctx, size_t output);
+Interval LeakyReluRange(RangeContext& ctx, size_t output);
+Interval UnitRange(RangeContext& ctx, size_t output);
+Interval SignedUnitRange(RangeContext& ctx, size_t output);
 Interval AddRange(RangeContext& ctx, size_t output);
 Interval SubRange(RangeContext& ctx, size_t output);
 Interval MulRange(RangeContext& ctx, size_t output);

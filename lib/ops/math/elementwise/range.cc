@@ -1,10 +1,12 @@
-// Bounds of arithmetic on two numbers. Quotients of integers are rounded; a remainder of a division
-// of integers by 0 is 0 for mod and the dividend for fmod.
+// Bounds of functions of one and of two numbers. Quotients of integers are rounded; a remainder of
+// a division of integers by 0 is 0 for mod and the dividend for fmod.
 #include <cmath>
 #include <numbers>
 
 #include "ir/op_def.h"
+#include "ops/math/elementwise/elementwise.h"
 #include "ops/math/elementwise/impl.h"
+#include "ops/math/elementwise/unary_rows.h"
 
 namespace nn {
 namespace {
@@ -39,6 +41,41 @@ Interval Square(const Interval& x) {
 }
 
 }  // namespace
+
+Interval RisingRange(RangeContext& ctx, size_t) {
+  const UnaryRow& row = UnaryRowOf(ctx.node());
+  const FunctionParams params = ParamsOf(ctx.node());
+  Interval x = ctx.in(0);
+  if (row.facts.domain) x = Intersection(x, {row.facts.domain->min, row.facts.domain->max});
+  if (!(x.min <= x.max)) return {};
+  const Interval y = {row.f64(x.min, params), row.f64(x.max, params)};
+  // Functions of integers truncate their parameters.
+  return IsFloat(ctx.node().output()->dtype()) ? y : Interval{std::floor(y.min), std::ceil(y.max)};
+}
+
+Interval MagnitudeRange(RangeContext& ctx, size_t) {
+  return Magnitude(ctx.in(0));
+}
+Interval NegRange(RangeContext& ctx, size_t) {
+  return -ctx.in(0);
+}
+Interval ReciprocalRange(RangeContext& ctx, size_t) {
+  const Interval x = ctx.in(0);
+  return x.min > 0 || x.max < 0 ? Interval{1 / x.max, 1 / x.min} : Interval();
+}
+Interval RsqrtRange(RangeContext& ctx, size_t) {
+  const Interval x = ctx.in(0);
+  return x.min > 0 ? Interval{1 / std::sqrt(x.max), 1 / std::sqrt(x.min)} : Interval{.min = 0};
+}
+Interval LeakyReluRange(RangeContext& ctx, size_t output) {
+  return ctx.attrs<LeakyReluAttrs>().alpha >= 0 ? RisingRange(ctx, output) : Interval();
+}
+Interval UnitRange(RangeContext&, size_t) {
+  return {0, 1};
+}
+Interval SignedUnitRange(RangeContext&, size_t) {
+  return {-1, 1};
+}
 
 Interval AddRange(RangeContext& ctx, size_t) {
   return ctx.in(0) + ctx.in(1);
