@@ -63,6 +63,7 @@ CommandLine::CommandLine(const char* name, const char* description)
       ->check(CLI::IsMember({"auto", "always", "never"}))
       ->capture_default_str();
   AddGenerated();
+  for (const CLI::Option* option : app_.get_options()) common_.insert(option);
   app_.footer(
       "The file name \"-\" means standard input or output.\nExit codes: 0 success; 1 the model "
       "fails the check; 2 usage, file or parse error;\n3 the model uses unsupported features; 4 a "
@@ -112,8 +113,10 @@ bool CommandLine::UsesColor(int descriptor) const {
 Json CommandLine::GivenOptions() const {
   Json given = Json::object();
   const std::function<void(const CLI::App&)> add = [&](const CLI::App& app) {
-    for (const CLI::Option* option :
-         app.get_options([](const CLI::Option* o) { return o->nonpositional() && o->count() > 0; }))
+    const auto is_given = [&](const CLI::Option* o) {
+      return o->nonpositional() && o->count() > 0 && !common_.contains(o);
+    };
+    for (const CLI::Option* option : app.get_options(is_given))
       given[option->get_name()] =
           option->get_expected_max() == 0 ? Json(true) : Json(option->results());
     for (const CLI::App* group : app.get_subcommands([](const CLI::App*) { return true; }))

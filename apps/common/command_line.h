@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "apps/common/process.h"
@@ -35,8 +36,9 @@ class CommandLine {
   bool UsesColor(int descriptor) const;
   bool AlwaysUsesColor() const { return color_ == "always"; }
 
-  // The options that the command line has, without positional arguments and limits, which change no
-  // result: true for a flag, else the list of its values.
+  // The options that the command line has, without positional arguments, and without limits and
+  // the options of all programs, which change no result: true for a flag, else the list of its
+  // values.
   Json GivenOptions() const;
 
   // The limits for readers: --max-file-bytes, --max-depth, --max-items and the other size limits.
@@ -78,6 +80,7 @@ class CommandLine {
   std::string generated_;  // by --completion or an option of AddPrinted()
   ReadLimits limits_;
   CLI::Option_group* limit_group_ = nullptr;
+  std::set<const CLI::Option*> common_;  // of all programs, without limits
   std::optional<uint64_t> max_memory_;
   std::optional<double> max_work_;
   uint64_t max_steps_ = RunLimits().max_steps;

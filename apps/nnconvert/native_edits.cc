@@ -5,7 +5,6 @@
 
 #include <utility>
 
-#include "apps/nnconvert/graph_edits.h"
 #include "base/file/file.h"
 #include "base/text/text.h"
 
@@ -24,47 +23,6 @@ std::string QuotedList(const std::vector<std::string>& names) {
 }
 
 }  // namespace
-
-void AddNativeEditOptions(CommandLine& command, ConvertArguments& o) {
-  CLI::App& app = command.options();
-  const auto add = [&](const char* name, std::vector<std::string>& values, const char* text,
-                       const char* type) {
-    command.AddRepeated(name, values, text)->type_name(type)->group(kEditGroup);
-  };
-  app.add_option("--compose-json", o.patch,
-                 "Apply an RFC 6902 patch to the dump form of the model, whose paths nnconvert IN "
-                 "OUT.json shows")
-      ->type_name("FILE")
-      ->group(kEditGroup);
-  app.add_option("--extract", o.native_edits.extract,
-                 "Keep only what computes TO from FROM: names of values, or names or types of "
-                 "operators, with commas between; * and ? match any characters. Without FROM, from "
-                 "the inputs; without TO, to the outputs")
-      ->type_name("FROM..TO")
-      ->group(kEditGroup);
-  add("--cut-before", o.native_edits.cut_before,
-      "Make values, or what operators read, inputs, and drop what computed them; repeatable",
-      "PATTERN");
-  add("--cut-after", o.native_edits.cut_after,
-      "Make values, or what operators write, outputs, and drop what depends on them; repeatable",
-      "PATTERN");
-  add("--remove-output", o.native_edits.remove_outputs,
-      "Drop outputs, and what only they need; repeatable", "PATTERN");
-  add("--add-output", o.native_edits.add_outputs,
-      "Make values, or what operators write, outputs, too; repeatable", "PATTERN");
-  add("--rename", o.native_edits.renames,
-      "Rename values of the main graph; each * of NEW is the text that the * of VALUE matches; "
-      "repeatable",
-      "VALUE=NEW");
-  add("--set-metadata", o.native_edits.metadata,
-      "Set an entry of the metadata, which nninspect lists; without a text, remove it; repeatable",
-      "KEY=TEXT");
-  app.add_option("--strip", o.native_edits.strip,
-                 "Remove docs, names (of operators, and of values that are no inputs or outputs), "
-                 "metadata, or all of them; a list with commas")
-      ->type_name("WHAT")
-      ->group(kEditGroup);
-}
 
 bool HasNativeEdits(const ConvertArguments& o) {
   return !o.patch.empty() || edit::HasEdits(o.native_edits);

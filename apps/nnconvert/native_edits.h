@@ -5,7 +5,6 @@
 #include <string_view>
 #include <vector>
 
-#include "apps/common/command_line.h"
 #include "apps/nnconvert/options.h"
 #include "base/status.h"
 #include "convert/verify/verify.h"
@@ -13,8 +12,6 @@
 #include "formats/format.h"
 
 namespace nn::app {
-
-void AddNativeEditOptions(CommandLine& command, ConvertArguments& o);
 
 bool HasNativeEdits(const ConvertArguments& o);
 

@@ -1,25 +1,17 @@
-// nnconvert --quantize and the options that go with it.
+// nnconvert --calibrate.
 #pragma once
 
-#include <functional>
-
-#include "apps/common/command_line.h"
 #include "apps/nnconvert/options.h"
 #include "base/status.h"
-#include "convert/quantize/quantize_source.h"
-#include "formats/format.h"
-#include "ir/graph.h"
 
 namespace nn::app {
 
-void AddQuantizeOptions(CommandLine& command, ConvertArguments& o);
+// Sets QuantizeOptions::seeded to N of "seeded:N". kUsage for other texts that begin so.
+Status SetSeededSamples(ConvertArguments& o);
 
-// kUsage for an option that --quantize does not accept, or that requires it.
-Status CheckQuantizeUsage(const ConvertArguments& o);
+bool TakesSampleFiles(const ConvertArguments& o);
 
-// The settings for a model of format `source`. `o` and the formats must outlive them. Requires
-// CheckQuantizeUsage() to succeed, and --quantize.
-QuantizeSettings QuantizeSettingsOf(const ConvertArguments& o, const Format& source,
-                                    const Format& target, std::function<bool(const Node&)> keeps);
+// kUsage for samples that the quantization does not use, or lacks.
+Status CheckSamples(const ConvertArguments& o);
 
 }  // namespace nn::app

@@ -20,8 +20,8 @@ namespace fs = std::filesystem;
 Result<std::string> WriteOnnx(Graph graph, const std::string& path) {
   ImportedModel model;
   model.graph = std::move(graph);
-  ConvertOptions options;
-  options.output.path = path;
+  ConvertJob options;
+  options.output = path;
   options.verify = false;
   NN_ASSIGN(const Conversion done,
             ConvertGraph(std::move(model), {}, *FindFormat("onnx"), options));

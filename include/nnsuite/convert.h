@@ -36,6 +36,11 @@ struct VerifyOptions {
   double rtol = 1e-5;
   RunLimits limits = {};  // of each run of either model
   size_t threads = 0;     // of each run; 0: one per processor. The results do not depend on it
+  // Shapes of inputs, by name, for the runs only.
+  std::map<std::string, std::vector<int64_t>> input_shapes = {};
+  // The contents of all inputs, by position, a set for each run, in place of `runs` runs on
+  // generated inputs.
+  std::vector<std::vector<Tensor>> inputs = {};
 };
 
 // Weights, and unless `weights_only` also operators, in a floating-point type of 16 bits.
@@ -88,9 +93,22 @@ struct ConvertOptions {
   // Shapes of inputs, by name, and the batch (Graph::SetInputShapes, SetBatch).
   std::map<std::string, std::vector<int64_t>> input_shapes = {};
   std::optional<int64_t> batch = std::nullopt;
+  // The number of elements of inputs that are sequences, by name; std::nullopt: an optional input
+  // has no value.
+  std::map<std::string, std::optional<int64_t>> lengths = {};
   GraphEdits edits = {};
+  // Inputs, by name, that become constants with these contents, whose types and shapes must be
+  // those of the inputs. They may decide about branches, trip counts and sizes.
+  std::map<std::string, Tensor> fixed_inputs = {};
+  // "NAME=MIN,MAX": an input is clipped to these bounds, which shows that integers stay within
+  // those that float32 represents.
+  std::vector<std::string> clipped_inputs = {};
+  // "OLD=NEW". All names change at once.
+  std::vector<std::string> renamed_inputs = {};
+  std::vector<std::string> renamed_outputs = {};
   int64_t opset = 0;  // ONNX operator set version; 0: the lowest that fits
   ExternalData external_data = {};
+  bool infer_shapes = false;  // ONNX: states the types and shapes of all values
   // Folds batch normalizations into the convolutions before them, which rounds differently. The
   // verification compares with the unfolded model.
   bool fold_batch_norm = false;
@@ -122,6 +140,9 @@ struct ConvertOptions {
   // The states of layers (variable tensors of TensorFlow Lite) become inputs and outputs, and so do
   // resource variables, as in other formats. Without it, layers begin with their initial values.
   bool states = false;
+  // Imports and writes a model also if nothing but names and the form of the file changes and its
+  // format stays, so that a copy would do.
+  bool rewrite = false;
   bool dry_run = false;  // exports the model, but writes, validates and runs nothing
   bool verify = true;    // whether to run both models
   VerifyOptions verification = {};

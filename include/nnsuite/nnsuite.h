@@ -85,12 +85,18 @@ int nnsuite_options_set_real(nnsuite_options* options, const char* name, double 
                              nnsuite_error** error);
 int nnsuite_options_set_text(nnsuite_options* options, const char* name, const char* value,
                              nnsuite_error** error);
-// The shape of an input ("input-shape").
+// The shape of an input ("input-shape"), which as a text may have symbols: "NAME:N,3,h,w".
 int nnsuite_options_set_shape(nnsuite_options* options, const char* input, const int64_t* shape,
                               size_t rank, nnsuite_error** error);
 // One more sample of all inputs, in their order, for a quantization. Keeps the tensors.
 int nnsuite_options_add_sample(nnsuite_options* options, const nnsuite_tensor* const* inputs,
                                size_t count, nnsuite_error** error);
+// The same for one more run of a verification, in place of runs on generated inputs.
+int nnsuite_options_add_verify_inputs(nnsuite_options* options, const nnsuite_tensor* const* inputs,
+                                      size_t count, nnsuite_error** error);
+// Makes an input a constant with these contents, in a conversion. Keeps the tensor.
+int nnsuite_options_set_fixed_input(nnsuite_options* options, const char* input,
+                                    const nnsuite_tensor* contents, nnsuite_error** error);
 
 // ---- Models
 
@@ -114,36 +120,38 @@ const char* nnsuite_model_path(const nnsuite_model* model);
 
 // What nninspect --format json prints (schemas/nninspect.schema.json).
 //
-// Flags: nodes, tensors, stats, histogram, values, tree, cost, hash. Texts: op, node. Shapes, and
-// the integer batch.
+// Texts: op, node. Flags: nodes, tensors, stats, histogram, values, tree, cost, hash. Integers:
+// batch. Shapes.
 int nnsuite_inspect(const nnsuite_model* model, const nnsuite_options* options, char** json,
                     nnsuite_error** error);
 // What nninspect --diff --format json prints (schemas/nninspect-diff.schema.json).
 // NNSUITE_CHECK_FAILED, with the report, if the models differ.
 int nnsuite_diff(const nnsuite_model* a, const nnsuite_model* b, char** json,
                  nnsuite_error** error);
-// A picture; `form` is "svg", or "dot" for Graphviz. Flag: expand.
+// A picture; `form` is "svg", or "dot" for Graphviz.
+//
+// Flags: expand.
 int nnsuite_draw(const nnsuite_model* model, const char* form, const nnsuite_options* options,
                  char** text, nnsuite_error** error);
 
 // What nnvalidate --format json prints (schemas/nnvalidate-report.schema.json): rule, severity,
 // message, location and hint of each finding. NNSUITE_CHECK_FAILED, with the report, for findings
-// of severity error.
+// of severity error, or that of the option fail-on. The options enable and disable take rule ids.
 //
-// Texts: profile ("spec", "vendor", "strict", "safety"), fail-on ("error", "warning", "note");
-// repeatable: enable, disable (rule ids). Flag: fingerprints.
+// Texts: profile ("spec", "vendor", "strict", "safety"), fail-on ("note", "warning", "error").
+// Repeatable texts: enable, disable. Flags: fingerprints.
 int nnsuite_validate(const nnsuite_model* model, const nnsuite_options* options, char** json,
                      nnsuite_error** error);
 
 // The complete model as JSON text, which nnsuite_open_memory takes in place of the model.
 //
-// Text: weights ("base64", "inline", "stats", "digest", "none").
+// Texts: weights ("base64", "inline", "stats", "digest", "none").
 int nnsuite_dump(const nnsuite_model* model, const nnsuite_options* options, char** json,
                  nnsuite_error** error);
 
 // Writes a copy in the same format. The files are replaced as a whole, or not at all.
 //
-// Text: external-data (a file name). Integer: external-threshold. Flag: embed-data.
+// Texts: external-data. Flags: embed-data. Integers: external-threshold.
 int nnsuite_write(const nnsuite_model* model, const char* path, const nnsuite_options* options,
                   nnsuite_error** error);
 
@@ -152,22 +160,23 @@ int nnsuite_write(const nnsuite_model* model, const char* path, const nnsuite_op
 // outputs differ, and NNSUITE_UNSUPPORTED for nodes that the format cannot express; nothing is
 // written then, and the report names the outputs or nodes.
 //
-// Texts: to, external-data, quantize, calibrate-method, set-batch, merge; repeatable: keep-float32,
-// preprocess, layout, connect, and input-shape for shapes with symbols ("NAME:N,3,h,w"). Flags:
-// embed-data, fold-batch-norm, fuse, simplify, allow-rounding, fp16, bf16, weights-only,
-// half-interface, symmetric, per-tensor, bias-correction, equalize, integer-interface, dequantize,
-// float32, states, dry-run, no-verify. Integers: opset, batch, external-threshold, unroll, seed,
-// verify-runs, threads, max-memory, max-work, max-steps, calibrate-seeded. Reals: atol, rtol.
-// Shapes and samples.
+// Texts: to, merge, set-batch, quantize, calibrate-method, external-data. Repeatable texts:
+// input-shape, length, clip-input, rename-input, rename-output, connect, preprocess, layout,
+// keep-float32, verify-shape. Flags: fold-batch-norm, fuse, simplify, allow-rounding, states,
+// rewrite, dequantize, float32, fp16, bf16, weights-only, half-interface, symmetric, per-tensor,
+// bias-correction, equalize, integer-interface, embed-data, infer-shapes, dry-run, no-verify.
+// Integers: batch, opset, unroll, calibrate-seeded, external-threshold, seed, verify-runs, threads,
+// max-memory, max-work, max-steps. Reals: atol, rtol. Shapes, samples, inputs of the verification,
+// fixed inputs.
 int nnsuite_convert(const nnsuite_model* model, const char* path, const nnsuite_options* options,
                     char** json, nnsuite_error** error);
 
 // Edits a model in its own format and verifies the edit as nnconvert does; `json` is `native_edits`
 // of its report. NNSUITE_CHECK_FAILED, with the report and without a model, if the outputs differ.
 //
-// Texts: extract, strip; repeatable: cut-before, cut-after, remove-output, add-output, rename,
-// set-metadata. Flag: no-verify. Integers: seed, verify-runs, threads, max-memory, max-work,
-// max-steps.
+// Texts: extract, strip. Repeatable texts: cut-before, cut-after, remove-output, add-output,
+// rename, set-metadata, verify-shape. Flags: no-verify. Integers: seed, verify-runs, threads,
+// max-memory, max-work, max-steps. Reals: atol, rtol.
 int nnsuite_edit(const nnsuite_model* model, const nnsuite_options* options, nnsuite_model** edited,
                  char** json, nnsuite_error** error);
 
@@ -213,8 +222,8 @@ const char* nnsuite_tensor_text(const nnsuite_tensor* tensor, size_t index, size
 // Compiles a model, which any number of threads may run. Output bits depend neither on the
 // processor nor on the number of threads.
 //
-// Integers: batch, threads, max-memory, max-work, max-steps. Text: backend ("simd", "reference").
-// Flag: no-fuse. Shapes.
+// Texts: backend ("simd", "reference"). Flags: no-fuse. Integers: threads, batch, max-memory,
+// max-work, max-steps. Shapes.
 int nnsuite_compile(const nnsuite_model* model, const nnsuite_options* options,
                     nnsuite_program** program, nnsuite_error** error);
 void nnsuite_program_free(nnsuite_program* program);

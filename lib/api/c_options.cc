@@ -1,297 +1,294 @@
 #include "api/c_options.h"
 
 #include <algorithm>
-#include <iterator>
-#include <limits>
+#include <optional>
+#include <utility>
 
 #include "base/text/text.h"
+#include "convert/convert_options.h"
 
 namespace nn::api {
 namespace {
 
-enum class OptionKind : uint8_t { kFlag, kInteger, kReal, kText, kTexts };
+using nnsuite::EditOptions;
+using nnsuite::InputShapes;
+using nnsuite::ProgramOptions;
+using nnsuite::ReadLimits;
+using nnsuite::ReportParts;
+using nnsuite::ValidateOptions;
+using CallFields = std::vector<OptionField>;
 
-struct OptionInfo {
-  std::string_view name;
-  OptionKind kind;
-  unsigned users;
-};
+constexpr int64_t kMostDepth = 500;
+constexpr int64_t kMostThreads = 1024;
 
-constexpr unsigned kVerified = kConvert | kEdit;
-constexpr unsigned kRunning = kVerified | kCompile;
-constexpr unsigned kShaped = kInspect | kConvert | kCompile;
+CallFields Joined(CallFields fields, const CallFields& more) {
+  fields.insert(fields.end(), more.begin(), more.end());
+  return fields;
+}
 
-constexpr OptionInfo kOptions[] = {
-    {"max-file-bytes", OptionKind::kInteger, kOpen},
-    {"max-piped-bytes", OptionKind::kInteger, kOpen},
-    {"max-unpacked-bytes", OptionKind::kInteger, kOpen},
-    {"max-depth", OptionKind::kInteger, kOpen},
-    {"max-items", OptionKind::kInteger, kOpen},
-    {"nodes", OptionKind::kFlag, kInspect},
-    {"op", OptionKind::kText, kInspect},
-    {"node", OptionKind::kText, kInspect},
-    {"tensors", OptionKind::kFlag, kInspect},
-    {"stats", OptionKind::kFlag, kInspect},
-    {"histogram", OptionKind::kFlag, kInspect},
-    {"values", OptionKind::kFlag, kInspect},
-    {"tree", OptionKind::kFlag, kInspect},
-    {"cost", OptionKind::kFlag, kInspect},
-    {"hash", OptionKind::kFlag, kInspect},
-    {"batch", OptionKind::kInteger, kShaped},
-    {"expand", OptionKind::kFlag, kDraw},
-    {"profile", OptionKind::kText, kValidate},
-    {"fail-on", OptionKind::kText, kValidate},
-    {"enable", OptionKind::kTexts, kValidate},
-    {"disable", OptionKind::kTexts, kValidate},
-    {"fingerprints", OptionKind::kFlag, kValidate},
-    {"weights", OptionKind::kText, kDump},
-    {"external-data", OptionKind::kText, kWrite | kConvert},
-    {"external-threshold", OptionKind::kInteger, kWrite | kConvert},
-    {"embed-data", OptionKind::kFlag, kWrite | kConvert},
-    {"to", OptionKind::kText, kConvert},
-    {"merge", OptionKind::kText, kConvert},
-    {"connect", OptionKind::kTexts, kConvert},
-    {"input-shape", OptionKind::kTexts, kConvert},
-    {"set-batch", OptionKind::kText, kConvert},
-    {"preprocess", OptionKind::kTexts, kConvert},
-    {"layout", OptionKind::kTexts, kConvert},
-    {"opset", OptionKind::kInteger, kConvert},
-    {"fold-batch-norm", OptionKind::kFlag, kConvert},
-    {"fuse", OptionKind::kFlag, kConvert},
-    {"simplify", OptionKind::kFlag, kConvert},
-    {"allow-rounding", OptionKind::kFlag, kConvert},
-    {"fp16", OptionKind::kFlag, kConvert},
-    {"bf16", OptionKind::kFlag, kConvert},
-    {"weights-only", OptionKind::kFlag, kConvert},
-    {"half-interface", OptionKind::kFlag, kConvert},
-    {"keep-float32", OptionKind::kTexts, kConvert},
-    {"quantize", OptionKind::kText, kConvert},
-    {"calibrate-method", OptionKind::kText, kConvert},
-    {"calibrate-seeded", OptionKind::kInteger, kConvert},
-    {"symmetric", OptionKind::kFlag, kConvert},
-    {"per-tensor", OptionKind::kFlag, kConvert},
-    {"bias-correction", OptionKind::kFlag, kConvert},
-    {"equalize", OptionKind::kFlag, kConvert},
-    {"integer-interface", OptionKind::kFlag, kConvert},
-    {"dequantize", OptionKind::kFlag, kConvert},
-    {"float32", OptionKind::kFlag, kConvert},
-    {"unroll", OptionKind::kInteger, kConvert},
-    {"states", OptionKind::kFlag, kConvert},
-    {"dry-run", OptionKind::kFlag, kConvert},
-    {"no-verify", OptionKind::kFlag, kVerified},
-    {"seed", OptionKind::kInteger, kVerified},
-    {"verify-runs", OptionKind::kInteger, kVerified},
-    {"atol", OptionKind::kReal, kConvert},
-    {"rtol", OptionKind::kReal, kConvert},
-    {"threads", OptionKind::kInteger, kRunning},
-    {"max-memory", OptionKind::kInteger, kRunning},
-    {"max-work", OptionKind::kInteger, kRunning},
-    {"max-steps", OptionKind::kInteger, kRunning},
-    {"extract", OptionKind::kText, kEdit},
-    {"cut-before", OptionKind::kTexts, kEdit},
-    {"cut-after", OptionKind::kTexts, kEdit},
-    {"remove-output", OptionKind::kTexts, kEdit},
-    {"add-output", OptionKind::kTexts, kEdit},
-    {"rename", OptionKind::kTexts, kEdit},
-    {"set-metadata", OptionKind::kTexts, kEdit},
-    {"strip", OptionKind::kText, kEdit},
-    {"backend", OptionKind::kText, kCompile},
-    {"no-fuse", OptionKind::kFlag, kCompile},
-};
+OptionTable OpenTable() {
+  static const CallFields fields = {
+      Option<&ReadLimits::max_file_bytes>("max-file-bytes", {.least = 0}),
+      Option<&ReadLimits::max_piped_bytes>("max-piped-bytes", {.least = 0}),
+      Option<&ReadLimits::max_unpacked_bytes>("max-unpacked-bytes", {.least = 0}),
+      Option<&ReadLimits::max_depth>("max-depth", {.least = 1, .most = kMostDepth}),
+      Option<&ReadLimits::max_items>("max-items", {.least = 0}),
+  };
+  return fields;
+}
 
-constexpr std::string_view UserName(OptionUser user) {
-  switch (user) {
-    case kOpen:
-      return "open";
-    case kInspect:
-      return "inspect";
-    case kDraw:
-      return "draw";
-    case kValidate:
-      return "validate";
-    case kDump:
-      return "dump";
-    case kWrite:
-      return "write";
-    case kConvert:
-      return "convert";
-    case kEdit:
-      return "edit";
-    case kCompile:
-      return "compile";
+OptionTable InspectTable() {
+  static const CallFields fields = {
+      Option<&InspectCall::parts, &ReportParts::nodes>("nodes", {}),
+      Option<&InspectCall::parts, &ReportParts::op>("op", {}),
+      Option<&InspectCall::parts, &ReportParts::node>("node", {}),
+      Option<&InspectCall::parts, &ReportParts::tensors>("tensors", {}),
+      Option<&InspectCall::parts, &ReportParts::stats>("stats", {}),
+      Option<&InspectCall::parts, &ReportParts::histogram>("histogram", {}),
+      Option<&InspectCall::parts, &ReportParts::values>("values", {}),
+      Option<&InspectCall::parts, &ReportParts::tree>("tree", {}),
+      Option<&InspectCall::parts, &ReportParts::cost>("cost", {}),
+      Option<&InspectCall::parts, &ReportParts::hash>("hash", {}),
+      Option<&InspectCall::shapes, &InputShapes::batch>("batch", {}),
+  };
+  return fields;
+}
+
+OptionTable DrawTable() {
+  static const CallFields fields = {Option<&DrawCall::expand>("expand", {})};
+  return fields;
+}
+
+OptionTable ValidateTable() {
+  static const CallFields fields = {
+      Option<&ValidateCall::options, &ValidateOptions::profile>(
+          "profile", {.choices = {"spec", "vendor", "strict", "safety"}}),
+      Option<&ValidateCall::fail_on>("fail-on", {.choices = {"note", "warning", "error"}}),
+      Option<&ValidateCall::options, &ValidateOptions::enable>("enable", {}),
+      Option<&ValidateCall::options, &ValidateOptions::disable>("disable", {}),
+      Option<&ValidateCall::options, &ValidateOptions::fingerprints>("fingerprints", {}),
+  };
+  return fields;
+}
+
+OptionTable DumpTable() {
+  static const CallFields fields = {Option<&nnsuite::DumpOptions::weights>(
+      "weights", {.choices = {"base64", "inline", "stats", "digest", "none"}})};
+  return fields;
+}
+
+OptionTable EditTable() {
+  static const CallFields fields = Joined(
+      {
+          Option<&EditCall::edits, &EditOptions::extract>("extract", {}),
+          Option<&EditCall::edits, &EditOptions::cut_before>("cut-before", {}),
+          Option<&EditCall::edits, &EditOptions::cut_after>("cut-after", {}),
+          Option<&EditCall::edits, &EditOptions::remove_outputs>("remove-output", {}),
+          Option<&EditCall::edits, &EditOptions::add_outputs>("add-output", {}),
+          Option<&EditCall::edits, &EditOptions::renames>("rename", {}),
+          Option<&EditCall::edits, &EditOptions::metadata>("set-metadata", {}),
+          Option<&EditCall::edits, &EditOptions::strip>("strip", {}),
+          Option<&EditCall::unverified>("no-verify", {}),
+      },
+      OptionsWithin<&EditCall::verification>(VerifyOptionTable()));
+  return fields;
+}
+
+OptionField NoFuseOption() {
+  return ComputedOption<CompileCall, bool>(
+      "no-fuse", {}, [](const CompileCall& c) { return std::optional(!c.options.fuse); },
+      [](CompileCall& c, const bool& off) {
+        c.options.fuse = !off;
+        return Status();
+      });
+}
+
+OptionTable CompileTable() {
+  static const CallFields fields =
+      Joined({Option<&CompileCall::options, &ProgramOptions::backend>(
+                  "backend", {.choices = {"simd", "reference"}}),
+              Option<&CompileCall::options, &ProgramOptions::threads>(
+                  "threads", {.least = 0, .most = kMostThreads}),
+              NoFuseOption(), Option<&CompileCall::shapes, &InputShapes::batch>("batch", {})},
+             OptionsWithin<&CompileCall::options, &ProgramOptions::limits>(RunLimitTable()));
+  return fields;
+}
+
+const OptionField* FindForAny(std::string_view name) {
+  for (const OptionUser& user : OptionUsers()) {
+    const OptionField* const field = nn::FindOption(user.table, name);
+    if (field != nullptr && field->IsOn(kInBindings)) return field;
   }
-  return "";
+  return nullptr;
 }
 
-constexpr std::string_view kKindNames[] = {"a flag, 0 or 1", "an integer", "a number", "a text",
-                                           "a text"};
-
-const OptionInfo* FindOption(std::string_view name) {
-  const auto* const it = std::ranges::find(kOptions, name, &OptionInfo::name);
-  return it == std::end(kOptions) ? nullptr : it;
-}
-
-Result<const OptionInfo*> NamedOption(const nnsuite_options* options, const char* name) {
+Result<const OptionField*> NamedOption(const nnsuite_options* options, const char* name) {
   NN_RETURN_IF_ERROR(RequireArgument(options, "options"));
   NN_RETURN_IF_ERROR(RequireArgument(name, "name"));
-  const OptionInfo* const info = FindOption(name);
-  if (info == nullptr) return UsageError("no option is named {}", Quote(name));
-  return info;
+  const OptionField* const field = FindForAny(name);
+  if (field == nullptr) return UsageError("no option is named {}", Quote(name));
+  return field;
 }
 
-Status KindError(const OptionInfo& info) {
-  return UsageError("the option {} is {}", Quote(info.name),
-                    kKindNames[static_cast<size_t>(info.kind)]);
+Status KindError(const OptionField& field) {
+  return UsageError("the option {} is {}", Quote(field.name), OptionKindText(field.kind));
 }
 
 Status SetNumber(nnsuite_options* options, const char* name, int64_t value) {
-  NN_ASSIGN(const OptionInfo* const info, NamedOption(options, name));
-  if (info->kind == OptionKind::kReal) {
-    options->values.insert_or_assign(name, static_cast<double>(value));
-    return {};
+  NN_ASSIGN(const OptionField* const field, NamedOption(options, name));
+  switch (field->kind) {
+    case OptionKind::kFlag:
+      if (value != 0 && value != 1) return KindError(*field);
+      options->values.insert_or_assign(name, value == 1);
+      return {};
+    case OptionKind::kReal:
+      options->values.insert_or_assign(name, static_cast<double>(value));
+      return {};
+    case OptionKind::kInteger:
+    case OptionKind::kCount:
+      options->values.insert_or_assign(name, value);
+      return {};
+    case OptionKind::kText:
+    case OptionKind::kTexts:
+      break;
   }
-  const bool is_flag = info->kind == OptionKind::kFlag;
-  if ((!is_flag && info->kind != OptionKind::kInteger) || (is_flag && value != 0 && value != 1))
-    return KindError(*info);
-  options->values.insert_or_assign(name, value);
-  return {};
+  return KindError(*field);
 }
 
 Status SetReal(nnsuite_options* options, const char* name, double value) {
-  NN_ASSIGN(const OptionInfo* const info, NamedOption(options, name));
-  if (info->kind != OptionKind::kReal) return KindError(*info);
+  NN_ASSIGN(const OptionField* const field, NamedOption(options, name));
+  if (field->kind != OptionKind::kReal) return KindError(*field);
   options->values.insert_or_assign(name, value);
   return {};
 }
 
 Status SetText(nnsuite_options* options, const char* name, const char* value) {
-  NN_ASSIGN(const OptionInfo* const info, NamedOption(options, name));
+  NN_ASSIGN(const OptionField* const field, NamedOption(options, name));
   NN_RETURN_IF_ERROR(RequireArgument(value, "value"));
-  if (info->kind == OptionKind::kText) {
+  if (field->kind == OptionKind::kText) {
     options->values.insert_or_assign(name, std::string(value));
     return {};
   }
-  if (info->kind != OptionKind::kTexts) return KindError(*info);
+  if (field->kind != OptionKind::kTexts) return KindError(*field);
   OptionValue& list = options->values.try_emplace(name, std::vector<std::string>()).first->second;
   std::get<std::vector<std::string>>(list).emplace_back(value);
   return {};
 }
 
-const nnsuite_options& NoOptions() {
-  static const nnsuite_options none;
-  return none;
+Result<std::vector<nnsuite::Tensor>> SetOfInputs(const nnsuite_options* options,
+                                                 const nnsuite_tensor* const* inputs,
+                                                 size_t count) {
+  NN_RETURN_IF_ERROR(RequireArgument(options, "options"));
+  if (count > 0) NN_RETURN_IF_ERROR(RequireArgument(inputs, "inputs"));
+  std::vector<nnsuite::Tensor> set;
+  for (size_t i = 0; i < count; ++i) {
+    NN_RETURN_IF_ERROR(RequireArgument(inputs[i], "inputs"));
+    set.push_back(inputs[i]->tensor);
+  }
+  return set;
+}
+
+Status CheckUser(const nnsuite_options& options, const OptionUser& user) {
+  for (const auto& [name, value] : options.values) {
+    const OptionField* const field = nn::FindOption(user.table, name);
+    if (field == nullptr || !field->IsOn(kInBindings))
+      return UsageError("{} has no option {}", user.name, Quote(name));
+  }
+  if (!options.shapes.empty() && !user.shapes)
+    return UsageError("{} has no option \"input-shape\"", user.name);
+  if (!options.samples.empty() && !user.tensors)
+    return UsageError("{} takes no samples", user.name);
+  if (!options.verify_inputs.empty() && !user.tensors)
+    return UsageError("{} takes no inputs for a verification", user.name);
+  if (!options.fixed_inputs.empty() && !user.tensors)
+    return UsageError("{} takes no contents of inputs", user.name);
+  return {};
+}
+
+template <typename T>
+Result<T> CallOf(const nnsuite_options* options, std::string_view name) {
+  T out;
+  if (options == nullptr) return out;
+  for (const OptionUser& user : OptionUsers()) {
+    if (user.name != name) continue;
+    NN_RETURN_IF_ERROR(CheckUser(*options, user));
+    NN_RETURN_IF_ERROR(SetOptions(user.table, options->values, kInBindings, &out));
+  }
+  return out;
 }
 
 }  // namespace
 
-Result<CallOptions> CallOptions::For(const nnsuite_options* options, OptionUser user) {
-  if (options == nullptr) return CallOptions(&NoOptions());
-  for (const auto& [name, value] : options->values)
-    if ((FindOption(name)->users & user) == 0)
-      return UsageError("{} has no option {}", UserName(user), Quote(name));
-  if (!options->shapes.empty() && (kShaped & user) == 0)
-    return UsageError("{} has no option \"input-shape\"", UserName(user));
-  if (!options->samples.empty() && user != kConvert)
-    return UsageError("{} takes no samples", UserName(user));
-  return CallOptions(options);
+std::vector<OptionUser> OptionUsers() {
+  return {
+      {"open", OpenTable()},
+      {"inspect", InspectTable(), true},
+      {"draw", DrawTable()},
+      {"validate", ValidateTable()},
+      {"dump", DumpTable()},
+      {"write", ExternalDataTable()},
+      {"convert", ConvertOptionTable(), true, true},
+      {"edit", EditTable()},
+      {"compile", CompileTable(), true},
+  };
 }
 
-const nnsuite_options& CallOptions::all() const {
-  return *options_;
+namespace call {
+
+Result<nnsuite::ReadLimits> Open(const nnsuite_options* options) {
+  return CallOf<ReadLimits>(options, "open");
 }
 
-bool CallOptions::Flag(std::string_view name) const {
-  return Integer(name).value_or(0) != 0;
+Result<InspectCall> Inspect(const nnsuite_options* options) {
+  NN_ASSIGN(InspectCall out, CallOf<InspectCall>(options, "inspect"));
+  if (options != nullptr) out.shapes.shapes = options->shapes;
+  return out;
 }
 
-std::optional<int64_t> CallOptions::Integer(std::string_view name) const {
-  const auto it = options_->values.find(name);
-  if (it == options_->values.end()) return std::nullopt;
-  return std::get<int64_t>(it->second);
+Result<DrawCall> Draw(const nnsuite_options* options) {
+  return CallOf<DrawCall>(options, "draw");
 }
 
-std::optional<double> CallOptions::Real(std::string_view name) const {
-  const auto it = options_->values.find(name);
-  if (it == options_->values.end()) return std::nullopt;
-  return std::get<double>(it->second);
+Result<ValidateCall> Validate(const nnsuite_options* options) {
+  NN_ASSIGN(ValidateCall out, CallOf<ValidateCall>(options, "validate"));
+  for (const auto* ids : {&out.options.enable, &out.options.disable})
+    for (const std::string& id : *ids)
+      if (!nnsuite::FindRule(id)) return UsageError("no rule has the id {}", Quote(id));
+  return out;
 }
 
-std::string CallOptions::Text(std::string_view name) const {
-  const auto it = options_->values.find(name);
-  return it == options_->values.end() ? std::string() : std::get<std::string>(it->second);
+Result<nnsuite::DumpOptions> Dump(const nnsuite_options* options) {
+  return CallOf<nnsuite::DumpOptions>(options, "dump");
 }
 
-std::vector<std::string> CallOptions::Texts(std::string_view name) const {
-  const auto it = options_->values.find(name);
-  if (it == options_->values.end()) return {};
-  return std::get<std::vector<std::string>>(it->second);
+Result<nnsuite::ExternalData> Write(const nnsuite_options* options) {
+  return CallOf<nnsuite::ExternalData>(options, "write");
 }
 
-template <typename T>
-Status CallOptions::SetTo(std::string_view name, T& out, int64_t least) const {
-  const std::optional<int64_t> value = Integer(name);
-  if (!value) return {};
-  if (*value < least ||
-      static_cast<uint64_t>(*value) > static_cast<uint64_t>(std::numeric_limits<T>::max()))
-    return UsageError("the option {} must be at least {}; it is {}", Quote(name), least, *value);
-  out = static_cast<T>(*value);
-  return {};
+Result<nnsuite::ConvertOptions> Convert(const nnsuite_options* options) {
+  NN_ASSIGN(auto out, CallOf<nnsuite::ConvertOptions>(options, "convert"));
+  if (options == nullptr) return out;
+  for (const auto& [name, shape] : options->shapes) out.input_shapes.insert_or_assign(name, shape);
+  out.fixed_inputs = options->fixed_inputs;
+  out.verification.inputs = options->verify_inputs;
+  if (options->samples.empty()) return out;
+  if (!out.quantize) return UsageError("samples require the option \"quantize\"");
+  out.quantize->samples = options->samples;
+  return out;
 }
 
-Result<nnsuite::ReadLimits> CallOptions::Limits() const {
-  nnsuite::ReadLimits limits;
-  NN_RETURN_IF_ERROR(SetTo("max-file-bytes", limits.max_file_bytes));
-  NN_RETURN_IF_ERROR(SetTo("max-piped-bytes", limits.max_piped_bytes));
-  NN_RETURN_IF_ERROR(SetTo("max-unpacked-bytes", limits.max_unpacked_bytes));
-  constexpr int kMostDepth = 500;
-  NN_RETURN_IF_ERROR(SetTo("max-depth", limits.max_depth, 1));
-  if (limits.max_depth > kMostDepth)
-    return UsageError("the option \"max-depth\" is at most {}", kMostDepth);
-  NN_RETURN_IF_ERROR(SetTo("max-items", limits.max_items));
-  return limits;
+Result<EditCall> Edit(const nnsuite_options* options) {
+  return CallOf<EditCall>(options, "edit");
 }
 
-Result<nnsuite::RunLimits> CallOptions::LimitsOfRun() const {
-  nnsuite::RunLimits limits;
-  NN_RETURN_IF_ERROR(SetTo("max-memory", limits.max_memory));
-  NN_RETURN_IF_ERROR(SetTo("max-work", limits.max_work));
-  NN_RETURN_IF_ERROR(SetTo("max-steps", limits.max_steps));
-  return limits;
+Result<CompileCall> Compile(const nnsuite_options* options) {
+  NN_ASSIGN(CompileCall out, CallOf<CompileCall>(options, "compile"));
+  out.options.threads = std::max<size_t>(out.options.threads, 1);
+  if (options != nullptr) out.shapes.shapes = options->shapes;
+  return out;
 }
 
-Result<size_t> CallOptions::Threads(size_t fallback) const {
-  size_t threads = fallback;
-  NN_RETURN_IF_ERROR(SetTo("threads", threads));
-  constexpr size_t kMostThreads = 1024;
-  if (threads > kMostThreads)
-    return UsageError("the option \"threads\" is at most {}", kMostThreads);
-  return threads;
-}
-
-nnsuite::InputShapes CallOptions::Shapes() const {
-  return {options_->shapes, Integer("batch")};
-}
-
-Result<nnsuite::ExternalData> CallOptions::DataFiles() const {
-  nnsuite::ExternalData data;
-  data.file = Text("external-data");
-  NN_RETURN_IF_ERROR(SetTo("external-threshold", data.threshold));
-  data.embed = Flag("embed-data");
-  return data;
-}
-
-Result<nnsuite::VerifyOptions> CallOptions::Verification() const {
-  nnsuite::VerifyOptions v;
-  NN_RETURN_IF_ERROR(SetTo("seed", v.seed));
-  NN_RETURN_IF_ERROR(SetTo("verify-runs", v.runs, 1));
-  v.atol = Real("atol").value_or(v.atol);
-  v.rtol = Real("rtol").value_or(v.rtol);
-  if (!(v.atol >= 0) || !(v.rtol >= 0))
-    return UsageError("the options \"atol\" and \"rtol\" must be at least 0");
-  NN_ASSIGN(v.limits, LimitsOfRun());
-  NN_ASSIGN(v.threads, Threads(0));
-  return v;
-}
+}  // namespace call
 
 }  // namespace nn::api
 
@@ -348,14 +345,28 @@ int nnsuite_options_set_shape(nnsuite_options* options, const char* input, const
 int nnsuite_options_add_sample(nnsuite_options* options, const nnsuite_tensor* const* inputs,
                                size_t count, nnsuite_error** error) {
   return nn::api::Guard(error, [&]() -> nn::Result<int> {
-    NN_RETURN_IF_ERROR(nn::api::RequireArgument(options, "options"));
-    if (count > 0) NN_RETURN_IF_ERROR(nn::api::RequireArgument(inputs, "inputs"));
-    std::vector<nnsuite::Tensor> sample;
-    for (size_t i = 0; i < count; ++i) {
-      NN_RETURN_IF_ERROR(nn::api::RequireArgument(inputs[i], "inputs"));
-      sample.push_back(inputs[i]->tensor);
-    }
+    NN_ASSIGN(auto sample, nn::api::SetOfInputs(options, inputs, count));
     options->samples.push_back(std::move(sample));
+    return NNSUITE_OK;
+  });
+}
+
+int nnsuite_options_add_verify_inputs(nnsuite_options* options, const nnsuite_tensor* const* inputs,
+                                      size_t count, nnsuite_error** error) {
+  return nn::api::Guard(error, [&]() -> nn::Result<int> {
+    NN_ASSIGN(auto set, nn::api::SetOfInputs(options, inputs, count));
+    options->verify_inputs.push_back(std::move(set));
+    return NNSUITE_OK;
+  });
+}
+
+int nnsuite_options_set_fixed_input(nnsuite_options* options, const char* input,
+                                    const nnsuite_tensor* contents, nnsuite_error** error) {
+  return nn::api::Guard(error, [&]() -> nn::Result<int> {
+    NN_RETURN_IF_ERROR(nn::api::RequireArgument(options, "options"));
+    NN_RETURN_IF_ERROR(nn::api::RequireArgument(input, "input"));
+    NN_RETURN_IF_ERROR(nn::api::RequireArgument(contents, "contents"));
+    options->fixed_inputs.insert_or_assign(input, contents->tensor);
     return NNSUITE_OK;
   });
 }

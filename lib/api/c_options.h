@@ -6,70 +6,75 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 #include "api/c_support.h"
+#include "base/options.h"
 #include "nnsuite/convert.h"
+#include "nnsuite/edit.h"
+#include "nnsuite/inspect.h"
 #include "nnsuite/options.h"
+#include "nnsuite/program.h"
 #include "nnsuite/shapes.h"
+#include "nnsuite/validate.h"
 
-namespace nn::api {
-
-// The functions that take options, as bits.
-enum OptionUser : unsigned {
-  kOpen = 1,
-  kInspect = 2,
-  kDraw = 4,
-  kValidate = 8,
-  kDump = 16,
-  kWrite = 32,
-  kConvert = 64,
-  kEdit = 128,
-  kCompile = 256,
-};
-
-using OptionValue = std::variant<int64_t, double, std::string, std::vector<std::string>>;
-
-}  // namespace nn::api
-
+// Values whose kinds are checked; numbers are int64_t or double.
 struct nnsuite_options {
-  std::map<std::string, nn::api::OptionValue, std::less<>> values;
+  nn::OptionValues values;
   std::map<std::string, std::vector<int64_t>> shapes;
+  std::map<std::string, nnsuite::Tensor> fixed_inputs;
   std::vector<std::vector<nnsuite::Tensor>> samples;
+  std::vector<std::vector<nnsuite::Tensor>> verify_inputs;
 };
 
 namespace nn::api {
 
-// The options of a call. Names are those of the table in c_options.cc; asking for another one is a
-// programming error.
-class CallOptions {
- public:
-  // kUsage if an option is not for `user`. `options` may be null.
-  static Result<CallOptions> For(const nnsuite_options* options, OptionUser user);
-
-  bool Flag(std::string_view name) const;
-  std::optional<int64_t> Integer(std::string_view name) const;
-  std::optional<double> Real(std::string_view name) const;
-  std::string Text(std::string_view name) const;
-  std::vector<std::string> Texts(std::string_view name) const;
-  const nnsuite_options& all() const;
-
-  // Values that several functions share. kUsage for numbers out of range.
-  Result<nnsuite::ReadLimits> Limits() const;
-  Result<nnsuite::RunLimits> LimitsOfRun() const;
-  Result<size_t> Threads(size_t fallback) const;
-  nnsuite::InputShapes Shapes() const;
-  Result<nnsuite::ExternalData> DataFiles() const;
-  Result<nnsuite::VerifyOptions> Verification() const;
-
- private:
-  explicit CallOptions(const nnsuite_options* options) : options_(options) {}
-  // Sets a number that must not be negative, or less than `least`.
-  template <typename T>
-  Status SetTo(std::string_view name, T& out, int64_t least = 0) const;
-
-  const nnsuite_options* options_;
+// What each function that takes options is told.
+struct InspectCall {
+  nnsuite::ReportParts parts = {};
+  nnsuite::InputShapes shapes = {};
 };
+struct DrawCall {
+  bool expand = false;
+};
+struct ValidateCall {
+  nnsuite::ValidateOptions options = {};
+  nnsuite::Severity fail_on = nnsuite::Severity::kError;
+};
+struct EditCall {
+  nnsuite::EditOptions edits = {};
+  bool unverified = false;
+  nnsuite::VerifyOptions verification = {};
+};
+struct CompileCall {
+  nnsuite::ProgramOptions options = {};
+  nnsuite::InputShapes shapes = {};
+};
+
+// A function that takes options. The table describes what the function of its name in nn::api::call
+// returns.
+struct OptionUser {
+  std::string_view name;
+  OptionTable table;
+  // Whether it also takes what the tables do not describe: shapes, and tensors.
+  bool shapes = false;
+  bool tensors = false;
+};
+
+std::vector<OptionUser> OptionUsers();
+
+// The options of a call. kUsage, with the name of the function, for options that it does not have,
+// and for values out of range; null options are none.
+namespace call {
+Result<nnsuite::ReadLimits> Open(const nnsuite_options* options);
+Result<InspectCall> Inspect(const nnsuite_options* options);
+Result<DrawCall> Draw(const nnsuite_options* options);
+Result<ValidateCall> Validate(const nnsuite_options* options);
+Result<nnsuite::DumpOptions> Dump(const nnsuite_options* options);
+Result<nnsuite::ExternalData> Write(const nnsuite_options* options);
+Result<nnsuite::ConvertOptions> Convert(const nnsuite_options* options);
+Result<EditCall> Edit(const nnsuite_options* options);
+Result<CompileCall> Compile(const nnsuite_options* options);
+}  // namespace call
 
 }  // namespace nn::api

@@ -13,19 +13,6 @@
 namespace nn::api {
 namespace {
 
-Result<nnsuite::ProgramOptions> ProgramOptionsOf(const CallOptions& o) {
-  nnsuite::ProgramOptions out;
-  const std::string backend = o.Text("backend");
-  if (!backend.empty() && backend != "simd" && backend != "reference")
-    return UsageError("the option \"backend\" is {}; expected simd or reference", Quote(backend));
-  if (backend == "reference") out.backend = nnsuite::Backend::kReference;
-  NN_ASSIGN(out.threads, o.Threads(1));
-  out.threads = std::max<size_t>(out.threads, 1);
-  out.fuse = !o.Flag("no-fuse");
-  NN_ASSIGN(out.limits, o.LimitsOfRun());
-  return out;
-}
-
 Json PortListJson(const std::vector<nnsuite::PortType>& ports) {
   Json out = Json::array();
   for (const nnsuite::PortType& p : ports) {
@@ -105,10 +92,9 @@ int nnsuite_compile(const nnsuite_model* model, const nnsuite_options* options,
     NN_RETURN_IF_ERROR(nn::api::RequireArgument(program, "program"));
     *program = nullptr;
     NN_RETURN_IF_ERROR(nn::api::RequireArgument(model, "model"));
-    NN_ASSIGN(const nn::api::CallOptions o, nn::api::CallOptions::For(options, nn::api::kCompile));
-    NN_ASSIGN(const nnsuite::ProgramOptions all, nn::api::ProgramOptionsOf(o));
-    NN_ASSIGN(nnsuite::Graph graph, model->model.Import(o.Shapes()));
-    NN_ASSIGN(nnsuite::Program compiled, nnsuite::Program::Compile(std::move(graph), all));
+    NN_ASSIGN(const nn::api::CompileCall call, nn::api::call::Compile(options));
+    NN_ASSIGN(nnsuite::Graph graph, model->model.Import(call.shapes));
+    NN_ASSIGN(nnsuite::Program compiled, nnsuite::Program::Compile(std::move(graph), call.options));
     *program = new nnsuite_program{std::move(compiled)};
     return NNSUITE_OK;
   });

@@ -2,17 +2,20 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <functional>
+#include <map>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "api/access.h"
 #include "base/json/json.h"
+#include "base/text/text.h"
 #include "convert/convert.h"
-#include "convert/edits/graph_edits.h"
-#include "convert/edits/node_pattern.h"
-#include "convert/quantize/quantize_text.h"
+#include "convert/convert_options.h"
 #include "convert/verify/conversion_json.h"
 #include "convert/verify/outcome.h"
 #include "formats/format.h"
@@ -35,92 +38,81 @@ Result<const nn::Format*> FormatOf(const std::string& output, const ConvertOptio
   return format;
 }
 
+// A set of tensors for all inputs, as the library takes it.
+Result<nn::VerifyInputs> SetOf(std::string_view what, size_t i, const std::vector<Tensor>& tensors,
+                               const nn::Graph& graph) {
+  if (tensors.size() != graph.inputs().size())
+    return nn::UsageError("{} {} has {} tensors; the model has {} inputs", what, i, tensors.size(),
+                          graph.inputs().size());
+  nn::VerifyInputs inputs = {fmt::format("{}", i), {}};
+  for (const Tensor& t : tensors) inputs.tensors.emplace_back(Access::Of(t));
+  return inputs;
+}
+
 // Hands the samples of a quantization on.
-auto SamplesOf(const QuantizeOptions& o) {
-  return [samples = o.samples](const nn::Graph& graph,
-                               const std::function<Status(nn::VerifyInputs)>& take) -> Status {
+auto SamplesOf(const std::vector<std::vector<Tensor>>& samples) {
+  return [&samples](const nn::Graph& graph,
+                    const std::function<Status(nn::VerifyInputs)>& take) -> Status {
     for (size_t i = 0; i < samples.size(); ++i) {
-      if (samples[i].size() != graph.inputs().size())
-        return nn::UsageError("sample {} has {} tensors; the model has {} inputs", i,
-                              samples[i].size(), graph.inputs().size());
-      nn::VerifyInputs inputs = {fmt::format("{}", i), {}};
-      for (const Tensor& t : samples[i]) inputs.tensors.emplace_back(Access::Of(t));
+      NN_ASSIGN(nn::VerifyInputs inputs, SetOf("sample", i, samples[i], graph));
       NN_RETURN_IF_ERROR(take(std::move(inputs)));
     }
     return {};
   };
 }
 
-// Of the options, those that change numbers.
-Status SetNumbers(const ConvertOptions& o, const nn::Format& target, nn::ConvertOptions& out) {
-  if (o.half && o.quantize)
-    return nn::UsageError("a model is quantized or computes in 16 bits, not both");
-  if (!o.keep_float32.empty() && !o.half && !o.quantize)
-    return nn::UsageError("operators to keep in float32 need a quantization or 16 bits");
-  const auto keeps = nn::NodesMatching(o.keep_float32);
-  if (o.half) {
-    if (o.half->type != DType::kF16 && o.half->type != DType::kBF16)
-      return nn::UsageError("{} is not a floating-point type of 16 bits", DTypeName(o.half->type));
-    out.half = nn::HalfOptions();
-    out.half->type = o.half->type;
-    out.half->weights_only = o.half->weights_only;
-    out.half->interface = o.half->interface;
-    out.half->keeps = keeps;
-  }
-  if (o.quantize) {
-    NN_ASSIGN(out.quantize, nn::QuantizeSettingsOf(*o.quantize, target));
-    out.quantize->options.keeps = keeps;
-    if (!o.quantize->samples.empty()) out.quantize->calibration.samples = SamplesOf(*o.quantize);
-  }
-  return {};
-}
-
-Result<nn::ConvertOptions> OptionsOf(const std::string& input, const std::string& output,
-                                     const nn::Format& target, const ConvertOptions& o) {
-  nn::ConvertOptions out;
-  out.input = input;
-  out.limits = o.limits;
-  out.output.path = output;
-  out.output.opset = o.opset;
-  out.output.producer_version = Version();
-  out.output.external_data = o.external_data;
-  out.inputs.shapes = o.input_shapes;
-  out.inputs.batch = o.batch;
-  NN_RETURN_IF_ERROR(nn::CheckGraphEdits(o.edits, o.batch));
-  if (nn::GraphEditOption(o.edits).empty())
-    out.prepare = [shapes = o.input_shapes, batch = o.batch](nn::Graph& graph) {
-      return nn::BindShapes(graph, shapes, batch);
-    };
-  out.fold_batch_norm = o.fold_batch_norm;
-  out.fuse = o.fuse;
-  out.simplify = o.simplify;
-  out.allow_rounding = o.allow_rounding;
-  out.dequantize = o.dequantize;
-  out.float32 = o.float32;
-  out.unroll = o.unroll;
-  out.states = o.states;
-  out.dry_run = o.dry_run;
-  out.verify = o.verify;
-  static_cast<VerifyOptions&>(out.verification) = o.verification;
-  NN_RETURN_IF_ERROR(SetNumbers(o, target, out));
-  return out;
-}
-
-// Sets the edits of a model of the format.
-void SetEdits(const ConvertOptions& o, const nn::Format& source, nn::ConvertOptions& out) {
-  if (nn::GraphEditOption(o.edits).empty()) return;
-  nn::ModelToEdit model = {source, out.input, o.input_shapes, o.batch, o.limits, {}};
-  model.verification.limits = o.verification.limits;
-  model.verification.threads = o.verification.threads;
-  out.edit = [edits = o.edits, model = std::move(model)](nn::Graph& graph) {
-    return nn::ApplyGraphEdits(edits, model, graph);
+// Hands the inputs of a verification on.
+auto RunsOn(const std::vector<std::vector<Tensor>>& sets) {
+  return [&sets](const nn::Graph& graph) -> Result<std::vector<nn::VerifyInputs>> {
+    std::vector<nn::VerifyInputs> out;
+    for (size_t i = 0; i < sets.size(); ++i) {
+      NN_ASSIGN(nn::VerifyInputs inputs, SetOf("set of inputs", i, sets[i], graph));
+      out.push_back(std::move(inputs));
+    }
+    return out;
   };
+}
+
+// The contents of inputs that become constants, by position.
+auto ContentsOf(const std::map<std::string, Tensor>& fixed) {
+  return [&fixed](const nn::Graph& graph) -> Result<std::map<size_t, nn::Tensor>> {
+    std::vector<std::string> names = nn::NamesOf(graph.inputs());
+    nn::NameUnnamed(names, "in");
+    std::map<size_t, nn::Tensor> out;
+    for (const auto& [name, tensor] : fixed) {
+      const auto it = std::ranges::find(names, name);
+      if (it == names.end())
+        return nn::UsageError("no input to fix is named {}, only {}", nn::Quote(name),
+                              nn::NameList(names));
+      const auto at = static_cast<size_t>(it - names.begin());
+      const nn::Type& type = graph.inputs()[at].value->type();
+      const nn::Tensor& contents = Access::Of(tensor);
+      const nn::Type actual(contents.dtype(), nn::ToDims(contents.dims()));
+      if (!nn::Compatible(type, actual))
+        return nn::UsageError("the contents of the input {} are {}; it is {}", nn::Quote(name),
+                              actual.ToString(), type.ToString());
+      out.emplace(at, contents);
+    }
+    return out;
+  };
+}
+
+// Refers to the options.
+Result<nn::ConvertJob> JobOf(const std::string& input, const std::string& output,
+                             const nn::Format& target, const ConvertOptions& o) {
+  NN_RETURN_IF_ERROR(nn::CheckConvertOptions(o, target));
+  nn::ConvertJob job = {o, input, output, std::string(Version())};
+  if (o.quantize && !o.quantize->samples.empty())
+    job.hooks.samples = SamplesOf(o.quantize->samples);
+  if (!o.fixed_inputs.empty()) job.hooks.constants = ContentsOf(o.fixed_inputs);
+  if (!o.verification.inputs.empty()) job.hooks.verify.data = RunsOn(o.verification.inputs);
+  return job;
 }
 
 // The report of nnconvert.
 std::string ReportOf(const nn::Conversion& c, const std::string& input, std::string_view source,
                      const std::string& output, const nn::Format& target, nn::Outcome outcome,
-                     bool dry_run) {
+                     const ConvertOptions& o) {
   nn::Json json = nn::ConversionHead();
   json["input"] = {{"path", input}, {"format", source}};
   json["output"] = {{"path", output}, {"format", target.label}};
@@ -130,9 +122,9 @@ std::string ReportOf(const nn::Conversion& c, const std::string& input, std::str
       json["output"]["side_files"].push_back({{"name", name}, {"bytes", bytes}});
   }
   json["result"] = nn::OutcomeName(outcome);
-  json["dry_run"] = dry_run;
-  json["copy"] = c.copied;
-  json["renamed"] = false;
+  json["dry_run"] = o.dry_run;
+  json["copy"] = c.copy || c.copied;
+  json["renamed"] = c.copy && !(o.renamed_inputs.empty() && o.renamed_outputs.empty());
   json["written"] = c.written.has_value();
   nn::AddConversionJson(c, std::nullopt, json);
   return nn::JsonText(json);
@@ -140,12 +132,12 @@ std::string ReportOf(const nn::Conversion& c, const std::string& input, std::str
 
 Result<Conversion> ConversionOf(Result<nn::Conversion> done, const std::string& input,
                                 std::string_view source, const std::string& output,
-                                const nn::Format& target, bool dry_run) {
+                                const nn::Format& target, const ConvertOptions& o) {
   if (!done) return tl::unexpected(std::move(done).error());
   Conversion out;
-  const nn::Outcome outcome = nn::OutcomeOf(*done, std::nullopt, dry_run);
+  const nn::Outcome outcome = nn::OutcomeOf(*done, std::nullopt, o.dry_run);
   out.exit_code = nn::CodeOf(outcome, std::nullopt);
-  out.report = ReportOf(*done, input, source, output, target, outcome, dry_run);
+  out.report = ReportOf(*done, input, source, output, target, outcome, o);
   out.unsupported = std::move(done->unsupported);
   out.edits = std::move(done->edits);
   if (done->edit_verification)
@@ -163,32 +155,31 @@ Result<Conversion> ConversionOf(Result<nn::Conversion> done, const std::string& 
 Result<Conversion> ConvertFile(const std::string& input, const std::string& output,
                                const ConvertOptions& options) {
   NN_ASSIGN(const nn::Format* const format, FormatOf(output, options));
-  NN_ASSIGN(nn::ConvertOptions all, OptionsOf(input, output, *format, options));
+  NN_ASSIGN(nn::ConvertJob job, JobOf(input, output, *format, options));
   NN_ASSIGN(nn::ReadModel read, nn::ReadModelFile(input, options.limits));
-  SetEdits(options, *read.format, all);
   const std::string_view source = read.format->label;
-  return ConversionOf(nn::ConvertModel(std::move(read), *format, all), input, source, output,
-                      *format, options.dry_run);
+  return ConversionOf(nn::ConvertOrCopy(std::move(read), *format, std::move(job)), input, source,
+                      output, *format, options);
 }
 
 Result<Conversion> ConvertModel(const Model& model, const std::string& output,
                                 const ConvertOptions& options) {
   NN_ASSIGN(const nn::Format* const format, FormatOf(output, options));
   const auto& source = Access::Of(model);
-  NN_ASSIGN(nn::ConvertOptions all, OptionsOf(source.path, output, *format, options));
-  all.edited = source.edited;
-  SetEdits(options, *source.read.format, all);
-  return ConversionOf(nn::ConvertModel(source.read, *format, all), source.path,
-                      source.read.format->label, output, *format, options.dry_run);
+  NN_ASSIGN(nn::ConvertJob job, JobOf(source.path, output, *format, options));
+  job.edited = source.edited;
+  return ConversionOf(nn::ConvertOrCopy(source.read, *format, std::move(job)), source.path,
+                      source.read.format->label, output, *format, options);
 }
 
 Result<Conversion> WriteGraph(const Graph& graph, const std::string& output,
                               const ConvertOptions& options) {
   NN_ASSIGN(const nn::Format* const format, FormatOf(output, options));
-  NN_ASSIGN(nn::ConvertOptions all, OptionsOf("", output, *format, options));
-  SetEdits(options, *format, all);
-  return ConversionOf(nn::ConvertGraph({Access::Of(graph).Clone(), {}}, {}, *format, all), "", "",
-                      output, *format, options.dry_run);
+  if (!options.fixed_inputs.empty())
+    return nn::UsageError("the inputs of a model can be fixed, and those of a graph cannot");
+  NN_ASSIGN(const nn::ConvertJob job, JobOf("", output, *format, options));
+  return ConversionOf(nn::ConvertGraph({Access::Of(graph).Clone(), {}}, {}, *format, job), "", "",
+                      output, *format, options);
 }
 
 }  // namespace nnsuite

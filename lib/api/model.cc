@@ -118,12 +118,12 @@ Result<std::string> Model::DumpText(const DumpOptions& options) const {
 }
 
 Status Model::Write(const std::string& path, const ExternalData& external_data) const {
-  nn::ConvertOptions options;
-  options.input = impl_->path;
-  options.output.path = path;
-  options.output.external_data = external_data;
-  options.edited = impl_->edited;
-  NN_RETURN_IF_ERROR(nn::CopyModel(impl_->read, options));
+  nn::ConvertJob job;
+  job.input = impl_->path;
+  job.output = path;
+  job.external_data = external_data;
+  job.edited = impl_->edited;
+  NN_RETURN_IF_ERROR(nn::CopyModel(impl_->read, job));
   return {};
 }
 

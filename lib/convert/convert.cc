@@ -9,8 +9,15 @@
 #include <system_error>
 #include <utility>
 
+#include "convert/convert_options.h"
+#include "convert/edits/graph_edits.h"
+#include "convert/edits/input_texts.h"
+#include "convert/edits/node_pattern.h"
+#include "convert/edits/port_options.h"
 #include "convert/place/written.h"
+#include "convert/quantize/quantize_text.h"
 #include "convert/verify/source_effects.h"
+#include "passes/core/ports.h"
 
 namespace nn {
 namespace {
@@ -23,19 +30,19 @@ void Release(ReadModel& read, const std::string& path) {
   if (lasts) read.model.reset();
 }
 
-std::optional<Finding> ErrorOfSource(const ReadModel& read, const ConvertOptions& o) {
+std::optional<Finding> ErrorOfSource(const ReadModel& read, const ConvertJob& o) {
   if (read.model != nullptr) return FirstError(read);
   const auto again = ReadModelFile(o.input, o.limits);
   return again ? FirstError(*again) : std::nullopt;
 }
 
 // The first operator set of ONNX with scales along an axis, and with integers of 4 bits.
-int64_t LeastOpset(const ConvertOptions& o) {
+int64_t LeastOpset(const ConvertJob& o) {
   if (!o.quantize) return 0;
-  return o.quantize->weights_only && o.quantize->options.type == DType::kI4 ? 21 : 13;
+  return o.quantize->form.starts_with("weights-int4") ? 21 : 13;
 }
 
-Result<ImportedModel> ImportForConversion(const ReadModel& read, const ConvertOptions& o,
+Result<ImportedModel> ImportForConversion(const ReadModel& read, const ConvertJob& o,
                                           InputSettings inputs) {
   inputs.states = o.states ? StatePorts::kAll : StatePorts::kResources;
   return ImportWith(read, inputs, o.dequantize);
@@ -44,7 +51,7 @@ Result<ImportedModel> ImportForConversion(const ReadModel& read, const ConvertOp
 // A model that breaks a rule is written again rather than copied with its flaw; nullopt if it
 // breaks none, or if it cannot be written.
 std::optional<Conversion> WriteSound(const ReadModel& read, GraphSource from, const Format& format,
-                                     const ConvertOptions& o) {
+                                     const ConvertJob& o) {
   const auto flaw = FirstError(read);
   if (!flaw) return std::nullopt;
   from.may_copy = false;
@@ -57,26 +64,73 @@ std::optional<Conversion> WriteSound(const ReadModel& read, GraphSource from, co
   return *std::move(done);
 }
 
+bool ChangesGraph(const ConvertJob& o) {
+  return FirstOptionWith(kChangesGraph, o) != nullptr || o.hooks.edit || o.hooks.prepare ||
+         o.hooks.constants;
+}
+
+// Whether the model stays as it is unless --simplify finds a form with fewer operators.
+bool IsOnlySimplified(const ConvertJob& o) {
+  nnsuite::ConvertOptions others = o;
+  others.simplify = false;
+  constexpr unsigned kChanges = kChangesGraph | kChangesNames | kChangesFile;
+  return o.simplify && FirstOptionWith(kChanges, others) == nullptr && !o.hooks.edit &&
+         !o.hooks.prepare && !o.hooks.constants;
+}
+
 }  // namespace
 
-Error ConvertOptions::InInput(const Error& error) const {
+ExportOptions OutputOf(const ConvertJob& o) {
+  return {o.output, o.opset, o.producer_version, o.external_data, o.infer_shapes, o.frame};
+}
+
+InputSettings InputsOf(const ConvertJob& o) {
+  InputSettings inputs;
+  inputs.shapes = o.input_shapes;
+  inputs.lengths = ListLengthsOf(o.lengths);
+  inputs.batch = o.batch;
+  inputs.constants = o.hooks.constants;
+  return inputs;
+}
+
+VerifyOptions RunsOf(const ConvertJob& o) {
+  VerifyOptions runs = {o.verification, o.hooks.verify};
+  if (!runs.prepare && !o.verification.input_shapes.empty())
+    runs.prepare = [&o](Graph& source) {
+      return BindShapes(source, o.verification.input_shapes, std::nullopt);
+    };
+  return runs;
+}
+
+Result<QuantizeSettings> QuantizationOf(const ConvertJob& o, const Format& target) {
+  NN_ASSIGN(QuantizeSettings settings, QuantizeSettingsOf(*o.quantize, target));
+  settings.options.keeps = NodesMatching(o.keep_float32);
+  settings.calibration.samples = o.hooks.samples;
+  return settings;
+}
+
+bool EditsGraph(const ConvertJob& o) {
+  return o.hooks.edit || !GraphEditOption(o.edits).empty();
+}
+
+Error ConvertJob::InInput(const Error& error) const {
   return input.empty() ? error : error.In(input);
 }
 
-Result<ImportedModel> ImportForConversion(const ReadModel& read, const ConvertOptions& o) {
+Result<ImportedModel> ImportForConversion(const ReadModel& read, const ConvertJob& o) {
   NN_RETURN_IF_ERROR(CheckSourceEffects(read, o));
-  auto imported = ImportForConversion(read, o, o.inputs);
+  auto imported = ImportForConversion(read, o, InputsOf(o));
   if (!imported) return tl::unexpected(o.InInput(imported.error()));
   return imported;
 }
 
-GraphSource SourceOf(const ReadModel& read, const ConvertOptions& o) {
+GraphSource SourceOf(const ReadModel& read, const ConvertJob& o) {
   GraphSource from;
   from.format = read.format;
   from.holdings = HoldingsOf(read);
   if (o.simplify) from.operators = OperatorsOf(read);
   from.error = [&read, &o] { return ErrorOfSource(read, o); };
-  if (!o.edit && !o.quantize && !o.half)
+  if (!EditsGraph(o) && !o.quantize && !o.half)
     from.import_again = [&read, &o](const InputSettings& inputs) -> Result<ImportedModel> {
       if (read.model != nullptr) return ImportForConversion(read, o, inputs);
       NN_ASSIGN(const ReadModel again, ReadModelFile(o.input, o.limits));
@@ -85,36 +139,54 @@ GraphSource SourceOf(const ReadModel& read, const ConvertOptions& o) {
   return from;
 }
 
-Result<ExportOptions> OutputWithin(const ReadModel& read, const Format& format,
-                                   const ConvertOptions& o) {
-  ExportOptions output = o.output;
-  if (read.format != &format || format.frame == nullptr) return output;
+Result<ConvertJob> WithinFormat(const ReadModel& read, const Format& format, const ConvertJob& o) {
+  ConvertJob framed = o;
+  if (read.format != &format || format.frame == nullptr) return framed;
   NN_ASSIGN(ModelFrame frame, format.frame(*read.model));
-  output.frame = std::move(frame.model);
-  const bool keeps_version = o.simplify || o.half || o.quantize || o.edit;
-  if (keeps_version && output.opset == 0) output.opset = std::max(frame.opset, LeastOpset(o));
-  return output;
+  framed.frame = std::move(frame.model);
+  const bool keeps_version = o.simplify || o.half || o.quantize || EditsGraph(o);
+  if (keeps_version && framed.opset == 0) framed.opset = std::max(frame.opset, LeastOpset(o));
+  return framed;
 }
 
-Result<Conversion> ConvertModel(ReadModel read, const Format& format, const ConvertOptions& o) {
-  ConvertOptions framed = o;
-  auto output = OutputWithin(read, format, o);
-  if (!output) return tl::unexpected(o.InInput(output.error()));
-  framed.output = *std::move(output);
+Result<Conversion> ConvertModel(ReadModel read, const Format& format, const ConvertJob& o) {
+  auto framed = WithinFormat(read, format, o);
+  if (!framed) return tl::unexpected(o.InInput(framed.error()));
   GraphSource from = SourceOf(read, o);
   from.may_copy = read.format == &format && o.simplify && o.copy_unless_fewer && !o.dry_run;
   NN_ASSIGN(ImportedModel imported, ImportForConversion(read, o));
   if (!from.may_copy && !o.edited) Release(read, o.input);
-  NN_ASSIGN(Conversion done, ConvertGraph(std::move(imported), from, format, framed));
+  NN_ASSIGN(Conversion done, ConvertGraph(std::move(imported), from, format, *framed));
   if (!from.may_copy || done.written || !done.unsupported.empty() || done.verification) return done;
-  if (auto sound = WriteSound(read, from, format, framed)) return *std::move(sound);
+  if (auto sound = WriteSound(read, from, format, *framed)) return *std::move(sound);
   NN_ASSIGN(done, CopyModel(read, o));
   done.operators = OperatorCount{from.operators, from.operators};
   done.copied = true;
   return done;
 }
 
-Result<Conversion> ConvertFile(const Format& format, const ConvertOptions& o) {
+bool IsCopy(const ReadModel& read, const Format& format, const ConvertJob& o) {
+  return read.format == &format && !ChangesGraph(o);
+}
+
+Result<Conversion> ConvertOrCopy(ReadModel read, const Format& format, ConvertJob o) {
+  if (!IsCopy(read, format, o)) {
+    o.copy_unless_fewer = IsOnlySimplified(o);
+    return ConvertModel(std::move(read), format, o);
+  }
+  NN_RETURN_IF_ERROR(CheckSourceEffects(read, o));
+  const auto copy = [&]() -> Result<Conversion> {
+    if (o.renamed_inputs.empty() && o.renamed_outputs.empty()) return CopyModel(read, o);
+    NN_ASSIGN(const PortNames names, read.format->port_names(*read.model));
+    NN_ASSIGN(const PortNames renamed, NewNames(o, names));
+    return RenameModel(read, renamed, o);
+  };
+  NN_ASSIGN(Conversion done, copy());
+  done.copy = true;
+  return done;
+}
+
+Result<Conversion> ConvertFile(const Format& format, const ConvertJob& o) {
   NN_ASSIGN(ReadModel read, ReadModelFile(o.input, o.limits));
   return ConvertModel(std::move(read), format, o);
 }

@@ -3,10 +3,10 @@
 // them, and runs both models on the same inputs. Nothing at the target changes before all of this
 // succeeded.
 //
-//   ConvertOptions options;
-//   options.input = "model.onnx";
-//   options.output.path = "model.tflite";
-//   NN_ASSIGN(const Conversion done, ConvertFile(*FindFormat("tflite"), options));
+//   ConvertJob job;
+//   job.input = "model.onnx";
+//   job.output = "model.tflite";
+//   NN_ASSIGN(const Conversion done, ConvertFile(*FindFormat("tflite"), job));
 //   if (!done.written) ...  // see done.unsupported and done.verification
 //
 // Messages of errors name the options of nnconvert that help.
@@ -14,6 +14,8 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -35,74 +37,55 @@
 
 namespace nn {
 
-// The largest ConvertOptions::unroll.
-inline constexpr int64_t kMaxUnroll = 65536;
-
-struct ConvertOptions {
-  // The path of the source, also for messages; "-" is standard input.
-  std::string input;
-  ReadLimits limits;  // of the source
-  // Shapes that `prepare` will bind, and inputs that become constants: they may decide about
-  // control flow.
-  InputSettings inputs;
-  ExportOptions output;  // the path may be "-", standard output
-  // Edits the imported graph before everything else (passes/interface/edits.h). The edited graph is
-  // compared with the imported one; Conversion::source describes the edited one. Within a format,
-  // its version stays. Null: no edit.
+// What the caller of a conversion does in it. Callbacks are called on the calling thread.
+struct ConvertHooks {
+  // Edits the imported graph as ConvertOptions::edits do (passes/interface/edits.h), in their
+  // place. The edited graph is compared with the imported one; Conversion::source describes the
+  // edited one. Null: no edit but those.
   std::function<Result<std::vector<GraphEdit>>(Graph&)> edit = nullptr;
-  // Changes the graph before it is legalized: binds shapes (passes/core/ports.h), renames
-  // inputs and outputs, which all have names by then (NamePorts), applies passes. The written model
-  // is compared with the changed graph. Null: no change.
+  // Changes the graph before it is legalized, after PreparePorts(). All inputs and outputs have
+  // names by then. The written model is compared with the changed graph. Null: no change.
   std::function<Status(Graph&)> prepare = nullptr;
-  // Folds batch normalizations into the convolutions before them (FoldBatchNorms), which rounds
-  // differently. The verification compares with the unfolded model.
-  bool fold_batch_norm = false;
-  // Fuses idioms (passes/idioms/idioms.h) wherever the target has the operator; without it, only
-  // where the target lacks an operator of the idiom.
-  bool fuse = false;
-  // Removes redundant operators (passes/simplify/simplify.h), which changes no bit of a result: if
-  // it is all that changes a model in its own format, each output must keep its bits. Within a
-  // format, its version stays.
-  bool simplify = false;
-  // With `simplify`, within a format: a model that would not have fewer operators is copied
-  // instead, unless it breaks a rule of its format. For callers whose other options change nothing.
-  bool copy_unless_fewer = false;
-  // With `simplify`: also what rounds differently, `fold_batch_norm` and `fuse`; outputs may differ
-  // within the tolerance.
-  bool allow_rounding = false;
-  // Turns a quantized model into a float one (Dequantize() in passes/qdq/qdq.h) after `prepare`.
-  // The written model is verified against the float model, and that is compared with the quantized
-  // one (Verification::quantized).
-  bool dequantize = false;
-  // Computes in float32 what the model computes in f16, bf16 or f64 (passes/types/float32.h).
-  // Compared as with `dequantize`.
-  bool float32 = false;
-  // Stores weights, and computes, in 16 bits (passes/types/half.h). Operators whose numbers are out
-  // of range in a run of the verification stay in float32. Within a format, its version stays. The
-  // written model is verified against the changed graph, and that is compared with the model as
-  // with `dequantize`. Formats that compute in float32 only take `weights_only`.
-  std::optional<HalfOptions> half = std::nullopt;
-  // Stores weights, or computes, with integers of 8 bits or less. Verified and compared as with
-  // `half`.
-  std::optional<QuantizeSettings> quantize = std::nullopt;
-  // Recurrent layers that the format lacks are written step by step if they have at most this many
-  // steps, 1 to kMaxUnroll, and a number of steps that the inputs leave open is set to it
-  // (convert/edits/layer_steps.h). Nullopt: up to kMaxUnrolledSteps, and open numbers stay.
-  std::optional<int64_t> unroll = std::nullopt;
-  // The states of layers become inputs and outputs, and so do resource variables, as in other
-  // formats. Without it, layers begin each run with their initial values.
-  bool states = false;
-  // The source is a changed model, which the file at `input` does not have.
-  bool edited = false;
-  bool dry_run = false;  // exports the model, but writes, validates and runs nothing
-  bool verify = true;    // whether to run both models
-  VerifyOptions verification;
+  // Contents for ConvertOptions::fixed_inputs (InputSettings::constants), which depend on the
+  // graph. Null: none.
+  std::function<Result<std::map<size_t, Tensor>>(const Graph&)> constants = nullptr;
+  // The samples of a quantization (CalibrationOptions::samples). Null: QuantizeOptions::seeded.
+  std::function<Status(const Graph&, const std::function<Status(VerifyInputs)>&)> samples = nullptr;
+  VerifyHooks verify = {};
   OtherName other_name = nullptr;  // null: not reported
   WriteProgress write_progress = nullptr;
+};
+
+// A conversion: the options, the paths, and what the caller does. The tensors of the options (the
+// contents of fixed inputs, the samples of a quantization, the inputs of a verification) have the
+// type of the interface, so that the hooks hand them on.
+struct ConvertJob : nnsuite::ConvertOptions {
+  // The path of the source, also for messages; "-" is standard input.
+  std::string input = {};
+  std::string output = {};  // "-" is standard output
+  std::string producer_version = {};
+  // The source is a changed model, which the file at `input` does not have.
+  bool edited = false;
+  // With `simplify`, within a format: a model that would not have fewer operators is copied
+  // instead, unless it breaks a rule of its format. For jobs whose other options change nothing.
+  bool copy_unless_fewer = false;
+  // ExportOptions::frame; WithinFormat() sets it.
+  std::shared_ptr<const NativeModel> frame = nullptr;
+  ConvertHooks hooks = {};
 
   // The error, with the path of the source.
   Error InInput(const Error& error) const;
 };
+
+// The parts of a job as the steps of a conversion take them. They refer to the job.
+ExportOptions OutputOf(const ConvertJob& job);
+InputSettings InputsOf(const ConvertJob& job);
+VerifyOptions RunsOf(const ConvertJob& job);
+// Of a job with ConvertOptions::quantize.
+Result<QuantizeSettings> QuantizationOf(const ConvertJob& job, const Format& target);
+
+// Whether ConvertOptions::edits or the hook edits the imported graph.
+bool EditsGraph(const ConvertJob& job);
 
 // What ConvertGraph() is told of the file that its graph is from; by default, there is none.
 struct GraphSource {
@@ -113,9 +96,9 @@ struct GraphSource {
   bool may_copy = false;
   // May be called on another thread, while the caller waits.
   SourceError error = [] { return std::optional<Finding>(); };
-  // Imports the file with other settings than ConvertOptions::inputs, for remedies that may let the
-  // import do what it could not. Null: not possible, or something besides ConvertOptions::prepare
-  // changes the graph.
+  // Imports the file with other settings than InputsOf() the job, for remedies that may let the
+  // import do what it could not. Null: not possible, or something besides PreparePorts() changes
+  // the graph.
   std::function<Result<ImportedModel>(const InputSettings&)> import_again = nullptr;
 };
 
@@ -130,8 +113,7 @@ struct AppliedRewrite {
   uint64_t count = 0;
 };
 
-// A state that the application keeps, by the names of its input and output before
-// ConvertOptions::prepare.
+// A state that the application keeps, by the names of its input and output before PreparePorts().
 struct PassedState {
   std::string name, input, output;
   // What the input is before the first run, in the type and axes that are written: one number for
@@ -172,7 +154,8 @@ struct Conversion {
   std::vector<std::string> out_of_range;  // operators that stay in float32 for that reason
   std::optional<QuantizeOutcome> quantize;
   uint64_t bytes_before = 0;                 // of the files of the source, if it is quantized
-  bool copied = false;                       // for ConvertOptions::copy_unless_fewer
+  bool copied = false;                       // for ConvertJob::copy_unless_fewer
+  bool copy = false;                         // the model was not imported (ConvertOrCopy())
   int batch_norms_folded = 0;                // into convolutions
   int64_t batch_norms_lowered = 0;           // to product and sum
   int64_t batch_norms_foldable = 0;          // that ConvertOptions::fold_batch_norm would fold
@@ -192,39 +175,45 @@ struct Conversion {
 //
 // Callbacks are called on the calling thread. May be called concurrently, even for the same target,
 // which then has the files of one of the conversions.
-Result<Conversion> ConvertFile(const Format& format, const ConvertOptions& options);
+Result<Conversion> ConvertFile(const Format& format, const ConvertJob& job);
 
-// The same for a model that was read from `options.input`. If that is a regular file or a folder,
-// the model is freed after its import, and read again with `options.limits` if the written model
+// The same for a model that was read from `job.input`. If that is a regular file or a folder,
+// the model is freed after its import, and read again with `job.limits` if the written model
 // has a flaw. If `input` is empty, messages have no path.
-Result<Conversion> ConvertModel(ReadModel model, const Format& format,
-                                const ConvertOptions& options);
+Result<Conversion> ConvertModel(ReadModel model, const Format& format, const ConvertJob& job);
+
+// Whether nothing but names and the form of the file changes, and ConvertOptions::rewrite is not
+// set: the model need not be imported.
+bool IsCopy(const ReadModel& model, const Format& format, const ConvertJob& job);
+// ConvertModel(), but CopyModel() or RenameModel() if IsCopy(). A model that is only simplified is
+// copied if it would not have fewer operators.
+Result<Conversion> ConvertOrCopy(ReadModel model, const Format& format, ConvertJob job);
 
 // The graph of a model, as the options require it. kUsage for options that ask for what the model
 // of the file has (CheckSourceEffects()).
-Result<ImportedModel> ImportForConversion(const ReadModel& model, const ConvertOptions& options);
+Result<ImportedModel> ImportForConversion(const ReadModel& model, const ConvertJob& job);
 // Both must outlive the result. The model may be freed: it is read again if need be.
-GraphSource SourceOf(const ReadModel& model, const ConvertOptions& options);
-// ConvertOptions::output; with the frame of the model if `format` is its own, and with its version
-// if the options keep it. Errors are those of Format::frame.
-Result<ExportOptions> OutputWithin(const ReadModel& model, const Format& format,
-                                   const ConvertOptions& options);
+GraphSource SourceOf(const ReadModel& model, const ConvertJob& job);
+// The job; with the frame of the model if `format` is its own, and with its version if the options
+// keep it. Errors are those of Format::frame.
+Result<ConvertJob> WithinFormat(const ReadModel& model, const Format& format,
+                                const ConvertJob& job);
 
-// The same for a graph. The options `input`, `inputs` and `limits` do not apply.
+// The same for a graph. `input`, `limits` and the contents of fixed inputs do not apply.
 Result<Conversion> ConvertGraph(ImportedModel imported, const GraphSource& from,
-                                const Format& format, const ConvertOptions& options);
+                                const Format& format, const ConvertJob& job);
 
-// Copies a model that was read from `options.input`: writes it in its own format, without importing
-// or verifying it (Format::save). With ExportOptions::value_info, the copy is read and checked
-// again, as is a copy of an edited model. Of the options, only `output`, `edited`, `limits`,
-// `dry_run` and `other_name` apply,
-// and of the result, only `written`.
-Result<Conversion> CopyModel(const ReadModel& model, const ConvertOptions& options);
+// Copies a model that was read from `job.input`: writes it in its own format, without importing
+// or verifying it (Format::save). With ConvertOptions::infer_shapes, the copy is read and checked
+// again, as is a copy of an edited model. Of the job, only `output`, `external_data`,
+// `infer_shapes`, `edited`, `limits`, `dry_run` and the hooks about files apply, and of the result,
+// only `written`.
+Result<Conversion> CopyModel(const ReadModel& model, const ConvertJob& job);
 
 // The same with other names for the inputs and outputs (Format::rename), in the order of
-// Format::port_names. The written model is read again with `options.limits`: kUsage if it breaks a
+// Format::port_names. The written model is read again with `job.limits`: kUsage if it breaks a
 // rule of its format and the source breaks none, as with a name that the format does not allow.
 Result<Conversion> RenameModel(const ReadModel& model, const PortNames& names,
-                               const ConvertOptions& options);
+                               const ConvertJob& job);
 
 }  // namespace nn

@@ -16,9 +16,13 @@
 #include "base/file/staging.h"
 #include "base/thread_pool.h"
 #include "convert/convert.h"
+#include "convert/convert_options.h"
 #include "convert/edits/edits.h"
+#include "convert/edits/graph_edits.h"
 #include "convert/edits/kept_states.h"
 #include "convert/edits/layer_steps.h"
+#include "convert/edits/node_pattern.h"
+#include "convert/edits/port_options.h"
 #include "convert/place/place_model.h"
 #include "convert/place/staged_model.h"
 #include "convert/place/written.h"
@@ -44,11 +48,11 @@ int64_t CountOf(const Graph& graph, std::string_view op) {
 
 // Applies ConvertOptions::fuse; the number of idioms that are fused for its sake: those that the
 // target lacks are fused without it.
-Result<uint64_t> FuseIdioms(Graph& graph, const Format& format, const ConvertOptions& o,
+Result<uint64_t> FuseIdioms(Graph& graph, const Format& format, const ConvertJob& o,
                             RewriteCounts& rewrites) {
   if (!o.fuse && !o.allow_rounding) return 0;
   NN_RETURN_IF_ERROR(FoldConstants(graph));
-  const auto is_one = [&](const Node& node) { return IsOneOperator(node, format, o.output.opset); };
+  const auto is_one = [&](const Node& node) { return IsOneOperator(node, format, o.opset); };
   NN_RETURN_IF_ERROR(FuseIdiomsFor(*format.target, graph, IdiomScope::kLacked, &rewrites));
   RewriteCounts more;
   NN_RETURN_IF_ERROR(FuseIdiomsFor(*format.target, graph, IdiomScope::kAll, &more, is_one));
@@ -60,7 +64,7 @@ Result<uint64_t> FuseIdioms(Graph& graph, const Format& format, const ConvertOpt
   return fused;
 }
 
-Result<int> FoldNorms(Graph& graph, const ConvertOptions& o) {
+Result<int> FoldNorms(Graph& graph, const ConvertJob& o) {
   if (!o.fold_batch_norm && !o.allow_rounding) return 0;
   return FoldBatchNorms(graph);
 }
@@ -80,7 +84,7 @@ void AddRewrites(const RewriteCounts& rewrites, Conversion& out) {
 
 // Simplifies, fuses and folds before numbers get fewer bits: afterwards, conversions between the
 // types separate the operators.
-Status ReduceBeforeRounding(Graph& graph, const Format& format, const ConvertOptions& o,
+Status ReduceBeforeRounding(Graph& graph, const Format& format, const ConvertJob& o,
                             uint64_t& fused, Conversion& out) {
   RewriteCounts rewrites;
   // Weights that the source stores in 16 bits are constants for what follows.
@@ -93,12 +97,12 @@ Status ReduceBeforeRounding(Graph& graph, const Format& format, const ConvertOpt
 }
 
 // Legalizes the graph for the format and collects the unsupported nodes, those of the import first.
-Status Fit(Graph& graph, const Format& format, const ConvertOptions& o, InterfaceAxes& axes,
+Status Fit(Graph& graph, const Format& format, const ConvertJob& o, InterfaceAxes& axes,
            uint64_t& fused, Conversion& out) {
   RewriteCounts rewrites;
   NN_ASSIGN(const uint64_t more, FuseIdioms(graph, format, o, rewrites));
   fused += more;
-  if (format.lower != nullptr) NN_RETURN_IF_ERROR(format.lower(graph, o.output, &rewrites));
+  if (format.lower != nullptr) NN_RETURN_IF_ERROR(format.lower(graph, OutputOf(o), &rewrites));
   if (o.unroll) NN_RETURN_IF_ERROR(UnrollLayers(graph, *format.target, *o.unroll, rewrites));
   bool is_legal = false;
   if (o.simplify) {
@@ -194,7 +198,7 @@ bool IsOnlyListed(const Graph& graph, const Format& format) {
 
 // kUsage for an option about what the source does not have: types, states, layers, operators.
 // Those that were not imported may have it.
-Status CheckSourceOptions(const Graph& source, const ConvertOptions& o, const Conversion& out) {
+Status CheckSourceOptions(const Graph& source, const ConvertJob& o, const Conversion& out) {
   if (!out.unsupported.empty()) return {};
   if (o.dequantize && out.hybrids == 0 && !IsQuantized(source) && !HasBlocks(source))
     return UsageError("--dequantize has no effect: the model is not quantized");
@@ -206,9 +210,7 @@ Status CheckSourceOptions(const Graph& source, const ConvertOptions& o, const Co
   const auto is_layer = [](const Node& n) { return n.op().category == Category::kRecurrent; };
   if (o.unroll && CountNodes(source, is_layer) == 0)
     return UsageError("--unroll has no effect: the model has no recurrent layers");
-  std::function<bool(const Node&)> keeps;
-  if (o.half) keeps = o.half->keeps;
-  if (o.quantize) keeps = o.quantize->options.keeps;
+  const auto keeps = NodesMatching(o.keep_float32);
   if (keeps && CountNodes(source, keeps) == 0)
     return UsageError(
         "--keep-float32 has no effect: no operator of the model has such a name, output or type");
@@ -216,7 +218,7 @@ Status CheckSourceOptions(const Graph& source, const ConvertOptions& o, const Co
 }
 
 // kUsage for an option that should have changed operators, and did not.
-Status CheckReductions(const ConvertOptions& o, uint64_t fused, const Conversion& out) {
+Status CheckReductions(const ConvertJob& o, uint64_t fused, const Conversion& out) {
   if (o.fold_batch_norm && out.batch_norms_folded == 0)
     return UsageError(
         "--fold-batch-norm has no effect: no batch normalization follows a convolution alone, with "
@@ -234,14 +236,29 @@ tl::unexpected<Error> WithRemedy(const Error& error, const std::string& remedy) 
   return UnsupportedError("{}; {}", error.message(), remedy);
 }
 
-// Applies ConvertOptions::edit; false if the edited graph computes something else, or if it cannot
+// The model that ConvertOptions::edits apply to; a graph is one of the target.
+ModelToEdit Edited(const GraphSource& from, const Format& format, const ConvertJob& o) {
+  ModelToEdit model = {from.format == nullptr ? format : *from.format,
+                       o.input,
+                       o.input_shapes,
+                       o.batch,
+                       o.limits,
+                       {}};
+  model.verification.limits = o.verification.limits;
+  model.verification.threads = o.verification.threads;
+  return model;
+}
+
+// Applies ConvertOptions::edits; false if the edited graph computes something else, or if it cannot
 // be edited because operators are unsupported.
-Result<bool> EditSource(Graph& source, const Format& format, const ConvertOptions& o,
-                        Conversion& out) {
+Result<bool> EditSource(Graph& source, const GraphSource& from, const Format& format,
+                        const ConvertJob& o, Conversion& out) {
   std::optional<Graph> before;
   if (o.verify && !o.dry_run && out.unsupported.empty() && !IsOnlyListed(source, format))
     before = source.Clone();
-  const Result<std::vector<GraphEdit>> edits = o.edit(source);
+  const Result<std::vector<GraphEdit>> edits =
+      o.hooks.edit ? o.hooks.edit(source)
+                   : ApplyGraphEdits(o.edits, Edited(from, format, o), source);
   if (!edits) {
     NN_RETURN_IF_ERROR(LeaveUnchecked(edits.error(), out));
     return false;
@@ -250,7 +267,7 @@ Result<bool> EditSource(Graph& source, const Format& format, const ConvertOption
   for (const GraphEdit& edit : *edits)
     out.edits.insert(out.edits.end(), edit.notes.begin(), edit.notes.end());
   if (!before || edits->empty()) return true;
-  NN_ASSIGN(out.edit_verification, VerifyEdits(*edits, *before, source, o.verification));
+  NN_ASSIGN(out.edit_verification, VerifyEdits(*edits, *before, source, RunsOf(o)));
   return out.edit_verification->passed;
 }
 
@@ -284,9 +301,9 @@ Status CheckFinite(const Verification& verification, DType type) {
 }
 
 // Whether nothing that was asked for rounds.
-bool IsOnlySimplified(const ConvertOptions& o) {
+bool KeepsBits(const ConvertJob& o) {
   return o.simplify && !o.allow_rounding && !o.fuse && !o.fold_batch_norm && !o.dequantize &&
-         !o.float32 && !o.half && !o.quantize && o.output.opset == 0;
+         !o.float32 && !o.half && !o.quantize && o.opset == 0;
 }
 
 // A conversion in progress: each step leaves the graph for the next one, and what it did in the
@@ -294,7 +311,7 @@ bool IsOnlySimplified(const ConvertOptions& o) {
 class GraphConversion {
  public:
   GraphConversion(ImportedModel imported, const GraphSource& from, const Format& format,
-                  const ConvertOptions& o)
+                  const ConvertJob& o)
       : from_(from),
         format_(format),
         o_(o),
@@ -324,19 +341,20 @@ class GraphConversion {
   Result<bool> Edit() {
     NamePorts(source_);
     out_.source = InterfaceOf(source_);
-    if (!o_.edit) return true;
-    return EditSource(source_, format_, o_, out_);
+    if (!EditsGraph(o_)) return true;
+    return EditSource(source_, from_, format_, o_, out_);
   }
 
-  // Sets the states apart that the format keeps, and applies ConvertOptions::prepare.
+  // Sets the states apart that the format keeps, and applies the options about ports.
   Status Prepare() {
-    if (o_.output.frame != nullptr && !o_.states) kept_ = TakeKeptStates(source_, states_);
+    if (o_.frame != nullptr && !o_.states) kept_ = TakeKeptStates(source_, states_);
     out_.source = WithoutStates(InterfaceOf(source_), kept_.size());
     passed_ = PassedStates(source_, std::move(states_));
     for (const auto& [s, type] : passed_) out_.states.push_back({s.name, s.input, s.output});
     out_.random_nodes = CountNodes(source_, IsRandom);
     names_ = NamesOf(source_.inputs());
-    if (o_.prepare) NN_RETURN_IF_ERROR(o_.prepare(source_));
+    NN_RETURN_IF_ERROR(PreparePorts(source_, o_));
+    if (o_.hooks.prepare) NN_RETURN_IF_ERROR(o_.hooks.prepare(source_));
     return CheckSourceOptions(source_, o_, out_);
   }
 
@@ -364,8 +382,9 @@ class GraphConversion {
     NN_RETURN_IF_ERROR(ReduceBeforeRounding(source_, format_, o_, fused_, out_));
     if (o_.half) NN_RETURN_IF_ERROR(HalveSource(source_, format_, o_, out_));
     if (o_.quantize) {
+      NN_ASSIGN(quantization_, QuantizationOf(o_, format_));
       NN_ASSIGN(out_.quantize,
-                QuantizeSource(source_, *format_.target, *o_.quantize, o_.verification, runs_));
+                QuantizeSource(source_, *format_.target, quantization_, verification_, runs_));
     }
     return true;
   }
@@ -391,8 +410,8 @@ class GraphConversion {
     }
     NN_RETURN_IF_ERROR(CheckReductions(o_, fused_, out_));
     NN_RETURN_IF_ERROR(StoreNarrowWeights(fitted_, *format_.target, narrow));
-    if (o_.half) NN_RETURN_IF_ERROR(CheckHalved(fitted_, format_, *o_.half));
-    output_ = WithPlainNames(o_.output);
+    if (o_.half) NN_RETURN_IF_ERROR(CheckHalved(fitted_, format_, {*o_.half}));
+    output_ = WithPlainNames(OutputOf(o_));
     if (!kept_.empty()) {
       NN_ASSIGN(output_.frame, FrameWithStates(output_.frame, kept_, fitted_, axes_, written_));
     }
@@ -447,7 +466,7 @@ class GraphConversion {
       if (!image && has_source_ && image.error().code() == ErrorCode::kUnsupported)
         return WithRemedy(image.error(), RemedyFor(1));
       if (image && packs_weights)
-        NN_RETURN_IF_ERROR(CheckPacked(fitted_, *image, format_, *o_.quantize));
+        NN_RETURN_IF_ERROR(CheckPacked(fitted_, *image, format_, quantization_));
       return image;
     };
     if (o_.dry_run) {
@@ -455,7 +474,8 @@ class GraphConversion {
       return from_.holdings.empty() ? Status() : AccountUnplaced(image);
     }
     const auto is_sound = [&](const StagedModel& staged) { return IsSound(staged); };
-    NN_ASSIGN(out_.written, PlaceModel(make, output_, is_sound, o_.other_name, o_.write_progress));
+    NN_ASSIGN(out_.written,
+              PlaceModel(make, output_, is_sound, o_.hooks.other_name, o_.hooks.write_progress));
     return {};
   }
 
@@ -518,8 +538,8 @@ class GraphConversion {
       out_.converted = WithoutStates(InterfaceOf(imported.graph), written_.size());
       return std::move(imported.graph);
     };
-    auto verification = VerifyConversion(std::move(source), import_converted, axes_,
-                                         o_.verification, std::move(unchanged));
+    auto verification = VerifyConversion(std::move(source), import_converted, axes_, verification_,
+                                         std::move(unchanged));
     // A flaw of the written model is reported first, as if it had been looked for first.
     NN_RETURN_IF_ERROR(check.Finish());
     if (!verification && !is_imported) NN_RETURN_IF_ERROR(import_converted());
@@ -527,7 +547,7 @@ class GraphConversion {
     if (o_.half) NN_RETURN_IF_ERROR(CheckFinite(*out_.verification, o_.half->type));
     bool& passed = out_.verification->passed;
     // Another format, version or arithmetic may round.
-    if (from_.format == &format_ && IsOnlySimplified(o_))
+    if (from_.format == &format_ && KeepsBits(o_))
       passed = passed && std::ranges::all_of(out_.verification->outputs, [](const OutputDrift& d) {
                  return d.worst.identical;
                });
@@ -536,8 +556,10 @@ class GraphConversion {
 
   const GraphSource& from_;
   const Format& format_;
-  const ConvertOptions& o_;
-  const bool runs_;  // the models run
+  const ConvertJob& o_;
+  const VerifyOptions verification_ = RunsOf(o_);
+  const bool runs_;                // the models run
+  QuantizeSettings quantization_;  // for ConvertOptions::quantize
   Graph source_;
   std::optional<Graph> unchanged_;          // before ChangeNumbers()
   std::vector<ModelState> states_;          // of the source, until Prepare()
@@ -557,9 +579,8 @@ class GraphConversion {
 }  // namespace
 
 Result<Conversion> ConvertGraph(ImportedModel imported, const GraphSource& from,
-                                const Format& format, const ConvertOptions& o) {
-  if (o.unroll && (*o.unroll < 1 || *o.unroll > kMaxUnroll))
-    return UsageError("{} steps cannot be unrolled, only 1 to {}", *o.unroll, kMaxUnroll);
+                                const Format& format, const ConvertJob& o) {
+  NN_RETURN_IF_ERROR(CheckConvertOptions(o, format));
   return GraphConversion(std::move(imported), from, format, o).Run();
 }
 

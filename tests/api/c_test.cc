@@ -158,6 +158,8 @@ TEST_CASE("C: functions with codes name the argument that is NULL") {
       nnsuite_options_set_text(nullptr, nullptr, nullptr, nullptr),
       nnsuite_options_set_shape(nullptr, nullptr, nullptr, 1, nullptr),
       nnsuite_options_add_sample(nullptr, nullptr, 1, nullptr),
+      nnsuite_options_add_verify_inputs(nullptr, nullptr, 1, nullptr),
+      nnsuite_options_set_fixed_input(nullptr, nullptr, nullptr, nullptr),
       nnsuite_open_memory(nullptr, 1, nullptr, nullptr, nullptr, nullptr, model.out(), nullptr),
       nnsuite_inspect(nullptr, nullptr, json.out(), nullptr),
       nnsuite_inspect(nullptr, nullptr, nullptr, nullptr),
@@ -332,6 +334,18 @@ TEST_CASE("c: conversions and edits report what they do") {
   Set(graph, "connect", "a=b");
   CHECK(nnsuite_convert(model, changed.c_str(), graph, json.out(), error.out()) == NNSUITE_USAGE);
   CHECK(MessageOf(error) == "--connect requires --merge");
+
+  COptions names;
+  REQUIRE(nnsuite_options_create(names.out(), nullptr) == NNSUITE_OK);
+  Set(names, "rename-input", "image=picture");
+  Set(names, "verify-shape", "picture:2,3,32,32");
+  CHECK_MESSAGE(
+      nnsuite_convert(model, changed.c_str(), names, json.out(), error.out()) == NNSUITE_OK,
+      MessageOf(error));
+  CHECK(Has(static_cast<char*>(json), "\"picture\""));
+  Set(names, "weights-only", 1);
+  CHECK(nnsuite_convert(model, changed.c_str(), names, json.out(), error.out()) == NNSUITE_USAGE);
+  CHECK(MessageOf(error) == "the option \"weights-only\" requires \"fp16\" or \"bf16\"");
 
   COptions edit;
   REQUIRE(nnsuite_options_create(edit.out(), nullptr) == NNSUITE_OK);

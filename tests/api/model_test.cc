@@ -11,6 +11,8 @@
 #include <cstdio>
 #include <fstream>
 #include <iterator>
+#include <span>
+#include <string>
 #include <string_view>
 
 #include "support.h"
@@ -244,6 +246,65 @@ TEST_CASE("api: conversions with edits of the graph") {
   CHECK(ConvertModel(model, path, options).error().message() == "--connect requires --merge");
   options = {.batch = 2, .edits = {.batch = "N"}};
   CHECK(ConvertModel(model, path, options).error().code() == ErrorCode::kUsage);
+}
+
+TEST_CASE("api: conversions that rename, clip and copy") {
+  const TestFolder folder;
+  const std::string path = folder / "m.onnx";
+  const Model model = Take(Model::Read(Golden("cnn.onnx")));
+  // Within a format, nothing is imported unless something but names changes.
+  const Conversion copied = Take(ConvertModel(model, path));
+  CHECK(Contains(copied.report, "\"copy\": true"));
+  CHECK(!copied.verification);
+  CHECK(Take(ConvertModel(model, path, {.rewrite = true})).verification.has_value());
+  const Conversion renamed = Take(ConvertModel(model, path, {.renamed_inputs = {"image=picture"}}));
+  CHECK(Contains(renamed.report, "\"renamed\": true"));
+  CHECK(Take(Take(Model::Read(path)).Import()).inputs()[0].name == "picture");
+  CHECK(ConvertModel(model, path, {.renamed_inputs = {"picture=image"}}).error().code() ==
+        ErrorCode::kUsage);
+  CHECK(Take(ConvertModel(model, path, {.infer_shapes = true})).written.has_value());
+
+  const Conversion clipped =
+      Take(ConvertModel(model, folder / "m.tflite",
+                        {.clipped_inputs = {"image=0,1"}, .renamed_inputs = {"image=picture"}}));
+  REQUIRE(clipped.verification.has_value());
+  CHECK(clipped.verification->passed);
+  CHECK(Take(Take(Model::Read(folder / "m.tflite")).Import()).inputs()[0].name == "picture");
+  CHECK(ConvertModel(model, path, {.clipped_inputs = {"image=1"}}).error().code() ==
+        ErrorCode::kUsage);
+}
+
+TEST_CASE("api: contents of inputs that become constants, and of a verification") {
+  constexpr std::string_view kSum = R"(ir_version: 8
+opset_import { version: 13 }
+graph { name: "g"
+  node { op_type: "Add" input: "x" input: "k" output: "y" }
+  input { name: "x" type { tensor_type { elem_type: 1 shape { dim { dim_value: 2 } } } } }
+  input { name: "k" type { tensor_type { elem_type: 1 shape { dim { dim_value: 2 } } } } }
+  output { name: "y" type { tensor_type { elem_type: 1 shape { dim { dim_value: 2 } } } } }
+})";
+  const TestFolder folder;
+  const std::string path = folder / "m.tflite";
+  const Model model = Take(Model::FromBytes(std::as_bytes(std::span(kSum)), "m.textproto"));
+  const Tensor two = Take(Tensor::Of<float>({2}, std::vector<float>{1, 2}));
+  const Tensor three = Take(Tensor::Of<float>({3}, std::vector<float>{1, 2, 3}));
+  ConvertOptions options = {.fixed_inputs = {{"k", two}}};
+  options.verification.inputs = {{two}, {two}};
+  const Conversion done = Take(ConvertModel(model, path, options));
+  REQUIRE(done.verification.has_value());
+  CHECK(done.verification->passed);
+  CHECK(done.verification->seeds.empty());
+  CHECK(Take(Take(Model::Read(path)).Import()).inputs().size() == 1);
+
+  CHECK(ConvertModel(model, path, {.fixed_inputs = {{"k", three}}}).error().code() ==
+        ErrorCode::kUsage);
+  CHECK(ConvertModel(model, path, {.fixed_inputs = {{"none", two}}}).error().code() ==
+        ErrorCode::kUsage);
+  options.verification.inputs = {{two, two}};
+  CHECK(ConvertModel(model, path, options).error().code() == ErrorCode::kUsage);
+  const Graph graph = Take(model.Import());
+  CHECK(WriteGraph(graph, path, {.fixed_inputs = {{"k", two}}}).error().code() ==
+        ErrorCode::kUsage);
 }
 
 TEST_CASE("api: shapes of the inputs are set by the import") {

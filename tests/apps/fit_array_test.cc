@@ -5,8 +5,8 @@
 #include <cmath>
 #include <limits>
 
-#include "apps/common/ports/port_finder.h"
 #include "apps/program.h"
+#include "convert/edits/port_finder.h"
 #include "ir/text/text.h"
 #include "tensorio/literal.h"
 
@@ -213,7 +213,7 @@ TEST_CASE("arrays: axes of size 1 are added and removed") {
 }
 
 TEST_CASE("names: exact ones, forms of TensorFlow and of files, positions") {
-  const app::PortFinder finder(
+  const PortFinder finder(
       {"x", "serving_default_ids:0", "a/b.c", "s:0", "s:1", "in_1:0", "import/t", "y=z:0"}, {"in"});
   const auto find = [&](std::string_view name) -> int {
     const auto port = finder.Find(name);
@@ -268,7 +268,7 @@ TEST_CASE("names: exact ones, forms of TensorFlow and of files, positions") {
   CHECK(Contains(split("in_1=1").error().message(), "could be any of"));
   CHECK(Contains(split("x").error().message(), "expected NAME=VALUE"));
   // Names that differ only in what is ignored.
-  const app::PortFinder twins(std::vector<std::string>{"u:0", "serving_default_u"}, {"out"});
+  const PortFinder twins(std::vector<std::string>{"u:0", "serving_default_u"}, {"out"});
   CHECK(*twins.Find("u:0").value() == 0);
   CHECK(!twins.Find("u").has_value());
 }

@@ -35,20 +35,20 @@ std::string Model(int block) {
 struct Case {
   std::string name;
   std::string output;
-  void (*set)(ConvertOptions&);
+  void (*set)(ConvertJob&);
   int block = 16;
   bool stays = true;
 };
 
 const Case kCases[] = {
-    {"rewritten", "o.onnx", [](ConvertOptions&) {}},
-    {"the same set", "o.onnx", [](ConvertOptions& o) { o.output.opset = 21; }},
-    {"an older set", "o.onnx", [](ConvertOptions& o) { o.output.opset = 17; }},
-    {"fp16", "o.onnx", [](ConvertOptions& o) { o.half = HalfOptions(); }},
-    {"an older set, no product has the blocks", "o.onnx",
-     [](ConvertOptions& o) { o.output.opset = 17; }, 20, false},
-    {"dequantize", "o.onnx", [](ConvertOptions& o) { o.dequantize = true; }, 16, false},
-    {"another format", "o.tflite", [](ConvertOptions&) {}, 16, false},
+    {"rewritten", "o.onnx", [](ConvertJob&) {}},
+    {"the same set", "o.onnx", [](ConvertJob& o) { o.opset = 21; }},
+    {"an older set", "o.onnx", [](ConvertJob& o) { o.opset = 17; }},
+    {"fp16", "o.onnx", [](ConvertJob& o) { o.half = HalfOptions(); }},
+    {"an older set, no product has the blocks", "o.onnx", [](ConvertJob& o) { o.opset = 17; }, 20,
+     false},
+    {"dequantize", "o.onnx", [](ConvertJob& o) { o.dequantize = true; }, 16, false},
+    {"another format", "o.tflite", [](ConvertJob&) {}, 16, false},
 };
 
 TEST_CASE("blocks: weights in blocks stay so, or the report says that they are numbers") {
@@ -56,9 +56,9 @@ TEST_CASE("blocks: weights in blocks stay so, or the report says that they are n
     CAPTURE(c.name);
     const TempDir dir;
     WriteText(dir / "in.textproto", Model(c.block));
-    ConvertOptions o;
+    ConvertJob o;
     o.input = dir / "in.textproto";
-    o.output.path = dir / c.output;
+    o.output = dir / c.output;
     c.set(o);
     const auto done = ConvertFile(*FindFormat(c.output == "o.onnx" ? "onnx" : "tflite"), o);
     REQUIRE_MESSAGE(done.has_value(), done.error().message());

@@ -36,15 +36,15 @@ const char* const kSumAndProduct = R"(graph {
   out "product" = %product
 })";
 
-ConvertOptions FromTo(const std::string& input, const std::string& output) {
-  ConvertOptions options;
+ConvertJob FromTo(const std::string& input, const std::string& output) {
+  ConvertJob options;
   options.input = input;
-  options.output.path = output;
+  options.output = output;
   return options;
 }
 
-Conversion Done(const ConvertOptions& options) {
-  auto result = ConvertFile(*FormatOfPath(options.output.path), options);
+Conversion Done(const ConvertJob& options) {
+  auto result = ConvertFile(*FormatOfPath(options.output), options);
   REQUIRE_MESSAGE(result.has_value(), result.error().message());
   return *std::move(result);
 }
@@ -52,11 +52,11 @@ Conversion Done(const ConvertOptions& options) {
 TEST_CASE("convert: the files are in place once both models gave the same") {
   const TempDir dir;
   WriteModel(dir / "in.onnx", kWide);
-  ConvertOptions options = FromTo(dir / "in.onnx", dir / "out.tflite");
+  ConvertJob options = FromTo(dir / "in.onnx", dir / "out.tflite");
   options.verification.seed = 7;
   options.verification.runs = 2;
   std::vector<std::pair<uint64_t, uint64_t>> shown;
-  options.verification.progress = [&](uint64_t done, uint64_t total) {
+  options.hooks.verify.progress = [&](uint64_t done, uint64_t total) {
     CHECK(!Exists(dir / "out.tflite"));
     shown.emplace_back(done, total);
   };
@@ -87,13 +87,13 @@ TEST_CASE("convert: the shapes that a refusal proposes work") {
     %z = relu(%state)
     out "y" = %y
     out "z" = %z })");
-  ConvertOptions options = FromTo(dir / "in.onnx", dir / "out.tflite");
+  ConvertJob options = FromTo(dir / "in.onnx", dir / "out.tflite");
   const Conversion refused = Done(options);
   REQUIRE(refused.unsupported.size() == 1);
   CHECK_MESSAGE(refused.remedy.ends_with("--input-shape x:32,1,3 --input-shape state:2,1,2"),
                 refused.remedy);
-  options.inputs.shapes = {{"x", {32, 1, 3}}, {"state", {2, 1, 2}}};
-  options.prepare = [&](Graph& graph) { return BindInputs(graph, options.inputs.shapes); };
+  options.input_shapes = {{"x", {32, 1, 3}}, {"state", {2, 1, 2}}};
+  options.hooks.prepare = [&](Graph& graph) { return BindInputs(graph, options.input_shapes); };
   const Conversion followed = Done(options);
   for (const UnsupportedNode& u : followed.unsupported) FAIL(u.reason);
   CHECK(followed.verification->passed);
@@ -111,7 +111,7 @@ TEST_CASE("convert: recurrent layers step by step") {
         out "y" = %y }})",
                                             steps, rows, rows, op));
   };
-  ConvertOptions options = FromTo(dir / "in.onnx", dir / "out.tflite");
+  ConvertJob options = FromTo(dir / "in.onnx", dir / "out.tflite");
   const auto refusal = [&] {
     const Conversion c = Done(options);
     REQUIRE(c.unsupported.size() == 1);
@@ -143,16 +143,16 @@ TEST_CASE("convert: failed verifications and dry runs change nothing") {
   const TempDir dir;
   WriteModel(dir / "in.onnx", kSumAndProduct);
   WriteText(dir / "out.tflite", "old");
-  ConvertOptions options = FromTo(dir / "in.onnx", dir / "out.tflite");
+  ConvertJob options = FromTo(dir / "in.onnx", dir / "out.tflite");
 
-  ConvertOptions dry = options;
+  ConvertJob dry = options;
   dry.dry_run = true;
   CHECK(!Done(dry).written);
   CHECK(!Done(dry).verification);
 
   // The source's outputs are swapped after the model is written.
-  ConvertOptions drifting = options;
-  drifting.verification.prepare = [](Graph& source) -> Status {
+  ConvertJob drifting = options;
+  drifting.hooks.verify.prepare = [](Graph& source) -> Status {
     source.set_output(0, source.outputs()[1].value);
     return {};
   };
@@ -161,8 +161,8 @@ TEST_CASE("convert: failed verifications and dry runs change nothing") {
   CHECK(!refuted.verification->passed);
   CHECK(!refuted.written);
 
-  ConvertOptions failing = options;
-  failing.prepare = [](Graph&) -> Status { return ModelError("no"); };
+  ConvertJob failing = options;
+  failing.hooks.prepare = [](Graph&) -> Status { return ModelError("no"); };
   const auto failed = ConvertFile(*FindFormat("tflite"), failing);
   REQUIRE(!failed.has_value());
   CHECK(failed.error().message() == "no");
@@ -183,8 +183,8 @@ TEST_CASE("convert: failed verifications and dry runs change nothing") {
 TEST_CASE("convert: the graph may be changed before") {
   const TempDir dir;
   WriteModel(dir / "in.onnx", kWide);
-  ConvertOptions options = FromTo(dir / "in.onnx", dir / "out.onnx");
-  options.prepare = [](Graph& graph) {
+  ConvertJob options = FromTo(dir / "in.onnx", dir / "out.onnx");
+  options.hooks.prepare = [](Graph& graph) {
     graph.RenameInput(0, "image");
     return BindBatch(graph, 4);
   };
@@ -202,10 +202,10 @@ TEST_CASE("convert: an unrelated side file is kept, and the alternative name is 
   const TempDir dir;
   WriteModel(dir / "in.onnx", kWide);
   WriteText(dir / "w.bin", "mine");
-  ConvertOptions options = FromTo(dir / "in.onnx", dir / "out.onnx");
-  options.output.external_data.file = "./w.bin";
+  ConvertJob options = FromTo(dir / "in.onnx", dir / "out.onnx");
+  options.external_data.file = "./w.bin";
   std::string wanted, given;
-  options.other_name = [&](std::string_view before, std::string_view name) {
+  options.hooks.other_name = [&](std::string_view before, std::string_view name) {
     wanted = before;
     given = name;
   };
@@ -237,8 +237,8 @@ TEST_CASE("convert: threads may convert to one file at a time") {
   for (std::string& error : errors)
     threads.emplace_back([&] {
       for (int i = 0; i < 4; ++i) {
-        ConvertOptions options = FromTo(dir / "in.onnx", dir / "out.onnx");
-        options.output.external_data.file = "w.bin";
+        ConvertJob options = FromTo(dir / "in.onnx", dir / "out.onnx");
+        options.external_data.file = "w.bin";
         options.verification.threads = 1;
         const auto c = ConvertFile(*FindFormat("onnx"), options);
         error = !c ? c.error().message() : c->written ? "" : "not written";
@@ -271,15 +271,15 @@ TEST_CASE("convert: rewrites are counted by operator and name") {
   CHECK(count(c, "conv", "channels last") == 2);
   CHECK(count(c, "conv", "filter layout") == 2);
   CHECK(count(c, "relu", "maximum") == 0);
-  ConvertOptions same = FromTo(dir / "in.onnx", dir / "same.onnx");
+  ConvertJob same = FromTo(dir / "in.onnx", dir / "same.onnx");
   CHECK(Done(same).rewrites.empty());
 }
 
 TEST_CASE("convert: the interfaces and transposes of both models") {
   const TempDir dir;
   WriteModel(dir / "in.onnx", kWide);
-  ConvertOptions options = FromTo(dir / "in.onnx", dir / "out.tflite");
-  options.prepare = [](Graph& graph) { return BindBatch(graph, 2); };
+  ConvertJob options = FromTo(dir / "in.onnx", dir / "out.tflite");
+  options.hooks.prepare = [](Graph& graph) { return BindBatch(graph, 2); };
   for (const bool verify : {true, false}) {
     CAPTURE(verify);
     options.verify = verify;
@@ -299,7 +299,7 @@ TEST_CASE("convert: the interfaces and transposes of both models") {
     CHECK(c.transposes[1].reason.find("for the layout nxc of conv") == 0);
   }
   // Core ML's convolutions are channels first.
-  options.output.path = dir / "out.mlmodel";
+  options.output = dir / "out.mlmodel";
   CHECK(Done(options).transposes.empty());
   // Element types of the written file, not of the graph.
   WriteModel(dir / "index.onnx", R"(graph {
@@ -326,8 +326,8 @@ TEST_CASE("convert: operators that the requested operator set lacks are decompos
     out "y" = %y })");
   for (const int64_t opset : {0, 13, 17, 22, 23, 26}) {
     CAPTURE(opset);
-    ConvertOptions options = FromTo(dir / "in.onnx", dir / "out.onnx");
-    options.output.opset = opset;
+    ConvertJob options = FromTo(dir / "in.onnx", dir / "out.onnx");
+    options.opset = opset;
     const Conversion done = Done(options);
     CHECK(done.written.has_value());
     CHECK(done.verification->passed);
@@ -351,8 +351,8 @@ TEST_CASE("convert: the oldest operator set that is written has weights that are
   const TempDir dir;
   WriteModel(dir / "in.tflite", R"(graph {
     in %x: f32[2, 3] const %w: f32[3, 4] = seeded(1) %y = matmul(%x, %w) out "y" = %y })");
-  ConvertOptions options = FromTo(dir / "in.tflite", dir / "out.onnx");
-  options.output.opset = 7;
+  ConvertJob options = FromTo(dir / "in.tflite", dir / "out.onnx");
+  options.opset = 7;
   const Conversion done = Done(options);
   REQUIRE_MESSAGE(done.verification.has_value(), done.unsupported.size());
   CHECK(done.verification->passed);
@@ -370,13 +370,13 @@ TEST_CASE("convert: outputs get the shapes that the file does not state") {
         shape { dim { dim_value: 2 } dim { dim_param: "n" } } } } }
       output { name: "y" doc_string: "kept" type { tensor_type { elem_type: 1 } } }
     })");
-  ConvertOptions simplify = FromTo(dir / "m.textproto", dir / "o.onnx");
+  ConvertJob simplify = FromTo(dir / "m.textproto", dir / "o.onnx");
   simplify.simplify = true;
-  ConvertOptions older = FromTo(dir / "m.textproto", dir / "o.onnx");
-  older.output.opset = 13;
-  ConvertOptions half = FromTo(dir / "m.textproto", dir / "o.onnx");
+  ConvertJob older = FromTo(dir / "m.textproto", dir / "o.onnx");
+  older.opset = 13;
+  ConvertJob half = FromTo(dir / "m.textproto", dir / "o.onnx");
   half.half.emplace();
-  for (const ConvertOptions& options : {simplify, older, half}) {
+  for (const ConvertJob& options : {simplify, older, half}) {
     const Conversion done = Done(options);
     CHECK(done.written.has_value());
     const auto read = ReadModelFile(dir / "o.onnx");
@@ -389,7 +389,7 @@ TEST_CASE("convert: outputs get the shapes that the file does not state") {
 TEST_CASE("convert: the operator set that has operators of the type is named") {
   const TempDir dir;
   WriteModel(dir / "m.onnx", "graph { in %x: f32[4] %y = hard_swish(%x) out \"y\" = %y }");
-  ConvertOptions options = FromTo(dir / "m.onnx", dir / "o.onnx");
+  ConvertJob options = FromTo(dir / "m.onnx", dir / "o.onnx");
   options.half.emplace();
   options.half->type = DType::kBF16;
   const auto refused = ConvertFile(*FormatOfPath("o.onnx"), options);
@@ -397,7 +397,7 @@ TEST_CASE("convert: the operator set that has operators of the type is named") {
   CHECK(refused.error().code() == ErrorCode::kUnsupported);
   CHECK_MESSAGE(refused.error().message().find("use --opset 22") != std::string::npos,
                 refused.error().message());
-  options.output.opset = 22;
+  options.opset = 22;
   CHECK(Done(options).written.has_value());
 }
 

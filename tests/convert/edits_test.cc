@@ -22,10 +22,10 @@ const char* const kFixed = R"(graph {
 
 Conversion Edited(const std::string& input, const std::string& output,
                   std::function<Result<std::vector<GraphEdit>>(Graph&)> edit, bool verify = true) {
-  ConvertOptions o;
+  ConvertJob o;
   o.input = input;
-  o.output.path = output;
-  o.edit = std::move(edit);
+  o.output = output;
+  o.hooks.edit = std::move(edit);
   o.verify = verify;
   auto done = ConvertFile(*FormatOfPath(output), o);
   REQUIRE_MESSAGE(done.has_value(), done.error().message());
@@ -113,16 +113,16 @@ TEST_CASE("edits: a batch whose samples affect each other is refused") {
   const TempDir dir;
   WriteModel(dir / "m.onnx",
              "graph { in %x: f32[1, 4] %y = softmax(%x) {axis = 0} out \"y\" = %y }");
-  ConvertOptions o;
+  ConvertJob o;
   o.input = dir / "m.onnx";
-  o.output.path = dir / "o.onnx";
-  o.edit = OpenBatch;
+  o.output = dir / "o.onnx";
+  o.hooks.edit = OpenBatch;
   const auto done = ConvertFile(*FindFormat("onnx"), o);
   REQUIRE_FALSE(done.has_value());
   CHECK(done.error().code() == ErrorCode::kUnsupported);
   CHECK(done.error().message().find("output \"y\"") != std::string::npos);
   // Also where the new batch is a number, so that no run has the old one.
-  o.edit = [](Graph& graph) -> Result<std::vector<GraphEdit>> {
+  o.hooks.edit = [](Graph& graph) -> Result<std::vector<GraphEdit>> {
     NN_ASSIGN(GraphEdit edit, SetBatch(graph, Dim(3)));
     return std::vector<GraphEdit>{std::move(edit)};
   };

@@ -218,10 +218,10 @@ TEST_CASE("holdings: subgraphs and tensors without a name") {
 TEST_CASE("holdings: conversions account for each, and so do dry runs") {
   for (const std::string format : {"onnx", "tflite", "coreml", "nnapi"}) {
     for (const std::string output : {"o.onnx", "o.tflite", "o.mlmodel", "o.mlpackage", "o.nnapi"}) {
-      const std::map<std::string, std::function<void(ConvertOptions&)>> forms = {
-          {"--rewrite", [](ConvertOptions&) {}},
-          {"--simplify", [](ConvertOptions& o) { o.simplify = true; }},
-          {"--fp16", [](ConvertOptions& o) { o.half = HalfOptions(); }}};
+      const std::map<std::string, std::function<void(ConvertJob&)>> forms = {
+          {"--rewrite", [](ConvertJob&) {}},
+          {"--simplify", [](ConvertJob& o) { o.simplify = true; }},
+          {"--fp16", [](ConvertJob& o) { o.half = HalfOptions(); }}};
       for (const auto& form : forms) {
         const std::string& name = form.first;
         if (name == "--fp16" && (format != "onnx" || output != "o.onnx")) continue;
@@ -230,14 +230,14 @@ TEST_CASE("holdings: conversions account for each, and so do dry runs") {
         CAPTURE(name);
         const TempDir dir;
         const std::string source = WriteSource(dir, format);
-        ConvertOptions o;
+        ConvertJob o;
         o.input = source;
-        o.output.path = dir / output;
+        o.output = dir / output;
         form.second(o);
         o.dry_run = true;
         const auto tried = ConvertFile(*FormatOfPath(output), o);
         REQUIRE_MESSAGE(tried.has_value(), tried.error().message());
-        CHECK_FALSE(std::filesystem::exists(o.output.path));
+        CHECK_FALSE(std::filesystem::exists(o.output));
         o.dry_run = false;
         const auto done = ConvertFile(*FormatOfPath(output), o);
         REQUIRE_MESSAGE(done.has_value(), done.error().message());
@@ -253,9 +253,9 @@ TEST_CASE("holdings: conversions account for each, and so do dry runs") {
 
 TEST_CASE("holdings: an ONNX model that is written again keeps its texts") {
   const TempDir dir;
-  ConvertOptions o;
+  ConvertJob o;
   o.input = WriteSource(dir, "onnx");
-  o.output.path = dir / "o.onnx";
+  o.output = dir / "o.onnx";
   const auto done = ConvertFile(*FindFormat("onnx"), o);
   REQUIRE_MESSAGE(done.has_value(), done.error().message());
   CHECK(NamesOf(done->holdings.dropped) == Names{{"configuration", "device"},
@@ -269,9 +269,9 @@ TEST_CASE("holdings: an ONNX model that is written again keeps its texts") {
 TEST_CASE("holdings: texts go from format to format") {
   const TempDir dir;
   const auto convert = [&](const std::string& from, const std::string& to) {
-    ConvertOptions o;
+    ConvertJob o;
     o.input = from;
-    o.output.path = dir / to;
+    o.output = dir / to;
     const auto done = ConvertFile(*FormatOfPath(to), o);
     REQUIRE_MESSAGE(done.has_value(), done.error().message());
     return NamesOf(done->holdings.kept);
@@ -318,9 +318,9 @@ TEST_CASE("holdings: copies and dumps keep all") {
     CAPTURE(format);
     const TempDir dir;
     const std::string source = WriteSource(dir, format);
-    ConvertOptions o;
+    ConvertJob o;
     o.input = source;
-    o.output.path = dir / copy.second;
+    o.output = dir / copy.second;
     const ReadModel read = Read(source);
     const auto done = CopyModel(read, o);
     REQUIRE_MESSAGE(done.has_value(), done.error().message());

@@ -80,14 +80,14 @@ struct Written {
   Json model;           // the dump
 };
 
-Written Write(const std::string& to, const std::function<void(ConvertOptions&)>& change) {
+Written Write(const std::string& to, const std::function<void(ConvertJob&)>& change) {
   const TempDir dir;
   WriteText(dir / "in.json", Source());
   const Format* const format = FormatOfPath(to);
   REQUIRE(format != nullptr);
-  ConvertOptions o;
+  ConvertJob o;
   o.input = dir / "in.json";
-  o.output.path = dir / to;
+  o.output = dir / to;
   change(o);
   auto done = ConvertFile(*format, o);
   REQUIRE_MESSAGE(done.has_value(), done.error().message());
@@ -102,9 +102,9 @@ Written Write(const std::string& to, const std::function<void(ConvertOptions&)>&
 }
 
 TEST_CASE("states: a model of the same format keeps its variables") {
-  const std::vector<std::function<void(ConvertOptions&)>> forms = {
-      [](ConvertOptions&) {}, [](ConvertOptions& o) { o.simplify = true; },
-      [](ConvertOptions& o) { o.verify = false; }};
+  const std::vector<std::function<void(ConvertJob&)>> forms = {
+      [](ConvertJob&) {}, [](ConvertJob& o) { o.simplify = true; },
+      [](ConvertJob& o) { o.verify = false; }};
   for (const auto& form : forms) {
     const Written w = Write("out.tflite", form);
     CHECK(w.conversion.states.empty());
@@ -132,7 +132,7 @@ TEST_CASE("states: a model of the same format keeps its variables") {
 TEST_CASE("states: --states and other formats make them inputs and outputs") {
   for (const std::string to : {"out.tflite", "out.onnx", "out.mlmodel"}) {
     CAPTURE(to);
-    const Written w = Write(to, [&](ConvertOptions& o) { o.states = to == "out.tflite"; });
+    const Written w = Write(to, [&](ConvertJob& o) { o.states = to == "out.tflite"; });
     REQUIRE(w.conversion.states.size() == 2);
     CHECK(w.conversion.states[0].name == "b");
     CHECK(w.conversion.states[1].output == "box/a_out");

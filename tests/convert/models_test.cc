@@ -29,11 +29,11 @@ TEST_CASE("convert: models that detect objects or cache keys and values") {
                ReadText(fmt::format(NN_SOURCE_DIR "/tests/golden/graphs/{}.graph", row.name)));
     for (const char* extension : {"tflite", "mlmodel"}) {
       CAPTURE(extension);
-      ConvertOptions options;
+      ConvertJob options;
       options.input = source;
-      options.output.path = dir / (std::string(row.name) + "." + extension);
-      options.prepare = [&](Graph& graph) { return BindSymbols(graph, row.sizes); };
-      const auto done = ConvertFile(*FormatOfPath(options.output.path), options);
+      options.output = dir / (std::string(row.name) + "." + extension);
+      options.hooks.prepare = [&](Graph& graph) { return BindSymbols(graph, row.sizes); };
+      const auto done = ConvertFile(*FormatOfPath(options.output), options);
       REQUIRE_MESSAGE(done.has_value(), done.error().message());
       for (const UnsupportedNode& node : done->unsupported) FAIL_CHECK(node.reason);
       REQUIRE(done->written.has_value());

@@ -60,26 +60,26 @@ Promise PromiseOf(std::string_view remedy) {
 
 // Adds the options as the program reads them.
 void AddOptions(const std::vector<std::string>& words, app::ConvertArguments& a) {
+  OptionValues values;
   for (size_t i = 0; i < words.size(); ++i) {
-    const std::string& option = words[i];
-    if (option == "--dequantize") {
-      a.dequantize = true;
-    } else if (option == "--float32") {
-      a.float32 = true;
-    } else {
-      REQUIRE(++i < words.size());
-      if (option == "--batch")
-        a.shapes.batch = std::stoll(words[i]);
-      else if (option == "--input-shape")
-        a.shapes.input_shapes.push_back(words[i]);
-      else if (option == "--fix-input")
-        a.fixed_inputs.push_back(words[i]);
-      else if (option == "--clip-input")
-        a.clipped_inputs.push_back(words[i]);
-      else
-        FAIL("unknown option " << option);
+    const OptionField* const field = FindOption(app::ArgumentTable(), words[i].substr(2));
+    REQUIRE_MESSAGE(field != nullptr, "unknown option ", words[i]);
+    const std::string name(field->name);
+    if (field->kind == OptionKind::kFlag) {
+      values[name] = true;
+      continue;
     }
+    REQUIRE(++i < words.size());
+    if (field->kind == OptionKind::kInteger) {
+      values[name] = int64_t{std::stoll(words[i])};
+      continue;
+    }
+    REQUIRE(field->kind == OptionKind::kTexts);
+    OptionValue& texts = values.try_emplace(name, std::vector<std::string>()).first->second;
+    std::get<std::vector<std::string>>(texts).push_back(words[i]);
   }
+  const Status set = SetOptions(app::ArgumentTable(), values, kOnCommandLine, &a);
+  REQUIRE_MESSAGE(set.has_value(), set.error().message());
 }
 
 constexpr std::string_view kNotVerified = "not verified";
@@ -163,8 +163,8 @@ std::string Follow(const std::string& source, const CrossCase& c, const TempDir&
   a.input = source;
   a.output = dir / ("out" + std::string(format.extensions[0]));
   a.messages = false;
-  a.threads = 1;
-  a.verify_runs = 1;
+  a.verification.threads = 1;
+  a.verification.runs = 1;
   a.dry_run = true;
   Outcome outcome = Run(a, format);
   std::string trail;
@@ -227,7 +227,7 @@ TEST_CASE("remedies: those that refusals name work when they are followed") {
 Status RunAsProposed(Graph graph, const std::string& options) {
   app::ConvertArguments a;
   AddOptions(WordsOf(options), a);
-  NN_RETURN_IF_ERROR(app::BindShapes(graph, a.shapes));
+  NN_RETURN_IF_ERROR(BindShapes(graph, a.input_shapes, a.batch));
   const std::vector<Domain> domains = InputDomains(graph);
   std::vector<Tensor> inputs;
   for (size_t i = 0; i < graph.inputs().size(); ++i) {

@@ -44,12 +44,4 @@ Status FitRanks(Graph& graph, const ReadModel& read, const std::string& path,
 // fit, and for a batch if no input has a symbolic first dimension.
 Status BindShapes(Graph& graph, const ShapeOptions& options);
 
-// Splits "NAME=VALUE", where NAME is the name of a port (and may contain "="). kUsage if no port
-// matches. `names` are those of the ports, in order.
-struct Assignment {
-  size_t port;
-  std::string value;
-};
-Result<Assignment> SplitAssignment(const std::string& text, const std::vector<std::string>& names);
-
 }  // namespace nn::app

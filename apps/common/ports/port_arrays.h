@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "apps/common/ports/fit_array.h"
-#include "apps/common/ports/port_finder.h"
 #include "base/image/image.h"
+#include "convert/edits/port_finder.h"
 #include "convert/verify/verify.h"
 #include "formats/format.h"
 #include "ir/graph.h"

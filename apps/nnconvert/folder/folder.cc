@@ -20,6 +20,7 @@
 #include "apps/nnconvert/folder/folder_plan.h"
 #include "apps/nnconvert/folder/folder_state.h"
 #include "apps/nnconvert/one_model.h"
+#include "apps/nnconvert/quantize_options.h"
 #include "base/text/text.h"
 #include "base/thread_pool.h"
 #include "formats/recognize.h"
@@ -29,32 +30,21 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool TakesSampleFiles(const ConvertArguments& o) {
-  return !o.calibrate.empty() && !o.calibrate[0].starts_with("seeded:");
-}
-
-// The option that applies to one model only; "" if there is none.
-std::string_view OptionOfOneModel(const ConvertArguments& o) {
-  return o.output == "-"                           ? "standard output"
-         : o.to == "all" || o.to == "json"         ? "--to all or json"
-         : !o.rename_inputs.empty()                ? "--rename-input"
-         : !o.rename_outputs.empty()               ? "--rename-output"
-         : !o.fixed_inputs.empty()                 ? "--fix-input"
-         : !o.clipped_inputs.empty()               ? "--clip-input"
-         : !o.graph_edits.merge.empty()            ? "--merge"
-         : !o.graph_edits.preprocess.empty()       ? "--preprocess"
-         : !o.graph_edits.layouts.empty()          ? "--layout"
-         : !o.verify_inputs.empty()                ? "--verify-inputs"
-         : TakesSampleFiles(o)                     ? "--calibrate with files"
-         : !o.external_data.file.empty()           ? "--external-data"
-         : o.dump.weights != DumpOptions().weights ? "--weights"
-                                                   : "";
+// What applies to one model only; "" if nothing does.
+std::string OptionOfOneModel(const ConvertArguments& o) {
+  if (o.output == "-") return "standard output";
+  if (o.format == "all" || o.format == "json") return "--to all or json";
+  if (TakesSampleFiles(o)) return "--calibrate with files";
+  if (o.dump.weights != DumpOptions().weights) return "--weights";
+  const std::vector<std::string> options = OptionsWith(kOneModel, o);
+  return options.empty() ? "" : options.front();
 }
 
 Status CheckFolderUsage(const ConvertArguments& o) {
-  if (const std::string_view option = OptionOfOneModel(o); !option.empty())
+  if (const std::string option = OptionOfOneModel(o); !option.empty())
     return UsageError("{} matches several models, but {} is for one model", o.input, option);
-  if (o.to.empty()) return UsageError("{} matches several models, which requires --to", o.input);
+  if (o.format.empty())
+    return UsageError("{} matches several models, which requires --to", o.input);
   std::error_code error;
   if (!o.output.empty() && fs::exists(o.output, error) && !fs::is_directory(o.output, error))
     return UsageError("{} must be a folder, because {} is one", o.output, o.input);
@@ -125,7 +115,7 @@ class FolderRun {
     jobs_ = JobsOf({o.jobs}, plan.models.size());
     options_.messages = false;
     options_.digests = true;
-    ShareAmong(jobs_, options_.run_limits, options_.threads);
+    ShareAmong(jobs_, options_.verification.limits, options_.verification.threads);
   }
 
   std::vector<ConvertReport> Run() {

@@ -18,19 +18,20 @@ namespace {
 // Writes the files of a copy, unless it is a dry run.
 Result<Conversion> PlaceCopy(const MakeImage& make,
                              const std::function<Result<bool>(const StagedModel&)>& is_sound,
-                             const ConvertOptions& o) {
+                             const ConvertJob& o) {
   const auto make_copy = [&](const ExportOptions& options) -> Result<FileImage> {
     auto image = make(options);
     if (!image) return tl::unexpected(o.InInput(image.error()));
     return image;
   };
-  const ExportOptions output = WithPlainNames(o.output);
+  const ExportOptions output = WithPlainNames(OutputOf(o));
   Conversion out;
   if (o.dry_run) {
     NN_RETURN_IF_ERROR(make_copy(output));
     return out;
   }
-  NN_ASSIGN(out.written, PlaceModel(make_copy, output, is_sound, o.other_name, o.write_progress));
+  NN_ASSIGN(out.written,
+            PlaceModel(make_copy, output, is_sound, o.hooks.other_name, o.hooks.write_progress));
   return out;
 }
 
@@ -45,8 +46,7 @@ bool AreRenamed(const std::vector<std::string>& before, const std::vector<std::s
 }
 
 // A copy that was read again.
-Result<ReadModel> ReadCopy(const ReadModel& read, const StagedModel& staged,
-                           const ConvertOptions& o) {
+Result<ReadModel> ReadCopy(const ReadModel& read, const StagedModel& staged, const ConvertJob& o) {
   return ReadWritten(staged.Read(o.limits), *read.format, [&] { return FirstError(read); });
 }
 
@@ -59,7 +59,7 @@ std::optional<Finding> NewFlaw(const ReadModel& read, const ReadModel& written) 
 
 // Checks that a renamed copy has the names, and breaks a rule only if the source does.
 Status CheckRenamed(const ReadModel& read, const StagedModel& staged, const PortNames& names,
-                    const ConvertOptions& o) {
+                    const ConvertJob& o) {
   NN_ASSIGN(const ReadModel written, ReadCopy(read, staged, o));
   NN_ASSIGN(const PortNames before, read.format->port_names(*read.model));
   NN_ASSIGN(const PortNames after, written.format->port_names(*written.model));
@@ -74,7 +74,7 @@ Status CheckRenamed(const ReadModel& read, const StagedModel& staged, const Port
 }
 
 // Checks that the types which were added to a copy break a rule only if the source does.
-Status CheckTyped(const ReadModel& read, const StagedModel& staged, const ConvertOptions& o) {
+Status CheckTyped(const ReadModel& read, const StagedModel& staged, const ConvertJob& o) {
   NN_ASSIGN(const ReadModel written, ReadCopy(read, staged, o));
   if (const auto flaw = NewFlaw(read, written))
     return UnsupportedError("with the inferred types, the model violates rule {}: {}", flaw->rule,
@@ -102,22 +102,21 @@ void NoteCorrectedTypes(const ReadModel& read, std::vector<std::string>& notes) 
 
 }  // namespace
 
-Result<Conversion> CopyModel(const ReadModel& read, const ConvertOptions& o) {
+Result<Conversion> CopyModel(const ReadModel& read, const ConvertJob& o) {
   const auto make = [&](const ExportOptions& options) {
     return read.format->save(*read.model, options);
   };
   const auto is_sound = [&](const StagedModel& staged) -> Result<bool> {
-    if (o.output.value_info) NN_RETURN_IF_ERROR(CheckTyped(read, staged, o));
+    if (o.infer_shapes) NN_RETURN_IF_ERROR(CheckTyped(read, staged, o));
     if (o.edited) NN_RETURN_IF_ERROR(ReadCopy(read, staged, o));
     return true;
   };
   NN_ASSIGN(Conversion out, PlaceCopy(make, is_sound, o));
-  if (o.output.value_info) NoteCorrectedTypes(read, out.notes);
+  if (o.infer_shapes) NoteCorrectedTypes(read, out.notes);
   return out;
 }
 
-Result<Conversion> RenameModel(const ReadModel& read, const PortNames& names,
-                               const ConvertOptions& o) {
+Result<Conversion> RenameModel(const ReadModel& read, const PortNames& names, const ConvertJob& o) {
   const auto make = [&](const ExportOptions& options) {
     return read.format->rename(*read.model, names, options);
   };

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "convert/edits/interface.h"
+#include "convert/edits/node_pattern.h"
 #include "convert/quantize/half_range.h"
 #include "ir/op_def.h"
 #include "ops/control/region.h"
@@ -168,20 +169,21 @@ Result<bool> SimplifyFor(const Target& target, Graph& graph, InterfaceAxes& axes
   return true;
 }
 
-Status HalveSource(Graph& graph, const Format& format, const ConvertOptions& o, Conversion& out) {
+Status HalveSource(Graph& graph, const Format& format, const ConvertJob& o, Conversion& out) {
   if (IsQuantized(graph))
     return UsageError("the model is quantized; --dequantize makes it a float model");
-  HalfOptions options = *o.half;
+  HalfOptions options = {*o.half};
+  options.keeps = NodesMatching(o.keep_float32);
   if (!options.accepts)
-    options.accepts = [&](const Node& node) { return IsOneOperator(node, format, o.output.opset); };
+    options.accepts = [&](const Node& node) { return IsOneOperator(node, format, o.opset); };
   // A small constant would keep the others of its operator in float32.
   if (format.target->narrows_constants) options.least_elements = 1;
   std::set<const Node*> kept;
   if (o.verify && !options.weights_only) {
     // Before the model runs.
     NN_ASSIGN(const HalfSummary tried, TryHalving(graph, options));
-    NN_RETURN_IF_ERROR(CheckChanges(tried, graph, format, options, o.output.opset));
-    NN_ASSIGN(const std::vector<bool> outside, OutOfRange(graph, options.type, o.verification));
+    NN_RETURN_IF_ERROR(CheckChanges(tried, graph, format, options, o.opset));
+    NN_ASSIGN(const std::vector<bool> outside, OutOfRange(graph, options.type, RunsOf(o)));
     size_t i = 0;
     for (const Node& node : graph.nodes())
       if (outside[i++]) {
@@ -192,10 +194,10 @@ Status HalveSource(Graph& graph, const Format& format, const ConvertOptions& o, 
   const auto by_option = options.keeps;
   options.keeps = [&](const Node& node) {
     return kept.contains(&node) || (by_option && by_option(node)) ||
-           KeepsBlocks(node, format, o.output.opset);
+           KeepsBlocks(node, format, o.opset);
   };
   NN_ASSIGN(out.half, ComputeInHalf(graph, options));
-  return CheckChanges(*out.half, graph, format, options, o.output.opset);
+  return CheckChanges(*out.half, graph, format, options, o.opset);
 }
 
 std::set<DType> NarrowWeights(const Graph& graph) {

@@ -22,8 +22,7 @@ Result<bool> SimplifyFor(const Target& target, Graph& graph, InterfaceAxes& axes
 
 // Applies ConvertOptions::half. kUsage for a quantized model, kUnsupported if nothing can be
 // changed.
-Status HalveSource(Graph& graph, const Format& format, const ConvertOptions& options,
-                   Conversion& out);
+Status HalveSource(Graph& graph, const Format& format, const ConvertJob& options, Conversion& out);
 
 // Whether the graph has weights that the source file has in blocks.
 bool HasBlocks(const Graph& graph);

@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "base/checked_math.h"
+#include "convert/edits/port_options.h"
 #include "convert/edits/shape_choice.h"
 #include "formats/given_inputs.h"
 #include "passes/core/passes.h"
@@ -40,7 +41,7 @@ Status DequantizeAll(Graph& graph) {
 }
 
 // Those that the options do not ask for yet.
-std::vector<OtherForm> OtherForms(const Graph& source, const ConvertOptions& o) {
+std::vector<OtherForm> OtherForms(const Graph& source, const ConvertJob& o) {
   std::vector<OtherForm> forms;
   if (!o.dequantize && IsQuantized(source))
     forms.push_back({"as a float model", "--dequantize", DequantizeAll});
@@ -197,7 +198,7 @@ std::vector<Tensor> ContentsToTry(const Graph& source, size_t i, const Domain& d
 class Trials {
  public:
   Trials(const Graph& source, const Format& format, const std::vector<UnsupportedNode>& of_import,
-         const GraphSource& from, const ConvertOptions& o)
+         const GraphSource& from, const ConvertJob& o)
       : source_(source), format_(format), of_import_(of_import), from_(from), o_(o) {}
 
   // Keeps the remedy if it leaves fewer nodes than those before.
@@ -236,11 +237,12 @@ class Trials {
     if (!ClipIntegers(*graph, change.clips)) return std::nullopt;
     if (change.form.apply != nullptr && !change.form.apply(*graph)) return std::nullopt;
     if (!ForgetDeclaredShapes(*graph)) return std::nullopt;
-    if (format_.lower != nullptr && !format_.lower(*graph, o_.output, nullptr)) return std::nullopt;
+    if (format_.lower != nullptr && !format_.lower(*graph, OutputOf(o_), nullptr))
+      return std::nullopt;
     InterfaceAxes axes;
     if (!FitTo(*format_.target, *graph, axes, left)) return std::nullopt;
     // A writer has requirements of its own, such as known sizes.
-    if (left.empty() && !format_.write(*graph, o_.output)) return std::nullopt;
+    if (left.empty() && !format_.write(*graph, OutputOf(o_))) return std::nullopt;
     return left.size();
   }
 
@@ -260,14 +262,14 @@ class Trials {
   }
 
   Result<Graph> ImportAgain(const Change& change, std::vector<UnsupportedNode>& left) const {
-    InputSettings settings = o_.inputs;
+    InputSettings settings = InputsOf(o_);
     for (const Port& p : source_.inputs())
       if (const auto dims = SizesIn(p.value->type(), change.shapes.symbols))
         settings.shapes[p.name] = *dims;
     std::map<std::string, Tensor> contents;
     for (const auto& [i, tensor] : change.contents)
       contents.emplace(source_.inputs()[i].name, tensor);
-    const auto before = o_.inputs.constants;
+    const auto before = o_.hooks.constants;
     settings.constants = [&](const Graph& graph) -> Result<std::map<size_t, Tensor>> {
       std::map<size_t, Tensor> out;
       if (before) {
@@ -283,7 +285,8 @@ class Trials {
     left = std::move(imported.unsupported);
     Graph graph = std::move(imported.graph);
     NamePorts(graph);
-    if (o_.prepare) NN_RETURN_IF_ERROR(o_.prepare(graph));
+    NN_RETURN_IF_ERROR(PreparePorts(graph, o_));
+    if (o_.hooks.prepare) NN_RETURN_IF_ERROR(o_.hooks.prepare(graph));
     if (o_.dequantize) NN_RETURN_IF_ERROR(DequantizeAll(graph));
     if (o_.float32) NN_RETURN_IF_ERROR(ComputeInFloat32(graph));
     return graph;
@@ -304,7 +307,7 @@ class Trials {
   const Format& format_;
   const std::vector<UnsupportedNode>& of_import_;
   const GraphSource& from_;
-  const ConvertOptions& o_;
+  const ConvertJob& o_;
   std::optional<Remedy> best_;
 };
 
@@ -372,14 +375,14 @@ void TryContents(const Graph& source, const std::vector<OtherForm>& forms, Trial
 
 }  // namespace
 
-bool HasRemedies(const Graph& source, const ConvertOptions& o) {
+bool HasRemedies(const Graph& source, const ConvertJob& o) {
   return !InputSymbols(source).empty() || !OtherForms(source, o).empty() ||
          !FixableInputs(source).empty() || !IntegerInputs(source).empty();
 }
 
 std::string RemedyOf(const Graph& source, const Format& format, size_t unsupported,
                      const std::vector<UnsupportedNode>& of_import, const GraphSource& from,
-                     const ConvertOptions& o) {
+                     const ConvertJob& o) {
   Trials trials(source, format, of_import, from, o);
   std::vector<OtherForm> forms = OtherForms(source, o);
   forms.insert(forms.begin(), OtherForm{});

@@ -13,7 +13,7 @@
 namespace nn {
 
 // Whether RemedyOf() would try anything.
-bool HasRemedies(const Graph& source, const ConvertOptions& o);
+bool HasRemedies(const Graph& source, const ConvertJob& o);
 
 // The first remedy that leaves the fewest unsupported nodes, with options of nnconvert; "" if none
 // leaves fewer than `unsupported`. Each remedy is tried on a copy of the source: fixed shapes,
@@ -22,6 +22,6 @@ bool HasRemedies(const Graph& source, const ConvertOptions& o);
 // with the shapes and contents.
 std::string RemedyOf(const Graph& source, const Format& format, size_t unsupported,
                      const std::vector<UnsupportedNode>& of_import, const GraphSource& from,
-                     const ConvertOptions& o);
+                     const ConvertJob& o);
 
 }  // namespace nn

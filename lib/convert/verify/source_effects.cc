@@ -28,9 +28,9 @@ bool MayDeclare(const ReadModel& read, const InputShapes& shapes) {
 
 }  // namespace
 
-Status CheckSourceEffects(const ReadModel& read, const ConvertOptions& options) {
-  const InputShapes& shapes = options.inputs.shapes;
-  if (options.output.external_data.embed) {
+Status CheckSourceEffects(const ReadModel& read, const ConvertJob& options) {
+  const InputShapes& shapes = options.input_shapes;
+  if (options.external_data.embed) {
     const auto is_file = [](const Holding& h) { return h.kind == "external file"; };
     if (std::ranges::none_of(HoldingsOf(read), is_file))
       return UsageError("--embed-data has no effect: the model has no data in other files");

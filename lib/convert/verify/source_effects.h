@@ -9,6 +9,6 @@ namespace nn {
 
 // kUsage, with its name, for --input-shape if the inputs are declared with all of these shapes, and
 // for --embed-data without data in other files.
-Status CheckSourceEffects(const ReadModel& read, const ConvertOptions& options);
+Status CheckSourceEffects(const ReadModel& read, const ConvertJob& options);
 
 }  // namespace nn

@@ -28,7 +28,8 @@ struct VerifyInputs {
   std::vector<std::optional<Tensor>> tensors;
 };
 
-struct VerifyOptions : nnsuite::VerifyOptions {
+// What a verification asks its caller for, and tells it.
+struct VerifyHooks {
   // Given inputs, one set per run; `input` makes those that a set lacks. Null: none are given, and
   // there are `runs` runs. Called after `prepare`.
   std::function<Result<std::vector<VerifyInputs>>(const Graph& source)> data = nullptr;
@@ -45,6 +46,8 @@ struct VerifyOptions : nnsuite::VerifyOptions {
   // Called with 0 before the first run of the converted model, and after each run.
   std::function<void(uint64_t done, uint64_t total)> progress = nullptr;
 };
+
+struct VerifyOptions : nnsuite::VerifyOptions, VerifyHooks {};
 
 // One output, over all runs of the verification.
 struct OutputDrift {

@@ -9,22 +9,20 @@
 #include "base/status.h"
 #include "ir/graph.h"
 #include "ir/types/dtype.h"
+#include "nnsuite/convert.h"
 
 namespace nn {
 
-struct HalfOptions {
-  DType type = DType::kF16;  // or kBF16
-  // Only the constants are stored in the type; a dequantize node widens each of them.
-  bool weights_only = false;
+// With `weights_only`, only the constants are stored in the type; a dequantize node widens each of
+// them.
+struct HalfOptions : nnsuite::HalfOptions {
   // Smaller constants stay in float32 if only weights change: by default, those whose node takes
   // more bytes than it saves.
   int64_t least_elements = 64;
-  // Also the inputs and outputs of the graph.
-  bool interface = false;
   // Whether an operator stays in float32, with its weights. Null: none.
-  std::function<bool(const Node&)> keeps;
+  std::function<bool(const Node&)> keeps = nullptr;
   // Whether the consumer has an operator on the type. Null: it has all.
-  std::function<bool(const Node&)> accepts;
+  std::function<bool(const Node&)> accepts = nullptr;
 };
 
 struct HalfSummary {

@@ -7,10 +7,18 @@
 #include <unordered_map>
 #include <vector>
 
-#include "apps/common/model/model.h"
 #include "base/status.h"
+#include "ir/graph.h"
 
-namespace nn::app {
+namespace nn {
+
+// Splits "NAME=VALUE", where NAME is the name of a port (and may contain "="). kUsage if no port
+// matches. `names` are those of the ports, in order.
+struct Assignment {
+  size_t port;
+  std::string value;
+};
+Result<Assignment> SplitAssignment(const std::string& text, const std::vector<std::string>& names);
 
 // The port of a name is
 //   the port with this name, as it is or escaped as in .npz files; otherwise, the only one of
@@ -43,4 +51,4 @@ class PortFinder {
   std::unordered_map<std::string, std::vector<size_t>> similar_;  // by what names become
 };
 
-}  // namespace nn::app
+}  // namespace nn

@@ -1,4 +1,4 @@
-#include "apps/common/ports/port_finder.h"
+#include "convert/edits/port_finder.h"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,7 @@
 #include "base/text/text.h"
 #include "passes/core/ports.h"
 
-namespace nn::app {
+namespace nn {
 namespace {
 
 // What TensorFlow adds to the name of a tensor: the output of its operator, the function of a
@@ -107,4 +107,14 @@ std::string PortFinder::NoMatch() const {
   return fmt::format("matches no name of {}, nor {} by position", NameList(names_), positions);
 }
 
-}  // namespace nn::app
+Result<Assignment> SplitAssignment(const std::string& text, const std::vector<std::string>& names) {
+  for (size_t at = text.find('='); at != std::string::npos; at = text.find('=', at + 1))
+    for (size_t i = 0; i < names.size(); ++i)
+      if (names[i] == std::string_view(text).substr(0, at))
+        return Assignment{i, text.substr(at + 1)};
+  if (text.find('=') == std::string::npos)
+    return UsageError("{}: expected NAME=VALUE", Quote(text));
+  return UsageError("{}: unknown name; expected one of {}", Quote(text), NameList(names));
+}
+
+}  // namespace nn
