@@ -1,7 +1,7 @@
 // Bounds of computed numbers, by interval arithmetic over the operators that compute them
 // (OpDef::range, OpDef::selects).
 //
-// Design: docs/design/065-operator-facts.md.
+// Design: docs/design/067-operator-facts.md.
 #pragma once
 
 #include <optional>
