@@ -43,12 +43,12 @@ bool KeepsIntegers(const Node& node) {
 
 // Whether the results are of u8 or u16, and float32 holds them before they wrap.
 bool Wraps(const Node& node) {
-  constexpr auto kExact = static_cast<double>(kMostExact);
+  constexpr auto kBound = static_cast<double>(kMostExact);
   const OpDef& op = node.op();
   const DType t = node.output()->dtype();
   return (t == DType::kU8 || t == DType::kU16) && !node.output()->type().quantized() &&
          op.keeps_integers && op.wraps_integers && op.range != nullptr && !KeepsIntegers(node) &&
-         Interval{-kExact, kExact}.Contains(TypeContext(node).OfResult());
+         Interval{-kBound, kBound}.Contains(TypeContext(node).OfResult());
 }
 
 bool Holds(DType to, DType from) {
