@@ -119,6 +119,17 @@ void SetShape(nnsuite_options* options, const std::string& input, const py::sequ
   });
 }
 
+// Sets of tensors for all inputs.
+void AddSets(nnsuite_options* options, const py::handle& value,
+             decltype(nnsuite_options_add_sample)* add) {
+  for (const auto& set : value.cast<std::vector<std::vector<const Tensor*>>>()) {
+    std::vector<const nnsuite_tensor*> tensors;
+    for (const Tensor* t : set) tensors.push_back(t->handle.get());
+    Call(
+        [&](nnsuite_error** error) { return add(options, tensors.data(), tensors.size(), error); });
+  }
+}
+
 void SetOption(nnsuite_options* options, std::string name, const py::handle& value) {
   std::replace(name.begin(), name.end(), '_', '-');
   const auto set = [&](auto setter, auto v) {
@@ -128,13 +139,15 @@ void SetOption(nnsuite_options* options, std::string name, const py::handle& val
     for (const auto& [input, shape] : value.cast<std::map<std::string, py::sequence>>())
       SetShape(options, input, shape);
   } else if (name == "samples") {
-    for (const auto& sample : value.cast<std::vector<std::vector<const Tensor*>>>()) {
-      std::vector<const nnsuite_tensor*> tensors;
-      for (const Tensor* t : sample) tensors.push_back(t->handle.get());
-      Call([&](nnsuite_error** error) {
-        return nnsuite_options_add_sample(options, tensors.data(), tensors.size(), error);
+    AddSets(options, value, nnsuite_options_add_sample);
+  } else if (name == "verify-inputs") {
+    AddSets(options, value, nnsuite_options_add_verify_inputs);
+  } else if (name == "fix-input") {
+    for (const auto& [input, contents] : value.cast<std::map<std::string, const Tensor*>>())
+      Call([&, &input = input, &contents = contents](nnsuite_error** error) {
+        return nnsuite_options_set_fixed_input(options, input.c_str(), contents->handle.get(),
+                                               error);
       });
-    }
   } else if (py::isinstance<py::str>(value)) {
     set(nnsuite_options_set_text, value.cast<std::string>().c_str());
   } else if (py::isinstance<py::float_>(value)) {

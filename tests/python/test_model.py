@@ -15,6 +15,12 @@ BROKEN = b"""ir_version: 8 opset_import { version: 17 } graph { name: "g"
   input { name: "x" type { tensor_type { elem_type: 1 shape { } } } }
   output { name: "y" type { tensor_type { elem_type: 1 shape { } } } } }"""
 
+SUM = b"""ir_version: 8 opset_import { version: 13 } graph { name: "g"
+  node { op_type: "Add" input: "x" input: "k" output: "y" }
+  input { name: "x" type { tensor_type { elem_type: 1 shape { dim { dim_value: 2 } } } } }
+  input { name: "k" type { tensor_type { elem_type: 1 shape { dim { dim_value: 2 } } } } }
+  output { name: "y" type { tensor_type { elem_type: 1 shape { dim { dim_value: 2 } } } } } }"""
+
 
 def program(name, *arguments):
     command = [sys.executable, "-m", "nnsuite", name, *map(str, arguments)]
@@ -106,6 +112,22 @@ def test_conversions(cnn, tmp_path):
         cnn.convert(tmp_path / "q.tflite", quantize="int8")
     with pytest.raises(nnsuite.UsageError):
         cnn.convert(tmp_path / "q.tflite", samples=samples)
+
+
+def test_conversions_with_names_and_contents_of_inputs(cnn, tmp_path):
+    image = np.random.default_rng(0).random((1, 3, 32, 32), np.float32)
+    report = cnn.convert(tmp_path / "r.onnx", rename_input="image=picture")
+    assert report["renamed"]
+    assert nnsuite.open(tmp_path / "r.onnx").inspect()["inputs"][0]["name"] == "picture"
+    report = cnn.convert(tmp_path / "m.tflite", verify_inputs=[[image], [image]])
+    assert report["verification"]["runs"] == 2
+    with pytest.raises(nnsuite.UsageError, match="no input to fix is named"):
+        cnn.convert(tmp_path / "m.tflite", fix_input={"pixels": image})
+
+    total = nnsuite.Model.from_bytes(SUM, "m.textproto")
+    total.convert(tmp_path / "s.tflite", fix_input={"k": np.float32([1, 2])})
+    got = nnsuite.open(tmp_path / "s.tflite").run(np.float32([1, 1]))
+    assert [v.tolist() for v in got.values()] == [[2, 3]]
 
 
 def test_conversions_with_edits_of_the_graph(cnn, tmp_path):

@@ -5,12 +5,37 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import dataclass
-from typing import Any, Dict, Iterator, List, Mapping, NoReturn, Optional, Sequence, Tuple, Union
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Dict,
+    Iterator,
+    List,
+    Mapping,
+    NoReturn,
+    Optional,
+    Sequence,
+    Tuple,
+    Union,
+)
 
 import numpy as np
 
 from . import _core, _errors
 from ._tensor import Tensor, tensors_of
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._options import (
+        CompileOptions,
+        ConvertOptions,
+        EditOptions,
+        InspectOptions,
+        OpenOptions,
+        ValidateOptions,
+        WriteOptions,
+    )
 
 Path = Union[str, "os.PathLike[str]"]
 Inputs = Union[Mapping[str, Any], Sequence[Any], np.ndarray, Tensor]
@@ -147,9 +172,9 @@ class Model:
         self.edit_report = report
 
     @staticmethod
-    def from_bytes(data: bytes, path: str = "", **limits: Any) -> Model:
+    def from_bytes(data: bytes, path: str = "", **limits: Unpack[OpenOptions]) -> Model:
         """Reads a model from memory, without a copy. External data is looked up beside `path`."""
-        return Model(_core.Model.from_bytes(bytes(data), path, limits))
+        return Model(_core.Model.from_bytes(bytes(data), path, dict(limits)))
 
     @property
     def format(self) -> str:
@@ -164,29 +189,29 @@ class Model:
     def constants(self) -> Constants:
         return Constants(self)
 
-    def inspect(self, **options: Any) -> Dict[str, Any]:
+    def inspect(self, **options: Unpack[InspectOptions]) -> Dict[str, Any]:
         """What nninspect --format json prints: inputs, outputs, operators, parameters, ...
 
         options: nodes, op, node, tensors, stats, histogram, values, tree, cost, hash add parts;
             input_shape and batch set shapes. Sizes of tensors are in elements along each axis,
             costs in multiply-adds and bytes.
         """
-        return json.loads(self._model.inspect(options)[1])
+        return json.loads(self._model.inspect(dict(options))[1])
 
-    def validate(self, **options: Any) -> Findings:
+    def validate(self, **options: Unpack[ValidateOptions]) -> Findings:
         """Checks the model against the rules of its format.
 
         options: profile ("spec", "vendor", "strict", "safety"), enable and disable (lists of rule
             ids), fail_on ("error", "warning", "note"), fingerprints.
         """
-        code, text = self._model.validate(options)
+        code, text = self._model.validate(dict(options))
         report = json.loads(text)
         findings = Findings(Finding(**f) for f in report["files"][0]["findings"])
         findings.failed = code != 0
         findings.report = report
         return findings
 
-    def check(self, **options: Any) -> None:
+    def check(self, **options: Unpack[ValidateOptions]) -> None:
         """validate(); raises CheckError, with the ids of the rules, if that failed."""
         findings = self.validate(**options)
         if not findings.failed:
@@ -196,35 +221,46 @@ class Model:
         raise _errors.make(1, "check", message, rules, findings.report)
 
     def convert(
-        self, path: Path, samples: Optional[Sequence[Sequence[Any]]] = None, **options: Any
+        self,
+        path: Path,
+        samples: Optional[Sequence[Sequence[Any]]] = None,
+        **options: Unpack[ConvertOptions],
     ) -> Dict[str, Any]:
         """Converts the model to another format and verifies the result by running both models.
 
         path: of the result; its extension determines the format, unless `to` does.
         samples: of all inputs, in their order, for quantize="int8".
-        options: those of nnconvert: opset, fuse, simplify, fp16, quantize, dequantize, dry_run, ...
-            Edits of the graph: set_batch, preprocess, layout, merge, connect, and symbols in
-            input_shape={"x": ["N", 3, 224, 224]}.
+        options: those of nnconvert (nnsuite._options.ConvertOptions): opset, fuse, simplify, fp16,
+            quantize, dequantize, rename_input, dry_run, ... Edits of the graph: set_batch,
+            preprocess, layout, merge, connect, and symbols in input_shape={"x": ["N", 3, 224, 224]}.
+            verify_inputs: of all inputs, in their order, for each run of the verification.
+            fix_input: contents by name, which become constants.
 
         Returns the report of nnconvert --format json. Raises CheckError if outputs differ, and
         UnsupportedError for operators that the format cannot express; nothing is written then, and
         the report of the exception has the details.
         """
+        values: Dict[str, Any] = dict(options)
         if samples is not None:
-            options["samples"] = tensors_of(samples)
-        code, text = self._model.convert(os.fspath(path), options)
+            values["samples"] = tensors_of(samples)
+        if values.get("verify_inputs") is not None:
+            values["verify_inputs"] = tensors_of(values["verify_inputs"])
+        if values.get("fix_input") is not None:
+            fixed = values["fix_input"]
+            values["fix_input"] = dict(zip(fixed, tensors_of([list(fixed.values())])[0]))
+        code, text = self._model.convert(os.fspath(path), values)
         report = json.loads(text)
         if code != 0:
             _raise_conversion(code, report)
         return report
 
-    def edit(self, **options: Any) -> Model:
+    def edit(self, **options: Unpack[EditOptions]) -> Model:
         """The model after an edit in its own format, which is verified by running both models.
 
         options: extract ("FROM..TO"), cut_before, cut_after, remove_output, add_output, rename,
             set_metadata (lists), strip, no_verify, seed, verify_runs, threads.
         """
-        code, text, edited = self._model.edit(options)
+        code, text, edited = self._model.edit(dict(options))
         report = json.loads(text)
         if edited is None:
             raise _errors.make(code, "check", "the outputs of the edited model differ", (), report)
@@ -234,21 +270,21 @@ class Model:
         """What nninspect --diff --format json prints; "equal" is the result."""
         return json.loads(self._model.diff(other._model)[1])
 
-    def compile(self, **options: Any) -> Program:
+    def compile(self, **options: Unpack[CompileOptions]) -> Program:
         """Plans runs for fixed shapes of the inputs.
 
         options: input_shape, batch, threads (default 1), backend ("simd", "reference"), no_fuse,
             max_memory (bytes), max_work (operations on elements), max_steps.
         """
-        return Program(self._model.compile(options))
+        return Program(self._model.compile(dict(options)))
 
-    def run(self, inputs: Inputs, **options: Any) -> Dict[str, np.ndarray]:
+    def run(self, inputs: Inputs, **options: Unpack[CompileOptions]) -> Dict[str, np.ndarray]:
         """compile() and Program.run(), for a single run."""
         return self.compile(**options).run(inputs)
 
-    def write(self, path: Path, **options: Any) -> None:
+    def write(self, path: Path, **options: Unpack[WriteOptions]) -> None:
         """Writes a copy in the same format. options: external_data, external_threshold, embed_data."""
-        self._model.write(os.fspath(path), options)
+        self._model.write(os.fspath(path), dict(options))
 
     def dump(self, weights: str = "base64") -> str:
         """The complete model as JSON text, which from_bytes() takes in place of the model."""
@@ -273,14 +309,14 @@ class Model:
         )
 
 
-def open(path: Path, **limits: Any) -> Model:
+def open(path: Path, **limits: Unpack[OpenOptions]) -> Model:
     """Reads a model file or folder of any format, or a dump.
 
     limits: max_file_bytes, max_piped_bytes, max_unpacked_bytes, max_depth, max_items.
 
     The file is mapped and must not change as long as the model, or a tensor of it, exists.
     """
-    return Model(_core.Model.open(os.fspath(path), limits))
+    return Model(_core.Model.open(os.fspath(path), dict(limits)))
 
 
 def _ports(facts: Sequence[Dict[str, Any]]) -> Tuple[Port, ...]:
