@@ -101,10 +101,10 @@ const SignatureOperand* OperandAt(const std::vector<SignatureOperand>& list, siz
 
 std::optional<std::string> FixedQuantMisfit(fb::BuiltinOperator op, fb::TensorType from,
                                             fb::TensorType to, float scale, int64_t zero_point) {
-  using Op = fb::BuiltinOperator;
+  using Builtin = fb::BuiltinOperator;
   using DataType = fb::TensorType;
   struct Fixed {
-    Op op;
+    Builtin op;
     DataType from, to;
     double scale;
     int64_t zero_point;
@@ -114,19 +114,19 @@ std::optional<std::string> FixedQuantMisfit(fb::BuiltinOperator op, fb::TensorTy
   static constexpr double kSlack = 0.001;
   // SOFTMAX of UINT8: the kernels check nothing, and only with this range they agree.
   static constexpr Fixed kFixed[] = {
-      {Op::LOGISTIC, DataType::UINT8, DataType::UINT8, 1.0 / 256, 0, 1e-9, true},
-      {Op::LOGISTIC, DataType::INT8, DataType::INT8, 1.0 / 256, 0, 1e-9, true},
-      {Op::LOGISTIC, DataType::INT16, DataType::INT16, 1.0 / 32768, 0},
-      {Op::TANH, DataType::INT16, DataType::INT16, 1.0 / 32768, 0, kSlack},
-      {Op::SOFTMAX, DataType::UINT8, DataType::UINT8, 1.0 / 256, 0, kSlack},
-      {Op::SOFTMAX, DataType::UINT8, DataType::INT16, 1.0 / 65536, -32768, kSlack},
-      {Op::SOFTMAX, DataType::INT8, DataType::INT8, 1.0 / 256, -128, kSlack},
-      {Op::SOFTMAX, DataType::INT8, DataType::INT16, 1.0 / 65536, -32768, kSlack},
-      {Op::SOFTMAX, DataType::INT16, DataType::INT16, 1.0 / 32768, 0, kSlack},
-      {Op::LOG_SOFTMAX, DataType::UINT8, DataType::UINT8, 16.0 / 256, 255},
-      {Op::LOG_SOFTMAX, DataType::INT8, DataType::INT8, 16.0 / 256, 127},
-      {Op::L2_NORMALIZATION, DataType::UINT8, DataType::UINT8, 1.0 / 128, 128},
-      {Op::L2_NORMALIZATION, DataType::INT8, DataType::INT8, 1.0 / 128, 0},
+      {Builtin::LOGISTIC, DataType::UINT8, DataType::UINT8, 1.0 / 256, 0, 1e-9, true},
+      {Builtin::LOGISTIC, DataType::INT8, DataType::INT8, 1.0 / 256, 0, 1e-9, true},
+      {Builtin::LOGISTIC, DataType::INT16, DataType::INT16, 1.0 / 32768, 0},
+      {Builtin::TANH, DataType::INT16, DataType::INT16, 1.0 / 32768, 0, kSlack},
+      {Builtin::SOFTMAX, DataType::UINT8, DataType::UINT8, 1.0 / 256, 0, kSlack},
+      {Builtin::SOFTMAX, DataType::UINT8, DataType::INT16, 1.0 / 65536, -32768, kSlack},
+      {Builtin::SOFTMAX, DataType::INT8, DataType::INT8, 1.0 / 256, -128, kSlack},
+      {Builtin::SOFTMAX, DataType::INT8, DataType::INT16, 1.0 / 65536, -32768, kSlack},
+      {Builtin::SOFTMAX, DataType::INT16, DataType::INT16, 1.0 / 32768, 0, kSlack},
+      {Builtin::LOG_SOFTMAX, DataType::UINT8, DataType::UINT8, 16.0 / 256, 255},
+      {Builtin::LOG_SOFTMAX, DataType::INT8, DataType::INT8, 16.0 / 256, 127},
+      {Builtin::L2_NORMALIZATION, DataType::UINT8, DataType::UINT8, 1.0 / 128, 128},
+      {Builtin::L2_NORMALIZATION, DataType::INT8, DataType::INT8, 1.0 / 128, 0},
   };
   TypeSet expected;
   for (const Fixed& f : kFixed) {
