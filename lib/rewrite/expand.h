@@ -133,21 +133,8 @@ Result<bool> ExpandIntegerProduct(Graph& graph, Node& node);
 // dynamic_quantize -> its definition.
 Result<bool> ExpandDynamicQuantize(Graph& graph, Node& node);
 
-// Functions of float32: acos, acosh, asin, asinh, atan, atanh, cosh, exp2, sinh, tan. They round
-// differently.
-Result<bool> ExpandFunction(Graph& graph, Node& node);
-// atan2 of float32 -> atan of a quotient. Rounds differently.
-Result<bool> ExpandAtan2(Graph& graph, Node& node);
 // pow of float32 by integers -> by float32. Exponents above 2^24 are rounded.
 Result<bool> ExpandIntegerExponent(Graph& graph, Node& node);
-// gelu by the sigmoid. Rounds differently.
-Result<bool> ExpandGelu(Graph& graph, Node& node);
-Result<bool> ExpandShrink(Graph& graph, Node& node);
-Result<bool> ExpandThresholdedRelu(Graph& graph, Node& node);
-Result<bool> ExpandIsInf(Graph& graph, Node& node);
-Result<bool> ExpandIsNan(Graph& graph, Node& node);
-// fmod of float32 or integers of up to 16 bits, i32 or i64 -> mod.
-Result<bool> ExpandFmod(Graph& graph, Node& node);
 
 // max_pool or average_pool over three spatial axes, with the channels last -> over two, then over
 // one. Means round differently.

@@ -13,6 +13,7 @@
 #include "passes/core/passes.h"
 #include "passes/idioms/idioms.h"
 #include "passes/qdq/qdq.h"
+#include "rewrite/apply_rule.h"
 #include "rewrite/interface_axes.h"
 #include "rewrite/scalars.h"
 
@@ -95,6 +96,15 @@ bool HasOperator(const Target& target, const Node& node) {
   return change && !WhyIllegalAfter(target, node, result, map, *change);
 }
 
+RuleTarget RulesFor(const Target& target) {
+  return {[&](const Node& node) { return WhyIllegal(target, node); },
+          [&](const Node& node) {
+            const auto is_row = [&](const Rewrite& r) { return node.Is(r.op); };
+            return std::ranges::any_of(target.rewrites, is_row) ||
+                   std::ranges::any_of(target.late_rewrites, is_row);
+          }};
+}
+
 // The name of the rewrite that was applied; empty if none was. It may have erased the node.
 Result<std::string_view> RewriteNode(Graph& graph, Node& node, const Target& target, bool late) {
   if (HasUnranked(node) || WhyNotElements(node)) return std::string_view();
@@ -104,6 +114,11 @@ Result<std::string_view> RewriteNode(Graph& graph, Node& node, const Target& tar
        {target.rewrites, late ? target.late_rewrites : std::span<const Rewrite>()})
     for (const Rewrite& rewrite : rewrites) {
       if (rewrite.op.empty() ? by_name : !node.Is(rewrite.op)) continue;
+      if (rewrite.apply == nullptr) {
+        NN_ASSIGN(const std::string_view rule, ApplyRule(graph, node, RulesFor(target)));
+        if (!rule.empty()) return rule;
+        continue;
+      }
       auto changed = rewrite.apply(graph, node);
       if (!changed) return tl::unexpected(changed.error().In(rewrite.name));
       if (*changed) return rewrite.name;

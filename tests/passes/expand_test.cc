@@ -65,36 +65,37 @@ void AddFunctions(std::vector<Row>& rows) {
   const std::string type = fmt::format("f32[{}]", numbers.size());
   for (const char* op :
        {"acos", "acosh", "asin", "asinh", "atan", "atanh", "cosh", "exp2", "sinh", "tan"})
-    rows.push_back({op, ExpandFunction, OnX(type, fmt::format("{}(%x)", op)), {numbers}, 3e-6});
+    rows.push_back({op, ExpandByRule, OnX(type, fmt::format("{}(%x)", op)), {numbers}, 3e-6});
   rows.push_back(
-      {"gelu", ExpandGelu, OnX(type, "gelu(%x) {approximate = sigmoid}"), {numbers}, 1e-6});
+      {"gelu", ExpandByRule, OnX(type, "gelu(%x) {approximate = sigmoid}"), {numbers}, 1e-6});
   for (const char* attrs : {"bias = 0", "bias = 0.25", "lambd = -0.5, bias = 1.5"})
     rows.push_back(
-        {"shrink", ExpandShrink, OnX(type, fmt::format("shrink(%x) {{{}}}", attrs)), {numbers}});
+        {"shrink", ExpandByRule, OnX(type, fmt::format("shrink(%x) {{{}}}", attrs)), {numbers}});
   rows.push_back({"thresholded_relu",
-                  ExpandThresholdedRelu,
+                  ExpandByRule,
                   OnX(type, "thresholded_relu(%x) {alpha = -0.5}"),
                   {numbers}});
   for (const char* attrs :
        {"detect_negative = true", "detect_negative = false", "detect_positive = false",
         "detect_negative = false, detect_positive = false"})
     rows.push_back(
-        {"is_inf", ExpandIsInf, OnX(type, fmt::format("is_inf(%x) {{{}}}", attrs)), {numbers}});
-  rows.push_back({"is_nan", ExpandIsNan, OnX(type, "is_nan(%x)"), {numbers}});
+        {"is_inf", ExpandByRule, OnX(type, fmt::format("is_inf(%x) {{{}}}", attrs)), {numbers}});
+  rows.push_back({"is_nan", ExpandByRule, OnX(type, "is_nan(%x)"), {numbers}});
   const std::vector<double> sides = {nan, inf, -inf, 0, -0.0, 1.5, -3, 1e-40, 3e38};
   const auto pairs = [](std::string_view op, std::string_view type, size_t n) {
     return fmt::format(
         "graph {{ in %a: {0}[{1}, 1] in %b: {0}[{1}] %y = {2}(%a, %b) out \"y\" = %y }}", type, n,
         op);
   };
-  rows.push_back({"atan2", ExpandAtan2, pairs("atan2", "f32", sides.size()), {sides, sides}, 1e-6});
-  rows.push_back({"fmod", ExpandFmod, pairs("fmod", "f32", sides.size()), {sides, sides}});
+  rows.push_back(
+      {"atan2", ExpandByRule, pairs("atan2", "f32", sides.size()), {sides, sides}, 1e-6});
+  rows.push_back({"fmod", ExpandByRule, pairs("fmod", "f32", sides.size()), {sides, sides}});
   const std::vector<double> whole = {-2147483648, 2147483647, 0, 1, -1, 7, -7, 3, -3};
   rows.push_back(
-      {"fmod of integers", ExpandFmod, pairs("fmod", "i32", whole.size()), {whole, whole}});
+      {"fmod of integers", ExpandByRule, pairs("fmod", "i32", whole.size()), {whole, whole}});
   const std::vector<double> narrow = {-128, 127, 0, 1, -1, 7, -7};
   rows.push_back(
-      {"fmod of bytes", ExpandFmod, pairs("fmod", "i8", narrow.size()), {narrow, narrow}});
+      {"fmod of bytes", ExpandByRule, pairs("fmod", "i8", narrow.size()), {narrow, narrow}});
 }
 
 void AddPools(std::vector<Row>& rows) {
@@ -306,12 +307,12 @@ std::vector<Row> Rows() {
        {},
        1e-5},
       {"angles",
-       ExpandAtan2,
+       ExpandByRule,
        "graph { in %y: f32[3, 1] in %x: f32[4] %z = atan2(%y, %x) out \"z\" = %z }",
        {},
        3e-7},
       {"angles of zeros, infinities and NaN",
-       ExpandAtan2,
+       ExpandByRule,
        "graph { in %y: f32[14] in %x: f32[14] %z = atan2(%y, %x) out \"z\" = %z }",
        {{0, -0.0, 0, -0.0, 1, -1, 1, -1, inf, -inf, inf, 1, -1, 1},
         {0, 0, -0.0, -0.0, 0, -0.0, -1, -1, inf, -inf, 1, -inf, inf, -1e-30}},
@@ -372,7 +373,7 @@ TEST_CASE("expand: nodes to which an expansion does not apply are unchanged") {
   const std::vector<std::pair<Expand, std::string>> rows = {
       {ExpandLastIndex, OnX("f32[2, 4]", "arg_max(%x) {axis = 1}")},
       {ExpandLastIndex, OnX("f32[2, n]", "arg_max(%x) {axis = 1, select_last_index = true}")},
-      {ExpandAtan2, "graph { in %y: f64[2] in %x: f64[2] %z = atan2(%y, %x) out \"z\" = %z }"},
+      {ExpandByRule, "graph { in %y: f64[2] in %x: f64[2] %z = atan2(%y, %x) out \"z\" = %z }"},
       {ExpandConvTranspose,
        "graph { in %x: f32[1, 2, n] in %w: f32[2, 2, 3] %y = conv_transpose(%x, %w) out \"y\" = %y "
        "}"},
@@ -413,7 +414,7 @@ TEST_CASE("expand: nodes to which an expansion does not apply are unchanged") {
        "graph { in %x: f32[4] const %k: i64[1] = [2] %y, %i = top_k(%x, %k) out \"y\" = %y out "
        "\"i\" = %i }"},
       {ExpandPad, OnX("f32[n, 2]", "pad(%x) {pads = [1, 0, 0, 0], mode = edge}")},
-      {ExpandFunction, OnX("f64[2]", "sinh(%x)")},
+      {ExpandByRule, OnX("f64[2]", "sinh(%x)")},
   };
   for (const auto& [expand, graph] : rows) CheckNotExpanded(expand, graph);
 }

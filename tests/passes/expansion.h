@@ -22,6 +22,10 @@ struct ExpansionRow {
 // A graph of an operator on %x.
 std::string OnX(std::string_view type, std::string_view op);
 
+// Replaces the node by the rule (rewrite/rules/rules.h) for a target that lacks its operator with
+// its attributes, and nothing else.
+Result<bool> ExpandByRule(Graph& graph, Node& node);
+
 // Checks that the expansion applies, and that it computes the same everywhere.
 void CheckExpansion(const ExpansionRow& row);
 

@@ -1,8 +1,11 @@
 #include "passes/idioms/idioms.h"
 
 #include <algorithm>
+#include <functional>
+#include <map>
 #include <optional>
 #include <set>
+#include <string>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -13,6 +16,7 @@
 #include "passes/idioms/pattern.h"
 #include "passes/idioms/recurrent.h"
 #include "passes/idioms/table.h"
+#include "rewrite/rules/rules.h"
 
 namespace nn {
 namespace {
@@ -41,18 +45,36 @@ bool IsPlain(const Value* v) {
 }
 
 struct Rule {
-  const Idiom* idiom;
+  std::string_view op;
   Pattern pattern;
+  std::function<std::optional<Fused>(const Pattern::Match&)> fuse;
+  bool moves_only = false;
 };
 
 // The rules by key.
 using Rules = std::map<std::string_view, std::vector<Rule>>;
 
-const Rules& AllRules() {
+// A formula, read from right to left. FormulaRules() has those that are patterns.
+Rule RuleOf(const Formula& formula) {
+  return {formula.op(), Pattern(*formula.AsPattern()),
+          [&formula](const Pattern::Match& m) -> std::optional<Fused> {
+            auto attrs = formula.AttrsOfEquations();
+            if (!attrs) return std::nullopt;
+            Fused out{{}, *std::move(attrs)};
+            for (const std::string& operand : formula.operands())
+              out.inputs.emplace_back(m.values.find(operand)->second);
+            return out;
+          }};
+}
+
+const Rules& IdiomRules() {
   static const Rules rules = [] {
     Rules out;
+    for (const FormulaRule& rule : FormulaRules())
+      if (!rule.row.key.empty()) out[rule.row.key].push_back(RuleOf(rule.formula));
     for (const auto idioms : {Idioms(), AttentionIdioms()})
-      for (const Idiom& idiom : idioms) out[idiom.key].push_back({&idiom, Pattern(idiom.pattern)});
+      for (const Idiom& idiom : idioms)
+        out[idiom.key].push_back({idiom.op, Pattern(idiom.pattern), idiom.fuse, idiom.moves_only});
     return out;
   }();
   return rules;
@@ -96,12 +118,12 @@ Result<std::string_view> Fuse(Graph& graph, const Rule& rule, Value* y, const Id
                               std::set<const Node*>& fused_nodes) {
   const auto match = rule.pattern.Find(graph, y);
   if (!match || !std::ranges::all_of(match->values, [&](const auto& entry) {
-        return rule.idiom->moves_only || IsPlain(entry.second);
+        return rule.moves_only || IsPlain(entry.second);
       }))
     return std::string_view();
-  auto fused = rule.idiom->fuse(*match);
+  auto fused = rule.fuse(*match);
   if (!fused) return std::string_view();
-  const std::string_view op = fused->op.empty() ? rule.idiom->op : fused->op;
+  const std::string_view op = fused->op.empty() ? rule.op : fused->op;
   Node* const root = y->def();
   NN_ASSIGN(const AddedInputs inputs, AddInputs(graph, std::move(fused->inputs), root));
   auto node = graph.Append(op, inputs.values, std::move(fused->attrs), 1, root);
@@ -134,18 +156,18 @@ Result<std::map<std::string_view, uint64_t>> FuseIdioms(Graph& graph, const Idio
   if (!options.moves_only) NN_RETURN_IF_ERROR(FuseRecurrentLayers(graph, options, counts));
   std::vector<const Node*> keys;
   for (const Node& node : graph.nodes())
-    if (AllRules().contains(node.op_name()) && (!options.is_wanted || options.is_wanted(node)))
+    if (IdiomRules().contains(node.op_name()) && (!options.is_wanted || options.is_wanted(node)))
       keys.push_back(&node);
   // Fusing erases one node, the last of the idiom, which is no key or the present one.
   std::set<const Node*> fused_nodes;
   for (const Node* key : keys) {
     if (fused_nodes.contains(key)) continue;
     const auto results = ResultsBehind(graph, *key);
-    const auto& rules = AllRules().at(key->op_name());
+    const auto& rules = IdiomRules().at(key->op_name());
     std::string_view op;
     for (auto y = results.rbegin(); y != results.rend() && op.empty(); ++y)
       for (const Rule& rule : rules) {
-        if (options.moves_only && !rule.idiom->moves_only) continue;
+        if (options.moves_only && !rule.moves_only) continue;
         NN_ASSIGN(op, Fuse(graph, rule, *y, options, fused_nodes));
         if (op.empty()) continue;
         ++counts[op];

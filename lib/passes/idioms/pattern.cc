@@ -20,6 +20,7 @@ struct Pattern::Term {
   std::string label;  // of a call: the variable that is bound to its result
   double number = 0;
   std::vector<std::unique_ptr<const Term>> operands;
+  std::vector<std::pair<std::string, double>> attrs;  // of a call
 };
 
 namespace {
@@ -58,10 +59,25 @@ class Reader {
 
   std::string Word() {
     SkipSpaces();
-    const size_t end = std::min(rest_.find_first_of(" \n,():;"), rest_.size());
+    const size_t end = std::min(rest_.find_first_of(" \n,():;="), rest_.size());
     std::string word(rest_.substr(0, end));
     rest_.remove_prefix(end);
     return word;
+  }
+
+  // Reads an attribute of a call, if one follows.
+  bool ReadAttribute(Term& call) {
+    const std::string_view before = rest_;
+    std::string name = Word();
+    if (!Skip('=')) {
+      rest_ = before;
+      return false;
+    }
+    const std::string word = Word();
+    double number = 0;
+    FromChars(word.data(), word.data() + word.size(), number);
+    call.attrs.emplace_back(std::move(name), number);
+    return true;
   }
 
   std::unique_ptr<const Term> ReadTerm() {
@@ -76,7 +92,7 @@ class Reader {
       term->kind = Kind::kCall;
       term->name = std::move(word);
       do {
-        term->operands.push_back(ReadTerm());
+        if (!ReadAttribute(*term)) term->operands.push_back(ReadTerm());
       } while (Skip(','));
       [[maybe_unused]] const bool closed = Skip(')');
       assert(closed);
@@ -110,6 +126,15 @@ std::optional<double> NumberOf(const Value* v) {
 
 bool IsNearly(double a, double b) {
   return std::abs(a - b) <= 1e-6 * std::abs(b);
+}
+
+// Whether the node has the attributes of a call.
+bool HasAttributes(const Term& call, const Node& node) {
+  return std::ranges::all_of(call.attrs, [&](const auto& wanted) {
+    const auto value = node.attrs().Get(wanted.first);
+    const auto* const number = value ? std::get_if<float>(&*value) : nullptr;
+    return number != nullptr && (*number == wanted.second || IsNearly(*number, wanted.second));
+  });
 }
 
 struct Factor {
@@ -257,7 +282,9 @@ class Matcher {
       return TryFactors(v, {}, {{&p, false}, {&p, false}}, then);
     }
     if (node == nullptr || node->outputs().size() != 1) return false;
-    if (!node->Is(term.name) || term.operands.size() > node->inputs().size()) return false;
+    if (!node->Is(term.name) || term.operands.size() > node->inputs().size() ||
+        !HasAttributes(term, *node))
+      return false;
     const auto add = [&] { match.nodes.insert(node); };
     const auto in_order = [&] { return TryOperands(term, *node, 0, then); };
     if (With(add, in_order)) return true;

@@ -2,7 +2,7 @@
 //
 //   pattern   = term { ';' variable '=' term }
 //   term      = variable | '#' variable | number | '$' variable | call | variable ':' call
-//   call      = operator '(' term { ',' term } ')'
+//   call      = operator '(' term { ',' term } { ',' attribute '=' number } ')'
 //
 // The terms after the first one describe values that are bound to variables before; a variable
 // that is not bound, in an alternative that was not taken, has any value.
@@ -20,7 +20,8 @@
 //   square(p)     the product of p with itself, or the squared_difference of a and b where p is
 //                 sub(a, b) without a label, or a variable that is bound to such a node.
 //   either(...)   what one of the patterns matches; they are tried in order.
-// Other calls match the first inputs of their node; further inputs may be anything.
+// Other calls match the first inputs of their node; further inputs may be anything. The attributes
+// in a call differ by at most one part in 10^6 from those of the node; further ones may be anything.
 #pragma once
 
 #include <map>

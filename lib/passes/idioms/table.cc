@@ -25,15 +25,6 @@ Value* ValueOf(const Pattern::Match& m, std::string_view name) {
   return it == m.values.end() ? nullptr : it->second;
 }
 
-std::optional<Fused> OfX(const Pattern::Match& m) {
-  return Fused{{ValueOf(m, "x")}, {}};
-}
-
-template <GeluApproximation approximation>
-std::optional<Fused> Gelu(const Pattern::Match& m) {
-  return Fused{{ValueOf(m, "x")}, GeluAttrs{approximation}};
-}
-
 // x / max(norm, epsilon), the maximum as a clip
 std::optional<Fused> L2NormalizationOfClip(const Pattern::Match& m) {
   const auto& clip = ValueOf(m, "floor")->def()->attrs<ClipAttrs>();
@@ -42,20 +33,6 @@ std::optional<Fused> L2NormalizationOfClip(const Pattern::Match& m) {
   if (!a.keep_dims || norm.input(1) != nullptr || !(clip.min > 0) || std::isfinite(clip.max))
     return std::nullopt;
   return Fused{{ValueOf(m, "x")}, L2NormalizationAttrs{a.axes, clip.min, EpsilonRule::kFloor}};
-}
-
-// x * clip(x + 3, 0, 6) / 6
-std::optional<Fused> HardSwishOfClip(const Pattern::Match& m) {
-  const auto& a = ValueOf(m, "clip")->def()->attrs<ClipAttrs>();
-  if (a.min != 0 || a.max != 6) return std::nullopt;
-  return OfX(m);
-}
-
-std::optional<Fused> HardSwishOfHardSigmoid(const Pattern::Match& m) {
-  const auto& a = ValueOf(m, "gate")->def()->attrs<HardSigmoidAttrs>();
-  constexpr float kSixth = 1.0f / 6;
-  if (std::abs(a.alpha - kSixth) > 1e-6f || a.beta != 0.5f) return std::nullopt;
-  return OfX(m);
 }
 
 // ---- Normalization ------------------------------------------------------------------------------
@@ -304,33 +281,13 @@ std::optional<Fused> DepthOfTranspose(const Pattern::Match& m) {
 // ---- The table ----------------------------------------------------------------------------------
 
 // The forms are those of
-// - PyTorch's ONNX exporters: gelu, layer_norm, functional.normalize, silu, mish, Hardswish before
-//   operator set 14, group_norm before 21, pixel_shuffle, pixel_unshuffle;
-// - Hugging Face's NewGELU and QuickGELU, and LLaMA's RMSNorm;
+// - PyTorch's ONNX exporters: layer_norm, functional.normalize, group_norm before operator set 21,
+//   pixel_shuffle, pixel_unshuffle;
+// - LLaMA's RMSNorm;
 // - TensorFlow: tf.nn.batch_normalization with tf.nn.moments, from which Keras builds its layers
 //   that normalize; tf2onnx.
+// Those of elementwise functions are rules (rewrite/rules/rules.h).
 constexpr Idiom kIdioms[] = {
-    {"gelu", "erf", "product(0.5, x, add(erf(product(0.7071067811865476, x)), 1))",
-     Gelu<GeluApproximation::kNone>},
-    {"gelu", "tanh",
-     "product(0.5, x, add(tanh(product(0.7978845608028654, add(x, product(0.044715, x, x, x)))), "
-     "1))",
-     Gelu<GeluApproximation::kTanh>},
-    {"gelu", "tanh",
-     "product(0.5, x, add(tanh(product(0.7978845608028654, x, add(product(0.044715, x, x), 1))), "
-     "1))",
-     Gelu<GeluApproximation::kTanh>},
-    {"gelu", "sigmoid", "product(x, sigmoid(product(1.702, x)))",
-     Gelu<GeluApproximation::kSigmoid>},
-    {"silu", "sigmoid", "product(x, sigmoid(x))", OfX},
-    {"mish", "softplus", "product(x, tanh(softplus(x)))", OfX},
-    {"mish", "log", "product(x, tanh(log(add(exp(x), 1))))", OfX},
-    {"softplus", "log", "log(add(exp(x), 1))", OfX},
-    {"softsign", "abs", "product(x, inverse(add(abs(x), 1)))", OfX},
-    {"hard_swish", "clip", "product(0.16666666666666666, x, clip:clip(add(x, 3)))",
-     HardSwishOfClip},
-    {"hard_swish", "hard_sigmoid", "product(x, gate:hard_sigmoid(x))", HardSwishOfHardSigmoid},
-
     {"group_norm", "reduce_mean",
      "add(product(whole:reshape(product(d:sub(grouped:reshape(x), mean:reduce_mean(grouped)), "
      "inverse(sqrt(add(variance:reduce_mean(square(d)), $epsilon))))), #scale), #bias)",

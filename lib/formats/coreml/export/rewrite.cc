@@ -54,18 +54,6 @@ Result<Value*> WithMoreAxes(Graph& graph, Value* v, int added) {
   return Rearrange(graph, v, MoreAxes(v->type().rank(), added));
 }
 
-// ---- Functions ----------------------------------------------------------------------------------
-
-// x * gate, where the gate is 0 for the lowest numbers. The product with -infinity would be NaN;
-// the functions are 0 there.
-Result<bool> TimesGate(Expansion& b, Value* x, Value* gate) {
-  ClipAttrs above;
-  above.min = std::numeric_limits<float>::lowest();
-  NN_ASSIGN(Value* const finite, b.Add("clip", {x}, above));
-  NN_ASSIGN(Value* const y, b.Add("mul", {finite, gate}));
-  return b.Replace(y);
-}
-
 }  // namespace
 
 Result<bool> AddSpatialAxes(Graph& graph, Node& node) {
@@ -246,6 +234,8 @@ Result<bool> ScatterList(Graph& graph, Node& node) {
   return b.Replace(y);
 }
 
+namespace {
+
 // Whether integers become no results of the graph, which have 32 bits, nor other integers.
 bool StayInside(const Graph& graph, const Value& v, int depth = 0) {
   if (graph.IsOutput(&v) || depth == 64) return false;
@@ -256,6 +246,8 @@ bool StayInside(const Graph& graph, const Value& v, int depth = 0) {
     });
   });
 }
+
+}  // namespace
 
 Result<bool> DropFractions(Graph& graph, Node& node) {
   Value *const x = node.input(0), *const y = node.output();
@@ -306,93 +298,6 @@ Result<bool> SplitStatistics(Graph& graph, Node& node) {
 
 // ---- Functions ----------------------------------------------------------------------------------
 
-// The steps of log_softmax's evaluation.
-Result<bool> DecomposeLogSoftmax(Graph& graph, Node& node) {
-  if (!Computes(node)) return false;
-  const ReduceAttrs along{{node.attrs<AlongAxisAttrs>().axis}, true};
-  Expansion b(graph, node);
-  NN_ASSIGN(Value* const max, b.Add("reduce_max", {node.input(0)}, along));
-  NN_ASSIGN(Value* const shifted, b.Add("sub", {node.input(0), max}));
-  NN_ASSIGN(Value * sum, b.Add("exp", {shifted}));
-  NN_ASSIGN(sum, b.Add("reduce_sum", {sum}, along));
-  NN_ASSIGN(sum, b.Add("log", {sum}));
-  NN_ASSIGN(Value* const y, b.Add("sub", {shifted, sum}));
-  return b.Replace(y);
-}
-
-// alpha * elu(x / alpha) for a positive alpha. With a negative one, x above 0 remains, and the
-// function below 0 is that of -alpha multiplied by e^(x / alpha).
-Result<bool> DecomposeCelu(Graph& graph, Node& node) {
-  const float alpha = node.attrs<AlphaAttrs>().alpha;
-  const float magnitude = std::fabs(alpha);
-  if (!Computes(node)) return false;
-  Expansion b(graph, node);
-  NN_ASSIGN(Value * y, b.Add("div", {node.input(0), Scalar(b, magnitude)}));
-  NN_ASSIGN(y, b.Add("elu", {y}, AlphaAttrs{1.0f}));
-  NN_ASSIGN(y, b.Add("mul", {y, Scalar(b, magnitude)}));
-  if (alpha < 0) {
-    NN_ASSIGN(Value * growth, b.Add("div", {node.input(0), Scalar(b, alpha)}));
-    NN_ASSIGN(growth, b.Add("relu", {growth}));
-    NN_ASSIGN(growth, b.Add("exp", {growth}));
-    NN_ASSIGN(y, b.Add("mul", {y, growth}));
-  }
-  return b.Replace(y);
-}
-
-Result<bool> DecomposeHardSwish(Graph& graph, Node& node) {
-  if (!Computes(node)) return false;
-  Expansion b(graph, node);
-  NN_ASSIGN(Value* const gate,
-            b.Add("hard_sigmoid", {node.input(0)}, HardSigmoidAttrs{1.0f / 6.0f, 0.5f}));
-  NN_ASSIGN(Value* const y, b.Add("mul", {node.input(0), gate}));
-  return b.Replace(y);
-}
-
-Result<bool> DecomposeMish(Graph& graph, Node& node) {
-  if (!Computes(node)) return false;
-  Expansion b(graph, node);
-  NN_ASSIGN(Value * gate, b.Add("softplus", {node.input(0)}));
-  NN_ASSIGN(gate, b.Add("tanh", {gate}));
-  return TimesGate(b, node.input(0), gate);
-}
-
-// A sum of relu(x) and slope * min(x, 0) is NaN where the slope is infinite and x positive.
-Result<bool> DecomposePrelu(Graph& graph, Node& node) {
-  if (!Computes(node)) return false;
-  Expansion b(graph, node);
-  NN_ASSIGN(Value* const negative, b.Add("less", {node.input(0), Scalar(b, 0)}));
-  NN_ASSIGN(Value* const scaled, b.Add("mul", {node.input(0), node.input(1)}));
-  NN_ASSIGN(Value* const y, b.Add("select", {negative, scaled, node.input(0)}));
-  return b.Replace(y);
-}
-
-Result<bool> DecomposeIsInf(Graph& graph, Node& node) {
-  if (node.input(0)->dtype() != DType::kF32 || WhyNotValues(node, Types::kAny)) return false;
-  const auto a = node.attrs<IsInfAttrs>();
-  constexpr float kMax = std::numeric_limits<float>::max();
-  Expansion b(graph, node);
-  Value* x = node.input(0);
-  Value* y = nullptr;
-  if (a.detect_negative && a.detect_positive) {
-    NN_ASSIGN(x, b.Add("abs", {x}));
-  }
-  if (a.detect_positive) {
-    NN_ASSIGN(y, b.Add("greater", {x, Scalar(b, kMax)}));
-  } else if (a.detect_negative) {
-    NN_ASSIGN(y, b.Add("less", {x, Scalar(b, -kMax)}));
-  } else {
-    return false;
-  }
-  return b.Replace(y);
-}
-
-Result<bool> DecomposeIsNan(Graph& graph, Node& node) {
-  if (node.input(0)->dtype() != DType::kF32 || WhyNotValues(node, Types::kAny)) return false;
-  Expansion b(graph, node);
-  NN_ASSIGN(Value* const y, b.Add("not_equal", {node.input(0), node.input(0)}));
-  return b.Replace(y);
-}
-
 // The remainder of the magnitudes, with the sign of the dividend.
 Result<bool> DecomposeFmod(Graph& graph, Node& node) {
   if (!Computes(node) && (WhyNotValues(node, Types::kAny) || !IsExactArithmetic(node)))
@@ -423,78 +328,6 @@ Result<bool> NonZeroDivisor(Graph& graph, Node& node) {
   NN_ASSIGN(Value * y, e.Add(node.op_name(), {a, b}));
   NN_ASSIGN(y, e.Add("select", {none, node.Is("fmod") ? a : zero, y}));
   return e.Replace(y);
-}
-
-Result<bool> DecomposeReduceBool(Graph& graph, Node& node) {
-  if (node.input(1) != nullptr || WhyNotValues(node, Types::kAny)) return false;
-  Expansion b(graph, node);
-  NN_ASSIGN(Value * y, b.Add("cast", {node.input(0)}, CastAttrs{.to = DType::kF32}));
-  NN_ASSIGN(y, b.Add(node.Is("reduce_any") ? "reduce_max" : "reduce_min", {y}, node.attrs()));
-  NN_ASSIGN(y, b.Add("cast", {y}, CastAttrs{.to = DType::kBool}));
-  return b.Replace(y);
-}
-
-Result<bool> DecomposeShrink(Graph& graph, Node& node) {
-  if (!Computes(node)) return false;
-  const auto a = node.attrs<ShrinkAttrs>();
-  Value* const x = node.input(0);
-  Expansion b(graph, node);
-  NN_ASSIGN(Value* const high, b.Add("greater", {x, Scalar(b, a.lambd)}));
-  NN_ASSIGN(Value* const low, b.Add("less", {x, Scalar(b, -a.lambd)}));
-  NN_ASSIGN(Value* const down, b.Add("sub", {x, Scalar(b, a.bias)}));
-  NN_ASSIGN(Value* const up, b.Add("add", {x, Scalar(b, a.bias)}));
-  NN_ASSIGN(Value * y, b.Add("select", {high, down, Scalar(b, 0)}));
-  NN_ASSIGN(y, b.Add("select", {low, up, y}));
-  return b.Replace(y);
-}
-
-Result<bool> DecomposeReciprocal(Graph& graph, Node& node) {
-  if (!Computes(node)) return false;
-  Expansion b(graph, node);
-  NN_ASSIGN(Value* const y, b.Add("div", {Scalar(b, 1), node.input(0)}));
-  return b.Replace(y);
-}
-
-Result<bool> DecomposeRsqrt(Graph& graph, Node& node) {
-  if (!Computes(node)) return false;
-  Expansion b(graph, node);
-  NN_ASSIGN(Value* const root, b.Add("sqrt", {node.input(0)}));
-  NN_ASSIGN(Value* const y, b.Add("div", {Scalar(b, 1), root}));
-  return b.Replace(y);
-}
-
-Result<bool> DecomposeSelu(Graph& graph, Node& node) {
-  if (!Computes(node)) return false;
-  const auto& a = node.attrs<SeluAttrs>();
-  Expansion b(graph, node);
-  NN_ASSIGN(Value * y, b.Add("elu", {node.input(0)}, AlphaAttrs{a.alpha}));
-  NN_ASSIGN(y, b.Add("mul", {y, Scalar(b, a.gamma)}));
-  return b.Replace(y);
-}
-
-Result<bool> DecomposeSilu(Graph& graph, Node& node) {
-  if (!Computes(node)) return false;
-  Expansion b(graph, node);
-  NN_ASSIGN(Value* const gate, b.Add("sigmoid", {node.input(0)}));
-  return TimesGate(b, node.input(0), gate);
-}
-
-Result<bool> DecomposeSquaredDifference(Graph& graph, Node& node) {
-  if (!Computes(node)) return false;
-  Expansion b(graph, node);
-  NN_ASSIGN(Value* const d, b.Add("sub", {node.input(0), node.input(1)}));
-  NN_ASSIGN(Value* const y, b.Add("mul", {d, d}));
-  return b.Replace(y);
-}
-
-// Core ML's layer keeps an x equal to alpha.
-Result<bool> DecomposeThresholdedRelu(Graph& graph, Node& node) {
-  if (!Computes(node)) return false;
-  Expansion b(graph, node);
-  NN_ASSIGN(Value* const above,
-            b.Add("greater", {node.input(0), Scalar(b, node.attrs<AlphaAttrs>().alpha)}));
-  NN_ASSIGN(Value* const y, b.Add("select", {above, node.input(0), Scalar(b, 0)}));
-  return b.Replace(y);
 }
 
 }  // namespace nn::coreml

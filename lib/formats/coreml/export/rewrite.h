@@ -40,25 +40,9 @@ Result<bool> ScaleAndShift(Graph& graph, Node& node);
 // A layer normalization that returns its mean or deviation -> one that does not, and reductions.
 Result<bool> SplitStatistics(Graph& graph, Node& node);
 
-Result<bool> DecomposeLogSoftmax(Graph& graph, Node& node);
-Result<bool> DecomposeCelu(Graph& graph, Node& node);
-Result<bool> DecomposeHardSwish(Graph& graph, Node& node);
-Result<bool> DecomposeMish(Graph& graph, Node& node);
-Result<bool> DecomposePrelu(Graph& graph, Node& node);
-Result<bool> DecomposeIsInf(Graph& graph, Node& node);
-Result<bool> DecomposeIsNan(Graph& graph, Node& node);
 Result<bool> DecomposeFmod(Graph& graph, Node& node);
-// reduce_any, reduce_all -> the largest or smallest of 0 and 1.
-Result<bool> DecomposeReduceBool(Graph& graph, Node& node);
 // mod, fmod of integers -> by a divisor that is not 0.
 Result<bool> NonZeroDivisor(Graph& graph, Node& node);
-Result<bool> DecomposeShrink(Graph& graph, Node& node);
-Result<bool> DecomposeReciprocal(Graph& graph, Node& node);
-Result<bool> DecomposeRsqrt(Graph& graph, Node& node);
-Result<bool> DecomposeSelu(Graph& graph, Node& node);
-Result<bool> DecomposeSilu(Graph& graph, Node& node);
-Result<bool> DecomposeSquaredDifference(Graph& graph, Node& node);
-Result<bool> DecomposeThresholdedRelu(Graph& graph, Node& node);
 
 // Of a loop: counters that begin with a constant and grow by another are computed from the number
 // of the iteration, and so is what is known about their range. The number is less than the trip

@@ -17,6 +17,7 @@
 #include "ops/support/types.h"
 #include "passes/qdq/qdq.h"
 #include "passes/types/float32.h"
+#include "rewrite/apply_rule.h"
 #include "rewrite/expand.h"
 #include "rewrite/expand/affine.h"
 #include "rewrite/recurrent_layout.h"
@@ -56,7 +57,7 @@ bool IsShapeArithmetic(const Node& node) {
 // Whether other layers can compute what the operator does.
 bool IsDecomposed(const Node& node) {
   const auto rewrites = CoremlTarget().rewrites;
-  return node.op().decompose != nullptr ||
+  return node.op().decompose != nullptr || HasRules(node) ||
          std::any_of(rewrites.begin(), rewrites.end(),
                      [&](const Rewrite& r) { return node.Is(r.op); });
 }
@@ -130,7 +131,6 @@ const Target& CoremlTarget() {
       {"layer_norm", "statistics by reductions", &SplitStatistics},
       {"layer_norm", "moments", &ExpandNorm},
       {"instance_norm", "moments", &ExpandNorm},
-      {"atan2", "quotient", &ExpandAtan2},
       {"arg_max", "first index", &ExpandLastIndex},
       {"arg_min", "first index", &ExpandLastIndex},
       {"grid_sample", "gathers", &ExpandGridSample},
@@ -146,29 +146,13 @@ const Target& CoremlTarget() {
       {"trilu", "mask", &ExpandTrilu},
       {"conv_transpose", "convolution", &ExpandConvTranspose},
       {"reduce_log_sum_exp", "definition", &ExpandLogSumExp},
-      {"log_softmax", "elementary steps", &DecomposeLogSoftmax},
-      {"celu", "elementary steps", &DecomposeCelu},
-      {"hard_swish", "elementary steps", &DecomposeHardSwish},
-      {"mish", "elementary steps", &DecomposeMish},
-      {"prelu", "elementary steps", &DecomposePrelu},
       {"mod", "divisor other than 0", &NonZeroDivisor},
       {"fmod", "divisor other than 0", &NonZeroDivisor},
       {"fmod", "elementary steps", &DecomposeFmod},
       {"pow", "float exponent", &ExpandIntegerExponent},
       {"conv", "planes", &ExpandSolidConv},
       {"conv", "zeros between taps", &ExpandDilatedFilter},
-      {"is_inf", "comparison", &DecomposeIsInf},
-      {"is_nan", "comparison", &DecomposeIsNan},
       {"pad", "slices of the input", &PadAsSlices},
-      {"reciprocal", "elementary steps", &DecomposeReciprocal},
-      {"reduce_all", "reduction of numbers", &DecomposeReduceBool},
-      {"reduce_any", "reduction of numbers", &DecomposeReduceBool},
-      {"rsqrt", "elementary steps", &DecomposeRsqrt},
-      {"selu", "elementary steps", &DecomposeSelu},
-      {"shrink", "elementary steps", &DecomposeShrink},
-      {"silu", "elementary steps", &DecomposeSilu},
-      {"squared_difference", "elementary steps", &DecomposeSquaredDifference},
-      {"thresholded_relu", "elementary steps", &DecomposeThresholdedRelu},
       {"bernoulli", "comparison", &ExpandBernoulli},
       {"non_max_suppression", "one list each",
        [](Graph& g, Node& n) { return OneListEach(g, n, true); }},
@@ -188,6 +172,7 @@ const Target& CoremlTarget() {
       {"rnn", "steps", &UnrollRecurrent},
       {"gru", "steps", &UnrollRecurrent},
       {"lstm", "steps", &UnrollRecurrent},
+      kSharedRules,
   };
   static const Target target = {.name = "Core ML",
                                 .why_illegal = WhyIllegal,

@@ -34,6 +34,7 @@
 #include "ops/recurrent/unroll.h"
 #include "ops/support/types.h"
 #include "passes/qdq/qdq.h"
+#include "rewrite/apply_rule.h"
 #include "rewrite/expand.h"
 #include "rewrite/rewrite.h"
 
@@ -414,7 +415,6 @@ const Target& OnnxTarget() {
          // Gemm supports transposed operands, but the bias may have to be split off first.
          return n.input(2) == nullptr ? TransposeMatmulOperands(g, n) : Result<bool>(false);
        }},
-      {"atan2", "quotient", ExpandAtan2},
       {"inverse", "elimination", ExpandInverse},
       {"reverse_sequence", "batch and time first", SequencesFirst},
       {"dequantize", "constant", DequantizeConstant},
@@ -427,6 +427,7 @@ const Target& OnnxTarget() {
          return CellClipMatters(n) ? UnrollRecurrent(g, n) : Result<bool>(false);
        }},
       {"", "float32 arithmetic", ComputeInFloat},
+      kSharedRules,
   };
   static const Target target = {.name = "ONNX",
                                 .why_illegal = WhyIllegal,

@@ -34,67 +34,6 @@ Result<bool> AlongLastAxis(Graph& graph, Node& node) {
   return RearrangeAround(graph, node, AxisMap::Permutation(perm));
 }
 
-// a >= b -> not(a < b), which floats may not be: NaN is neither.
-Result<bool> WithoutOrEqual(Graph& graph, Node& node) {
-  const std::string_view strict = node.Is("greater_equal") ? "greater" : "less";
-  const std::string_view opposite = node.Is("greater_equal") ? "less" : "greater";
-  Value* const a = node.input(0);
-  Value* const b = node.input(1);
-  Expansion e(graph, node);
-  if (IsInteger(a->dtype())) {
-    NN_ASSIGN(Value* const other, e.Add(opposite, {a, b}));
-    NN_ASSIGN(Value* const y, e.Add("not", {other}));
-    return e.Replace(y);
-  }
-  NN_ASSIGN(Value* const beyond, e.Add(strict, {a, b}));
-  NN_ASSIGN(Value* const same, e.Add("equal", {a, b}));
-  NN_ASSIGN(Value* const y, e.Add("or", {beyond, same}));
-  return e.Replace(y);
-}
-
-// Whether the values are equal, as comparisons by size: floats are not if one of them is NaN.
-Result<bool> WithoutEqual(Graph& graph, Node& node) {
-  Value* const a = node.input(0);
-  Value* const b = node.input(1);
-  if (!(IsFloat(a->dtype()) || IsInteger(a->dtype())) || a->type().quantized()) return false;
-  Expansion e(graph, node);
-  NN_ASSIGN(Value* const less, e.Add("less", {a, b}));
-  NN_ASSIGN(Value* const greater, e.Add("greater", {a, b}));
-  NN_ASSIGN(Value * differ, e.Add("or", {less, greater}));
-  if (IsFloat(a->dtype()))
-    for (Value* const v : {a, b}) {
-      NN_ASSIGN(Value* const nan, e.Add("is_nan", {v}));
-      NN_ASSIGN(differ, e.Add("or", {differ, nan}));
-    }
-  if (node.Is("not_equal")) return e.Replace(differ);
-  NN_ASSIGN(Value* const y, e.Add("not", {differ}));
-  return e.Replace(y);
-}
-
-// round of float32, halves to even: floor, and 1 if the rest is more than a half, or a half above
-// an odd number. Zeros become +0.
-Result<bool> RoundByFloor(Graph& graph, Node& node) {
-  if (!IsPlainF32(node)) return false;
-  Value* const x = node.input(0);
-  Expansion e(graph, node);
-  NN_ASSIGN(Value* const half, e.Number(DType::kF32, 0.5));
-  NN_ASSIGN(Value* const zero, e.Number(DType::kF32, 0));
-  NN_ASSIGN(Value* const floor, e.Add("floor", {x}));
-  NN_ASSIGN(Value* const rest, e.Add("sub", {x, floor}));
-  NN_ASSIGN(Value* const halved, e.Add("mul", {floor, half}));
-  NN_ASSIGN(Value* const whole, e.Add("floor", {halved}));
-  NN_ASSIGN(Value* const remainder, e.Add("sub", {halved, whole}));
-  NN_ASSIGN(Value* const is_odd, e.Add("greater", {remainder, zero}));
-  NN_ASSIGN(Value* const above, e.Add("greater", {rest, half}));
-  NN_ASSIGN(Value* const below, e.Add("less", {rest, half}));
-  NN_ASSIGN(Value* const not_below, e.Add("not", {below}));
-  NN_ASSIGN(Value* const odd_half, e.Add("and", {not_below, is_odd}));
-  NN_ASSIGN(Value* const is_up, e.Add("or", {above, odd_half}));
-  NN_ASSIGN(Value* const up, e.Add("cast", {is_up}, CastAttrs{.to = DType::kF32}));
-  NN_ASSIGN(Value* const y, e.Add("add", {floor, up}));
-  return e.Replace(y);
-}
-
 // A reversal -> a gather along each axis.
 Result<bool> GatherReversed(Graph& graph, Node& node) {
   const Type& x = node.input(0)->type();
@@ -176,11 +115,6 @@ std::span<const Rewrite> Lowerings() {
       {"softmax", "last axis", AlongLastAxis<SoftmaxAttrs>},
       {"log_softmax", "last axis", AlongLastAxis<AlongAxisAttrs>},
       {"hardmax", "last axis", AlongLastAxis<AlongAxisAttrs>},
-      {"greater_equal", "strict comparison", WithoutOrEqual},
-      {"less_equal", "strict comparison", WithoutOrEqual},
-      {"equal", "comparison by size", WithoutEqual},
-      {"not_equal", "comparison by size", WithoutEqual},
-      {"round", "floor", RoundByFloor},
       {"reverse", "gathers", GatherReversed},
       {"maximum", "selection", SelectExtreme},
       {"minimum", "selection", SelectExtreme},
@@ -216,15 +150,6 @@ std::span<const Rewrite> Lowerings() {
       {"conv_integer", "exact products", ExpandIntegerProduct},
       {"dynamic_quantize", "definition", ExpandDynamicQuantize},
       {"pow", "float exponent", ExpandIntegerExponent},
-      {"fmod", "mod", ExpandFmod},
-      {"acosh", "elementary functions", ExpandFunction},
-      {"asinh", "elementary functions", ExpandFunction},
-      {"atanh", "elementary functions", ExpandFunction},
-      {"cosh", "elementary functions", ExpandFunction},
-      {"sinh", "elementary functions", ExpandFunction},
-      {"shrink", "selection", ExpandShrink},
-      {"thresholded_relu", "selection", ExpandThresholdedRelu},
-      {"is_inf", "comparison", ExpandIsInf},
       {"bernoulli", "uniform numbers", ExpandBernoulli},
       {"", "wider integers", WidenIntegers},
   };

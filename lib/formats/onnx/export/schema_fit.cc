@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/per_thread.h"
@@ -18,6 +19,7 @@
 #include "formats/onnx/spec/schema.h"
 #include "ir/op_def.h"
 #include "passes/core/passes.h"
+#include "rewrite/apply_rule.h"
 #include "rewrite/rewrite.h"
 
 namespace nn::onnx {
@@ -224,6 +226,18 @@ Result<std::string_view> LowerNode(Graph& graph, Node& node, int64_t least, int6
     NN_ASSIGN(const bool lowered, r.apply(graph, node));
     if (lowered) return r.name;
   }
+  const RuleTarget target = {
+      [&](const Node& n) {
+        auto reason = OnnxTarget().why_illegal(n);
+        if (reason) return reason;
+        SchemaFit fit = FitToSchemas(n, least, most);
+        return fit.opset != 0 ? std::nullopt : std::optional(std::move(fit.reason));
+      },
+      [](const Node& n) {
+        return std::ranges::any_of(Lowerings(), [&](const Rewrite& r) { return n.Is(r.op); });
+      }};
+  NN_ASSIGN(const std::string_view rule, ApplyRule(graph, node, target));
+  if (!rule.empty()) return rule;
   if (node.op().decompose == nullptr) return std::string_view();
   NN_ASSIGN(bool lowered, node.op().decompose(graph, node));
   if (!lowered) {

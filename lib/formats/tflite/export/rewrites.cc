@@ -88,56 +88,6 @@ Result<bool> ClippedCast(Graph& graph, Node& node) {
   return chain.Finish();
 }
 
-// clip(alpha * x + beta, 0, 1), the definition of the operator.
-Result<bool> HardSigmoidAsClip(Graph& graph, Node& node) {
-  const auto a = node.attrs<HardSigmoidAttrs>();
-  if (!IsPlainF32(node)) return false;
-  Chain chain(graph, node);
-  if (a.alpha != 1) NN_RETURN_IF_ERROR(chain.ThenNumber("mul", a.alpha));
-  NN_RETURN_IF_ERROR(chain.ThenNumber("add", a.beta));
-  NN_RETURN_IF_ERROR(chain.Then("clip", {}, ClipAttrs{0, 1}));
-  return chain.Finish();
-}
-
-// x * sigmoid(x). The sigmoid of the lowest numbers is 0, and so is the function at -infinity,
-// where the product would be NaN.
-Result<bool> SiluAsProduct(Graph& graph, Node& node) {
-  if (!IsPlainF32(node)) return false;
-  NN_ASSIGN(Node* const gate, AddLike(graph, node, "sigmoid", {node.input(0)}));
-  Chain chain(graph, node);
-  NN_RETURN_IF_ERROR(chain.ThenNumber("maximum", std::numeric_limits<float>::lowest()));
-  NN_RETURN_IF_ERROR(chain.Then("mul", {gate->output()}));
-  return chain.Finish();
-}
-
-Result<bool> ReciprocalAsQuotient(Graph& graph, Node& node) {
-  if (!IsPlainF32(node)) return false;
-  NN_ASSIGN(Value* const one, Number(graph, DType::kF32, 1));
-  NN_ASSIGN(Node* const quotient, AddLike(graph, node, "div", {one, node.input(0)}));
-  Value* const y = quotient->output();
-  graph.Replace(&node, y);
-  return true;
-}
-
-Result<bool> XorAsNotEqual(Graph& graph, Node& node) {
-  graph.SetOp(&node, *Ops().Find("not_equal"), {});
-  return true;
-}
-
-// Norms and similar reductions are sums of computed elements.
-Result<bool> ReduceAsSum(Graph& graph, Node& node) {
-  if (!IsPlainF32(node) || node.input(1) != nullptr) return false;
-  const ReduceAttrs a = node.attrs<ReduceAttrs>();
-  const bool squares = node.Is("reduce_l2") || node.Is("reduce_sum_square");
-  Chain chain(graph, node);
-  if (squares) NN_RETURN_IF_ERROR(chain.Then("mul", {chain.value()}));
-  if (node.Is("reduce_l1")) NN_RETURN_IF_ERROR(chain.Then("abs"));
-  NN_RETURN_IF_ERROR(chain.Then("reduce_sum", {}, a));
-  if (node.Is("reduce_l2")) NN_RETURN_IF_ERROR(chain.Then("sqrt"));
-  if (node.Is("reduce_log_sum")) NN_RETURN_IF_ERROR(chain.Then("log"));
-  return chain.Finish();
-}
-
 bool CanGather(DType dtype) {
   const DType types[] = {DType::kF32, DType::kF16, DType::kBF16, DType::kI32, DType::kI64,
                          DType::kI16, DType::kI8,  DType::kU8,   DType::kI4,  DType::kBool};

@@ -18,21 +18,13 @@ Result<bool> MaxPoolPadding(Graph& graph, Node& node);
 Result<bool> AveragePoolPadding(Graph& graph, Node& node);
 Result<bool> LrnAsSum(Graph& graph, Node& node);
 Result<bool> TransposedConvPadding(Graph& graph, Node& node);
-
-// rewrites_math.cc: functions in elementary operators, which round more often.
-Result<bool> EluOfAlpha(Graph& graph, Node& node);  // elu, celu and selu as ELU, whose alpha is 1
-Result<bool> ErfAsPolynomial(Graph& graph, Node& node);
-Result<bool> MishAsProduct(Graph& graph, Node& node);
-Result<bool> SoftplusAsLogarithm(Graph& graph, Node& node);
-Result<bool> SoftsignAsQuotient(Graph& graph, Node& node);
+  // elu, celu and selu as ELU, whose alpha is 1
 
 // rewrites_integers.cc: integers for which the kernels are missing.
 // Narrow integers in wider ones (OpDef::wraps_integers).
 Result<bool> ComputeInWiderIntegers(Graph& graph, Node& node);
 Result<bool> PowAsProducts(Graph& graph, Node& node);  // integers to integer powers
 Result<bool> WholeExponent(Graph& graph, Node& node);  // integers to powers in float32
-Result<bool> AbsAsMaximum(Graph& graph, Node& node);
-Result<bool> SquareOfDifference(Graph& graph, Node& node);
 Result<bool> ShiftLeftAsProduct(Graph& graph, Node& node);  // with a power of two
 Result<bool> BitsInWords(Graph& graph, Node& node);         // 64 bits as two words of 32
 Result<bool> AndAsSum(Graph& graph, Node& node);            // a + b = 2 (a & b) + (a ^ b)
@@ -45,11 +37,6 @@ Result<bool> ClipAsBounds(Graph& graph, Node& node);
 Result<bool> BroadcastOperands(Graph& graph, Node& node);
 Result<bool> ReluAsMaximum(Graph& graph, Node& node);
 Result<bool> ClippedCast(Graph& graph, Node& node);
-Result<bool> HardSigmoidAsClip(Graph& graph, Node& node);
-Result<bool> SiluAsProduct(Graph& graph, Node& node);
-Result<bool> ReciprocalAsQuotient(Graph& graph, Node& node);
-Result<bool> XorAsNotEqual(Graph& graph, Node& node);
-Result<bool> ReduceAsSum(Graph& graph, Node& node);
 Result<bool> TransposedWeights(Graph& graph, Node& node);
 Result<bool> VectorsAsMatrices(Graph& graph, Node& node);
 Result<bool> SoftmaxAlongLast(Graph& graph, Node& node);

@@ -246,23 +246,6 @@ Result<bool> WholeExponent(Graph& graph, Node& node) {
   return true;
 }
 
-Result<bool> AbsAsMaximum(Graph& graph, Node& node) {
-  Value* const x = node.input(0);
-  if (x->dtype() != DType::kI64 || x->type().quantized()) return false;
-  Expansion e(graph, node);
-  NN_ASSIGN(Value* const opposite, e.Add("neg", {x}));
-  NN_ASSIGN(Value* const y, e.Add("maximum", {x, opposite}));
-  return e.Replace(y);
-}
-
-Result<bool> SquareOfDifference(Graph& graph, Node& node) {
-  if (node.input(0)->dtype() != DType::kI64 || node.input(0)->type().quantized()) return false;
-  Expansion e(graph, node);
-  NN_ASSIGN(Value* const d, e.Add("sub", {node.input(0), node.input(1)}));
-  NN_ASSIGN(Value* const y, e.Add("mul", {d, d}));
-  return e.Replace(y);
-}
-
 Result<bool> ShiftLeftAsProduct(Graph& graph, Node& node) {
   Value *x = node.input(0), *by = node.input(1);
   if (!IsPlainInteger(x)) return false;

@@ -16,6 +16,7 @@
 #include "ops/recurrent/unroll.h"
 #include "passes/qdq/qdq.h"
 #include "passes/types/float32.h"
+#include "rewrite/apply_rule.h"
 #include "rewrite/expand.h"
 #include "rewrite/expand/affine.h"
 #include "rewrite/legalize.h"
@@ -137,14 +138,6 @@ constexpr Rewrite kRewrites[] = {
     {"relu", "maximum", ReluAsMaximum},
     {"cast", "narrow integers", NarrowCast},
     {"cast", "saturation", ClippedCast},
-    {"hard_sigmoid", "clip", HardSigmoidAsClip},
-    {"elu", "alpha", EluOfAlpha},
-    {"celu", "alpha", EluOfAlpha},
-    {"selu", "alpha", EluOfAlpha},
-    {"erf", "polynomial", ErfAsPolynomial},
-    {"mish", "product", MishAsProduct},
-    {"softplus", "logarithm", SoftplusAsLogarithm},
-    {"softsign", "quotient", SoftsignAsQuotient},
     {"instance_norm", "moments", ExpandNorm},
     {"layer_norm", "moments", ExpandNorm},
     {"arg_max", "first index", ExpandLastIndex},
@@ -174,22 +167,6 @@ constexpr Rewrite kRewrites[] = {
     {"reshape", "copied sizes", ExpandCopiedSizes},
     {"expand", "tile", ExpandAsTile},
     {"slice", "bounds of all axes", ExpandComputedBounds},
-    {"gelu", "sigmoid", ExpandGelu},
-    {"shrink", "selection", ExpandShrink},
-    {"thresholded_relu", "selection", ExpandThresholdedRelu},
-    {"is_inf", "comparison", ExpandIsInf},
-    {"is_nan", "comparison", ExpandIsNan},
-    {"fmod", "mod", ExpandFmod},
-    {"acos", "elementary functions", ExpandFunction},
-    {"acosh", "elementary functions", ExpandFunction},
-    {"asin", "elementary functions", ExpandFunction},
-    {"asinh", "elementary functions", ExpandFunction},
-    {"atan", "elementary functions", ExpandFunction},
-    {"atanh", "elementary functions", ExpandFunction},
-    {"cosh", "elementary functions", ExpandFunction},
-    {"exp2", "elementary functions", ExpandFunction},
-    {"sinh", "elementary functions", ExpandFunction},
-    {"tan", "elementary functions", ExpandFunction},
     {"scatter_nd", "gather", ScatterAsGather},
     {"scatter_elements", "gather", ScatterAsGather},
     {"trilu", "mask", ExpandTrilu},
@@ -200,13 +177,6 @@ constexpr Rewrite kRewrites[] = {
     {"rnn", "steps", UnrollRecurrent},
     {"gru", "steps", UnrollRecurrent},
     {"lstm", "steps", UnrollRecurrent},
-    {"silu", "product", SiluAsProduct},
-    {"reciprocal", "quotient", ReciprocalAsQuotient},
-    {"xor", "inequality", XorAsNotEqual},
-    {"reduce_l1", "sum", ReduceAsSum},
-    {"reduce_l2", "sum", ReduceAsSum},
-    {"reduce_sum_square", "sum", ReduceAsSum},
-    {"reduce_log_sum", "sum", ReduceAsSum},
     {"matmul", "weights", TransposedWeights},
     {"matmul", "vectors", VectorsAsMatrices},
     {"softmax", "last axis", SoftmaxAlongLast},
@@ -224,8 +194,6 @@ constexpr Rewrite kRewrites[] = {
     {"multinomial", "float logits", ExpandFloatLogits},
     {"pow", "products", PowAsProducts},
     {"pow", "whole exponent", WholeExponent},
-    {"abs", "maximum", AbsAsMaximum},
-    {"squared_difference", "product", SquareOfDifference},
     {"shift_left", "product", ShiftLeftAsProduct},
     {"bitwise_and", "words", BitsInWords},
     {"bitwise_or", "words", BitsInWords},
@@ -234,6 +202,7 @@ constexpr Rewrite kRewrites[] = {
     {"bitwise_or", "sums", OrAsSum},
     {"bitwise_not", "difference", NotAsDifference},
     {"", "wider integers", ComputeInWiderIntegers},
+    kSharedRules,
 };
 
 // The reason for an operator without a counterpart: if other operators can express it, its element
@@ -241,9 +210,9 @@ constexpr Rewrite kRewrites[] = {
 std::string WhyNotExpressed(const Node& node) {
   // The first input may be absent.
   const Type x = node.input(0) == nullptr ? Type() : node.input(0)->type();
+  const auto is_row = [&](const Rewrite& r) { return node.Is(r.op); };
   const bool has_rewrite =
-      node.input(0) != nullptr && std::any_of(std::begin(kRewrites), std::end(kRewrites),
-                                              [&](const Rewrite& r) { return node.Is(r.op); });
+      node.input(0) != nullptr && (HasRules(node) || std::ranges::any_of(kRewrites, is_row));
   const bool empty = x.ranked() && Product(*x.dims) == 0;
   if (const auto reason = WhyNotExpanded(node)) return std::string(*reason);
   if (has_rewrite && (x.dtype != DType::kF32 || x.quantized() || empty))

@@ -1,0 +1,96 @@
+#include "rewrite/apply_rule.h"
+
+#include <algorithm>
+#include <limits>
+#include <ranges>
+#include <utility>
+#include <vector>
+
+#include "rewrite/expand.h"
+#include "rewrite/rules/rules.h"
+
+namespace nn {
+namespace {
+
+constexpr uint64_t kNoCost = std::numeric_limits<uint64_t>::max();  // the node stays illegal
+
+// Finds the cheapest rules. Builds nodes to see whether the target takes them.
+class RuleSearch {
+ public:
+  RuleSearch(Graph& graph, const RuleTarget& target, const Node& replaced)
+      : graph_(graph), target_(target), reason_(target.why_illegal(replaced)) {}
+
+  struct Best {
+    uint64_t cost = kNoCost;
+    const FormulaRule* rule = nullptr;
+    Formula::Built built;
+  };
+  // The best rule for a node, whose nodes are before it.
+  Result<Best> Find(Node& node) {
+    Best best;
+    path_.push_back(&node);
+    for (const FormulaRule* const rule : RulesOf(node.op_name())) {
+      if (!rule->formula.AppliesTo(node)) continue;
+      NN_ASSIGN(Formula::Built built, rule->formula.Build(graph_, node));
+      NN_ASSIGN(const uint64_t cost, CostOf(built));
+      if (cost >= best.cost) {
+        Erase(built);
+        continue;
+      }
+      Erase(best.built);
+      best = {cost, rule, std::move(built)};
+    }
+    path_.pop_back();
+    return best;
+  }
+
+ private:
+  Result<uint64_t> CostOf(const Formula::Built& built) {
+    uint64_t sum = 1;
+    for (Node* const node : built.nodes) {
+      NN_ASSIGN(const uint64_t cost, CostOf(*node));
+      if (cost == kNoCost) return kNoCost;
+      sum += cost;
+    }
+    return sum;
+  }
+
+  Result<uint64_t> CostOf(Node& node) {
+    const auto reason = target_.why_illegal(node);
+    if (!reason) return 1;
+    if (target_.has_rewrite(node) && reason != reason_) return 2;
+    const auto is_same = [&](const Node* n) {
+      return n->op_name() == node.op_name() && n->attrs() == node.attrs();
+    };
+    if (std::ranges::any_of(path_, is_same)) return kNoCost;
+    NN_ASSIGN(Best best, Find(node));
+    Erase(best.built);
+    return best.cost;
+  }
+
+  void Erase(Formula::Built& built) {
+    for (Node* const node : built.nodes | std::views::reverse) graph_.Erase(node);
+    built.nodes.clear();
+  }
+
+  Graph& graph_;
+  const RuleTarget& target_;
+  std::optional<std::string> reason_;  // why the node that is replaced is illegal
+  std::vector<const Node*> path_;      // those that are to be replaced, one for the other
+};
+
+}  // namespace
+
+Result<std::string_view> ApplyRule(Graph& graph, Node& node, const RuleTarget& target) {
+  if (!HasRules(node)) return std::string_view();
+  NN_ASSIGN(const RuleSearch::Best best, RuleSearch(graph, target, node).Find(node));
+  if (best.rule == nullptr) return std::string_view();
+  Expansion(graph, node).Replace(best.built.result);
+  return best.rule->row.name;
+}
+
+bool HasRules(const Node& node) {
+  return !RulesOf(node.op_name()).empty();
+}
+
+}  // namespace nn

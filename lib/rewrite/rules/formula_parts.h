@@ -1,0 +1,44 @@
+// The parts of a formula (formula.h).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "rewrite/rules/formula.h"
+
+namespace nn {
+
+struct Formula::Expression {
+  enum class Kind : uint8_t {
+    kNumber,
+    kOperand,     // by index
+    kDefinition,  // by index
+    kAttribute,   // of the head's operator, by name
+    kWord,        // an enumerator, a type, or `dtype`
+    kList,        // of numbers, the value of an attribute
+    kTypes,       // a condition: the names of types and groups of types are its words
+    kCall,        // of an operator
+  };
+  Kind kind = Kind::kNumber;
+  std::string name;
+  double number = 0;
+  size_t index = 0;
+  bool is_number = false;  // whether it consists of numbers only
+  std::vector<Expression> operands;
+  std::vector<std::pair<std::string, Expression>> attrs;
+};
+
+struct Formula::Definition {
+  std::string name;
+  Expression value;
+};
+
+// What an operator of the language computes for numbers; nullopt for other operators.
+std::optional<double> NumberOf(std::string_view op, const std::vector<double>& x);
+
+}  // namespace nn

@@ -1,0 +1,273 @@
+#include "rewrite/rules/rules.h"
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "ir/text/text.h"
+#include "passes/expansion.h"
+#include "rewrite/apply_rule.h"
+
+namespace nn::test::rules_test {
+namespace {
+
+using Row = ExpansionRow;
+
+const double nan = std::nan(""), inf = INFINITY;
+const std::vector<double> kNumbers = {nan, inf,  -inf, 0,     -0.0, 1e-40, -1e-5, 1e-3,
+                                      0.3, 0.99, 1,    1.001, -1.5, 2.5,   -2.5,  40,
+                                      -88, 89,   1e4,  -2e4,  3e38, -3e38, 0.5,   -0.5};
+// Whose functions the formulas round differently, within the range of all steps.
+const std::vector<double> kModerate = {nan, 0, -0.0, 1e-3, 0.3, 0.99, 1, -1.5, 2.5, 40, -30, 60};
+
+std::string Unary(std::string_view op) {
+  return OnX(fmt::format("f32[{}]", kNumbers.size()), op);
+}
+std::string Moderate(std::string_view op) {
+  return OnX(fmt::format("f32[{}]", kModerate.size()), op);
+}
+// Of all pairs of numbers.
+std::string Pairs(std::string_view op, std::string_view type, size_t n) {
+  return fmt::format(
+      "graph {{ in %a: {0}[{1}, 1] in %b: {0}[{1}] %y = {2}(%a, %b) out \"y\" = %y }}", type, n,
+      op);
+}
+
+void AddActivations(std::vector<Row>& rows) {
+  const auto add = [&](const char* op, std::string_view call, double tolerance) {
+    rows.push_back({op, ExpandByRule, Unary(call), {kNumbers}, tolerance});
+  };
+  add("hard_sigmoid", "hard_sigmoid(%x) {alpha = 0.25, beta = 0.5}", 0);
+  add("hard_sigmoid", "hard_sigmoid(%x) {alpha = 1, beta = 0.125}", 0);
+  add("hard_swish", "hard_swish(%x)", 1e-6);
+  add("elu", "elu(%x) {alpha = 0.5}", 1e-6);
+  add("selu", "selu(%x)", 1e-6);
+  add("celu", "celu(%x) {alpha = 0.5}", 1e-6);
+  rows.push_back({"celu", ExpandByRule, Moderate("celu(%x) {alpha = -3}"), {kModerate}, 3e-6});
+  add("silu", "silu(%x)", 1e-6);
+  add("mish", "mish(%x)", 1e-6);
+  add("softplus", "softplus(%x)", 1e-6);
+  add("softsign", "softsign(%x)", 1e-6);
+  add("erf", "erf(%x)", 1e-6);
+  rows.push_back({"prelu",
+                  ExpandByRule,
+                  fmt::format("graph {{ in %x: f32[{0}] in %s: f32[{0}] %y = prelu(%x, %s) "
+                              "out \"y\" = %y }}",
+                              kNumbers.size()),
+                  {kNumbers, {kNumbers.rbegin(), kNumbers.rend()}}});
+}
+
+void AddArithmetic(std::vector<Row>& rows) {
+  const size_t n = kNumbers.size();
+  for (const char* op : {"squared_difference", "equal", "not_equal", "less_equal", "greater_equal"})
+    rows.push_back({op, ExpandByRule, Pairs(op, "f32", n), {kNumbers, kNumbers}});
+  const std::vector<double> whole = {-2147483648, 2147483647, 0, 1, -1, 7, -7};
+  for (const char* op : {"equal", "not_equal", "less_equal", "greater_equal"})
+    rows.push_back({op, ExpandByRule, Pairs(op, "i32", whole.size()), {whole, whole}});
+  rows.push_back({"squared_difference",
+                  ExpandByRule,
+                  Pairs("squared_difference", "i64", whole.size()),
+                  {whole, whole}});
+  rows.push_back({"xor", ExpandByRule, Pairs("xor", "bool", 2), {{0, 1}, {0, 1}}});
+  rows.push_back({"abs", ExpandByRule, OnX("i64[3]", "abs(%x)"), {{-5, 0, 7}}});
+  rows.push_back({"reciprocal", ExpandByRule, Unary("reciprocal(%x)"), {kNumbers}});
+  rows.push_back({"rsqrt", ExpandByRule, Moderate("rsqrt(%x)"), {kModerate}, 1e-6});
+  // Zeros become +0.
+  rows.push_back({"round",
+                  ExpandByRule,
+                  OnX("f32[8]", "round(%x)"),
+                  {{0.5, 1.5, 2.5, -1.5, -2.5, 3.3, nan, 1e30}}});
+}
+
+void AddReductions(std::vector<Row>& rows) {
+  for (const char* op : {"reduce_l1", "reduce_sum_square"})
+    for (const char* attrs : {"axes = [1]", "axes = [0, -1], keep_dims = false"})
+      rows.push_back({op,
+                      ExpandByRule,
+                      OnX("f32[2, 3, 4]", fmt::format("{}(%x) {{{}}}", op, attrs)),
+                      {},
+                      1e-6});
+  rows.push_back(
+      {"reduce_l2", ExpandByRule, OnX("f32[2, 3]", "reduce_l2(%x) {axes = [1]}"), {}, 1e-6});
+  rows.push_back({"reduce_log_sum",
+                  ExpandByRule,
+                  OnX("f32[2, 2]", "reduce_log_sum(%x) {axes = [0]}"),
+                  {{1, 2, 3, 4}},
+                  1e-6});
+  for (const char* op : {"reduce_any", "reduce_all"})
+    rows.push_back({op,
+                    ExpandByRule,
+                    OnX("bool[2, 2]", fmt::format("{}(%x) {{axes = [1]}}", op)),
+                    {{1, 0, 1, 1}}});
+  rows.push_back({"log_softmax",
+                  ExpandByRule,
+                  OnX("f32[2, 3]", "log_softmax(%x) {axis = 0}"),
+                  {{1, -2, 3, 400, 5, -600}},
+                  1e-6});
+}
+
+TEST_CASE("rules: the same results, to the bit unless a rule rounds differently") {
+  std::vector<Row> rows;
+  AddActivations(rows);
+  AddArithmetic(rows);
+  AddReductions(rows);
+  for (const Row& row : rows) CheckExpansion(row);
+}
+
+TEST_CASE("rules: conditions") {
+  const std::string graphs[] = {
+      OnX("f64[2]", "silu(%x)"),
+      OnX("f16[2]", "is_inf(%x)"),
+      OnX("f32[2]", "elu(%x) {alpha = 1}"),
+      OnX("f32[2]", "elu(%x) {alpha = -1}"),
+      OnX("f32[2]", "gelu(%x) {approximate = tanh}"),
+      OnX("i32[2]", "abs(%x)"),
+      "graph { in %x: f32[2, 3] in %a: i64[1] %y = reduce_l1(%x, %a) out \"y\" = %y }",
+  };
+  for (const std::string& graph : graphs) CheckNotExpanded(ExpandByRule, graph);
+}
+
+TEST_CASE("rules: texts that are no formulas") {
+  const struct {
+    const char* text;
+    const char* reason;
+  } rows[] = {
+      {"foo(x) = x", "foo is no operator"},
+      {"relu(x, y) = x", "relu has fewer inputs"},
+      {"relu(x)", "= is expected"},
+      {"relu(x) = ", "a name is expected"},
+      {"relu(x) = foo(x)", "foo is no operator"},
+      {"relu(x) = abs(x, x)", "abs has fewer inputs"},
+      {"relu(x) = y", "y has no meaning"},
+      {"relu(x) = x = x; x", "x has two meanings"},
+      {"relu(x) = y = x y", "; is expected"},
+      {"relu(x) = (x", ") is expected"},
+      {"relu(x) = x * alpha", "alpha has no meaning"},
+      {"elu(x) = clip(x, least = 0)", "least is no attribute of clip"},
+      {"elu(x) = gelu(x, approximate = some)", "some is no approximate"},
+      {"elu(x) = sqrt(alpha) * x", "sqrt is not computed for numbers"},
+      {"elu(x) = x where f33", "a condition is no number"},
+      {"elu(x) = x where f32 | beta", "beta is no type"},
+      {"elu(x) = x where x > 0", "a condition is no number"},
+      {"gelu(x) = x where approximate == some", "some is no approximate"},
+      {"relu(x) = x where f32 f32", "f32 is not expected"},
+  };
+  for (const auto& row : rows) {
+    const auto formula = Formula::Parse(row.text);
+    REQUIRE_FALSE(formula.has_value());
+    const std::string message = formula.error().message();
+    CAPTURE(message);
+    CHECK(message.find(row.reason) != std::string::npos);
+  }
+}
+
+TEST_CASE("rules: as patterns") {
+  const struct {
+    const char* text;
+    const char* pattern;
+  } rows[] = {
+      {"silu(x) = gate = sigmoid(x); clip(x, min = lowest) * gate", "product(x, sigmoid(x))"},
+      {"hard_swish(x) = x * clip(x + 3, min = 0, max = 6) / 8",
+       "product(0.125, x, clip(add(x, 3), min = 0, max = 6))"},
+      {"softsign(x) = x / (abs(x) + 1)", "product(x, inverse(add(abs(x), 1)))"},
+      {"neg(x) = -x", "product(-1, x)"},
+  };
+  for (const auto& row : rows) {
+    const auto formula = Formula::Parse(row.text);
+    REQUIRE(formula.has_value());
+    CHECK(formula->AsPattern() == row.pattern);
+  }
+  for (const FormulaRule& rule : FormulaRules()) {
+    CAPTURE(rule.row.text);
+    CHECK(rule.row.key.empty() == (rule.row.use == RuleUse::kExpand));
+    if (!rule.row.key.empty()) {
+      CHECK(rule.formula.AsPattern().has_value());
+      CHECK(std::ranges::count(rule.formula.Operators(), rule.row.key) == 1);
+    }
+  }
+}
+
+// The operators that the rules of `op` lead to, by any number of steps.
+std::set<std::string> Reached(std::string_view op) {
+  std::set<std::string> out;
+  std::vector<std::string> next = {std::string(op)};
+  while (!next.empty()) {
+    const std::string last = next.back();
+    next.pop_back();
+    for (const FormulaRule* rule : RulesOf(last))
+      for (const std::string& other : rule->formula.Operators())
+        if (out.insert(other).second) next.push_back(other);
+  }
+  return out;
+}
+
+TEST_CASE("rules: operators that are defined by each other, which only the cost orders") {
+  std::vector<std::string> circular;
+  for (const FormulaRule& rule : FormulaRules())
+    if (Reached(rule.formula.op()).contains(rule.formula.op()))
+      circular.push_back(rule.formula.op());
+  std::ranges::sort(circular);
+  const auto again = std::ranges::unique(circular);
+  circular.erase(again.begin(), again.end());
+  CHECK(fmt::format("{}", fmt::join(circular, " ")) == "atan atan2 elu is_nan not_equal");
+}
+
+// A target that has all operators but these.
+RuleTarget Without(const std::set<std::string>& lacks) {
+  return {[lacks](const Node& n) {
+            return lacks.contains(std::string(n.op_name())) ? std::optional<std::string>("absent")
+                                                            : std::nullopt;
+          },
+          [](const Node& /*n*/) { return false; }};
+}
+
+TEST_CASE("rules: operators that lead to each other come to an end") {
+  const std::string graphs[] = {
+      OnX("f32[2]", "atan(%x)"),
+      OnX("f32[2]", "asin(%x)"),
+      OnX("f32[2]", "is_nan(%x)"),
+      "graph { in %a: f32[2] in %b: f32[2] %y = not_equal(%a, %b) out \"y\" = %y }",
+  };
+  const RuleTarget target = Without({"asin", "atan", "atan2", "is_nan", "equal", "not_equal"});
+  for (const std::string& graph : graphs) {
+    CAPTURE(graph);
+    Graph g = Parse(graph);
+    const std::string before = PrintGraph(g);
+    const auto rule = ApplyRule(g, g.nodes().front(), target);
+    REQUIRE(rule.has_value());
+    CHECK(rule->empty());
+    CHECK(PrintGraph(g) == before);
+  }
+}
+
+TEST_CASE("rules: the cheapest one that leads to what the target has") {
+  // atan2 has a rule by atan, which has one by atan2.
+  const auto expand = [](const std::set<std::string>& lacks) {
+    Graph g = Parse(OnX("f32[2]", "asin(%x)"));
+    const RuleTarget target = Without(lacks);
+    while (true) {
+      bool changed = false;
+      for (Node& node : g.nodes()) {
+        if (!target.why_illegal(node)) continue;
+        changed = !ApplyRule(g, node, target)->empty();
+        break;
+      }
+      if (!changed) break;
+    }
+    std::set<std::string> out;
+    for (const Node& node : g.nodes()) out.emplace(node.op_name());
+    return out;
+  };
+  CHECK(expand({"asin"}) == std::set<std::string>{"add", "atan2", "mul", "sqrt", "sub"});
+  const auto without = expand({"asin", "atan2"});
+  CHECK(without.contains("atan"));
+  CHECK_FALSE(without.contains("atan2"));
+}
+
+}  // namespace
+}  // namespace nn::test::rules_test
