@@ -136,8 +136,8 @@ Result<Verification> VerifyEdit(const ReadModel& source, const EditedModel& edit
   }
   const auto identities = [](const std::vector<Port>& ports) {
     std::vector<AxisMap> maps;
-    for (const Port& port : ports) {
-      const auto& dims = port.value->type().dims;
+    for (const Port& p : ports) {
+      const auto& dims = p.value->type().dims;
       maps.push_back(AxisMap::Identity(dims ? static_cast<int>(dims->size()) : 0));
     }
     return maps;

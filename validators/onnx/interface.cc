@@ -162,12 +162,12 @@ void InnerTypesComplete(const RuleContext& s, Findings& f) {
 
 // The first key type in a type that is neither an integer nor a string; nullopt if there is none.
 std::optional<int> BadKeyType(const pb::TypeProto& type) {
-  using T = pb::TensorProto;
+  using Proto = pb::TensorProto;
   if (type.has_sequence_type()) return BadKeyType(type.sequence_type().elem_type());
   if (type.has_optional_type()) return BadKeyType(type.optional_type().elem_type());
   if (!type.has_map_type()) return std::nullopt;
-  constexpr int kKeys[] = {T::INT8,   T::INT16,  T::INT32,  T::INT64, T::UINT8,
-                           T::UINT16, T::UINT32, T::UINT64, T::STRING};
+  constexpr int kKeys[] = {Proto::INT8,   Proto::INT16,  Proto::INT32,  Proto::INT64, Proto::UINT8,
+                           Proto::UINT16, Proto::UINT32, Proto::UINT64, Proto::STRING};
   const int key = type.map_type().key_type();
   if (std::find(std::begin(kKeys), std::end(kKeys), key) == std::end(kKeys) &&
       pb::TensorProto::DataType_IsValid(key))

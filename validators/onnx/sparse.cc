@@ -88,11 +88,11 @@ void CheckIndices(const RuleContext& s, Findings& f, const SparseAt& t,
 // The indices; empty if the data is too short for their shape, or in another file. Data beyond that
 // shape is ignored.
 std::vector<int64_t> ReadIndices(const RuleContext& s, const pb::TensorProto& t) {
-  using T = pb::TensorProto;
+  using Proto = pb::TensorProto;
   const auto need = CheckedElements(std::span(t.dims().data(), static_cast<size_t>(t.dims_size())));
-  if (!need || t.data_location() == T::EXTERNAL) return {};
+  if (!need || t.data_location() == Proto::EXTERNAL) return {};
   const auto count = static_cast<size_t>(*need);
-  const auto blob = s.native().payloads.Find(t, T::kRawDataFieldNumber);
+  const auto blob = s.native().payloads.Find(t, Proto::kRawDataFieldNumber);
   const std::span<const std::byte> raw =
       blob ? blob->bytes() : std::as_bytes(std::span(t.raw_data()));
   if (raw.size() / sizeof(int64_t) >= count) {
@@ -114,16 +114,16 @@ void IndicesSorted(const RuleContext& s, Findings& f) {
 }
 
 void IndicesReadable(const RuleContext& s, Findings& f) {
-  using T = pb::TensorProto;
+  using Proto = pb::TensorProto;
   for (const SparseAt& t : s.sparse_tensors()) {
     if (!t.tensor->has_indices() || !IndicesShaped(*t.tensor)) continue;
-    const T& indices = t.tensor->indices();
+    const Proto& indices = t.tensor->indices();
     uint64_t need = 1;
     for (const int64_t d : indices.dims()) need *= static_cast<uint64_t>(std::max<int64_t>(d, 0));
-    const bool raw = s.Has(indices, T::kRawDataFieldNumber);
-    const uint64_t have = raw ? s.SizeOf(indices, T::kRawDataFieldNumber)
-                              : s.SizeOf(indices, T::kInt64DataFieldNumber);
-    if (indices.data_location() == T::EXTERNAL)
+    const bool raw = s.Has(indices, Proto::kRawDataFieldNumber);
+    const uint64_t have = raw ? s.SizeOf(indices, Proto::kRawDataFieldNumber)
+                              : s.SizeOf(indices, Proto::kInt64DataFieldNumber);
+    if (indices.data_location() == Proto::EXTERNAL)
       f.Add(s.Where(t.place, "indices"), "the indices of {} are external; must be in the model",
             Name(t));
     else if (raw ? have < need * sizeof(int64_t) : have != need)

@@ -83,7 +83,7 @@ Result<Verification> VerifyEdits(const std::vector<GraphEdit>& edits, const Grap
   VerifyOptions run = options;
   run.progress = nullptr;
   const auto run_at = [&](const std::map<std::string, int64_t>& sizes,
-                          Verification& out) -> Status {
+                          Verification& result) -> Status {
     run.prepare = [&](Graph& graph) -> Status {
       NN_RETURN_IF_ERROR(BindSymbols(graph, sizes));
       return options.prepare ? options.prepare(graph) : Status();
@@ -91,19 +91,20 @@ Result<Verification> VerifyEdits(const std::vector<GraphEdit>& edits, const Grap
     ModelFunction function = FunctionOf(before.Clone(), options);
     for (const GraphEdit& edit : edits)
       if (edit.wrap) function = edit.wrap(std::move(function));
-    NN_RETURN_IF_ERROR(VerifyFunction(edited.Clone(), function, run, out));
+    NN_RETURN_IF_ERROR(VerifyFunction(edited.Clone(), function, run, result));
     for (const auto& [name, size] : sizes) {
-      const auto it = std::ranges::find(out.symbols, name, [](const auto& s) { return s.first; });
-      if (it == out.symbols.end())
-        out.symbols.push_back({name, {size}});
+      const auto it =
+          std::ranges::find(result.symbols, name, [](const auto& s) { return s.first; });
+      if (it == result.symbols.end())
+        result.symbols.push_back({name, {size}});
       else if (std::ranges::find(it->second, size) == it->second.end())
         it->second.push_back(size);
     }
     run.runs = 1;
     if (std::ranges::all_of(edits, &GraphEdit::is_exact))
-      out.passed = out.passed && std::ranges::all_of(out.outputs, [](const OutputDrift& d) {
-                     return d.worst.identical;
-                   });
+      result.passed = result.passed &&
+                      std::ranges::all_of(result.outputs,
+                                          [](const OutputDrift& d) { return d.worst.identical; });
     return {};
   };
   // The first sizes are the old ones. More are those of a batch, which the model before the edit

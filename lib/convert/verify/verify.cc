@@ -270,9 +270,9 @@ Result<Verification> VerifyConversion(Graph source,
   NN_ASSIGN(std::vector<SourceRuns> shapes, PlanRuns(std::move(source), given, options));
   std::optional<QuantizedModel> original;
   if (quantized) original.emplace(*std::move(quantized));
-  for (SourceRuns& source : shapes)
-    for (size_t i = 0; original && i < source.input_types.size(); ++i)
-      source.generated_types[i] = original->InputType(i, source.input_types[i]);
+  for (SourceRuns& runs : shapes)
+    for (size_t i = 0; original && i < runs.input_types.size(); ++i)
+      runs.generated_types[i] = original->InputType(i, runs.input_types[i]);
   NN_RETURN_IF_ERROR(RunAhead(shapes, options));
   if (original) {
     NN_ASSIGN(out.quantized, CompareWithQuantized(shapes, *original, options));

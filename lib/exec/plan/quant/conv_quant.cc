@@ -159,9 +159,9 @@ class DepthwiseStep : public QuantConvStep {
     if (near_end_ == input_lines()) return nullptr;
     static PerThread<std::vector<uint8_t>> all_ends;
     std::vector<uint8_t>& ends = all_ends.Get();
-    const size_t bytes = (input_lines() - near_end_) * line_bytes();
-    ends.resize(bytes + kDepthwiseChannels);
-    std::memcpy(ends.data(), x + near_end_ * line_bytes(), bytes - in.row_stride + filter.channels);
+    const size_t size = (input_lines() - near_end_) * line_bytes();
+    ends.resize(size + kDepthwiseChannels);
+    std::memcpy(ends.data(), x + near_end_ * line_bytes(), size - in.row_stride + filter.channels);
     return ends.data();
   }
 

@@ -50,12 +50,12 @@ Status WriteNode(ExportContext& ctx, const Node& node) {
   }
   for (const auto& [ours, theirs] : format->attrs) {
     const AttrValue value = *node.attrs().Get(ours);
-    if (const auto* v = std::get_if<float>(&value))
-      params.Float(theirs, *v);
-    else if (const auto* v = std::get_if<bool>(&value))
-      params.Bool(theirs, *v);
-    else if (const auto* v = std::get_if<int64_t>(&value))
-      params.Int(theirs, *v);
+    if (const auto* real = std::get_if<float>(&value))
+      params.Float(theirs, *real);
+    else if (const auto* flag = std::get_if<bool>(&value))
+      params.Bool(theirs, *flag);
+    else if (const auto* integer = std::get_if<int64_t>(&value))
+      params.Int(theirs, *integer);
     else
       return InternalError("attribute {} of {} has no encoding", ours, node.op_name());
   }

@@ -19,12 +19,12 @@ struct TypeRow {
   int bits;
 };
 
-constexpr TypeRow kTypes[] = {{1, "FLOAT16", 16},      {2, "FLOAT32", 32},   {3, "UINT8", 8},
-                              {4, "INT8", 8},          {5, "BFLOAT16", 16},  {6, "INT16", 16},
-                              {7, "UINT16", 16},       {8, "INT4", 4},       {9, "UINT1", 1},
-                              {10, "UINT2", 2},        {11, "UINT4", 4},     {12, "UINT3", 3},
-                              {13, "UINT6", 6},        {14, "INT32", 32},    {15, "UINT32", 32},
-                              {16, "FLOAT8E4M3FN", 8}, {17, "FLOAT8E5M2", 8}};
+constexpr TypeRow kBlobTypes[] = {{1, "FLOAT16", 16},      {2, "FLOAT32", 32},   {3, "UINT8", 8},
+                                  {4, "INT8", 8},          {5, "BFLOAT16", 16},  {6, "INT16", 16},
+                                  {7, "UINT16", 16},       {8, "INT4", 4},       {9, "UINT1", 1},
+                                  {10, "UINT2", 2},        {11, "UINT4", 4},     {12, "UINT3", 3},
+                                  {13, "UINT6", 6},        {14, "INT32", 32},    {15, "UINT32", 32},
+                                  {16, "FLOAT8E4M3FN", 8}, {17, "FLOAT8E5M2", 8}};
 
 // Requires that it is in the file.
 template <typename T>
@@ -58,9 +58,9 @@ Result<BlobEntry> BlobStorage::At(uint64_t offset) const {
                       sentinel, kSentinel);
   const auto type = Read<uint32_t>(file_, offset + 4);
   const auto size = Read<uint64_t>(file_, offset + 8), start = Read<uint64_t>(file_, offset + 16);
-  const auto* row = std::find_if(std::begin(kTypes), std::end(kTypes),
+  const auto* row = std::find_if(std::begin(kBlobTypes), std::end(kBlobTypes),
                                  [&](const TypeRow& r) { return r.number == type; });
-  if (row == std::end(kTypes))
+  if (row == std::end(kBlobTypes))
     return ModelError("the entry at {} has unknown data type {}", offset, type);
   if (!InRange(start, size, file_.size()))
     return ModelError("the entry at {} has {} bytes at {}, but the file has {}", offset, size,

@@ -330,6 +330,8 @@ Result<Value*> FeatureBlob(Graph& graph, Value* input, const Fields& feature,
   return Preprocess(graph, x, feature, network);
 }
 
+namespace {
+
 // Whether two different shapes are equal without their axes of size 1: an output then has the
 // declared one.
 bool DifferInUnitAxes(std::vector<int64_t> declared,
@@ -340,6 +342,8 @@ bool DifferInUnitAxes(std::vector<int64_t> declared,
   std::erase(declared, 1);
   return sizes == declared;
 }
+
+}  // namespace
 
 Result<Value*> OutputOf(Graph& graph, Value* blob, const Fields& feature, bool rank5) {
   if (!blob->type().ranked()) return blob;  // after an unsupported layer

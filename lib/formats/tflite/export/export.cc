@@ -410,6 +410,8 @@ Result<FileImage> WriteWith(const ExportPlan& plan, uint64_t max_inline_bytes) {
   }
 }
 
+namespace {
+
 // Sizes are 32-bit integers, and so are their products.
 Status CheckSizes(const Graph& graph) {
   constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
@@ -440,6 +442,8 @@ Status CheckPorts(const Graph& graph) {
                                 p.value->type().ToString(), DTypeName(p.value->dtype()));
   return {};
 }
+
+}  // namespace
 
 Result<FileImage> Write(const Graph& graph, const ExportOptions& options) {
   NN_RETURN_IF_ERROR(CheckSizes(graph));
