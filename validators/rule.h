@@ -17,10 +17,10 @@
 namespace nn {
 
 // Collects the findings of one rule. Because a hostile file can break a rule a million times,
-// findings beyond kMost are only counted.
+// findings beyond kMax are only counted.
 class Findings {
  public:
-  static constexpr size_t kMost = 1000;
+  static constexpr size_t kMax = 1000;
 
   Findings(const RuleInfo& rule, std::vector<Finding>& out)
       : rule_(rule), out_(out), earlier_(out.size()) {}
@@ -34,7 +34,7 @@ class Findings {
   // Pass names from the file through Quote().
   template <typename... Args>
   void Add(const Location& where, fmt::format_string<Args...> format, Args&&... args) {
-    if (++count_ <= kMost) Append(where, fmt::format(format, std::forward<Args>(args)...));
+    if (++count_ <= kMax) Append(where, fmt::format(format, std::forward<Args>(args)...));
   }
 
  private:

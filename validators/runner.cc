@@ -61,7 +61,7 @@ void Findings::Append(Location where, std::string message) {
 }
 
 Findings::~Findings() {
-  if (count_ > kMost) Append({}, fmt::format("{} more findings of this rule", count_ - kMost));
+  if (count_ > kMax) Append({}, fmt::format("{} more findings of this rule", count_ - kMax));
 }
 
 bool IsApplied(const RuleInfo& rule, const ValidateOptions& options) {

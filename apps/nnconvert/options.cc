@@ -13,7 +13,7 @@ namespace {
 using ArgumentFields = std::vector<OptionField>;
 using edit::EditOptions;
 
-constexpr int64_t kMostJobs = 1000;
+constexpr int64_t kMaxJobs = 1000;
 constexpr std::string_view kReportGroup = "Reports";
 constexpr std::string_view kFolderGroup = "Folders";
 
@@ -153,7 +153,7 @@ ArgumentFields OutputOptions() {
                    .group = kFolderGroup,
                    .effects = kNoResult,
                    .least = 0,
-                   .most = kMostJobs}),
+                   .most = kMaxJobs}),
       Option<&ConvertArguments::force>(
           "force", {.help = "Folders: also convert models that have not changed since the last run",
                     .group = kFolderGroup,

@@ -25,7 +25,7 @@ std::optional<std::string_view> SeededText(std::string_view text) {
   return text.substr(kPrefix.size());
 }
 
-constexpr uint64_t kMostSeeded = 100000;
+constexpr uint64_t kMaxSeeded = 100000;
 
 }  // namespace
 
@@ -34,9 +34,9 @@ Status SetSeededSamples(ConvertArguments& o) {
     const auto seeded = SeededText(text);
     if (!seeded) continue;
     const auto count = NumberIn<uint64_t>(*seeded);
-    if (o.calibrate.size() > 1 || !count || *count == 0 || *count > kMostSeeded)
+    if (o.calibrate.size() > 1 || !count || *count == 0 || *count > kMaxSeeded)
       return UsageError("--calibrate {}: expected seeded:N alone, with N from 1 to {}", Quote(text),
-                        kMostSeeded);
+                        kMaxSeeded);
     o.quantize->seeded = *count;
   }
   return {};

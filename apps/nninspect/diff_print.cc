@@ -72,7 +72,7 @@ std::string DiffText(const inspect::LoadedModel& a, const inspect::LoadedModel& 
   std::string out = fmt::format("a: {} ({})\nb: {} ({})\n", EscapeControls(a.path),
                                 a.summary.format, EscapeControls(b.path), b.summary.format);
   if (d.by_field) {
-    const char* more = d.fields.size() < inspect::ModelDiff::kMostFields ? "" : "at least ";
+    const char* more = d.fields.size() < inspect::ModelDiff::kMaxFields ? "" : "at least ";
     out += d.empty() ? "no differences, field by field\n"
                      : fmt::format("{}{} fields differ\n", more, d.fields.size());
     return out + FieldsText("Model", d.facts) + FieldsText("Inputs and outputs", d.interface) +

@@ -33,9 +33,9 @@ std::string NotFiniteText(const ValueDrift& d) {
 
 // Names in the table: those that TensorFlow Lite's converter joins can have hundreds of characters.
 std::string Shortened(const std::string& name) {
-  constexpr size_t kMost = 64;
+  constexpr size_t kMax = 64;
   const std::string shown = Escape(name);
-  return shown.size() <= kMost ? shown : shown.substr(0, kMost - 3) + "...";
+  return shown.size() <= kMax ? shown : shown.substr(0, kMax - 3) + "...";
 }
 
 // What is not obvious about a pair.

@@ -19,7 +19,7 @@ namespace nn::app {
 namespace {
 
 constexpr int64_t kFirstValues = 5;
-constexpr size_t kMostScores = 5;
+constexpr size_t kMaxScores = 5;
 
 // Minimum and maximum ignore NaN; the mean of a tensor with NaN is NaN.
 struct Statistics {
@@ -173,7 +173,7 @@ Status DescribeScores(const Graph& graph, const std::string& path,
       return std::isnan(v) ? -std::numeric_limits<double>::infinity() : v;
     };
     std::ranges::stable_sort(order, [&](int64_t a, int64_t b) { return score(a) > score(b); });
-    order.resize(std::min(order.size(), kMostScores));
+    order.resize(std::min(order.size(), kMaxScores));
     Table table({{Escape(output.name)}, {"score", Align::kRight}, {"label"}});
     Json scores = Json::array();
     for (const int64_t i : order) {

@@ -11,7 +11,7 @@ namespace nn::against {
 namespace {
 
 // Axes that are compared with one another; more than two or three of equal size are rare.
-constexpr size_t kMostMaps = 24;
+constexpr size_t kMaxMaps = 24;
 
 std::vector<int64_t> LargerThanOne(std::vector<int64_t> dims) {
   std::erase(dims, 1);
@@ -135,7 +135,7 @@ Result<Aligned> CompareAligned(const Tensor& want, const Tensor& got, double ato
     out.comparison = Compare(same.want, same.got, tolerance);
     return out;
   }
-  const std::vector<AxisMap> maps = MapsBetween(want.dims(), got.dims(), kMostMaps);
+  const std::vector<AxisMap> maps = MapsBetween(want.dims(), got.dims(), kMaxMaps);
   if (maps.empty()) return CompareIn(std::nullopt, same.want, same.got, tolerance);
   NN_ASSIGN(Aligned best, CompareIn(maps[0], same.want, same.got, tolerance));
   for (size_t i = 1; i < maps.size() && !best.comparison.agrees; ++i) {

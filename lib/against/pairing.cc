@@ -179,8 +179,8 @@ class Pairing {
     std::erase_if(left, IsMoved);
     std::erase_if(right, IsMoved);
     const size_t n = left.size(), m = right.size();
-    constexpr size_t kMostCells = 16'000'000;
-    if (n == 0 || m == 0 || n > kMostCells / m) return;
+    constexpr size_t kMaxCells = 16'000'000;
+    if (n == 0 || m == 0 || n > kMaxCells / m) return;
     const auto same = [&](size_t i, size_t k) {
       const auto pair = to_b_.find(left[i]);
       if (pair != to_b_.end()) return pair->second.b == right[k];

@@ -18,8 +18,8 @@ using nnsuite::ReportParts;
 using nnsuite::ValidateOptions;
 using CallFields = std::vector<OptionField>;
 
-constexpr int64_t kMostDepth = 500;
-constexpr int64_t kMostThreads = 1024;
+constexpr int64_t kMaxDepth = 500;
+constexpr int64_t kMaxThreads = 1024;
 
 CallFields Joined(CallFields fields, const CallFields& more) {
   fields.insert(fields.end(), more.begin(), more.end());
@@ -31,7 +31,7 @@ OptionTable OpenTable() {
       Option<&ReadLimits::max_file_bytes>("max-file-bytes", {.least = 0}),
       Option<&ReadLimits::max_piped_bytes>("max-piped-bytes", {.least = 0}),
       Option<&ReadLimits::max_unpacked_bytes>("max-unpacked-bytes", {.least = 0}),
-      Option<&ReadLimits::max_depth>("max-depth", {.least = 1, .most = kMostDepth}),
+      Option<&ReadLimits::max_depth>("max-depth", {.least = 1, .most = kMaxDepth}),
       Option<&ReadLimits::max_items>("max-items", {.least = 0}),
   };
   return fields;
@@ -108,7 +108,7 @@ OptionTable CompileTable() {
       Joined({Option<&CompileCall::options, &ProgramOptions::backend>(
                   "backend", {.choices = {"simd", "reference"}}),
               Option<&CompileCall::options, &ProgramOptions::threads>(
-                  "threads", {.least = 0, .most = kMostThreads}),
+                  "threads", {.least = 0, .most = kMaxThreads}),
               NoFuseOption(), Option<&CompileCall::shapes, &InputShapes::batch>("batch", {})},
              OptionsWithin<&CompileCall::options, &ProgramOptions::limits>(RunLimitTable()));
   return fields;

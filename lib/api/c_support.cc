@@ -40,8 +40,8 @@ Status RequireArgument(const void* pointer, std::string_view name) {
 }
 
 Result<std::vector<int64_t>> ShapeOf(const int64_t* shape, size_t rank) {
-  constexpr size_t kMost = 1024;
-  if (rank > kMost) return UsageError("{} axes; a tensor has at most {}", rank, kMost);
+  constexpr size_t kMax = 1024;
+  if (rank > kMax) return UsageError("{} axes; a tensor has at most {}", rank, kMax);
   if (rank > 0) NN_RETURN_IF_ERROR(RequireArgument(shape, "shape"));
   return std::vector<int64_t>(shape, shape + rank);
 }

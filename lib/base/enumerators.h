@@ -32,9 +32,9 @@ consteval std::array<std::string_view, n> EnumeratorNames() {
 // The words of the names of enumerators: "same_shape" of kSameShape, "windows3d" of kWindows3d.
 template <typename E, size_t n, char separator>
 struct EnumeratorWords {
-  static constexpr size_t kMost = 64;
-  static constexpr std::array<std::array<char, kMost>, n> kTexts = [] {
-    std::array<std::array<char, kMost>, n> texts{};
+  static constexpr size_t kMax = 64;
+  static constexpr std::array<std::array<char, kMax>, n> kTexts = [] {
+    std::array<std::array<char, kMax>, n> texts{};
     const std::array<std::string_view, n> names = EnumeratorNames<E, 0, n>();
     for (size_t i = 0; i < n; ++i) {
       size_t size = 0;

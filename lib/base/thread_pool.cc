@@ -126,9 +126,9 @@ void ThreadPool::RunPart(size_t first, size_t n, ItemFn fn, void* context) {
 }
 
 void ThreadPool::Run(size_t n, ItemFn fn, void* context) {
-  constexpr size_t kMost = kClosed / 2;  // items per job
-  for (size_t first = 0; first < n; first += kMost)
-    RunPart(first, std::min(kMost, n - first), fn, context);
+  constexpr size_t kMax = kClosed / 2;  // items per job
+  for (size_t first = 0; first < n; first += kMax)
+    RunPart(first, std::min(kMax, n - first), fn, context);
 }
 
 size_t AvailableProcessors() {

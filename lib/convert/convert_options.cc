@@ -18,8 +18,8 @@ using OptionTexts = std::vector<std::string>;
 using OptionFields = std::vector<OptionField>;
 
 // The longest part of a loop that is written step by step.
-constexpr int64_t kMostSteps = 65536;
-constexpr int64_t kMostSamples = 100000;
+constexpr int64_t kMaxSteps = 65536;
+constexpr int64_t kMaxSamples = 100000;
 
 void AppendFields(OptionFields more, OptionFields& fields) {
   for (OptionField& field : more) fields.push_back(std::move(field));
@@ -201,7 +201,7 @@ OptionFields OperatorOptions() {
            .group = kOperatorGroup,
            .effects = kChangesGraph,
            .least = 1,
-           .most = kMostSteps}),
+           .most = kMaxSteps}),
       Option<&nnsuite::ConvertOptions::states>(
           "states",
           {.help = "TensorFlow Lite: the states of layers become inputs and outputs of OUT, and so "
@@ -306,7 +306,7 @@ OptionFields QuantizationOptions() {
                                               .value = "N",
                                               .surfaces = kInBindings,
                                               .least = 0,
-                                              .most = kMostSamples})),
+                                              .most = kMaxSamples})),
       Option<&nnsuite::ConvertOptions::quantize, &nnsuite::QuantizeOptions::method>(
           "calibrate-method",
           OfQuantization(
@@ -390,8 +390,8 @@ Status CheckConvertOptions(const nnsuite::ConvertOptions& o, const Format& targe
     return UsageError("{} is not a floating-point type of 16 bits",
                       nnsuite::DTypeName(o.half->type));
   if (o.quantize) NN_RETURN_IF_ERROR(QuantizeSettingsOf(*o.quantize, target));
-  if (o.unroll && (*o.unroll < 1 || *o.unroll > kMostSteps))
-    return UsageError("{} steps cannot be unrolled, only 1 to {}", *o.unroll, kMostSteps);
+  if (o.unroll && (*o.unroll < 1 || *o.unroll > kMaxSteps))
+    return UsageError("{} steps cannot be unrolled, only 1 to {}", *o.unroll, kMaxSteps);
   return {};
 }
 

@@ -11,8 +11,8 @@
 namespace nn {
 namespace {
 
-constexpr int64_t kMostRuns = 1000;
-constexpr int64_t kMostRunThreads = 1024;
+constexpr int64_t kMaxRuns = 1000;
+constexpr int64_t kMaxRunThreads = 1024;
 
 OptionField VerifyShapeOption() {
   return ComputedOption<nnsuite::VerifyOptions, std::vector<std::string>>(
@@ -83,7 +83,7 @@ OptionTable VerifyOptionTable() {
                                               {.help = "Verification runs, each with the next seed",
                                                .group = kVerifyGroup,
                                                .least = 1,
-                                               .most = kMostRuns,
+                                               .most = kMaxRuns,
                                                .shows_default = true}),
         Option<&nnsuite::VerifyOptions::threads>(
             "threads",
@@ -92,7 +92,7 @@ OptionTable VerifyOptionTable() {
              .group = kVerifyGroup,
              .effects = kNoResult,
              .least = 0,
-             .most = kMostRunThreads}),
+             .most = kMaxRunThreads}),
         VerifyShapeOption(),
         Option<&nnsuite::VerifyOptions::atol>(
             "atol", {.help = "Largest absolute difference of a float output",

@@ -104,10 +104,10 @@ bool IsHtml(std::string_view text) {
 
 // Consumes the tag and length of a length-delimited protobuf field.
 bool TakeHeader(std::string_view& text, char tag) {
-  constexpr size_t kMostLength = 10;
+  constexpr size_t kMaxLength = 10;
   if (!text.starts_with(tag)) return false;
   size_t at = 1;
-  while (at < text.size() && at < kMostLength && (text[at] & '\x80') != 0) ++at;
+  while (at < text.size() && at < kMaxLength && (text[at] & '\x80') != 0) ++at;
   text.remove_prefix(std::min(at + 1, text.size()));
   return !text.empty();
 }

@@ -14,7 +14,7 @@
 namespace nn {
 namespace {
 
-constexpr uint64_t kMost = std::numeric_limits<uint64_t>::max();
+constexpr uint64_t kMax = std::numeric_limits<uint64_t>::max();
 
 // Element counts of several values.
 struct ElementCount {
@@ -26,7 +26,7 @@ struct ElementCount {
     complete = complete && dims;
     if (!dims) return;
     const auto n = CheckedElements(*dims);
-    known = n ? CheckedAdd(known, static_cast<uint64_t>(*n)).value_or(kMost) : kMost;
+    known = n ? CheckedAdd(known, static_cast<uint64_t>(*n)).value_or(kMax) : kMax;
   }
 };
 
@@ -49,14 +49,14 @@ Status TakeFrom(EvalBudget& budget, const Node& node) {
   uint64_t bytes = 0;
   bool exact = true;
   for (size_t i = 0; i < node.outputs().size(); ++i) {
-    bytes = CheckedAdd(bytes, MostBytesOf(node, i)).value_or(kMost);
+    bytes = CheckedAdd(bytes, MostBytesOf(node, i)).value_or(kMax);
     exact = exact && node.output(i)->type().const_dims();
   }
   if (bytes > budget.bytes)
     return LimitError("{}: its results need {}{}, but only {} of memory remain (see max-memory)",
                       node.Describe(), exact ? "" : "up to ", HumanBytes(bytes),
                       HumanBytes(budget.bytes));
-  if (budget.work == kMost) return {};
+  if (budget.work == kMax) return {};
   const uint64_t work = WorkOf(node).value_or(KnownElements(node.inputs()));
   if (work > budget.work)
     return LimitError("{} needs {:.3g} operations, but only {:.3g} remain (see max-work)",
@@ -144,9 +144,9 @@ uint64_t BytesOf(const Type& type) {
   if (!dims) return 0;
   const auto elements = CheckedElements(*dims);
   constexpr int64_t kMany = std::numeric_limits<int64_t>::max() / 16;
-  if (!elements || *elements > kMany) return kMost;
+  if (!elements || *elements > kMany) return kMax;
   if (type.dtype == DType::kString)
-    return CheckedMul(static_cast<uint64_t>(*elements), ElementBytes(type.dtype)).value_or(kMost);
+    return CheckedMul(static_cast<uint64_t>(*elements), ElementBytes(type.dtype)).value_or(kMax);
   return ByteSize(type.dtype, *elements);
 }
 
@@ -158,7 +158,7 @@ uint64_t MostBytesOf(const Node& node, size_t i) {
     if (v != nullptr && v->type().ranked())
       rank = std::max(rank, static_cast<uint64_t>(v->type().rank()));
   const auto elements = CheckedMul(KnownElements(node.inputs()), rank);
-  return elements ? CheckedMul(*elements, ElementBytes(type.dtype)).value_or(kMost) : kMost;
+  return elements ? CheckedMul(*elements, ElementBytes(type.dtype)).value_or(kMax) : kMax;
 }
 
 std::optional<uint64_t> WorkOf(const Node& node) {
@@ -169,7 +169,7 @@ std::optional<uint64_t> WorkOf(const Node& node) {
   if (!count.complete) return std::nullopt;
   if (node.op().multiply_adds == nullptr) return count.known;
   const auto products = node.op().multiply_adds(node);
-  return products ? std::max(count.known, static_cast<uint64_t>(*products)) : kMost;
+  return products ? std::max(count.known, static_cast<uint64_t>(*products)) : kMax;
 }
 
 Result<std::vector<Tensor>> EvalNode(const Node& node, const std::vector<const Tensor*>& inputs,

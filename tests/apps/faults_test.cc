@@ -253,11 +253,11 @@ TEST_CASE("faults: kill -9 at random moments") {
 
 TEST_CASE("faults: memory exhaustion ends a run with a message") {
   if (Skipped()) return;
-  constexpr long kMost = 10000;
+  constexpr long kMax = 10000;
   for (const Scenario& scenario : Scenarios()) {
     Stage stage(scenario);
     stage.Reset();
-    const long calls = std::min(kMost, CountCalls("memory", stage.command(), stage.work()));
+    const long calls = std::min(kMax, CountCalls("memory", stage.command(), stage.work()));
     REQUIRE(calls > 100);
     for (long at = 1; at <= calls; at += TriesAll() ? 1 : std::max(1L, calls / 40)) {
       stage.Reset();

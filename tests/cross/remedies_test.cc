@@ -86,7 +86,7 @@ constexpr std::string_view kNotVerified = "not verified";
 // Its sums are infinite or not a number, by the order of their terms.
 constexpr std::string_view kOverflows = "dft/infinities";
 // A row has up to this many cases here.
-constexpr size_t kMostCases = NN_ADDRESS_SANITIZER ? 1 : 2;
+constexpr size_t kMaxCases = NN_ADDRESS_SANITIZER ? 1 : 2;
 
 // What became of a conversion.
 struct Outcome {
@@ -204,7 +204,7 @@ TEST_CASE("remedies: those that refusals name work when they are followed") {
   int remedies = 0;
   for (const Row& row : *rows) {
     const std::vector<CrossCase> cases = row.Cases();
-    const size_t step = (cases.size() + kMostCases - 1) / kMostCases;
+    const size_t step = (cases.size() + kMaxCases - 1) / kMaxCases;
     for (size_t i = 0; i < cases.size(); i += step) {
       const CrossCase& c = cases[i];
       const auto source = WriteSource(c, dir);

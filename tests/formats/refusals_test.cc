@@ -50,7 +50,7 @@ TEST_CASE("refusals: constructs that a format cannot express are named") {
   constexpr const char* kOpen = R"(graph { in %x: f32[1, h, w, 2]
     %y = resize(%x) {layout = nxc, mode = linear, scales = [1.5, 2]}  out "y" = %y })";
   constexpr const char* kArgMin = R"(graph { in %x: i64[2, 3]  %y = arg_min(%x)  out "y" = %y })";
-  constexpr const char* kLeastDelta = R"(graph { in %s: f32[]  in %d: f32[1]
+  constexpr const char* kMinDelta = R"(graph { in %s: f32[]  in %d: f32[1]
     %y = range(%s, %s, %d)  out "y" = %y })";
   constexpr const char* kSoftmax = R"(graph { in %x: i8[1, 4]{scale=0.1, zp=0}
     %y = softmax(%x) @tflite : i8[1, 4]{scale=0.09, zp=-128}  out "y" = %y })";
@@ -94,7 +94,7 @@ TEST_CASE("refusals: constructs that a format cannot express are named") {
   for (const Row& row :
        {Row{kArgMin, "tflite",
             "the ARG_MIN operator of TensorFlow Lite: x is INT64; expected one of FLOAT32"},
-        Row{kLeastDelta, "tflite",
+        Row{kMinDelta, "tflite",
             "the RANGE operator of TensorFlow Lite: delta has rank 1; expected 0"},
         Row{kSoftmax, "tflite",
             "the SOFTMAX operator of TensorFlow Lite: the result has scale 0.09"},

@@ -26,7 +26,7 @@ struct Slot {
   uint32_t state;  // 0: not started, 1: started, 2: done
   uint32_t bits;
   uint32_t length;
-  char text[WorkResult::kMostText];
+  char text[WorkResult::kMaxText];
 };
 
 class SharedSlots {
@@ -48,7 +48,7 @@ class SharedSlots {
 
 void Store(volatile Slot& slot, const WorkResult& result) {
   slot.bits = result.bits;
-  const size_t length = std::min(result.text.size(), WorkResult::kMostText);
+  const size_t length = std::min(result.text.size(), WorkResult::kMaxText);
   std::memcpy(const_cast<char*>(slot.text), result.text.data(), length);
   slot.length = static_cast<uint32_t>(length);
   slot.state = 2;

@@ -12,9 +12,9 @@ namespace nn::test {
 struct WorkResult {
   bool died = false;  // by a signal, a sanitizer or the time limit; `text` says how
   uint32_t bits = 0;  // set by the caller
-  std::string text;   // set by the caller, at most kMostText bytes
+  std::string text;   // set by the caller, at most kMaxText bytes
 
-  static constexpr size_t kMostText = 600;
+  static constexpr size_t kMaxText = 600;
 };
 
 struct ForkedOptions {

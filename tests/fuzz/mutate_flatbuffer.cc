@@ -36,8 +36,8 @@ class Walker {
   std::array<std::vector<Site>, kSiteKinds> sites;
 
  private:
-  static constexpr size_t kMostTables = 2000;
-  static constexpr size_t kMostElements = 8;
+  static constexpr size_t kMaxTables = 2000;
+  static constexpr size_t kMaxElements = 8;
 
   bool Inside(size_t at, size_t width) const {
     return at <= bytes_.size() && width <= bytes_.size() - at;
@@ -54,7 +54,7 @@ class Walker {
   }
 
   void Table(size_t at, const reflection::Object& object) {
-    if (!Inside(at, 4) || seen_.size() > kMostTables || !seen_.insert(at).second) return;
+    if (!Inside(at, 4) || seen_.size() > kMaxTables || !seen_.insert(at).second) return;
     const size_t vtable = at - static_cast<size_t>(int64_t{Read<int32_t>(at)});
     Add(SiteKind::kVtable, at, 4);
     Add(SiteKind::kVtable, vtable, 2);
@@ -118,7 +118,7 @@ class Walker {
     const size_t count = Read<uint32_t>(at);
     const size_t width = flatbuffers::GetTypeSize(type.element());
     const bool scalars = type.element() < reflection::String;
-    for (size_t i = 0; i < count && (!scalars || i < kMostElements); ++i) {
+    for (size_t i = 0; i < count && (!scalars || i < kMaxElements); ++i) {
       const size_t element = at + 4 + i * width;
       if (!Inside(element, width)) return;
       if (scalars) {

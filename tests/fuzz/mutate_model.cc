@@ -40,7 +40,7 @@ struct Site {
 
 // All values below `value`, in order; lists of many numbers by their first ones.
 void CollectSites(Json& value, const std::string& name, std::vector<Site>& sites) {
-  constexpr size_t kMostNumbers = 12;
+  constexpr size_t kMaxNumbers = 12;
   if (value.is_object()) {
     for (auto it = value.begin(); it != value.end(); ++it) {
       sites.push_back({&value, &it.value(), it.key(), 0});
@@ -48,7 +48,7 @@ void CollectSites(Json& value, const std::string& name, std::vector<Site>& sites
     }
   } else if (value.is_array()) {
     const bool flat = !value.empty() && !value[0].is_structured();
-    const size_t most = flat ? std::min(value.size(), kMostNumbers) : value.size();
+    const size_t most = flat ? std::min(value.size(), kMaxNumbers) : value.size();
     for (size_t i = 0; i < most; ++i) {
       sites.push_back({&value, &value[i], name, i});
       CollectSites(value[i], name, sites);
@@ -274,7 +274,7 @@ void ModelDictionary::Add(const Json& dump) {
   for (const Site& site : sites) {
     if (site.value->is_array() && site.value->size() > 32) continue;
     std::vector<Json>& values = values_[site.name];
-    if (values.size() < kMost &&
+    if (values.size() < kMax &&
         std::find(values.begin(), values.end(), *site.value) == values.end())
       values.push_back(*site.value);
   }

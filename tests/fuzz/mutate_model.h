@@ -21,12 +21,12 @@ class ModelDictionary {
   explicit ModelDictionary(std::span<const Seed> seeds);
 
   void Add(const Json& dump);
-  // Values of members, or of elements of members, of that name; at most kMost. Null if there are
+  // Values of members, or of elements of members, of that name; at most kMax. Null if there are
   // none.
   const std::vector<Json>* Find(std::string_view name) const;
 
  private:
-  static constexpr size_t kMost = 48;
+  static constexpr size_t kMax = 48;
   std::map<std::string, std::vector<Json>, std::less<>> values_;
 };
 

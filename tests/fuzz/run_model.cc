@@ -42,9 +42,9 @@ Result<std::vector<Tensor>> InputsOf(const Graph& graph, std::span<const Tensor>
       inputs.push_back(given[i]);
       continue;
     }
-    constexpr int64_t kMostElements = int64_t{1} << 24;
-    if (const auto n = CheckedElements(*dims); !n || *n > kMostElements)
-      return LimitError("input {} has more than {} elements", i, kMostElements);
+    constexpr int64_t kMaxElements = int64_t{1} << 24;
+    if (const auto n = CheckedElements(*dims); !n || *n > kMaxElements)
+      return LimitError("input {} has more than {} elements", i, kMaxElements);
     NN_ASSIGN(Tensor t, SeededTensor(type.dtype, *dims, 1, i));
     inputs.push_back(std::move(t));
   }

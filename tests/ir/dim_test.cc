@@ -151,7 +151,7 @@ TEST_CASE("dim: no chain of operations takes more than a constant number of step
       {"division", [](const Dim& x,
                       const Dim& y) { return Dim::ExactDiv(x * y, y).value_or(x) * (y + Dim(1)); }},
   };
-  constexpr uint64_t kMost = 50'000;  // of one operation
+  constexpr uint64_t kMax = 50'000;  // of one operation
   for (const auto& entry : ops) {
     const std::string& name = entry.first;
     const Op op = entry.second;
@@ -161,16 +161,16 @@ TEST_CASE("dim: no chain of operations takes more than a constant number of step
     for (int i = 0; i < 300; ++i) {
       const Dim& y = ys[i % 3];
       Dim next;
-      CHECK(StepsOf([&] { next = op(x, y); }) < kMost);
+      CHECK(StepsOf([&] { next = op(x, y); }) < kMax);
       CHECK(next.is_valid());
       CHECK(next.own_size() <= Dim::kMaxOwnSize);
       CHECK(next.ToString().size() < 64 * Dim::kMaxSize);
-      CHECK(StepsOf([&] { (void)(next == op(x, y)); }) < 2 * kMost);
+      CHECK(StepsOf([&] { (void)(next == op(x, y)); }) < 2 * kMax);
       CHECK(StepsOf([&] {
               (void)next.Substitute([](std::string_view s) {
                 return std::optional(Dim::Symbol("x" + std::string(s)));
               });
-            }) < 10 * kMost);
+            }) < 10 * kMax);
       x = next;
     }
   }

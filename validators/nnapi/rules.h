@@ -12,8 +12,8 @@ using Rule = nn::Rule<RuleContext>;
 // The check of a rule that reports what breaks some constraints.
 template <Label... labels>
 void Report(const RuleContext& s, Findings& f) {
-  static constexpr Label kLabels[] = {labels...};
-  FindMisfits(s, kLabels, [&](const Misfit& m) { f.Add(At(m.site), "{}", m.text); });
+  static constexpr Label kChecked[] = {labels...};
+  FindMisfits(s, kChecked, [&](const Misfit& m) { f.Add(At(m.site), "{}", m.text); });
 }
 
 std::span<const Rule> ModelRules();        // model.cc: inputs, outputs, order of execution

@@ -184,20 +184,20 @@ void NotRecursive(const RuleContext& s, Findings& f) {
 }
 
 // Limits of onnx.checker.
-constexpr int kMostFunctions = 10000;
-constexpr int kMostCalls = 100;
+constexpr int kMaxFunctions = 10000;
+constexpr int kMaxCalls = 100;
 
 void CallsLimited(const RuleContext& s, Findings& f) {
   if (!s.HasFunctions()) return;
-  if (s.proto().functions_size() > kMostFunctions)
+  if (s.proto().functions_size() > kMaxFunctions)
     f.Add(At("functions"), "the model has {} functions; at most {} are allowed",
-          s.proto().functions_size(), kMostFunctions);
+          s.proto().functions_size(), kMaxFunctions);
   const std::vector<int> depths = Depths(Calls(s));
   const auto deepest = std::max_element(depths.begin(), depths.end());
-  if (deepest != depths.end() && *deepest > kMostCalls) {
+  if (deepest != depths.end() && *deepest > kMaxCalls) {
     const auto i = static_cast<int>(deepest - depths.begin());
     f.Add(At(FunctionPath(i)), "calls from function {} are {} deep; at most {} are allowed",
-          Quote(s.proto().functions(i).name()), *deepest, kMostCalls);
+          Quote(s.proto().functions(i).name()), *deepest, kMaxCalls);
   }
 }
 

@@ -166,10 +166,11 @@ std::optional<int> BadKeyType(const pb::TypeProto& type) {
   if (type.has_sequence_type()) return BadKeyType(type.sequence_type().elem_type());
   if (type.has_optional_type()) return BadKeyType(type.optional_type().elem_type());
   if (!type.has_map_type()) return std::nullopt;
-  constexpr int kKeys[] = {Proto::INT8,   Proto::INT16,  Proto::INT32,  Proto::INT64, Proto::UINT8,
-                           Proto::UINT16, Proto::UINT32, Proto::UINT64, Proto::STRING};
+  constexpr int kKeyTypes[] = {Proto::INT8,   Proto::INT16,  Proto::INT32,
+                               Proto::INT64,  Proto::UINT8,  Proto::UINT16,
+                               Proto::UINT32, Proto::UINT64, Proto::STRING};
   const int key = type.map_type().key_type();
-  if (std::find(std::begin(kKeys), std::end(kKeys), key) == std::end(kKeys) &&
+  if (std::find(std::begin(kKeyTypes), std::end(kKeyTypes), key) == std::end(kKeyTypes) &&
       pb::TensorProto::DataType_IsValid(key))
     return key;
   return BadKeyType(type.map_type().value_type());

@@ -15,7 +15,7 @@ std::vector<int64_t> IntsOf(const Blob& bytes) {
   for (size_t i = 0; i < out.size(); ++i) {
     T value;
     std::memcpy(&value, bytes.data() + i * sizeof(T), sizeof(T));
-    out[i] = std::clamp(static_cast<int64_t>(value), -kMostSize, kMostSize);
+    out[i] = std::clamp(static_cast<int64_t>(value), -kMaxSize, kMaxSize);
   }
   return out;
 }
@@ -101,7 +101,7 @@ bool Operation::AllPresent(int count) const {
 
 std::optional<std::vector<int64_t>> Operation::Ints(int input) const {
   const Value* v = in(input);
-  if (v == nullptr || !v->constant || v->elements() < 0 || v->elements() > kMostInts) return {};
+  if (v == nullptr || !v->constant || v->elements() < 0 || v->elements() > kMaxInts) return {};
   const auto bytes = BufferBytes(context_.native(), v->tensor->buffer());
   if (!bytes) return {};
   std::vector<int64_t> ints;

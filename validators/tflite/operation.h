@@ -47,14 +47,14 @@ int64_t ZeroPointOf(const Value& value);
 bool IsQuantizedType(fb::TensorType type);  // UINT8, INT8, INT16
 
 // The largest size that is computed; a larger one counts as unknown.
-inline constexpr int64_t kMostSize = int64_t{1} << 40;
+inline constexpr int64_t kMaxSize = int64_t{1} << 40;
 
 // Sum and product of sizes; -1 if one is unknown.
 inline int64_t Plus(int64_t a, int64_t b) {
-  return a < 0 || a + b > kMostSize || a + b < 0 ? -1 : a + b;
+  return a < 0 || a + b > kMaxSize || a + b < 0 ? -1 : a + b;
 }
 inline int64_t Times(int64_t a, int64_t b) {
-  return a < 0 || b < 0 || (a > 0 && b > kMostSize / a) ? -1 : a * b;
+  return a < 0 || b < 0 || (a > 0 && b > kMaxSize / a) ? -1 : a * b;
 }
 
 // Whether two sizes are both known and different.
@@ -79,9 +79,9 @@ class Operation {
   Value* out(int i) const { return ValueAt(at_.op->outputs(), i); }
   bool AllPresent(int count) const;
 
-  // The elements of a constant integer tensor of at most kMostInts elements, clamped to
-  // +-kMostSize.
-  static constexpr int64_t kMostInts = 4096;
+  // The elements of a constant integer tensor of at most kMaxInts elements, clamped to
+  // +-kMaxSize.
+  static constexpr int64_t kMaxInts = 4096;
   std::optional<std::vector<int64_t>> Ints(int input) const;
 
   // Records a problem with which the interpreter rejects the operator.

@@ -95,8 +95,8 @@ class Sparse {
   std::string Dense(const fb::DimensionMetadata& level, int64_t size) {
     if (level.dense_size() != size)
       return fmt::format("dense_size is {}; expected {}", level.dense_size(), size);
-    constexpr int64_t kMost = int64_t{1} << 32;
-    if (size > 0 && stored_ > kMost / size) return "the tensor has too many elements";
+    constexpr int64_t kMax = int64_t{1} << 32;
+    if (size > 0 && stored_ > kMax / size) return "the tensor has too many elements";
     stored_ *= size;
     return {};
   }

@@ -127,13 +127,13 @@ void ZeroPointsInRange(const RuleContext& s, Findings& f) {
 
 // The product of the dimensions above 1 fits in 32 bits.
 void ElementsCounted(const RuleContext& s, Findings& f) {
-  constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
+  constexpr int64_t kMax = std::numeric_limits<int32_t>::max();
   for (const TensorAt& at : s.tensors()) {
     int64_t elements = 1;
     for (const int32_t d : ListOf<int32_t>(at.tensor->shape())) {
       if (d > 1) elements *= d;
-      if (elements <= kMost) continue;
-      f.Add(Where(at, "shape"), "{} has more than {} elements", Title(at), kMost);
+      if (elements <= kMax) continue;
+      f.Add(Where(at, "shape"), "{} has more than {} elements", Title(at), kMax);
       break;
     }
   }

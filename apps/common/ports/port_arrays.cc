@@ -21,7 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // A table of more inputs would hide the error.
-constexpr size_t kMostRows = 40;
+constexpr size_t kMaxRows = 40;
 
 bool IsFolder(const std::string& path) {
   std::error_code error;
@@ -242,7 +242,7 @@ Error WithPorts(const Error& error, std::string_view kind, const std::vector<Por
                 const PortArrays& given) {
   if (error.code() != ErrorCode::kUsage || ports.empty()) return error;
   Table table({{std::string(kind)}, {"type"}, {"shape"}, {"given"}});
-  for (size_t i = 0; i < std::min(ports.size(), kMostRows); ++i) {
+  for (size_t i = 0; i < std::min(ports.size(), kMaxRows); ++i) {
     const Type& type = ports[i].type;
     const Type element(type.dtype, {}, type.quant);
     std::string text = element.ToString();  // "i8[]{scale=0.5}"
@@ -253,7 +253,7 @@ Error WithPorts(const Error& error, std::string_view kind, const std::vector<Por
   }
   std::string text = table.Text(2);
   text.pop_back();
-  if (ports.size() > kMostRows) text += fmt::format("\n  and {} more", ports.size() - kMostRows);
+  if (ports.size() > kMaxRows) text += fmt::format("\n  and {} more", ports.size() - kMaxRows);
   return Error(error.code(), error.message() + "\n" + text);
 }
 

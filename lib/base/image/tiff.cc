@@ -134,14 +134,14 @@ void OrientTiff(const uint32_t* from, int orientation, ImageSize size, std::span
 // Rows that are read at a time. A strip or tile is decoded again for each band in it, so there are
 // few bands of an image that is one strip.
 int64_t TiffBand(TIFF* tiff, ImageSize size) {
-  constexpr int64_t kBandPixels = int64_t{1} << 22, kMostBands = 16;
+  constexpr int64_t kBandPixels = int64_t{1} << 22, kMaxBands = 16;
   uint32_t rows = 0;
   if (TIFFIsTiled(tiff) != 0)
     TIFFGetField(tiff, TIFFTAG_TILELENGTH, &rows);
   else
     TIFFGetFieldDefaulted(tiff, TIFFTAG_ROWSPERSTRIP, &rows);
   const int64_t unit = std::clamp<int64_t>(rows, 1, size.height);
-  if (unit * size.width > kBandPixels) return (size.height + kMostBands - 1) / kMostBands;
+  if (unit * size.width > kBandPixels) return (size.height + kMaxBands - 1) / kMaxBands;
   return std::max<int64_t>(1, kBandPixels / (unit * size.width)) * unit;
 }
 

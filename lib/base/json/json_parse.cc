@@ -105,7 +105,7 @@ std::string_view Between(std::string_view text, std::string_view begin, std::str
 // The library says "[...] parse error at LINE AND COLUMN: WHY; last read: 'TEXT'; expected ...".
 // TEXT is shortened, because it may be a long string of weights.
 std::string SyntaxErrorText(std::string_view what) {
-  constexpr size_t kMostShown = 60;
+  constexpr size_t kMaxShown = 60;
   std::string out = "parse error";
   std::string_view place = Between(what, " at ", ": ");
   place = place.substr(0, place.find(':'));
@@ -114,7 +114,7 @@ std::string SyntaxErrorText(std::string_view what) {
     return out + ": the text ends too early";
   std::string_view read = what.substr(std::min(what.find("; last read: '"), what.size()));
   read = Between(read, "'", "'");
-  if (read.size() > kMostShown) read = read.substr(read.size() - kMostShown);
+  if (read.size() > kMaxShown) read = read.substr(read.size() - kMaxShown);
   return read.empty() ? out : out + ": unexpected text after " + Quote(read);
 }
 

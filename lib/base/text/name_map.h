@@ -26,7 +26,7 @@ class NameMap {
   // Makes room for `count` names.
   void reserve(size_t count) {
     entries_.reserve(count);
-    size_t slots = kLeastSlots;
+    size_t slots = kMinSlots;
     while (slots < 2 * count) slots *= 2;
     if (slots > slots_.size()) Grow(slots);
   }
@@ -45,7 +45,7 @@ class NameMap {
   template <typename... Args>
   std::pair<iterator, bool> try_emplace(std::string_view name, Args&&... args) {
     if (2 * (entries_.size() + 1) > slots_.size())
-      Grow(slots_.empty() ? kLeastSlots : 2 * slots_.size());
+      Grow(slots_.empty() ? kMinSlots : 2 * slots_.size());
     const uint32_t hash = HashOf(name);
     Slot& slot = slots_[SlotOf(name, hash)];
     if (slot.entry != 0) return {begin() + (slot.entry - 1), false};
@@ -59,7 +59,7 @@ class NameMap {
   T& operator[](std::string_view name) { return try_emplace(name).first->second; }
 
  private:
-  static constexpr size_t kLeastSlots = 16;
+  static constexpr size_t kMinSlots = 16;
   struct Slot {
     uint32_t hash = 0;
     uint32_t entry = 0;  // index in entries_ plus 1; 0: free

@@ -84,17 +84,17 @@ Status CheckTyped(const ReadModel& read, const StagedModel& staged, const Conver
 
 // Adds a note on the results whose declared types the inferred ones replace.
 void NoteCorrectedTypes(const ReadModel& read, std::vector<std::string>& notes) {
-  constexpr size_t kMostListed = 3;
+  constexpr size_t kMaxListed = 3;
   std::vector<std::string> listed;
   size_t count = 0;
   for (TypeDefect& defect : read.format->check_types(*read.model)) {
     const bool is_result = defect.element.find(".output[") != std::string::npos;
     if (defect.kind == TypeDefect::Kind::kInference || !is_result) continue;
-    if (++count <= kMostListed) listed.push_back(std::move(defect.message));
+    if (++count <= kMaxListed) listed.push_back(std::move(defect.message));
   }
   if (count == 0) return;
   const std::string more =
-      count > kMostListed ? fmt::format("; and {} more", count - kMostListed) : "";
+      count > kMaxListed ? fmt::format("; and {} more", count - kMaxListed) : "";
   notes.push_back(fmt::format("the inferred type{} of {} result{} replace{} the declared: {}{}",
                               count == 1 ? "" : "s", count, count == 1 ? "" : "s",
                               count == 1 ? "s" : "", fmt::join(listed, "; "), more));

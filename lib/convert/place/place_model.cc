@@ -41,8 +41,8 @@ Result<std::optional<WrittenModel>> PlaceModel(
     const MakeImage& make, const ExportOptions& options,
     const std::function<Result<bool>(const StagedModel&)>& is_sound, const OtherName& other_name,
     const WriteProgress& progress) {
-  constexpr int kMostAttempts = 5;
-  for (int i = 0; i < kMostAttempts; ++i) {
+  constexpr int kMaxAttempts = 5;
+  for (int i = 0; i < kMaxAttempts; ++i) {
     NN_ASSIGN(FileImage image, ImageToWrite(make, options, other_name));
     WrittenModel written = Describe(image);
     NN_ASSIGN(StagedModel staged, StagedModel::Write(image, options.path, progress));

@@ -193,9 +193,9 @@ Result<Calibration> Calibrate(const Graph& graph, const std::vector<const Value*
             FindExtremes(graph, values, options, runs, out.samples));
   if (options.method != RangeMethod::kMinMax) {
     // 32 MiB for all values.
-    constexpr size_t kMostBins = size_t{1} << 22;
+    constexpr size_t kMaxBins = size_t{1} << 22;
     const size_t bins =
-        std::clamp<size_t>(kMostBins / std::max<size_t>(values.size(), 1), 256, 2048);
+        std::clamp<size_t>(kMaxBins / std::max<size_t>(values.size(), 1), 256, 2048);
     std::vector<Histogram> histograms;
     histograms.reserve(ranges.size());
     for (const ValueRange& range : ranges) histograms.emplace_back(range, bins);

@@ -11,7 +11,7 @@ namespace {
 constexpr double kLevels = 255;
 // The ends that are tried: these parts of the whole.
 constexpr int kParts = 64;
-constexpr int kLeastPart = 16;
+constexpr int kMinPart = 16;
 // Each trial of the divergence visits every bin.
 constexpr int kDivergenceStep = 3;
 
@@ -129,9 +129,9 @@ ValueRange Histogram::Choose(RangeMethod method, double percentile, bool symmetr
   ValueRange best = whole;
   double least = INFINITY;
   const int step = entropy ? kDivergenceStep : 1;
-  for (int a = kParts; a >= kLeastPart; a -= step) {
+  for (int a = kParts; a >= kMinPart; a -= step) {
     if (whole.min == 0 && a != kParts) break;
-    for (int b = kParts; b >= kLeastPart; b -= step) {
+    for (int b = kParts; b >= kMinPart; b -= step) {
       if (symmetric ? a != b && whole.min != 0 : whole.max == 0 && b != kParts) continue;
       const double low_end = static_cast<double>(a) / kParts;
       const double high_end = static_cast<double>(b) / kParts;

@@ -49,11 +49,11 @@ Result<QuantizeForm> FormOf(const std::string& text) {
         Quote(text));
   if (!rest) return form;
   const auto block = NumberOf<int64_t>(*rest);
-  constexpr int64_t kLeastBlock = 8;
-  constexpr int64_t kMostBlock = 65536;
-  if (!form.weights_only || !block || *block < kLeastBlock || *block > kMostBlock)
+  constexpr int64_t kMinBlock = 8;
+  constexpr int64_t kMaxBlock = 65536;
+  if (!form.weights_only || !block || *block < kMinBlock || *block > kMaxBlock)
     return UsageError("--quantize {}: expected a block of {} to {} weights that share a scale",
-                      Quote(text), kLeastBlock, kMostBlock);
+                      Quote(text), kMinBlock, kMaxBlock);
   form.block = *block;
   return form;
 }

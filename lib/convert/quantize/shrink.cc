@@ -113,8 +113,8 @@ bool Narrows(const Format& format, const HalfOptions& options) {
 // there is none.
 int64_t OpsetWithOperators(const Graph& graph, const Format& format, const HalfOptions& options,
                            int64_t opset) {
-  constexpr int64_t kMostTried = 16;
-  for (int64_t newer = opset + 1; opset != 0 && newer <= opset + kMostTried; ++newer) {
+  constexpr int64_t kMaxTried = 16;
+  for (int64_t newer = opset + 1; opset != 0 && newer <= opset + kMaxTried; ++newer) {
     HalfOptions tried = options;
     tried.accepts = [&](const Node& node) { return IsOneOperator(node, format, newer); };
     Graph copy = graph.Clone();

@@ -129,8 +129,8 @@ std::vector<size_t> IntegerInputs(const Graph& graph) {
 
 // Whether the domain has a least and a largest integer.
 bool IsBounded(const Domain& domain) {
-  constexpr double kMost = 0x1p31;  // of bounds that are useful
-  return !domain.contents && domain.min >= -kMost && domain.max <= kMost &&
+  constexpr double kMax = 0x1p31;  // of bounds that are useful
+  return !domain.contents && domain.min >= -kMax && domain.max <= kMax &&
          std::ceil(domain.min) <= std::floor(domain.max);
 }
 

@@ -224,10 +224,10 @@ Status RunSource(SourceRuns& source, const VerifyOptions& options) {
 }
 
 Status RunAhead(std::vector<SourceRuns>& shapes, const VerifyOptions& options) {
-  constexpr uint64_t kMostBytes = uint64_t{256} << 20;
+  constexpr uint64_t kMaxBytes = uint64_t{256} << 20;
   uint64_t bytes = 0;
   for (SourceRuns& source : shapes) {
-    while (source.outputs.size() < source.runs.size() && bytes < kMostBytes) {
+    while (source.outputs.size() < source.runs.size() && bytes < kMaxBytes) {
       NN_RETURN_IF_ERROR(RunSource(source, options));
       for (const Tensor& t : source.outputs.back()) bytes += t.byte_size();
     }

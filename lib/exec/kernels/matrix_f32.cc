@@ -271,8 +271,8 @@ TileFn PickTile(size_t rows, std::index_sequence<kIndex...>) {
 // over the tiles, so that none is too short to hide latency.
 template <size_t V_, bool kStaged>
 void RowTiles(const MatrixF32& g, const Slice& s, Strip& strip) {
-  constexpr size_t kMost = MaxRows(V_, kStaged);
-  const size_t tiles = CeilDiv(g.row_count, kMost);
+  constexpr size_t kMax = MaxRows(V_, kStaged);
+  const size_t tiles = CeilDiv(g.row_count, kMax);
   const size_t base = g.row_count / tiles;
   const size_t larger = g.row_count % tiles;
   // A single tile is limited by the bandwidth of its panels.
@@ -280,7 +280,7 @@ void RowTiles(const MatrixF32& g, const Slice& s, Strip& strip) {
   size_t m = 0;
   for (size_t t = 0; t < tiles; ++t) {
     const size_t rows = t < larger ? base + 1 : base;
-    PickTile<V_, kStaged>(rows, std::make_index_sequence<kMost>())(g, s, strip, m);
+    PickTile<V_, kStaged>(rows, std::make_index_sequence<kMax>())(g, s, strip, m);
     m += rows;
   }
 }
@@ -363,8 +363,8 @@ Slice SliceAt(const MatrixF32& g, size_t k, size_t most) {
   const size_t pieces = CeilDiv(g.run_length, most);
   s.first_run = k / g.run_length;
   if (pieces > 1) {
-    constexpr size_t kMostSteps = 4;  // of a line of integers
-    const size_t piece = CeilDiv(CeilDiv(g.run_length, pieces), kMostSteps) * kMostSteps;
+    constexpr size_t kMaxSteps = 4;  // of a line of integers
+    const size_t piece = CeilDiv(CeilDiv(g.run_length, pieces), kMaxSteps) * kMaxSteps;
     s.last_run = s.first_run + 1;
     s.offset = k % g.run_length;
     s.length = std::min(piece, g.run_length - s.offset);

@@ -311,14 +311,14 @@ template <class R>
 HWY_NOINLINE void ReduceColumnsOf(const float* x, const int64_t* offsets, size_t n,
                                   const float* shift, float* y, size_t columns) {
   const SlotTag d;
-  constexpr size_t kMostColumns = 128;
+  constexpr size_t kMaxColumns = 128;
   constexpr size_t kCached = 4096;  // elements
-  HWY_ALIGN float slots[kSlots * kMostColumns];
+  HWY_ALIGN float slots[kSlots * kMaxColumns];
   if (columns < kSlotLanes) return ReduceFewColumns<R>(x, offsets, n, shift, y, columns);
-  for (size_t c = 0; c < columns; c += kMostColumns) {
+  for (size_t c = 0; c < columns; c += kMaxColumns) {
     // The last vector overlaps the one before.
     const size_t first = std::min(c, columns - kSlotLanes);
-    const size_t width = std::min(columns - first, kMostColumns);
+    const size_t width = std::min(columns - first, kMaxColumns);
     const size_t vectors = (width + kSlotLanes - 1) / kSlotLanes;
     const auto column = [&](size_t v) {
       return first + std::min(v * kSlotLanes, width - kSlotLanes);

@@ -409,13 +409,13 @@ std::unique_ptr<TransposeStepBase> MakeDepthwiseStep(PlanContext& ctx, const Con
 
 // The classes of all axes; false if their tables would be large.
 bool FindClasses(const Spatial3& s, AxisClasses3& axes) {
-  constexpr int64_t kMost = int64_t{1} << 22;
+  constexpr int64_t kMax = int64_t{1} << 22;
   int64_t classes = 1;
   for (size_t i = 0; i < 3; ++i) {
     const int64_t period = s[i].input == 1 ? s[i].output : std::min(s[i].stride, s[i].output);
-    if (period > kMost || s[i].kernel > kMost / std::max<int64_t>(1, period)) return false;
+    if (period > kMax || s[i].kernel > kMax / std::max<int64_t>(1, period)) return false;
     classes *= std::max<int64_t>(1, period);
-    if (classes > kMost) return false;
+    if (classes > kMax) return false;
   }
   for (size_t i = 0; i < 3; ++i) axes[i] = ClassesOf(s[i]);
   return true;

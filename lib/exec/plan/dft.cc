@@ -21,8 +21,8 @@ class FourierStepOfRows : public Step {
   FourierStepOfRows(const FourierRows& of_rows, bool inverse)
       : rows(of_rows), transform(static_cast<size_t>(of_rows.n), inverse) {
     constexpr size_t kCacheBytes = size_t{512} << 10;
-    constexpr size_t kMost = 8;
-    width = std::clamp<size_t>(kCacheBytes / (4 * sizeof(double) * transform.room()), 1, kMost);
+    constexpr size_t kMax = 8;
+    width = std::clamp<size_t>(kCacheBytes / (4 * sizeof(double) * transform.room()), 1, kMax);
   }
 
   FourierRows rows;

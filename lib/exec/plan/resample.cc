@@ -178,10 +178,10 @@ std::unique_ptr<Step> MakeLinePass(const Stage& from, const Stage& to, size_t at
 std::unique_ptr<Step> MakePass(const Stage& from, const Stage& to, size_t at,
                                const std::vector<ResizeAxis>& axes) {
   constexpr int64_t kFewChannels = 8;
-  constexpr auto kMost = static_cast<int64_t>(std::numeric_limits<int32_t>::max());
+  constexpr auto kMax = static_cast<int64_t>(std::numeric_limits<int32_t>::max());
   const bool lines = at + 2 == to.dims.size() && to.dims.back() < kFewChannels &&
                      to.view.row_stride == static_cast<size_t>(to.dims.back()) &&
-                     from.dims[at] < kMost / static_cast<int64_t>(from.view.row_stride);
+                     from.dims[at] < kMax / static_cast<int64_t>(from.view.row_stride);
   return lines ? MakeLinePass(from, to, at, axes) : MakeAxisPass(from, to, at, axes);
 }
 

@@ -25,8 +25,8 @@ constexpr uint64_t kMaxPackedBytes = uint64_t{256} << 20;
 // The minimum number of operations per element of a constant for which planning is worthwhile in
 // the first run.
 constexpr uint64_t kManyUses = 16;
-constexpr size_t kMaxInner = 64;                   // runners that are kept, of one run
-constexpr uint64_t kMostWork = uint64_t{1} << 48;  // of a node, so that sums do not overflow
+constexpr size_t kMaxInner = 64;                  // runners that are kept, of one run
+constexpr uint64_t kMaxWork = uint64_t{1} << 48;  // of a node, so that sums do not overflow
 
 Type TypeOf(const Tensor& t, const Type& declared) {
   return Type(t.dtype(), ToDims(t.dims()), declared.quant);
@@ -76,7 +76,7 @@ bool UsesConstantsMuch(const Graph& graph) {
   uint64_t elements = 0, work = 0;
   for (const Value& v : graph.values())
     if (v.is_constant()) elements += static_cast<uint64_t>(v.constant().elements());
-  for (const Node& node : graph.nodes()) work += std::min(WorkOf(node).value_or(0), kMostWork);
+  for (const Node& node : graph.nodes()) work += std::min(WorkOf(node).value_or(0), kMaxWork);
   return work / kManyUses >= elements;
 }
 

@@ -14,10 +14,10 @@
 namespace nn {
 namespace {
 
-constexpr uint64_t kMost = std::numeric_limits<uint64_t>::max();
+constexpr uint64_t kMax = std::numeric_limits<uint64_t>::max();
 
 uint64_t Sum(uint64_t a, uint64_t b) {
-  return CheckedAdd(a, b).value_or(kMost);
+  return CheckedAdd(a, b).value_or(kMax);
 }
 
 // Constants do not count toward a run.
@@ -43,7 +43,7 @@ uint64_t LiveBytes(const Graph& graph) {
   for (const Node& n : graph.nodes()) {
     for (const Value* v : n.outputs()) alive = Sum(alive, BytesOf(v));
     most = std::max(most, alive);
-    if (most == kMost) return most;
+    if (most == kMax) return most;
     for (const Value* v : n.outputs())
       if (uses[v] == 0) alive -= BytesOf(v);
     for (const Value* v : n.inputs())
@@ -64,7 +64,7 @@ uint64_t ReferenceWork(const Graph& graph) {
   uint64_t total = 0;
   for (const Node& n : graph.nodes()) {
     const auto work = WorkOf(n);
-    if (work) total = Sum(total, CheckedMul(*work, RunLimits::kReferenceWork).value_or(kMost));
+    if (work) total = Sum(total, CheckedMul(*work, RunLimits::kReferenceWork).value_or(kMax));
   }
   return total;
 }
@@ -81,7 +81,7 @@ uint64_t PlannedWork(const Plan& plan) {
     const auto [node, each] = nodes[i];
     if (i + 1 < nodes.size() && nodes[i + 1].first == node) continue;
     const auto work = WorkOf(*node);  // unknown work is charged during the run
-    if (work) total = Sum(total, CheckedMul(*work, each).value_or(kMost));
+    if (work) total = Sum(total, CheckedMul(*work, each).value_or(kMax));
   }
   return total;
 }
@@ -97,13 +97,13 @@ EvalBudget BudgetOf(const RunLimits& limits) {
 
 uint64_t FreeForRuns() {
   const auto available = AvailableMemory();
-  return available ? *available / 5 * 4 : kMost;
+  return available ? *available / 5 * 4 : kMax;
 }
 
 Status CheckRunLimits(uint64_t bytes, uint64_t work, const RunLimits& limits) {
   if (bytes > limits.max_memory)
     return LimitError("a run needs {} of memory, the limit is {} (see max-memory)",
-                      bytes == kMost ? "an overflowing number of bytes" : HumanBytes(bytes),
+                      bytes == kMax ? "an overflowing number of bytes" : HumanBytes(bytes),
                       HumanBytes(limits.max_memory));
   if (work > limits.max_work)
     return LimitError("a run needs {:.3g} operations, the limit is {:.3g} (see max-work)",

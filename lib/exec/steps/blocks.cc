@@ -7,7 +7,7 @@ ProductBlocks::ProductBlocks(size_t count, size_t m, size_t n, size_t k, size_t 
   if (count == 0 || m == 0 || n == 0) return;
   // Few rows are read in place, as fast as the panels arrive. More rows are staged for all columns
   // of a work item, and panels are read once for all its rows: it should have many of both.
-  constexpr size_t kLeastRows = 56;
+  constexpr size_t kMinRows = 56;
   constexpr size_t kItemProducts = 16384;  // below this, the cost of starting a work item matters
   const bool few = m <= kMatrixF32FewRows;
   const size_t enough = few ? 16 : 8;
@@ -21,9 +21,9 @@ ProductBlocks::ProductBlocks(size_t count, size_t m, size_t n, size_t k, size_t 
       cuts_of(enough / (count * rows_.items), few ? 4 : kMatrixF32ManyColumns / kPanelWidth);
   columns_ = ColumnBlocks(n, cuts);
   if (items() == 1) columns_ = ColumnBlocks(n, cuts_of(enough / 2, 2));
-  if (items() < enough && m > 2 * kLeastRows)
-    rows_ = RowBlocks(
-        m, std::min(most_rows, std::max(kLeastRows, m * count * columns_.items / enough)));
+  if (items() < enough && m > 2 * kMinRows)
+    rows_ =
+        RowBlocks(m, std::min(most_rows, std::max(kMinRows, m * count * columns_.items / enough)));
 }
 
 }  // namespace nn

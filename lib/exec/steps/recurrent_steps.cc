@@ -21,11 +21,11 @@ struct RowProduct {
   size_t out_stride = 0;
 
   void Run() const {
-    constexpr size_t kMost = 64;
-    std::array<const float*, kMost> starts;
-    for (size_t first = 0; first < count; first += kMost) {
+    constexpr size_t kMax = 64;
+    std::array<const float*, kMax> starts;
+    for (size_t first = 0; first < count; first += kMax) {
       MatrixF32 m;
-      m.row_count = std::min(kMost, count - first);
+      m.row_count = std::min(kMax, count - first);
       for (size_t r = 0; r < m.row_count; ++r) starts[r] = rows + (first + r) * length;
       m.rows = starts.data();
       m.row_pitch = m.row_count;

@@ -6,12 +6,12 @@
 namespace nn {
 namespace {
 
-constexpr size_t kMostListed = 3;
+constexpr size_t kMaxListed = 3;
 
 }  // namespace
 
 void ContradictedTypes::Add(const std::string& value, const Type& declared, const Type& actual) {
-  if (!values_.insert(value).second || first_.size() == kMostListed) return;
+  if (!values_.insert(value).second || first_.size() == kMaxListed) return;
   first_.push_back(fmt::format("{} is declared as {}, but is {}", value, declared.ToString(),
                                actual.ToString()));
 }

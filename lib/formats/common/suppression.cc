@@ -65,7 +65,7 @@ Result<bool> OneListEach(Graph& graph, Node& node, bool centers) {
   NonMaxSuppressionAttrs a = node.attrs<NonMaxSuppressionAttrs>();
   if (!scores) return false;
   const int64_t batches = (*scores)[0], classes = (*scores)[1];
-  if (batches < 1 || classes < 1 || batches > kMostSuppressions / classes) return false;
+  if (batches < 1 || classes < 1 || batches > kMaxSuppressions / classes) return false;
   if (batches == 1 && classes == 1 && a.center_point_box == centers) return false;
   Expansion e(graph, node);
   std::vector<Value*> inputs(node.inputs().begin(), node.inputs().end());
@@ -109,7 +109,7 @@ std::optional<std::string> WhyNotOneList(const Node& node) {
   const auto scores = node.input(kScores)->type().const_dims();
   if ((*scores)[0] == 1 && (*scores)[1] == 1) return std::nullopt;
   return fmt::format("{} batches of {} classes are not 1 to {} lists", (*scores)[0], (*scores)[1],
-                     kMostSuppressions);
+                     kMaxSuppressions);
 }
 
 }  // namespace nn

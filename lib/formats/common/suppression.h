@@ -11,12 +11,12 @@
 namespace nn {
 
 // The most lists, batches times classes, that OneListEach() writes.
-inline constexpr int64_t kMostSuppressions = 1024;
+inline constexpr int64_t kMaxSuppressions = 1024;
 
 // A non_max_suppression of several batches and classes, or with another form of boxes than the
 // format's (`centers`: NonMaxSuppressionAttrs::center_point_box) -> one of that form for each batch
 // and class, whose results follow one another. Converted boxes round differently. False if there is
-// nothing to do, or if there are more than kMostSuppressions lists or an unknown number.
+// nothing to do, or if there are more than kMaxSuppressions lists or an unknown number.
 Result<bool> OneListEach(Graph& graph, Node& node, bool centers);
 
 // Why a non_max_suppression does not have one list of a known size, and OneListEach() would not

@@ -219,7 +219,7 @@ Result<ModelDiff> DiffModels(const LoadedModel& a, const LoadedModel& b) {
   if (a.read.format == b.read.format && !(a.graph && b.graph)) {
     out.by_field = true;
     NN_ASSIGN(const std::vector<FieldDifference> fields,
-              CompareModels(a.read, b.read, ModelDiff::kMostFields));
+              CompareModels(a.read, b.read, ModelDiff::kMaxFields));
     for (const FieldDifference& f : fields) out.fields.push_back({f.place, f.a, f.b});
     return out;
   }

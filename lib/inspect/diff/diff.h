@@ -51,7 +51,7 @@ struct ModelDiff {
   // Models of one format that are not both graphs (trees, pipelines, ML Programs) are compared
   // field by field, by path in the dump; the members below are then empty.
   bool by_field = false;
-  static constexpr size_t kMostFields = 100;
+  static constexpr size_t kMaxFields = 100;
   std::vector<FieldDiff> fields;
   std::vector<OperatorRef> removed;  // only in the first model
   std::vector<OperatorRef> added;    // only in the second

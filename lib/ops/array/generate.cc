@@ -48,8 +48,8 @@ Result<int64_t> RangeLength(const Tensor& start, const Tensor& limit, const Tens
   if (step == 0 || std::isnan(n))
     return ModelError("the range from {} to {} in steps of {} is not defined", start.GetDouble(0),
                       limit.GetDouble(0), step);
-  constexpr double kMost = 0x1p40;
-  if (n > kMost) return LimitError("a range of {} numbers exceeds the limit", n);
+  constexpr double kMax = 0x1p40;
+  if (n > kMax) return LimitError("a range of {} numbers exceeds the limit", n);
   return n <= 0 ? 0 : static_cast<int64_t>(n);
 }
 

@@ -84,8 +84,8 @@ Domain ImageDecodeDomain(const Node& node, size_t, std::span<const Domain>) {
   const auto dims = DimsOf(node.input(0));
   if (!dims || dims->size() != 1) return {};
   const int64_t n = dims->front();
-  constexpr int64_t kMostHeader = 24, kMostPixels = 1024;
-  const int64_t width = std::clamp<int64_t>((n - kMostHeader) / 3, 1, kMostPixels);
+  constexpr int64_t kMaxHeader = 24, kMaxPixels = 1024;
+  const int64_t width = std::clamp<int64_t>((n - kMaxHeader) / 3, 1, kMaxPixels);
   const std::string header = "P6 " + std::to_string(width) + " 1 255\n";
   if (n < std::ssize(header) + 3 * width) return {};
   std::vector<int64_t> contents(header.begin(), header.end());

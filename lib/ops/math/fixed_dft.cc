@@ -24,7 +24,7 @@ std::span<const AttrField> FixedDftAttrs::Fields() {
 
 namespace {
 
-constexpr int64_t kMostFixedDft = int64_t{1} << 20;
+constexpr int64_t kMaxFixedDft = int64_t{1} << 20;
 
 Status InferFixedDft(InferContext& ctx) {
   const auto& a = ctx.attrs<FixedDftAttrs>();
@@ -32,8 +32,8 @@ Status InferFixedDft(InferContext& ctx) {
   if (x.dtype != DType::kUnknown && x.dtype != DType::kI16 && x.dtype != DType::kI32)
     return UnsupportedError("fixed_dft of {} is not supported", DTypeName(x.dtype));
   if (x.quantized()) return UnsupportedError("fixed_dft of quantized numbers is not supported");
-  if (a.length < 2 || a.length > kMostFixedDft || a.length % 2 != 0)
-    return ModelError("length is {}; must be an even number from 2 to {}", a.length, kMostFixedDft);
+  if (a.length < 2 || a.length > kMaxFixedDft || a.length % 2 != 0)
+    return ModelError("length is {}; must be an even number from 2 to {}", a.length, kMaxFixedDft);
   if (!x.ranked()) {
     ctx.set_out(0, Unranked(x));
     return {};
@@ -138,11 +138,11 @@ class FixedTransform {
  private:
   using Wide = std::conditional_t<sizeof(S) == 2, int32_t, int64_t>;
   static constexpr int kBits = sizeof(S) * 8 - 1;
-  static constexpr S kMost = std::numeric_limits<S>::max();
+  static constexpr S kMax = std::numeric_limits<S>::max();
 
   Complex Fixed(double phase, size_t k, size_t n) const {
     const UnitRoot root = RootAt(phase, static_cast<int64_t>(k), static_cast<int64_t>(n));
-    const double most = kMost, sine = inverse_ ? root.sin : -root.sin;
+    const double most = kMax, sine = inverse_ ? root.sin : -root.sin;
     return {static_cast<S>(std::floor(0.5 + most * root.cos)),
             static_cast<S>(std::floor(0.5 + most * sine))};
   }
@@ -173,7 +173,7 @@ class FixedTransform {
             Rounded(Product(a.r, b.i) + Product(a.i, b.r))};
   }
   static Complex Divided(Complex a, size_t by) {
-    const auto factor = static_cast<S>(static_cast<size_t>(kMost) / by);
+    const auto factor = static_cast<S>(static_cast<size_t>(kMax) / by);
     return {Mul(a.r, factor), Mul(a.i, factor)};
   }
 

@@ -139,10 +139,10 @@ class FourierStep {
   }
   // The sums of opposite elements with cosines, and their differences with sines, in order.
   void Odd() const {
-    constexpr size_t kMost = FourierTransform::kLargestPrime / 2;
+    constexpr size_t kMax = FourierTransform::kLargestPrime / 2;
     const size_t r = g_.stage->radix, half = r / 2;
     // Numbers, because constructors of arrays of vectors are not compiled for the target.
-    std::array<double, kMost * M::kLanes> t_re, t_im, d_re, d_im;
+    std::array<double, kMax * M::kLanes> t_re, t_im, d_re, d_im;
     const C a0 = In(0);
     C sum = a0;
     for (size_t k = 0; k < half; ++k) {

@@ -25,7 +25,7 @@ enum MelInput : size_t { kBins, kSpectrum, kRate, kLow, kHigh };
 constexpr std::string_view kMelInputs[] = {"bins", "length", "rate", "low", "high"};
 
 // Frequencies are far beyond any spectrum at this number of them.
-constexpr double kMostFrequencies = 0x1p40;
+constexpr double kMaxFrequencies = 0x1p40;
 
 Status InferMelWeightMatrix(InferContext& ctx) {
   const DType dtype = ctx.attrs<MelWeightMatrixAttrs>().dtype;
@@ -64,8 +64,7 @@ std::vector<int64_t> Corners(int64_t bins, int64_t length, double rate, double l
     const double growth = ExpOf(static_cast<double>(i) / steps * ratio) - 1;
     const double hertz = Fma(700 + low, growth, low);
     const double corner = std::floor(static_cast<double>(length + 1) * hertz / rate);
-    corners.push_back(
-        static_cast<int64_t>(std::clamp(corner, -kMostFrequencies, kMostFrequencies)));
+    corners.push_back(static_cast<int64_t>(std::clamp(corner, -kMaxFrequencies, kMaxFrequencies)));
   }
   return corners;
 }

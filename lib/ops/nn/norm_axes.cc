@@ -172,12 +172,12 @@ std::optional<AxesChange> ChangeOverAxes(const Node& node, Operand changed, cons
 // The integer arithmetic has no epsilon. The one that TensorFlow Lite's floats have is too small to
 // matter for it.
 Status InferL2(InferContext& ctx) {
-  constexpr float kMostEpsilon = 1e-6f;
+  constexpr float kMaxEpsilon = 1e-6f;
   const float epsilon = ctx.attrs<L2NormalizationAttrs>().epsilon;
   if (ctx.in(0).quantized() && ctx.node().arithmetic() != Arithmetic::kDefault &&
-      !(epsilon <= kMostEpsilon))
+      !(epsilon <= kMaxEpsilon))
     return ModelError("epsilon is {}; the integer arithmetic has none above {}", epsilon,
-                      kMostEpsilon);
+                      kMaxEpsilon);
   return InferOverAxes<L2NormalizationAttrs>(ctx);
 }
 

@@ -208,7 +208,7 @@ Status Softmax16(EvalContext& ctx, const Rows& rows) {
 template <typename T>
 void SoftmaxRow(std::span<const int32_t> exponentials, const std::byte* x, std::byte* y, size_t n,
                 size_t stride) {
-  constexpr auto kMost = static_cast<size_t>(std::numeric_limits<uint8_t>::max()) + 1;
+  constexpr auto kMax = static_cast<size_t>(std::numeric_limits<uint8_t>::max()) + 1;
   const auto at = [&](size_t i) -> int32_t { return static_cast<T>(x[i * stride]); };
   int32_t largest = at(0);
   for (size_t i = 1; i < n; ++i) largest = std::max(largest, at(i));
@@ -221,8 +221,8 @@ void SoftmaxRow(std::span<const int32_t> exponentials, const std::byte* x, std::
   const auto reciprocal = FixedReciprocal(static_cast<int32_t>(sum), kAccumulatorBits);
   const int exponent = std::clamp(reciprocal.bits_over_unit + 31 - 8, 0, 31);
   const int64_t low = MinInteger(kDTypeOf<T>), high = MaxInteger(kDTypeOf<T>);
-  std::array<std::byte, kMost> results;
-  for (size_t k = 0; k < kMost; ++k) {
+  std::array<std::byte, kMax> results;
+  for (size_t k = 0; k < kMax; ++k) {
     int64_t v = low;
     if (k < exponentials.size())
       v += RoundingShiftRight(RoundingDoublingHighMul(reciprocal.scale, exponentials[k]), exponent);

@@ -23,7 +23,7 @@ std::span<const AttrField> DynamicFakeQuantizeAttrs::Fields() {
 
 namespace {
 
-constexpr float kLeastRange = 0x1p-120f;
+constexpr float kMinRange = 0x1p-120f;
 
 Status InferDynamicFakeQuantize(InferContext& ctx) {
   const Type& x = ctx.in(0);
@@ -91,7 +91,7 @@ class RowRounding {
 
   // `range`, or `otherwise` if it is too small to be divided by.
   Result<Value*> AtLeast(Value* range, float otherwise) {
-    NN_ASSIGN(Value* const small, c_.Add("less", {range, Number(kLeastRange)}));
+    NN_ASSIGN(Value* const small, c_.Add("less", {range, Number(kMinRange)}));
     return c_.Add("select", {small, Number(otherwise), range});
   }
 
@@ -138,7 +138,7 @@ float Cut(float v) {
 RowGrid RowGridOf(float low, float high, bool symmetric) {
   const float range = symmetric ? Larger(-low, high) : high - low;
   const float whole = symmetric ? 127.0f : 255.0f;
-  const float safe = range < kLeastRange ? whole : range;
+  const float safe = range < kMinRange ? whole : range;
   RowGrid grid{.scale = safe / whole, .symmetric = symmetric};
   grid.inverse = symmetric ? whole / safe : 1.0f / grid.scale;
   if (!symmetric) grid.zero = Cut(std::round(-128.0f - low * 255.0f / safe));

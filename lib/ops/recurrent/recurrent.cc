@@ -212,13 +212,13 @@ bool CellClipMatters(const Node& node) {
 }
 
 Result<bool> DropWideCellClip(Graph&, Node& node) {
-  constexpr double kLeastSteps = 10000;
+  constexpr double kMinSteps = 10000;
   LstmAttrs a = node.attrs<LstmAttrs>();
   for (int64_t d = 0; d < a.directions(); ++d) {
     const auto functions = RecurrentFunctionsOf(node, d);
     if (!functions || !IsGate((*functions)[0])) return false;
     const auto bound = BoundOf((*functions)[1]);
-    if (!bound || *bound * kLeastSteps > a.cell_clip) return false;
+    if (!bound || *bound * kMinSteps > a.cell_clip) return false;
   }
   if (!std::isfinite(a.cell_clip)) return false;
   a.cell_clip = std::numeric_limits<float>::infinity();

@@ -21,7 +21,7 @@ namespace {
 
 enum LshInput : size_t { kHash, kPoints, kLshWeights };
 
-constexpr int64_t kMostHashBits = 32;
+constexpr int64_t kMaxHashBits = 32;
 
 Status RequireFloats(const InferContext& ctx, size_t input, std::string_view name) {
   if (!ctx.has(input) || ctx.in(input).dtype == DType::kUnknown) return {};
@@ -45,9 +45,9 @@ Status InferLshProjection(InferContext& ctx) {
   }
   const Dim &functions = ctx.in(kHash).dim(0), &bits = ctx.in(kHash).dim(1);
   const bool dense = ctx.attrs<LshProjectionAttrs>().form == LshForm::kDense;
-  if (!dense && bits.is_const() && bits.value() > kMostHashBits)
+  if (!dense && bits.is_const() && bits.value() > kMaxHashBits)
     return ModelError("the hash has {} bits; at most {} fit in a number", bits.value(),
-                      kMostHashBits);
+                      kMaxHashBits);
   ctx.set_out(0, Type(DType::kI32, {dense ? functions * bits : functions}));
   return {};
 }

@@ -41,14 +41,14 @@ TreeEnsembleAttrs::Votes TreeEnsembleAttrs::votes_of(size_t leaf) const {
 namespace {
 
 // Node tables and leaves are indexed by int32_t.
-constexpr size_t kMostEntries = std::numeric_limits<int32_t>::max() / 2;
+constexpr size_t kMaxEntries = std::numeric_limits<int32_t>::max() / 2;
 
 Status CheckLists(const TreeEnsembleAttrs& a) {
-  if (a.targets < 1 || static_cast<uint64_t>(a.targets) > kMostEntries)
-    return ModelError("{} targets; expected 1 to {}", a.targets, kMostEntries);
-  if (a.nodes() > kMostEntries || a.leaves() > kMostEntries || a.vote_targets.size() > kMostEntries)
+  if (a.targets < 1 || static_cast<uint64_t>(a.targets) > kMaxEntries)
+    return ModelError("{} targets; expected 1 to {}", a.targets, kMaxEntries);
+  if (a.nodes() > kMaxEntries || a.leaves() > kMaxEntries || a.vote_targets.size() > kMaxEntries)
     return LimitError("{} nodes, {} leaves and {} votes; the limit is {}", a.nodes(), a.leaves(),
-                      a.vote_targets.size(), kMostEntries);
+                      a.vote_targets.size(), kMaxEntries);
   const std::pair<std::string_view, const std::vector<int64_t>*> lists[] = {
       {"on_true", &a.on_true}, {"on_false", &a.on_false}};
   for (const auto& [name, list] : lists)
@@ -62,7 +62,7 @@ Status CheckLists(const TreeEnsembleAttrs& a) {
       return ModelError("there are {} features but {} entries in {}", a.nodes(), list->size(),
                         name);
   for (size_t i = 0; i < a.nodes(); ++i) {
-    if (a.features[i] < 0 || static_cast<uint64_t>(a.features[i]) > kMostEntries)
+    if (a.features[i] < 0 || static_cast<uint64_t>(a.features[i]) > kMaxEntries)
       return ModelError("node {} has feature {}", i, a.features[i]);
     if (a.mode(i) < 0 || a.mode(i) >= kSplitModes)
       return ModelError("node {} has mode {}; expected 0 to {}", i, a.mode(i), kSplitModes - 1);

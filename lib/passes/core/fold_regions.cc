@@ -22,12 +22,12 @@ namespace nn {
 namespace {
 
 // For the trip count of a loop whose condition depends on constants alone.
-constexpr uint64_t kMostTrips = uint64_t{1} << 12;
-constexpr uint64_t kMostTripWork = uint64_t{1} << 22;
-constexpr uint64_t kMostTripBytes = uint64_t{1} << 20;
+constexpr uint64_t kMaxTrips = uint64_t{1} << 12;
+constexpr uint64_t kMaxTripWork = uint64_t{1} << 22;
+constexpr uint64_t kMaxTripBytes = uint64_t{1} << 20;
 // Of all nodes that the unrolling adds, and of the values that it makes constants.
-constexpr uint64_t kMostUnrolledNodes = uint64_t{1} << 16;
-constexpr uint64_t kMostUnrolledBytes = uint64_t{1} << 20;
+constexpr uint64_t kMaxUnrolledNodes = uint64_t{1} << 16;
+constexpr uint64_t kMaxUnrolledBytes = uint64_t{1} << 20;
 
 std::optional<bool> KnownCondition(const Value* v) {
   if (!v->is_constant() || v->constant().elements() != 1) return std::nullopt;
@@ -244,7 +244,7 @@ std::optional<int64_t> KnownPart::Trips() const {
   if (!TrimRegions(scratch, *loop)) return std::nullopt;
   std::vector<const Tensor*> inputs;
   for (const Value* v : loop->inputs()) inputs.push_back(v == nullptr ? nullptr : &v->constant());
-  EvalBudget budget{.bytes = kMostTripBytes, .work = kMostTripWork, .iterations = kMostTrips};
+  EvalBudget budget{.bytes = kMaxTripBytes, .work = kMaxTripWork, .iterations = kMaxTrips};
   const auto results = EvalNode(*loop, inputs, &budget);
   if (!results) return std::nullopt;
   return results->back().dim(0);
@@ -297,9 +297,9 @@ bool IsSmallerUnrolled(const Node& loop, int64_t trips, const KnownPart& known) 
   if (trips <= 1) return true;
   const auto n = static_cast<uint64_t>(trips);
   const uint64_t nodes = loop.regions()[0]->nodes().size();
-  if (n > kMostUnrolledNodes / std::max<uint64_t>(nodes, 1)) return false;
+  if (n > kMaxUnrolledNodes / std::max<uint64_t>(nodes, 1)) return false;
   const size_t stacks = loop.outputs().size() - RegionPorts(loop).carried();
-  return n * known.NodesLeft() + stacks <= nodes + 1 && known.Bytes() <= kMostUnrolledBytes / n;
+  return n * known.NodesLeft() + stacks <= nodes + 1 && known.Bytes() <= kMaxUnrolledBytes / n;
 }
 
 Result<bool> FoldLoop(Graph& graph, Node& loop) {

@@ -9,10 +9,10 @@
 namespace nn {
 namespace {
 
-constexpr int kMostDepth = 64;
-constexpr size_t kMostValues = 256;
+constexpr int kMaxDepth = 64;
+constexpr size_t kMaxValues = 256;
 // Larger constants of floats are not searched for their bounds.
-constexpr int64_t kMostFloats = 1 << 16;
+constexpr int64_t kMaxFloats = 1 << 16;
 // Results are rounded, those of some operators to within a few units in the last place of float32.
 constexpr double kSlack = 0x1p-18;
 constexpr double kSmallest = 0x1p-100;
@@ -36,7 +36,7 @@ Interval OfConstant(const Value& v) {
   const Tensor& t = v.constant();
   const bool whole = IsWhole(v.type());
   if (t.elements() == 0) return whole ? Interval{0, 0} : Interval();
-  if (!whole && t.elements() > kMostFloats) return {};
+  if (!whole && t.elements() > kMaxFloats) return {};
   Interval range{t.GetDouble(0), t.GetDouble(0)};
   for (int64_t i = 0; i < t.elements(); ++i) {
     const double number = t.GetDouble(i);
@@ -99,7 +99,7 @@ Interval Ranges::Of(const Value* v) {
   if (v->is_constant()) return OfConstant(*v);
   if (const auto it = known_.find(v); it != known_.end()) return it->second;
   const Interval of_type = OfType(v->type());
-  if (depth_ == kMostDepth || known_.size() == kMostValues) return of_type;
+  if (depth_ == kMaxDepth || known_.size() == kMaxValues) return of_type;
   Interval range = of_type;
   if (v->def() == nullptr) {
     if (of_inputs_ && IsWhole(v->type())) range = Intersection(*of_inputs_, of_type);

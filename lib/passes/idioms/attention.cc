@@ -267,11 +267,11 @@ Value* PairedIn(Value* a, Value* b, bool interleaved) {
   return first == want_first && second == want_second ? first.of : nullptr;
 }
 
-constexpr int kMostLevels = 8;
+constexpr int kMaxLevels = 8;
 
 // Whether the last axis has each angle twice: its halves are equal, or, if interleaved, the two
 // elements of each pair.
-bool HasAnglesTwice(const Value* v, bool interleaved, int levels = kMostLevels) {
+bool HasAnglesTwice(const Value* v, bool interleaved, int levels = kMaxLevels) {
   const Type& type = v->type();
   if (!type.ranked() || type.rank() == 0 || !type.dims->back().is_const() || levels == 0)
     return false;

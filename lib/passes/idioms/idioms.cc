@@ -21,7 +21,7 @@
 namespace nn {
 namespace {
 
-constexpr size_t kMostStepsToResult = 10;  // from the key to the result
+constexpr size_t kMaxStepsToResult = 10;  // from the key to the result
 
 // The results that nodes of one use each reach from the key, the nearest first.
 std::vector<Value*> ResultsBehind(const Graph& graph, const Node& key) {
@@ -30,7 +30,7 @@ std::vector<Value*> ResultsBehind(const Graph& graph, const Node& key) {
   while (true) {
     out.push_back(v);
     const auto uses = v->uses();
-    if (out.size() == kMostStepsToResult || uses.empty() || graph.IsOutput(v)) return out;
+    if (out.size() == kMaxStepsToResult || uses.empty() || graph.IsOutput(v)) return out;
     const Node* const user = uses[0].node;
     const bool one = std::ranges::all_of(uses, [&](const Use& use) { return use.node == user; });
     if (!one || user->outputs().size() != 1) return out;

@@ -13,7 +13,7 @@
 namespace nn {
 namespace {
 
-constexpr int kMostVisits = 64;  // of one form
+constexpr int kMaxVisits = 64;  // of one form
 
 Dims LeadOf(const Value* v) {
   const Dims& dims = *v->type().dims;
@@ -345,7 +345,7 @@ class Collector {
 
   LinearForm& form_;
   NodeSet& nodes_;
-  int visits_ = kMostVisits;
+  int visits_ = kMaxVisits;
 };
 
 }  // namespace

@@ -149,7 +149,7 @@ struct OpenProduct {
   std::set<const Node*> nodes;
 };
 
-constexpr size_t kMostFactors = 6;
+constexpr size_t kMaxFactors = 6;
 
 // Takes a factor apart: its node is a product, a quotient or a power. Scalar constants are
 // multiplied into the number. False if it is none of these.
@@ -188,12 +188,12 @@ bool Open(OpenProduct& product, size_t index) {
   return true;
 }
 
-constexpr int kMostCopiedLevels = 4;
+constexpr int kMaxCopiedLevels = 4;
 
 // Whether `copy` is computed as `v` is, by nodes of its own, which are added. Exporters that do not
 // share subexpressions repeat x - mean(x), for example.
 bool IsCopy(const Value& v, const Value& copy, std::set<const Node*>& copies,
-            int levels = kMostCopiedLevels) {
+            int levels = kMaxCopiedLevels) {
   if (v.is_constant() && copy.is_constant()) {
     const auto number = NumberOf(&v);
     return number && number == NumberOf(&copy) && v.type() == copy.type();
@@ -355,7 +355,7 @@ class Matcher {
   // Tries the product as it is, then taken apart further: factors from `first` on.
   bool TryOpened(const OpenProduct& product, size_t first, const WantedNumber& number,
                  const std::vector<WantedFactor>& wanted, const Then& then) {
-    if (product.factors.size() > kMostFactors) return false;
+    if (product.factors.size() > kMaxFactors) return false;
     if (!product.nodes.empty() && product.factors.size() == wanted.size() &&
         (!number.name.empty() || IsNearly(product.number, number.value))) {
       std::vector<size_t> order(wanted.size());

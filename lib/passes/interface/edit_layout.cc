@@ -22,7 +22,7 @@ class LayoutSearch {
 
   // `axes`: those of the value at which the search began, by axis of `v`.
   void Visit(const Value& v, const AxisMap& axes) {
-    if (!seen_.insert(&v).second || seen_.size() > kMost) return;
+    if (!seen_.insert(&v).second || seen_.size() > kMax) return;
     for (const Use& use : v.uses()) Pass(*use.node, {false, static_cast<size_t>(use.index)}, axes);
     if (v.def() != nullptr) Pass(*v.def(), {true, static_cast<size_t>(v.def_index())}, axes);
   }
@@ -32,7 +32,7 @@ class LayoutSearch {
   }
 
  private:
-  static constexpr size_t kMost = 4096;  // values
+  static constexpr size_t kMax = 4096;  // values
 
   static const Value* ValueOf(const Node& node, Operand at) {
     return at.is_output ? node.output(at.index) : node.input(at.index);

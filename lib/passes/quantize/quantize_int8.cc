@@ -268,14 +268,14 @@ class Int8Types {
   // Whether an operand has fewer than these steps of the result: the sum of scores and a mask of
   // large negative numbers.
   bool HidesOperand(const Node& node, const Int8Choice& choice) const {
-    constexpr double kLeastSteps = 8;
+    constexpr double kMinSteps = 8;
     if (!node.op().shares_unit || !IsReal(node.output())) return false;
     const auto step =
         static_cast<double>(groups_.at(Root(choice.StoredFor(node.output()))).quant->scale());
     return std::ranges::any_of(node.inputs(), [&](const Value* v) {
       if (!IsVariable(v)) return false;
       const ValueRange& own = ranges_.at(v->id());
-      return own.min < own.max && own.max - own.min < kLeastSteps * step;
+      return own.min < own.max && own.max - own.min < kMinSteps * step;
     });
   }
 

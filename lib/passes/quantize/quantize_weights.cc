@@ -18,7 +18,7 @@ namespace nn {
 namespace {
 
 // Scales have 4 bytes.
-constexpr int64_t kLeastPerScale = 64;
+constexpr int64_t kMinPerScale = 64;
 
 class WeightQuantizer {
  public:
@@ -57,7 +57,7 @@ class WeightQuantizer {
     int best = -1;
     double best_snr = 0;
     for (int axis = 0; axis < t.rank(); ++axis) {
-      if (t.dim(axis) < 2 || t.elements() / t.dim(axis) < kLeastPerScale) continue;
+      if (t.dim(axis) < 2 || t.elements() / t.dim(axis) < kMinPerScale) continue;
       NN_ASSIGN(const QuantizedTensor trial, QuantizeSymmetric(t, axis, options_.type));
       NN_ASSIGN(const Tensor reals, RealsOf(trial));
       const double snr = SnrOf(t, reals);

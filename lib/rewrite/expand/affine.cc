@@ -13,7 +13,7 @@
 namespace nn {
 namespace {
 
-constexpr int64_t kMostGridPositions = int64_t{1} << 22;
+constexpr int64_t kMaxGridPositions = int64_t{1} << 22;
 
 // The vectors of all positions of the axes as columns: the coordinates, last axis first, and 1.
 template <typename T>
@@ -44,7 +44,7 @@ Result<bool> ExpandAffineGrid(Graph& graph, Node& node) {
   const int64_t batch = dims->front(), axes = dims->back();
   const std::vector<int64_t> spatial(dims->begin() + 1, dims->end() - 1);
   const auto count = CheckedElements(spatial);
-  if (!count || *count == 0 || *count > kMostGridPositions || batch == 0) return false;
+  if (!count || *count == 0 || *count > kMaxGridPositions || batch == 0) return false;
   const bool align = node.attrs<AffineGridAttrs>().align_corners;
   NN_ASSIGN(Tensor positions, single ? AffinePositions<float>(theta.dtype, spatial, align)
                                      : AffinePositions<double>(theta.dtype, spatial, align));

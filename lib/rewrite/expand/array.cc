@@ -30,7 +30,7 @@ Result<bool> ExpandPad(Graph& graph, Node& node) {
     if (a.pads[axis] == 0 && a.pads[rank + axis] == 0) continue;
     const Dim &from = x.dim(static_cast<int>(axis)),
               &to = node.output()->type().dim(static_cast<int>(axis));
-    if (!from.is_const() || !to.is_const() || from == 0 || to.value() > kMostElements) return false;
+    if (!from.is_const() || !to.is_const() || from == 0 || to.value() > kMaxElements) return false;
   }
   if (std::all_of(a.pads.begin(), a.pads.end(), [](int64_t n) { return n == 0; })) {
     node.set_attrs(PadAttrs{a.pads, PadMode::kConstant});
@@ -54,7 +54,7 @@ Result<bool> ExpandPad(Graph& graph, Node& node) {
 Result<bool> ExpandEyeLike(Graph& graph, Node& node) {
   const auto dims = node.output()->type().const_dims();
   const DType dtype = node.output()->dtype();
-  if (!dims || dims->size() != 2 || !ElementsWithin(*dims, kMostElements)) return false;
+  if (!dims || dims->size() != 2 || !ElementsWithin(*dims, kMaxElements)) return false;
   if (!IsInteger(dtype) && !IsFloat(dtype) && dtype != DType::kBool) return false;
   const int64_t k = node.attrs<EyeLikeAttrs>().k;
   NN_ASSIGN(TensorBuilder eye, TensorBuilder::Create(dtype, *dims));

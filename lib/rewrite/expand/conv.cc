@@ -149,12 +149,12 @@ Result<bool> ExpandConvTranspose(Graph& graph, Node& node) {
 Result<bool> ExpandSolidConv(Graph& graph, Node& node) {
   const auto& a = node.attrs<ConvAttrs>();
   Value *x = node.input(0), *const filter = node.input(1);
-  constexpr int64_t kMostPlanes = 64;
+  constexpr int64_t kMaxPlanes = 64;
   if (!IsPlainF32(node) || x->type().rank() != 5 || a.layout != Layout::kNcx ||
       a.filter_layout != FilterLayout::kOix || filter->is_constant())
     return false;
   const auto dims = x->type().const_dims(), taps = filter->type().const_dims();
-  if (!dims || !taps || (*taps)[2] > kMostPlanes) return false;
+  if (!dims || !taps || (*taps)[2] > kMaxPlanes) return false;
   NN_ASSIGN(const auto resolved, ConvWindows(a, *x->type().dims, *filter->type().dims));
   NN_ASSIGN(const std::vector<ConstWindow> w, ConstWindows(resolved));
   const int64_t images = (*dims)[0], channels = (*dims)[1], planes = w[0].output;

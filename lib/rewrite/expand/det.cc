@@ -15,7 +15,7 @@ namespace nn {
 namespace {
 
 // The largest matrices; each column takes twenty nodes.
-constexpr int64_t kMostColumns = 32;
+constexpr int64_t kMaxColumns = 32;
 
 // Gaussian elimination with partial pivoting, in the steps of the evaluations. All matrices of a
 // batch choose their pivots at once.
@@ -183,7 +183,7 @@ int64_t ColumnsOf(const Node& node) {
   const int rank = x.rank();
   if (!IsPlainF32(node) || rank < 2) return 0;
   const Dim& n = x.dim(rank - 1);
-  if (!n.is_const() || x.dim(rank - 2) != n || n.value() > kMostColumns) return 0;
+  if (!n.is_const() || x.dim(rank - 2) != n || n.value() > kMaxColumns) return 0;
   return n.value();
 }
 

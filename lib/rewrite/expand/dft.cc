@@ -56,7 +56,7 @@ struct TransformMatrix {
     return m;
   }
 
-  bool IsSmall() const { return ElementsWithin({rows(), columns()}, kMostElements).has_value(); }
+  bool IsSmall() const { return ElementsWithin({rows(), columns()}, kMaxElements).has_value(); }
 };
 
 // The number in an input; nullopt if it is computed. `otherwise` if the input is absent.
@@ -187,7 +187,7 @@ Result<bool> ExpandStft(Graph& graph, Node& node) {
   if (window == nullptr || window->is_constant()) {
     NN_ASSIGN(result, ByConvolution(e, node, m, *step));
   } else {
-    if (!ElementsWithin({y[1].value(), *n}, kMostElements)) return false;
+    if (!ElementsWithin({y[1].value(), *n}, kMaxElements)) return false;
     NN_ASSIGN(result, ByFrames(e, node, m, *step, y[1].value()));
   }
   return e.Replace(result);

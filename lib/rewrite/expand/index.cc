@@ -80,7 +80,7 @@ Result<Value*> FlatPositions(Expansion& e, Value* indices, const std::vector<int
   const auto to = indices->type().const_dims();
   const auto at = static_cast<size_t>(axis);
   if (!to || !ElementsWithin(x, std::numeric_limits<int32_t>::max())) return nullptr;
-  const std::optional<int64_t> count = ElementsWithin(*to, kMostElements);
+  const std::optional<int64_t> count = ElementsWithin(*to, kMaxElements);
   if (!count) return nullptr;
   const DType dtype = indices->dtype();
   const bool known = indices->is_constant();

@@ -11,7 +11,7 @@
 namespace nn {
 
 // The elements of a constant that an expansion may add.
-constexpr int64_t kMostElements = int64_t{1} << 24;
+constexpr int64_t kMaxElements = int64_t{1} << 24;
 
 // The number of elements, if it is positive and at most `most`.
 std::optional<int64_t> ElementsWithin(const std::vector<int64_t>& dims, int64_t most);

@@ -18,7 +18,7 @@ namespace nn {
 namespace {
 
 // Up to this magnitude, float32 holds all integers.
-constexpr double kMostExact = 0x1p24;
+constexpr double kMaxExact = 0x1p24;
 
 // The step of the high part of an operand that is split.
 constexpr double kPart = 16;
@@ -80,9 +80,9 @@ class IntegerProduct {
     const double sum_w =
         w->is_constant() ? LargestSum(w->constant(), KeptAxes(w)) : *depth * MostOf(b);
     // x = 16 high + low with high in [-16, 15] and low in [0, 15]; likewise w.
-    if (MostOf(a) * sum_w <= kMostExact) return Whole(x, w);
-    if (kPart * sum_w <= kMostExact) return InTwo(x, w, (kPart - 1) * sum_w);
-    if (kPart * kPart * *depth <= kMostExact) return InFour(x, w);
+    if (MostOf(a) * sum_w <= kMaxExact) return Whole(x, w);
+    if (kPart * sum_w <= kMaxExact) return InTwo(x, w, (kPart - 1) * sum_w);
+    if (kPart * kPart * *depth <= kMaxExact) return InFour(x, w);
     return false;
   }
 
@@ -247,7 +247,7 @@ class IntegerProduct {
 
   // A sum of two exact terms in float32 rounds once, as the conversion of the integer does.
   Result<bool> Whole(Value* x, Value* w) {
-    if (!converted_ || MostOfBias() > kMostExact) {
+    if (!converted_ || MostOfBias() > kMaxExact) {
       NN_ASSIGN(Value* const y, Rounded(x, w));
       return FinishIntegers(y);
     }
@@ -257,7 +257,7 @@ class IntegerProduct {
   }
 
   Result<bool> InTwo(Value* x, Value* w, double most_low) {
-    if (!converted_ || most_low + MostOfBias() > kMostExact) {
+    if (!converted_ || most_low + MostOfBias() > kMaxExact) {
       NN_ASSIGN(Value* const y, PartialSum(x, w));
       return FinishIntegers(y);
     }

@@ -41,7 +41,7 @@ std::optional<Part> PartOf(PadMode mode, int64_t count, int64_t size, bool after
 }  // namespace
 
 Result<bool> PadAsSlices(Graph& graph, Node& node) {
-  constexpr int64_t kMostCopies = 1024;
+  constexpr int64_t kMaxCopies = 1024;
   const auto& a = node.attrs<PadAttrs>();
   const auto dims = node.input(0)->type().const_dims();
   const bool removes = std::any_of(a.pads.begin(), a.pads.end(), [](int64_t n) { return n < 0; });
@@ -71,7 +71,7 @@ Result<bool> PadAsSlices(Graph& graph, Node& node) {
     const bool after = i >= dims->size();
     if (adds[i] == 0) continue;
     const auto part = PartOf(a.mode, adds[i], sizes[i % dims->size()], after);
-    if (!part || part->times > kMostCopies) return false;
+    if (!part || part->times > kMaxCopies) return false;
   }
   Expansion e(graph, node);
   Value* y = node.input(0);

@@ -102,7 +102,7 @@ Result<bool> GatherTaps(Graph& graph, Node& node, bool takes_padding) {
     const bool padded = a.padding != Padding::kValid && (!IsKnown(w) || IsPadded(w));
     gathered.push_back(w.dilation != 1 || padded);
     if (!gathered.back()) continue;
-    if (!w.output.is_const() || !ElementsWithin({w.output.value(), w.kernel}, kMostElements))
+    if (!w.output.is_const() || !ElementsWithin({w.output.value(), w.kernel}, kMaxElements))
       return false;
     if (!padded) continue;
     if (!takes_padding || !IsKnown(w)) return false;
@@ -221,7 +221,7 @@ Result<bool> ExpandMaxPoolIndices(Graph& graph, Node& node) {
   for (const Window& w : windows) taps *= w.kernel;
   std::vector<int64_t> all = *y;
   all.push_back(taps);
-  if (!ElementsWithin(all, kMostElements)) return false;
+  if (!ElementsWithin(all, kMaxElements)) return false;
   const std::vector<int32_t> places = PlacesOf(windows, a.storage_order == 1);
   if (places.empty()) return false;
 
@@ -285,8 +285,8 @@ Result<bool> ExpandMaxUnpool(Graph& graph, Node& node) {
     if (natural[s + 2] < 1) return false;
     fit.pads[natural.size() + s + 2] = to[s + 2] - natural[s + 2];
   }
-  const auto elements = ElementsWithin(natural, kMostElements);
-  const auto count = ElementsWithin(from, kMostElements);
+  const auto elements = ElementsWithin(natural, kMaxElements);
+  const auto count = ElementsWithin(from, kMaxElements);
   if (!elements || !count) return false;
   if (last) {
     NN_ASSIGN(x, Rearrange(graph, x, first));

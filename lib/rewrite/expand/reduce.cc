@@ -91,8 +91,8 @@ Result<bool> ExpandNorm(Graph& graph, Node& node) {
 Result<bool> ExpandLrn(Graph& graph, Node& node) {
   const auto a = node.attrs<LrnAttrs>();
   const Type& x = node.input(0)->type();
-  constexpr int64_t kMostSlices = 64;
-  if (!IsPlainF32(node) || a.size < 1 || a.size > kMostSlices) return false;
+  constexpr int64_t kMaxSlices = 64;
+  if (!IsPlainF32(node) || a.size < 1 || a.size > kMaxSlices) return false;
   const int axis = ChannelAxis(a.layout, x.rank());
   if (!x.dim(axis).is_const()) return false;
   const int64_t channels = x.dim(axis).value();

@@ -10,7 +10,7 @@ namespace nn {
 namespace {
 
 // The taps that become nodes each.
-constexpr int64_t kMostTaps = 64;
+constexpr int64_t kMaxTaps = 64;
 
 Result<Value*> Along(Expansion& e, Value* x, int64_t at, const ResizeAxis& axis) {
   Value* sum = nullptr;
@@ -45,15 +45,15 @@ Result<bool> ExpandResize(Graph& graph, Node& node) {
   const auto input = ConstDims(SpatialDims(*x.dims, a.layout));
   const auto sizes = ConstDims(a.sizes);
   if (node.inputs().size() > 1 || !input || !sizes) return false;
-  if (!ElementsWithin(*input, kMostElements)) return false;
+  if (!ElementsWithin(*input, kMaxElements)) return false;
   if (a.mode != ResizeMode::kNearest && (x.quantized() || x.dtype != DType::kF32)) return false;
   const ResizeNumbers numbers{a.scales, *sizes, a.roi};
   NN_ASSIGN(const auto output, ResizedSizes(a, numbers, *input));
-  if (!ElementsWithin(output, kMostElements)) return false;
+  if (!ElementsWithin(output, kMaxElements)) return false;
   NN_ASSIGN(const auto axes, ResizeAxes(a, node.arithmetic(), numbers, *input, output));
   bool inside = true;
   for (const ResizeAxis& axis : axes) {
-    if (axis.taps > kMostTaps) return false;
+    if (axis.taps > kMaxTaps) return false;
     inside &=
         std::none_of(axis.outside.begin(), axis.outside.end(), [](uint8_t o) { return o != 0; });
   }

@@ -172,10 +172,10 @@ Result<bool> ExpandRoiAlign(Graph& graph, Node& node) {
   const Dims& dims = *x->type().dims;
   const auto sizes = ConstDims(SpatialDims(dims, a.layout));
   // Positions are computed in float32.
-  constexpr int64_t kMostPositions = int64_t{1} << 24;
+  constexpr int64_t kMaxPositions = int64_t{1} << 24;
   if (!sizes || !dims[0].is_const() ||
-      !ElementsWithin({dims[0].value(), (*sizes)[0], (*sizes)[1]}, kMostPositions) ||
-      !ElementsWithin({std::max(a.height, a.width), a.sampling_ratio}, kMostElements))
+      !ElementsWithin({dims[0].value(), (*sizes)[0], (*sizes)[1]}, kMaxPositions) ||
+      !ElementsWithin({std::max(a.height, a.width), a.sampling_ratio}, kMaxElements))
     return false;
   for (const Value* v : node.inputs())
     if (std::ranges::any_of(*v->type().dims, [](const Dim& d) { return d == 0; })) return false;

@@ -16,7 +16,7 @@ namespace nn {
 namespace {
 
 // All positions are computed in float32, which is exact for as many rows of channels.
-constexpr int64_t kMostRows = int64_t{1} << 24;
+constexpr int64_t kMaxRows = int64_t{1} << 24;
 
 // One of the elements of a spatial axis that a position takes: values of the shape of the grid with
 // a last axis of size 1.
@@ -252,7 +252,7 @@ Result<bool> ExpandGridSample(Graph& graph, Node& node) {
   if (!sizes || !images.is_const() || images.value() == 0) return false;
   int64_t rows = images.value();
   for (const int64_t n : *sizes) {
-    if (n == 0 || rows > kMostRows / n) return false;
+    if (n == 0 || rows > kMaxRows / n) return false;
     rows *= n;
   }
   if (a.layout == Layout::kNcx) {

@@ -19,9 +19,9 @@ namespace nn {
 namespace {
 
 // The updates of one element that become a node each.
-constexpr size_t kMostSteps = 16;
+constexpr size_t kMaxSteps = 16;
 // The elements of a tensor that holds every update for every element.
-constexpr int64_t kMostPairs = int64_t{1} << 22;
+constexpr int64_t kMaxPairs = int64_t{1} << 22;
 
 // A row is what one index vector addresses; the rows of x are in one axis, and so are the updates.
 class Scatter {
@@ -281,9 +281,8 @@ std::optional<std::vector<int64_t>> ConstantRows(const Tensor& indices,
 
 bool FewSteps(const std::vector<int64_t>& to, int64_t rows) {
   std::vector<size_t> updates(static_cast<size_t>(rows), 0);
-  return std::all_of(to.begin(), to.end(), [&](int64_t row) {
-    return ++updates[static_cast<size_t>(row)] <= kMostSteps;
-  });
+  return std::all_of(to.begin(), to.end(),
+                     [&](int64_t row) { return ++updates[static_cast<size_t>(row)] <= kMaxSteps; });
 }
 
 }  // namespace
@@ -299,8 +298,8 @@ Result<bool> ExpandScatterNd(Graph& graph, Node& node) {
   const auto addressed = ConstDims(Dims(x.dims->begin(), x.dims->begin() + entries));
   const auto vectors = ConstDims(Dims(indices.begin(), indices.end() - 1));
   if (!addressed || !vectors) return false;
-  const auto rows = ElementsWithin(*addressed, kMostElements);
-  const auto count = ElementsWithin(*vectors, kMostElements);
+  const auto rows = ElementsWithin(*addressed, kMaxElements);
+  const auto count = ElementsWithin(*vectors, kMaxElements);
   if (!rows || !count) return false;
   Scatter scatter(graph, node, *rows, *count);
   if (node.input(1)->is_constant()) {
@@ -315,7 +314,7 @@ Result<bool> ExpandScatterNd(Graph& graph, Node& node) {
   if (reduction != Reduction::kNone) {
     std::vector<int64_t> pairs = x.const_dims().value_or(std::vector<int64_t>{0});
     if (reduction != Reduction::kAdd) pairs.push_back(*count);
-    if (!ElementsWithin(pairs, reduction == Reduction::kAdd ? kMostElements : kMostPairs))
+    if (!ElementsWithin(pairs, reduction == Reduction::kAdd ? kMaxElements : kMaxPairs))
       return false;
   }
   NN_RETURN_IF_ERROR(scatter.Join());
@@ -331,7 +330,7 @@ Result<bool> ExpandScatterElements(Graph& graph, Node& node) {
   const auto x = node.input(0)->type().const_dims();
   if (!x || x->empty()) return false;
   NN_ASSIGN(const int axis, NormalizeAxis(a.axis, static_cast<int>(x->size())));
-  const auto elements = ElementsWithin(*x, kMostElements);
+  const auto elements = ElementsWithin(*x, kMaxElements);
   if (!elements) return false;
   Expansion e(graph, node);
   NN_ASSIGN(Value * places, FlatPositions(e, node.input(1), *x, axis));

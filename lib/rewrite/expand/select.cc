@@ -76,7 +76,7 @@ Result<bool> ExpandTrilu(Graph& graph, Node& node) {
   const Dim &height = x.dim(rank - 2), &width = x.dim(rank - 1);
   if (!height.is_const() || !width.is_const()) return false;
   const int64_t rows = height.value(), columns = width.value();
-  if (!ElementsWithin({rows, columns}, kMostElements)) return false;
+  if (!ElementsWithin({rows, columns}, kMaxElements)) return false;
   Expansion e(graph, node);
   Value* mask = nullptr;
   if (Value* const k = node.input(1); k == nullptr) {
@@ -106,7 +106,7 @@ Result<bool> ExpandGatherBatches(Graph& graph, Node& node) {
   std::vector<int64_t> dims = *indices;
   const int64_t entries = std::exchange(dims.back(), static_cast<int64_t>(batches));
   const DType dtype = node.input(1)->dtype();
-  if (entries == 0 || !ElementsWithin(dims, kMostElements)) return false;
+  if (entries == 0 || !ElementsWithin(dims, kMaxElements)) return false;
   const std::vector<int64_t> strides = Strides(dims);
   NN_ASSIGN(TensorBuilder batch, TensorBuilder::Create(dtype, dims));
   for (int64_t i = 0; i < batch.elements(); ++i) {

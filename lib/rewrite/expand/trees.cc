@@ -177,14 +177,14 @@ class ForestTables {
 };
 
 Result<bool> ExpandForest(Graph& graph, Node& node, bool along_axis) {
-  constexpr int64_t kMostLevels = 64;
-  constexpr double kMostVotes = 0x1p26;
+  constexpr int64_t kMaxLevels = 64;
+  constexpr double kMaxVotes = 0x1p26;
   const Value *splits = node.input(1), *weights = node.input(2);
   if (!IsPlainF32(node) || !splits->is_constant() || !weights->is_constant()) return false;
   const auto& a = node.attrs<TreeEnsembleAttrs>();
   NN_ASSIGN(const ForestDepth depth, CheckTrees(a));
-  if (depth.largest < 1 || depth.largest > kMostLevels || !IsFinite(weights->constant()) ||
-      static_cast<double>(a.leaves()) * static_cast<double>(a.targets) > kMostVotes)
+  if (depth.largest < 1 || depth.largest > kMaxLevels || !IsFinite(weights->constant()) ||
+      static_cast<double>(a.leaves()) * static_cast<double>(a.targets) > kMaxVotes)
     return false;
   Expansion e(graph, node);
   NN_ASSIGN(Value* const y, ForestTables(e, node, along_axis).Run(depth.largest));

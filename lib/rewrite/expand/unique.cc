@@ -232,8 +232,8 @@ Result<bool> ExpandUnique(Graph& graph, Node& node) {
   const auto dims = type.const_dims();
   const bool is_ordered = type.dtype == DType::kF32 || IsInteger(type.dtype);
   if (!dims || type.quantized() || !is_ordered || DTypeBits(type.dtype) < 8) return false;
-  constexpr int64_t kMostIndex = std::numeric_limits<int32_t>::max();
-  const auto count = ElementsWithin(*dims, kMostIndex);
+  constexpr int64_t kMaxIndex = std::numeric_limits<int32_t>::max();
+  const auto count = ElementsWithin(*dims, kMaxIndex);
   if (!count) return false;
   Grouping grouping(graph, node);
   Value* x = node.input(0);
@@ -247,7 +247,7 @@ Result<bool> ExpandUnique(Graph& graph, Node& node) {
   // Slices have the order of their ranks.
   NN_ASSIGN(const int axis, NormalizeAxis(a.axis, type.rank()));
   const int64_t slices = (*dims)[static_cast<size_t>(axis)], elements = *count / slices;
-  if (!ElementsWithin({slices, slices, elements}, kMostElements)) return false;
+  if (!ElementsWithin({slices, slices, elements}, kMaxElements)) return false;
   if (axis != 0) {
     TransposeAttrs order;
     order.perm.resize(dims->size());

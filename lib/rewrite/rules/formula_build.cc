@@ -104,10 +104,10 @@ class FormulaRun {
 
   // The result for constants of at most a few elements.
   static std::optional<Tensor> Folded(const Node& n) {
-    constexpr int64_t kMostElements = 64;
+    constexpr int64_t kMaxElements = 64;
     std::vector<const Tensor*> inputs;
     for (const Value* v : n.inputs()) {
-      if (!v->is_constant() || v->constant().elements() > kMostElements) return std::nullopt;
+      if (!v->is_constant() || v->constant().elements() > kMaxElements) return std::nullopt;
       inputs.push_back(&v->constant());
     }
     auto results = EvalNode(n, inputs);

@@ -60,15 +60,15 @@ TEST_CASE("limits: shapes that depend on contents are counted before evaluation"
   const std::string shape = "[2, 2, 4, 8, 8, 4]";
   const std::string text = "graph { in %x: bool" + shape + "  %y = non_zero(%x)  out \"y\" = %y }";
   constexpr uint64_t kInput = 4096;
-  constexpr uint64_t kMostOutput = uint64_t{8} * 6 * 4096;
+  constexpr uint64_t kMaxOutput = uint64_t{8} * 6 * 4096;
   const auto inputs = InputsOf(Parse(text), {std::vector<double>(4096, 1)});
   for (const Backend backend : kBackends) {
-    auto enough = CompileWithin(text, backend, {.max_memory = kInput + kMostOutput});
+    auto enough = CompileWithin(text, backend, {.max_memory = kInput + kMaxOutput});
     REQUIRE(enough.has_value());
     const auto result = enough->Run(inputs);
     REQUIRE(result.has_value());
-    CHECK(result->front().byte_size() == kMostOutput);
-    auto less = CompileWithin(text, backend, {.max_memory = kInput + kMostOutput - 1});
+    CHECK(result->front().byte_size() == kMaxOutput);
+    auto less = CompileWithin(text, backend, {.max_memory = kInput + kMaxOutput - 1});
     REQUIRE(less.has_value());
     const auto refused = less->Run(inputs);
     REQUIRE_FALSE(refused.has_value());

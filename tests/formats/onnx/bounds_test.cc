@@ -28,7 +28,7 @@ Counted ImportCounted(std::string_view name, size_t n) {
 
 TEST_CASE("onnx inference: steps on dimensions are in proportion to the file's bytes") {
   // A step compares, hashes or creates one term or factor.
-  constexpr double kMostPerByte = 2000;
+  constexpr double kMaxPerByte = 2000;
   for (const char* name :
        {"products", "shape_products", "symbol_sums", "symbolic_pools", "relu_chain"}) {
     CAPTURE(name);
@@ -38,7 +38,7 @@ TEST_CASE("onnx inference: steps on dimensions are in proportion to the file's b
     const double per_byte_large =
         static_cast<double>(large.steps) / static_cast<double>(large.bytes);
     MESSAGE(name << ": " << per_byte << " and " << per_byte_large << " steps a byte");
-    CHECK(per_byte < kMostPerByte);
+    CHECK(per_byte < kMaxPerByte);
     CHECK(per_byte_large < 1.2 * per_byte + 10);
   }
 }

@@ -12,7 +12,7 @@
 namespace nn::coreml {
 namespace {
 
-constexpr uint64_t kMostSteps = 10000;  // of a bidirectional recurrence
+constexpr uint64_t kMaxSteps = 10000;  // of a bidirectional recurrence
 constexpr std::string_view kAxisNames[] = {"sequence length", "batch size", "number of channels",
                                            "height", "width"};
 
@@ -79,7 +79,7 @@ void LayerShaper::Product(uint64_t in, uint64_t out) {
 
 void LayerShaper::Recurrent(uint64_t in, uint64_t out, bool sequence, size_t states) {
   const bool both = layer_.has_bidirectionallstm();
-  if (both) In(0).AtMost(kSequence, Bound(kMostSteps));
+  if (both) In(0).AtMost(kSequence, Bound(kMaxSteps));
   const auto vector = [](BlobView blob, uint64_t size) {
     blob.Set(kChannel, size);
     blob.Set(kHeight, 1);

@@ -13,9 +13,9 @@ namespace nn::coreml {
 namespace {
 
 // The maximum number of layer visits.
-constexpr int64_t kMostVisits = int64_t{1} << 21;
+constexpr int64_t kMaxVisits = int64_t{1} << 21;
 // The maximum number of bits that record which inputs each blob is connected to.
-constexpr size_t kMostBits = size_t{1} << 27;
+constexpr size_t kMaxBits = size_t{1} << 27;
 
 // The inputs that each blob is connected to. The passes of the checker end when every blob is
 // connected to all inputs, or when a pass adds no connection.
@@ -64,7 +64,7 @@ class Shaper {
     Index();
     if (!Constrain(description_.input(), false)) return fault_;
     const auto inputs = static_cast<size_t>(description_.input_size());
-    if (inputs * blobs_.size() > kMostBits) return std::nullopt;
+    if (inputs * blobs_.size() > kMaxBits) return std::nullopt;
     Reach reach(blobs_.size(), inputs);
     for (size_t i = 0; i < inputs; ++i)
       reach.Set(ids_.at(description_.input(static_cast<int>(i)).name()), i);
@@ -74,7 +74,7 @@ class Shaper {
     for (bool first = true; more; first = false) {
       bool added = first;
       if (!Pass(reach, false, added) || !Pass(reach, true, added)) return fault_;
-      if (visits_ > kMostVisits) return std::nullopt;
+      if (visits_ > kMaxVisits) return std::nullopt;
       more = added && !reach.IsFull();
     }
     Constrain(description_.output(), true);

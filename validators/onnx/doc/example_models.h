@@ -93,7 +93,7 @@ graph {
     dims: [2, 2] }
 })";
 
-inline constexpr const char* kFunction = R"(
+inline constexpr const char* kFunctionModel = R"(
 ir_version: 13
 opset_import { version: 17 }
 opset_import { domain: "f" version: 1 }
@@ -110,7 +110,7 @@ graph {
   output { name: "y" $T }
 })";
 
-inline constexpr const char* kTraining = R"(
+inline constexpr const char* kTrainingModel = R"(
 ir_version: 13
 opset_import { version: 17 }
 graph {

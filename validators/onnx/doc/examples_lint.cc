@@ -123,7 +123,7 @@ std::vector<RuleExample> LintExamples() {
        {AddImport("com.example", "1")},
        {AddImport("com.example", "1"), custom}},
       {"ONNX-LINT-014",
-       kFunction,
+       kFunctionModel,
        {Before("functions {", function)},
        {Before("functions {", function),
         {"op_type: \"LeakyRelu\"\n    attribute { name: \"alpha\" type: FLOAT ref_attr_name: "

@@ -103,12 +103,12 @@ struct Problem {
   std::string message;
 };
 
-// The problems found, by check. For each check, the first Findings::kMost + 1 are kept.
+// The problems found, by check. For each check, the first Findings::kMax + 1 are kept.
 class Problems {
  public:
   void Add(Check check, Location where, std::string message) {
     auto& list = lists_[static_cast<size_t>(check)];
-    if (list.size() <= Findings::kMost) list.push_back({std::move(where), std::move(message)});
+    if (list.size() <= Findings::kMax) list.push_back({std::move(where), std::move(message)});
   }
   const std::vector<Problem>& of(Check check) const { return lists_[static_cast<size_t>(check)]; }
 

@@ -124,7 +124,7 @@ void Range(Operation& o) {
     return o.Fail(Check::kRange, "delta {} does not lead from start {} to limit {}", *delta, *start,
                   *limit);
   const double count = std::ceil(std::abs((*limit - *start) / *delta));
-  if (count <= static_cast<double>(kMostSize)) o.Give(0, Dims{static_cast<int64_t>(count)});
+  if (count <= static_cast<double>(kMaxSize)) o.Give(0, Dims{static_cast<int64_t>(count)});
 }
 
 void Random(Operation& o) {

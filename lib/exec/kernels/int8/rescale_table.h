@@ -51,9 +51,9 @@ struct RescaleTable {
 
 // One factor for every lane of a vector.
 inline RescaleTable SameRescale(FixedMultiplier m) {
-  constexpr size_t kMostLanes = 16;
-  RescaleTable table(kMostLanes);
-  for (size_t i = 0; i < kMostLanes; ++i) table.Set(i, m);
+  constexpr size_t kMaxLanes = 16;
+  RescaleTable table(kMaxLanes);
+  for (size_t i = 0; i < kMaxLanes; ++i) table.Set(i, m);
   return table;
 }
 

@@ -29,9 +29,9 @@ constexpr size_t kLanes = hn::MaxLanes(D());
 // The number of adjacent outputs computed at a time, so that the sums of two lines, the filter
 // values and an input fit into registers. Without fused multiply-adds the emulation keeps the
 // registers busy.
-constexpr size_t kMostOutputs = !HWY_NATIVE_FMA                              ? 1
-                                : HWY_TARGET <= HWY_AVX3 || HWY_ARCH_ARM_A64 ? 8
-                                                                             : 4;
+constexpr size_t kMaxOutputs = !HWY_NATIVE_FMA                              ? 1
+                               : HWY_TARGET <= HWY_AVX3 || HWY_ARCH_ARM_A64 ? 8
+                                                                            : 4;
 
 // The number of channels processed for all lines of a block: their input stays in the L1 cache from
 // one line to the next.
@@ -91,7 +91,7 @@ HWY_INLINE void ForEachInput(const float* HWY_RESTRICT from, size_t c, const Tak
 template <size_t kLineCount, size_t kKernel, size_t kStride>
 struct SquareFilter {
   static constexpr size_t kLines = kLineCount;
-  static constexpr bool kSevens = kMostOutputs == 8;
+  static constexpr bool kSevens = kMaxOutputs == 8;
 
   template <size_t T, bool kInner>
   static HWY_INLINE void AddRows(const DepthwiseF32& g, size_t line, int64_t x0, size_t c, size_t,
@@ -284,13 +284,13 @@ HWY_INLINE void Walk(const DepthwiseF32& g, size_t line, size_t begin, size_t en
   if constexpr (Filter::kSevens)
     if (g.count % 7 == 0)
       while (left() > 0) block(std::integral_constant<size_t, 7>());
-  while (left() >= static_cast<int64_t>(kMostOutputs))
-    block(std::integral_constant<size_t, kMostOutputs>());
-  if constexpr (kMostOutputs > 4)
+  while (left() >= static_cast<int64_t>(kMaxOutputs))
+    block(std::integral_constant<size_t, kMaxOutputs>());
+  if constexpr (kMaxOutputs > 4)
     if (left() >= 4) block(std::integral_constant<size_t, 4>());
-  if constexpr (kMostOutputs > 2)
+  if constexpr (kMaxOutputs > 2)
     if (left() >= 2) block(std::integral_constant<size_t, 2>());
-  if constexpr (kMostOutputs > 1)
+  if constexpr (kMaxOutputs > 1)
     if (left() > 0) block(std::integral_constant<size_t, 1>());
 }
 

@@ -393,8 +393,8 @@ Result<bool> PlanMove(PlanContext& ctx) {
   const int bits = DTypeBits(x->dtype());
   const auto elements = CheckedElements(ShapeOf(x));
   // Positions are computed once, at planning time.
-  constexpr int64_t kMostPositions = int64_t{1} << 28;
-  if (CheckedElements(ShapeOf(node.output())) > kMostPositions) return false;
+  constexpr int64_t kMaxPositions = int64_t{1} << 28;
+  if (CheckedElements(ShapeOf(node.output())) > kMaxPositions) return false;
   if (bits < 8 || bits > 128 || node.output()->dtype() != x->dtype() || !MovesOnly(node))
     return false;
   for (size_t i = 1; i < node.inputs().size(); ++i)

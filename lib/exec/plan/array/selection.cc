@@ -50,7 +50,7 @@ class ArgStep : public Step {
   size_t grid() const override { return (outer * inner + block - 1) / block; }
 
   void Run(const Memory& memory, size_t item) const override {
-    if (type == DType::kF32 && length < kMostOfKernel)
+    if (type == DType::kF32 && length < kMaxOfKernel)
       RunKernel(memory, item);
     else if (type == DType::kF32)
       RunItem<float>(memory, item);
@@ -61,7 +61,7 @@ class ArgStep : public Step {
   }
 
  private:
-  static constexpr size_t kMostOfKernel = size_t{1} << 26;
+  static constexpr size_t kMaxOfKernel = size_t{1} << 26;
 
   void RunKernel(const Memory& memory, size_t item) const {
     constexpr size_t kColumns = 256;

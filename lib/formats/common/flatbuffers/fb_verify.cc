@@ -10,10 +10,10 @@ Status VerifyFlatbuffer(std::span<const std::byte> bytes, std::string_view schem
                         bool (*verify)(flatbuffers::Verifier& verifier), const ReadLimits& limits) {
   constexpr int kDeepest = 1000;
   const auto is_sound = [&](int max_depth, uint64_t max_tables) {
-    constexpr uint64_t kMost = std::numeric_limits<flatbuffers::uoffset_t>::max();
+    constexpr uint64_t kMax = std::numeric_limits<flatbuffers::uoffset_t>::max();
     flatbuffers::Verifier::Options options;
     options.max_depth = static_cast<flatbuffers::uoffset_t>(max_depth);
-    options.max_tables = static_cast<flatbuffers::uoffset_t>(std::min(max_tables, kMost));
+    options.max_tables = static_cast<flatbuffers::uoffset_t>(std::min(max_tables, kMax));
     flatbuffers::Verifier verifier(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size(),
                                    options);
     return verify(verifier);

@@ -12,8 +12,8 @@ namespace {
 namespace pb = google::protobuf;
 using protozero::pbf_wire_type;
 
-constexpr int kMostFields = 64;
-constexpr int kMostNested = 2;
+constexpr int kMaxFields = 64;
+constexpr int kMaxNested = 2;
 
 // The wire type of one element; packed lists of numbers are length-delimited instead.
 pbf_wire_type WireTypeOf(const pb::FieldDescriptor& field) {
@@ -46,7 +46,7 @@ class Matcher {
 
   void Message(protozero::data_view view, const pb::Descriptor& type, int nested) {
     protozero::pbf_reader reader(view);
-    for (int i = 0; i < kMostFields && reader.next(); ++i) {
+    for (int i = 0; i < kMaxFields && reader.next(); ++i) {
       const auto number = static_cast<int>(reader.tag());
       if (nested == 0) match_.numbers.push_back(number);
       const pb::FieldDescriptor* const field = type.FindFieldByNumber(number);
@@ -69,7 +69,7 @@ class Matcher {
     const protozero::data_view content = reader.get_view();
     if (field.type() == pb::FieldDescriptor::TYPE_STRING)
       match_.wrong += IsPlainText({content.data(), content.size()}) ? 0 : 1;
-    else if (field.type() == pb::FieldDescriptor::TYPE_MESSAGE && nested < kMostNested)
+    else if (field.type() == pb::FieldDescriptor::TYPE_MESSAGE && nested < kMaxNested)
       Message(content, *field.message_type(), nested + 1);
   }
 

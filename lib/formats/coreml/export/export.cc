@@ -20,7 +20,7 @@ namespace nn::coreml {
 namespace {
 
 // The version that has exact shapes.
-constexpr int64_t kLeastVersion = 4;
+constexpr int64_t kMinVersion = 4;
 
 // A constant as f32, which is exact (WhyIllegal). There are no scalars.
 Tensor AsFloats(const Tensor& t) {
@@ -184,7 +184,7 @@ Result<FileImage> Write(const Graph& graph, const ExportOptions& options) {
   NN_RETURN_IF_ERROR(WriteDescription(graph, options, root.Sub("description")));
   WriteClassifier(graph, root, network);
   root.Int("specificationVersion",
-           std::max({kLeastVersion, InterfaceVersion(graph), VersionOfLayers(network.message())}));
+           std::max({kMinVersion, InterfaceVersion(graph), VersionOfLayers(network.message())}));
   NN_RETURN_IF_ERROR(StoreHalfWeights(model.mutable_message(), model.payloads));
   NN_ASSIGN(auto parts, Serialize(model));
   if (IsPackagePath(options.path)) return PackageImage({}, std::move(parts));

@@ -21,7 +21,7 @@ using google::protobuf::Message;
 using W = pb::WeightParams;
 
 // Numbers of a layer from which on it pays.
-constexpr uint64_t kLeastWeights = 64;
+constexpr uint64_t kMinWeights = 64;
 
 float FloatAt(std::span<const std::byte> bytes, size_t i) {
   float value;  // the data may be unaligned
@@ -84,7 +84,7 @@ std::vector<const W*> WeightsToHalve(const pb::NeuralNetworkLayer& layer,
     halves.push_back(w.params);
     numbers += w.values;
   }
-  if (numbers < kLeastWeights) halves.clear();
+  if (numbers < kMinWeights) halves.clear();
   return halves;
 }
 

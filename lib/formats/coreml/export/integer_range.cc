@@ -9,7 +9,7 @@
 namespace nn::coreml {
 namespace {
 
-constexpr auto kExactBound = static_cast<double>(kMostExact);
+constexpr auto kExactBound = static_cast<double>(kMaxExact);
 constexpr Interval kExact = {-kExactBound, kExactBound};
 
 bool IsCarried(DType t) {
@@ -33,7 +33,7 @@ bool MayDivideByZero(const Node& node, Ranges& ranges) {
 bool AllExact(const Tensor& integers) {
   for (int64_t i = 0; i < integers.elements(); ++i) {
     const double v = integers.GetDouble(i);
-    if (v < -static_cast<double>(kMostExact) || v > static_cast<double>(kMostExact)) return false;
+    if (v < -static_cast<double>(kMaxExact) || v > static_cast<double>(kMaxExact)) return false;
   }
   return true;
 }

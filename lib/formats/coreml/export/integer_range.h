@@ -10,14 +10,14 @@
 namespace nn::coreml {
 
 // Integers up to this magnitude are exact in float32.
-inline constexpr int64_t kMostExact = int64_t{1} << 24;
+inline constexpr int64_t kMaxExact = int64_t{1} << 24;
 bool AllExact(const Tensor& integers);
 
 // The refusal of integers whose ranges are not known to be exact, or of booleans.
 std::string WhyNotComputed(DType dtype);
 
 // Whether float32 computes the integers of the node exactly: the ranges of its operands and results
-// are within kMostExact. Integers in inputs of the graph are assumed to be, since Core ML cannot
+// are within kMaxExact. Integers in inputs of the graph are assumed to be, since Core ML cannot
 // hold others.
 bool IsExactArithmetic(const Node& node);
 

@@ -43,7 +43,7 @@ bool KeepsIntegers(const Node& node) {
 
 // Whether the results are of u8 or u16, and float32 holds them before they wrap.
 bool Wraps(const Node& node) {
-  constexpr auto kBound = static_cast<double>(kMostExact);
+  constexpr auto kBound = static_cast<double>(kMaxExact);
   const OpDef& op = node.op();
   const DType t = node.output()->dtype();
   return (t == DType::kU8 || t == DType::kU16) && !node.output()->type().quantized() &&

@@ -46,7 +46,7 @@ Result<bool> NonZeroDivisor(Graph& graph, Node& node);
 
 // Of a loop: counters that begin with a constant and grow by another are computed from the number
 // of the iteration, and so is what is known about their range. The number is less than the trip
-// count or kMostExact.
+// count or kMaxExact.
 Status BoundNumbers(const Node& loop);
 
 }  // namespace nn::coreml

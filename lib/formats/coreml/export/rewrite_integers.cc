@@ -172,7 +172,7 @@ Status BoundNumbers(const Node& loop) {
   if (!body.HasUses(number)) return {};
   const Value* const trips = loop.input(0);
   const int64_t known = trips != nullptr && trips->is_constant() ? trips->constant().GetInt(0) : 0;
-  const int64_t count = known > 0 && known < kMostExact ? known : kMostExact;
+  const int64_t count = known > 0 && known < kMaxExact ? known : kMaxExact;
   NN_ASSIGN(Node* const bound, body.Append("mod", {number, body.AddConstant(Tensor::Scalar(count))},
                                            {}, 1, body.After(number)));
   body.ReplaceUses(number, bound->output());

@@ -307,8 +307,8 @@ bool IsWhole(const Value* v) {
                                                 "mul", "neg", "sub"};
   std::vector<const Value*> open = {v};
   for (size_t i = 0; i < open.size(); ++i) {
-    constexpr size_t kMostValues = 256;
-    if (i == kMostValues) return false;
+    constexpr size_t kMaxValues = 256;
+    if (i == kMaxValues) return false;
     const Node* def = open[i]->def();
     if (open[i]->dtype() != DType::kF32) continue;
     if (open[i]->is_constant()) {

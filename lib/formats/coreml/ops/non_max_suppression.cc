@@ -40,10 +40,10 @@ class NonMaximumSuppression {
       return ModelError("there are {} outputs; expected at most 4", ctx_.output_count());
     NN_RETURN_IF_ERROR(ReadLimits());
     const Dim batch = boxes->type().dim(0);
-    if (!batch.is_const() || batch.value() < 1 || batch.value() > kMostBatches)
+    if (!batch.is_const() || batch.value() < 1 || batch.value() > kMaxBatches)
       return UnsupportedError(
           "non-maximum suppression of {} batches is unsupported; expected 1 to {}",
-          batch.ToString(), kMostBatches);
+          batch.ToString(), kMaxBatches);
     std::vector<std::vector<Value*>> results(4);
     for (int64_t b = 0; b < batch.value(); ++b) {
       NN_ASSIGN(Value* const some, Batch(boxes, b));
@@ -61,7 +61,7 @@ class NonMaximumSuppression {
   }
 
  private:
-  static constexpr int64_t kMostBatches = 64;
+  static constexpr int64_t kMaxBatches = 64;
 
   // The fields, or the inputs that replace them.
   Status ReadLimits() {

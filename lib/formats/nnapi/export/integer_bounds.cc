@@ -9,7 +9,7 @@
 namespace nn::nnapi {
 namespace {
 
-constexpr double kMostWhole = 1 << 24;
+constexpr double kMaxWhole = 1 << 24;
 
 // The bounds of operands that are float32.
 class WholeContext : public RangeContext {
@@ -27,7 +27,7 @@ class WholeContext : public RangeContext {
 }  // namespace
 
 bool IsExact(double lo, double hi) {
-  return lo >= -kMostWhole && hi <= kMostWhole;
+  return lo >= -kMaxWhole && hi <= kMaxWhole;
 }
 
 bool IsWholeType(const Type& type) {
@@ -46,8 +46,8 @@ bool IsOneOf(const Node& node, std::initializer_list<std::string_view> names) {
 
 Whole Bounds(DType dtype) {
   if (dtype == DType::kBool) return {nullptr, 0, 1};
-  return {nullptr, std::max(-kMostWhole, static_cast<double>(MinInteger(dtype))),
-          std::min(kMostWhole, static_cast<double>(MaxInteger(dtype)))};
+  return {nullptr, std::max(-kMaxWhole, static_cast<double>(MinInteger(dtype))),
+          std::min(kMaxWhole, static_cast<double>(MaxInteger(dtype)))};
 }
 
 bool Contains(DType dtype, const Whole& w) {
@@ -63,11 +63,11 @@ Whole Union(const Whole& a, const Whole& b) {
 // NaN among the constants from which a value is computed directly: comparisons cannot tell it from
 // numbers.
 bool HasNan(const Value* v, int depth) {
-  constexpr int kMostDepth = 4;
-  constexpr int64_t kMostNumbers = 1 << 16;
-  if (v == nullptr || v->dtype() != DType::kF32 || depth == kMostDepth) return false;
+  constexpr int kMaxDepth = 4;
+  constexpr int64_t kMaxNumbers = 1 << 16;
+  if (v == nullptr || v->dtype() != DType::kF32 || depth == kMaxDepth) return false;
   if (v->is_constant()) {
-    if (v->constant().elements() > kMostNumbers) return false;
+    if (v->constant().elements() > kMaxNumbers) return false;
     const Tensor t = v->constant().Aligned();
     return std::ranges::any_of(t.As<float>(), [](float f) { return std::isnan(f); });
   }
@@ -77,8 +77,8 @@ bool HasNan(const Value* v, int depth) {
 }
 
 bool MayBeNan(const Value* v, int depth) {
-  constexpr int kMostDepth = 8;
-  if (v == nullptr || v->def() == nullptr || v->dtype() != DType::kF32 || depth == kMostDepth)
+  constexpr int kMaxDepth = 8;
+  if (v == nullptr || v->def() == nullptr || v->dtype() != DType::kF32 || depth == kMaxDepth)
     return false;
   const Node& node = *v->def();
   if (IsOneOf(node, {"softmax", "log_softmax"})) {

@@ -26,7 +26,7 @@ namespace nn::nnapi {
 namespace {
 
 // Elements of the tensors that compare all elements with each other.
-constexpr int64_t kMostCompared = int64_t{1} << 22;
+constexpr int64_t kMaxCompared = int64_t{1} << 22;
 // The longest axis whose elements are ordered, which needs a constant of its square.
 constexpr int64_t kLongestOrder = 1024;
 // Dividends of 24 bits are divided in two steps.
@@ -207,10 +207,10 @@ class Carrier {
   // Integers of which those that the type of the result lacks wrap. To which number a wider type
   // wraps, float32 does not represent.
   Result<bool> KeepWrapped(Terms& terms, Value* result, Term y, const Whole& bounds) {
-    constexpr int kMostBits = 16;
+    constexpr int kMaxBits = 16;
     const DType dtype = result->dtype();
     if (Contains(dtype, bounds)) return Keep(terms, result, y, bounds.lo, bounds.hi);
-    if (DTypeBits(dtype) > kMostBits) return false;
+    if (DTypeBits(dtype) > kMaxBits) return false;
     return Keep(terms, result, Wrapped(y, dtype), static_cast<double>(MinInteger(dtype)),
                 static_cast<double>(MaxInteger(dtype)));
   }
@@ -333,7 +333,7 @@ class Carrier {
     NN_ASSIGN(const int axis, NormalizeAxis(a.axis, static_cast<int>(dims->size())));
     const int64_t n = (*dims)[static_cast<size_t>(axis)], outer = *CheckedElements(*dims) / n;
     const int64_t k = count->constant().GetInt(0);
-    if (n > kLongestOrder || outer > kMostCompared / (n * n) || k < 1 || k > n) return false;
+    if (n > kLongestOrder || outer > kMaxCompared / (n * n) || k < 1 || k > n) return false;
     Terms terms(graph_, node);
     auto operand = OperandOf(terms, x);
     if (!operand) return false;
@@ -476,7 +476,7 @@ class Carrier {
     const auto elements = CheckedElements(dims).value_or(0);
     if (elements == 0 || count == 0) return false;
     const auto compared = CheckedMul(count, elements);
-    if (!compared || *compared > kMostCompared) return false;
+    if (!compared || *compared > kMaxCompared) return false;
     const Term y = RowsAt(x, rows, elements / rows, position, count);
     const Term shaped = terms.Shaped(y.value(), result);
     if (IsWholeType(node.output()->type()))

@@ -126,8 +126,8 @@ Result<bool> PoolAll(Graph& graph, Node& node, std::string_view op) {
 
 // Whether a convolution reads the value, or all of its elements in other places.
 bool FeedsConv(const Value* v, int depth = 0) {
-  constexpr int kMostDepth = 16;
-  return depth < kMostDepth && std::ranges::any_of(v->uses(), [&](const Use& use) {
+  constexpr int kMaxDepth = 16;
+  return depth < kMaxDepth && std::ranges::any_of(v->uses(), [&](const Use& use) {
            const Node& user = *use.node;
            return user.Is("conv") ||
                   (user.op().movement != Movement::kNone && FeedsConv(user.output(), depth + 1));

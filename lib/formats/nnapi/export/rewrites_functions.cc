@@ -167,7 +167,7 @@ Term NearSine(Term r) {
 // result is NaN.
 Term Sine(Term x, double halves, const Interval& range) {
   constexpr double kPi[] = {0x1.92p+1, 0x1.fb4p-11, 0x1.444p-23, 0x1.68c234c4c6629p-38};
-  constexpr double kPeriod = std::numbers::pi * 0x1p12, kMost = kPeriod * 0x1p12;
+  constexpr double kPeriod = std::numbers::pi * 0x1p12, kMax = kPeriod * 0x1p12;
   const double most = std::max(-range.min, range.max);
   Term rest = x;
   std::optional<Term> high;
@@ -186,7 +186,7 @@ Term Sine(Term x, double halves, const Interval& range) {
   }
   const Term sign = halves == 0 ? parity * -2.0 + 1.0 : parity * 2.0 + -1.0;
   const Term y = NearSine(r) * sign;
-  return most <= kMost ? y : NanAbove0(y, Magnitude(x) + -kMost);
+  return most <= kMax ? y : NanAbove0(y, Magnitude(x) + -kMax);
 }
 
 // ---- Operators ----------------------------------------------------------------------------------

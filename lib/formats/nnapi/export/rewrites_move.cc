@@ -24,14 +24,14 @@ namespace nn::nnapi {
 namespace {
 
 // Limits for one operator, and for all tables of lookups in a model.
-constexpr int64_t kMostLookups = int64_t{1} << 23;
-constexpr int64_t kMostLookupsInAll = int64_t{1} << 26;
+constexpr int64_t kMaxLookups = int64_t{1} << 23;
+constexpr int64_t kMaxLookupsInAll = int64_t{1} << 26;
 // Moves that one lookup replaces.
-constexpr size_t kMostMoves = 64;
+constexpr size_t kMaxMoves = 64;
 // Positions are computed as float32.
-constexpr int64_t kMostMovedElements = (int64_t{1} << 24) - 2;
+constexpr int64_t kMaxMovedElements = (int64_t{1} << 24) - 2;
 // Positions that are computed for all moves of one value. Values of few elements are not counted.
-constexpr int64_t kMostPositions = int64_t{1} << 26;
+constexpr int64_t kMaxPositions = int64_t{1} << 26;
 constexpr int64_t kFewElements = int64_t{1} << 14;
 
 int64_t ElementsOf(const std::vector<int64_t>& dims) {
@@ -56,7 +56,7 @@ bool IsFixedF32(const Type& type) {
   const auto dims = type.const_dims();
   const auto elements = dims ? CheckedElements(*dims) : std::nullopt;
   return type.dtype == DType::kF32 && !type.quantized() && elements && *elements > 0 &&
-         *elements <= kMostMovedElements;
+         *elements <= kMaxMovedElements;
 }
 
 bool IsMove(const Node& node) {
@@ -75,8 +75,8 @@ bool IsWidePort(const Graph& graph, const Value* v) {
 // Whether all users of the value are moves that lookups replace. Their lookups then include the
 // moves before them.
 bool OnlyMoves(const Graph& graph, const Value* v, int depth = 0) {
-  constexpr int kMostDepth = 32;
-  if (graph.IsOutput(v) || v->uses().empty() || depth == kMostDepth) return false;
+  constexpr int kMaxDepth = 32;
+  if (graph.IsOutput(v) || v->uses().empty() || depth == kMaxDepth) return false;
   return std::ranges::all_of(v->uses(), [&](const Use& use) {
     const Node& user = *use.node;
     if (use.index != 0 || !IsMove(user) || user.outputs().size() != 1) return false;
@@ -139,7 +139,7 @@ bool FewMoves(const Value* root) {
     for (const Use& use : v->uses()) {
       if (use.index != 0 || !IsMove(*use.node)) continue;
       positions += elements;
-      if (positions > kMostPositions) return false;
+      if (positions > kMaxPositions) return false;
       for (const Value* y : use.node->outputs()) values.push_back(y);
     }
   }
@@ -150,7 +150,7 @@ bool FewMoves(const Value* root) {
 Result<std::optional<Places>> PlacesOf(const Node& last, size_t output) {
   std::vector<std::pair<const Node*, size_t>> moves = {{&last, output}};
   Places p;
-  for (p.root = last.input(0); Includes(p.root->def()) && moves.size() < kMostMoves;
+  for (p.root = last.input(0); Includes(p.root->def()) && moves.size() < kMaxMoves;
        p.root = p.root->def()->input(0))
     moves.emplace_back(p.root->def(), static_cast<size_t>(p.root->def_index()));
   if (!FewMoves(p.root)) return std::nullopt;
@@ -180,7 +180,7 @@ bool HasRoom(const Graph& graph, int64_t lookups) {
   if (lookups <= kSmall) return true;
   for (const Value& v : graph.values())
     if (v.is_constant() && v.dtype() == DType::kI32) lookups += v.constant().elements();
-  return lookups <= kMostLookupsInAll;
+  return lookups <= kMaxLookupsInAll;
 }
 
 Result<Value*> Lookups(Graph& graph, Node& node, Value* x, const std::vector<int64_t>& places,
@@ -192,7 +192,7 @@ Result<Value*> Lookups(Graph& graph, Node& node, Value* x, const std::vector<int
   if (in_order) return Reshaped(graph, node, x, dims);
   const int64_t block = BlockOf(places, elements);
   const auto count = static_cast<int64_t>(places.size()) / block;
-  if (count > kMostLookups || !HasRoom(graph, count)) return nullptr;
+  if (count > kMaxLookups || !HasRoom(graph, count)) return nullptr;
   Expansion e(graph, node);
   const int64_t rows = elements / block;
   NN_ASSIGN(Value * values, Reshaped(graph, node, x, {rows, block}));
@@ -306,7 +306,7 @@ Result<bool> SelectByLookups(Graph& graph, Node& node) {
     parts.push_back({std::move(steps), elements});
     elements += n;
   }
-  if (values.empty() || elements > kMostMovedElements) return false;
+  if (values.empty() || elements > kMaxMovedElements) return false;
   std::vector<int64_t> places(static_cast<size_t>(ElementsOf(*dims)));
   const Tensor mask = condition->constant();
   std::vector<bool> taken(places.size());

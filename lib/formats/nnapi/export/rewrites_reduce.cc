@@ -30,10 +30,10 @@ namespace {
 constexpr int64_t kLanes = 16;
 // Limits on the elements of the operands, and of the constants that are added to them, because even
 // a small model can declare huge shapes.
-constexpr int64_t kMostReduced = int64_t{1} << 28;
-constexpr int64_t kMostAdded = int64_t{1} << 22;
+constexpr int64_t kMaxReduced = int64_t{1} << 28;
+constexpr int64_t kMaxAdded = int64_t{1} << 22;
 // Elements of a constant that repeats a number.
-constexpr int64_t kMostFilled = int64_t{1} << 14;
+constexpr int64_t kMaxFilled = int64_t{1} << 14;
 
 int64_t Product(const std::vector<int64_t>& dims) {
   return std::accumulate(dims.begin(), dims.end(), int64_t{1}, std::multiplies<>());
@@ -52,7 +52,7 @@ struct Rows {
 std::optional<std::vector<int64_t>> FixedDims(const Value* v) {
   auto dims = v->type().const_dims();
   const auto elements = dims ? CheckedElements(*dims) : std::nullopt;
-  if (!elements || *elements == 0 || *elements > kMostReduced) return std::nullopt;
+  if (!elements || *elements == 0 || *elements > kMaxReduced) return std::nullopt;
   return dims;
 }
 
@@ -110,7 +110,7 @@ Result<Value*> ColumnSums(Expansion& e, Value* x) {
 // Whether the constants that SumOf() adds are small enough.
 bool CanSum(const Rows& rows) {
   const int64_t lines = (rows.n + kLanes - 1) / kLanes;
-  return rows.outer * rows.inner <= kMostAdded / kLanes && lines * rows.inner <= kMostAdded;
+  return rows.outer * rows.inner <= kMaxAdded / kLanes && lines * rows.inner <= kMaxAdded;
 }
 
 // The sums of rows, [outer, 1, 1, inner].
@@ -139,7 +139,7 @@ Result<Value*> Quotient(Expansion& e, Value* v, int64_t n) {
   if (n == 1) return v;
   const auto dims = *v->type().const_dims();
   const bool exact = (n & (n - 1)) == 0;
-  if (exact || dims[0] * dims[3] > kMostAdded / n) {
+  if (exact || dims[0] * dims[3] > kMaxAdded / n) {
     NN_ASSIGN(Value* const factor, e.Number(DType::kF32, 1.0 / static_cast<double>(n)));
     return e.Add("mul", {v, factor});
   }
@@ -368,7 +368,7 @@ Result<bool> MaximumByPool(Graph& graph, Node& node) {
   const int64_t n = Product(*dims);
   for (Value* v : node.inputs()) {
     const bool is_number = v->is_constant() && v->constant().elements() == 1;
-    if (is_number && n > kMostFilled) {
+    if (is_number && n > kMaxFilled) {
       NN_ASSIGN(v, FilledLike(e, node.input(v == node.input(0) ? 1 : 0), v));
     }
     if (!(*v->type().dims == *node.output()->type().dims)) {
@@ -418,7 +418,7 @@ Result<bool> RunningSum(Graph& graph, Node& node) {
   const int64_t outer = std::accumulate(dims->begin(), at, int64_t{1}, std::multiplies<>());
   const int64_t inner = std::accumulate(at + 1, dims->end(), int64_t{1}, std::multiplies<>());
   const int64_t n = *at;
-  if (n > kLongest || (a.exclusive && outer * inner > kMostAdded)) return false;
+  if (n > kLongest || (a.exclusive && outer * inner > kMaxAdded)) return false;
   Expansion e(graph, node);
   NN_ASSIGN(Value * y, Reshaped(graph, node, node.input(0), {outer, n, inner}));
   if (a.reverse) {
@@ -450,7 +450,7 @@ Result<bool> RunningSum(Graph& graph, Node& node) {
 }
 
 Result<bool> MatmulByBatches(Graph& graph, Node& node) {
-  constexpr int64_t kMostBatches = 256;
+  constexpr int64_t kMaxBatches = 256;
   const auto& a = node.attrs<MatmulAttrs>();
   const auto x = FixedDims(node.input(0));
   const auto w = FixedDims(node.input(1));
@@ -458,7 +458,7 @@ Result<bool> MatmulByBatches(Graph& graph, Node& node) {
   if (!IsPlainF32(node) || node.input(1)->dtype() != DType::kF32 || !x || !w || !y) return false;
   if (x->size() == 2 && w->size() == 2) return false;
   NN_ASSIGN(const MatmulGeometry g, GeometryOf(a, *x, *w));
-  if (g.batch_count() > kMostBatches) return false;
+  if (g.batch_count() > kMaxBatches) return false;
   const MatmulAttrs flags{a.transpose_a && x->size() > 1, a.transpose_b && w->size() > 1};
   // Matrices stacked vertically.
   const auto stack = [&](size_t i, int64_t rows, int64_t columns) -> Result<Value*> {

@@ -26,8 +26,8 @@ namespace nn::nnapi {
 namespace {
 
 // Elements of one tensor, and images.
-constexpr int64_t kMostElements = int64_t{1} << 24;
-constexpr int64_t kMostImages = 64;
+constexpr int64_t kMaxElements = int64_t{1} << 24;
+constexpr int64_t kMaxImages = 64;
 
 Term Clipped(Term x, double low, double high) {
   return x.Function("clip", ClipAttrs{static_cast<float>(low), static_cast<float>(high)});
@@ -120,11 +120,11 @@ struct SampleSizes {
     int64_t rows = channels;
     for (const int64_t n : spatial) {
       const auto weights = CheckedMul(images * positions, n);
-      if (n == 0 || !weights || *weights > kMostElements || rows > kMostElements / n) return false;
+      if (n == 0 || !weights || *weights > kMaxElements || rows > kMaxElements / n) return false;
       rows *= n;
     }
     const auto sums = CheckedMul(images * positions, rows / spatial.back());
-    return sums && *sums <= kMostElements && *sums > 0;
+    return sums && *sums <= kMaxElements && *sums > 0;
   }
 };
 
@@ -139,7 +139,7 @@ std::optional<SampleSizes> SizesOf(const Node& node) {
   s.channels = is_ncx ? (*x)[1] : x->back();
   s.spatial.assign(x->begin() + (is_ncx ? 2 : 1), x->end() - (is_ncx ? 0 : 1));
   const auto points = CheckedElements(*grid);
-  if (s.images < 1 || s.images > kMostImages || !points || *points > kMostElements)
+  if (s.images < 1 || s.images > kMaxImages || !points || *points > kMaxElements)
     return std::nullopt;
   s.positions = *points / s.images / std::ssize(s.spatial);
   return s.fits() ? std::optional(s) : std::nullopt;

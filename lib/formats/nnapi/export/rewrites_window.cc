@@ -24,7 +24,7 @@ namespace {
 
 // Elements along an axis, and of a tensor with zeros between elements.
 constexpr int64_t kLongestAxis = int64_t{1} << 20;
-constexpr int64_t kMostSpread = int64_t{1} << 24;
+constexpr int64_t kMaxSpread = int64_t{1} << 24;
 
 bool IsPlainImage(const Node& node, Layout layout) {
   const auto is_fixed = [](const Type& t) {
@@ -188,7 +188,7 @@ Result<bool> TransposedByZeros(Graph& graph, Node& node) {
   }
   dims.push_back(x[3]);
   const auto size = CheckedMul(dims[0] * dims[1], dims[2] * dims[3]);
-  if (!size || *size > kMostSpread) return false;
+  if (!size || *size > kMaxSpread) return false;
   std::vector<int64_t> places;
   places.reserve(static_cast<size_t>(*size));
   for (int64_t n = 0; n < dims[0]; ++n)

@@ -57,7 +57,7 @@ Tensor ZeroMatrix(int64_t rows, int64_t columns) {
 }
 
 // The most operations of one layer.
-constexpr int64_t kMostOperations = 2048;
+constexpr int64_t kMaxOperations = 2048;
 
 // Why there are no operations for a layer; nullopt if there are.
 std::optional<std::string> WhyNoOperations(const Node& node) {
@@ -69,7 +69,7 @@ std::optional<std::string> WhyNoOperations(const Node& node) {
       node.input(kR)->type().dim(2) == 0)
     return "NNAPI 1.0 has no empty dimensions";
   const int64_t steps = (*x)[a.batch_first ? 1 : 0];
-  if (steps > kMostOperations / a.directions())
+  if (steps > kMaxOperations / a.directions())
     return fmt::format("it has {} steps, each of which would be an operation", steps);
   if (node.input(kLengths) != nullptr) return "the operations have no lengths";
   if (!HasConstantWeights(node)) return "the weights must be constant";

@@ -16,7 +16,7 @@
 namespace nn::onnx {
 namespace {
 
-constexpr int kMostInterpolated = 5;  // axes
+constexpr int kMaxInterpolated = 5;  // axes
 
 bool IsOnlyUsedOnce(const Graph& graph, const Value& v) {
   return v.uses().size() == 1 && !graph.IsOutput(&v);
@@ -61,7 +61,7 @@ std::optional<Around> AxesAround(const Graph& graph, Node& resize) {
   const Type& x = resize.input(0)->type();
   if (!HasKnownCount(resize) || resize.arithmetic() != Arithmetic::kDefault ||
       resize.attrs<ResizeAttrs>().layout != Layout::kNcx || !x.ranked() ||
-      x.rank() <= kMostInterpolated)
+      x.rank() <= kMaxInterpolated)
     return std::nullopt;
   Around found;
   Value* v = resize.input(0);

@@ -409,7 +409,7 @@ Status Importer::ImportScan(ImportContext& ctx, const Scope& scope, int index) {
   const auto scanned = std::span<Value* const>(inputs).subspan(states);
   std::string open;
   NN_ASSIGN(const int64_t length, CommonLength(scanned, axes.in, &open));
-  if (open.empty() && length > kMostUnrolledSteps && IsBuilt(scope))
+  if (open.empty() && length > kMaxUnrolledSteps && IsBuilt(scope))
     open = fmt::format("it has {} steps", length);
   if (!open.empty()) {
     Body region = body;

@@ -13,7 +13,7 @@ namespace nn::onnx {
 inline constexpr std::string_view kDynamicLstm = "DynamicQuantizeLSTM";  // of kMicrosoft
 
 // More steps stay a loop, whose weights a plan packs once.
-inline constexpr int64_t kMostUnrolledSteps = 16;
+inline constexpr int64_t kMaxUnrolledSteps = 16;
 
 bool IsDynamicLstm(std::string_view domain, std::string_view op);
 

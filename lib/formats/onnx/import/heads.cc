@@ -64,8 +64,8 @@ bool IsWindowed(const Visibility& seen) {
 
 // The size of a window as a scalar, less than what overflows when a position is added.
 Result<Value*> WindowSize(ImportContext& ctx, int64_t size) {
-  constexpr int64_t kMost = int64_t{1} << 48;
-  return ctx.Number(DType::kI64, static_cast<double>(std::min(size, kMost)));
+  constexpr int64_t kMax = int64_t{1} << 48;
+  return ctx.Number(DType::kI64, static_cast<double>(std::min(size, kMax)));
 }
 
 // The positions of the queries among the keys: [L, 1] or, if they differ in a batch, [B, 1, L, 1].

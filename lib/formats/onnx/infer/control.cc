@@ -42,7 +42,7 @@ bool HasShape(const ValueType& type, const ValueType& other) {
 // The inputs of a loop's body: the number of the iteration, the condition, which is true in the
 // body, and the carried values, whose shapes are known if no iteration changes them.
 std::vector<KnownFacts> BodyInputs(const TypeContext& ctx, size_t carried) {
-  constexpr int kMostTrials = 3;
+  constexpr int kMaxTrials = 3;
   std::vector<KnownFacts> given = {{ValueType::Tensor(DType::kI64)}, {ctx.in(1)}};
   given[1].constant = Shared<Tensor>(Tensor::Scalar(true));
   size_t shapes = 0;
@@ -51,7 +51,7 @@ std::vector<KnownFacts> BodyInputs(const TypeContext& ctx, size_t carried) {
     shapes += ctx.dims(i + 2) != nullptr ? 1 : 0;
   }
   for (int trial = 0; shapes > 0; ++trial) {
-    const auto made = trial == kMostTrials
+    const auto made = trial == kMaxTrials
                           ? std::nullopt
                           : ctx.InferFacts("body", given, TypeContext::Pass::kTrial);
     size_t kept = 0;

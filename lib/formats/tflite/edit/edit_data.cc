@@ -14,12 +14,12 @@ namespace {
 
 using Parts = std::vector<StableFlatbuffer::Part>;
 
-constexpr uint64_t kMostAlignment = 4096;
+constexpr uint64_t kMaxAlignment = 4096;
 
 // That of the source, which may be for the pages of a system.
 uint64_t AlignmentOf(uint64_t offset) {
   const uint64_t power = offset & (~offset + 1);
-  return std::clamp<uint64_t>(power, ExportContext::kDataAlignment, kMostAlignment);
+  return std::clamp<uint64_t>(power, ExportContext::kDataAlignment, kMaxAlignment);
 }
 
 void AddGap(uint64_t size, Parts& parts) {

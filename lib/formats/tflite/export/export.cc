@@ -414,7 +414,7 @@ namespace {
 
 // Sizes are 32-bit integers, and so are their products.
 Status CheckSizes(const Graph& graph) {
-  constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
+  constexpr int64_t kMax = std::numeric_limits<int32_t>::max();
   for (const Node& node : graph.nodes())
     for (const auto& region : node.regions()) NN_RETURN_IF_ERROR(CheckSizes(*region));
   for (const Value& v : graph.values()) {
@@ -422,13 +422,13 @@ Status CheckSizes(const Graph& graph) {
     std::vector<int64_t> sizes;
     for (const Dim& d : *v.type().dims) {
       if (d.is_const() && d.value() > 1) sizes.push_back(d.value());
-      if (d.is_const() && d.value() > kMost)
+      if (d.is_const() && d.value() > kMax)
         return UnsupportedError("{} is {}: TensorFlow Lite limits dimensions to {}",
-                                Quote(v.name()), v.type().ToString(), kMost);
+                                Quote(v.name()), v.type().ToString(), kMax);
     }
-    if (const auto n = CheckedElements(sizes); !n || *n > kMost)
+    if (const auto n = CheckedElements(sizes); !n || *n > kMax)
       return UnsupportedError("{} is {}: TensorFlow Lite limits tensors to {} elements",
-                              Quote(v.name()), v.type().ToString(), kMost);
+                              Quote(v.name()), v.type().ToString(), kMax);
   }
   return {};
 }

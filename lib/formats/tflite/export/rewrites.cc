@@ -228,7 +228,7 @@ Result<bool> JoinUnpaddedAxes(Graph& graph, Node& node) {
   const Type &x = node.input(0)->type(), &y = node.output()->type();
   if (a.pads.empty() || !y.ranked() || (x.quantized() && x.quant->per_axis())) return false;
   const size_t rank = a.pads.size() / 2;
-  if (rank <= kMostPaddedAxes) return false;
+  if (rank <= kMaxPaddedAxes) return false;
   PadAttrs joined{{}, a.mode};
   std::vector<int64_t> ends;
   Dims dims;

@@ -7,7 +7,7 @@
 
 namespace nn::tflite {
 
-constexpr int kMostPaddedAxes = 5;  // of PAD
+constexpr int kMaxPaddedAxes = 5;  // of PAD
 
 // rewrites_window.cc: convolutions and pools.
 Result<bool> SolidGroups(Graph& graph, Node& node);  // CONV_3D has no groups
@@ -18,13 +18,13 @@ Result<bool> MaxPoolPadding(Graph& graph, Node& node);
 Result<bool> AveragePoolPadding(Graph& graph, Node& node);
 Result<bool> LrnAsSum(Graph& graph, Node& node);
 Result<bool> TransposedConvPadding(Graph& graph, Node& node);
-  // elu, celu and selu as ELU, whose alpha is 1
+// elu, celu and selu as ELU, whose alpha is 1
 
 // rewrites_integers.cc: integers for which the kernels are missing.
 // Narrow integers in wider ones (OpDef::wraps_integers).
 Result<bool> ComputeInWiderIntegers(Graph& graph, Node& node);
-Result<bool> PowAsProducts(Graph& graph, Node& node);  // integers to integer powers
-Result<bool> WholeExponent(Graph& graph, Node& node);  // integers to powers in float32
+Result<bool> PowAsProducts(Graph& graph, Node& node);       // integers to integer powers
+Result<bool> WholeExponent(Graph& graph, Node& node);       // integers to powers in float32
 Result<bool> ShiftLeftAsProduct(Graph& graph, Node& node);  // with a power of two
 Result<bool> BitsInWords(Graph& graph, Node& node);         // 64 bits as two words of 32
 Result<bool> AndAsSum(Graph& graph, Node& node);            // a + b = 2 (a & b) + (a ^ b)

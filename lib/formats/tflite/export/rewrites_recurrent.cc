@@ -19,7 +19,7 @@ namespace {
 using enum RecurrentInputs::Index;
 
 // The most steps of a layer with lengths, which are numbered by a constant.
-constexpr int64_t kMostMaskedSteps = int64_t{1} << 20;
+constexpr int64_t kMaxMaskedSteps = int64_t{1} << 20;
 
 bool IsUsed(const Graph& graph, const Value* v) {
   return !v->uses().empty() || graph.IsOutput(v);
@@ -211,7 +211,7 @@ Result<bool> LengthsAsMask(Graph& graph, Node& node) {
       WhyNotLayer(node, {.lengths = true, .final_states = true}))
     return false;
   const Dim& steps = node.input(kX)->type().dim(RecurrentAttrsOf(node).batch_first ? 1 : 0);
-  if (!steps.is_const() || steps.value() < 1 || steps.value() > kMostMaskedSteps) return false;
+  if (!steps.is_const() || steps.value() < 1 || steps.value() > kMaxMaskedSteps) return false;
   const bool with_state = node.outputs().size() > 1 && IsUsed(graph, node.output(1));
   return LengthMask(graph, node).Run(with_state);
 }

@@ -225,12 +225,12 @@ int64_t CountAt(const Window& w, int64_t i, bool include_pad) {
 std::optional<std::vector<float>> Corrections(const std::vector<Window>& windows,
                                               bool include_pad) {
   std::vector<std::vector<int64_t>> counts;
-  constexpr int64_t kMostFactors = int64_t{1} << 24;
+  constexpr int64_t kMaxFactors = int64_t{1} << 24;
   int64_t kernel = 1, factors = 1;
   for (const Window& w : windows) {
-    if (!Known(w) || !w.pad_end.is_const() || w.output.value() > kMostFactors) return std::nullopt;
+    if (!Known(w) || !w.pad_end.is_const() || w.output.value() > kMaxFactors) return std::nullopt;
     factors *= std::max<int64_t>(1, w.output.value());
-    if (factors > kMostFactors) return std::nullopt;
+    if (factors > kMaxFactors) return std::nullopt;
     kernel *= w.kernel;
     counts.emplace_back();
     for (int64_t i = 0; i < w.output.value(); ++i)
@@ -294,8 +294,8 @@ Result<bool> AveragePoolPadding(Graph& graph, Node& node) {
 }
 
 Result<bool> LrnAsSum(Graph& graph, Node& node) {
-  return node.output()->type().rank() <= kMostPaddedAxes ? ExpandLrn(graph, node)
-                                                         : Result<bool>(false);
+  return node.output()->type().rank() <= kMaxPaddedAxes ? ExpandLrn(graph, node)
+                                                        : Result<bool>(false);
 }
 
 // Pads without a name: VALID, then a slice (a negative pad) removes the surplus.

@@ -26,11 +26,11 @@ Result<Blob> Appended(const Model& model, uint64_t offset, uint64_t size, std::s
 
 // The data of buffers, in the flatbuffer and after it.
 std::vector<ByteRange> Payloads(std::span<const std::byte> bytes) {
-  constexpr size_t kMost = 100'000;  // the rest is copied
+  constexpr size_t kMax = 100'000;  // the rest is copied
   std::vector<ByteRange> payloads;
   const FlatbufferPeek peek(bytes);
   for (const uint64_t buffer : peek.Tables(peek.Root(), fb::Model::VT_BUFFERS)) {
-    if (payloads.size() >= kMost) break;
+    if (payloads.size() >= kMax) break;
     if (const auto data = peek.Bytes(buffer, fb::Buffer::VT_DATA)) payloads.push_back(*data);
     if (const auto data = peek.Outside(buffer, fb::Buffer::VT_OFFSET, fb::Buffer::VT_SIZE))
       payloads.push_back(*data);

@@ -12,7 +12,7 @@ namespace nn::tflite {
 namespace {
 
 // Longer chains of operators between a spectrum and its parts are not followed.
-constexpr size_t kMostMoves = 16;
+constexpr size_t kMaxMoves = 16;
 
 std::vector<int64_t> Front(std::vector<int64_t> axes, const Value& v) {
   for (int64_t& axis : axes)
@@ -63,7 +63,7 @@ Result<Value*> PartsOf(ImportContext& ctx, Value* x) {
   const DType real = x->dtype() == DType::kC64 ? DType::kF32 : DType::kF64;
   std::vector<const Node*> moves;
   const Node* def = x->def();
-  while (def != nullptr && moves.size() < kMostMoves && MovesNumbers(*def)) {
+  while (def != nullptr && moves.size() < kMaxMoves && MovesNumbers(*def)) {
     moves.push_back(def);
     def = def->input(0)->def();
   }

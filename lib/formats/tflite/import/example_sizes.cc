@@ -14,7 +14,7 @@ namespace nn::tflite {
 namespace {
 
 // Larger sizes are not tried.
-constexpr int64_t kMostExample = 4096;
+constexpr int64_t kMaxExample = 4096;
 
 struct Less {
   bool operator()(const Dim& a, const Dim& b) const { return Dim::Compare(a, b) < 0; }
@@ -64,7 +64,7 @@ ExampleSizes ExampleSizesOf(const Graph& graph) {
   DimSet open;
   if (!sizes.empty()) CollectOpen(graph, open);
   const std::vector<std::string> batch = BatchSymbols(graph);
-  for (int64_t largest = 1; largest <= kMostExample; largest *= 2) {
+  for (int64_t largest = 1; largest <= kMaxExample; largest *= 2) {
     std::set<std::string> small;  // symbols that make something empty
     for (const Dim& d : open)
       if (const auto size = SizeWith(d, sizes); size && *size < 1) small.merge(ToEnlarge(d, batch));
@@ -75,9 +75,9 @@ ExampleSizes ExampleSizesOf(const Graph& graph) {
 }
 
 int64_t ExampleSize(const Dim& dim, const ExampleSizes& sizes) {
-  constexpr int64_t kMost = std::numeric_limits<int32_t>::max();  // that a file can hold
+  constexpr int64_t kMax = std::numeric_limits<int32_t>::max();  // that a file can hold
   const int64_t size = sizes.empty() ? 1 : SizeWith(dim, sizes).value_or(1);
-  return size > kMost ? 1 : size;
+  return size > kMax ? 1 : size;
 }
 
 }  // namespace nn::tflite

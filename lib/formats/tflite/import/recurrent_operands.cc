@@ -53,9 +53,9 @@ Status RequireMatrix(const Value* v, std::string_view name) {
   if (v->type().rank() != 2 || !dims)
     return UnsupportedError("{} is {}; expected a matrix of constant size", name,
                             v->type().ToString());
-  if ((*dims)[0] > kMostUnits || (*dims)[1] > kMostUnits)
+  if ((*dims)[0] > kMaxUnits || (*dims)[1] > kMaxUnits)
     return UnsupportedError("{} is {}; sizes above {} are unsupported", name, v->type().ToString(),
-                            kMostUnits);
+                            kMaxUnits);
   return {};
 }
 

@@ -12,12 +12,12 @@
 namespace nn::tflite {
 
 // Largest size of an operand for which constants are made that are not in the file.
-inline constexpr int64_t kMostUnits = int64_t{1} << 22;
+inline constexpr int64_t kMaxUnits = int64_t{1} << 22;
 
 // An operand that no operator has.
 inline constexpr size_t kNoInput = 1000;
 
-// kUnsupported unless it is a matrix of constant size, of which no dimension exceeds kMostUnits.
+// kUnsupported unless it is a matrix of constant size, of which no dimension exceeds kMaxUnits.
 Status RequireMatrix(const Value* v, std::string_view name);
 
 // The operands of a layer that are alike, such as the weights of the gates, as one operand

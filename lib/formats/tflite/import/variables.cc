@@ -12,7 +12,7 @@ namespace {
 
 // Elements of a variable whose zeros are made at import: a file of a few bytes may declare any
 // size.
-constexpr int64_t kMostZeros = int64_t{1} << 26;
+constexpr int64_t kMaxZeros = int64_t{1} << 26;
 
 }  // namespace
 
@@ -85,9 +85,9 @@ Result<Tensor> ZerosOf(const Type& type) {
   if (!dims || type.dtype == DType::kUnknown)
     return UnsupportedError("a variable of type {} has no known size", type.ToString());
   const auto elements = CheckedElements(*dims);
-  if (!elements || *elements > kMostZeros)
+  if (!elements || *elements > kMaxZeros)
     return UnsupportedError("a variable of type {} is larger than {} elements", type.ToString(),
-                            kMostZeros);
+                            kMaxZeros);
   NN_ASSIGN(TensorBuilder zeros, TensorBuilder::Create(type.dtype, *dims));
   const int64_t zero = type.quant == nullptr ? 0 : type.quant->zero_point();
   for (int64_t i = 0; i < zeros.elements(); ++i) zeros.SetInt(i, zero);

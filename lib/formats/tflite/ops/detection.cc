@@ -26,7 +26,7 @@ namespace nn::tflite {
 namespace {
 
 // Lists beyond this length are no detections.
-constexpr int64_t kMostDetections = 1 << 20;
+constexpr int64_t kMaxDetections = 1 << 20;
 
 struct DetectionOptions {
   int64_t detections = 0;
@@ -72,8 +72,8 @@ Result<DetectionOptions> ReadOptions(const ImportContext& ctx) {
                                     std::pair(o.classes_per_detection, "max_classes_per_detection"),
                                     std::pair(o.detections_per_class, "detections_per_class"),
                                     std::pair(o.classes, "num_classes")})
-    if (value < 1 || value > kMostDetections)
-      return ModelError("the option {} is {}; must be 1 to {}", name, value, kMostDetections);
+    if (value < 1 || value > kMaxDetections)
+      return ModelError("the option {} is {}; must be 1 to {}", name, value, kMaxDetections);
   if (!(o.iou_threshold > 0 && o.iou_threshold <= 1))
     return ModelError("the option nms_iou_threshold is {}; must be above 0 and at most 1",
                       o.iou_threshold);
@@ -252,8 +252,8 @@ class Detection {
 
     const int64_t selected = o_.classes * std::min(per_class, anchors.value());
     const int64_t size = std::max(o_.detections, selected);
-    if (size > kMostDetections)
-      return UnsupportedError("{} detections of all classes; at most {}", size, kMostDetections);
+    if (size > kMaxDetections)
+      return UnsupportedError("{} detections of all classes; at most {}", size, kMaxDetections);
     constexpr float kLeast = -std::numeric_limits<float>::infinity();
     NN_ASSIGN(scores, Padded(scores, Number(kLeast), size));
     NN_ASSIGN(Node* const top,

@@ -19,7 +19,7 @@ namespace nn::tflite {
 namespace {
 
 // Words for whose positions a constant is created.
-constexpr int64_t kMostWords = int64_t{1} << 24;
+constexpr int64_t kMaxWords = int64_t{1} << 24;
 
 class BitGenerator {
  public:
@@ -41,8 +41,8 @@ class BitGenerator {
     const int64_t words = *elements * (DTypeBits(type.dtype) / 32);
     const int64_t in_block = threefry ? 2 : 4;
     const int64_t blocks = (words + in_block - 1) / in_block;
-    if (words > kMostWords)
-      return UnsupportedError("more than {} words of random bits are unsupported", kMostWords);
+    if (words > kMaxWords)
+      return UnsupportedError("more than {} words of random bits are unsupported", kMaxWords);
     const auto part = [&](int64_t i) {
       return ctx_.Add("slice", {state}, SliceAttrs{{0}, {i}, {i + 1}, {}});
     };

@@ -24,7 +24,7 @@ namespace {
 
 using HloList = std::vector<int64_t>;
 
-constexpr int64_t kMostIota = int64_t{1} << 22;
+constexpr int64_t kMaxIota = int64_t{1} << 22;
 
 template <typename T>
 Result<const T*> HloOptions(const ImportContext& ctx) {
@@ -186,8 +186,7 @@ Status ImportHloIota(ImportContext& ctx) {
   if (axis < 0 || axis >= static_cast<int64_t>(dims.size()))
     return ModelError("axis {} does not exist", axis);
   const int64_t count = dims[static_cast<size_t>(axis)].value();
-  if (count > kMostIota)
-    return UnsupportedError("more than {} positions are unsupported", kMostIota);
+  if (count > kMaxIota) return UnsupportedError("more than {} positions are unsupported", kMaxIota);
   HloList one(dims.size(), 1);
   one[static_cast<size_t>(axis)] = count;
   NN_ASSIGN(TensorBuilder positions, TensorBuilder::Create(ctx.output_type().dtype, one));

@@ -21,7 +21,7 @@ namespace nn::tflite {
 namespace {
 
 // Each element of a window is an operator.
-constexpr int64_t kMostTaps = 1024;
+constexpr int64_t kMaxTaps = 1024;
 
 using Sizes = std::vector<int64_t>;
 
@@ -159,8 +159,8 @@ Result<Value*> Reduced(ImportContext& ctx, Value* x, Value* start,
   int64_t taps = 1;
   Sizes counts;
   for (size_t i = 0; i < dims.size(); ++i) {
-    if (w.sizes[i] > kMostTaps || (taps *= w.sizes[i]) > kMostTaps)
-      return UnsupportedError("windows of more than {} elements are unsupported", kMostTaps);
+    if (w.sizes[i] > kMaxTaps || (taps *= w.sizes[i]) > kMaxTaps)
+      return UnsupportedError("windows of more than {} elements are unsupported", kMaxTaps);
     const int64_t rest = dims[i] - 1 - (w.sizes[i] - 1) * w.dilations[i];
     counts.push_back(rest < 0 ? 0 : rest / w.strides[i] + 1);
   }

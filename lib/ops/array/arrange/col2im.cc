@@ -181,15 +181,15 @@ Result<Tensor> TapFilters(const std::vector<int64_t>& block, int64_t taps) {
 // col2im of float32 with known blocks and images -> a transposed convolution of each channel by
 // itself, whose inputs are the taps. An infinity reaches the whole block as NaN.
 Result<bool> DecomposeCol2Im(Graph& graph, Node& node) {
-  constexpr int64_t kMostTaps = 1024;
-  constexpr size_t kMostAxes = 3;
+  constexpr int64_t kMaxTaps = 1024;
+  constexpr size_t kMaxAxes = 3;
   const auto& a = node.attrs<Col2ImAttrs>();
   const Type &x = node.input(kColumns)->type(), &y = node.output()->type();
   if (x.dtype != DType::kF32 || !node.input(kBlock)->is_constant() || !y.ranked()) return false;
   const std::vector<int64_t> block = node.input(kBlock)->constant().ToInts();
   const Dims image(y.dims->begin() + 2, y.dims->end());
   const auto taps = CheckedElements(block);
-  if (!taps || *taps > kMostTaps || block.size() > kMostAxes || !ConstDims(image)) return false;
+  if (!taps || *taps > kMaxTaps || block.size() > kMaxAxes || !ConstDims(image)) return false;
   NN_ASSIGN(const std::vector<Window> windows, BlockWindows(a, image, block));
   ConvTransposeAttrs conv;
   conv.strides = a.strides;

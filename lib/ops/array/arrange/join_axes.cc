@@ -13,7 +13,7 @@ namespace nn {
 namespace {
 
 // Permutations of more axes move one axis at a time.
-constexpr size_t kMostAxes = 5;
+constexpr size_t kMaxAxes = 5;
 
 AxisPermutation WithoutUnitAxes(const Dims& dims, const std::vector<int64_t>& perm) {
   AxisPermutation out;
@@ -112,10 +112,10 @@ Result<bool> JoinTransposedAxes(Graph& graph, Node& node) {
   const Type& type = node.input(0)->type();
   if (!type.ranked() || (type.quantized() && type.quant->per_axis())) return false;
   const AxisPermutation p = JoinedPermutation(*type.dims, node.attrs<TransposeAttrs>().perm);
-  if (p.dims.size() == type.dims->size() && p.dims.size() <= kMostAxes) return false;
+  if (p.dims.size() == type.dims->size() && p.dims.size() <= kMaxAxes) return false;
   Builder builder(graph, node);
   Value* moved = from->input(0);
-  if (p.dims.size() > kMostAxes) {
+  if (p.dims.size() > kMaxAxes) {
     NN_ASSIGN(moved, builder.MoveAxes(moved, p));
   } else if (p.dims.size() > 1) {
     NN_ASSIGN(moved, builder.Transpose(moved, p));

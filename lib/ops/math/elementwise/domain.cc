@@ -173,18 +173,18 @@ Domain OfMaximum(const Node& node, size_t input, std::span<const Domain> y) {
 
 // Whole numbers from 0 to 3, also in floats.
 Domain SmallExponents(const Value* exponent) {
-  constexpr int kMost = 3;
-  constexpr int64_t kMostContents = 4096;
+  constexpr int kMax = 3;
+  constexpr int64_t kMaxContents = 4096;
   const auto dims = DimsOf(exponent);
-  if (HoldsIntegers(exponent) || !dims) return Between(0, kMost);
+  if (HoldsIntegers(exponent) || !dims) return Between(0, kMax);
   int64_t count = 1;
   for (const int64_t d : *dims) {
-    if (d > kMostContents / std::max<int64_t>(count, 1)) return Between(0, kMost);
+    if (d > kMaxContents / std::max<int64_t>(count, 1)) return Between(0, kMax);
     count *= d;
   }
   std::vector<int64_t> exponents(static_cast<size_t>(count));
   for (size_t i = 0; i < exponents.size(); ++i)
-    exponents[i] = static_cast<int64_t>(i + 2) % (kMost + 1);
+    exponents[i] = static_cast<int64_t>(i + 2) % (kMax + 1);
   return Exactly(exponents);
 }
 

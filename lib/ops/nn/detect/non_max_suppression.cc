@@ -106,8 +106,8 @@ uint64_t KeyOf(float score, size_t index) {
 class BoxGrid {
  public:
   explicit BoxGrid(std::span<const Box> boxes) {
-    constexpr float kMost = std::numeric_limits<float>::max();
-    float low = kMost, high = -kMost;
+    constexpr float kMax = std::numeric_limits<float>::max();
+    float low = kMax, high = -kMax;
     for (const Box& b : boxes)
       for (const float v : {b.y1, b.x1, b.y2, b.x2}) {
         if (!std::isfinite(v)) continue;

@@ -8,10 +8,10 @@ namespace nn {
 namespace {
 
 // The largest axis that is compared.
-constexpr int64_t kMostCompared = int64_t{1} << 16;
+constexpr int64_t kMaxCompared = int64_t{1} << 16;
 // The largest sum of differences of an element's weights. Positions are rounded, which moves them
 // by a few units in the last place.
-constexpr double kMostMoved = 0x1p-16;
+constexpr double kMaxMoved = 0x1p-16;
 
 bool AreAlike(const ResizeAxis& a, const ResizeAxis& b) {
   const auto is_outside = [](uint8_t outside) { return outside != 0; };
@@ -29,7 +29,7 @@ bool AreAlike(const ResizeAxis& a, const ResizeAxis& b) {
     add(b, -1);
     double sum = 0;
     for (const auto& [element, difference] : differences) sum += std::fabs(difference);
-    if (!(sum <= kMostMoved)) return false;
+    if (!(sum <= kMaxMoved)) return false;
   }
   return true;
 }
@@ -47,7 +47,7 @@ bool ResizesAs(const Node& node, const ResizeAttrs& other) {
   const auto sizes = ConstDims(a.sizes);
   if (!input || !output || !sizes) return false;
   for (const auto* dims : {&*input, &*output})
-    if (std::ranges::any_of(*dims, [](int64_t n) { return n < 1 || n > kMostCompared; }))
+    if (std::ranges::any_of(*dims, [](int64_t n) { return n < 1 || n > kMaxCompared; }))
       return false;
   const auto axes = ResizeAxes(a, node.arithmetic(), {a.scales, *sizes, a.roi}, *input, *output);
   const auto wanted =

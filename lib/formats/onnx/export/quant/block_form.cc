@@ -181,9 +181,8 @@ std::optional<ProductRows> RowsOf(const Node& node) {
 
 // What ONNX Runtime takes: blocks of at least 16 elements, a power of 2, and 4 or 8 bits.
 bool IsCommon(const BlockWeights& w) {
-  constexpr int64_t kLeastBlock = 16;
-  return w.bits >= 4 && w.block >= kLeastBlock &&
-         std::has_single_bit(static_cast<uint64_t>(w.block));
+  constexpr int64_t kMinBlock = 16;
+  return w.bits >= 4 && w.block >= kMinBlock && std::has_single_bit(static_cast<uint64_t>(w.block));
 }
 
 class PackedProduct {

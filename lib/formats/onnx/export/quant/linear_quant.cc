@@ -26,12 +26,12 @@ class Folder {
 
   // Null if the value is not constant.
   Result<Value*> Fold(Value* v, int depth = 0) {
-    constexpr int kMostDepth = 16;
-    constexpr size_t kMostNodes = 64;
+    constexpr int kMaxDepth = 16;
+    constexpr size_t kMaxNodes = 64;
     if (v->is_constant()) return v;
     const Node* node = v->def();
     if (node == nullptr || node->op().eval == nullptr || node->op().is_opaque ||
-        depth == kMostDepth || ++nodes_ > kMostNodes)
+        depth == kMaxDepth || ++nodes_ > kMaxNodes)
       return nullptr;
     std::vector<const Tensor*> inputs;
     for (Value* in : node->inputs()) {

@@ -21,7 +21,7 @@ using enum RecurrentInputs::Index;
 enum Gate : size_t { kI, kO, kF, kN };
 constexpr int64_t kGates = 4;
 // More would make too many nodes.
-constexpr int64_t kMostSteps = 64;
+constexpr int64_t kMaxSteps = 64;
 
 // A function of 16-bit integers as a table, which a gather adds 2^15 to.
 template <typename F>
@@ -224,7 +224,7 @@ Result<bool> ExpandQuantizedLstm(Graph& graph, Node& node) {
   if (!node.Is("lstm") || !node.input(0)->type().quantized() || WhyNotSteps(node)) return false;
   const auto& a = node.attrs<LstmAttrs>();
   const int64_t steps = node.input(kX)->type().dim(a.batch_first ? 1 : 0).value();
-  if (steps * a.directions() > kMostSteps) return false;
+  if (steps * a.directions() > kMaxSteps) return false;
   if (!std::ranges::all_of(node.outputs(), [](const Value* v) { return v->type().quantized(); }))
     return false;
   for (const size_t i : {kW, kR, kBias, kPeepholes})

@@ -19,9 +19,9 @@ namespace nn::onnx {
 namespace {
 
 // More would leave the range of 64-bit integers, or wrap in the reference.
-constexpr int kMostShift = 14;
+constexpr int kMaxShift = 14;
 // More factors make too many nodes.
-constexpr int64_t kMostFactors = 64;
+constexpr int64_t kMaxFactors = 64;
 
 // Whether both are quantized per tensor.
 bool ArePerTensor(const Type& x, const Type& y) {
@@ -48,7 +48,7 @@ Result<bool> ExpandRequantize(Graph& graph, Node& node) {
   if (!IsRequantizeTo32(node)) return false;
   const Quant &from = *node.input(0)->type().quant, &to = *node.output()->type().quant;
   const FixedMultiplier m = QuantizeMultiplier(double{from.scale()} / double{to.scale()});
-  if (m.shift > kMostShift) return false;
+  if (m.shift > kMaxShift) return false;
   const int left = std::max(m.shift, 0), right = std::max(-m.shift, 0);
   Integers e(graph, node);
   NN_ASSIGN(Value * v, e.Of(node.input(0)));
@@ -74,11 +74,11 @@ Result<bool> ExpandQuantizedProd(Graph& graph, Node& node) {
     perm.push_back(axis);
     count = count * x.dim(axis);
   }
-  if (!count.is_const() || count.value() < 1 || count.value() > kMostFactors)
+  if (!count.is_const() || count.value() < 1 || count.value() > kMaxFactors)
     return UnsupportedError(
         "{}: TensorFlow Lite rounds after each factor, which ONNX can do for a known number of "
         "factors up to {}; use --dequantize",
-        node.Describe(), kMostFactors);
+        node.Describe(), kMaxFactors);
   const FixedMultiplier m = FactorMultiplier(*x.quant, *node.output()->type().quant, count.value());
   Integers e(graph, node);
   NN_ASSIGN(Value * v, e.Of(node.input(0)));

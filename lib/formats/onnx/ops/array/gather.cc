@@ -236,14 +236,14 @@ Status WriteOneHotByEqual(ExportContext& ctx, const Node& node) {
 }
 
 // The range [0, depth) is written as a constant.
-constexpr int64_t kMostPositions = int64_t{1} << 24;
+constexpr int64_t kMaxPositions = int64_t{1} << 24;
 
 bool CanCompare(const Node& node) {
   const Type& y = node.output()->type();
   if (!y.ranked() || !IsInteger(node.input(0)->dtype())) return false;
   const int64_t axis = FrontAxis(node.attrs<OneHotAttrs>().axis, node.output());
   const Dim& depth = y.dim(static_cast<int>(axis));
-  return depth.is_const() && depth.value() <= kMostPositions;
+  return depth.is_const() && depth.value() <= kMaxPositions;
 }
 
 // OneHot needs indices with an axis.
@@ -267,7 +267,7 @@ Status WriteOneHot(ExportContext& ctx, const Node& node) {
 std::optional<std::string> WhyNotOneHot(const Node& node) {
   if (!node.attrs<OneHotAttrs>().wrap && !NeverNegative(node.input(0)) && !CanCompare(node))
     return fmt::format("negative indices select nothing; this needs a constant depth of at most {}",
-                       kMostPositions);
+                       kMaxPositions);
   return std::nullopt;
 }
 

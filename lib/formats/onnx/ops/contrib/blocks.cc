@@ -74,8 +74,8 @@ Result<NBits> ReadNBits(const ImportContext& ctx) {
   NN_ASSIGN(s.n, ctx.RequiredInt("N"));
   NN_ASSIGN(s.block, ctx.RequiredInt("block_size"));
   s.bits = ctx.Int("bits", 4);
-  constexpr int64_t kMost = int64_t{1} << 31;
-  if (s.k <= 0 || s.n <= 0 || s.block <= 0 || s.k > kMost || s.n > kMost || s.block > kMost)
+  constexpr int64_t kMax = int64_t{1} << 31;
+  if (s.k <= 0 || s.n <= 0 || s.block <= 0 || s.k > kMax || s.n > kMax || s.block > kMax)
     return ModelError("K, N and block_size are {}, {} and {}; they must be positive", s.k, s.n,
                       s.block);
   if (s.bits != 2 && s.bits != 4 && s.bits != 8)

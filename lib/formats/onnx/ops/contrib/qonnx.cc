@@ -19,7 +19,7 @@ namespace nn::onnx {
 namespace {
 
 // Wider integers are not exact in float32, or have no meaning as such.
-constexpr int64_t kMostBits = 32;
+constexpr int64_t kMaxBits = 32;
 
 enum class RoundingMode { kHalfEven, kCeil, kFloor, kUp, kDown, kHalfUp, kHalfDown };
 
@@ -76,8 +76,8 @@ Result<int64_t> BitsOf(ImportContext& ctx, size_t i) {
   const double bits = t.GetDouble(0);
   if (!(bits >= 1) || bits != std::floor(bits))
     return ModelError("a bit width is {}; it must be a positive integer", bits);
-  if (bits > static_cast<double>(kMostBits))
-    return UnsupportedError("a bit width of {}; at most {}", bits, kMostBits);
+  if (bits > static_cast<double>(kMaxBits))
+    return UnsupportedError("a bit width of {}; at most {}", bits, kMaxBits);
   return static_cast<int64_t>(bits);
 }
 

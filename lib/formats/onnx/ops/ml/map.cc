@@ -14,7 +14,7 @@ namespace nn::onnx {
 namespace {
 
 // The largest vector that stands for a sparse map.
-constexpr int64_t kMostMap = int64_t{1} << 24;
+constexpr int64_t kMaxMap = int64_t{1} << 24;
 
 struct MapOperand {
   Value* keys = nullptr;
@@ -59,8 +59,8 @@ Status ImportCastMap(ImportContext& ctx) {
   }
   if (form != "SPARSE") return ModelError("unknown map_form {}", Quote(form));
   const int64_t size = ctx.Int("max_map", 1);
-  if (size < 1 || size > kMostMap)
-    return ModelError("max_map is {}; must be 1 to {}", size, kMostMap);
+  if (size < 1 || size > kMaxMap)
+    return ModelError("max_map is {}; must be 1 to {}", size, kMaxMap);
   std::vector<int64_t> positions;
   for (int64_t i = 0; i < size; ++i) positions.push_back(i);
   return EmitValues(ctx, ctx.Constant(Tensor::Ints(positions)), map, zero);

@@ -135,14 +135,14 @@ class SvmClassifier {
     NN_ASSIGN(rho_, RequiredFloats(ctx_, "rho"));
     all_positive_ = std::ranges::min(coefficients_) >= 0;
     per_class_ = ctx_.Ints("vectors_per_class");
-    if (std::ranges::any_of(per_class_, [](int64_t n) { return n < 0 || n > kMostVectors; }))
+    if (std::ranges::any_of(per_class_, [](int64_t n) { return n < 0 || n > kMaxVectors; }))
       return ModelError("vectors_per_class has a negative entry");
     vectors_ = std::accumulate(per_class_.begin(), per_class_.end(), int64_t{0});
     return vectors_ > 0 ? ImportPairs() : ImportLinear();
   }
 
  private:
-  static constexpr int64_t kMostVectors = int64_t{1} << 31;
+  static constexpr int64_t kMaxVectors = int64_t{1} << 31;
 
   Result<Value*> Number(double v) { return ctx_.Number(DType::kF32, v); }
 
@@ -233,7 +233,7 @@ class SvmClassifier {
     const auto table =
         !pairs ? std::nullopt
                : CheckedElements(std::vector<int64_t>{*pairs / 2, std::max(vectors_, classes_)});
-    if (!table || *table > kMostCoefficients)
+    if (!table || *table > kMaxCoefficients)
       return LimitError("{} classes and {} vectors are too many", classes_, vectors_);
     pairs_ = *pairs / 2;
     if (static_cast<int64_t>(rho_.size()) != pairs_)
@@ -299,7 +299,7 @@ class SvmClassifier {
     return CoupledProbabilities(ctx_, y, classes_);
   }
 
-  static constexpr int64_t kMostCoefficients = int64_t{1} << 25;
+  static constexpr int64_t kMaxCoefficients = int64_t{1} << 25;
 
   ImportContext& ctx_;
   Value* x_ = nullptr;

@@ -170,7 +170,7 @@ int64_t MlVersion(const Node& node) {
 // The nodes and leaves of a tree, numbered in the order in which a walk from the root finds them.
 class TreeWriter {
  public:
-  static constexpr size_t kMostWritten = size_t{1} << 26;
+  static constexpr size_t kMaxWritten = size_t{1} << 26;
 
   explicit TreeWriter(const TreeEnsembleAttrs& a) : a_(a) {}
 
@@ -180,7 +180,7 @@ class TreeWriter {
     found_.clear();
     Number(root);
     for (size_t next = 0; next < found_.size(); ++next) {
-      if (treeids.size() + vote_trees.size() > kMostWritten)
+      if (treeids.size() + vote_trees.size() > kMaxWritten)
         return LimitError("trees that share nodes; as trees of their own they are too large");
       treeids.push_back(tree);
       nodeids.push_back(static_cast<int64_t>(next));
@@ -345,14 +345,14 @@ Status SetNumbers(ExportContext& ctx, pb::NodeProto* out, std::string_view name,
   return {};
 }
 
-constexpr size_t kMostEntriesOfCopies = size_t{1} << 26;
+constexpr size_t kMaxEntriesOfCopies = size_t{1} << 26;
 
 Status WriteTreeEnsemble(ExportContext& ctx, const Node& node) {
   const auto& given = node.attrs<TreeEnsembleAttrs>();
   const size_t copies = std::max<size_t>(1, MostVotes(given));
   if (copies > 1 && given.aggregate == VoteSum::kMean)
     return UnsupportedError("a leaf has several votes; those of TreeEnsemble have one");
-  if (copies * (given.nodes() + given.leaves()) > kMostEntriesOfCopies)
+  if (copies * (given.nodes() + given.leaves()) > kMaxEntriesOfCopies)
     return LimitError("leaves with up to {} votes; as trees with one vote they are too large",
                       copies);
   const TreeTables tables = WithSingleVotes(node, copies);

@@ -123,8 +123,8 @@ Result<bool> SelectsAlike(const Node& node) {
   const auto from = ConstDims(SpatialDims(*node.input(kX)->type().dims, tflite.layout));
   const auto to = ConstDims(SpatialDims(*node.output()->type().dims, tflite.layout));
   if (!from || !to) return true;
-  constexpr int64_t kMostCompared = 1 << 16;
-  if (std::ranges::any_of(*to, [](int64_t n) { return n > kMostCompared; })) return true;
+  constexpr int64_t kMaxCompared = 1 << 16;
+  if (std::ranges::any_of(*to, [](int64_t n) { return n > kMaxCompared; })) return true;
   const ResizeNumbers numbers{.scales = {}, .sizes = *to, .roi = {}};
   ResizeAttrs onnx = AttrsOf(node);
   if (IsHalfPixelRoundedUp(onnx)) {

@@ -54,7 +54,7 @@ Result<Reduction> ReductionOf(const ImportContext& ctx, int64_t subgraph) {
 }
 
 // The largest axis for whose positions a constant is created.
-constexpr int64_t kMostPositions = int64_t{1} << 22;
+constexpr int64_t kMaxPositions = int64_t{1} << 22;
 
 // The flat index of the element for each update; updates that are out of range, which have no
 // effect, get the index after the last element.
@@ -101,9 +101,9 @@ class ElementIndices {
     bool fits = vector_dim_ >= 0 && vector_dim_ <= index_rank;
     for (const int64_t d : window_) fits &= d >= 0 && d < update_rank;
     for (const int64_t n : updates_)
-      if (n > kMostPositions)
+      if (n > kMaxPositions)
         return UnsupportedError("updates of more than {} along an axis are unsupported",
-                                kMostPositions);
+                                kMaxPositions);
     for (const auto& list : {inserted_, scattered_})
       for (const int64_t d : list) fits &= d >= 0 && d < rank;
     fits &= static_cast<int64_t>(window_.size() + inserted_.size()) == rank;
@@ -211,8 +211,8 @@ Status ImportMaxUnpooling(ImportContext& ctx) {
   NN_ASSIGN(Value* const x, ctx.Ranked(0));
   NN_ASSIGN(Value * indices, ctx.Ranked(1));
   NN_ASSIGN(const auto dims, ScatterDims(x, "the input"));
-  if (!dims.empty() && dims[0] > kMostPositions)
-    return UnsupportedError("batches of more than {} are unsupported", kMostPositions);
+  if (!dims.empty() && dims[0] > kMaxPositions)
+    return UnsupportedError("batches of more than {} are unsupported", kMaxPositions);
   if (dims.size() != 4 || indices->type().dims != x->type().dims)
     return ModelError("the input is {} and the indices are {}; expected the same shape of rank 4",
                       x->type().ToString(), indices->type().ToString());

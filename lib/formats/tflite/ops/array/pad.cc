@@ -106,8 +106,8 @@ std::optional<std::string> WhyNotPad(const Node& node) {
   if (std::any_of(a.pads.begin(), a.pads.end(), [](int64_t p) { return p < 0; }))
     return "negative pads are unsupported";
   if (node.input(0)->dtype() == DType::kString) return "strings cannot be padded";
-  if (const int rank = node.input(0)->type().rank(); rank > kMostPaddedAxes)
-    return fmt::format("PAD takes up to {} axes, not {}", kMostPaddedAxes, rank);
+  if (const int rank = node.input(0)->type().rank(); rank > kMaxPaddedAxes)
+    return fmt::format("PAD takes up to {} axes, not {}", kMaxPaddedAxes, rank);
   if (a.mode == PadMode::kConstant) return std::nullopt;
   const Dims& dims = *node.input(0)->type().dims;
   for (size_t i = 0; i < dims.size(); ++i) {

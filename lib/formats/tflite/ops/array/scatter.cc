@@ -23,6 +23,9 @@ namespace nn::tflite {
 
 namespace {
 
+// Of an update, elements of a slice, and the size of an axis.
+constexpr int64_t kMaxScattered = int64_t{1} << 20;
+
 Result<Value*> NumberOf(ImportContext& ctx, DType dtype, double v) {
   NN_ASSIGN(Tensor number, Number(dtype, v));
   return ctx.Constant(std::move(number));
@@ -166,7 +169,6 @@ Result<Tensor> BoxIndices(DType dtype, const std::vector<int64_t>& box) {
 
 // The start is clamped so that the update is within x.
 Status EmitUpdateSlice(ImportContext& ctx, Value* start) {
-  constexpr int64_t kMostPositions = int64_t{1} << 20;
   NN_ASSIGN(Value* const x, ctx.Ranked(0));
   NN_ASSIGN(Value* const update, ctx.Ranked(1));
   const auto size = x->type().const_dims(), part = update->type().const_dims();
@@ -195,9 +197,9 @@ Status EmitUpdateSlice(ImportContext& ctx, Value* start) {
   std::vector<int64_t> last;
   for (size_t i = 0; i < axes; ++i) {
     last.push_back((*size)[i] - (*part)[i]);
-    positions = box[i] > kMostPositions ? kMostPositions + 1 : positions * box[i];
-    if (positions > kMostPositions)
-      return UnsupportedError("an update at more than {} positions is unsupported", kMostPositions);
+    positions = box[i] > kMaxScattered ? kMaxScattered + 1 : positions * box[i];
+    if (positions > kMaxScattered)
+      return UnsupportedError("an update at more than {} positions is unsupported", kMaxScattered);
   }
   const DType dtype = start->dtype();
   NN_ASSIGN(TensorBuilder limits, TensorBuilder::Create(dtype, {static_cast<int64_t>(axes)}));
@@ -237,7 +239,6 @@ Status ImportStablehloUpdateSlice(ImportContext& ctx) {
 // StableHLO's gather: each index vector in `starts` is the corner of a box of x, clamped so that
 // the box is within x. offset_dims are the axes of the boxes in the result.
 Status ImportStablehloGather(ImportContext& ctx) {
-  constexpr int64_t kMostPositions = int64_t{1} << 20;
   const auto* const o = ctx.op().builtin_options_2_as_StablehloGatherOptions();
   if (o == nullptr) return ModelError("the options are missing or of a different kind");
   NN_ASSIGN(Value* const x, ctx.Ranked(0));
@@ -272,9 +273,9 @@ Status ImportStablehloGather(ImportContext& ctx) {
   for (size_t i = 0; i < box.size(); ++i) {
     if (box[i] < 1 || box[i] > (*size)[i])
       return UnsupportedError("a slice of {} elements of {} is unsupported", box[i], (*size)[i]);
-    positions = box[i] > kMostPositions ? kMostPositions + 1 : positions * box[i];
-    if (positions > kMostPositions)
-      return UnsupportedError("slices of more than {} elements are unsupported", kMostPositions);
+    positions = box[i] > kMaxScattered ? kMaxScattered + 1 : positions * box[i];
+    if (positions > kMaxScattered)
+      return UnsupportedError("slices of more than {} elements are unsupported", kMaxScattered);
   }
   // The component of each axis of x; axes without one start at 0.
   const DType dtype = starts->dtype();
@@ -328,9 +329,8 @@ Status ImportStablehloGather(ImportContext& ctx) {
 
 // The numbers 0 to size - 1 along the first of two axes, or along the second.
 Result<Value*> Positions(ImportContext& ctx, int64_t size, bool first) {
-  constexpr int64_t kMostPositions = int64_t{1} << 20;
-  if (size > kMostPositions)
-    return UnsupportedError("matrices with an axis larger than {} are unsupported", kMostPositions);
+  if (size > kMaxScattered)
+    return UnsupportedError("matrices with an axis larger than {} are unsupported", kMaxScattered);
   NN_ASSIGN(TensorBuilder b,
             TensorBuilder::Create(DType::kI32, {first ? size : 1, first ? 1 : size}));
   for (int64_t i = 0; i < size; ++i) b.SetInt(i, i);

@@ -119,7 +119,7 @@ class LstmImport {
     for (size_t g = 0; g < kGates; ++g) gates[g] = ctx_.input(in_.bias + g);
     NN_ASSIGN(std::vector<Value*> parts, GatesOf(gates, "biases"));
     const auto dims = parts[0]->type().const_dims();
-    if (!dims || dims->size() != 1 || (*dims)[0] > kMostUnits)
+    if (!dims || dims->size() != 1 || (*dims)[0] > kMaxUnits)
       return UnsupportedError("a bias is {}; expected a vector of constant size",
                               parts[0]->type().ToString());
     NN_ASSIGN(TensorBuilder zeros, TensorBuilder::Create(parts[0]->dtype(), *dims));

@@ -23,16 +23,16 @@ namespace nn::tflite {
 
 namespace {
 
-constexpr int64_t kMostSamples = 1 << 20;  // of a window
-constexpr int64_t kMostFilters = 1 << 12;
-constexpr int64_t kMostWeights = 1 << 24;
+constexpr int64_t kMaxSamples = 1 << 20;  // of a window
+constexpr int64_t kMaxFilters = 1 << 12;
+constexpr int64_t kMaxWeights = 1 << 24;
 
 // Windows of x [samples, channels], multiplied by Hann's and filled up with zeros to a power of two
 // of samples: the squared magnitudes of their transforms, or the magnitudes, [channels, windows,
 // frequencies].
 Status ImportAudioSpectrogram(ImportContext& ctx) {
   NN_ASSIGN(const CustomMap options, CustomMap::Read(ctx));
-  NN_ASSIGN(const int64_t window, options.Int("window_size", 2, kMostSamples));
+  NN_ASSIGN(const int64_t window, options.Int("window_size", 2, kMaxSamples));
   NN_ASSIGN(const int64_t stride, options.Int("stride", 1, std::numeric_limits<int32_t>::max()));
   NN_ASSIGN(const int64_t squared, options.Int("magnitude_squared", 0, 1));
   NN_ASSIGN(Value * x, ctx.Ranked(0));
@@ -111,7 +111,7 @@ Tensor CosineTransform(int64_t filters, int64_t coefficients) {
 // The cosine transform of the logarithms of a spectrum in mel filters. x has squared magnitudes,
 // [channels, windows, frequencies].
 Status ImportMfcc(ImportContext& ctx) {
-  constexpr int64_t kMostHertz = std::numeric_limits<int32_t>::max();
+  constexpr int64_t kMaxHertz = std::numeric_limits<int32_t>::max();
   constexpr float kFloor = 1e-12f;
   NN_ASSIGN(const CustomMap options, CustomMap::Read(ctx));
   NN_ASSIGN(Value * x, ctx.Ranked(0));
@@ -122,15 +122,15 @@ Status ImportMfcc(ImportContext& ctx) {
     return UnsupportedError("the number of frequencies must be constant");
   MelFilters m;
   m.frequencies = x->type().dim(2).value();
-  if (rate.size() != 1 || rate[0] < 1 || m.frequencies < 2 || m.frequencies > kMostSamples)
+  if (rate.size() != 1 || rate[0] < 1 || m.frequencies < 2 || m.frequencies > kMaxSamples)
     return ModelError("the sample rate or the number of frequencies is not positive or too large");
   m.rate = static_cast<double>(rate[0]);
-  NN_ASSIGN(const int64_t low, options.Int("lower_frequency_limit", 0, kMostHertz));
-  NN_ASSIGN(const int64_t high, options.Int("upper_frequency_limit", low + 1, kMostHertz));
+  NN_ASSIGN(const int64_t low, options.Int("lower_frequency_limit", 0, kMaxHertz));
+  NN_ASSIGN(const int64_t high, options.Int("upper_frequency_limit", low + 1, kMaxHertz));
   m.low = static_cast<double>(low);
   m.high = static_cast<double>(high);
-  NN_ASSIGN(m.filters, options.Int("filterbank_channel_count", 1, kMostFilters));
-  if (m.frequencies * m.filters > kMostWeights)
+  NN_ASSIGN(m.filters, options.Int("filterbank_channel_count", 1, kMaxFilters));
+  if (m.frequencies * m.filters > kMaxWeights)
     return UnsupportedError("{} filters of {} frequencies are unsupported", m.filters,
                             m.frequencies);
   NN_ASSIGN(const int64_t coefficients, options.Int("dct_coefficient_count", 1, m.filters));

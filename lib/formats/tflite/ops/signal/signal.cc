@@ -25,8 +25,8 @@ namespace nn::tflite {
 
 namespace {
 
-constexpr int64_t kMostSignal = 1 << 20;  // samples
-constexpr int64_t kMostFrames = 1 << 10;  // each of which is an operator
+constexpr int64_t kMaxSignal = 1 << 20;  // samples
+constexpr int64_t kMaxFrames = 1 << 10;  // each of which is an operator
 
 Result<Value*> Cast(ImportContext& ctx, Value* v, DType to) {
   return ctx.Add("cast", {v}, CastAttrs{to});
@@ -63,7 +63,7 @@ Result<Signal> SignalOf(ImportContext& ctx, std::initializer_list<DType> types) 
   s.dims = *dims;
   s.size = s.dims.back();
   for (size_t i = 0; i + 1 < s.dims.size(); ++i) s.rows *= s.dims[i];
-  if (s.size < 1 || s.size > kMostSignal || s.rows > kMostSignal)
+  if (s.size < 1 || s.size > kMaxSignal || s.rows > kMaxSignal)
     return UnsupportedError("an input of type {} is unsupported", x->type().ToString());
   NN_ASSIGN(s.x, ctx.Add("reshape", {x}, ReshapeAttrs{{Dim(s.rows), Dim(s.size)}}));
   return s;
@@ -136,7 +136,7 @@ Status ImportSignalAutoScale(ImportContext& ctx) {
 // The samples of `delay_length` samples ago.
 Status ImportSignalDelay(ImportContext& ctx) {
   NN_ASSIGN(const CustomMap options, CustomMap::Read(ctx));
-  NN_ASSIGN(const int64_t delay, options.Int("delay_length", 0, kMostSignal));
+  NN_ASSIGN(const int64_t delay, options.Int("delay_length", 0, kMaxSignal));
   NN_ASSIGN(const Signal s, SignalOf(ctx, {DType::kI16}));
   NN_ASSIGN(Value* const before,
             ctx.ReadOwn("samples", Type(DType::kI16, {Dim(s.rows), Dim(delay)})));
@@ -152,12 +152,12 @@ Status ImportSignalDelay(ImportContext& ctx) {
 Status ImportSignalFramer(ImportContext& ctx) {
   NN_RETURN_IF_ERROR(RequireOutputs(ctx, 2));
   NN_ASSIGN(const CustomMap options, CustomMap::Read(ctx));
-  NN_ASSIGN(const int64_t frame, options.Int("frame_size", 1, kMostSignal));
+  NN_ASSIGN(const int64_t frame, options.Int("frame_size", 1, kMaxSignal));
   NN_ASSIGN(const int64_t step, options.Int("frame_step", 1, frame));
   NN_ASSIGN(const int64_t prefill, options.Int("prefill", 0, 1));
   NN_ASSIGN(const Signal s, SignalOf(ctx, {DType::kI16}));
   const int64_t frames = s.size / step;
-  if (s.size % step != 0 || frames > kMostFrames)
+  if (s.size % step != 0 || frames > kMaxFrames)
     return UnsupportedError("{} samples in steps of {} are unsupported", s.size, step);
   // The samples before a step once frames are valid.
   const int64_t kept = prefill != 0 ? frame - step : (frame - 1) / step * step;
@@ -198,7 +198,7 @@ Status ImportSignalOverlapAdd(ImportContext& ctx) {
   NN_ASSIGN(const int64_t step, options.Int("frame_step", 1, s.size));
   if (s.dims.size() < 2) return ModelError("the input has rank 1; expected frames");
   const int64_t frames = s.dims[s.dims.size() - 2];
-  if (frames < 1 || frames > kMostFrames)
+  if (frames < 1 || frames > kMaxFrames)
     return UnsupportedError("{} frames are unsupported", frames);
   const int64_t rows = s.rows / frames;
   const bool is_integer = s.x->dtype() == DType::kI16;
@@ -236,8 +236,8 @@ Status ImportSignalStacker(ImportContext& ctx) {
   NN_ASSIGN(const CustomMap options, CustomMap::Read(ctx));
   NN_ASSIGN(const Signal s, SignalOf(ctx, {DType::kI16}));
   NN_ASSIGN(const int64_t channels, options.Int("num_channels", s.size, s.size));
-  NN_ASSIGN(const int64_t left, options.Int("stacker_left_context", 0, kMostFrames));
-  NN_ASSIGN(const int64_t right, options.Int("stacker_right_context", 0, kMostFrames));
+  NN_ASSIGN(const int64_t left, options.Int("stacker_left_context", 0, kMaxFrames));
+  NN_ASSIGN(const int64_t right, options.Int("stacker_right_context", 0, kMaxFrames));
   const int64_t stack = left + right + 1;
   NN_ASSIGN(const int64_t step, options.Int("stacker_step", 1, stack));
   if (s.rows != 1) return ModelError("the input has {} rows; expected one", s.rows);

@@ -23,10 +23,10 @@ namespace nn::tflite {
 
 namespace {
 
-constexpr int64_t kMostChannels = 1 << 14;
+constexpr int64_t kMaxChannels = 1 << 14;
 constexpr int64_t kMaxBankWeights = 1 << 22;
-constexpr int64_t kLeastInt = std::numeric_limits<int32_t>::min();
-constexpr int64_t kMostInt = std::numeric_limits<int32_t>::max();
+constexpr int64_t kMinInt = std::numeric_limits<int32_t>::min();
+constexpr int64_t kMaxInt = std::numeric_limits<int32_t>::max();
 
 // Adds nodes up to the first error, which it keeps; later results are null.
 class Steps {
@@ -120,7 +120,7 @@ Result<std::vector<int64_t>> ConstantsAt(const ImportContext& ctx, size_t i, int
 Status ImportSignalFilterBank(ImportContext& ctx) {
   NN_RETURN_IF_ERROR(RequireResult(ctx, 0, DType::kU64));
   NN_ASSIGN(const CustomMap options, CustomMap::Read(ctx));
-  NN_ASSIGN(const int64_t channels, options.Int("num_channels", 1, kMostChannels));
+  NN_ASSIGN(const int64_t channels, options.Int("num_channels", 1, kMaxChannels));
   NN_ASSIGN(const List x, ListAt(ctx, 0, DType::kU32));
   NN_ASSIGN(const auto weights, ConstantsAt(ctx, 1, 0));
   NN_ASSIGN(const auto others, ConstantsAt(ctx, 2, 0));
@@ -204,7 +204,7 @@ Status ImportSignalSubtraction(ImportContext& ctx) {
   NN_ASSIGN(const int64_t clamping, options.Int("clamping", 0, 1));
   // The kernel takes 32 bits as unsigned.
   const auto bits_of = [&](const char* name) -> Result<int64_t> {
-    NN_ASSIGN(const int64_t v, options.Int(name, kLeastInt, kMostInt));
+    NN_ASSIGN(const int64_t v, options.Int(name, kMinInt, kMaxInt));
     return static_cast<int64_t>(static_cast<uint32_t>(v));
   };
   NN_ASSIGN(const int64_t even, bits_of("smoothing"));
@@ -252,7 +252,7 @@ Status ImportSignalLog(ImportContext& ctx) {
   NN_RETURN_IF_ERROR(RequireResult(ctx, 0, DType::kI16));
   NN_ASSIGN(const CustomMap options, CustomMap::Read(ctx));
   NN_ASSIGN(const int64_t correction, options.Int("input_correction_bits", 0, 31));
-  NN_ASSIGN(const int64_t scale, options.Int("output_scale", kLeastInt, kMostInt));
+  NN_ASSIGN(const int64_t scale, options.Int("output_scale", kMinInt, kMaxInt));
   NN_ASSIGN(const List list, ListAt(ctx, 0, DType::kU32));
   Steps s(ctx);
   Value* const x =

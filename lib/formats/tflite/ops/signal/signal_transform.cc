@@ -17,7 +17,7 @@ namespace nn::tflite {
 
 namespace {
 
-constexpr int64_t kMostTransform = 1 << 20;  // elements
+constexpr int64_t kMaxTransform = 1 << 20;  // elements
 
 struct Transform {
   bool is_fixed = false;      // of fixed-point numbers
@@ -31,7 +31,7 @@ struct Transform {
 Result<Transform> TransformOf(ImportContext& ctx) {
   NN_ASSIGN(const CustomMap options, CustomMap::Read(ctx));
   Transform t;
-  NN_ASSIGN(t.length, options.Int("fft_length", 2, kMostTransform));
+  NN_ASSIGN(t.length, options.Int("fft_length", 2, kMaxTransform));
   if (t.length % 2 != 0) return UnsupportedError("an odd fft_length, {}, is unsupported", t.length);
   NN_ASSIGN(Value* const x, ctx.Ranked(0));
   t.is_fixed = x->dtype() == DType::kI16 || x->dtype() == DType::kI32;
@@ -48,7 +48,7 @@ Result<Transform> TransformOf(ImportContext& ctx) {
   t.dims = *dims;
   for (size_t i = 0; i + 1 < t.dims.size(); ++i) {
     t.rows *= t.dims[i];
-    if (t.rows > kMostTransform)
+    if (t.rows > kMaxTransform)
       return UnsupportedError("an input of type {} is unsupported", x->type().ToString());
   }
   NN_ASSIGN(t.x, ctx.Add("cast", {x}, CastAttrs{.to = DType::kF64}));
