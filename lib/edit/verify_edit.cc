@@ -134,9 +134,9 @@ Result<Verification> VerifyEdit(const ReadModel& source, const EditedModel& edit
     whole.graph.AddOutput(part.outputs()[i].name, expected);
     joined.graph.AddOutput(part.outputs()[i].name, outputs[i]);
   }
-  const auto identities = [](const std::vector<Port>& ports) {
+  const auto identities = [](const std::vector<Port>& values) {
     std::vector<AxisMap> maps;
-    for (const Port& p : ports) {
+    for (const Port& p : values) {
       const auto& dims = p.value->type().dims;
       maps.push_back(AxisMap::Identity(dims ? static_cast<int>(dims->size()) : 0));
     }

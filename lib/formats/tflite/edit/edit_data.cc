@@ -14,8 +14,6 @@ namespace {
 
 using Parts = std::vector<StableFlatbuffer::Part>;
 
-constexpr uint64_t kMaxAlignment = 4096;
-
 // That of the source, which may be for the pages of a system.
 uint64_t AlignmentOf(uint64_t offset) {
   const uint64_t power = offset & (~offset + 1);

@@ -3,6 +3,7 @@
 
 #include <flatbuffers/flatbuffers.h>
 
+#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -14,6 +15,8 @@ namespace nn::tflite {
 
 // Of data in the flatbuffer.
 inline constexpr size_t kInsideAlignment = 16;
+// Data after the flatbuffer keep their alignment up to this, the size of a page.
+inline constexpr uint64_t kMaxAlignment = 4096;
 
 class EditedData {
  public:

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/checked_math.h"
+#include "formats/tflite/edit/edit_data.h"
 #include "formats/tflite/file/archive.h"
 #include "formats/tflite/file/native.h"
 
@@ -22,8 +23,8 @@ using flatbuffers::uoffset_t;
 
 // Strings are aligned to their length field.
 constexpr uint64_t kStringAlignment = sizeof(uoffset_t);
-// Data after the flatbuffer keep their alignment, up to this.
-constexpr uint64_t kMinAlignment = 16, kMaxAlignment = 4096;
+// Data after the flatbuffer have at least this alignment.
+constexpr uint64_t kMinAlignment = 16;
 
 const uint8_t* FieldOf(const void* table, flatbuffers::voffset_t field) {
   return static_cast<const flatbuffers::Table*>(table)->GetAddressOf(field);

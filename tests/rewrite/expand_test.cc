@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "passes/expansion.h"
+#include "rewrite/expansion.h"
 
 namespace nn::test::expand_test {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "ir/text/text.h"
-#include "passes/expansion.h"
+#include "rewrite/expansion.h"
 #include "support/run_graph.h"
 
 namespace nn::test::expand_transforms_test {

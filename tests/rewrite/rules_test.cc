@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "ir/text/text.h"
-#include "passes/expansion.h"
 #include "rewrite/apply_rule.h"
+#include "rewrite/expansion.h"
 
 namespace nn::test::rules_test {
 namespace {

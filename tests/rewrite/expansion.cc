@@ -1,4 +1,4 @@
-#include "passes/expansion.h"
+#include "rewrite/expansion.h"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
