@@ -128,7 +128,7 @@ class RowsReader {
 
 std::vector<CrossCase> Row::Cases() const {
   std::vector<std::vector<std::string>> choices = {{}};
-  for (const auto& [name, values] : variables) {
+  for (const auto& [variable, values] : variables) {
     std::vector<std::vector<std::string>> next;
     for (const std::vector<std::string>& chosen : choices)
       for (const std::string& value : values) {

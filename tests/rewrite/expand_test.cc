@@ -82,10 +82,10 @@ void AddFunctions(std::vector<Row>& rows) {
         {"is_inf", ExpandByRule, OnX(type, fmt::format("is_inf(%x) {{{}}}", attrs)), {numbers}});
   rows.push_back({"is_nan", ExpandByRule, OnX(type, "is_nan(%x)"), {numbers}});
   const std::vector<double> sides = {nan, inf, -inf, 0, -0.0, 1.5, -3, 1e-40, 3e38};
-  const auto pairs = [](std::string_view op, std::string_view type, size_t n) {
+  const auto pairs = [](std::string_view op, std::string_view element, size_t n) {
     return fmt::format(
-        "graph {{ in %a: {0}[{1}, 1] in %b: {0}[{1}] %y = {2}(%a, %b) out \"y\" = %y }}", type, n,
-        op);
+        "graph {{ in %a: {0}[{1}, 1] in %b: {0}[{1}] %y = {2}(%a, %b) out \"y\" = %y }}", element,
+        n, op);
   };
   rows.push_back(
       {"atan2", ExpandByRule, pairs("atan2", "f32", sides.size()), {sides, sides}, 1e-6});

@@ -96,7 +96,7 @@ Status EvalSelect(EvalContext& ctx) {
 
 }  // namespace
 
-void RegisterSelectOps(OpRegistry& ops) {
+void RegisterElementwiseSelectOps(OpRegistry& ops) {
   OpDef op;
   op.name = "select";
   op.summary = "condition ? a : b, element by element";
