@@ -194,7 +194,7 @@ TEST_CASE("nnapi functions: an unknown shape is the reason") {
   const auto unsupported = Legalized(graph);
   REQUIRE(unsupported.size() == 1);
   CHECK(unsupported[0].reason ==
-        "NNAPI 1.0 has no exp operation, and others need a fixed shape; use --batch or "
+        "NNAPI 1.0 has no exp operation, and its decomposition needs a fixed shape; use --batch or "
         "--input-shape");
 }
 

@@ -29,15 +29,15 @@ std::optional<std::string> WhyNotAsFloats(const Node& node) {
   if (!HasWhole(node)) return std::nullopt;
   const std::string lacks = fmt::format("NNAPI 1.0 has no {} operation", node.op_name());
   if (orders && !node.input(0)->type().const_dims())
-    return lacks + ", and others need a fixed shape; use --batch or --input-shape";
+    return lacks + ", and its decomposition needs a fixed shape; use --batch or --input-shape";
   if (std::ranges::any_of(node.inputs(), [](const Value* v) { return HasNan(v); }))
-    return lacks + ", and others cannot tell the NaN of a constant from numbers";
+    return lacks + ", and its decomposition does not handle NaN constants";
   if (node.Is("top_k") && !node.input(1)->is_constant())
-    return lacks + ", and others need a constant k";
-  if (orders) return lacks + ", and its input is empty, or too large for others";
+    return lacks + ", and its decomposition needs a constant k";
+  if (orders) return lacks + ", and its input is empty, or too large for its decomposition";
   if (node.Is("select") && !MayBeNan(node.input(1)) && !MayBeNan(node.input(2)))
     return std::nullopt;
-  if (node.Is("select")) return lacks + ", and others cannot leave out NaN of an operand";
+  if (node.Is("select")) return lacks + ", and its decomposition propagates NaN of both operands";
   return lacks + ", and float32 may not represent its integers exactly";
 }
 

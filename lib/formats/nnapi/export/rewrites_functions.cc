@@ -450,7 +450,7 @@ std::optional<std::string> WhyNoFunction(const Node& node) {
   if (!IsReal(node) || std::ranges::none_of(FunctionRewrites(), is_row)) return std::nullopt;
   const std::string lacks = fmt::format("NNAPI 1.0 has no {} operation", node.op_name());
   if (!node.output()->type().const_dims())
-    return lacks + ", and others need a fixed shape; use --batch or --input-shape";
+    return lacks + ", and its decomposition needs a fixed shape; use --batch or --input-shape";
   const bool divides = node.Is("div");
   if (!divides && !node.Is("reciprocal") && !node.Is("rsqrt")) return std::nullopt;
   const Interval range = Ranges().Of(node.input(divides ? 1 : 0));

@@ -246,9 +246,9 @@ std::optional<std::string> WhyNotSampled(const Node& node) {
   if (!node.Is("grid_sample") || !IsReal(node)) return std::nullopt;
   const std::string lacks = "NNAPI 1.0 has no grid_sample operation, and ";
   if (!node.output()->type().const_dims() || !node.input(0)->type().const_dims())
-    return lacks + "others need a fixed shape; use --batch or --input-shape";
+    return lacks + "its decomposition needs a fixed shape; use --batch or --input-shape";
   if (SizesOf(node)) return std::nullopt;
-  return lacks + "the weighted sums of others would be too large";
+  return lacks + "the weighted sums of its decomposition would be too large";
 }
 
 }  // namespace nn::nnapi

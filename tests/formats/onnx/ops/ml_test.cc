@@ -183,7 +183,7 @@ TEST_CASE("ONNX ml: LinearClassifier with one row of coefficients") {
                  {x}) == std::vector<std::string>{"b", "a", "a"});
   CHECK(Refused(
       {"LinearClassifier", row + Texts("classlabels_strings", {"a"}), {Rows(kF32, 3, 2)}, 2},
-      "a single label that is a string"));
+      "a single string label is unsupported"));
   CHECK(Refused(
       {"LinearClassifier", row + Ints("classlabels_ints", {1, 2, 3}), {Rows(kF32, 3, 2)}, 2},
       "there are coefficients of 1 classes, but 3 labels"));
