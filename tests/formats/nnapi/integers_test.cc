@@ -119,18 +119,18 @@ TEST_CASE("nnapi integers: what float32 cannot do is refused by name") {
       {"in %a: i32[4]\nin %b: i32[4]\n%y = mod(%a, %b)",
        "float32 may not represent its integers exactly"},
       {"in %x: f32[4]\nconst %k: f32[1] = [nan]\n%z = concat(%x, %k)\n%y = arg_max(%z)",
-       "cannot tell the NaN of a constant from numbers"},
+       "its decomposition does not handle NaN constants"},
       {"in %x: f32[2, 4]\nin %c: bool[2, 4]\n%s = softmax(%x)\nconst %z: f32[] = [0]\n"
        "%y = select(%c, %s, %z)",
-       "cannot leave out NaN of an operand"},
+       "its decomposition propagates NaN of both operands"},
       // The softmax of scores that are all -infinity, which a mask adds: the mask is a formula by
       // then.
       {"in %x: f32[2, 3]\nin %v: bool[2, 3]\nin %e: bool[2, 1]\nconst %z: f32[] = [0]\n"
        "const %n: f32[] = [-inf]\n%t = tanh(%x)\n%b = select(%v, %z, %n)\n%w = add(%t, %b)\n"
        "%s = softmax(%w)\n%y = select(%e, %z, %s)",
-       "cannot leave out NaN of an operand"},
+       "its decomposition propagates NaN of both operands"},
       {"in %x: f32[n, 4]\n%y = arg_max(%x)", "use --batch or --input-shape"},
-      {"in %x: f32[2048]\nconst %k: i64[1] = [2]\n%v, %y = top_k(%x, %k)", "too large for others"},
+      {"in %x: f32[2048]\nconst %k: i64[1] = [2]\n%v, %y = top_k(%x, %k)", "too large for its decomposition"},
   };
   for (const RefusedRow& row : rows) {
     CAPTURE(row.graph);
