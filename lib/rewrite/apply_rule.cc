@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <ranges>
 #include <utility>
 #include <vector>
 
@@ -69,7 +68,7 @@ class RuleSearch {
   }
 
   void Erase(Formula::Built& built) {
-    for (Node* const node : built.nodes | std::views::reverse) graph_.Erase(node);
+    for (auto it = built.nodes.rbegin(); it != built.nodes.rend(); ++it) graph_.Erase(*it);
     built.nodes.clear();
   }
 

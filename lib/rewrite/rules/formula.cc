@@ -212,13 +212,13 @@ class FormulaReader {
 
   Expression ReadCall(const std::string& name) {
     std::vector<Expression> operands;
-    std::vector<std::pair<std::string, Expression>> attrs;
+    std::vector<Expression::Attribute> attrs;
     do {
       std::string attr = NameOfEquation();
       if (attr.empty())
         operands.push_back(Read());
       else
-        attrs.emplace_back(std::move(attr), ReadAttribute());
+        attrs.push_back({std::move(attr), ReadAttribute()});
     } while (Skip(","));
     Expect(")");
     const auto helper = std::ranges::find(helpers_, name, &Formula::op);

@@ -6,7 +6,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "rewrite/rules/formula.h"
@@ -30,7 +29,13 @@ struct Formula::Expression {
   size_t index = 0;
   bool is_number = false;  // whether it consists of numbers only
   std::vector<Expression> operands;
-  std::vector<std::pair<std::string, Expression>> attrs;
+  struct Attribute;
+  std::vector<Attribute> attrs;
+};
+
+struct Formula::Expression::Attribute {
+  std::string name;
+  Expression value;
 };
 
 struct Formula::Definition {

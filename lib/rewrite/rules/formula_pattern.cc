@@ -24,7 +24,7 @@ bool IsCall(const Expression& e, std::string_view op) {
 // Whether it only keeps infinities out of a product or quotient.
 bool IsGuard(const Expression& e) {
   const auto is_extreme = [](const auto& attr) {
-    return std::abs(attr.second.number) == std::numeric_limits<float>::max();
+    return std::abs(attr.value.number) == std::numeric_limits<float>::max();
   };
   return IsCall(e, "clip") && !e.attrs.empty() && std::ranges::all_of(e.attrs, is_extreme);
 }
