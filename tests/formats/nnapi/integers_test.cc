@@ -130,7 +130,8 @@ TEST_CASE("nnapi integers: what float32 cannot do is refused by name") {
        "%s = softmax(%w)\n%y = select(%e, %z, %s)",
        "its decomposition propagates NaN of both operands"},
       {"in %x: f32[n, 4]\n%y = arg_max(%x)", "use --batch or --input-shape"},
-      {"in %x: f32[2048]\nconst %k: i64[1] = [2]\n%v, %y = top_k(%x, %k)", "too large for its decomposition"},
+      {"in %x: f32[2048]\nconst %k: i64[1] = [2]\n%v, %y = top_k(%x, %k)",
+       "too large for its decomposition"},
   };
   for (const RefusedRow& row : rows) {
     CAPTURE(row.graph);
