@@ -12,9 +12,10 @@ namespace nn {
 
 #define NN_OP_FAMILIES(X)                                                                          \
   X(AssumeShape)                                                                                   \
-  X(Attention) X(BatchNormTraining) X(Binary) X(BitCast) X(Block) X(Cast) X(Col2Im) X(Concat)      \
-      X(Control) X(Conv) X(ConvTranspose) X(DeformConv) X(Det) X(Dft) X(ElementwiseSelect)         \
-          X(ExtendedLstm) X(FakeQuantize) X(FixedDft) X(Gather) X(Generate) X(GridSample) X(Image) \
+  X(Attention)                                                                                     \
+  X(BatchNormTraining) X(Binary) X(BitCast) X(Block) X(Cast) X(Col2Im) X(Concat) X(Control)        \
+      X(Conv) X(ConvTranspose) X(DeformConv) X(Det) X(Dft) X(ElementwiseSelect) X(ExtendedLstm)    \
+          X(FakeQuantize) X(FixedDft) X(Gather) X(Generate) X(GridSample) X(Image)                 \
               X(LinearAttention) X(Logic) X(Lookup) X(LshProjection) X(Matmul) X(Mel)              \
                   X(NonMaxSuppression) X(Norm) X(NormAxes) X(Opaque) X(Pad) X(Pool) X(Quantize)    \
                       X(Random) X(Recurrent) X(Reduce) X(Regex) X(Resize) X(Roi)                   \
@@ -28,8 +29,9 @@ namespace nn {
   X(Col2Im)                                                                                        \
   X(Concat)                                                                                        \
   X(Dft)                                                                                           \
-  X(Elementwise) X(Gather) X(Generate) X(GridSample) X(Image) X(Mel) X(NonMaxSuppression) X(Norm)  \
-      X(Pad) X(Position) X(Random) X(Recurrent) X(Reduce) X(Resize) X(Roi) X(Scan) X(Scatter)      \
+  X(Elementwise)                                                                                   \
+  X(Gather) X(Generate) X(GridSample) X(Image) X(Mel) X(NonMaxSuppression) X(Norm) X(Pad)          \
+      X(Position) X(Random) X(Recurrent) X(Reduce) X(Resize) X(Roi) X(Scan) X(Scatter)             \
           X(Selection) X(Shape) X(Slice) X(SoftNonMaxSuppression) X(TfIdf) X(Tile) X(TreeEnsemble) \
               X(Unpool)
 

@@ -21,7 +21,8 @@
 //                 sub(a, b) without a label, or a variable that is bound to such a node.
 //   either(...)   what one of the patterns matches; they are tried in order.
 // Other calls match the first inputs of their node; further inputs may be anything. The attributes
-// in a call differ by at most one part in 10^6 from those of the node; further ones may be anything.
+// in a call differ by at most one part in 10^6 from those of the node; further ones may be
+// anything.
 #pragma once
 
 #include <map>
