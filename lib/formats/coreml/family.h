@@ -15,9 +15,11 @@ using Family = FamilyOf<ImportRow, ExportRow>;
   X(Concat)                                                                                      \
   X(Control)                                                                                     \
   X(Conv)                                                                                        \
-  X(Elementwise) X(Gather) X(Generate) X(Matmul) X(NonMaxSuppression) X(Norm) X(Pad) X(Pool)     \
-      X(Random) X(Recurrent) X(RecurrentLayer) X(Reduce) X(Resize) X(Scan) X(Selection) X(Shape) \
-          X(Slice)
+  X(Elementwise)                                                                                 \
+  X(Gather)                                                                                      \
+  X(Generate)                                                                                    \
+  X(Matmul) X(NonMaxSuppression) X(Norm) X(Pad) X(Pool) X(Random) X(Recurrent) X(RecurrentLayer) \
+      X(Reduce) X(Resize) X(Scan) X(Selection) X(Shape) X(Slice)
 
 #define NN_DECLARE(name) Family name##Family();
 NN_COREML_FAMILIES(NN_DECLARE)
