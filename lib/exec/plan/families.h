@@ -10,16 +10,33 @@
 
 namespace nn {
 
-#define NN_KERNEL_FAMILIES(X)                                                                      \
-  X(BitCast)                                                                                       \
-  X(Conv)                                                                                          \
-  X(ConvTranspose)                                                                                 \
-  X(Dft)                                                                                           \
-  X(DynamicQuantize)                                                                               \
-  X(Elementwise)                                                                                   \
-  X(Gather) X(Generate) X(GridSample) X(IntegerProduct) X(Matmul) X(Movement) X(Norm) X(Pool)      \
-      X(Quantize) X(Recurrent) X(Reduce) X(Resample) X(Roi) X(Row) X(Scan) X(Scatter) X(Selection) \
-          X(Shape) X(Softmax) X(TreeEnsemble)
+#define NN_KERNEL_FAMILIES(X) \
+  X(BitCast)                  \
+  X(Conv)                     \
+  X(ConvTranspose)            \
+  X(Dft)                      \
+  X(DynamicQuantize)          \
+  X(Elementwise)              \
+  X(Gather)                   \
+  X(Generate)                 \
+  X(GridSample)               \
+  X(IntegerProduct)           \
+  X(Matmul)                   \
+  X(Movement)                 \
+  X(Norm)                     \
+  X(Pool)                     \
+  X(Quantize)                 \
+  X(Recurrent)                \
+  X(Reduce)                   \
+  X(Resample)                 \
+  X(Roi)                      \
+  X(Row)                      \
+  X(Scan)                     \
+  X(Scatter)                  \
+  X(Selection)                \
+  X(Shape)                    \
+  X(Softmax)                  \
+  X(TreeEnsemble)
 
 #define NN_DECLARE(family) void Add##family##Kernels(std::vector<KernelInfo>& kernels);
 NN_KERNEL_FAMILIES(NN_DECLARE)

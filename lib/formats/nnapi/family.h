@@ -14,7 +14,14 @@ using Family = FamilyOf<ImportRow, ExportRow>;
 #define NN_NNAPI_FAMILIES(X) \
   X(Conv)                    \
   X(Elementwise)             \
-  X(Lookup) X(LshProjection) X(Matmul) X(Norm) X(Pool) X(Recurrent) X(RecurrentLayer) X(Shape)
+  X(Lookup)                  \
+  X(LshProjection)           \
+  X(Matmul)                  \
+  X(Norm)                    \
+  X(Pool)                    \
+  X(Recurrent)               \
+  X(RecurrentLayer)          \
+  X(Shape)
 
 #define NN_DECLARE(name) Family name##Family();
 NN_NNAPI_FAMILIES(NN_DECLARE)
