@@ -12,6 +12,7 @@
 #include "ir/text/text.h"
 #include "rewrite/apply_rule.h"
 #include "rewrite/expansion.h"
+#include "support/run_graph.h"
 
 namespace nn::test::rules_test {
 namespace {
