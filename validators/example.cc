@@ -1,9 +1,11 @@
 #include "validators/example.h"
 
 #include <algorithm>
-#include <iterator>
+#include <functional>
+#include <map>
 
 #include "base/text/text.h"
+#include "validators/doc_text.h"
 
 namespace nn {
 namespace {
@@ -18,16 +20,57 @@ std::vector<std::string_view> LinesOf(std::string_view text) {
   return lines;
 }
 
-}  // namespace
+constexpr std::string_view kModel = "model ";
 
-std::vector<RuleExample> JoinExamples(std::vector<std::vector<RuleExample>> lists) {
-  std::vector<RuleExample> all;
-  for (auto& list : lists)
-    all.insert(all.end(), std::move_iterator(list.begin()), std::move_iterator(list.end()));
-  return all;
+void ReplaceAll(std::string& text, std::string_view from, std::string_view to) {
+  for (size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
+    text.replace(at, from.size(), to);
 }
 
-Result<std::string> ExampleText(const RuleExamples& examples, const char* base,
+std::string WithNewLines(std::string text) {
+  ReplaceAll(text, "\\n", "\n");
+  return text;
+}
+
+// "= FROM => TO", where " TO" may be missing.
+Edit ParseEdit(const std::string& line) {
+  constexpr std::string_view kArrow = " =>";
+  const size_t arrow = std::min(line.find(kArrow), line.size());
+  Edit edit = {WithNewLines(line.substr(2, arrow - 2)),
+               WithNewLines(line.substr(std::min(arrow + kArrow.size() + 1, line.size())))};
+  ReplaceAll(edit.to, "&", edit.from);
+  return edit;
+}
+
+}  // namespace
+
+std::vector<RuleExample> ParseExamples(std::string_view text) {
+  std::map<std::string, std::string, std::less<>> models;
+  std::vector<RuleExample> examples;
+  const std::vector<DocLine> lines = ReadDocText(text);
+  for (const DocLine& line : lines)
+    if (line.line.starts_with(kModel))
+      models.emplace(line.line.substr(kModel.size()), WithNewLines(line.Block()));
+  for (const DocLine& line : lines) {
+    if (line.line.starts_with(kModel)) continue;
+    const char mark = line.line[0];
+    if (examples.empty() || std::string_view("=-+").find(mark) == std::string_view::npos) {
+      const size_t colon = std::min(line.line.find(':'), line.line.size());
+      const auto model = models.find(line.line.substr(std::min(colon + 2, line.line.size())));
+      examples.push_back({std::string(line.line.substr(0, colon)),
+                          model != models.end() ? model->second : WithNewLines(line.Block()),
+                          {},
+                          {}});
+      continue;
+    }
+    const Edit edit = ParseEdit(line.Joined());
+    if (mark != '+') examples.back().broken.push_back(edit);
+    if (mark != '-') examples.back().near.push_back(edit);
+  }
+  return examples;
+}
+
+Result<std::string> ExampleText(const RuleExamples& examples, const std::string& base,
                                 const std::vector<Edit>& edits) {
   std::string text = base;
   for (const Edit& edit : edits) {

@@ -18,20 +18,15 @@ struct Edit {
   std::string to;
 };
 
-// Inserts text before other text.
-inline Edit Before(const std::string& place, const std::string& text) {
-  return {place, text + " " + place};
-}
-
 struct RuleExample {
   // The rule of the example, followed by the rules that the example breaks as well.
-  std::string_view rules;
-  const char* base;          // a model without findings, in text form
+  std::string rules;
+  std::string base;          // a model without findings, in text form
   std::vector<Edit> broken;  // edits that break exactly `rules`
   std::vector<Edit> near;    // similar edits that break no rule
 
   // The id of the rule that this is an example of.
-  std::string_view rule() const { return rules.substr(0, rules.find(' ')); }
+  std::string_view rule() const { return std::string_view(rules).substr(0, rules.find(' ')); }
 };
 
 // The examples of a format.
@@ -42,10 +37,22 @@ struct RuleExamples {
   std::string (*expand)(const std::string& text) = nullptr;
 };
 
-std::vector<RuleExample> JoinExamples(std::vector<std::vector<RuleExample>> lists);
+// Reads a text of validators/<format>/doc/*.examples:
+//
+//   model NAME
+//     LINES
+//   RULES: NAME
+//   = FROM => TO
+//   - FROM => TO
+//   + FROM => TO
+//
+// The lines that begin with "-" are edits that break the rules, those with "+" similar ones, and
+// those with "=" precede both. In TO, & is FROM; "\n" is a new line. A model that only one example
+// has may be below its rules. What is malformed gives an example that the tests reject.
+std::vector<RuleExample> ParseExamples(std::string_view text);
 
 // The expanded text of a base with the edits applied. kInternal if an edit does not apply.
-Result<std::string> ExampleText(const RuleExamples& examples, const char* base,
+Result<std::string> ExampleText(const RuleExamples& examples, const std::string& base,
                                 const std::vector<Edit>& edits);
 
 // The differing lines in order: those only in `text` are marked "+ ", and those only in `base`

@@ -81,10 +81,10 @@ std::vector<std::string> QuotedNames(std::string_view message) {
 class Identities {
  public:
   Identities(const NativeModel& model, const Format& format)
-      : summary_(format.summarize(model).value_or(ModelSummary())) {
+      : summary_(format.describer.Summarize(model).value_or(ModelSummary())) {
     for (size_t i = 0; i < summary_.inputs.size(); ++i)
       Define(summary_.inputs[i].name, "input " + std::to_string(i));
-    constants_ = format.tensors(model).value_or(std::vector<TensorEntry>());
+    constants_ = format.describer.TensorsOf(model).value_or(std::vector<TensorEntry>());
     for (const TensorEntry& t : constants_)
       if (!t.is_attribute && !IsStable(t.name)) Define(t.name, OfConstant(t));
     operators_.reserve(summary_.operators.size());

@@ -89,8 +89,10 @@ struct RuleSet {
   std::vector<RuleInfo> rules;
   void (*run)(const NativeModel& model, const Format& format, const ValidateOptions& options,
               std::vector<Finding>& out);
-  RuleExamples (*examples)();
-  std::span<const Clause> clauses;  // of the format's documents, in document order
+  std::string_view examples;  // for ParseExamples
+  std::string_view language;  // RuleExamples::language
+  std::string (*expand)(const std::string& text) = nullptr;
+  std::string_view clauses = {};  // of the format's documents, in document order, for ParseClauses
   // Paths of the lists of the main graph's operators, in the terms of Location::element.
   std::vector<std::string_view> operator_lists = {};
 };

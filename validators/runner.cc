@@ -28,6 +28,10 @@ const RuleSet* FindRuleSet(std::string_view format) {
   return nullptr;
 }
 
+RuleExamples Examples(const RuleSet& set) {
+  return {ParseExamples(set.examples), set.language, set.expand};
+}
+
 // "12 statements, 10 of them checked."
 std::string ClauseTable(std::span<const Clause> clauses) {
   size_t checked = 0;
@@ -126,12 +130,12 @@ Finding UnreadableFile(const Error& error, const Format* format) {
 
 RuleExamples ExamplesOf(std::string_view format) {
   const RuleSet* set = FindRuleSet(format);
-  return set == nullptr ? RuleExamples{} : set->examples();
+  return set == nullptr ? RuleExamples{} : Examples(*set);
 }
 
 std::optional<ExampleTexts> FindExample(std::string_view rule) {
   for (const RuleSet& set : RuleSets()) {
-    const RuleExamples examples = set.examples();
+    const RuleExamples examples = Examples(set);
     for (const RuleExample& e : examples.list) {
       if (e.rule() != rule) continue;
       const auto text = [&](const std::vector<Edit>& edits) {
@@ -143,9 +147,9 @@ std::optional<ExampleTexts> FindExample(std::string_view rule) {
   return std::nullopt;
 }
 
-std::span<const Clause> ClausesOf(std::string_view format) {
+std::vector<Clause> ClausesOf(std::string_view format) {
   const RuleSet* set = FindRuleSet(format);
-  return set == nullptr ? std::span<const Clause>{} : set->clauses;
+  return set == nullptr ? std::vector<Clause>{} : ParseClauses(set->clauses);
 }
 
 std::string RulesMarkdown() {
@@ -163,7 +167,7 @@ std::string RulesMarkdown() {
     out += fmt::format("\n## {}\n\n", format != nullptr ? format->label : "Any format");
     out += MarkdownTable(rules);
     if (!set.clauses.empty())
-      out += "\n### What the documents require\n\n" + ClauseTable(set.clauses);
+      out += "\n### What the documents require\n\n" + ClauseTable(ParseClauses(set.clauses));
   }
   return out;
 }

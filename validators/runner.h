@@ -56,7 +56,7 @@ struct ExampleTexts {
 std::optional<ExampleTexts> FindExample(std::string_view rule);
 
 // The statements of the documents of a format (Format::name).
-std::span<const Clause> ClausesOf(std::string_view format);
+std::vector<Clause> ClausesOf(std::string_view format);
 
 // RULES.md: all rules of all profiles, and the statements of the documents, as Markdown.
 std::string RulesMarkdown();

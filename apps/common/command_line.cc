@@ -12,21 +12,21 @@
 #include <cmath>
 #include <cstdlib>
 #include <exception>
-#include <map>
 #include <memory>
 #include <new>
 #include <optional>
+#include <set>
 #include <string>
 #include <system_error>
 #include <utility>
 
 #include "apps/common/completion.h"
-#include "apps/common/model/model.h"
-#include "apps/common/ports/port_arrays.h"
+#include "apps/common/described_options.h"
 #include "base/file/file.h"
 #include "base/memory.h"
 #include "base/text/text.h"
-#include "tensorio/tensor_archive.h"
+#include "convert/inputs/port_arrays.h"
+#include "formats/format_options.h"
 
 namespace nn::app {
 namespace {
@@ -88,6 +88,17 @@ void CommandLine::AddGenerated() {
   AddPrinted(
       "--man-page", [this] { return ManPage(app_, Version(), NN_HOMEPAGE); },
       "Print the manual page of this program");
+  // For scripts/update-options.
+  app_.add_flag_callback("--option-tables",
+                         [this] {
+                           std::set<std::string> common;
+                           for (const CLI::Option* option : common_)
+                             if (!option->get_lnames().empty())
+                               common.insert("--" + option->get_lnames().back());
+                           generated_ = OptionTables(app_, common);
+                           throw CLI::Success();
+                         })
+      ->group("");
 }
 
 void CommandLine::AddPrinted(const std::string& name, std::function<std::string()> text,
@@ -127,34 +138,30 @@ Json CommandLine::GivenOptions() const {
 }
 
 void CommandLine::AddLimits() {
-  // Nested models are walked recursively; this many levels fit an 8 MiB stack with ample margin.
-  constexpr int kDeepest = 500;
   limit_group_ =
       app_.add_option_group("Limits", "Exceeding a limit ends the program with exit code 4");
-  const auto add = [&](const char* name, auto& value, const char* description) {
-    return limit_group_->add_option(name, value, description)->type_name("N");
-  };
-  add("--max-file-bytes", limits_.max_file_bytes,
-      "Total size of the model file and all side files that are read")
-      ->transform(CLI::AsSizeValue(false))
-      ->default_str("64GB");
-  add("--max-piped-bytes", limits_.max_piped_bytes,
-      "Size of data read from standard input or a pipe")
-      ->transform(CLI::AsSizeValue(false))
-      ->default_str("2GB");
-  add("--max-unpacked-bytes", limits_.max_unpacked_bytes,
-      "Total unpacked size of the entries of an .npz, and memory of a dump that is patched")
-      ->transform(CLI::AsSizeValue(false))
-      ->default_str("4GB");
-  add("--max-depth", limits_.max_depth, "Nesting depth of messages, tables or subgraphs")
-      ->check(CLI::Range(1, kDeepest))
-      ->capture_default_str();
-  add("--max-items", limits_.max_items, "Entries in any one list: nodes, tensors, operands")
-      ->capture_default_str();
-  add("--max-memory", max_memory_,
-      "Allocated memory, without mapped files. By default, only running a model is limited, to "
-      "four fifths of the free memory")
+  AddDescribed(*limit_group_, ReadLimitTable(), &limits_);
+  limit_group_
+      ->add_option(
+          "--max-memory", max_memory_,
+          "Allocated memory, without mapped files. By default, only running a model is limited, to "
+          "four fifths of the free memory")
+      ->type_name("N")
       ->transform(CLI::AsSizeValue(false));
+}
+
+void CommandLine::AddDescribed(CLI::App& app, OptionTable table, void* options) {
+  AddDescribedOptions(app, table, described_.emplace_back(Described{table, options}).values);
+}
+
+void CommandLine::AddDescribed(OptionTable table, void* options) {
+  AddDescribed(app_, table, options);
+}
+
+Status CommandLine::TakeOptions() {
+  for (const Described& d : described_)
+    NN_RETURN_IF_ERROR(SetOptions(d.table, d.values, kOnCommandLine, d.options));
+  return {};
 }
 
 namespace {
@@ -203,8 +210,9 @@ void CommandLine::AddRunLimits(std::optional<double> max_work) {
                             ->type_name("N");
   option->default_str(max_work ? fmt::format("{:g}", *max_work) : "no limit");
   limit_group_
-      ->add_option("--max-steps", max_steps_,
-                   "Iterations of a loop whose end a run decides about, with those of loops in it")
+      ->add_option(
+          "--max-steps", max_steps_,
+          "Iterations of a loop whose end a run decides about, with the iterations of loops in it")
       ->type_name("N")
       ->capture_default_str();
 }
@@ -315,57 +323,15 @@ int CommandLine::Run(int argc, char** argv, const std::function<Result<int>()>& 
   return ExitCode(error.code());
 }
 
-void AddShapeOptions(CommandLine& command, ShapeOptions& options) {
-  command
-      .AddRepeated("--input-shape", options.input_shapes,
-                   "Shape of an input, such as NAME:1,3,224,224; repeatable")
-      ->type_name("NAME:SHAPE");
-  command.options()
-      .add_option("--batch", options.batch, "Size of the symbolic first dimensions of the inputs")
-      ->type_name("N");
-  command
-      .AddRepeated("--length", options.lengths,
-                   "Number of elements of an input that is a sequence, or \"none\" for an optional "
-                   "input without a value; repeatable")
-      ->type_name("NAME=N");
-}
-
-void AddArrayOptions(CommandLine& command, ArrayOptions& options, std::string_view when) {
+void AddArrayOptions(CommandLine& command, ArrayOptions& options) {
   CLI::App& app = command.options();
   app.add_flag("--cast-inputs", options.cast,
-               fmt::format("{}Convert arrays to the types of the inputs even if values change: to "
-                           "the nearest number of the type, halves to even; integers saturate",
-                           when));
-  app.add_flag("--reshape-inputs", options.reshape,
-               fmt::format("{}Add and remove axes of size 1 where the shape of an array differs "
-                           "from that of its input",
-                           when));
-}
-
-CLI::Option* AddWeightsOption(CommandLine& command, DumpOptions& options) {
-  static const std::map<std::string, DumpWeights> names = {{"base64", DumpWeights::kBase64},
-                                                           {"inline", DumpWeights::kInline},
-                                                           {"stats", DumpWeights::kStats},
-                                                           {"digest", DumpWeights::kDigest},
-                                                           {"none", DumpWeights::kNone}};
-  const auto set = [&options](const std::string& text) {
-    const auto it = names.find(text);
-    options.weights = it != names.end() ? it->second : DumpWeights::kFile;
-    options.file = it != names.end() ? "" : text;
-  };
-  const auto check = [](const std::string& text) {
-    return names.contains(text) || IsTensorArchivePath(text)
-               ? ""
-               : "expected base64, inline, stats, digest, none, or a file .npz or .safetensors";
-  };
-  return command.options()
-      .add_option_function<std::string>(
-          "--weights", set,
-          "Form of tensors of 1 KiB and more in a dump: base64 (the default), inline (numbers), "
-          "FILE.npz or FILE.safetensors (a file beside the dump), stats, digest or none; the last "
-          "three cannot be restored")
-      ->check(check, "weights")
-      ->option_text("HOW");
+               "Convert arrays to the types of the inputs even if values change: to the nearest "
+               "number of the type, halves to even; integers saturate");
+  app.add_flag(
+      "--reshape-inputs", options.reshape,
+      "Add and remove axes of size 1 where the shape of an array differs from the shape of "
+      "its input");
 }
 
 }  // namespace nn::app

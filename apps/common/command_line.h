@@ -9,6 +9,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <functional>
+#include <list>
 #include <optional>
 #include <set>
 #include <string>
@@ -16,9 +17,14 @@
 #include "apps/common/process.h"
 #include "apps/common/program.h"
 #include "base/json/json.h"
+#include "base/options.h"
 #include "base/status.h"
 #include "exec/run_limits.h"
 #include "formats/format.h"
+
+namespace nn {
+struct ArrayOptions;
+}
 
 namespace nn::app {
 
@@ -41,7 +47,16 @@ class CommandLine {
   // values.
   Json GivenOptions() const;
 
-  // The limits for readers: --max-file-bytes, --max-depth, --max-items and the other size limits.
+  // Adds the options of the table that programs have (AddDescribedOptions()). TakeOptions() sets
+  // the members of `options`, the struct that the table describes.
+  void AddDescribed(OptionTable table, void* options);
+
+  // Sets what the described options, and the limits, say. kUsage as SetOptions(). Called by each
+  // program when it runs.
+  Status TakeOptions();
+
+  // The limits for readers, after TakeOptions(): --max-file-bytes, --max-depth, --max-items and the
+  // other size limits.
   const ReadLimits& limits() const { return limits_; }
 
   // Adds --max-work, without a limit by default if it is nullopt, and --max-steps, for programs
@@ -71,7 +86,17 @@ class CommandLine {
   Status LimitMemory() const;
   void StartLog() const;
 
-  Process process_;  // first of all
+  // Options that a table describes, and the values that the command line gives them.
+  struct Described {
+    OptionTable table;
+    void* options;
+    OptionValues values = {};
+  };
+
+  void AddDescribed(CLI::App& app, OptionTable table, void* options);
+
+  Process process_;                 // first of all
+  std::list<Described> described_;  // at fixed addresses, which `app_` has
   CLI::App app_;
   std::string name_;
   int verbosity_ = 0;
@@ -92,16 +117,8 @@ CLI::Validator RealNumber();
 // The same, without infinities.
 CLI::Validator FiniteNumber();
 
-// Adds --input-shape and --batch.
-struct ShapeOptions;
-void AddShapeOptions(CommandLine& command, ShapeOptions& options);
-
-// Adds --cast-inputs and --reshape-inputs. `when` precedes the descriptions.
-struct ArrayOptions;
-void AddArrayOptions(CommandLine& command, ArrayOptions& options, std::string_view when = {});
-
-// Adds --weights, for dumps.
-CLI::Option* AddWeightsOption(CommandLine& command, DumpOptions& options);
+// Adds --cast-inputs and --reshape-inputs.
+void AddArrayOptions(CommandLine& command, ArrayOptions& options);
 
 // Writes text, or a format other than JSON, to a file or "-". All programs print through this
 // function: it escapes control characters other than line ends.

@@ -1,9 +1,10 @@
-// Shell completion and manual pages, generated from the options of a program: --completion and
-// --man-page.
+// Shell completion, manual pages and the tables of the reference, generated from the options of a
+// program: --completion, --man-page and --option-tables.
 // Design: docs/design/060-completion.md.
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -21,6 +22,10 @@ std::string CompletionScript(const CLI::App& app, std::string_view shell);
 // The manual page in section 1, in the macros of man(7). `version` and `uri` are those of the
 // project.
 std::string ManPage(const CLI::App& app, std::string_view version, std::string_view uri);
+
+// The options by groups, as Markdown: a heading and a table each. `common` has the names of those
+// that all programs have, which are a group of their own.
+std::string OptionTables(const CLI::App& app, const std::set<std::string>& common);
 
 // An option of a program, or a positional argument.
 struct OptionEntry {

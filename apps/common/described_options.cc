@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "apps/common/command_line.h"
@@ -39,11 +41,14 @@ CLI::Option* AddOption(CLI::App& app, const OptionField& field, OptionValues& va
     case OptionKind::kTexts:
       break;
   }
-  return AddValue<std::vector<std::string>>(app, field, values)->allow_extra_args(false);
+  CLI::Option* const texts =
+      AddValue<std::vector<std::string>>(app, field, values)->allow_extra_args(false);
+  return field.lists ? texts->delimiter(',') : texts;
 }
 
 void AddChecks(const OptionField& field, CLI::Option& option) {
-  if (!field.choices.empty())
+  if (field.bytes) option.transform(CLI::AsSizeValue(false));
+  if (!field.choices.empty() && !field.takes_files)
     option.check(
         CLI::IsMember(std::vector<std::string>(field.choices.begin(), field.choices.end())));
   if (field.least && field.most)
@@ -52,7 +57,16 @@ void AddChecks(const OptionField& field, CLI::Option& option) {
     option.check(CLI::NonNegativeNumber);
 }
 
-std::string ValueText(const OptionValue& value) {
+// "64GB", "1023".
+std::string SizeText(uint64_t bytes) {
+  size_t unit = 0;
+  constexpr std::array<std::string_view, 4> kUnits = {"", "KB", "MB", "GB"};
+  for (; unit + 1 < kUnits.size() && bytes != 0 && bytes % 1024 == 0; ++unit) bytes /= 1024;
+  return fmt::format("{}{}", bytes, kUnits[unit]);
+}
+
+std::string ValueText(const OptionField& field, const OptionValue& value) {
+  if (field.bytes) return SizeText(std::get<uint64_t>(value));
   return std::visit(
       [](const auto& v) -> std::string {
         if constexpr (std::is_same_v<std::decay_t<decltype(v)>, std::vector<std::string>>)
@@ -70,9 +84,12 @@ void AddDescribedOptions(CLI::App& app, OptionTable table, OptionValues& values)
     if (!field.IsOn(kOnCommandLine)) continue;
     CLI::Option* const option = AddOption(app, field, values);
     if (!field.value.empty()) option->type_name(std::string(field.value));
+    // In the name of a type, a check follows a colon.
+    if (field.value.find(':') != std::string_view::npos)
+      option->option_text(std::string(field.value));
     if (!field.group.empty()) option->group(std::string(field.group));
     AddChecks(field, *option);
-    if (field.shows_default && field.initial) option->default_str(ValueText(*field.initial));
+    if (field.shows_default && field.initial) option->default_str(ValueText(field, *field.initial));
   }
   // Options that need one of several others are left to SetOptions().
   for (const OptionField& field : table) {

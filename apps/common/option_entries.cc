@@ -41,9 +41,13 @@ OptionEntry EntryOf(const CLI::Option& option, const std::string& group) {
   return entry;
 }
 
+// `group` is that of options without one.
 void AddEntries(const CLI::App& app, const std::string& group, std::vector<OptionEntry>& out) {
-  for (const CLI::Option* option : app.get_options())
-    if (!option->get_group().empty()) out.push_back(EntryOf(*option, group));
+  const std::string none = app.get_help_ptr() == nullptr ? group : app.get_help_ptr()->get_group();
+  for (const CLI::Option* option : app.get_options()) {
+    const std::string& own = option->get_group();
+    if (!own.empty()) out.push_back(EntryOf(*option, own == none ? group : own));
+  }
   // Option groups are applications without a name.
   for (const CLI::App* part : app.get_subcommands({})) AddEntries(*part, part->get_group(), out);
 }
@@ -53,8 +57,14 @@ void AddEntries(const CLI::App& app, const std::string& group, std::vector<Optio
 std::vector<OptionEntry> OptionEntries(const CLI::App& app) {
   std::vector<OptionEntry> entries;
   AddEntries(app, "Options", entries);
-  std::stable_partition(entries.begin(), entries.end(),
-                        [](const OptionEntry& e) { return e.names.empty(); });
+  // Positional arguments first, and then group by group.
+  std::vector<std::string> groups;
+  for (const OptionEntry& e : entries)
+    if (std::ranges::find(groups, e.group) == groups.end()) groups.push_back(e.group);
+  const auto place = [&](const OptionEntry& e) {
+    return e.names.empty() ? -1 : std::ranges::find(groups, e.group) - groups.begin();
+  };
+  std::ranges::stable_sort(entries, {}, place);
   return entries;
 }
 

@@ -43,4 +43,14 @@ void Progress::Show() {
   std::fflush(stderr);
 }
 
+void ShownProgress::Update(std::string_view what, Progress::Unit unit, uint64_t done,
+                           uint64_t total) {
+  if (!shown_) return;
+  if (done == 0)
+    progress_.emplace(std::string(what), total, unit);
+  else
+    progress_->Update(done);
+  if (done == total) progress_.reset();
+}
+
 }  // namespace nn::app

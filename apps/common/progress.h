@@ -3,7 +3,9 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 
 namespace nn::app {
 
@@ -35,6 +37,19 @@ class Progress {
   bool enabled_;
   bool shown_ = false;
   Clock::time_point next_;  // of kBytes: when to show the next state
+};
+
+// The progress of one activity after another.
+class ShownProgress {
+ public:
+  explicit ShownProgress(bool shown) : shown_(shown) {}
+
+  // An activity begins when none of `total` is done, and ends when all are.
+  void Update(std::string_view what, Progress::Unit unit, uint64_t done, uint64_t total);
+
+ private:
+  bool shown_;
+  std::optional<Progress> progress_;
 };
 
 }  // namespace nn::app

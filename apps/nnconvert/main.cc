@@ -2,14 +2,14 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <optional>
 #include <set>
 #include <string>
 #include <system_error>
 #include <vector>
 
 #include "apps/common/command_line.h"
-#include "apps/common/described_options.h"
-#include "apps/nnconvert/folder/folder.h"
+#include "apps/nnconvert/folder.h"
 #include "apps/nnconvert/one_model.h"
 #include "apps/nnconvert/options.h"
 #include "apps/nnconvert/quantize_options.h"
@@ -22,13 +22,14 @@
 #include "base/options.h"
 #include "base/text/text.h"
 #include "convert/convert_options.h"
+#include "folder/folder.h"
 
 namespace nn::app {
 namespace {
 
 namespace fs = std::filesystem;
 
-void AddOptions(CommandLine& command, ConvertArguments& o, OptionValues& values) {
+void AddOptions(CommandLine& command, ConvertArguments& o) {
   CLI::App& app = command.options();
   app.add_option(
       "IN", o.input,
@@ -40,8 +41,7 @@ void AddOptions(CommandLine& command, ConvertArguments& o, OptionValues& values)
                  "which can be read in place of the model. .c, .cc, .cpp: an array with a header, "
                  "for programs "
                  "without files. If IN is a folder: the folder to write");
-  AddDescribedOptions(app, ArgumentTable(), values);
-  AddWeightsOption(command, o.dump)->group(std::string(kFileGroup));
+  command.AddDescribed(ArgumentTable(), &o);
   app.footer(
       app.get_footer() +
       "\n\nFolders: nnconvert DIR OUTDIR --to FORMAT converts each model below DIR to a file "
@@ -131,9 +131,10 @@ Result<int> RunOne(const ConvertArguments& o, ReportFile& file) {
   report.input = o.input;
   report.output = o.output;
   const NewFiles added(o);
+  const std::optional<GraphDigests> source = HashSource(o);
   const Status done = Convert(o, file, report);
   if (done) {
-    const Status attested = WriteAttestation(o, report);
+    const Status attested = WriteAttestation(o, source, report);
     auto code = attested ? Deliver(o, report, file) : tl::unexpected(attested.error());
     if (!code) added.Remove(report);
     return code;
@@ -182,9 +183,9 @@ Result<int> Run(const ConvertArguments& o) {
   if (IsFolderOfModels(o.input) && !o.attest.empty())
     return UsageError("--attest is for one model, but {} matches several", o.input);
   if (IsFolderOfModels(o.input)) return RunFolder(o, file);
-  if (o.jobs || o.force)
-    return UsageError("{} is for folders, but {} is one model", o.jobs ? "--jobs" : "--force",
-                      o.input);
+  for (const char* const option : {"--jobs", "--force"})
+    if (o.given.contains(option))
+      return UsageError("{} is for folders, but {} is one model", option, o.input);
   return o.format == "all" ? RunForAll(o, file) : RunOne(o, file);
 }
 
@@ -196,15 +197,13 @@ int main(int argc, char** argv) {
       "nnconvert",
       "Converts neural-network models between formats and verifies the result by running both.");
   nn::app::ConvertArguments arguments;
-  nn::OptionValues values;
-  nn::app::AddOptions(command, arguments, values);
+  nn::app::AddOptions(command, arguments);
   command.AddRunLimits(nn::app::kVerificationWork);
   return command.Run(argc, argv, [&]() -> nn::Result<int> {
+    NN_RETURN_IF_ERROR(command.TakeOptions());
     arguments.limits = command.limits();
     arguments.verification.limits = command.run_limits();
     arguments.quiet = command.quiet();
-    NN_RETURN_IF_ERROR(
-        nn::SetOptions(nn::app::ArgumentTable(), values, nn::kOnCommandLine, &arguments));
     NN_RETURN_IF_ERROR(nn::app::SetSeededSamples(arguments));
     arguments.digests =
         arguments.form == "json" || !arguments.report.empty() || !arguments.attest.empty();

@@ -5,14 +5,10 @@
 
 #include <utility>
 
-#include "base/file/file.h"
 #include "base/text/text.h"
 
 namespace nn::app {
 namespace {
-
-// Limit on the size of a patch, which is read whole.
-constexpr uint64_t kMaxPatchBytes = uint64_t{256} << 20;
 
 std::string QuotedList(const std::vector<std::string>& names) {
   constexpr size_t kShown = 8;
@@ -23,24 +19,6 @@ std::string QuotedList(const std::vector<std::string>& names) {
 }
 
 }  // namespace
-
-bool HasNativeEdits(const ConvertArguments& o) {
-  return !o.patch.empty() || edit::HasEdits(o.native_edits);
-}
-
-Result<edit::EditReport> ApplyNativeEdits(const ConvertArguments& o,
-                                          const VerifyOptions& verification, ReadModel& read) {
-  edit::ApplyOptions options = {o.native_edits};
-  if (!o.patch.empty()) {
-    NN_ASSIGN(const Blob patch, ReadFile(o.patch, kMaxPatchBytes));
-    options.patch.emplace(reinterpret_cast<const char*>(patch.data()), patch.size());
-    options.patch_path = o.patch;
-  }
-  options.limits = o.limits;
-  options.verify = o.verify && !o.dry_run;
-  options.verification = verification;
-  return edit::ApplyEdits(options, o.input, read);
-}
 
 std::vector<std::string> NativeEditTexts(const edit::EditReport& r) {
   std::vector<std::string> out;

@@ -6,16 +6,16 @@
 #include <utility>
 
 #include "convert/convert_options.h"
+#include "edit/edit_options.h"
+#include "folder/folder_options.h"
+#include "formats/format_options.h"
 
 namespace nn::app {
 namespace {
 
 using ArgumentFields = std::vector<OptionField>;
-using edit::EditOptions;
 
-constexpr int64_t kMaxJobs = 1000;
 constexpr std::string_view kReportGroup = "Reports";
-constexpr std::string_view kFolderGroup = "Folders";
 
 ArgumentFields ContentOptions() {
   return {
@@ -51,69 +51,24 @@ ArgumentFields ContentOptions() {
       Option<&ConvertArguments::arrays, &ArrayOptions::reshape>(
           "reshape-inputs",
           {.help = "With --verify-inputs: Add and remove axes of size 1 where the shape of an "
-                   "array differs from that of its input",
+                   "array differs from the shape of its input",
            .group = kVerifyGroup,
            .needs = {"verify-inputs"}}),
   };
 }
 
-// An edit that takes one pattern, or one assignment, each time it is given.
-template <auto kMember>
-OptionField NativeEditOption(std::string_view name, std::string_view help, std::string_view value) {
-  return Option<&ConvertArguments::native_edits, kMember>(
-      name, {.help = help, .value = value, .group = kEditGroup});
-}
-
-ArgumentFields NativeEditOptions() {
-  return {
-      Option<&ConvertArguments::patch>(
-          "compose-json", {.help = "Apply an RFC 6902 patch to the dump form of the model, whose "
-                                   "paths nnconvert IN OUT.json shows",
-                           .value = "FILE",
-                           .group = kEditGroup}),
-      NativeEditOption<&EditOptions::extract>(
-          "extract",
-          "Keep only what computes TO from FROM: names of values, or names or types of operators, "
-          "with commas between; * and ? match any characters. Without FROM, from the inputs; "
-          "without TO, to the outputs",
-          "FROM..TO"),
-      NativeEditOption<&EditOptions::cut_before>(
-          "cut-before",
-          "Make values, or what operators read, inputs, and drop what computed them; repeatable",
-          "PATTERN"),
-      NativeEditOption<&EditOptions::cut_after>(
-          "cut-after",
-          "Make values, or what operators write, outputs, and drop what depends on them; "
-          "repeatable",
-          "PATTERN"),
-      NativeEditOption<&EditOptions::remove_outputs>(
-          "remove-output", "Drop outputs, and what only they need; repeatable", "PATTERN"),
-      NativeEditOption<&EditOptions::add_outputs>(
-          "add-output", "Make values, or what operators write, outputs, too; repeatable",
-          "PATTERN"),
-      NativeEditOption<&EditOptions::renames>(
-          "rename",
-          "Rename values of the main graph; each * of NEW is the text that the * of VALUE "
-          "matches; repeatable",
-          "VALUE=NEW"),
-      NativeEditOption<&EditOptions::metadata>(
-          "set-metadata",
-          "Set an entry of the metadata, which nninspect lists; without a text, remove it; "
-          "repeatable",
-          "KEY=TEXT"),
-      NativeEditOption<&EditOptions::strip>(
-          "strip",
-          "Remove docs, names (of operators, and of values that are no inputs or outputs), "
-          "metadata, or all of them; a list with commas",
-          "WHAT"),
-  };
+// Of a dump.
+ArgumentFields WeightsOptions() {
+  ArgumentFields fields = OptionsWithin<&ConvertArguments::dump>(DumpOptionTable());
+  for (OptionField& field : fields) field.group = kFileGroup;
+  return fields;
 }
 
 ArgumentFields OutputOptions() {
   return {
       Option<&ConvertArguments::c_source, &CSourceOptions::name>(
-          "c-name", {.help = "If OUT is a C or C++ file: the name of the array; by default, that "
-                             "of the file",
+          "c-name", {.help = "If OUT is a C or C++ file: the name of the array; by default, the "
+                             "name of the file",
                      .value = "NAME",
                      .group = kFileGroup}),
       Option<&ConvertArguments::c_source, &CSourceOptions::section>(
@@ -146,18 +101,6 @@ ArgumentFields OutputOptions() {
            .value = "FILE",
            .group = kReportGroup,
            .effects = kNoResult}),
-      Option<&ConvertArguments::jobs>(
-          "jobs", {.help = "Folders: number of models to convert at the same time; they share "
-                           "memory and processors; 0: one per processor; default 1",
-                   .value = "N",
-                   .group = kFolderGroup,
-                   .effects = kNoResult,
-                   .least = 0,
-                   .most = kMaxJobs}),
-      Option<&ConvertArguments::force>(
-          "force", {.help = "Folders: also convert models that have not changed since the last run",
-                    .group = kFolderGroup,
-                    .effects = kNoResult}),
   };
 }
 
@@ -170,7 +113,12 @@ OptionTable ArgumentTable() {
     for (const OptionField& field :
          OptionsOfBase<ConvertArguments, nnsuite::ConvertOptions>(ConvertOptionTable()))
       if (field.IsOn(kOnCommandLine)) out.push_back(field);
-    for (ArgumentFields more : {ContentOptions(), NativeEditOptions(), OutputOptions()})
+    for (ArgumentFields more :
+         {ContentOptions(),
+          OptionsWithin<&ConvertArguments::folder, &nnsuite::FolderOptions::edits>(
+              edit::EditOptionTable()),
+          WeightsOptions(), OutputOptions(),
+          OptionsWithin<&ConvertArguments::folder>(FolderOptionTable())})
       for (OptionField& field : more) out.push_back(std::move(field));
     return out;
   }();

@@ -3,17 +3,16 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "apps/common/ports/port_arrays.h"
 #include "apps/nnconvert/report/c_source.h"
 #include "base/json/json.h"
 #include "base/options.h"
-#include "edit/plan.h"
+#include "convert/inputs/port_arrays.h"
 #include "formats/format.h"
 #include "nnsuite/convert.h"
+#include "nnsuite/folder.h"
 
 namespace nn::app {
 
@@ -25,10 +24,8 @@ inline constexpr double kVerificationWork = 1e12;
 struct ConvertArguments : nnsuite::ConvertOptions {
   std::string input = {};
   std::string output = {};
-  std::string form = "text";                  // of the printed report
-  std::vector<std::string> fixed_texts = {};  // "NAME=VALUE", or an archive; see `fixed_inputs`
-  edit::EditOptions native_edits = {};
-  std::string patch = {};                       // a file; "": none
+  std::string form = "text";                    // of the printed report
+  std::vector<std::string> fixed_texts = {};    // "NAME=VALUE", or an archive; see `fixed_inputs`
   std::vector<std::string> calibrate = {};      // files and folders, or "seeded:N"
   std::vector<std::string> verify_inputs = {};  // the same without "seeded:N"
   ArrayOptions arrays = {};                     // of both
@@ -36,11 +33,9 @@ struct ConvertArguments : nnsuite::ConvertOptions {
   CSourceOptions c_source = {};
   bool quiet = false;  // no report of success, unless in JSON
   bool support = false;
-  std::string report = {};  // a file; "": none
-  std::string attest = {};  // a file; "": none
-  // For folders
-  std::optional<uint64_t> jobs = std::nullopt;
-  bool force = false;
+  std::string report = {};             // a file; "": none
+  std::string attest = {};             // a file; "": none
+  nnsuite::FolderOptions folder = {};  // with the edits, also of one model
   // Not options: set by other parts of the program.
   bool digests = false;  // of all files
   Json given = {};       // CommandLine::GivenOptions()

@@ -25,6 +25,7 @@ std::optional<std::string_view> SeededText(std::string_view text) {
   return text.substr(kPrefix.size());
 }
 
+// Limit of options: samples of --calibrate seeded:N.
 constexpr uint64_t kMaxSeeded = 100000;
 
 }  // namespace

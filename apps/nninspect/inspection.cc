@@ -2,16 +2,18 @@
 
 #include <utility>
 
-#include "apps/common/model/model.h"
+#include "formats/format_options.h"
+#include "passes/core/ports.h"
 
 namespace nn::app {
 
 inspect::LoadOptions LoadOptionsOf(const InspectOptions& options) {
   inspect::LoadOptions load = {.limits = options.limits};
   if (options.shapes.empty()) return load;
-  // BindShapes() reports shapes that cannot be read.
-  if (auto settings = SettingsOf(options.shapes)) load.inputs = *std::move(settings);
-  load.bind = [shapes = options.shapes](Graph& graph) { return BindShapes(graph, shapes); };
+  load.inputs = SettingsOf(options.shapes);
+  load.bind = [shapes = options.shapes](Graph& graph) {
+    return BindShapes(graph, shapes.shapes, shapes.batch);
+  };
   return load;
 }
 

@@ -1,42 +1,20 @@
 // nninspect: describes the contents of a model file.
 #include "apps/common/command_line.h"
 #include "apps/common/model/model.h"
-#include "apps/nninspect/bom.h"
 #include "apps/nninspect/git.h"
 #include "apps/nninspect/inspection.h"
 #include "apps/nninspect/many.h"
-#include "apps/nninspect/page_notes.h"
 #include "apps/nninspect/print.h"
+#include "formats/format_options.h"
+#include "inspect/bom.h"
 #include "inspect/diff/diff.h"
 #include "inspect/page/page.h"
+#include "inspect/page/page_notes.h"
 #include "inspect/picture/picture.h"
+#include "inspect/report_options.h"
 
 namespace nn::app {
 namespace {
-
-void AddViews(CLI::App& app, InspectOptions& o) {
-  app.add_flag("--nodes", o.nodes, "List every operator");
-  app.add_option("--op", o.op, "List the operators of one type")->type_name("TYPE");
-  app.add_option("--node", o.node,
-                 "Describe one operator: attributes, inputs, outputs, statistics of its weights")
-      ->type_name("NAME|#INDEX");
-  auto* tensors = app.add_flag("--tensors", o.tensors, "List every constant tensor");
-  app.add_flag("--stats", o.stats, "With --tensors: read them and print statistics of their values")
-      ->needs(tensors);
-  app.add_flag("--histogram", o.histogram,
-               "With --tensors and --node: read the constants and draw how their values are "
-               "distributed");
-  app.add_flag("--values", o.values,
-               "List every input, constant and result with its inferred type and shape");
-  app.add_flag("--tree", o.tree, "Count operators and parameters by scope and subgraph");
-  app.add_flag("--cost", o.cost,
-               "Multiply-adds, parameters and bytes per operator; peak memory of activations (in "
-               "file order, nothing in place); TensorFlow Lite: arena and operators of a "
-               "microcontroller");
-  app.add_flag("--hash", o.hash,
-               "Digests of structure and weights; they ignore names, the order of operators, and "
-               "parts that no output depends on");
-}
 
 void AddGitOptions(CommandLine& command, InspectOptions& o) {
   CLI::App& app = command.options();
@@ -62,9 +40,9 @@ void AddOptions(CommandLine& command, InspectOptions& o) {
   auto* other = app.add_option("OTHER", o.other, "With --diff: the model to compare with");
   app.add_flag("--diff", o.diff, "Compare two models of any formats; exit code 1 if they differ")
       ->needs(other);
-  AddViews(app, o);
+  command.AddDescribed(inspect::ReportPartTable(), static_cast<nnsuite::ReportParts*>(&o));
   app.add_option("--format", o.format,
-                 "Output format; csv is one table, dot and svg are pictures, html is a page "
+                 "Output format; csv is one table, dot and svg are images, html is a page "
                  "for a browser, cyclonedx is a bill of materials with the files, operators, "
                  "license and authors")
       ->check(CLI::IsMember({"text", "json", "csv", "dot", "svg", "html", "cyclonedx"}))
@@ -72,22 +50,13 @@ void AddOptions(CommandLine& command, InspectOptions& o) {
   app.add_flag("--expand", o.expand,
                "With dot and svg: draw every repetition of repeated blocks; with svg, open all "
                "groups");
-  app.add_option("--findings", o.findings,
-                 "With html: show the findings of this report of nnvalidate --format json")
-      ->type_name("FILE");
-  app.add_option(
-         "--times", o.times,
-         "With html: show the times of this report of nnrun --bench --profile --format json")
-      ->type_name("FILE");
-  app.add_option("--errors", o.errors,
-                 "With html: show the differences in this report of nnrun MODEL --against OTHER "
-                 "--format json")
-      ->type_name("FILE");
+  command.AddDescribed(inspect::PageReportTable(), &o.reports);
   auto* dump = app.add_flag(
       "--dump", o.dump, "Print the whole model as JSON, which can be read in place of the model");
-  AddWeightsOption(command, o.dump_options)->needs(dump);
+  command.AddDescribed(DumpOptionTable(), &o.dump_options);
+  app.get_option("--weights")->needs(dump);
   app.add_option("-o,--output", o.output, "Write to a file")->type_name("FILE");
-  AddShapeOptions(command, o.shapes);
+  command.AddDescribed(InputShapesTable(), &o.shapes);
   AddJobsOption(command, o.many);
   AddGitOptions(command, o);
 }
@@ -117,7 +86,8 @@ Status CheckUsage(const InspectOptions& o) {
   if ((o.picture() || o.format == "html") && (o.table() || o.parts()))
     return UsageError("--format {} draws the model and cannot be combined with other parts of it",
                       o.format);
-  const bool has_notes = !o.findings.empty() || !o.times.empty() || !o.errors.empty();
+  const bool has_notes =
+      !o.reports.findings.empty() || !o.reports.times.empty() || !o.reports.errors.empty();
   if (has_notes && (o.format != "html" || o.diff))
     return UsageError("--findings, --times and --errors need --format html, without --diff");
   if (o.histogram && ((!o.tensors && o.node.empty()) || o.format == "csv"))
@@ -163,10 +133,7 @@ Result<int> Draw(const InspectOptions& o) {
 
 Result<int> WritePage(const InspectOptions& o) {
   NN_ASSIGN(const inspect::LoadedModel model, inspect::Load(o.model, LoadOptionsOf(o)));
-  inspect::PageNotes notes;
-  if (!o.findings.empty()) NN_RETURN_IF_ERROR(ReadFindings(o.findings, model, notes));
-  if (!o.times.empty()) NN_RETURN_IF_ERROR(ReadTimes(o.times, model, notes));
-  if (!o.errors.empty()) NN_RETURN_IF_ERROR(ReadErrors(o.errors, model, notes));
+  NN_ASSIGN(const inspect::PageNotes notes, inspect::ReadNotes(o.reports, model));
   NN_ASSIGN(const std::string page, inspect::ModelPage(model, notes));
   NN_RETURN_IF_ERROR(PrintText(o.output, page));
   return kExitDone;
@@ -189,7 +156,10 @@ Result<int> Run(const InspectOptions& o) {
   if (o.picture()) return Draw(o);
   if (o.format == "html") return WritePage(o);
   if (o.format == "cyclonedx") {
-    NN_ASSIGN(const Json bill, BillOfMaterials(o));
+    inspect::LoadOptions load = LoadOptionsOf(o);
+    load.in_full = true;
+    NN_ASSIGN(const inspect::LoadedModel model, inspect::Load(o.model, load));
+    NN_ASSIGN(const Json bill, inspect::BillOfMaterials(model));
     NN_RETURN_IF_ERROR(PrintText(o.output, JsonText(bill)));
     return kExitDone;
   }
@@ -198,9 +168,11 @@ Result<int> Run(const InspectOptions& o) {
   return kExitDone;
 }
 
-// Run(), with a JSON report of an error.
-Result<int> RunAndReport(const InspectOptions& o) {
-  Result<int> code = Run(o);
+// Run() with the options, and a JSON report of an error.
+Result<int> RunAndReport(CommandLine& command, InspectOptions& o) {
+  const Status taken = command.TakeOptions();
+  o.limits = command.limits();
+  Result<int> code = taken ? Run(o) : tl::unexpected(taken.error());
   if (o.format != "json" || o.output != "-") return code;
   Json report = ReportHead();
   if (!o.diff) report["path"] = o.model;
@@ -215,8 +187,5 @@ int main(int argc, char** argv) {
                                "Describes the contents of a neural-network model file.");
   nn::app::InspectOptions options;
   nn::app::AddOptions(command, options);
-  return command.Run(argc, argv, [&] {
-    options.limits = command.limits();
-    return nn::app::RunAndReport(options);
-  });
+  return command.Run(argc, argv, [&] { return nn::app::RunAndReport(command, options); });
 }

@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "apps/common/table.h"
 #include "apps/nninspect/print.h"
+#include "base/text/table.h"
 #include "base/text/text.h"
 
 namespace nn::app {

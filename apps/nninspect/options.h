@@ -7,6 +7,7 @@
 #include "apps/common/model/many.h"
 #include "apps/common/model/model.h"
 #include "inspect/report/inspection.h"
+#include "nnsuite/shapes.h"
 
 namespace nn::app {
 
@@ -22,11 +23,9 @@ struct InspectOptions : inspect::Parts {
   bool diff = false;
   bool git_diff = false;
   bool git_text = false;
-  bool expand = false;   // draw every repetition
-  std::string findings;  // reports of nnvalidate and nnrun for a page
-  std::string times;
-  std::string errors;
-  ShapeOptions shapes;
+  bool expand = false;  // draw every repetition
+  nnsuite::PageReports reports;
+  nnsuite::InputShapes shapes;
   ManyOptions many;
 
   bool picture() const { return format == "dot" || format == "svg"; }

@@ -1,8 +1,8 @@
 #include "apps/nninspect/print.h"
 
 #include "apps/common/program.h"
-#include "apps/common/table.h"
 #include "apps/nninspect/csv.h"
+#include "base/text/table.h"
 #include "base/text/text.h"
 
 namespace nn::app {

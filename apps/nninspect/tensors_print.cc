@@ -1,7 +1,7 @@
-#include "apps/common/table.h"
 #include "apps/nninspect/csv.h"
 #include "apps/nninspect/print.h"
 #include "base/checked_math.h"
+#include "base/text/table.h"
 #include "base/text/text.h"
 #include "inspect/report/shape_text.h"
 

@@ -1,5 +1,5 @@
-#include "apps/common/table.h"
 #include "apps/nninspect/print.h"
+#include "base/text/table.h"
 #include "base/text/text.h"
 
 namespace nn::app {

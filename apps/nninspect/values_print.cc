@@ -1,6 +1,6 @@
-#include "apps/common/table.h"
 #include "apps/nninspect/csv.h"
 #include "apps/nninspect/print.h"
+#include "base/text/table.h"
 #include "base/text/text.h"
 #include "inspect/report/shape_text.h"
 

@@ -3,9 +3,9 @@
 #include <cmath>
 
 #include "apps/common/model/document.h"
-#include "apps/common/table.h"
 #include "apps/nnrun/against.h"
 #include "apps/nnrun/expectation.h"
+#include "base/text/table.h"
 #include "base/text/text.h"
 #include "passes/core/ports.h"
 

@@ -3,8 +3,8 @@
 #include <map>
 
 #include "apps/common/progress.h"
-#include "apps/common/table.h"
 #include "apps/nnrun/options.h"
+#include "base/text/table.h"
 #include "base/text/text.h"
 
 namespace nn::app {
@@ -159,7 +159,7 @@ Status RunBench(const Program& program, std::span<const Tensor> inputs, const Ru
   report.json["threads"] = threads;
   report.json["runs"] = options.runs;
   report.json["warmup"] = options.warmup;
-  report.json["backend"] = options.backend;
+  report.json["backend"] = options.execution.backend == Backend::kReference ? "reference" : "simd";
   report.json["target"] = options.target.empty() ? SimdTargets().front() : options.target;
   report.json["arena_bytes"] = program.arena_bytes();
   report.json["packed_bytes"] = program.packed_bytes();

@@ -4,10 +4,10 @@
 
 #include <cmath>
 
-#include "apps/common/ports/port_arrays.h"
-#include "apps/common/ports/tolerance.h"
+#include "apps/common/tolerance.h"
 #include "apps/nnrun/options.h"
 #include "base/text/text.h"
+#include "convert/inputs/port_arrays.h"
 #include "passes/core/ports.h"
 
 namespace nn::app {

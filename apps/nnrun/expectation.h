@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "apps/common/table.h"
 #include "base/json/json.h"
+#include "base/text/table.h"
 #include "tensorio/compare.h"
 
 namespace nn::app {

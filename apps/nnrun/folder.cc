@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "apps/common/progress.h"
-#include "apps/common/table.h"
 #include "apps/nnrun/options.h"
 #include "base/file/file.h"
+#include "base/text/table.h"
 #include "base/text/text.h"
 #include "passes/core/ports.h"
 #include "passes/facts/input_domains.h"

@@ -4,11 +4,11 @@
 #include <filesystem>
 #include <system_error>
 
-#include "apps/common/ports/port_arrays.h"
 #include "apps/nnrun/options.h"
 #include "base/text/text.h"
 #include "base/thread_pool.h"
 #include "convert/edits/shape_choice.h"
+#include "convert/inputs/port_arrays.h"
 #include "formats/tensor_file.h"
 #include "ops/control/region.h"
 #include "passes/core/ports.h"
@@ -90,7 +90,7 @@ Status BindArrays(Graph& graph, const ReadModel& read, const RunOptions& options
                   PortArrays& arrays) {
   NN_RETURN_IF_ERROR(
       FitTypes(InputTypes(graph, *read.format), options.arrays.CastingFor(*read.format), arrays));
-  NN_ASSIGN(InputShapes shapes, ShapesOf(options.shapes));
+  InputShapes shapes = options.shapes.shapes;
   const auto set_shapes = [&] {
     for (size_t i = 0; i < arrays.size(); ++i)
       if (arrays[i]) shapes[graph.inputs()[i].name] = arrays[i]->dims();
@@ -155,10 +155,8 @@ bool Fits(const Graph& graph, const InputShapes& shapes) {
 }  // namespace
 
 ProgramOptions RunOptions::program() const {
-  ProgramOptions o;
-  o.backend = backend == "reference" ? Backend::kReference : Backend::kSimd;
-  o.limits = run_limits;
-  o.threads = threads == 0 ? AvailableProcessors() : threads;
+  ProgramOptions o = execution;
+  if (o.threads == 0) o.threads = AvailableProcessors();
   return o;
 }
 
@@ -167,7 +165,7 @@ bool RunOptions::runs_folder() const {
   return std::filesystem::is_directory(inputs_file, error);
 }
 
-Result<ImportedModel> ImportForInputs(const ReadModel& read, const ModelImporter& import,
+Result<ImportedModel> ImportForInputs(const ReadModel& read, const InputImporter& import,
                                       RunOptions& options) {
   Result<ImportedModel> imported = import({});
   // A branch that the given sizes do not take may not fit them.

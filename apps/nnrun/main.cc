@@ -10,6 +10,8 @@
 #include "apps/nnrun/options.h"
 #include "base/file/file.h"
 #include "base/text/text.h"
+#include "exec/program_options.h"
+#include "formats/format_options.h"
 #include "passes/core/ports.h"
 #include "passes/facts/input_domains.h"
 
@@ -20,19 +22,19 @@ namespace {
 void AddImageOptions(CommandLine& command, ImageOptions& o) {
   CLI::App& app = command.options();
   app.add_option("--image-size", o.size,
-                 "Size of pictures where the input leaves it open: N or HEIGHTxWIDTH")
+                 "Size of images where the input leaves it open: N or HEIGHTxWIDTH")
       ->type_name("SIZE");
   app.add_option("--max-image-pixels", o.max_pixels,
-                 "Limit of pixels of a picture; exceeding it ends the program with exit code 4")
+                 "Limit of pixels of an image; exceeding it ends the program with exit code 4")
       ->check(CLI::Range(int64_t{1}, int64_t{1} << 36))
       ->type_name("N")
       ->capture_default_str();
   app.add_option("--image-fit", o.fit,
-                 "How a picture gets the size: stretch it, or crop what covers the size")
+                 "How an image gets the size: stretch it, or crop what covers the size")
       ->check(CLI::IsMember({"stretch", "crop"}))
       ->capture_default_str();
   app.add_option("--image-color", o.color,
-                 "Order of the colors; by default that of the input, or RGB")
+                 "Order of the colors; by default the order of the input, or RGB")
       ->check(CLI::IsMember({"rgb", "bgr", "gray"}));
   app.add_option("--layout", o.layout, "Where the channels are if the shape does not tell")
       ->check(CLI::IsMember({"nchw", "nhwc"}));
@@ -63,13 +65,12 @@ void AddInputOptions(CommandLine& command, RunOptions& o) {
          "All inputs by name, or in_0, in_1, ... by position: .npz or .safetensors; of a model "
          "with "
          "one input also .npy or .pb. Images of Core ML may be [H, W] or [H, W, 3] in RGB order. A "
-         "folder: one run for each file in it, pictures included")
+         "folder: one run for each file in it, images included")
       ->type_name("FILE");
   command
-      .AddRepeated(
-          "--input", o.inputs,
-          "One input: an .npy, .pb, .bin or .raw file, a picture, or a literal (0.5 fills, "
-          "[1,2,3] lists); repeatable")
+      .AddRepeated("--input", o.inputs,
+                   "One input: an .npy, .pb, .bin or .raw file, an image, or a literal (0.5 fills, "
+                   "[1,2,3] lists); repeatable")
       ->type_name("NAME=VALUE");
   app.add_option(
          "--seed", o.seed,
@@ -78,7 +79,7 @@ void AddInputOptions(CommandLine& command, RunOptions& o) {
       ->type_name("N");
   AddArrayOptions(command, o.arrays);
   AddImageOptions(command, o.images);
-  AddShapeOptions(command, o.shapes);
+  command.AddDescribed(InputShapesTable(), &o.shapes);
   app.add_option("--test-data", o.test_data,
                  "Folder with input_K.pb and output_K.pb, or with test_data_set_* folders: run and "
                  "compare as ONNX does: --atol 1e-7 and --rtol 1e-3 unless given, relative to each "
@@ -142,7 +143,7 @@ void AddResultOptions(CommandLine& command, RunOptions& o) {
       ->type_name("DIR");
   app.add_option("--search-dtype", o.search_dtype,
                  "Find the operators that must stay f32 so that the outputs are within --atol and "
-                 "--rtol of those of the model if all others compute in this type")
+                 "--rtol of the outputs of the model if all others compute in this type")
       ->check(CLI::IsMember({"f16", "bf16"}))
       ->type_name("TYPE");
   app.add_option("--save-steps", o.save_steps,
@@ -170,17 +171,9 @@ void AddResultOptions(CommandLine& command, RunOptions& o) {
 
 void AddExecutionOptions(CommandLine& command, RunOptions& o) {
   CLI::App& app = command.options();
-  app.add_option(
-         "--backend", o.backend,
-         "simd: planned and vectorized; reference: the scalar definition. Both give the same bits")
-      ->check(CLI::IsMember({"simd", "reference"}))
-      ->capture_default_str();
+  command.AddDescribed(ProgramOptionTable(), &o.execution);
   app.add_option("--target", o.target, "SIMD target, one of --list-targets")->type_name("NAME");
   app.add_flag("--list-targets", o.list_targets, "Print the SIMD targets of this processor");
-  app.add_option("--threads", o.threads,
-                 "Number of threads; 0: one per processor. The bits do not depend on it")
-      ->check(CLI::Range(0, 1024))
-      ->type_name("N");
   app.add_flag("--bench", o.bench, "Measure the latency");
   app.add_flag("--profile", o.profile, "With --bench: the time of every step");
   app.add_option("--warmup", o.warmup, "Warmup runs that are not timed")
@@ -223,7 +216,7 @@ Status CheckOptions(const RunOptions& o) {
       (prints || !o.output.empty() || o.saves_values() || !o.test_data.empty() || !o.trace.empty()))
     return UsageError(
         "--explain-plan cannot be combined with options for results: it runs nothing");
-  if (o.backend == "reference" && (o.explain_plan || !o.trace.empty()))
+  if (o.execution.backend == Backend::kReference && (o.explain_plan || !o.trace.empty()))
     return UsageError("the reference backend has no plan to explain or trace");
   if (!o.test_data.empty()) {
     if (prints || !o.output.empty() || o.saves_values() || !o.trace.empty())
@@ -258,7 +251,7 @@ Status ExplainPlan(Graph& graph, const ReadModel& read, const RunOptions& o, Run
 Result<bool> RunModel(Graph graph, ReadModel read, const RunOptions& o, RunReport& report) {
   NN_ASSIGN(PortArrays given, GivenInputs(graph, read, o));
   read.model.reset();
-  const auto classes = read.format->classes == nullptr ? std::nullopt : read.format->classes(graph);
+  const auto classes = read.format->importer.ClassesOf(graph);
   const size_t own_outputs = graph.outputs().size();
   const std::vector<Domain> domains = InputDomains(graph);
   std::optional<Graph> stepwise;  // with the operators that name the steps
@@ -331,7 +324,7 @@ void ReportNotes(const std::vector<std::string>& notes, RunReport& report) {
 // Runs the model as the options say; false if a check failed.
 Result<bool> RunToReport(RunOptions o, RunReport& report) {
   NN_ASSIGN(ReadModel read, ReadModelFile(o.model, o.limits));
-  NN_ASSIGN(const InputSettings stated, SettingsOf(o.shapes));
+  const InputSettings stated = SettingsOf(o.shapes);
   const auto import = [&](const InputSettings& known) -> Result<ImportedModel> {
     InputSettings settings = stated;
     settings.constants = known.constants;
@@ -343,7 +336,7 @@ Result<bool> RunToReport(RunOptions o, RunReport& report) {
     ReportNotes(imported.notes, report);
     NamePorts(imported.graph);
     NN_RETURN_IF_ERROR(FitRanks(imported.graph, read, o.model, stated.shapes));
-    NN_RETURN_IF_ERROR(BindShapes(imported.graph, o.shapes));
+    NN_RETURN_IF_ERROR(BindShapes(imported.graph, stated.shapes, stated.batch));
     return imported;
   };
   bool passed = true;
@@ -352,7 +345,7 @@ Result<bool> RunToReport(RunOptions o, RunReport& report) {
   } else {
     NN_ASSIGN(ImportedModel imported, ImportForInputs(read, import, o));
     // It is needed only to import it again.
-    if (read.format->import_with_shapes == nullptr) read.model.reset();
+    if (!read.format->importer.TakesOtherRanks()) read.model.reset();
     if (o.keeps_states()) {
       NN_ASSIGN(passed, RunSteps(std::move(imported), read, o, report));
     } else if (o.runs_folder()) {
@@ -396,9 +389,13 @@ Result<int> Run(const RunOptions& o) {
   return passed ? kExitDone : kExitCheckFailed;
 }
 
-// Run(), with a JSON report of an error.
-Result<int> RunAndReport(const RunOptions& o) {
-  Result<int> code = Run(o);
+// Run() with the options, and a JSON report of an error.
+Result<int> RunAndReport(CommandLine& command, RunOptions& o) {
+  const Status taken = command.TakeOptions();
+  o.limits = command.limits();
+  o.execution.limits = command.run_limits();
+  o.images.max_work = o.execution.limits.max_work;
+  Result<int> code = taken ? Run(o) : tl::unexpected(taken.error());
   if (o.format != "json" || !PrintsReport(o)) return code;
   return StateError(std::move(code), {{"version", 1}, {"model", o.model}});
 }
@@ -415,10 +412,5 @@ int main(int argc, char** argv) {
   nn::app::AddResultOptions(command, options);
   nn::app::AddExecutionOptions(command, options);
   command.AddRunLimits(std::nullopt);
-  return command.Run(argc, argv, [&] {
-    options.limits = command.limits();
-    options.run_limits = command.run_limits();
-    options.images.max_work = options.run_limits.max_work;
-    return nn::app::RunAndReport(options);
-  });
+  return command.Run(argc, argv, [&] { return nn::app::RunAndReport(command, options); });
 }

@@ -60,7 +60,7 @@ class ModelRun {
   ModelRun(const RunOptions& o, const RunOne& run,
            const std::map<std::string, std::string>& outputs)
       : options_(o), run_(run), outputs_(outputs) {
-    ShareAmong(JobsOf(o.many, outputs.size()), options_.run_limits, options_.threads);
+    ShareAmong(o.many.Count(outputs.size()), options_.execution.limits, options_.execution.threads);
   }
 
   Result<ManyRow> RowOf(const ModelFile& model) const {

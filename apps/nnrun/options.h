@@ -12,10 +12,11 @@
 
 #include "apps/common/model/many.h"
 #include "apps/common/model/model.h"
-#include "apps/common/ports/port_arrays.h"
 #include "base/json/json.h"
+#include "convert/inputs/port_arrays.h"
 #include "exec/program.h"
 #include "formats/test_set.h"
+#include "nnsuite/shapes.h"
 #include "ops/support/domain.h"
 #include "tensorio/compare.h"
 #include "tensorio/tensor_archive.h"
@@ -25,14 +26,13 @@ namespace nn::app {
 struct RunOptions {
   std::string model;
   ReadLimits limits;
-  RunLimits run_limits;
   // Inputs
   std::string inputs_file;
   std::vector<std::string> inputs;  // NAME=VALUE
   std::optional<uint64_t> seed;     // nullopt: 0, and --inputs must give all inputs
   ArrayOptions arrays;
   ImageOptions images;
-  ShapeOptions shapes;
+  nnsuite::InputShapes shapes;
   std::string test_data;
   // Not an argument: the inputs that ImportForInputs() made constants, by position among all.
   std::map<size_t, PortType> fixed;
@@ -58,16 +58,16 @@ struct RunOptions {
   std::string trace;
   std::string format = "text";
   // Execution
-  std::string backend = "simd";
+  ProgramOptions execution = {.threads = 0};
   std::string target;
   bool list_targets = false;
-  size_t threads = 0;  // 0: all processors
   // Timing
   bool bench = false;
   bool profile = false;
   int64_t warmup = 3;
   int64_t runs = 10;
 
+  // `execution`, with the number of threads.
   ProgramOptions program() const;
   // Whether the states of the model are read or kept.
   bool keeps_states() const { return steps || !state.empty() || !carry.empty(); }
@@ -87,7 +87,7 @@ struct RunReport {
 // shapes of the given inputs are known to the import; if it is still not supported, those with few
 // integers, which may decide about sizes and branches, become constants, and `options.fixed` lists
 // them.
-Result<ImportedModel> ImportForInputs(const ReadModel& read, const ModelImporter& import,
+Result<ImportedModel> ImportForInputs(const ReadModel& read, const InputImporter& import,
                                       RunOptions& options);
 
 // The inputs from the command line, files and literals, in the types and shapes of the graph. Binds
@@ -163,7 +163,7 @@ Result<bool> CompareWithFile(const Graph& graph, std::span<const NamedTensor> ou
                              const RunOptions& options, RunReport& report);
 
 // Runs the ONNX test sets of options.test_data; false on a mismatch.
-Result<bool> RunTestData(const ReadModel& read, const ModelImporter& import,
+Result<bool> RunTestData(const ReadModel& read, const InputImporter& import,
                          const RunOptions& options, RunReport& report);
 
 // Appends every computed value to the outputs. Returns the number of outputs added.

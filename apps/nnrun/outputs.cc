@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "apps/common/table.h"
 #include "apps/nnrun/options.h"
 #include "base/file/file.h"
+#include "base/text/table.h"
 #include "base/text/text.h"
 #include "tensorio/compare.h"
 #include "tensorio/digest.h"

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "apps/common/table.h"
 #include "apps/nnrun/expectation.h"
 #include "apps/nnrun/options.h"
+#include "base/text/table.h"
 #include "base/text/text.h"
 #include "passes/facts/input_domains.h"
 

@@ -8,10 +8,10 @@
 #include <system_error>
 #include <utility>
 
-#include "apps/common/ports/fit_array.h"
 #include "apps/nnrun/options.h"
 #include "base/file/file.h"
 #include "base/text/text.h"
+#include "convert/inputs/fit_array.h"
 #include "passes/core/ports.h"
 #include "passes/facts/input_domains.h"
 #include "tensorio/npy.h"

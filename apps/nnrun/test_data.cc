@@ -73,7 +73,7 @@ void Compare(const MatchedOutputs& expected, const std::vector<Port>& ports,
       expectation.Skip(ports[i].name);
 }
 
-Result<bool> RunSet(const fs::path& set, const PortKinds& kinds, const ModelImporter& import,
+Result<bool> RunSet(const fs::path& set, const PortKinds& kinds, const InputImporter& import,
                     const RunOptions& options, RunReport& report) {
   NN_ASSIGN(const TestSet files, FindTestSet(set, kinds));
   NN_ASSIGN(ModelForSet model, ImportForSet(files, kinds, import));
@@ -100,12 +100,12 @@ Result<bool> RunSet(const fs::path& set, const PortKinds& kinds, const ModelImpo
 
 }  // namespace
 
-Result<bool> RunTestData(const ReadModel& read, const ModelImporter& import,
+Result<bool> RunTestData(const ReadModel& read, const InputImporter& import,
                          const RunOptions& options, RunReport& report) {
   const PortKinds kinds = PortKindsOf(read);
   // Sets without lists share one import.
   std::optional<ImportedModel> plain;
-  const ModelImporter import_once = [&](const InputSettings& known) -> Result<ImportedModel> {
+  const InputImporter import_once = [&](const InputSettings& known) -> Result<ImportedModel> {
     if (!known.lengths.empty() || !known.shapes.empty() || known.constants) return import(known);
     if (!plain) {
       NN_ASSIGN(plain, import(known));

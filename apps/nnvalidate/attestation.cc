@@ -16,10 +16,10 @@
 
 #include "apps/common/model/provenance.h"
 #include "base/file/file.h"
+#include "base/file/model_files.h"
 #include "base/text/named_hash.h"
 #include "base/text/text.h"
 #include "base/text/unicode.h"
-#include "convert/place/model_files.h"
 #include "validators/rule.h"
 
 namespace nn::app {

@@ -2,16 +2,15 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <fnmatch.h>
 
 #include <algorithm>
-#include <cctype>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "apps/common/model/model_list.h"
 #include "base/file/file.h"
 #include "base/text/text.h"
+#include "formats/model_list.h"
+#include "validators/validate_options.h"
 
 namespace nn::app {
 namespace {
@@ -19,6 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kConfigName = ".nnvalidate.json";
+// Limit of validation: bytes of a file .nnvalidate.json.
 constexpr uint64_t kMaxConfigBytes = uint64_t{1} << 20;
 
 // The nearest configuration in a folder or above it; "" if none exists.
@@ -49,6 +49,37 @@ Status SetTargets(const nlohmann::json& value, FileOptions& out) {
     NN_ASSIGN(TargetVersion target, ParseTarget(text));
     out.targets.push_back(std::move(target));
   }
+  return {};
+}
+
+// "max_params" for --assert-max-params. kUsage for unknown names and values of another type.
+Status SetAssertion(const std::string& name, const nlohmann::json& value, Assertions& a) {
+  const auto number = [&](std::optional<uint64_t>& out) -> Status {
+    if (!value.is_number_unsigned())
+      return UsageError("{} must be a number that is not negative", Quote(name));
+    out = value.get<uint64_t>();
+    return {};
+  };
+  const auto texts = [&](std::vector<std::string>& out) -> Status {
+    const bool fits = value.is_array() && std::all_of(value.begin(), value.end(),
+                                                      [](const auto& v) { return v.is_string(); });
+    if (!fits) return UsageError("{} must be a list of texts", Quote(name));
+    out = value.get<std::vector<std::string>>();
+    return {};
+  };
+  if (name == "ops") return texts(a.ops);
+  if (name == "max_params") return number(a.max_params);
+  if (name == "max_bytes") return number(a.max_bytes);
+  if (name == "macs_below") return number(a.macs_below);
+  if (name == "dtype") return texts(a.dtypes);
+  if (name == "input") return texts(a.inputs);
+  if (name != "static_shapes")
+    return UsageError(
+        "unknown assertion {}; the assertions are ops, max_params, max_bytes, macs_below, "
+        "static_shapes, dtype and input",
+        Quote(name));
+  if (!value.is_boolean()) return UsageError("{} must be true or false", Quote(name));
+  a.static_shapes = value.get<bool>();
   return {};
 }
 
@@ -89,6 +120,20 @@ Status SetMember(const std::string& key, const nlohmann::json& value, FileOption
   return {};
 }
 
+// Replaces what `other` sets.
+void Override(const Assertions& other, Assertions& own) {
+  const auto replace = [](auto& member, const auto& value, bool is_set) {
+    if (is_set) member = value;
+  };
+  replace(own.ops, other.ops, !other.ops.empty());
+  replace(own.max_params, other.max_params, other.max_params.has_value());
+  replace(own.max_bytes, other.max_bytes, other.max_bytes.has_value());
+  replace(own.macs_below, other.macs_below, other.macs_below.has_value());
+  replace(own.static_shapes, other.static_shapes, other.static_shapes);
+  replace(own.dtypes, other.dtypes, !other.dtypes.empty());
+  replace(own.inputs, other.inputs, !other.inputs.empty());
+}
+
 bool Matches(const std::vector<std::string>& patterns, const fs::path& model,
              const fs::path& folder) {
   const std::string relative = model.lexically_relative(folder).generic_string();
@@ -107,39 +152,21 @@ std::optional<Severity> ParseFailOn(std::string_view name) {
   return std::nullopt;
 }
 
-Result<RuleIds> ExpandRuleIds(const std::vector<std::string>& patterns) {
-  const std::vector<RuleInfo> rules = AllRules();
-  RuleIds ids;
-  for (std::string pattern : patterns) {
-    for (char& c : pattern) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-    bool found = false;
-    for (const RuleInfo& rule : rules) {
-      const std::string id(rule.id);
-      if (fnmatch(pattern.c_str(), id.c_str(), 0) != 0) continue;
-      ids.insert(id);
-      found = true;
-    }
-    if (!found)
-      return UsageError("unknown rule {}; nnvalidate --list-rules --enable \"*\" lists all rules",
-                        Quote(pattern));
-  }
-  return ids;
-}
-
 Configs::Configs(CommandLineOptions command_line) : own_(std::move(command_line)) {}
 
 // The command line overrides the configuration for the rules that it names.
 FileOptions Configs::WithCommandLine(FileOptions options) const {
   ValidateOptions& rules = options.rules;
-  rules.profile = own_.profile.value_or(rules.profile);
-  for (const std::string& id : own_.enable) rules.disable.erase(id);
-  for (const std::string& id : own_.disable) rules.enable.erase(id);
-  rules.enable.insert(own_.enable.begin(), own_.enable.end());
-  rules.disable.insert(own_.disable.begin(), own_.disable.end());
+  const ValidateOptions& own = own_.rules;
+  if (own_.has_profile) rules.profile = own.profile;
+  for (const std::string& id : own.enable) rules.disable.erase(id);
+  for (const std::string& id : own.disable) rules.enable.erase(id);
+  rules.enable.insert(own.enable.begin(), own.enable.end());
+  rules.disable.insert(own.disable.begin(), own.disable.end());
   if (own_.fail_on) options.fail_on = own_.fail_on;
   if (own_.max_per_rule) options.max_per_rule = own_.max_per_rule;
   if (!own_.targets.empty()) options.targets = own_.targets;
-  options.assertions.Override(own_.assertions);
+  Override(own_.assertions, options.assertions);
   return options;
 }
 

@@ -5,18 +5,12 @@
 #include <string>
 #include <vector>
 
-#include "apps/nnvalidate/assertions.h"
-#include "apps/nnvalidate/targets.h"
 #include "base/status.h"
+#include "validators/assertions.h"
 #include "validators/runner.h"
+#include "validators/targets.h"
 
 namespace nn::app {
-
-using RuleIds = std::set<std::string, std::less<>>;
-
-// The ids of the rules that ids and patterns ("ONNX-LINT-*") match, in any case of letters. kUsage
-// for a text that matches none.
-Result<RuleIds> ExpandRuleIds(const std::vector<std::string>& patterns);
 
 // How a model is checked.
 struct FileOptions {
@@ -32,9 +26,8 @@ struct FileOptions {
 // The options of the command line. Lists that are not empty replace those of the configuration,
 // except for `enable`, `disable` and `exclude`, which are added.
 struct CommandLineOptions {
-  std::optional<Profile> profile;
-  RuleIds enable;
-  RuleIds disable;
+  ValidateOptions rules;
+  bool has_profile = false;
   std::optional<Severity> fail_on;
   std::optional<size_t> max_per_rule;
   Assertions assertions;

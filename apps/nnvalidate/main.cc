@@ -7,20 +7,22 @@
 #include <mutex>
 
 #include "apps/common/command_line.h"
-#include "apps/common/model/model_list.h"
+#include "apps/common/described_options.h"
 #include "apps/common/progress.h"
-#include "apps/nnvalidate/assertions.h"
 #include "apps/nnvalidate/attestation.h"
 #include "apps/nnvalidate/baseline.h"
 #include "apps/nnvalidate/config.h"
 #include "apps/nnvalidate/outputs.h"
 #include "apps/nnvalidate/rules_text.h"
-#include "apps/nnvalidate/targets.h"
 #include "base/file/file.h"
 #include "base/thread_pool.h"
 #include "formats/format.h"
+#include "formats/model_list.h"
+#include "validators/assertions.h"
 #include "validators/report.h"
 #include "validators/runner.h"
+#include "validators/targets.h"
+#include "validators/validate_options.h"
 
 namespace nn::app {
 namespace {
@@ -32,16 +34,14 @@ struct ValidateArguments {
   std::vector<std::string> reports;
   std::string fail_on;  // "": from the configuration, or error
   std::optional<size_t> max_per_rule;
-  std::string profile;  // "": from the configuration, or spec
-  std::vector<std::string> enable;
-  std::vector<std::string> disable;
+  OptionValues rules;  // of ValidateOptionTable()
   std::vector<std::string> exclude;
   std::string config;
   bool no_config = false;
   std::string baseline;
   std::string write_baseline;
   std::vector<std::string> targets;
-  Assertions assertions;
+  OptionValues assertions;  // of AssertionTable()
   std::string attestation;  // a file; "": none
   size_t jobs = 0;
   bool list_rules = false;
@@ -50,18 +50,7 @@ struct ValidateArguments {
 
 void AddRuleOptions(CommandLine& command, ValidateArguments& a) {
   CLI::App& app = command.options();
-  app.add_option("--profile", a.profile,
-                 "Rules to apply: spec (the default), the published documents; vendor, only what "
-                 "the format owner's own tools reject; strict, spec and lint rules; safety, spec "
-                 "and the draft requirements of SONNX, the safety-related profile of ONNX")
-      ->check(
-          CLI::IsMember(std::vector<std::string>(ProfileNames().begin(), ProfileNames().end())));
-  const auto rules = [&](const char* name, std::vector<std::string>& ids, const char* what) {
-    app.add_option(name, ids, what)->delimiter(',')->allow_extra_args(false)->type_name("ID,ID");
-  };
-  rules("--enable", a.enable,
-        "Apply these rules, regardless of the profile; patterns such as \"ONNX-LINT-*\" match ids");
-  rules("--disable", a.disable, "Do not apply these rules");
+  AddDescribedOptions(app, ValidateOptionTable(), a.rules);
   auto* config = app.add_option("--config", a.config,
                                 "Use this configuration for all models, instead of the nearest "
                                 ".nnvalidate.json of each")
@@ -112,7 +101,10 @@ void AddOptions(CommandLine& command, ValidateArguments& a) {
                    "Report what prevents conversion to onnx[:OPSET], tflite, coreml[:VERSION] or "
                    "nnapi-1.0; repeatable")
       ->type_name("FORMAT");
-  AddAssertionOptions(command, a.assertions);
+  AddDescribedOptions(
+      *app.add_option_group("Assertions",
+                            "Requirements beyond the formats' rules; a violation is an error"),
+      AssertionTable(), a.assertions);
   app.add_option("--attestation", a.attestation,
                  "Also check that MODEL is what this in-toto statement attests, such as one of "
                  "\"nnconvert --attest\"; signatures of an envelope are not checked")
@@ -205,14 +197,13 @@ Result<int> PrintRules(const ValidateArguments& a, const Configs& configs) {
 }
 
 Result<CommandLineOptions> OptionsOf(const ValidateArguments& a) {
-  NN_RETURN_IF_ERROR(CheckUsage(a.assertions));
   CommandLineOptions out;
-  out.profile = ParseProfile(a.profile);
-  NN_ASSIGN(out.enable, ExpandRuleIds(a.enable));
-  NN_ASSIGN(out.disable, ExpandRuleIds(a.disable));
+  NN_RETURN_IF_ERROR(SetOptions(AssertionTable(), a.assertions, kOnCommandLine, &out.assertions));
+  NN_RETURN_IF_ERROR(CheckUsage(out.assertions));
+  NN_RETURN_IF_ERROR(SetOptions(ValidateOptionTable(), a.rules, kOnCommandLine, &out.rules));
+  out.has_profile = a.rules.contains("profile");
   out.fail_on = ParseFailOn(a.fail_on);
   out.max_per_rule = a.max_per_rule;
-  out.assertions = a.assertions;
   for (const std::string& text : a.targets) {
     NN_ASSIGN(TargetVersion target, ParseTarget(text));
     out.targets.push_back(std::move(target));
@@ -328,5 +319,8 @@ int main(int argc, char** argv) {
                                "Checks neural-network model files against their formats' rules.");
   nn::app::ValidateArguments arguments;
   nn::app::AddOptions(command, arguments);
-  return command.Run(argc, argv, [&] { return nn::app::Run(arguments, command); });
+  return command.Run(argc, argv, [&]() -> nn::Result<int> {
+    NN_RETURN_IF_ERROR(command.TakeOptions());
+    return nn::app::Run(arguments, command);
+  });
 }

@@ -6,14 +6,14 @@
 #include <cctype>
 #include <sstream>
 
-#include "apps/common/table.h"
-#include "apps/nnvalidate/assertions.h"
 #include "apps/nnvalidate/attestation.h"
-#include "apps/nnvalidate/targets.h"
 #include "base/json/json.h"
+#include "base/text/table.h"
 #include "base/text/text.h"
+#include "validators/assertions.h"
 #include "validators/rule.h"
 #include "validators/runner.h"
+#include "validators/targets.h"
 
 namespace nn::app {
 namespace {

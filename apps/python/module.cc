@@ -7,6 +7,8 @@
 #include <pybind11/stl.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <string>
@@ -56,6 +58,44 @@ template <typename F>
 int CallUnlocked(F&& f) {
   const py::gil_scoped_release unlocked;
   return Call(std::forward<F>(f));
+}
+
+// A function that is told of progress, and what it threw.
+struct Callback {
+  py::object function;
+  std::exception_ptr thrown;
+};
+
+// Options, and what they refer to.
+struct Options {
+  OptionsHandle handle;
+  std::unique_ptr<Callback> progress;
+
+  nnsuite_options* get() const { return handle.get(); }
+
+  // CallUnlocked() of a function that takes the options. Throws what the callback threw, which
+  // ended the call.
+  template <typename F>
+  int Call(F&& f) const {
+    try {
+      return CallUnlocked(std::forward<F>(f));
+    } catch (const Failure&) {
+      if (progress != nullptr && progress->thrown) std::rethrow_exception(progress->thrown);
+      throw;
+    }
+  }
+};
+
+// Calls a Python function, whose result False, or exception, ends the call. On any thread.
+int ReportProgress(void* context, const char* activity, uint64_t done, uint64_t total) {
+  const py::gil_scoped_acquire locked;
+  auto& callback = *static_cast<Callback*>(context);
+  try {
+    return callback.function(activity, done, total).is(py::bool_(false)) ? 1 : 0;
+  } catch (py::error_already_set&) {
+    callback.thrown = std::current_exception();
+    return 1;
+  }
 }
 
 // A text that the library allocated.
@@ -130,7 +170,9 @@ void AddSets(nnsuite_options* options, const py::handle& value,
   }
 }
 
-void SetOption(nnsuite_options* options, std::string name, const py::handle& value) {
+void SetOption(Options& all, std::string name, const py::handle& value) {
+  nnsuite_options* const options = all.get();
+  if (name == "for_") name.pop_back();  // a word of Python
   std::replace(name.begin(), name.end(), '_', '-');
   const auto set = [&](auto setter, auto v) {
     Call([&](nnsuite_error** error) { return setter(options, name.c_str(), v, error); });
@@ -148,6 +190,12 @@ void SetOption(nnsuite_options* options, std::string name, const py::handle& val
         return nnsuite_options_set_fixed_input(options, input.c_str(), contents->handle.get(),
                                                error);
       });
+  } else if (name == "progress") {
+    all.progress = std::make_unique<Callback>();
+    all.progress->function = py::reinterpret_borrow<py::object>(value);
+    Call([&](nnsuite_error** error) {
+      return nnsuite_options_set_progress(options, ReportProgress, all.progress.get(), error);
+    });
   } else if (py::isinstance<py::str>(value)) {
     set(nnsuite_options_set_text, value.cast<std::string>().c_str());
   } else if (py::isinstance<py::float_>(value)) {
@@ -161,12 +209,12 @@ void SetOption(nnsuite_options* options, std::string name, const py::handle& val
 }
 
 // Names are keyword arguments; None stands for the default.
-OptionsHandle OptionsOf(const py::dict& values) {
+Options OptionsOf(const py::dict& values) {
   nnsuite_options* created = nullptr;
   Call([&](nnsuite_error** error) { return nnsuite_options_create(&created, error); });
-  OptionsHandle options(created);
+  Options options{OptionsHandle(created), nullptr};
   for (const auto& [name, value] : values)
-    if (!value.is_none()) SetOption(options.get(), name.cast<std::string>(), value);
+    if (!value.is_none()) SetOption(options, name.cast<std::string>(), value);
   return options;
 }
 
@@ -262,7 +310,8 @@ struct Program {
   }
 
   std::vector<Tensor> Run(const std::optional<std::vector<std::string>>& names,
-                          const std::vector<const Tensor*>& inputs) const {
+                          const std::vector<const Tensor*>& inputs, const py::dict& values) const {
+    const Options options = OptionsOf(values);
     std::vector<const char*> texts;
     if (names)
       for (const std::string& n : *names) texts.push_back(n.c_str());
@@ -271,9 +320,9 @@ struct Program {
     std::vector<const nnsuite_tensor*> in;
     for (const Tensor* t : inputs) in.push_back(t->handle.get());
     std::vector<nnsuite_tensor*> out(nnsuite_program_output_count(handle.get()));
-    CallUnlocked([&](nnsuite_error** error) {
-      return nnsuite_run(handle.get(), names ? texts.data() : nullptr, in.data(), in.size(),
-                         out.data(), out.size(), error);
+    options.Call([&](nnsuite_error** error) {
+      return nnsuite_run_with(handle.get(), names ? texts.data() : nullptr, in.data(), in.size(),
+                              options.get(), out.data(), out.size(), error);
     });
     return Take(out);
   }
@@ -291,7 +340,7 @@ struct Model {
   ModelHandle handle;
 
   static Model Open(const std::string& path, const py::dict& values) {
-    const OptionsHandle options = OptionsOf(values);
+    const Options options = OptionsOf(values);
     nnsuite_model* model = nullptr;
     CallUnlocked([&](nnsuite_error** error) {
       return nnsuite_open(path.c_str(), options.get(), &model, error);
@@ -300,7 +349,7 @@ struct Model {
   }
 
   static Model FromBytes(const py::bytes& bytes, const std::string& path, const py::dict& values) {
-    const OptionsHandle options = OptionsOf(values);
+    const Options options = OptionsOf(values);
     char* data = nullptr;
     py::ssize_t size = 0;
     if (PyBytes_AsStringAndSize(bytes.ptr(), &data, &size) != 0) throw py::error_already_set();
@@ -319,9 +368,9 @@ struct Model {
   // The report of a function that takes options, and its code.
   template <typename F>
   std::pair<int, py::object> Report(const py::dict& values, F&& function) const {
-    const OptionsHandle options = OptionsOf(values);
+    const Options options = OptionsOf(values);
     Text text;
-    const int code = CallUnlocked([&](nnsuite_error** error) {
+    const int code = options.Call([&](nnsuite_error** error) {
       return function(handle.get(), options.get(), text.out(), error);
     });
     return {code, text.str()};
@@ -348,11 +397,24 @@ struct Model {
       return nnsuite_convert(model, path.c_str(), options, text, error);
     });
   }
-  std::pair<int, py::object> Diff(const Model& other) const {
-    return Report({}, [&](const nnsuite_model* model, const nnsuite_options*, char** text,
-                          nnsuite_error** error) {
-      return nnsuite_diff(model, other.handle.get(), text, error);
+  std::pair<int, py::object> Diff(const Model& other, const py::dict& values) const {
+    return Report(values, [&](const nnsuite_model* model, const nnsuite_options* options,
+                              char** text, nnsuite_error** error) {
+      return nnsuite_diff_with(model, other.handle.get(), options, text, error);
     });
+  }
+  std::pair<int, py::object> DrawDiff(const Model& other, const py::dict& values) const {
+    return Report(values, [&](const nnsuite_model* model, const nnsuite_options* options,
+                              char** text, nnsuite_error** error) {
+      return nnsuite_draw_diff(model, other.handle.get(), options, text, error);
+    });
+  }
+  py::object BillOfMaterials() const {
+    return Report(
+               {},
+               [](const nnsuite_model* model, const nnsuite_options*, char** text,
+                  nnsuite_error** error) { return nnsuite_bill_of_materials(model, text, error); })
+        .second;
   }
   void Write(const std::string& path, const py::dict& values) const {
     Report(values, [&](const nnsuite_model* model, const nnsuite_options* options, char**,
@@ -378,7 +440,7 @@ struct Model {
     return {TensorHandle(tensor)};
   }
   Program Compile(const py::dict& values) const {
-    const OptionsHandle options = OptionsOf(values);
+    const Options options = OptionsOf(values);
     nnsuite_program* program = nullptr;
     CallUnlocked([&](nnsuite_error** error) {
       return nnsuite_compile(handle.get(), options.get(), &program, error);
@@ -386,6 +448,17 @@ struct Model {
     return {ProgramHandle(program)};
   }
 };
+
+std::pair<int, py::object> ConvertFolder(const std::string& path, const std::string& output,
+                                         const py::dict& values) {
+  const Options options = OptionsOf(values);
+  Text json;
+  const int code = options.Call([&](nnsuite_error** error) {
+    return nnsuite_convert_folder(path.c_str(), output.empty() ? nullptr : output.c_str(),
+                                  options.get(), json.out(), error);
+  });
+  return {code, json.str()};
+}
 
 void TranslateFailure(std::exception_ptr thrown) {
   try {
@@ -403,6 +476,15 @@ PYBIND11_MODULE(_core, m) {
   m.doc() = "The C interface of nnsuite; use the package nnsuite.";
   py::register_exception_translator(TranslateFailure);
   m.def("version", [] { return nnsuite_version(); });
+  m.def("simd_targets", [] {
+    Text text;
+    Call([&](nnsuite_error** error) { return nnsuite_simd_targets(text.out(), error); });
+    return text.str();
+  });
+  m.def("use_simd_target", [](const std::string& name) {
+    Call([&](nnsuite_error** error) { return nnsuite_use_simd_target(name.c_str(), error); });
+  });
+  m.def("convert_folder", ConvertFolder, py::arg("path"), py::arg("output"), py::arg("options"));
 
   py::class_<Tensor>(m, "Tensor")
       .def_static("from_array", TensorOfArray, py::arg("array"), py::arg("dtype"), py::arg("shape"))
@@ -418,7 +500,7 @@ PYBIND11_MODULE(_core, m) {
 
   py::class_<Program>(m, "Program")
       .def("describe", &Program::Describe)
-      .def("run", &Program::Run, py::arg("names"), py::arg("inputs"))
+      .def("run", &Program::Run, py::arg("names"), py::arg("inputs"), py::arg("options"))
       .def("seeded_inputs", &Program::SeededInputs, py::arg("seed"));
 
   py::class_<Model>(m, "Model")
@@ -434,7 +516,9 @@ PYBIND11_MODULE(_core, m) {
       .def("dump", &Model::Dump, py::arg("options"))
       .def("draw", &Model::Draw, py::arg("form"), py::arg("options"))
       .def("convert", &Model::Convert, py::arg("path"), py::arg("options"))
-      .def("diff", &Model::Diff, py::arg("other"))
+      .def("diff", &Model::Diff, py::arg("other"), py::arg("options"))
+      .def("draw_diff", &Model::DrawDiff, py::arg("other"), py::arg("options"))
+      .def("bill_of_materials", &Model::BillOfMaterials)
       .def("write", &Model::Write, py::arg("path"), py::arg("options"))
       .def("edit", &Model::Edit, py::arg("options"))
       .def("constant", &Model::Constant, py::arg("index"))

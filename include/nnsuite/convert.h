@@ -19,6 +19,7 @@
 #include "nnsuite/dtype.h"
 #include "nnsuite/error.h"
 #include "nnsuite/options.h"
+#include "nnsuite/progress.h"
 #include "nnsuite/tensor.h"
 #include "nnsuite/unsupported_node.h"
 
@@ -146,35 +147,35 @@ struct ConvertOptions {
   bool dry_run = false;  // exports the model, but writes, validates and runs nothing
   bool verify = true;    // whether to run both models
   VerifyOptions verification = {};
+  // Told of "runs" and "bytes". If it ends the conversion, existing files are unchanged.
+  ProgressCallback progress = nullptr;
 };
 
-// An input or output whose axes are permuted in the written model, possibly without some axes of
-// size 1: its axis k is axis axes[k] of the source. If a scalar of the source became a vector of
-// one element, axes[0] is -1.
-struct MovedPort {
-  std::string kind;  // "input" or "output"
-  std::string name;
-  std::string from;  // types
-  std::string to;
-  std::vector<int> axes;
-};
+enum class PortSide : uint8_t { kInput, kOutput };
 
-// A quantized input or output whose integers are those of the source plus `offset` in the written
-// model. The zero point is shifted as well, so the real numbers are the same.
-struct ShiftedPort {
-  std::string kind;  // "input" or "output"
+// "input", "output".
+std::string_view PortSideName(PortSide side);
+
+// An input or output whose type in the written model is not that of the source.
+struct PortChange {
+  enum class Kind : uint8_t {
+    // Float32 instead of quantized (ConvertOptions::dequantize).
+    kDequantized,
+    // Its axes are permuted, possibly without some axes of size 1: axis k is axis axes[k] of the
+    // source. If a scalar of the source became a vector of one element, axes[0] is -1.
+    kMoved,
+    // The integers of a quantized port are those of the source plus `offset`. The zero point is
+    // shifted as well, so the real numbers are the same.
+    kShifted,
+  };
+
+  Kind kind = Kind::kDequantized;
+  PortSide side = PortSide::kInput;
   std::string name;
   std::string from;  // types: "i8[1, 10]{scale=0.5, zp=0}"
   std::string to;
+  std::vector<int> axes = {};
   int64_t offset = 0;
-};
-
-// A quantized input or output that is float32 in the written model (ConvertOptions::dequantize).
-struct DequantizedPort {
-  std::string kind;  // "input" or "output"
-  std::string name;
-  std::string from;  // types: "u8[1, 10]{scale=0.5, zp=128}"
-  std::string to;
 };
 
 // One output, over all runs of the verification.
@@ -207,9 +208,7 @@ struct Conversion {
   std::vector<std::string> edits;  // what ConvertOptions::edits changed, a text each
   // Of the edits. If it did not pass, nothing is written.
   std::optional<Verification> edit_verification;
-  std::vector<DequantizedPort> dequantized_ports;
-  std::vector<MovedPort> moved_ports;
-  std::vector<ShiftedPort> shifted_ports;
+  std::vector<PortChange> port_changes;      // by kind, inputs first
   std::optional<Verification> verification;  // nullopt: not verified
   // The files in place; nullopt if there are unsupported nodes, the verification did not pass, or
   // ConvertOptions::dry_run is set.
@@ -240,7 +239,7 @@ Result<Conversion> ConvertModel(const Model& model, const std::string& output,
 class Graph;
 
 // The same for a graph, which is not changed. ConvertOptions::limits does not apply.
-Result<Conversion> WriteGraph(const Graph& graph, const std::string& output,
-                              const ConvertOptions& options = {});
+Result<Conversion> ConvertGraph(const Graph& graph, const std::string& output,
+                                const ConvertOptions& options = {});
 
 }  // namespace nnsuite

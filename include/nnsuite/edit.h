@@ -37,6 +37,9 @@ struct EditOptions {
   // Informational contents to remove: "docs", "names" (of operators, and of values that are not
   // inputs or outputs) and "metadata", separated by commas, or "all".
   std::string strip = {};
+  // A file with an RFC 6902 patch of the dump form of the model, which is applied first. What it
+  // changes is not verified.
+  std::string patch = {};
 };
 
 struct EditedModel {
@@ -55,10 +58,11 @@ struct EditedModel {
 };
 
 // The edited model, which its format's rules accept if they accept the source. nullopt for
-// `verification`: both models are not run. Errors: kUsage for patterns that match nothing, parts
-// that compute nothing, names that are taken, and an option that alone would change nothing;
-// kUnsupported, with the reason, for what the format has no place for.
+// `verification`: both models are not run. `progress` is told of "runs". Errors: kUsage for
+// patterns that match nothing, parts that compute nothing, names that are taken, and an option that
+// alone would change nothing; kUnsupported, with the reason, for what the format has no place for.
 Result<EditedModel> EditModel(const Model& model, const EditOptions& options,
-                              const std::optional<VerifyOptions>& verification = VerifyOptions());
+                              const std::optional<VerifyOptions>& verification = VerifyOptions(),
+                              const ProgressCallback& progress = nullptr);
 
 }  // namespace nnsuite

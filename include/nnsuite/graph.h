@@ -175,9 +175,9 @@ class Graph {
   // Computes what depends on constants only, and removes what no output depends on. All handles
   // become invalid, except for those of inputs. Results of a run keep their bits.
   Status Simplify();
-  // Checks that every value is defined before its use, that ports have unique names, and infers all
-  // types again. kModel, or kInternal if handles of another graph were used.
-  Status Verify();
+  // Checks that every value is defined before its use, that ports have unique names, and that the
+  // type of each value can be inferred. kModel, or kInternal if handles of another graph were used.
+  Status Verify() const;
 
  private:
   friend struct nn::api::Access;

@@ -70,15 +70,19 @@ struct Difference {
 
 // Compares two models of the same or different formats, operators with their counterparts, weights
 // element by element. Names of operators are ignored. Empty: no difference. Errors: those of
-// Model::Import and of reading tensors.
-Result<std::vector<Difference>> DiffModels(const Model& a, const Model& b);
+// Model::Import and of reading tensors. The shapes are for both models.
+Result<std::vector<Difference>> DiffModels(const Model& a, const Model& b,
+                                           const InputShapes& shapes = {});
 
 // The same as nninspect --diff --format json prints it (schemas/nninspect-diff.schema.json).
 struct DiffReport {
   std::string json;
   bool equal = false;
 };
-Result<DiffReport> ReportDifferences(const Model& a, const Model& b);
+Result<DiffReport> ReportDifferences(const Model& a, const Model& b,
+                                     const InputShapes& shapes = {});
+// The same as a page for a browser, as nninspect --diff --format html writes it.
+Result<std::string> DrawDifferences(const Model& a, const Model& b, const InputShapes& shapes = {});
 
 // Parts of a report beside the summary.
 struct ReportParts {
@@ -105,5 +109,20 @@ Result<std::string> Report(const Model& model, const ReportParts& parts = {},
 // have equal pictures. Errors: those of Model::Tensors.
 Result<std::string> DrawSvg(const Model& model, bool expand = false);
 Result<std::string> DrawDot(const Model& model, bool expand = false);
+
+// Files with JSON reports about a model, which a page shows; "": none.
+struct PageReports {
+  std::string findings = {};  // of nnvalidate
+  std::string times = {};     // of nnrun --bench --profile
+  std::string errors = {};    // of nnrun --against: differences from another model
+};
+
+// A page for a browser, which loads nothing from the network: the operators, their attributes and
+// types, and the constants. The same errors, and those of reading the reports.
+Result<std::string> DrawHtml(const Model& model, const PageReports& reports = {});
+
+// The bill of materials of a model as a CycloneDX document, as nninspect --format cyclonedx prints
+// it. kUsage for a model that was not read from a file, whose digest is unknown.
+Result<std::string> BillOfMaterials(const Model& model);
 
 }  // namespace nnsuite

@@ -7,10 +7,10 @@
 //     nnsuite_error_free(error);
 //   }
 //
-// Codes. Functions that can fail return one of enum nnsuite_code, which are the exit codes of the
-// programs. Errors go to `*error` unless `error` is NULL. NNSUITE_CHECK_FAILED and
-// NNSUITE_UNSUPPORTED may also be the result of a report; `*error` is NULL then, and the report
-// says why. Results are set to NULL, or 0, if there is an error.
+// Codes. Functions that can fail return one of enum nnsuite_code: the exit codes of the programs,
+// and NNSUITE_INTERNAL, for which a program exits with 2. Errors go to `*error` unless `error` is
+// NULL. NNSUITE_CHECK_FAILED and NNSUITE_UNSUPPORTED may also be the result of a report; `*error`
+// is NULL then, and the report says why. Results are set to NULL, or 0, if there is an error.
 //
 // Ownership. Everything that a function returns through a pointer to a pointer belongs to the
 // caller, who frees it with the function named after its type; NULL may be freed. Handles keep what
@@ -43,7 +43,8 @@ enum nnsuite_code {
   NNSUITE_CHECK_FAILED = 1,  // findings, models that differ, or an invalid model
   NNSUITE_USAGE = 2,         // arguments, files, or bytes that are not a model
   NNSUITE_UNSUPPORTED = 3,   // the model uses an unsupported feature, which the message names
-  NNSUITE_LIMIT = 4          // a resource limit was exceeded
+  NNSUITE_LIMIT = 4,         // a resource limit was exceeded
+  NNSUITE_INTERNAL = 5       // a broken invariant of the library, which is a bug of it
 };
 
 typedef struct nnsuite_error nnsuite_error;
@@ -54,6 +55,12 @@ typedef struct nnsuite_tensor nnsuite_tensor;
 
 // Called once, with its context, when borrowed memory is not needed any more; on any thread.
 typedef void (*nnsuite_release)(void* context);
+
+// Told, on the calling thread, that `done` of `total` are done of an activity: "runs" of a
+// verification, "bytes" of a written model, "models" of a folder, "steps" of a run. A result other
+// than 0 ends the function that calls it, with the code NNSUITE_LIMIT; existing files are unchanged
+// then.
+typedef int (*nnsuite_progress)(void* context, const char* activity, uint64_t done, uint64_t total);
 
 // The version of the library that the program runs with: "0.1.0".
 const char* nnsuite_version(void);
@@ -97,6 +104,10 @@ int nnsuite_options_add_verify_inputs(nnsuite_options* options, const nnsuite_te
 // Makes an input a constant with these contents, in a conversion. Keeps the tensor.
 int nnsuite_options_set_fixed_input(nnsuite_options* options, const char* input,
                                     const nnsuite_tensor* contents, nnsuite_error** error);
+// Reports the progress of a conversion, an edit or a run, which the callback may end. NULL: no
+// reports.
+int nnsuite_options_set_progress(nnsuite_options* options, nnsuite_progress progress, void* context,
+                                 nnsuite_error** error);
 
 // ---- Models
 
@@ -120,26 +131,43 @@ const char* nnsuite_model_path(const nnsuite_model* model);
 
 // What nninspect --format json prints (schemas/nninspect.schema.json).
 //
-// Texts: op, node. Flags: nodes, tensors, stats, histogram, values, tree, cost, hash. Integers:
-// batch. Shapes.
+// Texts: op, node. Repeatable texts: input-shape, length. Flags: nodes, tensors, stats, histogram,
+// values, tree, cost, hash. Integers: batch. Shapes.
 int nnsuite_inspect(const nnsuite_model* model, const nnsuite_options* options, char** json,
                     nnsuite_error** error);
 // What nninspect --diff --format json prints (schemas/nninspect-diff.schema.json).
 // NNSUITE_CHECK_FAILED, with the report, if the models differ.
 int nnsuite_diff(const nnsuite_model* a, const nnsuite_model* b, char** json,
                  nnsuite_error** error);
-// A picture; `form` is "svg", or "dot" for Graphviz.
+// The same with shapes of the inputs of both models.
 //
-// Flags: expand.
+// Repeatable texts: input-shape, length. Integers: batch. Shapes.
+int nnsuite_diff_with(const nnsuite_model* a, const nnsuite_model* b,
+                      const nnsuite_options* options, char** json, nnsuite_error** error);
+// The same as a page for a browser, which nninspect --diff --format html writes.
+//
+// Repeatable texts: input-shape, length. Integers: batch. Shapes.
+int nnsuite_draw_diff(const nnsuite_model* a, const nnsuite_model* b,
+                      const nnsuite_options* options, char** html, nnsuite_error** error);
+// A picture; `form` is "svg", or "dot" for Graphviz; or "html", a page for a browser, with what is
+// in reports of nnvalidate and nnrun, of which findings, times and errors are the files.
+//
+// Texts: findings, times, errors. Flags: expand.
 int nnsuite_draw(const nnsuite_model* model, const char* form, const nnsuite_options* options,
                  char** text, nnsuite_error** error);
 
+// The bill of materials as a CycloneDX document, which nninspect --format cyclonedx prints.
+int nnsuite_bill_of_materials(const nnsuite_model* model, char** json, nnsuite_error** error);
+
 // What nnvalidate --format json prints (schemas/nnvalidate-report.schema.json): rule, severity,
 // message, location and hint of each finding. NNSUITE_CHECK_FAILED, with the report, for findings
-// of severity error, or that of the option fail-on. The options enable and disable take rule ids.
+// of severity error, or that of the option fail-on. The options enable and disable take rule ids,
+// and patterns such as "ONNX-LINT-*".
 //
-// Texts: profile ("spec", "vendor", "strict", "safety"), fail-on ("note", "warning", "error").
-// Repeatable texts: enable, disable. Flags: fingerprints.
+// Texts: fail-on ("note", "warning", "error"), profile ("spec", "vendor", "strict", "safety").
+// Repeatable texts: for, enable, disable, assert-ops, assert-dtype, assert-input. Flags:
+// fingerprints, assert-static-shapes. Integers: max-per-rule, assert-max-params, assert-max-bytes,
+// assert-macs-below.
 int nnsuite_validate(const nnsuite_model* model, const nnsuite_options* options, char** json,
                      nnsuite_error** error);
 
@@ -167,16 +195,34 @@ int nnsuite_write(const nnsuite_model* model, const char* path, const nnsuite_op
 // bias-correction, equalize, integer-interface, embed-data, infer-shapes, dry-run, no-verify.
 // Integers: batch, opset, unroll, calibrate-seeded, external-threshold, seed, verify-runs, threads,
 // max-memory, max-work, max-steps. Reals: atol, rtol. Shapes, samples, inputs of the verification,
-// fixed inputs.
+// fixed inputs, progress.
 int nnsuite_convert(const nnsuite_model* model, const char* path, const nnsuite_options* options,
                     char** json, nnsuite_error** error);
+
+// Converts all models below the folder `path`, or all that the pattern `path` matches, to files
+// below the folder `output`, which may be NULL in a dry run, in the format of the option "to". A
+// model that fails does not stop the others. Models that have not changed since they were converted
+// with the same options are skipped, as by nnconvert, whose --format json prints the report. The
+// code is the worst of the models' codes in the order 2, 4, 1, 3, 0. The progress is that of
+// "models", and may be reported by other threads, by one at a time.
+//
+// Texts: to, set-batch, quantize, calibrate-method, compose-json, extract, strip. Repeatable texts:
+// input-shape, length, connect, keep-float32, verify-shape, cut-before, cut-after, remove-output,
+// add-output, rename, set-metadata. Flags: fold-batch-norm, fuse, simplify, allow-rounding, states,
+// rewrite, dequantize, float32, fp16, bf16, weights-only, half-interface, symmetric, per-tensor,
+// bias-correction, equalize, integer-interface, embed-data, infer-shapes, dry-run, no-verify,
+// force. Integers: batch, opset, unroll, calibrate-seeded, external-threshold, seed, verify-runs,
+// threads, max-memory, max-work, max-steps, jobs, max-file-bytes, max-piped-bytes,
+// max-unpacked-bytes, max-depth, max-items. Reals: atol, rtol. Shapes, progress.
+int nnsuite_convert_folder(const char* path, const char* output, const nnsuite_options* options,
+                           char** json, nnsuite_error** error);
 
 // Edits a model in its own format and verifies the edit as nnconvert does; `json` is `native_edits`
 // of its report. NNSUITE_CHECK_FAILED, with the report and without a model, if the outputs differ.
 //
-// Texts: extract, strip. Repeatable texts: cut-before, cut-after, remove-output, add-output,
-// rename, set-metadata, verify-shape. Flags: no-verify. Integers: seed, verify-runs, threads,
-// max-memory, max-work, max-steps. Reals: atol, rtol.
+// Texts: compose-json, extract, strip. Repeatable texts: cut-before, cut-after, remove-output,
+// add-output, rename, set-metadata, verify-shape. Flags: no-verify. Integers: seed, verify-runs,
+// threads, max-memory, max-work, max-steps. Reals: atol, rtol. Progress.
 int nnsuite_edit(const nnsuite_model* model, const nnsuite_options* options, nnsuite_model** edited,
                  char** json, nnsuite_error** error);
 
@@ -222,8 +268,8 @@ const char* nnsuite_tensor_text(const nnsuite_tensor* tensor, size_t index, size
 // Compiles a model, which any number of threads may run. Output bits depend neither on the
 // processor nor on the number of threads.
 //
-// Texts: backend ("simd", "reference"). Flags: no-fuse. Integers: threads, batch, max-memory,
-// max-work, max-steps. Shapes.
+// Texts: backend ("simd", "reference"). Repeatable texts: input-shape, length. Flags: no-fuse.
+// Integers: threads, max-memory, max-work, max-steps, batch. Shapes.
 int nnsuite_compile(const nnsuite_model* model, const nnsuite_options* options,
                     nnsuite_program** program, nnsuite_error** error);
 void nnsuite_program_free(nnsuite_program* program);
@@ -244,11 +290,24 @@ const char* nnsuite_program_output_name(const nnsuite_program* program, size_t i
 int nnsuite_run(const nnsuite_program* program, const char* const* names,
                 const nnsuite_tensor* const* inputs, size_t input_count, nnsuite_tensor** outputs,
                 size_t output_count, nnsuite_error** error);
+// The same with options.
+//
+// Progress.
+int nnsuite_run_with(const nnsuite_program* program, const char* const* names,
+                     const nnsuite_tensor* const* inputs, size_t input_count,
+                     const nnsuite_options* options, nnsuite_tensor** outputs, size_t output_count,
+                     nnsuite_error** error);
 
 // Contents for all inputs, the same as those of nnrun --seed; `inputs` has room for `count`
 // handles.
 int nnsuite_seeded_inputs(const nnsuite_program* program, uint64_t seed, nnsuite_tensor** inputs,
                           size_t count, nnsuite_error** error);
+
+// The SIMD targets that this processor supports, best first: a JSON array of names.
+int nnsuite_simd_targets(char** json, nnsuite_error** error);
+// Restricts all programs of the process to one of them; "" restores the choice by processor. No
+// program may run meanwhile.
+int nnsuite_use_simd_target(const char* name, nnsuite_error** error);
 
 #ifdef __cplusplus
 }  // extern "C"

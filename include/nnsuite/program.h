@@ -17,6 +17,7 @@
 #include "nnsuite/error.h"
 #include "nnsuite/graph.h"
 #include "nnsuite/options.h"
+#include "nnsuite/progress.h"
 #include "nnsuite/tensor.h"
 
 namespace nnsuite {
@@ -28,7 +29,7 @@ enum class Backend : uint8_t {
 
 struct ProgramOptions {
   Backend backend = Backend::kSimd;
-  size_t threads = 1;     // of a run, counting the caller
+  size_t threads = 1;     // of a run, counting the caller; 0: one per processor
   bool fuse = true;       // whether elementwise nodes may join the step that produces their input
   RunLimits limits = {};  // of each run
 };
@@ -65,7 +66,11 @@ class Program {
   // limits. On error there are no outputs.
   //
   // Runs that overlap have memory and threads of their own, which are kept for later runs.
-  Result<std::vector<Tensor>> Run(std::span<const Tensor> inputs) const;
+  //
+  // `progress` is told of "steps", and again with the same numbers while a step of operators with
+  // regions runs.
+  Result<std::vector<Tensor>> Run(std::span<const Tensor> inputs,
+                                  const ProgressCallback& progress = nullptr) const;
 
   // Contents for the inputs: the same as those of `nnrun --seed SEED`, in the ranges that the
   // operators of the graph accept (of indices, for example). Errors: kLimit.

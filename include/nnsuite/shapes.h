@@ -13,6 +13,10 @@ namespace nnsuite {
 struct InputShapes {
   std::map<std::string, std::vector<int64_t>> shapes = {};
   std::optional<int64_t> batch = std::nullopt;
+  // The elements of inputs that are sequences; nullopt: an optional input without a value.
+  std::map<std::string, std::optional<int64_t>> lengths = {};
+
+  bool empty() const { return shapes.empty() && !batch && lengths.empty(); }
 };
 
 }  // namespace nnsuite

@@ -4,6 +4,7 @@
 //     std::cout << f.location.element << ": " << f.message << " [" << f.rule << "]\n";
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -11,6 +12,8 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "nnsuite/error.h"
 
 namespace nnsuite {
 
@@ -67,13 +70,36 @@ struct ValidateOptions {
   bool fingerprints = false;  // set Finding::fingerprint, which takes a summary of the model
 };
 
-// All findings of the selected rules, rule by rule, in file order within each rule. Location::file
-// is empty. May be called concurrently, also for one model.
+// The findings of the selected rules, rule by rule (at most 1,000 of each, then their number), in
+// file order. Location::file is empty. May be called concurrently, also for one model.
 std::vector<Finding> Validate(const Model& model, const ValidateOptions& options = {});
 
+// The requirements of a project on its models beyond the rules of the formats.
+struct Assertions {
+  std::vector<std::string> ops = {};  // the allowed operators, by the format's names; none: all
+  std::optional<uint64_t> max_params = std::nullopt;  // elements of constants
+  std::optional<uint64_t> max_bytes = std::nullopt;   // of the files, external data included
+  std::optional<uint64_t> macs_below = std::nullopt;  // multiply-adds of a run
+  bool static_shapes = false;                         // inputs and outputs have static shapes
+  // The allowed types of inputs, outputs and constants: "f32"; none: all.
+  std::vector<std::string> dtypes = {};
+  std::vector<std::string> inputs = {};  // "NAME:f32[1, 3, 224, 224]"
+};
+
+// One finding for each violation; the rules are "ASSERT-OPS" and so on, as those of nnvalidate.
+// kUsage for unknown types.
+Result<std::vector<Finding>> CheckAssertions(const Model& model, const Assertions& assertions);
+
+// Why a conversion would fail: one finding for each unsupported operator. `target` is "onnx",
+// "onnx:OPSET", "tflite", "coreml", "coreml:VERSION" or "nnapi-1.0"; the rules are "FOR-ONNX" and
+// so on. kUsage for other targets.
+Result<std::vector<Finding>> CheckTarget(const Model& model, const std::string& target);
+
 // The findings about a model as nnvalidate --format json prints them
-// (schemas/nnvalidate-report.schema.json).
-std::string FindingsReport(const Model& model, std::vector<Finding> findings);
+// (schemas/nnvalidate-report.schema.json). With `max_per_rule`, so many of each rule, and the
+// number of the others.
+std::string FindingsReport(const Model& model, std::vector<Finding> findings,
+                           std::optional<size_t> max_per_rule = std::nullopt);
 
 // All selected rules, of every format, in the order in which they run. The texts of a RuleInfo live
 // as long as the program.

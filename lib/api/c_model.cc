@@ -1,4 +1,4 @@
-#include <array>
+#include <iterator>
 #include <span>
 #include <string>
 #include <string_view>
@@ -9,6 +9,7 @@
 #include "base/text/text.h"
 #include "nnsuite/convert.h"
 #include "nnsuite/edit.h"
+#include "nnsuite/folder.h"
 #include "nnsuite/inspect.h"
 #include "nnsuite/validate.h"
 
@@ -34,9 +35,19 @@ Result<nnsuite::Model> FromMemory(const void* bytes, size_t size, nnsuite_releas
 
 Result<int> ValidateInto(const nnsuite::Model& model, const ValidateCall& call, char** json) {
   std::vector<nnsuite::Finding> findings = nnsuite::Validate(model, call.options);
+  const auto add = [&](std::vector<nnsuite::Finding> more) {
+    findings.insert(findings.end(), std::move_iterator(more.begin()),
+                    std::move_iterator(more.end()));
+  };
+  for (const std::string& target : call.targets) {
+    NN_ASSIGN(std::vector<nnsuite::Finding> more, nnsuite::CheckTarget(model, target));
+    add(std::move(more));
+  }
+  NN_ASSIGN(std::vector<nnsuite::Finding> more, nnsuite::CheckAssertions(model, call.assertions));
+  add(std::move(more));
   bool failed = false;
   for (const nnsuite::Finding& f : findings) failed = failed || f.severity >= call.fail_on;
-  *json = CopyText(nnsuite::FindingsReport(model, std::move(findings)));
+  *json = CopyText(nnsuite::FindingsReport(model, std::move(findings), call.max_per_rule));
   return failed ? NNSUITE_CHECK_FAILED : NNSUITE_OK;
 }
 
@@ -44,7 +55,8 @@ Result<int> EditInto(const nnsuite::Model& model, const EditCall& call, nnsuite_
                      char** json) {
   NN_ASSIGN(nnsuite::EditedModel done,
             nnsuite::EditModel(model, call.edits,
-                               call.unverified ? std::nullopt : std::optional(call.verification)));
+                               call.unverified ? std::nullopt : std::optional(call.verification),
+                               call.progress));
   const bool failed = done.verification && !done.verification->passed;
   std::unique_ptr<nnsuite_model> out(failed ? nullptr : new nnsuite_model{std::move(done.model)});
   *json = CopyText(done.report);
@@ -121,12 +133,31 @@ int nnsuite_inspect(const nnsuite_model* model, const nnsuite_options* options, 
 
 int nnsuite_diff(const nnsuite_model* a, const nnsuite_model* b, char** json,
                  nnsuite_error** error) {
+  return nnsuite_diff_with(a, b, nullptr, json, error);
+}
+
+int nnsuite_diff_with(const nnsuite_model* a, const nnsuite_model* b,
+                      const nnsuite_options* options, char** json, nnsuite_error** error) {
   return Guard(error, [&]() -> nn::Result<int> {
     NN_RETURN_IF_ERROR(RequireModelAnd(a, json));
     NN_RETURN_IF_ERROR(RequireArgument(b, "b"));
-    NN_ASSIGN(const nnsuite::DiffReport report, nnsuite::ReportDifferences(a->model, b->model));
+    NN_ASSIGN(const nnsuite::InputShapes shapes, nn::api::call::Diff(options, "diff_with"));
+    NN_ASSIGN(const nnsuite::DiffReport report,
+              nnsuite::ReportDifferences(a->model, b->model, shapes));
     *json = CopyText(report.json);
     return report.equal ? NNSUITE_OK : NNSUITE_CHECK_FAILED;
+  });
+}
+
+int nnsuite_draw_diff(const nnsuite_model* a, const nnsuite_model* b,
+                      const nnsuite_options* options, char** html, nnsuite_error** error) {
+  return Guard(error, [&]() -> nn::Result<int> {
+    NN_RETURN_IF_ERROR(RequireModelAnd(a, html));
+    NN_RETURN_IF_ERROR(RequireArgument(b, "b"));
+    NN_ASSIGN(const nnsuite::InputShapes shapes, nn::api::call::Diff(options, "draw_diff"));
+    NN_ASSIGN(const std::string page, nnsuite::DrawDifferences(a->model, b->model, shapes));
+    *html = CopyText(page);
+    return NNSUITE_OK;
   });
 }
 
@@ -137,12 +168,22 @@ int nnsuite_draw(const nnsuite_model* model, const char* form, const nnsuite_opt
     NN_RETURN_IF_ERROR(RequireArgument(form, "form"));
     NN_ASSIGN(const nn::api::DrawCall call, nn::api::call::Draw(options));
     const std::string_view name = form;
-    if (name != "svg" && name != "dot")
-      return nn::UsageError("a picture has the form svg or dot, not {}", nn::Quote(name));
-    NN_ASSIGN(const std::string picture, name == "svg"
-                                             ? nnsuite::DrawSvg(model->model, call.expand)
-                                             : nnsuite::DrawDot(model->model, call.expand));
+    if (name != "svg" && name != "dot" && name != "html")
+      return nn::UsageError("a picture has the form svg, dot or html, not {}", nn::Quote(name));
+    NN_ASSIGN(const std::string picture,
+              name == "html"  ? nnsuite::DrawHtml(model->model, call.reports)
+              : name == "svg" ? nnsuite::DrawSvg(model->model, call.expand)
+                              : nnsuite::DrawDot(model->model, call.expand));
     *text = CopyText(picture);
+    return NNSUITE_OK;
+  });
+}
+
+int nnsuite_bill_of_materials(const nnsuite_model* model, char** json, nnsuite_error** error) {
+  return Guard(error, [&]() -> nn::Result<int> {
+    NN_RETURN_IF_ERROR(RequireModelAnd(model, json));
+    NN_ASSIGN(const std::string bill, nnsuite::BillOfMaterials(model->model));
+    *json = CopyText(bill);
     return NNSUITE_OK;
   });
 }
@@ -185,6 +226,21 @@ int nnsuite_convert(const nnsuite_model* model, const char* path, const nnsuite_
     NN_RETURN_IF_ERROR(RequireArgument(path, "path"));
     NN_ASSIGN(const nnsuite::ConvertOptions all, nn::api::call::Convert(options));
     NN_ASSIGN(const nnsuite::Conversion done, nnsuite::ConvertModel(model->model, path, all));
+    *json = CopyText(done.report);
+    return done.exit_code;
+  });
+}
+
+int nnsuite_convert_folder(const char* path, const char* output, const nnsuite_options* options,
+                           char** json, nnsuite_error** error) {
+  return Guard(error, [&]() -> nn::Result<int> {
+    NN_RETURN_IF_ERROR(RequireArgument(json, "json"));
+    *json = nullptr;
+    NN_RETURN_IF_ERROR(RequireArgument(path, "path"));
+    NN_ASSIGN(const nn::api::FolderCall call, nn::api::call::ConvertFolder(options));
+    NN_ASSIGN(
+        const nnsuite::FolderConversion done,
+        nnsuite::ConvertFolder(path, output == nullptr ? "" : output, call.convert, call.folder));
     *json = CopyText(done.report);
     return done.exit_code;
   });

@@ -1,116 +1,87 @@
 #include "api/c_options.h"
 
-#include <algorithm>
 #include <optional>
 #include <utility>
 
 #include "base/text/text.h"
 #include "convert/convert_options.h"
+#include "edit/edit_options.h"
+#include "exec/program_options.h"
+#include "folder/folder_options.h"
+#include "formats/format_options.h"
+#include "inspect/page/page_notes.h"
+#include "inspect/report_options.h"
+#include "validators/assertions.h"
+#include "validators/validate_options.h"
 
 namespace nn::api {
 namespace {
 
-using nnsuite::EditOptions;
-using nnsuite::InputShapes;
-using nnsuite::ProgramOptions;
 using nnsuite::ReadLimits;
-using nnsuite::ReportParts;
-using nnsuite::ValidateOptions;
 using CallFields = std::vector<OptionField>;
-
-constexpr int64_t kMaxDepth = 500;
-constexpr int64_t kMaxThreads = 1024;
 
 CallFields Joined(CallFields fields, const CallFields& more) {
   fields.insert(fields.end(), more.begin(), more.end());
   return fields;
 }
 
-OptionTable OpenTable() {
-  static const CallFields fields = {
-      Option<&ReadLimits::max_file_bytes>("max-file-bytes", {.least = 0}),
-      Option<&ReadLimits::max_piped_bytes>("max-piped-bytes", {.least = 0}),
-      Option<&ReadLimits::max_unpacked_bytes>("max-unpacked-bytes", {.least = 0}),
-      Option<&ReadLimits::max_depth>("max-depth", {.least = 1, .most = kMaxDepth}),
-      Option<&ReadLimits::max_items>("max-items", {.least = 0}),
-  };
-  return fields;
-}
-
 OptionTable InspectTable() {
-  static const CallFields fields = {
-      Option<&InspectCall::parts, &ReportParts::nodes>("nodes", {}),
-      Option<&InspectCall::parts, &ReportParts::op>("op", {}),
-      Option<&InspectCall::parts, &ReportParts::node>("node", {}),
-      Option<&InspectCall::parts, &ReportParts::tensors>("tensors", {}),
-      Option<&InspectCall::parts, &ReportParts::stats>("stats", {}),
-      Option<&InspectCall::parts, &ReportParts::histogram>("histogram", {}),
-      Option<&InspectCall::parts, &ReportParts::values>("values", {}),
-      Option<&InspectCall::parts, &ReportParts::tree>("tree", {}),
-      Option<&InspectCall::parts, &ReportParts::cost>("cost", {}),
-      Option<&InspectCall::parts, &ReportParts::hash>("hash", {}),
-      Option<&InspectCall::shapes, &InputShapes::batch>("batch", {}),
-  };
+  static const CallFields fields =
+      Joined(OptionsWithin<&InspectCall::parts>(inspect::ReportPartTable()),
+             OptionsWithin<&InspectCall::shapes>(InputShapesTable()));
   return fields;
 }
 
 OptionTable DrawTable() {
-  static const CallFields fields = {Option<&DrawCall::expand>("expand", {})};
+  static const CallFields fields = Joined(
+      {Option<&DrawCall::expand>("expand", {.help = "Draw every repetition of repeated blocks"})},
+      OptionsWithin<&DrawCall::reports>(inspect::PageReportTable()));
   return fields;
 }
 
 OptionTable ValidateTable() {
-  static const CallFields fields = {
-      Option<&ValidateCall::options, &ValidateOptions::profile>(
-          "profile", {.choices = {"spec", "vendor", "strict", "safety"}}),
-      Option<&ValidateCall::fail_on>("fail-on", {.choices = {"note", "warning", "error"}}),
-      Option<&ValidateCall::options, &ValidateOptions::enable>("enable", {}),
-      Option<&ValidateCall::options, &ValidateOptions::disable>("disable", {}),
-      Option<&ValidateCall::options, &ValidateOptions::fingerprints>("fingerprints", {}),
-  };
-  return fields;
-}
-
-OptionTable DumpTable() {
-  static const CallFields fields = {Option<&nnsuite::DumpOptions::weights>(
-      "weights", {.choices = {"base64", "inline", "stats", "digest", "none"}})};
+  static const CallFields fields = Joined(
+      Joined({Option<&ValidateCall::fail_on>(
+                  "fail-on", {.help = "Lowest severity of a finding with which the check fails",
+                              .choices = {"note", "warning", "error"}}),
+              Option<&ValidateCall::max_per_rule>("max-per-rule",
+                                                  {.help = "Findings of each rule", .least = 1}),
+              Option<&ValidateCall::targets>(
+                  "for", {.help = "Formats to which the model must be convertible"})},
+             OptionsWithin<&ValidateCall::options>(ValidateOptionTable())),
+      OptionsWithin<&ValidateCall::assertions>(AssertionTable()));
   return fields;
 }
 
 OptionTable EditTable() {
-  static const CallFields fields = Joined(
-      {
-          Option<&EditCall::edits, &EditOptions::extract>("extract", {}),
-          Option<&EditCall::edits, &EditOptions::cut_before>("cut-before", {}),
-          Option<&EditCall::edits, &EditOptions::cut_after>("cut-after", {}),
-          Option<&EditCall::edits, &EditOptions::remove_outputs>("remove-output", {}),
-          Option<&EditCall::edits, &EditOptions::add_outputs>("add-output", {}),
-          Option<&EditCall::edits, &EditOptions::renames>("rename", {}),
-          Option<&EditCall::edits, &EditOptions::metadata>("set-metadata", {}),
-          Option<&EditCall::edits, &EditOptions::strip>("strip", {}),
-          Option<&EditCall::unverified>("no-verify", {}),
-      },
-      OptionsWithin<&EditCall::verification>(VerifyOptionTable()));
+  static const CallFields fields =
+      Joined(Joined(OptionsWithin<&EditCall::edits>(edit::EditOptionTable()),
+                    {Option<&EditCall::unverified>(
+                        "no-verify", {.help = "Do not run both models to compare their outputs"})}),
+             OptionsWithin<&EditCall::verification>(VerifyOptionTable()));
   return fields;
 }
 
-OptionField NoFuseOption() {
-  return ComputedOption<CompileCall, bool>(
-      "no-fuse", {}, [](const CompileCall& c) { return std::optional(!c.options.fuse); },
-      [](CompileCall& c, const bool& off) {
-        c.options.fuse = !off;
-        return Status();
-      });
+OptionTable FolderTable() {
+  static const CallFields fields = [] {
+    CallFields out = OptionsWithin<&FolderCall::convert>(ConvertOptionTable());
+    for (const CallFields& more :
+         {OptionsWithin<&FolderCall::folder>(FolderOptionTable()),
+          OptionsWithin<&FolderCall::folder, &nnsuite::FolderOptions::edits>(
+              edit::EditOptionTable()),
+          OptionsWithin<&FolderCall::convert, &nnsuite::ConvertOptions::limits>(ReadLimitTable())})
+      out = Joined(std::move(out), more);
+    for (OptionField& field : out)
+      if (field.Has(kOneModel)) field.surfaces = 0;
+    return out;
+  }();
+  return fields;
 }
 
 OptionTable CompileTable() {
   static const CallFields fields =
-      Joined({Option<&CompileCall::options, &ProgramOptions::backend>(
-                  "backend", {.choices = {"simd", "reference"}}),
-              Option<&CompileCall::options, &ProgramOptions::threads>(
-                  "threads", {.least = 0, .most = kMaxThreads}),
-              NoFuseOption(), Option<&CompileCall::shapes, &InputShapes::batch>("batch", {})},
-             OptionsWithin<&CompileCall::options, &ProgramOptions::limits>(RunLimitTable()));
+      Joined(OptionsWithin<&CompileCall::options>(ProgramOptionTable()),
+             OptionsWithin<&CompileCall::shapes>(InputShapesTable()));
   return fields;
 }
 
@@ -202,6 +173,7 @@ Status CheckUser(const nnsuite_options& options, const OptionUser& user) {
     return UsageError("{} takes no inputs for a verification", user.name);
   if (!options.fixed_inputs.empty() && !user.tensors)
     return UsageError("{} takes no contents of inputs", user.name);
+  if (options.progress && !user.progress) return UsageError("{} reports no progress", user.name);
   return {};
 }
 
@@ -217,19 +189,29 @@ Result<T> CallOf(const nnsuite_options* options, std::string_view name) {
   return out;
 }
 
+// Shapes that are no texts.
+void AddShapes(const nnsuite_options* options, nnsuite::InputShapes& shapes) {
+  if (options == nullptr) return;
+  for (const auto& [name, shape] : options->shapes) shapes.shapes.insert_or_assign(name, shape);
+}
+
 }  // namespace
 
 std::vector<OptionUser> OptionUsers() {
   return {
-      {"open", OpenTable()},
+      {"open", ReadLimitTable()},
       {"inspect", InspectTable(), true},
+      {"diff_with", InputShapesTable(), true},
+      {"draw_diff", InputShapesTable(), true},
       {"draw", DrawTable()},
       {"validate", ValidateTable()},
-      {"dump", DumpTable()},
+      {"dump", DumpOptionTable()},
       {"write", ExternalDataTable()},
-      {"convert", ConvertOptionTable(), true, true},
-      {"edit", EditTable()},
+      {"convert", ConvertOptionTable(), true, true, true},
+      {"convert_folder", FolderTable(), true, false, true},
+      {"edit", EditTable(), false, false, true},
       {"compile", CompileTable(), true},
+      {"run_with", {}, false, false, true},
   };
 }
 
@@ -241,7 +223,7 @@ Result<nnsuite::ReadLimits> Open(const nnsuite_options* options) {
 
 Result<InspectCall> Inspect(const nnsuite_options* options) {
   NN_ASSIGN(InspectCall out, CallOf<InspectCall>(options, "inspect"));
-  if (options != nullptr) out.shapes.shapes = options->shapes;
+  AddShapes(options, out.shapes);
   return out;
 }
 
@@ -250,11 +232,7 @@ Result<DrawCall> Draw(const nnsuite_options* options) {
 }
 
 Result<ValidateCall> Validate(const nnsuite_options* options) {
-  NN_ASSIGN(ValidateCall out, CallOf<ValidateCall>(options, "validate"));
-  for (const auto* ids : {&out.options.enable, &out.options.disable})
-    for (const std::string& id : *ids)
-      if (!nnsuite::FindRule(id)) return UsageError("no rule has the id {}", Quote(id));
-  return out;
+  return CallOf<ValidateCall>(options, "validate");
 }
 
 Result<nnsuite::DumpOptions> Dump(const nnsuite_options* options) {
@@ -271,21 +249,44 @@ Result<nnsuite::ConvertOptions> Convert(const nnsuite_options* options) {
   for (const auto& [name, shape] : options->shapes) out.input_shapes.insert_or_assign(name, shape);
   out.fixed_inputs = options->fixed_inputs;
   out.verification.inputs = options->verify_inputs;
+  out.progress = options->progress;
   if (options->samples.empty()) return out;
   if (!out.quantize) return UsageError("samples require the option \"quantize\"");
   out.quantize->samples = options->samples;
   return out;
 }
 
+Result<FolderCall> ConvertFolder(const nnsuite_options* options) {
+  NN_ASSIGN(FolderCall out, CallOf<FolderCall>(options, "convert_folder"));
+  if (options == nullptr) return out;
+  for (const auto& [name, shape] : options->shapes)
+    out.convert.input_shapes.insert_or_assign(name, shape);
+  out.convert.progress = options->progress;
+  return out;
+}
+
 Result<EditCall> Edit(const nnsuite_options* options) {
-  return CallOf<EditCall>(options, "edit");
+  NN_ASSIGN(EditCall out, CallOf<EditCall>(options, "edit"));
+  if (options != nullptr) out.progress = options->progress;
+  return out;
+}
+
+Result<nnsuite::InputShapes> Diff(const nnsuite_options* options, std::string_view function) {
+  NN_ASSIGN(auto out, CallOf<nnsuite::InputShapes>(options, function));
+  AddShapes(options, out);
+  return out;
 }
 
 Result<CompileCall> Compile(const nnsuite_options* options) {
   NN_ASSIGN(CompileCall out, CallOf<CompileCall>(options, "compile"));
-  out.options.threads = std::max<size_t>(out.options.threads, 1);
-  if (options != nullptr) out.shapes.shapes = options->shapes;
+  AddShapes(options, out.shapes);
   return out;
+}
+
+Result<nnsuite::ProgressCallback> Run(const nnsuite_options* options) {
+  struct None {};
+  NN_RETURN_IF_ERROR(CallOf<None>(options, "run_with").map([](const None&) {}));
+  return options == nullptr ? nullptr : options->progress;
 }
 
 }  // namespace call
@@ -367,6 +368,20 @@ int nnsuite_options_set_fixed_input(nnsuite_options* options, const char* input,
     NN_RETURN_IF_ERROR(nn::api::RequireArgument(input, "input"));
     NN_RETURN_IF_ERROR(nn::api::RequireArgument(contents, "contents"));
     options->fixed_inputs.insert_or_assign(input, contents->tensor);
+    return NNSUITE_OK;
+  });
+}
+
+int nnsuite_options_set_progress(nnsuite_options* options, nnsuite_progress progress, void* context,
+                                 nnsuite_error** error) {
+  return nn::api::Guard(error, [&]() -> nn::Result<int> {
+    NN_RETURN_IF_ERROR(nn::api::RequireArgument(options, "options"));
+    options->progress = nullptr;
+    if (progress == nullptr) return NNSUITE_OK;
+    options->progress = [progress, context](std::string_view activity, uint64_t done,
+                                            uint64_t total) {
+      return progress(context, std::string(activity).c_str(), done, total) == 0;
+    };
     return NNSUITE_OK;
   });
 }

@@ -12,6 +12,7 @@
 #include "base/options.h"
 #include "nnsuite/convert.h"
 #include "nnsuite/edit.h"
+#include "nnsuite/folder.h"
 #include "nnsuite/inspect.h"
 #include "nnsuite/options.h"
 #include "nnsuite/program.h"
@@ -25,6 +26,7 @@ struct nnsuite_options {
   std::map<std::string, nnsuite::Tensor> fixed_inputs;
   std::vector<std::vector<nnsuite::Tensor>> samples;
   std::vector<std::vector<nnsuite::Tensor>> verify_inputs;
+  nnsuite::ProgressCallback progress;
 };
 
 namespace nn::api {
@@ -36,15 +38,24 @@ struct InspectCall {
 };
 struct DrawCall {
   bool expand = false;
+  nnsuite::PageReports reports = {};
 };
 struct ValidateCall {
   nnsuite::ValidateOptions options = {};
   nnsuite::Severity fail_on = nnsuite::Severity::kError;
+  std::optional<uint64_t> max_per_rule = std::nullopt;
+  nnsuite::Assertions assertions = {};
+  std::vector<std::string> targets = {};
 };
 struct EditCall {
   nnsuite::EditOptions edits = {};
   bool unverified = false;
   nnsuite::VerifyOptions verification = {};
+  nnsuite::ProgressCallback progress = nullptr;
+};
+struct FolderCall {
+  nnsuite::ConvertOptions convert = {};
+  nnsuite::FolderOptions folder = {};
 };
 struct CompileCall {
   nnsuite::ProgramOptions options = {};
@@ -56,9 +67,10 @@ struct CompileCall {
 struct OptionUser {
   std::string_view name;
   OptionTable table;
-  // Whether it also takes what the tables do not describe: shapes, and tensors.
+  // What it also takes, which the tables do not describe.
   bool shapes = false;
   bool tensors = false;
+  bool progress = false;
 };
 
 std::vector<OptionUser> OptionUsers();
@@ -73,8 +85,12 @@ Result<ValidateCall> Validate(const nnsuite_options* options);
 Result<nnsuite::DumpOptions> Dump(const nnsuite_options* options);
 Result<nnsuite::ExternalData> Write(const nnsuite_options* options);
 Result<nnsuite::ConvertOptions> Convert(const nnsuite_options* options);
+Result<FolderCall> ConvertFolder(const nnsuite_options* options);
 Result<EditCall> Edit(const nnsuite_options* options);
+// `function` is "diff_with" or "draw_diff".
+Result<nnsuite::InputShapes> Diff(const nnsuite_options* options, std::string_view function);
 Result<CompileCall> Compile(const nnsuite_options* options);
+Result<nnsuite::ProgressCallback> Run(const nnsuite_options* options);
 }  // namespace call
 
 }  // namespace nn::api

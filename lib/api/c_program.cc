@@ -137,12 +137,21 @@ const char* nnsuite_program_output_name(const nnsuite_program* program, size_t i
 int nnsuite_run(const nnsuite_program* program, const char* const* names,
                 const nnsuite_tensor* const* inputs, size_t input_count, nnsuite_tensor** outputs,
                 size_t output_count, nnsuite_error** error) {
+  return nnsuite_run_with(program, names, inputs, input_count, nullptr, outputs, output_count,
+                          error);
+}
+
+int nnsuite_run_with(const nnsuite_program* program, const char* const* names,
+                     const nnsuite_tensor* const* inputs, size_t input_count,
+                     const nnsuite_options* options, nnsuite_tensor** outputs, size_t output_count,
+                     nnsuite_error** error) {
   return nn::api::Guard(error, [&]() -> nn::Result<int> {
     NN_RETURN_IF_ERROR(nn::api::RequireRoom(program, outputs, output_count, false));
     if (input_count > 0) NN_RETURN_IF_ERROR(nn::api::RequireArgument(inputs, "inputs"));
     NN_ASSIGN(const std::vector<nnsuite::Tensor> in,
               nn::api::InOrder(program->program, names, inputs, input_count));
-    NN_ASSIGN(std::vector<nnsuite::Tensor> out, program->program.Run(in));
+    NN_ASSIGN(const nnsuite::ProgressCallback progress, nn::api::call::Run(options));
+    NN_ASSIGN(std::vector<nnsuite::Tensor> out, program->program.Run(in, progress));
     nn::api::HandOut(std::move(out), outputs);
     return NNSUITE_OK;
   });
@@ -154,6 +163,23 @@ int nnsuite_seeded_inputs(const nnsuite_program* program, uint64_t seed, nnsuite
     NN_RETURN_IF_ERROR(nn::api::RequireRoom(program, inputs, count, true));
     NN_ASSIGN(std::vector<nnsuite::Tensor> seeded, program->program.SeededInputs(seed));
     nn::api::HandOut(std::move(seeded), inputs);
+    return NNSUITE_OK;
+  });
+}
+
+int nnsuite_simd_targets(char** json, nnsuite_error** error) {
+  return nn::api::Guard(error, [&]() -> nn::Result<int> {
+    NN_RETURN_IF_ERROR(nn::api::RequireArgument(json, "json"));
+    *json = nullptr;
+    *json = nn::api::CopyText(nn::JsonText(nnsuite::SimdTargets()));
+    return NNSUITE_OK;
+  });
+}
+
+int nnsuite_use_simd_target(const char* name, nnsuite_error** error) {
+  return nn::api::Guard(error, [&]() -> nn::Result<int> {
+    NN_RETURN_IF_ERROR(nn::api::RequireArgument(name, "name"));
+    NN_RETURN_IF_ERROR(nnsuite::UseSimdTarget(name));
     return NNSUITE_OK;
   });
 }

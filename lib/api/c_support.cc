@@ -19,7 +19,7 @@ nnsuite_error& OutOfMemoryError() {
 }  // namespace
 
 int Report(nnsuite_error** error, const Error& what) noexcept {
-  const int code = ExitCode(what.code());
+  const int code = what.code() == ErrorCode::kInternal ? NNSUITE_INTERNAL : ExitCode(what.code());
   if (error == nullptr) return code;
   try {
     *error = new nnsuite_error{code, what.code(), what.message()};

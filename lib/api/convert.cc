@@ -16,8 +16,7 @@
 #include "base/text/text.h"
 #include "convert/convert.h"
 #include "convert/convert_options.h"
-#include "convert/verify/conversion_json.h"
-#include "convert/verify/outcome.h"
+#include "folder/convert_report.h"
 #include "formats/format.h"
 #include "nnsuite/version.h"
 #include "passes/core/ports.h"
@@ -26,11 +25,7 @@ namespace nnsuite {
 namespace {
 
 Result<const nn::Format*> FormatOf(const std::string& output, const ConvertOptions& o) {
-  if (!o.format.empty()) {
-    const nn::Format* format = nn::FindFormat(o.format);
-    if (format == nullptr) return nn::UsageError("no format is named \"{}\"", o.format);
-    return format;
-  }
+  if (!o.format.empty()) return nn::api::FormatNamed(o.format);
   const nn::Format* format = nn::FormatOfPath(output);
   if (format == nullptr)
     return nn::UsageError(
@@ -102,55 +97,33 @@ Result<nn::ConvertJob> JobOf(const std::string& input, const std::string& output
                              const nn::Format& target, const ConvertOptions& o) {
   NN_RETURN_IF_ERROR(nn::CheckConvertOptions(o, target));
   nn::ConvertJob job = {o, input, output, std::string(Version())};
-  if (o.quantize && !o.quantize->samples.empty())
-    job.hooks.samples = SamplesOf(o.quantize->samples);
-  if (!o.fixed_inputs.empty()) job.hooks.constants = ContentsOf(o.fixed_inputs);
-  if (!o.verification.inputs.empty()) job.hooks.verify.data = RunsOn(o.verification.inputs);
+  job.hooks = nn::api::HooksOf(o);
   return job;
-}
-
-// The report of nnconvert.
-std::string ReportOf(const nn::Conversion& c, const std::string& input, std::string_view source,
-                     const std::string& output, const nn::Format& target, nn::Outcome outcome,
-                     const ConvertOptions& o) {
-  nn::Json json = nn::ConversionHead();
-  json["input"] = {{"path", input}, {"format", source}};
-  json["output"] = {{"path", output}, {"format", target.label}};
-  if (c.written) {
-    json["output"]["bytes"] = c.written->bytes;
-    for (const auto& [name, bytes] : c.written->side_files)
-      json["output"]["side_files"].push_back({{"name", name}, {"bytes", bytes}});
-  }
-  json["result"] = nn::OutcomeName(outcome);
-  json["dry_run"] = o.dry_run;
-  json["copy"] = c.copy || c.copied;
-  json["renamed"] = c.copy && !(o.renamed_inputs.empty() && o.renamed_outputs.empty());
-  json["written"] = c.written.has_value();
-  nn::AddConversionJson(c, std::nullopt, json);
-  return nn::JsonText(json);
 }
 
 Result<Conversion> ConversionOf(Result<nn::Conversion> done, const std::string& input,
                                 std::string_view source, const std::string& output,
                                 const nn::Format& target, const ConvertOptions& o) {
   if (!done) return tl::unexpected(std::move(done).error());
-  Conversion out;
-  const nn::Outcome outcome = nn::OutcomeOf(*done, std::nullopt, o.dry_run);
-  out.exit_code = nn::CodeOf(outcome, std::nullopt);
-  out.report = ReportOf(*done, input, source, output, target, outcome, o);
-  out.unsupported = std::move(done->unsupported);
-  out.edits = std::move(done->edits);
-  if (done->edit_verification)
-    out.edit_verification = nn::api::WrapVerification(*done->edit_verification);
-  out.dequantized_ports = std::move(done->dequantized_ports);
-  out.moved_ports = std::move(done->moved_ports);
-  out.shifted_ports = std::move(done->shifted_ports);
-  if (done->verification) out.verification = nn::api::WrapVerification(*done->verification);
-  out.written = std::move(done->written);
-  return out;
+  nn::ConvertReport report;
+  report.input = input;
+  report.input_format = source;
+  report.output = output;
+  report.output_format = target.label;
+  report.dry_run = o.dry_run;
+  report.copy = done->copy || done->copied;
+  report.renamed = done->copy && !(o.renamed_inputs.empty() && o.renamed_outputs.empty());
+  report.written = done->written.has_value();
+  if (done->written) report.bytes = done->written->bytes;
+  report.conversion = *std::move(done);
+  return nn::api::WrapConversion(std::move(report));
 }
 
 }  // namespace
+
+std::string_view PortSideName(PortSide side) {
+  return side == PortSide::kInput ? "input" : "output";
+}
 
 Result<Conversion> ConvertFile(const std::string& input, const std::string& output,
                                const ConvertOptions& options) {
@@ -172,8 +145,8 @@ Result<Conversion> ConvertModel(const Model& model, const std::string& output,
                       source.read.format->label, output, *format, options);
 }
 
-Result<Conversion> WriteGraph(const Graph& graph, const std::string& output,
-                              const ConvertOptions& options) {
+Result<Conversion> ConvertGraph(const Graph& graph, const std::string& output,
+                                const ConvertOptions& options) {
   NN_ASSIGN(const nn::Format* const format, FormatOf(output, options));
   if (!options.fixed_inputs.empty())
     return nn::UsageError("the inputs of a model can be fixed, and those of a graph cannot");
@@ -185,6 +158,46 @@ Result<Conversion> WriteGraph(const Graph& graph, const std::string& output,
 }  // namespace nnsuite
 
 namespace nn::api {
+
+Result<const Format*> FormatNamed(const std::string& name) {
+  const Format* const format = FindFormat(name);
+  if (format == nullptr) return UsageError("no format is named \"{}\"", name);
+  return format;
+}
+
+ActivityProgress Reporting(const nnsuite::ProgressCallback& progress, std::string_view activity,
+                           std::string_view what) {
+  if (!progress) return nullptr;
+  return [&progress, activity, what](uint64_t done, uint64_t total) -> Status {
+    if (progress(activity, done, total)) return {};
+    return LimitError("the caller ended the {}", what);
+  };
+}
+
+ConvertHooks HooksOf(const nnsuite::ConvertOptions& o) {
+  ConvertHooks hooks;
+  if (o.quantize && !o.quantize->samples.empty())
+    hooks.samples = nnsuite::SamplesOf(o.quantize->samples);
+  if (!o.fixed_inputs.empty()) hooks.constants = nnsuite::ContentsOf(o.fixed_inputs);
+  if (!o.verification.inputs.empty()) hooks.verify.data = nnsuite::RunsOn(o.verification.inputs);
+  hooks.verify.progress = Reporting(o.progress, "runs", "conversion");
+  hooks.write_progress = Reporting(o.progress, "bytes", "conversion");
+  return hooks;
+}
+
+nnsuite::Conversion WrapConversion(ConvertReport report) {
+  nnsuite::Conversion out;
+  out.exit_code = ReportCode(report);
+  out.report = JsonText(ReportJson(report));
+  Conversion& done = report.conversion;
+  out.unsupported = std::move(done.unsupported);
+  out.edits = std::move(done.edits);
+  if (done.edit_verification) out.edit_verification = WrapVerification(*done.edit_verification);
+  out.port_changes = std::move(done.port_changes);
+  if (done.verification) out.verification = WrapVerification(*done.verification);
+  out.written = std::move(done.written);
+  return out;
+}
 
 nnsuite::Verification WrapVerification(const Verification& v) {
   nnsuite::Verification out;

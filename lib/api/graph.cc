@@ -244,8 +244,10 @@ Status Graph::Simplify() {
   return nn::RemoveDeadCode(impl_->graph);
 }
 
-Status Graph::Verify() {
-  return nn::Verify(impl_->graph);
+Status Graph::Verify() const {
+  NN_RETURN_IF_ERROR(nn::CheckStructure(impl_->graph));
+  nn::Graph copy = impl_->graph.Clone();
+  return nn::InferGraph(copy);
 }
 
 }  // namespace nnsuite

@@ -7,9 +7,13 @@
 #include "api/access.h"
 #include "base/json/json.h"
 #include "base/text/text.h"
+#include "formats/format_options.h"
+#include "inspect/bom.h"
 #include "inspect/diff/diff.h"
 #include "inspect/diff/digests.h"
 #include "inspect/loaded.h"
+#include "inspect/page/page.h"
+#include "inspect/page/page_notes.h"
 #include "inspect/picture/picture.h"
 #include "inspect/report/cost.h"
 #include "inspect/report/inspection.h"
@@ -23,9 +27,8 @@ namespace inspect = nn::inspect;
 // With the shapes that are given.
 inspect::LoadOptions OptionsFor(const InputShapes& shapes) {
   inspect::LoadOptions options;
-  if (shapes.shapes.empty() && !shapes.batch) return options;
-  options.inputs.shapes = shapes.shapes;
-  options.inputs.batch = shapes.batch;
+  if (shapes.empty()) return options;
+  options.inputs = nn::SettingsOf(shapes);
   options.bind = [shapes](nn::Graph& graph) {
     return nn::BindShapes(graph, shapes.shapes, shapes.batch);
   };
@@ -56,9 +59,10 @@ Result<ModelDigests> DigestsOf(const Model& model) {
   return inspect::DigestsOf(loaded);
 }
 
-Result<std::vector<Difference>> DiffModels(const Model& a, const Model& b) {
-  NN_ASSIGN(const inspect::LoadedModel first, Loaded(a));
-  NN_ASSIGN(const inspect::LoadedModel second, Loaded(b));
+Result<std::vector<Difference>> DiffModels(const Model& a, const Model& b,
+                                           const InputShapes& shapes) {
+  NN_ASSIGN(const inspect::LoadedModel first, Loaded(a, shapes));
+  NN_ASSIGN(const inspect::LoadedModel second, Loaded(b, shapes));
   NN_ASSIGN(const inspect::ModelDiff diff, inspect::DiffModels(first, second));
   std::vector<Difference> out;
   const auto add = [&](const std::string& where, const std::vector<inspect::FieldDiff>& fields) {
@@ -78,11 +82,18 @@ Result<std::vector<Difference>> DiffModels(const Model& a, const Model& b) {
   return out;
 }
 
-Result<DiffReport> ReportDifferences(const Model& a, const Model& b) {
-  NN_ASSIGN(const inspect::LoadedModel first, Loaded(a));
-  NN_ASSIGN(const inspect::LoadedModel second, Loaded(b));
+Result<DiffReport> ReportDifferences(const Model& a, const Model& b, const InputShapes& shapes) {
+  NN_ASSIGN(const inspect::LoadedModel first, Loaded(a, shapes));
+  NN_ASSIGN(const inspect::LoadedModel second, Loaded(b, shapes));
   NN_ASSIGN(const inspect::ModelDiff diff, inspect::DiffModels(first, second));
   return DiffReport{nn::JsonText(inspect::DiffJson(first, second, diff)), diff.empty()};
+}
+
+Result<std::string> DrawDifferences(const Model& a, const Model& b, const InputShapes& shapes) {
+  NN_ASSIGN(const inspect::LoadedModel first, Loaded(a, shapes));
+  NN_ASSIGN(const inspect::LoadedModel second, Loaded(b, shapes));
+  NN_ASSIGN(const inspect::ModelDiff diff, inspect::DiffModels(first, second));
+  return inspect::DiffPage(first, second, diff);
 }
 
 Result<std::string> Report(const Model& model, const ReportParts& report_parts,
@@ -113,6 +124,21 @@ Result<std::string> DrawSvg(const Model& model, bool expand) {
 
 Result<std::string> DrawDot(const Model& model, bool expand) {
   return PictureOf(model, expand).map(inspect::PictureDot);
+}
+
+Result<std::string> DrawHtml(const Model& model, const PageReports& reports) {
+  const auto& impl = Access::Of(model);
+  NN_ASSIGN(const inspect::LoadedModel loaded, inspect::LoadFrom(impl.read, impl.path, {}));
+  NN_ASSIGN(const inspect::PageNotes notes, inspect::ReadNotes(reports, loaded));
+  return inspect::ModelPage(loaded, notes);
+}
+
+Result<std::string> BillOfMaterials(const Model& model) {
+  if (Access::Of(model).edited)
+    return nn::UsageError("a bill of materials states digests of files; an edited model has none");
+  NN_ASSIGN(const inspect::LoadedModel loaded, Loaded(model));
+  NN_ASSIGN(const nn::Json bill, inspect::BillOfMaterials(loaded));
+  return nn::JsonText(bill);
 }
 
 }  // namespace nnsuite

@@ -7,6 +7,7 @@
 #include "formats/common/describe/dump.h"
 #include "formats/common/describe/dump_writer.h"
 #include "formats/format.h"
+#include "formats/format_options.h"
 #include "formats/given_inputs.h"
 #include "inspect/loaded.h"
 #include "passes/core/ports.h"
@@ -94,11 +95,8 @@ Result<Graph> Model::Import() const {
 }
 
 Result<Graph> Model::Import(const InputShapes& shapes) const {
-  if (shapes.shapes.empty() && !shapes.batch) return Import();
-  nn::InputSettings settings;
-  settings.shapes = shapes.shapes;
-  settings.batch = shapes.batch;
-  NN_ASSIGN(nn::Graph graph, nn::ImportGraph(impl_->read, impl_->path, settings));
+  if (shapes.empty()) return Import();
+  NN_ASSIGN(nn::Graph graph, nn::ImportGraph(impl_->read, impl_->path, nn::SettingsOf(shapes)));
   nn::NamePorts(graph);
   NN_RETURN_IF_ERROR(nn::BindShapes(graph, shapes.shapes, shapes.batch));
   return Access::Wrap(std::move(graph));

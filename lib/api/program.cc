@@ -1,6 +1,7 @@
 #include "nnsuite/program.h"
 
 #include "api/access.h"
+#include "api/convert.h"
 #include "exec/program.h"
 #include "passes/core/ports.h"
 #include "passes/facts/input_domains.h"
@@ -49,10 +50,13 @@ const std::vector<PortType>& Program::outputs() const {
   return impl_->outputs;
 }
 
-Result<std::vector<Tensor>> Program::Run(std::span<const Tensor> inputs) const {
+Result<std::vector<Tensor>> Program::Run(std::span<const Tensor> inputs,
+                                         const ProgressCallback& progress) const {
   std::vector<nn::Tensor> in;
   for (const Tensor& t : inputs) in.push_back(Access::Of(t));
-  NN_ASSIGN(const std::vector<nn::Tensor> results, impl_->program.Run(in));
+  nn::RunRecord record;
+  record.progress = nn::api::Reporting(progress, "steps", "run");
+  NN_ASSIGN(const std::vector<nn::Tensor> results, impl_->program.Run(in, record));
   std::vector<Tensor> out;
   for (const nn::Tensor& t : results) out.push_back(Access::Wrap(t));
   return out;

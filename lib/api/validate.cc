@@ -4,8 +4,10 @@
 
 #include "api/access.h"
 #include "nnsuite/version.h"
+#include "validators/assertions.h"
 #include "validators/report.h"
 #include "validators/runner.h"
+#include "validators/targets.h"
 
 namespace nnsuite {
 
@@ -14,7 +16,18 @@ std::vector<Finding> Validate(const Model& model, const ValidateOptions& options
   return nn::Validate(*read.model, *read.format, options);
 }
 
-std::string FindingsReport(const Model& model, std::vector<Finding> findings) {
+Result<std::vector<Finding>> CheckAssertions(const Model& model, const Assertions& assertions) {
+  NN_RETURN_IF_ERROR(nn::CheckUsage(assertions));
+  return nn::CheckAssertions(Access::Of(model).read, model.path(), assertions);
+}
+
+Result<std::vector<Finding>> CheckTarget(const Model& model, const std::string& target) {
+  NN_ASSIGN(const nn::TargetVersion version, nn::ParseTarget(target));
+  return nn::CheckTarget(Access::Of(model).read, version);
+}
+
+std::string FindingsReport(const Model& model, std::vector<Finding> findings,
+                           std::optional<size_t> max_per_rule) {
   nn::Report report;
   report.tool_version = Version();
   report.files.push_back({.path = model.path(),
@@ -22,6 +35,7 @@ std::string FindingsReport(const Model& model, std::vector<Finding> findings) {
                           .findings = std::move(findings),
                           .rest = {},
                           .failure = {}});
+  if (max_per_rule) nn::LimitFindings(report.files[0], *max_per_rule);
   return nn::JsonReport(report);
 }
 

@@ -72,6 +72,7 @@ Status CheckValue(const OptionField& field, const OptionValue& value, OptionSurf
   if (const auto* real = std::get_if<double>(&value)) return CheckRange(field, *real, surface);
   const auto* const text = std::get_if<std::string>(&value);
   if (text == nullptr || field.choices.empty()) return {};
+  if (field.takes_files && surface == kOnCommandLine) return {};
   if (std::ranges::find(field.choices, *text) != field.choices.end()) return {};
   return UsageError("{} is {}; expected one of {}", name, Quote(*text),
                     fmt::format("{}", fmt::join(field.choices, ", ")));

@@ -66,6 +66,10 @@ struct OptionFacts {
   std::vector<std::string_view> needs = {};    // names of options of which one must be set, too
   std::vector<std::string_view> excludes = {};
   bool shows_default = false;  // in the help
+  // What the command line takes beside the kind.
+  bool bytes = false;        // a unit: 64GB
+  bool lists = false;        // of texts, several with commas between
+  bool takes_files = false;  // names of files beside the choices; `set` checks them
 };
 
 struct OptionField : OptionFacts {

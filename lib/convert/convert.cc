@@ -11,12 +11,12 @@
 
 #include "convert/convert_options.h"
 #include "convert/edits/graph_edits.h"
-#include "convert/edits/input_texts.h"
 #include "convert/edits/node_pattern.h"
 #include "convert/edits/port_options.h"
 #include "convert/place/written.h"
 #include "convert/quantize/quantize_text.h"
 #include "convert/verify/source_effects.h"
+#include "formats/input_texts.h"
 #include "passes/core/ports.h"
 
 namespace nn {
@@ -141,8 +141,9 @@ GraphSource SourceOf(const ReadModel& read, const ConvertJob& o) {
 
 Result<ConvertJob> WithinFormat(const ReadModel& read, const Format& format, const ConvertJob& o) {
   ConvertJob framed = o;
-  if (read.format != &format || format.frame == nullptr) return framed;
-  NN_ASSIGN(ModelFrame frame, format.frame(*read.model));
+  if (read.format != &format) return framed;
+  NN_ASSIGN(ModelFrame frame, format.writer.FrameOf(*read.model));
+  if (frame.model == nullptr) return framed;
   framed.frame = std::move(frame.model);
   const bool keeps_version = o.simplify || o.half || o.quantize || EditsGraph(o);
   if (keeps_version && framed.opset == 0) framed.opset = std::max(frame.opset, LeastOpset(o));
@@ -177,7 +178,7 @@ Result<Conversion> ConvertOrCopy(ReadModel read, const Format& format, ConvertJo
   NN_RETURN_IF_ERROR(CheckSourceEffects(read, o));
   const auto copy = [&]() -> Result<Conversion> {
     if (o.renamed_inputs.empty() && o.renamed_outputs.empty()) return CopyModel(read, o);
-    NN_ASSIGN(const PortNames names, read.format->port_names(*read.model));
+    NN_ASSIGN(const PortNames names, read.format->describer.PortNamesOf(*read.model));
     NN_ASSIGN(const PortNames renamed, NewNames(o, names));
     return RenameModel(read, renamed, o);
   };

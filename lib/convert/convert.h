@@ -102,9 +102,8 @@ struct GraphSource {
   std::function<Result<ImportedModel>(const InputSettings&)> import_again = nullptr;
 };
 
-using nnsuite::DequantizedPort;
-using nnsuite::MovedPort;
-using nnsuite::ShiftedPort;
+using nnsuite::PortChange;
+using nnsuite::PortSide;
 
 // Applications of one rewrite to one operator, which made the graph fit the target.
 struct AppliedRewrite {
@@ -140,12 +139,10 @@ struct Conversion {
   std::vector<UnsupportedNode> unsupported;
   std::string rest_unchecked;  // why some operators were not checked; empty if all were
   std::string remedy;  // what would leave fewer unsupported nodes; empty if nothing is known
-  std::vector<DequantizedPort> dequantized_ports;
+  std::vector<PortChange> port_changes;  // by kind, inputs first
   int64_t hybrids = 0;  // hybrid kernels converted to float operators (ImportedModel::hybrids)
   std::vector<PassedState> states;  // that are inputs and outputs of the model
   int64_t random_nodes = 0;         // of the source: other implementations draw different numbers
-  std::vector<MovedPort> moved_ports;
-  std::vector<ShiftedPort> shifted_ports;
   std::vector<TransposeNode> transposes;  // of the written graph
   std::vector<AppliedRewrite> rewrites;   // by operator
   // Of the source and of the written model, if it is simplified and written.
@@ -167,11 +164,11 @@ struct Conversion {
   std::optional<WrittenModel> written;
 };
 
-// Reads the source and converts it to `format`, which must have a writer (Format::write) and may be
-// that of the source. Unsupported nodes and outputs that drift are results, not errors. Errors are
-// those of ReadModelFile, Format::import, Format::write, PlaceModel, VerifyConversion and the
-// callbacks, and those of ReadWritten and the related functions (convert/place/written.h) if the
-// written model is not sound. kUsage for an option that has no effect on the model.
+// Reads the source and converts it to `format`, which may be that of the source. Unsupported nodes
+// and outputs that drift are results, not errors. Errors are those of ReadModelFile,
+// ModelImporter::Import, ModelWriter::Write, PlaceModel, VerifyConversion and the callbacks, and
+// those of ReadWritten and the related functions (convert/place/written.h) if the written model is
+// not sound. kUsage for an option that has no effect on the model.
 //
 // Callbacks are called on the calling thread. May be called concurrently, even for the same target,
 // which then has the files of one of the conversions.
@@ -195,7 +192,7 @@ Result<ImportedModel> ImportForConversion(const ReadModel& model, const ConvertJ
 // Both must outlive the result. The model may be freed: it is read again if need be.
 GraphSource SourceOf(const ReadModel& model, const ConvertJob& job);
 // The job; with the frame of the model if `format` is its own, and with its version if the options
-// keep it. Errors are those of Format::frame.
+// keep it. Errors are those of ModelWriter::FrameOf.
 Result<ConvertJob> WithinFormat(const ReadModel& model, const Format& format,
                                 const ConvertJob& job);
 
@@ -204,15 +201,16 @@ Result<Conversion> ConvertGraph(ImportedModel imported, const GraphSource& from,
                                 const Format& format, const ConvertJob& job);
 
 // Copies a model that was read from `job.input`: writes it in its own format, without importing
-// or verifying it (Format::save). With ConvertOptions::infer_shapes, the copy is read and checked
-// again, as is a copy of an edited model. Of the job, only `output`, `external_data`,
+// or verifying it (ModelWriter::Save). With ConvertOptions::infer_shapes, the copy is read and
+// checked again, as is a copy of an edited model. Of the job, only `output`, `external_data`,
 // `infer_shapes`, `edited`, `limits`, `dry_run` and the hooks about files apply, and of the result,
 // only `written`.
 Result<Conversion> CopyModel(const ReadModel& model, const ConvertJob& job);
 
-// The same with other names for the inputs and outputs (Format::rename), in the order of
-// Format::port_names. The written model is read again with `job.limits`: kUsage if it breaks a
-// rule of its format and the source breaks none, as with a name that the format does not allow.
+// The same with other names for the inputs and outputs (ModelEditor::Rename), in the order of
+// ModelDescriber::PortNamesOf. The written model is read again with `job.limits`: kUsage if it
+// breaks a rule of its format and the source breaks none, as with a name that the format does not
+// allow.
 Result<Conversion> RenameModel(const ReadModel& model, const PortNames& names,
                                const ConvertJob& job);
 

@@ -102,7 +102,7 @@ Status Fit(Graph& graph, const Format& format, const ConvertJob& o, InterfaceAxe
   RewriteCounts rewrites;
   NN_ASSIGN(const uint64_t more, FuseIdioms(graph, format, o, rewrites));
   fused += more;
-  if (format.lower != nullptr) NN_RETURN_IF_ERROR(format.lower(graph, OutputOf(o), &rewrites));
+  NN_RETURN_IF_ERROR(format.writer.Lower(graph, OutputOf(o), &rewrites));
   if (o.unroll) NN_RETURN_IF_ERROR(UnrollLayers(graph, *format.target, *o.unroll, rewrites));
   bool is_legal = false;
   if (o.simplify) {
@@ -136,36 +136,34 @@ struct SourceSummary {
   int64_t batch_norms = 0;
 };
 
-// The inputs and outputs whose axes were permuted.
-std::vector<MovedPort> MovedPorts(const SourceSummary& source, const Graph& fitted,
-                                  const InterfaceAxes& axes) {
-  std::vector<MovedPort> out;
-  const auto add = [&](std::string_view kind, const std::vector<TypedPort>& from,
-                       const std::vector<Port>& to, const std::vector<AxisMap>& maps) {
-    for (size_t i = 0; i < maps.size(); ++i)
-      if (!maps[i].IsIdentity())
-        out.push_back({std::string(kind), from[i].name, from[i].type.ToString(),
-                       to[i].value->type().ToString(), maps[i].from()});
+// Adds the inputs and outputs whose axes were permuted, and those whose integers were shifted.
+void AddPortChanges(const SourceSummary& source, const Graph& fitted, const InterfaceAxes& axes,
+                    std::vector<PortChange>& out) {
+  const auto change = [](PortChange::Kind kind, PortSide side, const TypedPort& from,
+                         const Port& to) {
+    return PortChange{kind, side, from.name, from.type.ToString(), to.value->type().ToString()};
   };
-  add("input", source.interface.inputs, fitted.inputs(), axes.inputs);
-  add("output", source.interface.outputs, fitted.outputs(), axes.outputs);
-  return out;
-}
-
-// The inputs and outputs whose integers were shifted.
-std::vector<ShiftedPort> ShiftedPorts(const SourceSummary& source, const Graph& fitted,
-                                      const InterfaceAxes& axes) {
-  std::vector<ShiftedPort> out;
-  const auto add = [&](std::string_view kind, const std::vector<TypedPort>& from,
-                       const std::vector<Port>& to, const std::vector<int64_t>& offsets) {
-    for (size_t i = 0; i < offsets.size(); ++i)
-      if (offsets[i] != 0)
-        out.push_back({std::string(kind), from[i].name, from[i].type.ToString(),
-                       to[i].value->type().ToString(), offsets[i]});
+  const auto add_moved = [&](PortSide side, const std::vector<TypedPort>& from,
+                             const std::vector<Port>& to, const std::vector<AxisMap>& maps) {
+    for (size_t i = 0; i < maps.size(); ++i) {
+      if (maps[i].IsIdentity()) continue;
+      out.push_back(change(PortChange::Kind::kMoved, side, from[i], to[i]));
+      out.back().axes = maps[i].from();
+    }
   };
-  add("input", source.interface.inputs, fitted.inputs(), axes.input_offsets);
-  add("output", source.interface.outputs, fitted.outputs(), axes.output_offsets);
-  return out;
+  const auto add_shifted = [&](PortSide side, const std::vector<TypedPort>& from,
+                               const std::vector<Port>& to, const std::vector<int64_t>& offsets) {
+    for (size_t i = 0; i < offsets.size(); ++i) {
+      if (offsets[i] == 0) continue;
+      out.push_back(change(PortChange::Kind::kShifted, side, from[i], to[i]));
+      out.back().offset = offsets[i];
+    }
+  };
+  const Interface& before = source.interface;
+  add_moved(PortSide::kInput, before.inputs, fitted.inputs(), axes.inputs);
+  add_moved(PortSide::kOutput, before.outputs, fitted.outputs(), axes.outputs);
+  add_shifted(PortSide::kInput, before.inputs, fitted.inputs(), axes.input_offsets);
+  add_shifted(PortSide::kOutput, before.outputs, fitted.outputs(), axes.output_offsets);
 }
 
 // Dequantizes the graph; false if it has nodes without a float form, which are unsupported.
@@ -178,15 +176,15 @@ Result<bool> DequantizeSource(Graph& graph, Conversion& out) {
     out.rest_unchecked = "the model cannot be dequantized";
     return false;
   }
-  const auto add = [&](std::string_view kind, const std::vector<TypedPort>& from,
+  const auto add = [&](PortSide side, const std::vector<TypedPort>& from,
                        const std::vector<Port>& to) {
     for (size_t i = 0; i < to.size(); ++i)
       if (from[i].type.quantized())
-        out.dequantized_ports.push_back({std::string(kind), from[i].name, from[i].type.ToString(),
-                                         to[i].value->type().ToString()});
+        out.port_changes.push_back({PortChange::Kind::kDequantized, side, from[i].name,
+                                    from[i].type.ToString(), to[i].value->type().ToString()});
   };
-  add("input", before.inputs, graph.inputs());
-  add("output", before.outputs, graph.outputs());
+  add(PortSide::kInput, before.inputs, graph.inputs());
+  add(PortSide::kOutput, before.outputs, graph.outputs());
   return true;
 }
 
@@ -437,8 +435,7 @@ class GraphConversion {
 
   void Describe(const SourceSummary& summary, int folded) {
     out_.converted = WithoutStates(InterfaceOf(fitted_), written_.size());
-    out_.moved_ports = MovedPorts(summary, fitted_, axes_);
-    out_.shifted_ports = ShiftedPorts(summary, fitted_, axes_);
+    AddPortChanges(summary, fitted_, axes_, out_.port_changes);
     if (fitted_.inputs().size() == names_.size()) DescribeInitialValues();
     out_.transposes = TransposesOf(fitted_);
     // Fused idioms may have added some.
@@ -462,7 +459,7 @@ class GraphConversion {
   Status Place() {
     const bool packs_weights = o_.quantize && !IsQuantized(fitted_);
     const auto make = [&](const ExportOptions& options) -> Result<FileImage> {
-      auto image = format_.write(fitted_, options);
+      auto image = format_.writer.Write(fitted_, options);
       if (!image && has_source_ && image.error().code() == ErrorCode::kUnsupported)
         return WithRemedy(image.error(), RemedyFor(1));
       if (image && packs_weights)
@@ -486,7 +483,7 @@ class GraphConversion {
   // The same for a model that has no place.
   Status AccountUnplaced(const FileImage& image) {
     if (!image.is_folder) {
-      auto model = format_.read(image.Contents(), output_.path, {});
+      auto model = format_.reader.Read(image.Contents(), output_.path, {});
       if (!model) return tl::unexpected(model.error());
       Account({&format_, *std::move(model)});
       return {};

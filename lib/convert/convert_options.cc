@@ -8,8 +8,9 @@
 #include <utility>
 
 #include "convert/edits/graph_edits.h"
-#include "convert/edits/input_texts.h"
 #include "convert/quantize/quantize_text.h"
+#include "formats/format_options.h"
+#include "formats/input_texts.h"
 
 namespace nn {
 namespace {
@@ -17,8 +18,9 @@ namespace {
 using OptionTexts = std::vector<std::string>;
 using OptionFields = std::vector<OptionField>;
 
-// The longest part of a loop that is written step by step.
+// Limit of options: steps of --unroll, which are written one by one.
 constexpr int64_t kMaxSteps = 65536;
+// Limit of options: samples of calibrate-seeded in the C, C++ and Python libraries.
 constexpr int64_t kMaxSamples = 100000;
 
 void AppendFields(OptionFields more, OptionFields& fields) {
@@ -51,26 +53,6 @@ OptionField InputShapeOption() {
       });
 }
 
-OptionField LengthOption() {
-  return ComputedOption<nnsuite::ConvertOptions, OptionTexts>(
-      "length",
-      {.help = "Number of elements of an input that is a sequence, or \"none\" for an optional "
-               "input without a value; repeatable",
-       .value = "NAME=N",
-       .group = kShapeGroup,
-       .effects = kChangesGraph},
-      [](const nnsuite::ConvertOptions& o) {
-        OptionTexts texts;
-        for (const auto& [name, n] : o.lengths)
-          texts.push_back(fmt::format("{}={}", name, n ? std::to_string(*n) : "none"));
-        return std::optional(std::move(texts));
-      },
-      [](nnsuite::ConvertOptions& o, const OptionTexts& texts) -> Status {
-        NN_ASSIGN(o.lengths, InputLengthsOf(texts));
-        return {};
-      });
-}
-
 // Contents of inputs, which are no texts: see nnsuite_options_set_fixed_input.
 OptionField FixedInputOption() {
   return ComputedOption<nnsuite::ConvertOptions, OptionTexts>(
@@ -86,12 +68,8 @@ OptionField FixedInputOption() {
 OptionFields InterfaceOptions() {
   return {
       InputShapeOption(),
-      Option<&nnsuite::ConvertOptions::batch>(
-          "batch", {.help = "Size of the symbolic first dimensions of the inputs",
-                    .value = "N",
-                    .group = kShapeGroup,
-                    .effects = kChangesGraph}),
-      LengthOption(),
+      Option<&nnsuite::ConvertOptions::batch>("batch", BatchFacts(kShapeGroup, kChangesGraph)),
+      LengthOption<&nnsuite::ConvertOptions::lengths>(LengthFacts(kShapeGroup, kChangesGraph)),
       FixedInputOption(),
       Option<&nnsuite::ConvertOptions::clipped_inputs>(
           "clip-input",
@@ -150,8 +128,8 @@ OptionFields GraphEditOptions() {
            .effects = kChangesGraph | kOneModel}),
       Option<&nnsuite::ConvertOptions::edits, &nnsuite::GraphEdits::layouts>(
           "layout",
-          {.help = "Give an input or output another layout by a transpose; the present one is that "
-                   "of the operators around it, or stated, as in nchw:nhwc; repeatable",
+          {.help = "Give an input or output another layout by a transpose; the present one is the "
+                   "layout of the operators around it, or stated, as in nchw:nhwc; repeatable",
            .value = "NAME=nhwc|nchw",
            .group = kEditGroup,
            .effects = kChangesGraph | kOneModel}),

@@ -28,7 +28,6 @@ inline constexpr std::string_view kVerifyGroup = "Verification";
 OptionTable ConvertOptionTable();
 OptionTable VerifyOptionTable();
 OptionTable ExternalDataTable();
-OptionTable RunLimitTable();
 
 // kUsage for options that exclude each other, lack another one or do not fit the target.
 Status CheckConvertOptions(const nnsuite::ConvertOptions& options, const Format& target);

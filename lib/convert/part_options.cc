@@ -6,13 +6,14 @@
 #include <vector>
 
 #include "convert/convert_options.h"
-#include "convert/edits/input_texts.h"
+#include "exec/program_options.h"
+#include "formats/input_texts.h"
 
 namespace nn {
 namespace {
 
+// Limit of options: verification runs.
 constexpr int64_t kMaxRuns = 1000;
-constexpr int64_t kMaxRunThreads = 1024;
 
 OptionField VerifyShapeOption() {
   return ComputedOption<nnsuite::VerifyOptions, std::vector<std::string>>(
@@ -28,24 +29,6 @@ OptionField VerifyShapeOption() {
 }
 
 }  // namespace
-
-OptionTable RunLimitTable() {
-  // The programs have these options, with other units, for all that they run.
-  static const std::vector<OptionField> fields = {
-      Option<&nnsuite::RunLimits::max_memory>(
-          "max-memory",
-          {.help = "Bytes of a run", .effects = kNoResult, .surfaces = kInBindings, .least = 0}),
-      Option<&nnsuite::RunLimits::max_work>("max-work", {.help = "Operations on elements of a run",
-                                                         .effects = kNoResult,
-                                                         .surfaces = kInBindings,
-                                                         .least = 0}),
-      Option<&nnsuite::RunLimits::max_steps>("max-steps", {.help = "Iterations of a loop",
-                                                           .effects = kNoResult,
-                                                           .surfaces = kInBindings,
-                                                           .least = 0}),
-  };
-  return fields;
-}
 
 OptionTable ExternalDataTable() {
   static const std::vector<OptionField> fields = {

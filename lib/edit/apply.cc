@@ -1,20 +1,30 @@
 #include "edit/apply.h"
 
+#include <cstdint>
+#include <string_view>
 #include <utility>
 
+#include "base/file/blob.h"
+#include "base/file/file.h"
 #include "convert/verify/conversion_json.h"
 
 namespace nn::edit {
+namespace {
+
+// Limit of options: bytes of the patch of --compose-json, which is read whole.
+constexpr uint64_t kMaxPatchBytes = uint64_t{256} << 20;
+
+}  // namespace
 
 Result<EditReport> ApplyEdits(const ApplyOptions& o, const std::string& path, ReadModel& read) {
   EditReport report;
   const std::vector<Holding> holdings = HoldingsOf(read);
   NN_RETURN_IF_ERROR(ParseStrip(o.edits.strip).map([](const NativeEdit::Strip&) {}));
-  if (o.patch) {
-    auto patched = PatchModel(read, *o.patch, path, o.limits);
-    if (!patched)
-      return tl::unexpected(o.patch_path.empty() ? patched.error()
-                                                 : patched.error().In(o.patch_path));
+  if (!o.edits.patch.empty()) {
+    NN_ASSIGN(const Blob patch, ReadFile(o.edits.patch, kMaxPatchBytes));
+    const std::string_view text(reinterpret_cast<const char*>(patch.data()), patch.size());
+    auto patched = PatchModel(read, text, path, o.limits);
+    if (!patched) return tl::unexpected(patched.error().In(o.edits.patch));
     read = *std::move(patched);
     report.patched = true;
     if (!HasEdits(o.edits)) report.holdings = AccountFor(holdings, HoldingsOf(read), true);

@@ -15,10 +15,8 @@ namespace nn::edit {
 
 struct ApplyOptions {
   EditOptions edits = {};
-  std::optional<std::string> patch = std::nullopt;  // RFC 6902, applied first (PatchModel())
-  std::string patch_path = {};                      // for messages
-  ReadLimits limits = {};                           // of the patched model
-  bool verify = true;                               // unless the edits change only texts
+  ReadLimits limits = {};  // of the patched model
+  bool verify = true;      // unless the edits change only texts
   VerifyOptions verification = {};
 };
 

@@ -28,7 +28,7 @@ class ValueTypes {
  private:
   Status Find() {
     NN_ASSIGN(const inspect::LoadedModel loaded,
-              inspect::LoadFrom(read_, path_, {.graph = read_.format->values == nullptr}));
+              inspect::LoadFrom(read_, path_, {.graph = !read_.format->describer.InfersTypes()}));
     NN_ASSIGN(std::vector<ValueEntry> values, inspect::ValuesOf(loaded));
     types_.emplace();
     for (ValueEntry& v : values)
@@ -92,17 +92,15 @@ Status CheckRules(const ReadModel& source, const ReadModel& edited) {
 Result<EditedModel> EditModel(const ReadModel& source, const std::string& path,
                               const EditOptions& options) {
   const Format& format = *source.format;
-  if (format.flow == nullptr || format.edit == nullptr)
-    return UnsupportedError("{} models cannot be edited in their own format", format.label);
-  NN_ASSIGN(const NativeFlow flow, format.flow(*source.model));
+  NN_ASSIGN(const NativeFlow flow, format.editor.FlowOf(*source.model));
   ValueTypes types(source, path);
   NN_ASSIGN(const NativeEdit edit,
             PlanEdit(flow, options, [&](const std::string& name) { return types.Of(name); }));
-  NN_ASSIGN(std::unique_ptr<NativeModel> model, format.edit(*source.model, edit));
+  NN_ASSIGN(std::unique_ptr<NativeModel> model, format.editor.Apply(*source.model, edit));
   EditedModel out;
   out.model = {source.format, std::move(model), source.from_dump};
   out.summary = SummaryOf(flow, edit);
-  NN_ASSIGN(const NativeFlow edited, format.flow(*out.model.model));
+  NN_ASSIGN(const NativeFlow edited, format.editor.FlowOf(*out.model.model));
   out.summary.sorted = IsReordered(flow, edit, edited);
   for (const NativeEdit::Port& port : edit.inputs)
     out.inputs.emplace_back(flow.values[port.value].name, port.type);

@@ -31,13 +31,13 @@ struct EditedModel {
   ReadModel model;  // shares weights with the source, which may be freed
   EditSummary summary;
   // The inputs and outputs of the edited model by their names in the source, with the types of the
-  // new ones, in the order of Format::port_names.
+  // new ones, in the order of ModelDescriber::PortNamesOf.
   std::vector<std::pair<std::string, ValueType>> inputs, outputs;
 };
 
 // The edited model, checked by the rules of its format. `path` is that of the source. Errors are
-// those of PlanEdit, Format::edit and CheckEffects; kUnsupported for formats without edits, and if
-// the edited model breaks a rule that the source does not break.
+// those of PlanEdit, ModelEditor::Apply and CheckEffects; kUnsupported if the edited model breaks a
+// rule that the source does not break.
 Result<EditedModel> EditModel(const ReadModel& source, const std::string& path,
                               const EditOptions& options);
 

@@ -60,12 +60,12 @@ bool ChangesFlow(const NativeFlow& flow, const NativeEdit& edit, const NativeEdi
 
 // The model as its format writes it; nullopt if the edit or the file is not possible.
 std::optional<FileImage> ImageOf(const ReadModel& source, const NativeEdit& edit) {
-  const auto model = source.format->edit(*source.model, edit);
+  const auto model = source.format->editor.Apply(*source.model, edit);
   if (!model) return std::nullopt;
   ExportOptions options;
   for (const std::string_view extension : source.format->extensions) {
     options.path = "model" + std::string(extension);
-    if (auto image = source.format->save(**model, options)) return *std::move(image);
+    if (auto image = source.format->writer.Save(**model, options)) return *std::move(image);
   }
   return std::nullopt;
 }

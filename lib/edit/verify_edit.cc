@@ -33,7 +33,7 @@ std::vector<NativeEdit::Port> PortsIn(const NativeFlow& flow, const EditedModel&
 }
 
 Result<ReadModel> Apply(const ReadModel& source, const NativeEdit& edit) {
-  NN_ASSIGN(std::unique_ptr<NativeModel> model, source.format->edit(*source.model, edit));
+  NN_ASSIGN(std::unique_ptr<NativeModel> model, source.format->editor.Apply(*source.model, edit));
   return ReadModel{source.format, std::move(model), source.from_dump};
 }
 
@@ -107,7 +107,7 @@ Result<Copy> CopyOf(const Graph& graph) {
 
 Result<Verification> VerifyEdit(const ReadModel& source, const EditedModel& edited,
                                 const VerifyOptions& options) {
-  NN_ASSIGN(const NativeFlow flow, source.format->flow(*source.model));
+  NN_ASSIGN(const NativeFlow flow, source.format->editor.FlowOf(*source.model));
   const std::vector<NativeEdit::Port> ports = PortsIn(flow, edited);
   Result<ImportedModel> imported = Import(WithOutputs(source, flow, ports), "the source");
   // Parts of the source that cannot run may not matter.

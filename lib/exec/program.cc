@@ -7,11 +7,13 @@
 #include <optional>
 
 #include "base/text/text.h"
+#include "base/thread_pool.h"
 #include "exec/runtime/kernel_runner.h"
 #include "exec/runtime/limits.h"
 #include "exec/runtime/planning/plan_info.h"
 #include "exec/runtime/planning/planned_graph.h"
 #include "exec/runtime/planning/split.h"
+#include "exec/runtime/run_progress.h"
 #include "exec/target.h"
 #include "ir/eval.h"
 #include "ir/op_def.h"
@@ -45,7 +47,8 @@ struct Program::Impl {
   void PutBack(std::unique_ptr<RunState> state);
   Result<std::vector<Tensor>> Run(std::span<const Tensor> inputs, RunState& state,
                                   const RunRecord& record) const;
-  Result<std::vector<Tensor>> RunOpen(std::span<const Tensor> inputs, RunState& state) const;
+  Result<std::vector<Tensor>> RunOpen(std::span<const Tensor> inputs, RunState& state,
+                                      const RunRecord& record) const;
 };
 
 Status Program::Impl::Build() {
@@ -116,20 +119,35 @@ void Program::Impl::PutBack(std::unique_ptr<RunState> state) {
 
 Result<std::vector<Tensor>> Program::Impl::Run(std::span<const Tensor> inputs, RunState& state,
                                                const RunRecord& record) const {
-  if (!planned) return RunOpen(inputs, state);
+  if (!planned) return RunOpen(inputs, state, record);
   KernelRunner runner(*kernels, state.pool);
-  return whole.Run(inputs, state.arena.data(), state.error, state.pool, &runner, nullptr, record);
+  if (!record.progress)
+    return whole.Run(inputs, state.arena.data(), state.error, state.pool, &runner, nullptr, record);
+  RunProgress progress(record.progress, whole.plan.steps.size(), nullptr, &runner);
+  NN_RETURN_IF_ERROR(progress.Begin());
+  RunRecord steps = record;
+  steps.progress = [&](uint64_t, uint64_t) { return progress.Step(); };
+  return whole.Run(inputs, state.arena.data(), state.error, state.pool, &progress, nullptr, steps);
 }
 
-Result<std::vector<Tensor>> Program::Impl::RunOpen(std::span<const Tensor> inputs,
-                                                   RunState& state) const {
+Result<std::vector<Tensor>> Program::Impl::RunOpen(std::span<const Tensor> inputs, RunState& state,
+                                                   const RunRecord& record) const {
   std::vector<Tensor> given(inputs.begin(), inputs.end());
   std::optional<KernelRunner> runner;
   if (kernels != nullptr) runner.emplace(*kernels, state.pool);
-  NodeRunner* const nodes = runner ? &*runner : nullptr;
+  NodeRunner* nodes = runner ? &*runner : nullptr;
+  const Graph& open = parts ? parts->open : whole.graph;
+  std::optional<RunProgress> progress;
+  RunRecord steps;
+  if (record.progress) {
+    nodes = &progress.emplace(record.progress, parts ? parts->known.plan.steps.size() : 0, &open,
+                              nodes);
+    steps.progress = [&](uint64_t, uint64_t) { return progress->Step(); };
+    NN_RETURN_IF_ERROR(progress->Begin());
+  }
   if (parts) {
     NN_ASSIGN(std::vector<Tensor> results, parts->known.Run(inputs, state.arena.data(), state.error,
-                                                            state.pool, nodes, nullptr, {}));
+                                                            state.pool, nodes, nullptr, steps));
     std::ranges::move(results, std::back_inserter(given));
   }
   std::vector<const Tensor*> pointers;
@@ -141,8 +159,8 @@ Result<std::vector<Tensor>> Program::Impl::RunOpen(std::span<const Tensor> input
   EvalBudget budget = BudgetOf(options.limits);
   budget.bytes -= std::min(bytes, budget.bytes);
   budget.runner = nodes;
-  NN_ASSIGN(std::vector<Tensor> outputs,
-            EvalGraph(parts ? parts->open : whole.graph, pointers, budget, false));
+  NN_ASSIGN(std::vector<Tensor> outputs, EvalGraph(open, pointers, budget, false));
+  if (progress) NN_RETURN_IF_ERROR(progress->End());
   for (Tensor& t : outputs) {
     if (!HasNan(t.dtype()) || t.byte_size() == 0) continue;
     NN_ASSIGN(TensorBuilder b, TensorBuilder::Create(t.dtype(), t.dims()));
@@ -166,6 +184,7 @@ Result<Program> Program::Compile(Graph&& graph, const ProgramOptions& options) {
   auto impl = std::make_unique<Impl>();
   impl->whole.graph = std::move(graph);
   impl->options = options;
+  if (options.threads == 0) impl->options.threads = AvailableProcessors();
   NN_RETURN_IF_ERROR(impl->Build());
   return Program(std::move(impl));
 }

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <span>
@@ -107,10 +108,13 @@ struct RunTrace {
   std::vector<TraceSpan> threads;  // one per step and participating thread
 };
 
-// What to record of a run; null: nothing. Empty without a plan.
+// What to record and to tell of a run; null: nothing. Records are empty without a plan.
 struct RunRecord {
   std::vector<double>* step_milliseconds = nullptr;  // of each step
   RunTrace* trace = nullptr;                         // reads the clock twice per work item
+  // Told, on the calling thread, that `done` of `total` steps are done, and again with the same
+  // numbers while a step runs regions. Steps are operators without a plan. An error ends the run.
+  std::function<Status(uint64_t done, uint64_t total)> progress = nullptr;
 };
 
 // A compiled graph. Movable, not copyable. Its const member functions may be called concurrently.

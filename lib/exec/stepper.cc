@@ -28,6 +28,7 @@ Stepper::Stepper(Graph graph, const ProgramOptions& options)
 Result<Stepper> Stepper::Create(Graph graph, const ProgramOptions& options) {
   ProgramOptions o = options;
   if (o.limits.max_memory == 0) o.limits.max_memory = FreeForRuns();
+  if (o.threads == 0) o.threads = AvailableProcessors();
   for (const Node& n : graph.nodes())
     if (n.op().is_opaque) return UnsupportedError("{} cannot be executed", n.Describe());
   NN_RETURN_IF_ERROR(RunPass("dead code", graph, RemoveDeadCode));

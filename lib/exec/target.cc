@@ -12,12 +12,12 @@
 namespace nn {
 namespace {
 
-bool IsIntegerProduct(const Node& node) {
-  return (node.Is("matmul_integer") || node.Is("conv_integer")) && !IsChecked(node);
+bool HasPlannedProduct(const Node& node) {
+  return IsIntegerProduct(node) && !IsChecked(node);
 }
 
 bool LacksKernel(const Node& node) {
-  return IsIntegerProduct(node) && !HasIntegerKernel(node);
+  return HasPlannedProduct(node) && !HasIntegerKernel(node);
 }
 
 std::optional<std::string> WhyIllegal(const Node& node) {
@@ -38,10 +38,11 @@ Result<bool> GroupNormOfReshaped(Graph& graph, Node& node) {
   const auto& a = node.attrs<InstanceNormAttrs>();
   const Node* before = node.input(0)->def();
   const Value* y = node.output();
-  if (before == nullptr || !before->Is("reshape") || y->uses().size() != 1 || graph.IsOutput(y))
+  if (before == nullptr || !before->Is<ReshapeAttrs>() || y->uses().size() != 1 ||
+      graph.IsOutput(y))
     return false;
   Node* after = y->uses()[0].node;
-  if (!after->Is("reshape") || after->input(0) != y) return false;
+  if (!after->Is<ReshapeAttrs>() || after->input(0) != y) return false;
   Value* const x = before->input(0);
   const auto groups = GroupsOf(node, x->type(), after->output()->type());
   if (!groups) return false;
@@ -65,7 +66,7 @@ bool TakesIdiom(const Node& /*node*/) {
 Status PrepareIntegerProducts(Graph& graph) {
   std::vector<Node*> nodes;
   for (Node& node : graph.nodes())
-    if (IsIntegerProduct(node)) nodes.push_back(&node);
+    if (HasPlannedProduct(node)) nodes.push_back(&node);
   for (Node* node : nodes) {
     const auto apply = HasIntegerKernel(*node) ? UnscaleIntegerProduct : ExpandIntegerProduct;
     NN_RETURN_IF_ERROR(apply(graph, *node));

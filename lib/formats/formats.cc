@@ -20,38 +20,6 @@
 
 namespace nn {
 
-namespace {
-
-uint64_t SizeOf(const std::vector<Blob>& parts) {
-  uint64_t n = 0;
-  for (const Blob& b : parts) n += b.size();
-  return n;
-}
-
-}  // namespace
-
-uint64_t SideFile::size() const {
-  return SizeOf(parts);
-}
-
-uint64_t FileImage::size() const {
-  uint64_t n = SizeOf(parts);
-  if (is_folder)
-    for (const SideFile& side : side_files) n += side.size();
-  return n;
-}
-
-Blob FileImage::Contents() const {
-  Buffer all(SizeOf(parts));
-  std::byte* at = all.data();
-  for (const Blob& b : parts)
-    b.Visit([&](std::span<const std::byte> piece) {
-      at = std::ranges::copy(piece, at).out;
-      return true;
-    });
-  return Blob(std::move(all));
-}
-
 std::span<const Format> Formats() {
   static const std::array formats = {onnx::OnnxFormat(), tflite::TfliteFormat(),
                                      coreml::CoremlFormat(), nnapi::NnapiFormat()};
@@ -59,7 +27,7 @@ std::span<const Format> Formats() {
 }
 
 std::vector<Holding> HoldingsOf(const ReadModel& model) {
-  return model.format->holdings(*model.model);
+  return model.format->describer.HoldingsOf(*model.model);
 }
 
 const Format* FindFormat(std::string_view name) {
@@ -86,9 +54,9 @@ namespace {
 // The format of a folder that is a model; nullptr if it is not one.
 const Format* FormatOfFolder(const std::string& path) {
   const Format* format = FormatOfPath(path);
-  if (format != nullptr && format->read_folder != nullptr) return format;
+  if (format != nullptr && format->reader.HasFolders()) return format;
   for (const Format& f : Formats())
-    if (f.is_folder != nullptr && f.is_folder(path)) return &f;
+    if (f.reader.IsModelFolder(path)) return &f;
   return nullptr;
 }
 
@@ -97,7 +65,7 @@ bool IsModelFile(const std::string& path) {
   const auto file = ReadFile(path);
   if (!file || file->empty()) return false;
   return IsDump(file->bytes()) || std::ranges::any_of(Formats(), [&](const Format& f) {
-           return f.likeness(file->bytes()) >= Likeness::kLikely;
+           return f.reader.LikenessOf(file->bytes()) >= Likeness::kLikely;
          });
 }
 
@@ -108,7 +76,7 @@ Result<ReadModel> ReadModelFolder(const std::string& path, const ReadLimits& lim
       return ParseError("{}: this is {}", path, what);
     return IoError("{}: is a folder, but not an .mlpackage model", path);
   }
-  auto model = format->read_folder(path, limits);
+  auto model = format->reader.ReadFolder(path, limits);
   if (!model) return tl::unexpected(model.error().In(path));
   return ReadModel{format, *std::move(model)};
 }
@@ -143,7 +111,7 @@ Result<ReadModel> ReadModelBytes(const Blob& file, const std::string& path,
     return read;
   }
   NN_ASSIGN(const Format* const format, RecognizeFormat(file.bytes(), path));
-  auto model = format->read(file, path, limits);
+  auto model = format->reader.Read(file, path, limits);
   if (!model) return tl::unexpected(model.error().In(path));
   return ReadModel{format, *std::move(model)};
 }
@@ -171,7 +139,7 @@ Result<Graph> CompleteGraph(Result<ImportedModel> imported, const std::string& p
 }  // namespace
 
 Result<Graph> ImportGraph(const ReadModel& read, const std::string& path) {
-  return CompleteGraph(read.format->import(*read.model), path);
+  return CompleteGraph(read.format->importer.Import(*read.model), path);
 }
 
 namespace {
@@ -210,7 +178,7 @@ void NameByPosition(Graph& graph, std::span<const std::string> names,
 Result<ImportedModel> ImportWith(const ReadModel& read, const InputSettings& settings,
                                  bool as_float) {
   const auto import = [&](const KnownInputs& known) {
-    return read.format->import_with(*read.model, known, as_float);
+    return read.format->importer.Import(*read.model, known, as_float);
   };
   KnownInputs known{.lengths = settings.lengths, .states = settings.states};
   auto imported = import(known);
@@ -233,14 +201,7 @@ Result<ImportedModel> ImportWith(const ReadModel& read, const InputSettings& set
 }
 
 PortKinds PortKindsOf(const ReadModel& read) {
-  if (read.format->port_kinds != nullptr) return read.format->port_kinds(*read.model);
-  PortKinds kinds;
-  const auto names = read.format->port_names(*read.model);
-  if (!names) return kinds;
-  for (const std::string& name : names->inputs) kinds.inputs.emplace_back(name, PortKind::kTensor);
-  for (const std::string& name : names->outputs)
-    kinds.outputs.emplace_back(name, PortKind::kTensor);
-  return kinds;
+  return read.format->describer.PortKindsOf(*read.model);
 }
 
 Result<Graph> ImportGraph(const ReadModel& read, const std::string& path,
@@ -255,7 +216,7 @@ Result<ImportedModel> ImportModel(const ReadModel& read, const std::string& path
 
 Result<Graph> ImportGraph(const ReadModel& read, const std::string& path,
                           const InputShapes& shapes) {
-  return CompleteGraph(read.format->import_with_shapes(*read.model, shapes), path);
+  return CompleteGraph(read.format->importer.ImportWithShapes(*read.model, shapes), path);
 }
 
 }  // namespace nn

@@ -37,7 +37,7 @@ struct InputSettings {
   bool empty() const { return shapes.empty() && !batch && !constants; }
 };
 
-// Format::import_with. If there are constants, or if something is unsupported or decided by runs
+// ModelImporter::Import. If there are constants, or if something is unsupported or decided by runs
 // and the shapes set symbols in the types of the inputs, imports the model again with what is
 // known: it may decide about branches, trip counts and sizes. Shapes that do not fit are ignored.
 Result<ImportedModel> ImportWith(const ReadModel& read, const InputSettings& settings,
@@ -54,7 +54,7 @@ Result<Graph> ImportGraph(const ReadModel& read, const std::string& path,
 Result<ImportedModel> ImportModel(const ReadModel& read, const std::string& path,
                                   const InputSettings& settings);
 
-// ImportGraph() by Format::import_with_shapes, which the format must have.
+// ImportGraph() by ModelImporter::ImportWithShapes.
 Result<Graph> ImportGraph(const ReadModel& read, const std::string& path,
                           const InputShapes& shapes);
 

@@ -160,7 +160,7 @@ Result<const Format*> RecognizeFormat(std::span<const std::byte> bytes, const st
   Likeness most = Likeness::kNone;
   std::vector<const Format*> best;
   for (const Format& f : Formats()) {
-    const Likeness likeness = f.likeness(bytes);
+    const Likeness likeness = f.reader.LikenessOf(bytes);
     if (likeness > most) best.clear();
     most = std::max(most, likeness);
     if (likeness == most && most != Likeness::kNone) best.push_back(&f);

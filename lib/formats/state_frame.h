@@ -14,7 +14,7 @@ namespace nn {
 // outputs of the graph, in this order, and are no inputs and outputs of the model. Only for formats
 // whose import has such states (ImportedModel::states).
 struct StateFrame final : NativeModel {
-  std::shared_ptr<const NativeModel> frame;  // of Format::frame
+  std::shared_ptr<const NativeModel> frame;  // of ModelWriter::FrameOf
   std::vector<ModelState> states;
 };
 

@@ -95,7 +95,7 @@ std::map<size_t, Tensor> DecidingArrays(const Arrays& arrays) {
 }
 
 Result<ModelForSet> ImportForSet(const TestSet& set, const PortKinds& kinds,
-                                 const ModelImporter& import) {
+                                 const InputImporter& import) {
   ModelForSet out{Graph(), SourcesOf(set.inputs)};
   InputSettings settings;
   settings.lengths = LengthsOf(set.inputs, kinds.inputs);

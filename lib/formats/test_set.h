@@ -44,7 +44,7 @@ struct ModelForSet {
 };
 
 // Imports a model with what is known about its inputs.
-using ModelImporter = std::function<Result<ImportedModel>(const InputSettings&)>;
+using InputImporter = std::function<Result<ImportedModel>(const InputSettings&)>;
 
 // Those of arrays with few integers or booleans, which may decide about lengths and positions, by
 // position.
@@ -54,7 +54,7 @@ std::map<size_t, Tensor> DecidingArrays(const std::vector<std::optional<Tensor>>
 // imported with the shapes of the inputs, and at last with those of few integers, which may decide
 // about lengths and positions, as constants.
 Result<ModelForSet> ImportForSet(const TestSet& set, const PortKinds& kinds,
-                                 const ModelImporter& import);
+                                 const InputImporter& import);
 // By input; nullopt for a missing file.
 Result<std::vector<std::optional<Tensor>>> ReadInputs(const ModelForSet& model);
 

@@ -48,11 +48,9 @@ Result<LoadedModel> LoadFrom(ReadModel read, const std::string& path, const Load
   out.path = path;
   out.read = std::move(read);
   const Format& format = *out.read.format;
-  if (format.summarize == nullptr)
-    return UnsupportedError("{}: {} models cannot be inspected", path, format.label);
   out.file_bytes = BytesOnDisk(path);
-  auto summary = options.in_full ? format.summarize_in_full(*out.read.model)
-                                 : format.summarize(*out.read.model);
+  auto summary = options.in_full ? format.describer.SummarizeInFull(*out.read.model)
+                                 : format.describer.Summarize(*out.read.model);
   if (!summary) return tl::unexpected(summary.error().In(path));
   out.summary = *std::move(summary);
   if (!options.graph && !options.bind) return out;
@@ -68,10 +66,7 @@ Result<const Graph*> GraphOf(const LoadedModel& model) {
 }
 
 Result<std::vector<TensorEntry>> TensorsOf(const ReadModel& read, const std::string& path) {
-  const Format& format = *read.format;
-  if (format.tensors == nullptr)
-    return UnsupportedError("{}: the tensors of {} models cannot be listed", path, format.label);
-  auto tensors = format.tensors(*read.model);
+  auto tensors = read.format->describer.TensorsOf(*read.model);
   if (!tensors) return tl::unexpected(tensors.error().In(path));
   return tensors;
 }

@@ -133,7 +133,7 @@ Node* Graph::AddNode(const OpDef& op, std::vector<Value*> inputs, Attrs attrs, s
   Node& n = *it;
   n.self_ = it;
   n.op_ = &op;
-  n.attrs_ = std::move(attrs);
+  n.attrs_ = attrs.Is<NoAttrs>() ? Attrs(op.attrs) : std::move(attrs);
   SetInputs(&n, std::move(inputs));
   for (size_t i = 0; i < output_count; ++i) {
     Value* v = NewValue();
@@ -158,7 +158,6 @@ Result<Node*> Graph::Append(std::string_view op, std::vector<Value*> inputs, Att
                             size_t output_count, Node* before) {
   const OpDef* def = Ops().Find(op);
   if (def == nullptr) return InternalError("no operator named {}", op);
-  if (&attrs.info() != def->attrs && attrs.Is<NoAttrs>()) attrs = Attrs(def->attrs);
   return InferAdded(AddNode(*def, std::move(inputs), std::move(attrs), output_count, before));
 }
 

@@ -145,6 +145,11 @@ class Node {
   const OpDef& op() const { return *op_; }
   std::string_view op_name() const;
   bool Is(std::string_view op) const { return op_name() == op; }
+  // Whether it is an operator with these attributes. Most attributes belong to one operator.
+  template <typename T>
+  bool Is() const {
+    return attrs_.Is<T>();
+  }
 
   const Attrs& attrs() const { return attrs_; }
   template <typename T>

@@ -75,6 +75,8 @@ struct OperandDef {
   // Of inputs without quantization. Inference rejects strings and complex numbers for inputs that
   // have neither; WhyNotElements() and the evaluation reject all types outside of the set.
   Elements elements = Elements::kNumbers;
+  // Whether its element type has nothing to do with those of the other operands.
+  bool has_own_type = false;
 };
 
 // The purpose of an operator. It determines the color in pictures.
@@ -146,7 +148,7 @@ enum class QuantRule : uint8_t {
   kStored,       // none: the operator is defined on the stored integers, whatever they represent
 };
 
-// Tensors of higher rank are rejected (kLimit); the formats' own limits are lower.
+// Limit of all formats: axes of a tensor. The formats' own limits are lower.
 inline constexpr int kMaxRank = 64;
 
 // The contents of an integer or bool value as expressions, from a constant or from inference;

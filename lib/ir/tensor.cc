@@ -179,6 +179,7 @@ Result<TensorBuilder> TensorBuilder::Create(DType dtype, std::vector<int64_t> di
   if (dtype == DType::kUnknown) return UnsupportedError("the element type is not known");
   const auto n = CheckedElements(dims);
   if (!n) return LimitError("the element count of a tensor overflows");
+  // Limit of all formats: elements of a tensor that is created.
   constexpr int64_t kMaxElements = int64_t{1} << 40;
   if (*n > kMaxElements)
     return LimitError("a tensor of {} elements exceeds the limit of {}", *n, kMaxElements);

@@ -39,18 +39,22 @@ Status CheckPorts(const std::vector<Port>& ports, std::string_view what, const S
 // Searches the use lists of values.
 class UseSearch {
  public:
-  bool Has(const Value& value, const Use& use) {
+  // Whether the list has input `index` of the node.
+  bool Has(const Value& value, const Node& node, int index) {
     if (value.uses().size() < UseList::kManyUses)
-      return std::ranges::find(value.uses(), use) != value.uses().end();
+      return std::ranges::any_of(value.uses(),
+                                 [&](const Use& u) { return u.node == &node && u.index == index; });
     auto& sorted = sorted_[&value];
     if (sorted.empty())
-      for (const Use& u : value.uses()) sorted.insert(KeyOf(u));
-    return sorted.contains(KeyOf(use));
+      for (const Use& u : value.uses()) sorted.insert(KeyOf(u.node, u.index));
+    return sorted.contains(KeyOf(&node, index));
   }
 
  private:
   using Key = std::pair<uintptr_t, int>;
-  static Key KeyOf(const Use& use) { return {reinterpret_cast<uintptr_t>(use.node), use.index}; }
+  static Key KeyOf(const Node* node, int index) {
+    return {reinterpret_cast<uintptr_t>(node), index};
+  }
 
   std::unordered_map<const Value*, std::set<Key>> sorted_;  // of long lists
 };
@@ -81,7 +85,7 @@ Status CheckQuant(const Type& type) {
   return {};
 }
 
-Status Verify(Graph& graph) {
+Status CheckStructure(const Graph& graph) {
   States states(graph);
   for (const Value& v : graph.values()) {
     State& state = states[&v];
@@ -94,7 +98,7 @@ Status Verify(Graph& graph) {
 
   UseSearch listed;
   size_t uses = 0;
-  for (Node& n : graph.nodes()) {
+  for (const Node& n : graph.nodes()) {
     for (size_t i = 0; i < n.inputs().size(); ++i) {
       const Value* v = n.inputs()[i];
       if (v == nullptr) continue;
@@ -103,7 +107,7 @@ Status Verify(Graph& graph) {
         return InternalError("{}: input {} is not a value of the graph", n.Describe(), i);
       if (!states[v].defined)
         return InternalError("{}: input {} is used before it is defined", n.Describe(), i);
-      if (!listed.Has(*v, {&n, static_cast<int>(i)}))
+      if (!listed.Has(*v, n, static_cast<int>(i)))
         return InternalError("{}: input {} is not in its value's use list", n.Describe(), i);
     }
     for (size_t i = 0; i < n.outputs().size(); ++i) {
@@ -121,6 +125,11 @@ Status Verify(Graph& graph) {
   if (uses != entries) return InternalError("use lists contain uses that no node has");
   for (const Port& p : graph.outputs())
     if (!states[p.value].defined) return InternalError("output {} is never defined", Quote(p.name));
+  return {};
+}
+
+Status Verify(Graph& graph) {
+  NN_RETURN_IF_ERROR(CheckStructure(graph));
   return InferGraph(graph);
 }
 

@@ -8,8 +8,10 @@
 namespace nn {
 
 // kInternal if a value is used before its definition, a use list is inconsistent, or a port,
-// operand or output does not belong to the graph. kModel if an interface name is duplicated, or the
-// errors of InferGraph. Re-infers all types.
+// operand or output does not belong to the graph. kModel if an interface name is duplicated.
+Status CheckStructure(const Graph& graph);
+
+// CheckStructure() and InferGraph(), which infers all types again.
 Status Verify(Graph& graph);
 
 // kModel unless the quantization of the type, if any, has one scale and zero point, or one of each

@@ -8,6 +8,7 @@
 #endif
 
 #include <limits>
+#include <numbers>
 
 #include "numeric/elementary-inl.h"
 #include "numeric/functions.h"
@@ -200,6 +201,11 @@ NN_ELEMENTARY(Tan)
 NN_ELEMENTARY(Tanh)
 #undef NN_ELEMENTARY
 
+template <class M>
+struct LogSigmoidFn {
+  NN_UNARY(x, p) { return M::Neg(Elementary<M>::Softplus(M::Neg(x))); }
+};
+
 // p: the formula, in the order of GeluApproximation.
 template <class M>
 struct GeluFn {
@@ -286,6 +292,21 @@ struct PowFn {
 template <class M>
 struct Atan2Fn {
   NN_BINARY(a, b) { return Elementary<M>::Atan2(a, b); }
+};
+
+// Equal operands, which may be infinite, have no difference.
+template <class M>
+struct LogAddExpFn {
+  NN_BINARY(a, b) {
+    using E = Elementary<M>;
+    using W = typename M::Doubles;
+    const auto larger = M::Widen(M::Select(M::IsNan(a), a, M::Max(a, b)));
+    const auto distance = W::Abs(W::Sub(M::Widen(a), M::Widen(b)));
+    const auto c = W::Max(W::Set(-E::kTail), W::Sub(W::Set(0), distance));
+    const auto y = M::Narrow(W::Add(larger, E::Log1pOf(E::ExpOf(c))));
+    const auto of_equal = M::Narrow(W::Add(larger, W::Set(std::numbers::ln2)));
+    return M::Select(M::Eq(a, b), of_equal, y);
+  }
 };
 
 template <class M>

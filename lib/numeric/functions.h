@@ -36,6 +36,7 @@ using FunctionParams = std::array<float, 4>;
   X("leaky_relu", LeakyReluFn)     \
   X("log", LogFn)                  \
   X("log1p", Log1pFn)              \
+  X("log_sigmoid", LogSigmoidFn)   \
   X("mish", MishFn)                \
   X("neg", NegFn)                  \
   X("reciprocal", ReciprocalFn)    \
@@ -62,6 +63,7 @@ using FunctionParams = std::array<float, 4>;
   X("add", AddFn)                              \
   X("atan2", Atan2Fn)                          \
   X("div", DivFn)                              \
+  X("log_add_exp", LogAddExpFn)                \
   X("maximum", MaximumFn)                      \
   X("minimum", MinimumFn)                      \
   X("mul", MulFn)                              \

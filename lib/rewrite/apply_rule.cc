@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "rewrite/expand.h"
+#include "rewrite/functions.h"
 #include "rewrite/rules/rules.h"
 
 namespace nn {
@@ -78,6 +79,27 @@ class RuleSearch {
   std::vector<const Node*> path_;      // those that are to be replaced, one for the other
 };
 
+using TakesFunction = bool (*)(const Node&, std::string_view name);
+
+bool IsTaken(const FunctionRow& row, const Node& node, TakesFunction takes) {
+  return node.Is(row.op) && (takes == nullptr || takes(node, row.name));
+}
+
+Result<std::string_view> ApplyFunction(Graph& graph, Node& node, TakesFunction takes, bool early) {
+  if (HasUnranked(node)) return std::string_view();
+  for (const FunctionRow& row : FunctionRows()) {
+    if ((early && !row.is_early) || !IsTaken(row, node, takes)) continue;
+    const auto changed = row.apply(graph, node);
+    if (!changed) return tl::unexpected(changed.error().In(row.name));
+    if (*changed) return row.name;
+  }
+  return std::string_view();
+}
+
+bool IsFunctions(const Rewrite& r) {
+  return r.name == kEarlyFunctions.name || r.name == kSharedFunctions.name;
+}
+
 }  // namespace
 
 Result<std::string_view> ApplyRule(Graph& graph, Node& node, const RuleTarget& target) {
@@ -88,8 +110,40 @@ Result<std::string_view> ApplyRule(Graph& graph, Node& node, const RuleTarget& t
   return best.rule->row.name;
 }
 
+Result<std::string_view> ApplyRewrites(Graph& graph, Node& node, std::span<const Rewrite> rewrites,
+                                       const RuleTarget& target) {
+  for (const Rewrite& rewrite : rewrites) {
+    if (rewrite.apply == nullptr) {
+      NN_ASSIGN(const std::string_view applied,
+                IsFunctions(rewrite) ? ApplyFunction(graph, node, target.takes_function,
+                                                     rewrite.name == kEarlyFunctions.name)
+                                     : ApplyRule(graph, node, target));
+      if (!applied.empty()) return applied;
+      continue;
+    }
+    // Rewrites for all operators would change a node, but not its regions.
+    if (rewrite.op.empty() ? !node.regions().empty() : !node.Is(rewrite.op)) continue;
+    const auto changed = rewrite.apply(graph, node);
+    if (!changed) return tl::unexpected(changed.error().In(rewrite.name));
+    if (*changed) return rewrite.name;
+  }
+  return std::string_view();
+}
+
 bool HasRules(const Node& node) {
   return !RulesOf(node.op_name()).empty();
+}
+
+bool HasRewrite(std::span<const Rewrite> rewrites, const Node& node, TakesFunction takes) {
+  const auto is_row = [&](const Rewrite& r) { return node.Is(r.op); };
+  const auto is_taken = [&](const FunctionRow& row) { return IsTaken(row, node, takes); };
+  return std::ranges::any_of(rewrites, is_row) || (std::ranges::any_of(rewrites, IsFunctions) &&
+                                                   std::ranges::any_of(FunctionRows(), is_taken));
+}
+
+bool HasRewrite(const Target& target, const Node& node) {
+  return HasRewrite(target.rewrites, node, target.takes_function) ||
+         HasRewrite(target.late_rewrites, node, target.takes_function);
 }
 
 }  // namespace nn

@@ -1,9 +1,10 @@
-// Legalizes nodes by the rules for all formats (rewrite/rules/rules.h).
+// Legalizes nodes by the rewrites of a target and the rules for all formats (rewrite/rules).
 // Design: docs/design/070-rules.md.
 #pragma once
 
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -13,8 +14,10 @@
 
 namespace nn {
 
-// The place of the rules among the rewrites of a target (Target::rewrites), which has no function
-// of its own.
+// The places among the rewrites of a target (Target::rewrites) at which the shared ones are tried:
+// the functions that look at neighbors, all functions, and the formulas.
+inline constexpr Rewrite kEarlyFunctions = {"", "early functions", nullptr};
+inline constexpr Rewrite kSharedFunctions = {"", "functions", nullptr};
 inline constexpr Rewrite kSharedRules = {"", "rules", nullptr};
 
 // What a target makes of the nodes of a rule.
@@ -22,7 +25,13 @@ struct RuleTarget {
   std::function<std::optional<std::string>(const Node&)> why_illegal;  // nullopt: it is legal
   // Whether the target has a rewrite for the operator, which is trusted to apply.
   std::function<bool(const Node&)> has_rewrite;
+  bool (*takes_function)(const Node&, std::string_view name) = nullptr;  // Target::takes_function
 };
+
+// Applies the first of the rewrites that changes the node, which may erase it. Its name; empty if
+// there is none.
+Result<std::string_view> ApplyRewrites(Graph& graph, Node& node, std::span<const Rewrite> rewrites,
+                                       const RuleTarget& target);
 
 // Replaces an illegal node by the rule whose nodes are legal, or become so by further rules, at the
 // least cost. The name of the rule; empty if there is none.
@@ -34,7 +43,17 @@ struct RuleTarget {
 // other.
 Result<std::string_view> ApplyRule(Graph& graph, Node& node, const RuleTarget& target);
 
+// Whether the rank of an input or output of the node is unknown. Functions and the rewrites of
+// Target::rewrites never see such nodes.
+bool HasUnranked(const Node& node);
+
 // Whether there are rules for the operator.
 bool HasRules(const Node& node);
+
+// Whether one of the rewrites is for the operator of the node, or one of the shared functions is
+// that the target takes.
+bool HasRewrite(std::span<const Rewrite> rewrites, const Node& node,
+                bool (*takes_function)(const Node&, std::string_view name));
+bool HasRewrite(const Target& target, const Node& node);
 
 }  // namespace nn

@@ -8,18 +8,6 @@
 
 namespace nn {
 
-Result<Value*> Expansion::Add(std::string_view op, std::vector<Value*> inputs, Attrs attrs) {
-  NN_ASSIGN(Node* const n, AddNode(op, std::move(inputs), std::move(attrs), 1));
-  return n->output();
-}
-
-Result<Node*> Expansion::AddNode(std::string_view op, std::vector<Value*> inputs, Attrs attrs,
-                                 size_t outputs) {
-  NN_ASSIGN(Node* const n, graph_.Append(op, std::move(inputs), std::move(attrs), outputs, &node_));
-  n->set_source(node_.source());
-  return n;
-}
-
 Result<Value*> Expansion::Number(DType dtype, double v) {
   NN_ASSIGN(Tensor number, nn::Number(dtype, v));
   return Constant(std::move(number));
@@ -42,39 +30,21 @@ void Expansion::ReplaceOutput(size_t i, Value* v) {
   graph_.ReplaceUses(node_.output(i), v);
 }
 
-std::optional<std::string_view> WhyNotExpanded(const Node& node) {
-  struct Conditions {
-    std::string_view op, reason;
-  };
-  constexpr std::string_view kProduct =
-      "the number of products in a sum is not known, or too large for exact sums in float32";
-  constexpr std::string_view kTransform =
-      "x must be f32 and have elements, its axis, the length and the shape along the axis "
-      "constant, and the matrix "
-      "of "
-      "the transform must have at most 2^24 elements";
-  constexpr std::string_view kFrames =
-      "the signal must be f32 and have elements and a constant length, the step and the size of "
-      "the frames must "
-      "be constant, and the matrix of the transform must have at most 2^24 elements";
-  constexpr std::string_view kMatrices =
-      "the matrices must be of f32 and have a constant size from 1 to 32";
-  constexpr Conditions kConditions[] = {
-      {"matmul_integer", kProduct},
-      {"conv_integer", kProduct},
-      {"det", kMatrices},
-      {"inverse", kMatrices},
-      {"dft", kTransform},
-      {"stft", kFrames},
-      {"roi_align",
-       "the operands must be of f32, sampling_ratio positive, since 0 lets the regions determine "
-       "the number of samples, and the images of constant shape; set input shapes with "
-       "--input-shape"},
-  };
-  if (node.Is("resize") && node.inputs().size() > 1) return "its scales or sizes must be constant";
-  for (const Conditions& c : kConditions)
-    if (node.Is(c.op)) return c.reason;
-  return std::nullopt;
+Result<Node*> ExpansionLike::InsertNode(std::string_view op, std::vector<Value*> inputs,
+                                        Attrs attrs, size_t results) {
+  const OpDef* const def = Ops().Find(op);
+  if (def == nullptr) return InternalError("no operator named {}", op);
+  Node* const n = graph_.AddNode(*def, std::move(inputs), std::move(attrs), results, &node_);
+  n->set_arithmetic(node_.arithmetic());
+  n->set_source(node_.source());
+  if (node_.output()->type().quantized()) {
+    Type type;
+    type.dtype = node_.output()->dtype();
+    type.quant = node_.output()->type().quant;
+    n->output()->set_type(std::move(type));
+  }
+  NN_RETURN_IF_ERROR(InferNode(*n));
+  return n;
 }
 
 bool IsFinite(const Tensor& tensor) {

@@ -1,5 +1,5 @@
 // Decompositions of operators into simpler ones, for targets that lack them: each function is the
-// `apply` of a Rewrite (rewrite/legalize.h). False if it does not apply. Results have the same bits
+// `apply` of a row of rewrite/functions.h. False if it does not apply. Results have the same bits
 // unless a function says that it rounds differently.
 #pragma once
 
@@ -11,17 +11,16 @@
 #include "base/status.h"
 #include "ir/graph.h"
 #include "ir/tensor.h"
+#include "ir/term.h"
+#include "ops/support/insert_before.h"
 
 namespace nn {
 
 // Builds the nodes that replace a node. They are inserted before it and have its source.
-class Expansion {
+class Expansion : public InsertBefore {
  public:
-  Expansion(Graph& graph, Node& node) : graph_(graph), node_(node) {}
+  using InsertBefore::InsertBefore;
 
-  Result<Value*> Add(std::string_view op, std::vector<Value*> inputs, Attrs attrs = {});
-  Result<Node*> AddNode(std::string_view op, std::vector<Value*> inputs, Attrs attrs,
-                        size_t outputs);
   Value* Constant(Tensor tensor) { return graph_.AddConstant(std::move(tensor)); }
   // A scalar of a type of numbers or bool.
   Result<Value*> Number(DType dtype, double v);
@@ -29,26 +28,28 @@ class Expansion {
   // Replaces the node, or only its output i, which is not the first. The value gets the output's
   // name unless it has one.
   bool Replace(Value* y);
+  Result<bool> Replace(const Term& y) {
+    NN_ASSIGN(Value* const v, Build(y));
+    return Replace(v);
+  }
   void ReplaceOutput(size_t i, Value* v);
-
- private:
-  Graph& graph_;
-  Node& node_;
 };
 
-// Adds a node before `like`, with the arithmetic, source and result quantization of `like`.
-Result<Node*> AddLike(Graph& graph, Node& like, std::string_view op, std::vector<Value*> inputs,
-                      Attrs attrs = {});
+// Its nodes also have the arithmetic and result quantization of the node.
+class ExpansionLike final : public Expansion {
+ public:
+  using Expansion::Expansion;
+
+ private:
+  Result<Node*> InsertNode(std::string_view op, std::vector<Value*> inputs, Attrs attrs,
+                           size_t results) override;
+};
 
 // Whether the first input is float32 and not quantized.
 bool IsPlainF32(const Node& node);
 
 // Whether all elements of a float32 tensor are finite, so that their products with zeros are zeros.
 bool IsFinite(const Tensor& tensor);
-
-// Why a target that lacks the operator refuses a node that its expansion below left; nullopt if the
-// expansion has no conditions of its own.
-std::optional<std::string_view> WhyNotExpanded(const Node& node);
 
 // An operator with one spatial axis (OpDef::takes_unit_axes) -> the same with a second one, of size
 // 1, before it.

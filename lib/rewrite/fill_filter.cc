@@ -6,6 +6,7 @@
 
 #include "base/checked_math.h"
 #include "ir/eval.h"
+#include "ops/math/elementwise/elementwise.h"
 #include "ops/nn/conv.h"
 #include "ops/nn/conv_transpose.h"
 #include "ops/support/index.h"
@@ -87,7 +88,7 @@ Result<bool> FillConvGroups(Graph& graph, Node& conv, bool depthwise) {
 // Makes the numbers of a constant filter that is dequantized a constant of their own.
 Status TakeDequantized(Graph& graph, Node& conv) {
   const Node* def = conv.input(1)->def();
-  if (def == nullptr || !def->Is("dequantize") || !def->input(0)->is_constant()) return {};
+  if (def == nullptr || !def->Is<DequantizeAttrs>() || !def->input(0)->is_constant()) return {};
   NN_ASSIGN(auto floats, EvalNode(*def, {&def->input(0)->constant()}));
   graph.SetInput(&conv, 1, graph.AddConstant(std::move(floats[0]), conv.input(1)->name()));
   return {};
@@ -138,7 +139,7 @@ Result<bool> FillDilationsOf(Graph& graph, Node& conv) {
 }  // namespace
 
 Result<bool> FillGroups(Graph& graph, Node& conv) {
-  if (conv.Is("conv_transpose")) return FillTransposedGroups(graph, conv);
+  if (conv.Is<ConvTransposeAttrs>()) return FillTransposedGroups(graph, conv);
   return FillConvGroups(graph, conv, false);
 }
 
@@ -147,8 +148,8 @@ Result<bool> FillDepthwiseGroups(Graph& graph, Node& conv) {
 }
 
 Result<bool> FillDilations(Graph& graph, Node& conv) {
-  return conv.Is("conv_transpose") ? FillDilationsOf<ConvTransposeAttrs>(graph, conv)
-                                   : FillDilationsOf<ConvAttrs>(graph, conv);
+  return conv.Is<ConvTransposeAttrs>() ? FillDilationsOf<ConvTransposeAttrs>(graph, conv)
+                                       : FillDilationsOf<ConvAttrs>(graph, conv);
 }
 
 }  // namespace nn

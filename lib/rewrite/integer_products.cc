@@ -4,9 +4,11 @@
 #include "ir/op_def.h"
 #include "ops/math/elementwise/elementwise.h"
 #include "ops/math/matmul.h"
+#include "ops/nn/conv.h"
 #include "ops/quant/quantized.h"
 #include "passes/qdq/qdq.h"
 #include "rewrite/expand.h"
+#include "rewrite/integer_products.h"
 
 namespace nn {
 namespace {
@@ -34,7 +36,7 @@ bool IsRealProduct(const Graph& graph, const Node& node) {
       !HasZeroPointsOf(node, 1, 3) || !SameButForRounding(*y->type().quant, *ProductQuant(x, w)))
     return false;
   return !graph.IsOutput(y) && std::ranges::all_of(y->uses(), [](const Use& use) {
-    return use.node->Is("dequantize") && use.node->output()->dtype() == DType::kF32;
+    return use.node->Is<DequantizeAttrs>() && use.node->output()->dtype() == DType::kF32;
   });
 }
 
@@ -51,7 +53,7 @@ Status AsReal(Graph& graph, Node& node) {
     NN_ASSIGN(Value* const real, e.Add("dequantize", {q}, DequantizeAttrs{}));
     inputs.push_back(real);
   }
-  const bool is_conv = node.Is("conv_integer");
+  const bool is_conv = node.Is<ConvAttrs>();
   NN_ASSIGN(Node* const real, e.AddNode(is_conv ? "conv" : "matmul", std::move(inputs),
                                         is_conv ? node.attrs() : Attrs(MatmulAttrs{}), 1));
   real->set_name(node.name());
@@ -75,20 +77,23 @@ bool IsFusable(const Graph& graph, const Node& node) {
   if (real->uses().size() != 1 || graph.IsOutput(real)) return false;
   const Node& user = *real->uses()[0].node;
   const Type& y = user.output()->type();
-  return user.Is("quantize") && y.quantized() && !y.quant->per_axis() && y.dtype == x.dtype;
+  return user.Is<QuantizeAttrs>() && y.quantized() && !y.quant->per_axis() && y.dtype == x.dtype;
 }
 
 Status AsReals(Graph& graph, bool (*is_wanted)(const Graph&, const Node&)) {
   std::vector<Node*> nodes;
   for (Node& node : graph.nodes())
-    if ((node.Is("matmul_integer") || node.Is("conv_integer")) && IsRealProduct(graph, node) &&
-        is_wanted(graph, node))
+    if (IsIntegerProduct(node) && IsRealProduct(graph, node) && is_wanted(graph, node))
       nodes.push_back(&node);
   for (Node* node : nodes) NN_RETURN_IF_ERROR(AsReal(graph, *node));
   return {};
 }
 
 }  // namespace
+
+bool IsIntegerProduct(const Node& node) {
+  return node.Is("matmul_integer") || node.Is("conv_integer");
+}
 
 Status IntegerProductsAsReals(Graph& graph) {
   return AsReals(graph, [](const Graph&, const Node&) { return true; });

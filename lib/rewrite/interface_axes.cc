@@ -14,7 +14,7 @@ AxisMap IdentityOf(const Value* v) {
 
 // The permutation of a transpose; nullopt for other nodes, and if no elements move.
 std::optional<AxisMap> PermutationOf(const Node& node) {
-  if (!node.Is("transpose") || !node.input(0)->type().ranked()) return std::nullopt;
+  if (!node.Is<TransposeAttrs>() || !node.input(0)->type().ranked()) return std::nullopt;
   auto map = AxisMapOf(node);
   if (!map || map->KeepsOrder(*node.input(0)->type().dims)) return std::nullopt;
   return map;

@@ -20,15 +20,12 @@
 namespace nn {
 namespace {
 
-// A rewrite may apply to a node a few times; exceeding this means that rewrites form a cycle.
-constexpr size_t kMaxRewritesPerNode = 64;
+// Limit of rewrites of a node, of what it became, and so on; exceeding this means that rewrites
+// form a cycle.
+constexpr uint32_t kMaxGeneration = 4096;
 
 bool IsUnranked(const Value* v) {
   return v != nullptr && !v->type().ranked();
-}
-bool HasUnranked(const Node& node) {
-  return std::any_of(node.inputs().begin(), node.inputs().end(), IsUnranked) ||
-         std::any_of(node.outputs().begin(), node.outputs().end(), IsUnranked);
 }
 
 // Why a value of the node has no rank, of the first node that has one.
@@ -96,33 +93,17 @@ bool HasOperator(const Target& target, const Node& node) {
   return change && !WhyIllegalAfter(target, node, result, map, *change);
 }
 
-RuleTarget RulesFor(const Target& target) {
-  return {[&](const Node& node) { return WhyIllegal(target, node); },
-          [&](const Node& node) {
-            const auto is_row = [&](const Rewrite& r) { return node.Is(r.op); };
-            return std::ranges::any_of(target.rewrites, is_row) ||
-                   std::ranges::any_of(target.late_rewrites, is_row);
-          }};
-}
-
 // The name of the rewrite that was applied; empty if none was. It may have erased the node.
 Result<std::string_view> RewriteNode(Graph& graph, Node& node, const Target& target, bool late) {
   if (HasUnranked(node) || WhyNotElements(node)) return std::string_view();
-  // Rewrites for all operators would change a node, but not its regions.
-  const bool by_name = !node.regions().empty();
-  for (const auto rewrites :
-       {target.rewrites, late ? target.late_rewrites : std::span<const Rewrite>()})
-    for (const Rewrite& rewrite : rewrites) {
-      if (rewrite.op.empty() ? by_name : !node.Is(rewrite.op)) continue;
-      if (rewrite.apply == nullptr) {
-        NN_ASSIGN(const std::string_view rule, ApplyRule(graph, node, RulesFor(target)));
-        if (!rule.empty()) return rule;
-        continue;
-      }
-      auto changed = rewrite.apply(graph, node);
-      if (!changed) return tl::unexpected(changed.error().In(rewrite.name));
-      if (*changed) return rewrite.name;
-    }
+  const RuleTarget rules = {[&](const Node& n) { return WhyIllegal(target, n); },
+                            [&](const Node& n) { return HasRewrite(target, n); },
+                            target.takes_function};
+  NN_ASSIGN(std::string_view applied, ApplyRewrites(graph, node, target.rewrites, rules));
+  if (applied.empty() && late) {
+    NN_ASSIGN(applied, ApplyRewrites(graph, node, target.late_rewrites, rules));
+  }
+  if (!applied.empty()) return applied;
   if (node.op().decompose == nullptr) return std::string_view();
   NN_ASSIGN(const bool decomposed, node.op().decompose(graph, node));
   return decomposed ? kDecomposition : std::string_view();
@@ -285,6 +266,11 @@ void ForEachIllegal(const Graph& graph, const Target& target, const std::string&
 
 }  // namespace
 
+bool HasUnranked(const Node& node) {
+  return std::ranges::any_of(node.inputs(), IsUnranked) ||
+         std::ranges::any_of(node.outputs(), IsUnranked);
+}
+
 bool IsLegal(const Graph& graph, const Target& target) {
   return std::ranges::all_of(graph.nodes(), [&](const Node& node) {
     return !WhyIllegal(target, node) &&
@@ -296,9 +282,10 @@ bool IsLegal(const Graph& graph, const Target& target) {
 Result<bool> RewriteNodes(Graph& graph, std::string_view target,
                           const std::function<Result<std::string_view>(Node&)>& rewrite,
                           RewriteCounts* counts) {
-  // Rewrites may add many nodes that are rewritten in turn.
-  size_t most_nodes = graph.nodes().size(), rewrites = 0;
-  bool changed = true;
+  // Of nodes that rewrites left or inserted. What a rewrite inserts is rewritten before what comes
+  // after it, so that a cycle soon reaches the limit, also one that adds nodes in each round.
+  std::unordered_map<const Node*, uint32_t> generations;
+  bool changed = true, any = false;
   while (changed) {
     changed = false;
     for (auto it = graph.nodes().begin(); it != graph.nodes().end();) {
@@ -307,6 +294,8 @@ Result<bool> RewriteNodes(Graph& graph, std::string_view target,
       const auto previous = first ? it : std::prev(it);
       const std::string_view op = it->op_name();
       const size_t nodes = graph.nodes().size();
+      const auto known = generations.find(&*it);
+      const uint32_t generation = (known == generations.end() ? 0 : known->second) + 1;
       NN_ASSIGN(const std::string_view applied, rewrite(*it));
       if (applied.empty()) {
         EraseBegun(graph, it, nodes);
@@ -314,14 +303,17 @@ Result<bool> RewriteNodes(Graph& graph, std::string_view target,
         continue;
       }
       if (counts != nullptr) ++(*counts)[{op, applied}];
-      most_nodes = std::max(most_nodes, graph.nodes().size());
-      if (++rewrites > kMaxRewritesPerNode * (most_nodes + 16))
+      if (generation > kMaxGeneration)
         return InternalError("the rewrites for {} do not terminate", target);
-      changed = true;
+      changed = any = true;
       it = first ? graph.nodes().begin() : std::next(previous);
+      auto made = it;
+      for (size_t count = nodes; count <= graph.nodes().size() && made != graph.nodes().end();
+           ++count)
+        generations[&*made++] = generation;
     }
   }
-  return rewrites != 0;
+  return any;
 }
 
 Status FuseIdiomsFor(const Target& target, Graph& graph, IdiomScope scope, RewriteCounts* counts,

@@ -26,7 +26,7 @@ namespace nn {
 struct Rewrite {
   std::string_view op;  // operator that it applies to; empty: any
   std::string_view name;
-  Result<bool> (*apply)(Graph&, Node&);
+  Result<bool> (*apply)(Graph&, Node&);  // null: a place of shared ones (rewrite/apply_rule.h)
 };
 
 // The rewrites that were applied, by operator and name of the rewrite, each with the number of
@@ -53,6 +53,8 @@ struct Target {
   // Tried after those, once the order of axes is final: rewrites to nodes that transposes cannot
   // pass.
   std::span<const Rewrite> late_rewrites = {};
+  // Whether a shared function (rewrite/functions.h) may replace a node. Null: yes.
+  bool (*takes_function)(const Node&, std::string_view name) = nullptr;
   // For targets without a transpose operator: inputs and outputs may get a different axis order
   // instead (see InterfaceAxes).
   bool moves_interface = false;

@@ -4,8 +4,10 @@
 #include <unordered_set>
 
 #include "ir/op_def.h"
+#include "ops/array/arrange/gather.h"
 #include "ops/array/shape.h"
 #include "ops/control/region.h"
+#include "ops/math/matmul.h"
 #include "rewrite/expand.h"
 
 namespace nn {
@@ -189,18 +191,17 @@ class Pass {
     Expansion b(graph_, node);
     if (node.attrs().Get("keep_dims")) {
       NN_ASSIGN(attrs, attrs.With("keep_dims", true));
-    } else if (node.Is("gather") && IsScalar(inputs[1]) && inputs[1]->is_constant()) {
+    } else if (node.Is<GatherAttrs>() && IsScalar(inputs[1]) && inputs[1]->is_constant()) {
       NN_ASSIGN(Tensor index, inputs[1]->constant().Reshaped({1}));
       inputs[1] = b.Constant(std::move(index));
-    } else if (node.Is("gather_nd") || node.Is("matmul")) {
-      const size_t operand = node.Is("matmul") ? 0 : 1;
+    } else if (node.Is<GatherNdAttrs>() || node.Is<MatmulAttrs>()) {
+      const size_t operand = node.Is<MatmulAttrs>() ? 0 : 1;
       NN_ASSIGN(inputs[operand], b.Add("expand_dims", {inputs[operand]}, AxesAttrs{{0}}));
     } else {
       return KeepScalars(node);
     }
-    NN_ASSIGN(Node* const vector,
-              AddLike(graph_, node, node.op_name(), std::move(inputs), std::move(attrs)));
-    Value* y = vector->output();
+    ExpansionLike like(graph_, node);
+    NN_ASSIGN(Value * y, like.Add(node.op_name(), std::move(inputs), std::move(attrs)));
     if (!IsUnitVector(y->type())) {
       NN_ASSIGN(y, b.Add("reshape", {y}, ReshapeAttrs{{1}}));
     }

@@ -10,23 +10,6 @@
 
 namespace nn {
 
-Result<Node*> AddLike(Graph& graph, Node& like, std::string_view op, std::vector<Value*> inputs,
-                      Attrs attrs) {
-  const OpDef* def = Ops().Find(op);
-  if (def == nullptr) return InternalError("no operator named {}", op);
-  Node* node = graph.AddNode(*def, std::move(inputs), std::move(attrs), 1, &like);
-  node->set_arithmetic(like.arithmetic());
-  node->set_source(like.source());
-  if (like.output()->type().quantized()) {
-    Type type;
-    type.dtype = like.output()->dtype();
-    type.quant = like.output()->type().quant;
-    node->output()->set_type(std::move(type));
-  }
-  NN_RETURN_IF_ERROR(InferNode(*node));
-  return node;
-}
-
 Result<bool> OneAxisAsTwo(Graph& graph, Node& node) {
   const Type& x = node.input(0)->type();
   if (x.rank() != 3 || node.outputs().size() != 1) return false;
@@ -40,9 +23,9 @@ Result<bool> OneAxisAsTwo(Graph& graph, Node& node) {
     NN_ASSIGN(inputs[1], Rearrange(graph, inputs[1], AxisMap::Insert(3, axes.spatial)));
   }
   NN_ASSIGN(Attrs attrs, WithUnitAxes(node.attrs(), 1));
-  NN_ASSIGN(Node* const two,
-            AddLike(graph, node, node.op_name(), std::move(inputs), std::move(attrs)));
-  NN_ASSIGN(Value* const y, Rearrange(graph, two->output(), AxisMap::Remove(4, axis)));
+  NN_ASSIGN(Value* const two,
+            ExpansionLike(graph, node).Add(node.op_name(), std::move(inputs), std::move(attrs)));
+  NN_ASSIGN(Value* const y, Rearrange(graph, two, AxisMap::Remove(4, axis)));
   graph.Replace(&node, y);
   return true;
 }

@@ -33,7 +33,7 @@ std::vector<ScaleShift> FactorsOf(const Node& node) {
 Node* ConvBefore(const Graph& graph, const Node& node) {
   const Value* x = node.input(0);
   Node* conv = x->def();
-  if (conv == nullptr || !conv->Is("conv") || x->uses().size() != 1 || graph.IsOutput(x))
+  if (conv == nullptr || !conv->Is<ConvAttrs>() || x->uses().size() != 1 || graph.IsOutput(x))
     return nullptr;
   if (!IsF32Constant(conv->input(1)) || x->dtype() != DType::kF32) return nullptr;
   if (conv->input(2) != nullptr && !IsF32Constant(conv->input(2))) return nullptr;
@@ -94,7 +94,7 @@ Result<int> FoldBatchNorms(Graph& graph) {
   int count = 0;
   for (auto it = graph.nodes().begin(); it != graph.nodes().end();) {
     Node& node = *it++;
-    if (!node.Is("batch_norm")) continue;
+    if (!node.Is<BatchNormAttrs>()) continue;
     count += FoldBatchNorm(graph, node) ? 1 : 0;
   }
   NN_RETURN_IF_ERROR(ForEachRegion(graph, [&](Graph& region) {
@@ -106,7 +106,7 @@ Result<int> FoldBatchNorms(Graph& graph) {
 int CountFoldableNorms(const Graph& graph) {
   int count = 0;
   for (const Node& node : graph.nodes()) {
-    if (node.Is("batch_norm") && FoldableOf(graph, node).conv != nullptr) ++count;
+    if (node.Is<BatchNormAttrs>() && FoldableOf(graph, node).conv != nullptr) ++count;
     for (const auto& region : node.regions()) count += CountFoldableNorms(*region);
   }
   return count;
@@ -170,9 +170,10 @@ bool TakesFlattenedTranspose(const Node& node) {
   if (w->type().quantized() && w->type().quant->per_axis() && w->type().quant->axis != 0)
     return false;
   const Node* reshape = node.input(0)->def();
-  if (reshape == nullptr || !reshape->Is("reshape") || reshape->input(1) != nullptr) return false;
+  if (reshape == nullptr || !reshape->Is<ReshapeAttrs>() || reshape->input(1) != nullptr)
+    return false;
   const Node* transpose = reshape->input(0)->def();
-  if (transpose == nullptr || !transpose->Is("transpose")) return false;
+  if (transpose == nullptr || !transpose->Is<TransposeAttrs>()) return false;
   const auto& perm = transpose->attrs<TransposeAttrs>().perm;
   const Dims& dims = *transpose->output()->type().dims;
   const Type& flat = reshape->output()->type();
@@ -217,10 +218,11 @@ struct Shuffle {
 std::optional<Shuffle> ShuffleOf(const Node& node) {
   const Node* cut = node.input(0)->def();
   const Value* y = node.output();
-  if (cut == nullptr || !cut->Is("reshape") || cut->input(1) != nullptr || y->uses().size() != 1)
+  if (cut == nullptr || !cut->Is<ReshapeAttrs>() || cut->input(1) != nullptr ||
+      y->uses().size() != 1)
     return std::nullopt;
   const Node* join = y->uses()[0].node;
-  if (!join->Is("reshape") || join->input(1) != nullptr) return std::nullopt;
+  if (!join->Is<ReshapeAttrs>() || join->input(1) != nullptr) return std::nullopt;
   const Type& x = cut->input(0)->type();
   if (!x.ranked() || !join->output()->type().ranked() || *x.dims != *join->output()->type().dims)
     return std::nullopt;

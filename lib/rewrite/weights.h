@@ -17,12 +17,15 @@ int CountFoldableNorms(const Graph& graph);
 // in the graph, where the shift of a channel is rounded twice.
 Result<bool> DecomposeBatchNorm(Graph& graph, Node& node);
 
+// Limit of expansions: elements of the filter of a convolution whose groups or dilations are filled
+// with zeros.
+constexpr int64_t kMaxFilledFilter = int64_t{1} << 26;
+
 // Fills the constant filter of a convolution, transposed or not, with zeros: a filter of several
 // groups becomes one of a single group, or the positions between the taps of a dilated filter
 // become taps. Bit-exact for finite inputs; an input that is infinite or NaN also reaches
 // the outputs that the zeros connect it to. False if there is nothing to fill, or the filter would
 // have more than kMaxFilledFilter elements.
-constexpr int64_t kMaxFilledFilter = int64_t{1} << 26;
 Result<bool> FillGroups(Graph& graph, Node& conv);  // not of a depthwise convolution
 Result<bool> FillDepthwiseGroups(Graph& graph, Node& conv);
 Result<bool> FillDilations(Graph& graph, Node& conv);

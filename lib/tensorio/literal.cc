@@ -13,6 +13,7 @@
 namespace nn {
 namespace {
 
+// Limit of runs: nested lists of an input that is written on the command line.
 constexpr size_t kMaxDepth = 64;
 constexpr int64_t kOpen = -1;  // length of an open list
 

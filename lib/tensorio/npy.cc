@@ -17,8 +17,10 @@ namespace nn {
 namespace {
 
 constexpr size_t kDataAlignment = 64;
+// Limit of runs: bytes of the strings of a written .npy file, each padded to the longest.
 constexpr uint64_t kMaxPaddedStrings = uint64_t{16} << 30;
-// Strings of width 0 take no bytes in the file, so their count needs a separate limit.
+// Limit of runs: strings of width 0 of a .npy file. They take no bytes in it, so their count needs
+// a separate limit.
 constexpr int64_t kMaxEmptyStrings = int64_t{1} << 20;
 
 std::string_view TextOf(const Blob& blob) {

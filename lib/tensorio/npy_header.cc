@@ -9,7 +9,8 @@
 namespace nn {
 namespace {
 
-constexpr size_t kMaxRank = 64;  // NumPy's limit
+// Limit of runs: axes of an array of a .npy file, as in NumPy.
+constexpr size_t kMaxRank = 64;
 
 // Parses the dictionary as NumPy writes it: strings without escapes, True and False, tuples of
 // non-negative integers (with Python 2's "L").

@@ -24,7 +24,7 @@
 
 namespace nn {
 
-// In bytes; the limit of the reference implementation.
+// Limit of runs: bytes of the header of a .safetensors file, as in the reference implementation.
 inline constexpr uint64_t kMaxSafetensorsHeader = 100'000'000;
 
 // Reads the tensors in file order, as views of `file`. kParse for damaged files, for tensors that

@@ -1,10 +1,12 @@
 #include <nnsuite/nnsuite.h>
 #include <nnsuite/version.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
@@ -160,15 +162,20 @@ TEST_CASE("C: functions with codes name the argument that is NULL") {
       nnsuite_options_add_sample(nullptr, nullptr, 1, nullptr),
       nnsuite_options_add_verify_inputs(nullptr, nullptr, 1, nullptr),
       nnsuite_options_set_fixed_input(nullptr, nullptr, nullptr, nullptr),
+      nnsuite_options_set_progress(nullptr, nullptr, nullptr, nullptr),
       nnsuite_open_memory(nullptr, 1, nullptr, nullptr, nullptr, nullptr, model.out(), nullptr),
       nnsuite_inspect(nullptr, nullptr, json.out(), nullptr),
       nnsuite_inspect(nullptr, nullptr, nullptr, nullptr),
       nnsuite_diff(nullptr, nullptr, json.out(), nullptr),
+      nnsuite_diff_with(nullptr, nullptr, nullptr, json.out(), nullptr),
+      nnsuite_draw_diff(nullptr, nullptr, nullptr, json.out(), nullptr),
+      nnsuite_bill_of_materials(nullptr, json.out(), nullptr),
       nnsuite_draw(nullptr, nullptr, nullptr, json.out(), nullptr),
       nnsuite_validate(nullptr, nullptr, json.out(), nullptr),
       nnsuite_dump(nullptr, nullptr, json.out(), nullptr),
       nnsuite_write(nullptr, nullptr, nullptr, nullptr),
       nnsuite_convert(nullptr, nullptr, nullptr, json.out(), nullptr),
+      nnsuite_convert_folder(nullptr, nullptr, nullptr, json.out(), nullptr),
       nnsuite_edit(nullptr, nullptr, nullptr, nullptr, nullptr),
       nnsuite_model_constant(nullptr, 0, tensor.out(), nullptr),
       nnsuite_tensor_create(nullptr, nullptr, 0, nullptr, 0, nullptr, nullptr, tensor.out(),
@@ -179,7 +186,10 @@ TEST_CASE("C: functions with codes name the argument that is NULL") {
       nnsuite_compile(nullptr, nullptr, program.out(), nullptr),
       nnsuite_program_describe(nullptr, json.out(), nullptr),
       nnsuite_run(nullptr, nullptr, nullptr, 0, nullptr, 0, nullptr),
-      nnsuite_seeded_inputs(nullptr, 0, nullptr, 0, nullptr)};
+      nnsuite_run_with(nullptr, nullptr, nullptr, 0, nullptr, nullptr, 0, nullptr),
+      nnsuite_seeded_inputs(nullptr, 0, nullptr, 0, nullptr),
+      nnsuite_simd_targets(nullptr, nullptr),
+      nnsuite_use_simd_target(nullptr, nullptr)};
   for (const int code : codes) CHECK(code == NNSUITE_USAGE);
   // A number of axes that no tensor has is not read.
   const int64_t one = 1;
@@ -251,6 +261,8 @@ TEST_CASE("c: reports are what the programs print") {
         OutputOf("nninspect --diff --format json " + path + " " + Golden("squeeze.nnapi")));
   CHECK(nnsuite_draw(model, "svg", nullptr, json.out(), nullptr) == NNSUITE_OK);
   CHECK(std::string(json) == OutputOf("nninspect --format svg " + path));
+  CHECK(nnsuite_draw(model, "html", nullptr, json.out(), nullptr) == NNSUITE_OK);
+  CHECK(std::string(json) == OutputOf("nninspect --format html " + path));
   CError error;
   CHECK(nnsuite_draw(model, "png", nullptr, json.out(), error.out()) == NNSUITE_USAGE);
 
@@ -291,6 +303,180 @@ TEST_CASE("c: findings have rules, and fail the check by severity") {
   CProgram program;
   CHECK(nnsuite_compile(model, nullptr, program.out(), error.out()) == NNSUITE_UNSUPPORTED);
   CHECK(Has(MessageOf(error), "Rleu"));
+}
+
+TEST_CASE("c: a conversion reports its progress, and the caller may end it") {
+  const TestFolder folder;
+  CModel model;
+  OpenGolden("cnn.onnx", model);
+  CError error;
+  CText json;
+  COptions options;
+  REQUIRE(nnsuite_options_create(options.out(), nullptr) == NNSUITE_OK);
+  std::vector<std::string> told;
+  const auto tell = [](void* context, const char* activity, uint64_t done, uint64_t total) {
+    auto& texts = *static_cast<std::vector<std::string>*>(context);
+    texts.push_back(std::string(activity) + " " + std::to_string(done));
+    return std::string_view(activity) == "runs" && done > total ? 1 : 0;
+  };
+  CHECK(nnsuite_options_set_progress(options, tell, &told, nullptr) == NNSUITE_OK);
+  const std::string path = folder / "m.tflite";
+  CHECK(nnsuite_convert(model, path.c_str(), options, json.out(), nullptr) == NNSUITE_OK);
+  for (const char* text : {"runs 0", "runs 3", "bytes 0"})
+    CHECK(std::find(told.begin(), told.end(), text) != told.end());
+
+  const auto stop = [](void*, const char* activity, uint64_t, uint64_t) {
+    return std::string_view(activity) == "runs" ? 1 : 0;
+  };
+  CHECK(nnsuite_options_set_progress(options, stop, nullptr, nullptr) == NNSUITE_OK);
+  const std::string none = folder / "none.tflite";
+  CHECK(nnsuite_convert(model, none.c_str(), options, json.out(), error.out()) == NNSUITE_LIMIT);
+  CHECK(Has(MessageOf(error), "the caller ended the conversion"));
+  CHECK_FALSE(std::filesystem::exists(none));
+  CHECK(nnsuite_validate(model, options, json.out(), error.out()) == NNSUITE_USAGE);
+  CHECK(MessageOf(error) == "validate reports no progress");
+  CHECK(nnsuite_options_set_progress(options, nullptr, nullptr, nullptr) == NNSUITE_OK);
+  CHECK(nnsuite_convert(model, none.c_str(), options, json.out(), nullptr) == NNSUITE_OK);
+}
+
+TEST_CASE("c: edits and runs report their progress, and the caller may end them") {
+  CModel model, edited;
+  OpenGolden("cnn.onnx", model);
+  CError error;
+  CText json;
+  COptions options, progress;
+  REQUIRE(nnsuite_options_create(options.out(), nullptr) == NNSUITE_OK);
+  REQUIRE(nnsuite_options_create(progress.out(), nullptr) == NNSUITE_OK);
+  CHECK(nnsuite_options_set_text(options, "cut-after", "features", nullptr) == NNSUITE_OK);
+  const auto stop = [](void*, const char*, uint64_t, uint64_t) { return 1; };
+  CHECK(nnsuite_options_set_progress(options, stop, nullptr, nullptr) == NNSUITE_OK);
+  CHECK(nnsuite_edit(model, options, edited.out(), json.out(), error.out()) == NNSUITE_LIMIT);
+  CHECK(MessageOf(error) == "the caller ended the edit");
+
+  CProgram program;
+  COptions batch;
+  REQUIRE(nnsuite_options_create(batch.out(), nullptr) == NNSUITE_OK);
+  CHECK(nnsuite_options_set_integer(batch, "batch", 1, nullptr) == NNSUITE_OK);
+  REQUIRE(nnsuite_compile(model, batch, program.out(), nullptr) == NNSUITE_OK);
+  CTensor input, output;
+  REQUIRE(nnsuite_seeded_inputs(program, 0, input.out(), 1, nullptr) == NNSUITE_OK);
+  const nnsuite_tensor* const inputs[] = {input};
+  uint64_t steps = 0;
+  const auto count = [](void* context, const char* activity, uint64_t done, uint64_t) {
+    *static_cast<uint64_t*>(context) = done;
+    return std::string_view(activity) == "steps" ? 0 : 1;
+  };
+  CHECK(nnsuite_options_set_progress(progress, count, &steps, nullptr) == NNSUITE_OK);
+  CHECK(nnsuite_run_with(program, nullptr, inputs, 1, progress, output.out(), 1, nullptr) ==
+        NNSUITE_OK);
+  CHECK(steps > 3);
+  CHECK(nnsuite_options_set_progress(progress, stop, nullptr, nullptr) == NNSUITE_OK);
+  CHECK(nnsuite_run_with(program, nullptr, inputs, 1, progress, output.out(), 1, error.out()) ==
+        NNSUITE_LIMIT);
+  CHECK(nnsuite_run_with(program, nullptr, inputs, 1, batch, output.out(), 1, error.out()) ==
+        NNSUITE_USAGE);
+  CHECK(MessageOf(error) == "run_with has no option \"batch\"");
+
+  CHECK(nnsuite_diff_with(model, model, batch, json.out(), nullptr) == NNSUITE_OK);
+  CHECK(nnsuite_draw_diff(model, model, batch, json.out(), nullptr) == NNSUITE_OK);
+  CHECK(Has(static_cast<char*>(json), "<html"));
+}
+
+TEST_CASE("c: assertions and targets are checked with the rules") {
+  CModel model;
+  OpenGolden("cnn.onnx", model);
+  CError error;
+  CText json;
+  COptions options;
+  REQUIRE(nnsuite_options_create(options.out(), nullptr) == NNSUITE_OK);
+  CHECK(nnsuite_options_set_text(options, "for", "tflite", nullptr) == NNSUITE_OK);
+  CHECK(nnsuite_validate(model, options, json.out(), nullptr) == NNSUITE_OK);
+  CHECK(nnsuite_options_set_integer(options, "assert-max-params", 10, nullptr) == NNSUITE_OK);
+  CHECK(nnsuite_validate(model, options, json.out(), nullptr) == NNSUITE_CHECK_FAILED);
+  CHECK(Has(static_cast<char*>(json), "ASSERT-MAX-PARAMS"));
+  CHECK(nnsuite_options_set_text(options, "for", "paper", nullptr) == NNSUITE_OK);
+  CHECK(nnsuite_validate(model, options, json.out(), error.out()) == NNSUITE_USAGE);
+  CHECK(Has(MessageOf(error), "paper"));
+  CHECK(nnsuite_bill_of_materials(model, json.out(), nullptr) == NNSUITE_OK);
+  CHECK(Has(static_cast<char*>(json), "CycloneDX"));
+}
+
+TEST_CASE("c: the models of a folder are converted, and those that have not changed are skipped") {
+  const TestFolder folder;
+  std::filesystem::create_directory(folder / "in");
+  std::filesystem::copy(Golden("cnn.onnx"), folder / "in/a.onnx");
+  std::filesystem::copy(Golden("squeeze.nnapi"), folder / "in/b.nnapi");
+  const std::string in = folder / "in", out = folder / "out";
+  CError error;
+  CText json;
+  COptions options;
+  REQUIRE(nnsuite_options_create(options.out(), nullptr) == NNSUITE_OK);
+  CHECK(nnsuite_convert_folder(in.c_str(), out.c_str(), options, json.out(), error.out()) ==
+        NNSUITE_USAGE);
+  CHECK(Has(MessageOf(error), "need a format"));
+  CHECK(nnsuite_options_set_text(options, "to", "tflite", nullptr) == NNSUITE_OK);
+  CHECK(nnsuite_options_set_integer(options, "jobs", 2, nullptr) == NNSUITE_OK);
+  std::vector<uint64_t> told;
+  const auto tell = [](void* context, const char* activity, uint64_t done, uint64_t) {
+    if (std::string_view(activity) == "models")
+      static_cast<std::vector<uint64_t>*>(context)->push_back(done);
+    return 0;
+  };
+  CHECK(nnsuite_options_set_progress(options, tell, &told, nullptr) == NNSUITE_OK);
+  REQUIRE(nnsuite_convert_folder(in.c_str(), out.c_str(), options, json.out(), nullptr) ==
+          NNSUITE_OK);
+  CHECK(Has(static_cast<char*>(json), "\"converted\": 2"));
+  CHECK(std::is_sorted(told.begin(), told.end()));
+  CHECK(told.back() == 2);
+  CHECK(std::filesystem::exists(folder / "out/b.tflite"));
+  REQUIRE(nnsuite_convert_folder(in.c_str(), out.c_str(), options, json.out(), nullptr) ==
+          NNSUITE_OK);
+  CHECK(Has(static_cast<char*>(json), "\"unchanged\": 2"));
+
+  const auto stop = [](void*, const char*, uint64_t, uint64_t) { return 1; };
+  CHECK(nnsuite_options_set_progress(options, stop, nullptr, nullptr) == NNSUITE_OK);
+  CHECK(nnsuite_convert_folder(in.c_str(), out.c_str(), options, json.out(), error.out()) ==
+        NNSUITE_LIMIT);
+  CHECK(MessageOf(error) == "the caller ended the conversion");
+  CHECK(nnsuite_options_set_text(options, "rename-input", "a=b", nullptr) == NNSUITE_OK);
+  CHECK(nnsuite_convert_folder(in.c_str(), out.c_str(), options, json.out(), error.out()) ==
+        NNSUITE_USAGE);
+  CHECK(MessageOf(error) == "convert_folder has no option \"rename-input\"");
+}
+
+TEST_CASE("c: SIMD targets have names") {
+  CText json;
+  CHECK(nnsuite_simd_targets(json.out(), nullptr) == NNSUITE_OK);
+  CHECK(static_cast<char*>(json)[0] == '[');
+  CError error;
+  CHECK(nnsuite_use_simd_target("ABACUS", error.out()) == NNSUITE_USAGE);
+  CHECK(nnsuite_use_simd_target("", nullptr) == NNSUITE_OK);
+}
+
+TEST_CASE("c: a patch of the dump form, and patterns of rules") {
+  const TestFolder folder;
+  CModel model;
+  OpenGolden("cnn.onnx", model);
+  const std::string patch = folder / "p.json";
+  std::ofstream(patch) << R"([{"op": "replace", "path": "/model/producer_name", "value": "mine"}])";
+  COptions options;
+  REQUIRE(nnsuite_options_create(options.out(), nullptr) == NNSUITE_OK);
+  Set(options, "compose-json", patch.c_str());
+  CModel edited;
+  CText json;
+  CError error;
+  REQUIRE_MESSAGE(nnsuite_edit(model, options, edited.out(), json.out(), error.out()) == NNSUITE_OK,
+                  MessageOf(error));
+  CHECK(Has(static_cast<char*>(json), "\"patched\": true"));
+  CHECK(nnsuite_inspect(edited, nullptr, json.out(), nullptr) == NNSUITE_OK);
+  CHECK(Has(static_cast<char*>(json), "mine"));
+
+  COptions rules;
+  REQUIRE(nnsuite_options_create(rules.out(), nullptr) == NNSUITE_OK);
+  Set(rules, "enable", "onnx-lint-*");
+  CHECK(nnsuite_validate(model, rules, json.out(), nullptr) == NNSUITE_OK);
+  Set(rules, "enable", "ONNX-NONE-*");
+  CHECK(nnsuite_validate(model, rules, json.out(), error.out()) == NNSUITE_USAGE);
 }
 
 TEST_CASE("c: conversions and edits report what they do") {

@@ -69,7 +69,7 @@ TEST_CASE("api: a graph is built, run and written") {
   CHECK(outputs[0].Identical(Take(Tensor::Of<float>({1, 2, 2, 1}, {10, 10, 10, 10}))));
 
   const TestFolder folder;
-  const Conversion done = Take(WriteGraph(graph, folder / "m.tflite"));
+  const Conversion done = Take(ConvertGraph(graph, folder / "m.tflite"));
   REQUIRE(done.written.has_value());
   CHECK(done.verification->passed);
   CHECK(Take(Model::Read(folder / "m.tflite")).format() == "tflite");

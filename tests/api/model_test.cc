@@ -107,15 +107,16 @@ TEST_CASE("api: conversions, costs, pictures and rules") {
       const %r: f32[1, 6, 2] = seeded(2, 0.5)
       %y = gru(%x, %w, %r)
       out "y" = %y })"));
-  CHECK_FALSE(Take(WriteGraph(gru, folder / "gru.tflite")).written.has_value());
-  const Conversion unrolled = Take(WriteGraph(gru, folder / "gru.tflite", {.unroll = 3}));
+  CHECK_FALSE(Take(ConvertGraph(gru, folder / "gru.tflite")).written.has_value());
+  const Conversion unrolled = Take(ConvertGraph(gru, folder / "gru.tflite", {.unroll = 3}));
   REQUIRE(unrolled.written.has_value());
   CHECK(unrolled.verification->passed);
-  CHECK(WriteGraph(gru, folder / "gru.tflite", {.unroll = 0}).error().code() == ErrorCode::kUsage);
+  CHECK(ConvertGraph(gru, folder / "gru.tflite", {.unroll = 0}).error().code() ==
+        ErrorCode::kUsage);
 
   const Graph erf =
       Take(Graph::Parse(R"(graph { in %x "x": f64[2, 3] %y = asin(%x) out "y" = %y })"));
-  const Conversion refused = Take(WriteGraph(erf, folder / "erf.nnapi"));
+  const Conversion refused = Take(ConvertGraph(erf, folder / "erf.nnapi"));
   CHECK_FALSE(refused.written.has_value());
   REQUIRE(refused.unsupported.size() == 1);
   CHECK(refused.unsupported[0].op == "asin");
@@ -241,7 +242,7 @@ TEST_CASE("api: conversions with edits of the graph") {
   // The same for a graph; two models in a row.
   options.edits = {.merge = path};
   const Model model = Take(Model::Read(Golden("superres.mlmodel")));
-  CHECK(WriteGraph(Take(model.Import()), path, options).error().code() == ErrorCode::kUsage);
+  CHECK(ConvertGraph(Take(model.Import()), path, options).error().code() == ErrorCode::kUsage);
   options.edits = {.connections = {"a=b"}};
   CHECK(ConvertModel(model, path, options).error().message() == "--connect requires --merge");
   options = {.batch = 2, .edits = {.batch = "N"}};
@@ -303,7 +304,7 @@ graph { name: "g"
   options.verification.inputs = {{two, two}};
   CHECK(ConvertModel(model, path, options).error().code() == ErrorCode::kUsage);
   const Graph graph = Take(model.Import());
-  CHECK(WriteGraph(graph, path, {.fixed_inputs = {{"k", two}}}).error().code() ==
+  CHECK(ConvertGraph(graph, path, {.fixed_inputs = {{"k", two}}}).error().code() ==
         ErrorCode::kUsage);
 }
 
@@ -319,6 +320,102 @@ TEST_CASE("api: shapes of the inputs are set by the import") {
 
 TEST_CASE("api: the version is that of the project") {
   CHECK(std::count(Version().begin(), Version().end(), '.') == 2);
+}
+
+TEST_CASE("api: runs and edits report their progress, and the caller may end them") {
+  const Model model = Take(Model::Read(Golden("cnn.onnx")));
+  const Graph graph = Take(model.Import({.batch = 1}));
+  for (const Backend backend : {Backend::kSimd, Backend::kReference}) {
+    const Program program = Take(Program::Compile(graph, {.backend = backend}));
+    const std::vector<Tensor> inputs = Take(program.SeededInputs(0));
+    std::vector<uint64_t> told;
+    uint64_t steps = 0;
+    const auto tell = [&](std::string_view activity, uint64_t done, uint64_t total) {
+      CHECK(activity == "steps");
+      told.push_back(done);
+      steps = total;
+      return true;
+    };
+    const std::vector<Tensor> outputs = Take(program.Run(inputs, tell));
+    CHECK(outputs[0].Identical(Take(program.Run(inputs))[0]));
+    CHECK(told.front() == 0);
+    CHECK(told.back() == steps);
+    CHECK(std::ranges::is_sorted(told));
+    CHECK(steps > 3);
+    const auto ended =
+        program.Run(inputs, [](std::string_view, uint64_t done, uint64_t) { return done < 2; });
+    REQUIRE_FALSE(ended);
+    CHECK(ended.error().code() == ErrorCode::kLimit);
+    CHECK(ended.error().message() == "the caller ended the run");
+    CHECK(Take(program.Run(inputs))[0].Identical(outputs[0]));
+  }
+
+  EditOptions edit;
+  edit.cut_after = {"features"};
+  uint64_t runs = 0;
+  const auto count = [&](std::string_view activity, uint64_t done, uint64_t) {
+    CHECK(activity == "runs");
+    runs = done;
+    return true;
+  };
+  CHECK(Take(EditModel(model, edit, VerifyOptions(), count)).verification->passed);
+  CHECK(runs == VerifyOptions().runs);
+  const auto ended = EditModel(model, edit, VerifyOptions(),
+                               [](std::string_view, uint64_t, uint64_t) { return false; });
+  REQUIRE_FALSE(ended);
+  CHECK(ended.error().message() == "the caller ended the edit");
+}
+
+TEST_CASE("api: assertions and targets give findings") {
+  const Model model = Take(Model::Read(Golden("cnn.onnx")));
+  CHECK(Take(CheckAssertions(model, {})).empty());
+  CHECK(Take(CheckAssertions(model, {.max_params = 1'000'000, .dtypes = {"f32", "i64"}})).empty());
+  const std::vector<Finding> findings =
+      Take(CheckAssertions(model, {.max_params = 10, .static_shapes = true}));
+  REQUIRE(findings.size() >= 2);
+  CHECK(findings[0].rule == "ASSERT-MAX-PARAMS");
+  CHECK(findings[1].rule == "ASSERT-STATIC-SHAPES");
+  CHECK(CheckAssertions(model, {.dtypes = {"real"}}).error().code() == ErrorCode::kUsage);
+  CHECK(Take(CheckTarget(model, "tflite")).empty());
+  CHECK_FALSE(Take(CheckTarget(model, "onnx:1")).empty());
+  CHECK(CheckTarget(model, "onnx:none").error().code() == ErrorCode::kUsage);
+  const std::string report =
+      FindingsReport(model, std::vector<Finding>(5, findings[0]), /*max_per_rule=*/2);
+  CHECK(Contains(report, "\"ASSERT-MAX-PARAMS\": 3"));
+}
+
+TEST_CASE("api: a bill of materials states the digest of the file") {
+  const Model model = Take(Model::Read(Golden("cnn.onnx")));
+  CHECK(Contains(Take(BillOfMaterials(model)), "\"CycloneDX\""));
+  const std::string bytes = Contents(Golden("cnn.onnx"));
+  const Model in_memory = Take(Model::FromBytes(std::as_bytes(std::span(bytes))));
+  CHECK(BillOfMaterials(in_memory).error().code() == ErrorCode::kUsage);
+}
+
+TEST_CASE("api: a page shows the findings of a report") {
+  const TestFolder folder;
+  const Model model = Take(Model::Read(Golden("cnn.onnx")));
+  const std::string path = folder / "report.json";
+  Finding finding;
+  finding.rule = "ONNX-OP-004";
+  finding.message = "the strides are odd";
+  std::ofstream(path) << FindingsReport(model, {finding});
+  CHECK(Contains(Take(DrawHtml(model, {.findings = path})), "the strides are odd"));
+  CHECK(DrawHtml(model, {.times = path}).error().code() == ErrorCode::kParse);
+}
+
+TEST_CASE("api: differences are those of models with shapes, and drawn") {
+  const Model a = Take(Model::Read(Golden("cnn.onnx")));
+  EditOptions edit;
+  edit.cut_after = {"features"};
+  const Model b = Take(EditModel(a, edit)).model;
+  InputShapes shapes;
+  shapes.batch = 2;
+  CHECK(Contains(Take(ReportDifferences(a, b, shapes)).json, "\"equal\": false"));
+  CHECK_FALSE(Take(DiffModels(a, b, shapes)).empty());
+  CHECK(Contains(Take(DrawDifferences(a, b, shapes)), "<!DOCTYPE html>"));
+  shapes.shapes["none"] = {1};
+  CHECK(DiffModels(a, b, shapes).error().code() == ErrorCode::kUsage);
 }
 
 }  // namespace nnsuite::test::model_test

@@ -304,8 +304,8 @@ TEST_CASE("faults: several writers, and readers that always find a matching pair
   while (!done) {
     if (!Exists(dir / "work/m.onnx")) continue;
     const ReadModel read = ReadOrFail(dir / "work/m.onnx");
-    const auto summary = read.format->summarize(*read.model);
-    const auto tensors = read.format->tensors(*read.model);
+    const auto summary = read.format->describer.Summarize(*read.model);
+    const auto tensors = read.format->describer.TensorsOf(*read.model);
     REQUIRE((summary.has_value() && tensors.has_value() && tensors->size() == 1));
     const auto tensor = (*tensors)[0].read();
     REQUIRE_MESSAGE(tensor.has_value(), tensor.error().message());

@@ -4,6 +4,7 @@
 
 #include <cctype>
 #include <cstdlib>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <regex>
@@ -21,8 +22,8 @@
 #include "support/files.h"
 
 // Each row of the tables of options is an option of nnconvert, of C and of Python. The comments of
-// nnsuite.h and the types of the Python package are those of the tables: scripts/update-options
-// writes them, with NN_OPTIONS_UPDATE.
+// nnsuite.h, the types of the Python package and the tables of the reference are those of the
+// tables: scripts/update-options writes them, with NN_OPTIONS_UPDATE.
 namespace nn::test::option_surfaces_test {
 namespace {
 
@@ -58,10 +59,16 @@ std::string Sentences(const api::OptionUser& user) {
   add("Flags", Listed(fields, {OptionKind::kFlag}));
   add("Integers", Listed(fields, {OptionKind::kInteger, OptionKind::kCount}));
   add("Reals", Listed(fields, {OptionKind::kReal}));
+  std::vector<std::string_view> others;
+  if (user.shapes) others.emplace_back("shapes");
   if (user.tensors)
-    sentences.emplace_back("Shapes, samples, inputs of the verification, fixed inputs");
-  else if (user.shapes)
-    sentences.emplace_back("Shapes");
+    for (const char* kind : {"samples", "inputs of the verification", "fixed inputs"})
+      others.emplace_back(kind);
+  if (user.progress) others.emplace_back("progress");
+  if (!others.empty()) {
+    sentences.push_back(fmt::format("{}", fmt::join(others, ", ")));
+    sentences.back()[0] = static_cast<char>(std::toupper(sentences.back()[0]));
+  }
   return fmt::format("{}.", fmt::join(sentences, ". "));
 }
 
@@ -117,10 +124,13 @@ constexpr std::string_view kShapeKey = "input_shape";
 std::string PythonTypes() {
   std::string out =
       "\"\"\"The options of each method, written by scripts/update-options.\"\"\"\n\n"
-      "from typing import Any, Literal, Mapping, Optional, Sequence, TypedDict, Union\n";
+      "from typing import Any, Callable, Literal, Mapping, Optional, Sequence, TypedDict, Union\n";
   for (const api::OptionUser& user : api::OptionUsers()) {
-    std::string name(user.name);
-    name[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(name[0])));
+    std::string name = "_" + std::string(user.name);  // "convert_folder" is ConvertFolder
+    for (size_t at = name.find('_'); at != std::string::npos; at = name.find('_')) {
+      name.erase(at, 1);
+      name[at] = static_cast<char>(std::toupper(static_cast<unsigned char>(name[at])));
+    }
     out += fmt::format("\n\nclass {}Options(TypedDict, total=False):\n", name);
     if (user.shapes)
       out += fmt::format("    {}: Optional[Mapping[str, Sequence[Union[int, str]]]]\n", kShapeKey);
@@ -128,10 +138,49 @@ std::string PythonTypes() {
       out +=
           "    fix_input: Optional[Mapping[str, Any]]\n"
           "    verify_inputs: Optional[Sequence[Sequence[Any]]]\n";
+    if (user.progress) out += "    progress: Optional[Callable[[str, int, int], Optional[bool]]]\n";
     for (const OptionField& field : BindingsOf(user)) {
-      const std::string key = std::regex_replace(std::string(field.name), std::regex("-"), "_");
+      std::string key = std::regex_replace(std::string(field.name), std::regex("-"), "_");
+      if (key == "for") key += "_";  // a word of Python
       if (key != kShapeKey) out += fmt::format("    {}: Optional[{}]\n", key, PythonType(field));
     }
+  }
+  return out;
+}
+
+// ---- Pages
+
+constexpr const char* kPrograms[] = {"nninspect", "nnvalidate", "nnconvert", "nnrun"};
+constexpr const char* kReference = NN_SOURCE_DIR "/docs/pages/reference";
+
+// The tables of --option-tables by their headings.
+std::map<std::string, std::string> OptionTablesOf(const std::string& program) {
+  std::map<std::string, std::string> tables;
+  const std::string text = "\n" + RunProgram(program + " --option-tables").out + "\n## ";
+  const std::string heading = "\n## ";
+  for (size_t at = text.find(heading), end = 0; at + heading.size() < text.size(); at = end) {
+    const size_t line = text.find('\n', at + heading.size());
+    end = text.find(heading, line);
+    tables[text.substr(at + heading.size(), line - at - heading.size())] =
+        text.substr(line + 2, end - line - 2);
+  }
+  return tables;
+}
+
+// Where a page has a table: between "<!-- options of PROGRAM: GROUP -->" and
+// "<!-- end of options -->".
+struct PageTable {
+  std::string program, group;
+  size_t begin = 0, end = 0;
+};
+
+std::vector<PageTable> TablesIn(const std::string& page) {
+  static const std::regex kBegin("<!-- options of (\\w+): ([^\n]+) -->\n\n");
+  std::vector<PageTable> out;
+  for (std::sregex_iterator at(page.begin(), page.end(), kBegin), none; at != none; ++at) {
+    const auto begin = static_cast<size_t>(at->position() + at->length());
+    out.push_back({(*at)[1], (*at)[2], begin, page.find("\n<!-- end of options -->", begin)});
+    REQUIRE(out.back().end != std::string::npos);
   }
   return out;
 }
@@ -170,6 +219,33 @@ TEST_CASE("options: nnsuite.h lists the options of each function") {
 
 TEST_CASE("options: the Python package has the type of each option") {
   CheckGenerated("apps/python/nnsuite/_options.py", PythonTypes());
+}
+
+TEST_CASE("options: the reference has the tables of the options of all programs") {
+  std::map<std::string, std::map<std::string, std::string>> tables;
+  std::set<std::string> missing;
+  for (const char* program : kPrograms) {
+    tables[program] = OptionTablesOf(program);
+    for (const auto& [group, table] : tables[program])
+      if (group != "All programs" && group != "Limits")
+        missing.insert(fmt::format("{}: {}", program, group));
+  }
+  missing.insert({"nnrun: All programs", "nnrun: Limits"});
+  for (const auto& entry : std::filesystem::directory_iterator(kReference)) {
+    const std::string name = "docs/pages/reference/" + entry.path().filename().string();
+    const std::string page = ReadText(entry.path().string());
+    std::string expected = page;
+    std::vector<PageTable> places = TablesIn(page);
+    for (auto place = places.rbegin(); place != places.rend(); ++place) {
+      CAPTURE(place->group);
+      REQUIRE(tables[place->program].contains(place->group));
+      missing.erase(fmt::format("{}: {}", place->program, place->group));
+      expected.replace(place->begin, place->end - place->begin,
+                       tables[place->program][place->group]);
+    }
+    CheckGenerated(name, expected);
+  }
+  CHECK_MESSAGE(missing.empty(), fmt::format("no page has the options of {}", missing));
 }
 
 TEST_CASE("options: nnconvert has each option of a conversion, with its text") {

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "apps/common/table.h"
 #include "apps/nnconvert/report/report.h"
 #include "apps/nnconvert/support.h"
 #include "apps/program.h"
@@ -16,23 +15,9 @@
 namespace nn::test::parts_test {
 namespace {
 
-using app::Align;
-using app::Table;
-
-TEST_CASE("tables: columns are aligned by characters, empty ones left out") {
-  Table t({{"name"}, {"empty"}, {"count", Align::kRight}, {""}});
-  t.Add({"a", "", "1", "x"});
-  t.Add({"n\xC3\xA9\xC3\xA9n", "", "1000", ""});
-  CHECK(t.Text(1) ==
-        " name  count\n"
-        " a         1  x\n"
-        " n\xC3\xA9\xC3\xA9n   1000\n");
-  CHECK(Table({{"a"}, {"b"}}).Text() == "a  b\n");
-}
-
 // The report of a conversion of `source` that wrote a model which computes `written`.
-app::ConvertReport VerifiedReport(const Graph& source, const Graph& written) {
-  app::ConvertReport report;
+ConvertReport VerifiedReport(const Graph& source, const Graph& written) {
+  ConvertReport report;
   report.input = "a";
   report.input_format = report.output_format = "ONNX";
   report.output = "b";
@@ -49,13 +34,13 @@ TEST_CASE("conversion report: after a failed verification, it says that nothing 
     return Parse("graph { in %x: f32[4]  const %k: f32[4] = splat(" + factor +
                  ")  %y = mul(%x, %k)  out \"y\" = %y }");
   };
-  app::ConvertReport report = VerifiedReport(scale("2"), scale("2.5"));
+  ConvertReport report = VerifiedReport(scale("2"), scale("2.5"));
   const std::string text = app::ReportText(report);
   CHECK(Contains(text, "verification failed: 3 runs (seeds 0, 1, 2)"));
   CHECK(Contains(text, "no file was written; --rtol 2.6e-01 would accept it\n"));
   report.conversion.verification->seeds = {5, 6, 7, 8, 9, 10, 11, 12, 13};
   CHECK(Contains(app::ReportText(report), "(seeds 5 to 13)"));
-  const Json json = app::ReportJson(report);
+  const Json json = ReportJson(report);
   CHECK(json["written"] == false);
   CHECK(json["verification"]["passed"] == false);
   CHECK(json["verification"]["outputs"][0]["agrees"] == false);
@@ -66,7 +51,7 @@ TEST_CASE("conversion report: integers that differ have a remedy") {
     return Parse("graph { in %x: i8[4]{scale=0.5}  const %k: i8[4]{scale=0.5} = splat(" + step +
                  ")  %y = add(%x, %k) @tflite : i8[*]{scale=0.5}  out \"y\" = %y }");
   };
-  const app::ConvertReport report = VerifiedReport(shift("0"), shift("5"));
+  const ConvertReport report = VerifiedReport(shift("0"), shift("5"));
   const std::string text = app::ReportText(report);
   CHECK(Contains(text, "no file was written; --rtol "));
   CHECK(Contains(text, " would accept it; --dequantize converts the real numbers"));

@@ -18,7 +18,7 @@ namespace {
 std::string Errors(const std::string& line, Profile profile) {
   const Format* format = FindFormat("nnapi");
   const auto model =
-      format->read(Blob::Copy(std::as_bytes(std::span(line))), "line.nnapi.json", {});
+      format->reader.Read(Blob::Copy(std::as_bytes(std::span(line))), "line.nnapi.json", {});
   if (!model) return UnreadableFile(model.error(), format).rule + " " + model.error().message();
   std::string errors;
   for (const Finding& f : Validate(**model, *format, {profile}))

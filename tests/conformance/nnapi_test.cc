@@ -42,8 +42,8 @@ std::vector<std::string> Lines(const std::string& file) {
 Result<ImportedModel> ImportLine(const std::string& line) {
   const Format* format = FindFormat("nnapi");
   const Blob blob = Blob::Copy(std::as_bytes(std::span(line)));
-  NN_ASSIGN(const auto model, format->read(blob, "line.nnapi.json", {}));
-  return format->import(*model);
+  NN_ASSIGN(const auto model, format->reader.Read(blob, "line.nnapi.json", {}));
+  return format->importer.Import(*model);
 }
 
 std::vector<double> Numbers(const Json& list) {

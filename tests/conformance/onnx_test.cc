@@ -56,17 +56,17 @@ Result<Graph> WrittenAndRead(const Graph& source, int64_t opset) {
   Graph graph = source.Clone();
   ExportOptions options;
   options.opset = opset;
-  NN_RETURN_IF_ERROR(onnx.lower(graph, options, nullptr));
+  NN_RETURN_IF_ERROR(onnx.writer.Lower(graph, options, nullptr));
   NN_ASSIGN(const auto unsupported, Legalize(graph, *onnx.target));
   if (!unsupported.empty()) return UnsupportedError("{}", unsupported.front().reason);
-  NN_ASSIGN(const FileImage image, onnx.write(graph, options));
+  NN_ASSIGN(const FileImage image, onnx.writer.Write(graph, options));
   std::vector<std::byte> bytes;
   for (const Blob& part : image.parts)
     bytes.insert(bytes.end(), part.data(), part.data() + part.size());
-  NN_ASSIGN(const auto model, onnx.read(Blob::CopyOf(bytes), "model.onnx", ReadLimits{}));
-  NN_ASSIGN(const ModelFrame frame, onnx.frame(*model));
+  NN_ASSIGN(const auto model, onnx.reader.Read(Blob::CopyOf(bytes), "model.onnx", ReadLimits{}));
+  NN_ASSIGN(const ModelFrame frame, onnx.writer.FrameOf(*model));
   if (opset != 0 && frame.opset != opset) return ModelError("has operator set {}", frame.opset);
-  NN_ASSIGN(ImportedModel imported, onnx.import(*model));
+  NN_ASSIGN(ImportedModel imported, onnx.importer.Import(*model));
   if (!imported.unsupported.empty()) return ModelError("{}", imported.unsupported.front().reason);
   return std::move(imported.graph);
 }
@@ -92,7 +92,7 @@ struct Counts {
 };
 
 // Runs the model of a test set, or what is read after it has been written.
-Status RunSet(const ModelImporter& import, const PortKinds& kinds, const fs::path& folder,
+Status RunSet(const InputImporter& import, const PortKinds& kinds, const fs::path& folder,
               const Writing& writing, bool& random) {
   NN_ASSIGN(const TestSet set, FindTestSet(folder, kinds));
   NN_ASSIGN(ModelForSet model, ImportForSet(set, kinds, import));
@@ -134,7 +134,7 @@ Status RunSet(const ModelImporter& import, const PortKinds& kinds, const fs::pat
 Status RunSets(const fs::path& directory, const Writing& writing, bool& random) {
   const std::string path = directory / "model.onnx";
   NN_ASSIGN(const ReadModel read, ReadModelFile(path));
-  const ModelImporter import = [&](const InputSettings& settings) -> Result<ImportedModel> {
+  const InputImporter import = [&](const InputSettings& settings) -> Result<ImportedModel> {
     NN_ASSIGN(ImportedModel imported, ImportModel(read, path, settings));
     if (writing.written && !settings.constants && !WhyOpen(imported.graph).empty())
       return UnsupportedError("{}", WhyOpen(imported.graph));

@@ -63,7 +63,7 @@ TEST_CASE("blocks: weights in blocks stay so, or the report says that they are n
     const auto done = ConvertFile(*FindFormat(c.output == "o.onnx" ? "onnx" : "tflite"), o);
     REQUIRE_MESSAGE(done.has_value(), done.error().message());
     const ReadModel written = ReadOrFail(dir / c.output);
-    const auto imported = written.format->import(*written.model);
+    const auto imported = written.format->importer.Import(*written.model);
     REQUIRE(imported.has_value());
     CHECK(c.stays == std::ranges::any_of(imported->graph.values(), [](const Value& v) {
             return v.is_constant() && StoredBlocks(v.constant()) != nullptr;

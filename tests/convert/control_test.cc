@@ -174,7 +174,7 @@ std::string Convert(Graph& source, const std::vector<Inputs>& runs, const Format
   REQUIRE_MESSAGE(fit.has_value(), fit.error().message());
   if (!unsupported.empty()) return unsupported[0].reason;
   const std::string path = "m" + std::string(format.extensions[0]);
-  const auto image = format.write(fitted, ExportOptions{.path = path});
+  const auto image = format.writer.Write(fitted, ExportOptions{.path = path});
   REQUIRE_MESSAGE(image.has_value(), image.error().message());
   const auto written = ImportImage(*image, path, format);
   REQUIRE_MESSAGE(written.has_value(), written.error().message());

@@ -59,6 +59,7 @@ TEST_CASE("convert: the files are in place once both models gave the same") {
   options.hooks.verify.progress = [&](uint64_t done, uint64_t total) {
     CHECK(!Exists(dir / "out.tflite"));
     shown.emplace_back(done, total);
+    return Status();
   };
   const Conversion c = Done(options);
   CHECK(c.unsupported.empty());
@@ -73,6 +74,25 @@ TEST_CASE("convert: the files are in place once both models gave the same") {
   CHECK(c.written->bytes == ReadText(dir / "out.tflite").size());
   CHECK(c.written->side_files.empty());
   CHECK(Listing(dir.path()) == "in.onnx\nout.tflite\n");
+}
+
+TEST_CASE("convert: the caller ends a conversion, and nothing is written") {
+  const TempDir dir;
+  WriteModel(dir / "in.onnx", kWide);
+  for (const bool in_runs : {true, false}) {
+    CAPTURE(in_runs);
+    ConvertJob options = FromTo(dir / "in.onnx", dir / "out.tflite");
+    const auto stop = [](uint64_t, uint64_t) -> Status { return LimitError("enough"); };
+    if (in_runs)
+      options.hooks.verify.progress = stop;
+    else
+      options.hooks.write_progress = stop;
+    const auto done = ConvertFile(*FormatOfPath(options.output), options);
+    REQUIRE(!done.has_value());
+    CHECK(done.error().code() == ErrorCode::kLimit);
+    CHECK(done.error().message().ends_with("enough"));
+    CHECK(Listing(dir.path()) == "in.onnx\n");
+  }
 }
 
 TEST_CASE("convert: the shapes that a refusal proposes work") {
@@ -333,7 +353,8 @@ TEST_CASE("convert: operators that the requested operator set lacks are decompos
     CHECK(done.verification->passed);
     const bool lowered = opset != 0 && opset < 23;
     CHECK(done.rewrites.empty() == !lowered);
-    const auto summary = FindFormat("onnx")->summarize(*ReadOrFail(dir / "out.onnx").model);
+    const auto summary =
+        FindFormat("onnx")->describer.Summarize(*ReadOrFail(dir / "out.onnx").model);
     REQUIRE(summary.has_value());
     const auto has = [&](std::string_view name) {
       return std::ranges::any_of(summary->operators,

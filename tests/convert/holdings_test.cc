@@ -293,19 +293,24 @@ TEST_CASE("holdings: edits in the format, and patches, account for each") {
     edits[0].edits.strip = "metadata";
     edits[1].edits.strip = "docs";
     edits[2].edits.metadata = {"description=other"};
-    edits[3].patch = "[]";
+    edits[3].edits.patch = "patch.json";
     if (format == "onnx") edits.emplace_back().edits.extract = "..s";
-    for (const edit::ApplyOptions& options : edits) {
+    for (edit::ApplyOptions& options : edits) {
       CAPTURE(format);
       CAPTURE(options.edits.strip);
       const TempDir dir;
+      const bool patches = !options.edits.patch.empty();
+      if (patches) {
+        options.edits.patch = dir / "patch.json";
+        WriteText(options.edits.patch, "[]");
+      }
       const std::string source = WriteSource(dir, format);
       ReadModel model = Read(source);
       const std::vector<Holding> before = HoldingsOf(model);
       const auto report = edit::ApplyEdits(options, source, model);
       REQUIRE_MESSAGE(report.has_value(), report.error().message());
       CheckAccounts(before, report->holdings, model);
-      if (options.patch) CHECK(report->holdings.kept.size() == before.size());
+      if (patches) CHECK(report->holdings.kept.size() == before.size());
     }
   }
 }

@@ -135,7 +135,7 @@ Cell ConvertGraph(const Run& run, Graph source, const Format& format) {
   if (!unsupported.empty()) return {.kind = Cell::Kind::kRefused, .reason = Reasons(unsupported)};
   if (!fit) return RefusedBy(fit.error());
   const std::string path = "m" + std::string(format.extensions[0]);
-  const auto image = format.write(fitted, ExportOptions{path});
+  const auto image = format.writer.Write(fitted, ExportOptions{path});
   if (!image) return RefusedBy(image.error());
 
   auto converted = ImportImage(*image, path, format);

@@ -103,7 +103,7 @@ struct Outcome {
 };
 
 Outcome Run(const app::ConvertArguments& a, const Format& format) {
-  app::ConvertReport report;
+  ConvertReport report;
   const Status done = app::ConvertOne(a, &format, report);
   if (!done) return {.error = done.error().message()};
   const Conversion& c = report.conversion;
@@ -129,7 +129,7 @@ std::optional<std::string> WriteSource(const CrossCase& c, const TempDir& dir) {
         !unsupported.empty())
       continue;
     const std::string path = dir / ("source" + std::string(format.extensions[0]));
-    const auto image = format.write(*graph, ExportOptions{path});
+    const auto image = format.writer.Write(*graph, ExportOptions{path});
     if (!image || !image->side_files.empty()) continue;
     REQUIRE(WriteFile(path, image->parts).has_value());
     return path;

@@ -1,16 +1,20 @@
 // The unary functions of numeric/functions.h, their definitions in double precision, and the
-// accepted errors.
+// accepted errors. A function without a row here is rounded once from the double function of its
+// operator.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <span>
 #include <vector>
 
 #include "base/half.h"
 #include "numeric/functions.h"
+#include "ops/math/elementwise/unary_rows.h"
 
 namespace nn::test {
 
@@ -18,7 +22,7 @@ struct FunctionCase {
   const char* name;
   // Largest error in units in the last place, as documented; `bound` is the requirement.
   double limit;
-  double (*want)(double);
+  std::function<double(double)> want;
   FunctionParams params = {};
   double bound = 2;
 };
@@ -53,7 +57,7 @@ inline double Line(double x, float slope, float shift) {
 // Of functions that are computed in double precision and rounded once.
 inline constexpr double kOnce = 0.501;
 
-inline constexpr FunctionCase kFunctions[] = {
+inline const FunctionCase kFunctions[] = {
     // Rounded once, or not at all.
     {"abs", 0, [](double x) { return std::fabs(x); }},
     {"ceil", 0, [](double x) { return std::ceil(x); }},
@@ -117,6 +121,20 @@ inline constexpr FunctionCase kFunctions[] = {
     {"tan", kOnce, [](double x) { return std::tan(x); }, {}, kOnce},
     {"tanh", kOnce, [](double x) { return std::tanh(x); }, {}, kOnce},
 };
+
+inline const std::vector<FunctionCase>& FunctionCases() {
+  static const std::vector<FunctionCase> cases = [] {
+    std::vector<FunctionCase> all(std::begin(kFunctions), std::end(kFunctions));
+    const auto has = [&](std::string_view name) {
+      return std::ranges::any_of(all, [&](const FunctionCase& f) { return f.name == name; });
+    };
+    for (const UnaryRow& row : UnaryRows())
+      if (row.f64 != nullptr && row.attrs == AttrsInfoOf<NoAttrs>() && !has(row.name))
+        all.push_back({row.name.data(), kOnce, [f = row.f64](double x) { return f(x, {}); }});
+    return all;
+  }();
+  return cases;
+}
 
 // |got - want| in units in the last place of want's binade; 2^128 represents infinity.
 inline double ErrorInUlp(double want, float got) {

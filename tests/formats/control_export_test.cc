@@ -62,10 +62,10 @@ std::unique_ptr<NativeModel> Written(const Graph& graph, const Format& format,
   const auto unsupported = Legalize(fitted, *format.target);
   REQUIRE_MESSAGE(unsupported.has_value(), unsupported.error().message());
   for (const UnsupportedNode& o : *unsupported) FAIL(o.node << ": " << o.reason);
-  const auto image = format.write(fitted, options);
+  const auto image = format.writer.Write(fitted, options);
   REQUIRE_MESSAGE(image.has_value(), image.error().message());
   const std::string bytes = Joined(*image);
-  auto model = format.read(Blob::Copy(std::as_bytes(std::span(bytes))), "m", {});
+  auto model = format.reader.Read(Blob::Copy(std::as_bytes(std::span(bytes))), "m", {});
   REQUIRE_MESSAGE(model.has_value(), model.error().message());
   return *std::move(model);
 }
@@ -161,7 +161,7 @@ TEST_CASE("onnx: the operator set fits the nodes of regions") {
     }
     out "y" = %y
   })");
-  const auto old = format.write(graph, {.path = "m.onnx", .opset = 9});
+  const auto old = format.writer.Write(graph, {.path = "m.onnx", .opset = 9});
   REQUIRE_FALSE(old.has_value());
   CHECK(old.error().code() == ErrorCode::kUnsupported);
   CHECK(old.error().message().find("needs 11") != std::string::npos);
@@ -187,7 +187,7 @@ TEST_CASE("onnx: branches with results of different shapes need operator set 11"
       }
       out "y" = %y
     })");
-    const auto old = format.write(graph, {.path = "m.onnx", .opset = 10});
+    const auto old = format.writer.Write(graph, {.path = "m.onnx", .opset = 10});
     CHECK(old.has_value() == same);
     if (!same) CHECK(old.error().message().find("needs 11") != std::string::npos);
     CHECK(OpsetOf(*Written(graph, format, {.path = "m.onnx", .opset = 11})) == 11);

@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 namespace fb = tflite::fb;
 
 std::string SavedFile(const ReadModel& read, const std::string& path) {
-  const auto image = read.format->save(*read.model, ExportOptions{path});
+  const auto image = read.format->writer.Save(*read.model, ExportOptions{path});
   if (!image) return "refused: " + image.error().message();
   std::string out;
   for (const Blob& b : image->parts) out.append(reinterpret_cast<const char*>(b.data()), b.size());

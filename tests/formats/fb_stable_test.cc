@@ -55,7 +55,7 @@ TEST_CASE("flatbuffers: the structure remains as verified, whatever happens to t
       const ReadModel read = ReadOrFail(dir / name);
       Fill(dir / name, byte);
       CHECK(DumpOf(read) == want);
-      const auto imported = read.format->import(*read.model);
+      const auto imported = read.format->importer.Import(*read.model);
       // The scalars of an NNAPI model are stored among its weights; their new values may be
       // refused.
       if (name == "m.nnapi" && !imported) {
@@ -116,8 +116,8 @@ TEST_CASE("files that are rewritten while they are read do no harm") {
     for (int i = 0; i < 300; ++i) {
       const auto read = ReadModelFile(dir / name);
       if (!read) continue;
-      (void)read->format->summarize(*read->model);
-      (void)read->format->import(*read->model);
+      (void)read->format->describer.Summarize(*read->model);
+      (void)read->format->importer.Import(*read->model);
       ++sound;
     }
     done = true;

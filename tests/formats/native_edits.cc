@@ -82,7 +82,7 @@ ReadModel FromDump(const std::string& text) {
 
 ImportedModel ImportDump(const std::string& text) {
   const ReadModel read = FromDump(text);
-  auto imported = read.format->import(*read.model);
+  auto imported = read.format->importer.Import(*read.model);
   REQUIRE_MESSAGE(imported.has_value(), imported.error().message());
   return *std::move(imported);
 }
@@ -94,7 +94,7 @@ Json DumpOf(const ReadModel& read) {
 }
 
 NativeFlow FlowOrFail(const ReadModel& read) {
-  auto flow = read.format->flow(*read.model);
+  auto flow = read.format->editor.FlowOf(*read.model);
   REQUIRE_MESSAGE(flow.has_value(), flow.error().message());
   return *std::move(flow);
 }
@@ -142,19 +142,19 @@ NativeEdit PieceOf(const NativeFlow& flow, const std::vector<std::string>& input
 }
 
 ReadModel EditOrFail(const ReadModel& read, const NativeEdit& edit) {
-  auto edited = read.format->edit(*read.model, edit);
+  auto edited = read.format->editor.Apply(*read.model, edit);
   REQUIRE_MESSAGE(edited.has_value(), edited.error().message());
   return {read.format, *std::move(edited)};
 }
 
 std::string EditError(const ReadModel& read, const NativeEdit& edit) {
-  const auto edited = read.format->edit(*read.model, edit);
+  const auto edited = read.format->editor.Apply(*read.model, edit);
   REQUIRE_FALSE(edited.has_value());
   return edited.error().message();
 }
 
 PortNames PortsOf(const ReadModel& read) {
-  auto names = read.format->port_names(*read.model);
+  auto names = read.format->describer.PortNamesOf(*read.model);
   REQUIRE_MESSAGE(names.has_value(), names.error().message());
   return *std::move(names);
 }
@@ -239,7 +239,7 @@ bool SameBits(const Tensor& a, const Tensor& b) {
 int CheckCuts(const ReadModel& read, const std::set<std::string>& known, size_t most) {
   const NativeFlow flow = FlowOrFail(read);
   const size_t count = flow.operators.size();
-  const auto imported = read.format->import(*read.model);
+  const auto imported = read.format->importer.Import(*read.model);
   const auto types =
       imported.has_value() ? TypesOf(imported->graph) : std::map<std::string, Type>();
   const auto rules = BrokenRules(read);
@@ -250,8 +250,8 @@ int CheckCuts(const ReadModel& read, const std::set<std::string>& known, size_t 
   const size_t step = std::max<size_t>(1, count / (most + 1));
   for (size_t at = step; at < count; at += step) {
     CAPTURE(at);
-    auto first = read.format->edit(*read.model, PartOf(flow, 0, at, types));
-    auto second = read.format->edit(*read.model, PartOf(flow, at, count, types));
+    auto first = read.format->editor.Apply(*read.model, PartOf(flow, 0, at, types));
+    auto second = read.format->editor.Apply(*read.model, PartOf(flow, at, count, types));
     if (!first || !second) {
       const Error& error = first ? second.error() : first.error();
       CHECK_MESSAGE(error.code() == ErrorCode::kUnsupported, error.message());
@@ -291,11 +291,11 @@ std::optional<ReadModel> ModelOf(const std::string& path, const Format& format) 
   REQUIRE_MESSAGE(graph.has_value(), graph.error().message());
   const auto unsupported = Legalize(*graph, *format.target);
   if (!unsupported || !unsupported->empty()) return std::nullopt;
-  const auto image = format.write(*graph, {});
+  const auto image = format.writer.Write(*graph, {});
   if (!image) return std::nullopt;
   std::string file;
   for (const Blob& b : image->parts) file.append(reinterpret_cast<const char*>(b.data()), b.size());
-  auto model = format.read(Blob::Copy(std::as_bytes(std::span(file))), "", {});
+  auto model = format.reader.Read(Blob::Copy(std::as_bytes(std::span(file))), "", {});
   REQUIRE_MESSAGE(model.has_value(), model.error().message());
   return ReadModel{&format, *std::move(model)};
 }
@@ -313,7 +313,7 @@ int CheckCutsOfAll(std::string_view name,
       if (!entry.is_regular_file()) continue;
       const auto read = ModelOf(path, format);
       if (!read) continue;
-      const auto flow = format.flow(*read->model);
+      const auto flow = format.editor.FlowOf(*read->model);
       if (!flow) {
         CHECK_MESSAGE(flow.error().code() == ErrorCode::kUnsupported, flow.error().message());
         continue;

@@ -1,4 +1,4 @@
-// Native edits (Format::flow, Format::edit) in tests.
+// Native edits (ModelEditor::FlowOf, ModelEditor::Apply) in tests.
 #pragma once
 
 #include <map>

@@ -64,7 +64,8 @@ TEST_CASE("folders are recognized by their contents") {
   const TempDir dir;
   WriteModel(dir / "m.mlmodel", std::string(kGraph));
   const ReadModel model = ReadOrFail(dir / "m.mlmodel");
-  const auto package = model.format->save(*model.model, ExportOptions{dir / "folder.mlpackage"});
+  const auto package =
+      model.format->writer.Save(*model.model, ExportOptions{dir / "folder.mlpackage"});
   REQUIRE(package.has_value());
   REQUIRE(package->is_folder);
   for (const SideFile& side : package->side_files) {

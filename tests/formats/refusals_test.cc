@@ -21,7 +21,8 @@ Error WhyNot(const std::string& text, std::string_view format_name) {
   const auto unsupported = Legalize(graph, *format.target, &axes);
   if (!unsupported) return unsupported.error();
   if (!unsupported->empty()) return UnsupportedNodesError(format.label, *unsupported);
-  const auto image = format.write(graph, ExportOptions{"m" + std::string(format.extensions[0])});
+  const auto image =
+      format.writer.Write(graph, ExportOptions{"m" + std::string(format.extensions[0])});
   return image ? Error(ErrorCode::kUsage, "written") : image.error();
 }
 
@@ -181,7 +182,7 @@ Result<ImportedModel> ImportQuantized(const std::string& quantization) {
       quantization);
   NN_ASSIGN(const ReadModel read,
             ReadModelBytes(Blob::Copy(std::as_bytes(std::span(dump))), "m.json", ReadLimits{}));
-  return read.format->import(*read.model);
+  return read.format->importer.Import(*read.model);
 }
 
 TEST_CASE("refusals: scales that do not fit their tensor") {

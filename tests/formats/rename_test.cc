@@ -29,11 +29,11 @@ std::string Joined(const FileImage& image) {
 
 Result<FileImage> Renamed(const ReadModel& read, const PortNames& names,
                           const ExportOptions& options) {
-  return read.format->rename(*read.model, names, options);
+  return read.format->editor.Rename(*read.model, names, options);
 }
 
 PortNames NamesIn(const ReadModel& read) {
-  const auto names = read.format->port_names(*read.model);
+  const auto names = read.format->describer.PortNamesOf(*read.model);
   REQUIRE_MESSAGE(names.has_value(), names.error().message());
   return *names;
 }
@@ -104,11 +104,11 @@ void CheckThereAndBack(const std::string& path) {
   const TempDir dir;
   const ReadModel original = ReadOrFail(path);
   const bool package = original.format->name == "coreml" &&
-                       !original.format->save(*original.model, {"m.mlmodel"}).has_value();
+                       !original.format->writer.Save(*original.model, {"m.mlmodel"}).has_value();
   const std::string extension =
       package ? std::string(".mlpackage") : std::string(original.format->extensions.front());
   const auto saved =
-      original.format->save(*original.model, ExportOptions{dir / "copy" + extension});
+      original.format->writer.Save(*original.model, ExportOptions{dir / "copy" + extension});
   REQUIRE_MESSAGE(saved.has_value(), saved.error().message());
   // The identifiers of a package are created when it is written.
   const ReadModel read = Placed(*saved, dir / "copy" + extension);
@@ -276,11 +276,12 @@ TEST_CASE("rename: ONNX, wherever a value is named, and no other value") {
   for (const std::string path : {"m.textproto", "m.onnx", "m.onnxjson"}) {
     const auto renamed = Renamed(read, {{"image", "c"}, {"scores", "weight"}}, ExportOptions{path});
     REQUIRE_MESSAGE(renamed.has_value(), renamed.error().message());
-    CHECK(Joined(*renamed) == Joined(*wanted.format->save(*wanted.model, ExportOptions{path})));
+    CHECK(Joined(*renamed) ==
+          Joined(*wanted.format->writer.Save(*wanted.model, ExportOptions{path})));
   }
   // Nothing to change.
   CHECK(Joined(*Renamed(read, NamesIn(read), ExportOptions{"m.onnx"})) ==
-        Joined(*read.format->save(*read.model, ExportOptions{"m.onnx"})));
+        Joined(*read.format->writer.Save(*read.model, ExportOptions{"m.onnx"})));
 }
 
 TEST_CASE("rename: ONNX, names that are taken") {
@@ -424,7 +425,8 @@ std::string ArchiveAt(uint32_t at, uint32_t base) {
 TEST_CASE("rename: TensorFlow Lite, an archive of files stays at the end and readable") {
   const TempDir dir;
   const ReadModel plain = ReadBytes(TfliteText("x", "y", "x", "y"), "m.json");
-  const std::string model = Joined(*plain.format->save(*plain.model, ExportOptions{"m.tflite"}));
+  const std::string model =
+      Joined(*plain.format->writer.Save(*plain.model, ExportOptions{"m.tflite"}));
   const auto size = static_cast<uint32_t>(model.size());
   for (const uint32_t base : {uint32_t{0}, size}) {
     CAPTURE(base);
@@ -450,7 +452,7 @@ TEST_CASE("rename: TensorFlow Lite, names in a file above 2 GiB") {
                R"({"offset": 1, "size": 1, "$data": "AAAAAAAAAAA="},
                   {"offset": 1, "size": 1, "$data": "MTIzNDU2Nzg="})");
   const ReadModel small = ReadBytes(text, "m.json");
-  std::string file = Joined(*small.format->save(*small.model, ExportOptions{"m.tflite"}));
+  std::string file = Joined(*small.format->writer.Save(*small.model, ExportOptions{"m.tflite"}));
   // The first buffer after the flatbuffer grows, in a file with a hole.
   constexpr uint64_t kLarge = (uint64_t{1} << 31) + (uint64_t{1} << 20);
   const auto& buffers = *tflite::fb::GetModel(file.data())->buffers();
@@ -641,7 +643,8 @@ TEST_CASE("rename: NNAPI operands") {
   for (const std::string path : {"m.nnapi", "m.nnapi.json"}) {
     const auto image = Renamed(read, {{"image"}, {"scores"}}, ExportOptions{path});
     REQUIRE_MESSAGE(image.has_value(), image.error().message());
-    CHECK(Joined(*image) == Joined(*wanted.format->save(*wanted.model, ExportOptions{path})));
+    CHECK(Joined(*image) ==
+          Joined(*wanted.format->writer.Save(*wanted.model, ExportOptions{path})));
   }
   const auto image = Renamed(read, {{"k"}, {"out_0"}}, ExportOptions{"m.nnapi"});
   REQUIRE_FALSE(image.has_value());

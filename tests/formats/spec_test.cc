@@ -24,8 +24,20 @@ constexpr Vocabulary kWords = {.operators = kOperators,
                                .kinds = kKinds,
                                .labels = kLabels};
 
-Row Parse(std::string_view text) {
-  Reader reader(text, kWords);
+constexpr std::string_view kVersions[] = {"v15", "v16", "v17"};
+constexpr ChoiceList kChoices[] = {{"MODES", "up|down"}};
+constexpr std::string_view kDefaults[] = {"true", "all_axes"};
+// Of a format whose operands have names.
+constexpr Vocabulary kNamedWords = {.versions = kVersions,
+                                    .types = kTypes,
+                                    .groups = kGroups,
+                                    .choices = kChoices,
+                                    .kinds = kKinds,
+                                    .defaults = kDefaults,
+                                    .labels = kLabels};
+
+Row Parse(std::string_view text, const Vocabulary& words = kWords) {
+  Reader reader(text, words);
   Row row;
   CHECK(reader.Next(row));
   CHECK(reader.fault().line == 0);
@@ -113,14 +125,55 @@ TEST_CASE("specifications: ranks and types of operands") {
   CHECK(row.outputs[3].checked_late);
 }
 
+TEST_CASE("specifications: named versions, constants, defaults and choices") {
+  const Row row = Parse(
+      "conv v16+ (x[f32], mode!?(down)[f32]@@0\"MODES\", pad!?(0...)[i32]#=2x-4, eps?(1e-5)=x,\n"
+      "    axes!?(all_axes)#=x, by!\"a|b\") -> (y<named(mode), z<element(x)) ; same_shape(x, "
+      "axes)\n"
+      "    ;; window_fits(pad) same_shape(by)",
+      kNamedWords);
+  CHECK(row.first_version == 2);
+  CHECK(row.last_version == -1);
+  CHECK_FALSE(row.inputs[0].constant);
+  CHECK(row.inputs[1].constant);
+  CHECK(row.inputs[1].default_text == "down");
+  CHECK(row.inputs[1].choices == "up|down");
+  CHECK(row.inputs[1].presence == Operand::Presence::kOptional);
+  CHECK(row.inputs[2].default_text == "0...");
+  CHECK(row.inputs[2].element_rule.like == 0);
+  CHECK(row.inputs[2].element_rule.times == 2);
+  CHECK(row.inputs[2].element_rule.more == -4);
+  CHECK_FALSE(row.inputs[3].constant);
+  CHECK(row.inputs[3].same_as == 0);
+  CHECK(row.inputs[4].element_rule.times == 1);
+  CHECK(row.inputs[5].choices == "a|b");
+  CHECK(row.outputs[0].given_by == 1);
+  CHECK(row.outputs[0].giving == Operand::Giving::kNamed);
+  CHECK(row.outputs[1].giving == Operand::Giving::kElement);
+  CHECK(row.labels.size() == 3);
+  CHECK(row.labels[0].parameters == "x, axes");
+  CHECK_FALSE(row.labels[0].published);
+  CHECK(row.labels[1].published);
+  CHECK(row.labels[2].published);
+  CHECK(Parse("conv v15-v17 () -> () ;; same_shape", kNamedWords).last_version == 3);
+  CHECK(Parse("conv v15-v17 () -> () ;; same_shape", kNamedWords).labels[0].published);
+}
+
+TEST_CASE("specifications: numbers") {
+  for (const std::string_view number : {"0", "-1", "0.75", "1e-45", "-2.5e3"})
+    CHECK_MESSAGE(IsNumber(number), number);
+  for (const std::string_view text : {"", "-", "1.", ".5", "1e", "e5", "1x", "+1", "0x1"})
+    CHECK_MESSAGE(!IsNumber(text), text);
+}
+
 TEST_CASE("specifications: types in other types") {
   std::string types;
-  CHECK(EachType("f32, seq(i8 f16) map(i64:seq(f32)) opt(seq(i8))", [&](std::string_view around,
-                                                                        std::string_view word) {
+  constexpr std::string_view kList = "f32, seq(i8 f16) map(i64:seq(f32)) opt(seq(i8)) state(i8)";
+  CHECK(EachType(kList, [&](std::string_view around, std::string_view word) {
           types += std::string(around) + std::string(word) + ";";
           return true;
         }).empty());
-  CHECK(types == "f32;seq(i8;seq(f16;map(i64:seq(f32;opt(seq(i8;");
+  CHECK(types == "f32;seq(i8;seq(f16;map(i64:seq(f32;opt(seq(i8;state(i8;");
 }
 
 TEST_CASE("specifications: the rows of an operator, in any file") {
@@ -141,6 +194,50 @@ struct Refusal {
   std::string_view what;
   std::string_view word;
 };
+
+void CheckRefusal(const Refusal& r, const Vocabulary& words) {
+  CAPTURE(r.text);
+  Reader reader(r.text, words);
+  Row row;
+  while (reader.Next(row)) {
+  }
+  CHECK(reader.fault().line == r.line);
+  CHECK(std::string_view(reader.fault().what) == r.what);
+  CHECK(std::string_view(reader.fault().word) == r.word);
+}
+
+TEST_CASE("specifications: texts with names that are refused") {
+  for (const Refusal& r : {
+           Refusal{"a v14 () -> ()", 1, "versions expected", " () -> ()"},
+           Refusal{"a 1 () -> ()", 1, "versions expected", " () -> ()"},
+           Refusal{"a v17-v16 () -> ()", 1, "versions expected", " () -> ()"},
+           Refusal{"a v16 () -> ()\na v15 () -> ()", 2, "versions out of order, or listed twice",
+                   "a"},
+           Refusal{"a v15 (x?(1) -> ()", 1, "unknown mark of an operand", " -> ()"},
+           Refusal{"a v15 (x?(1", 1, "default without an end", "1"},
+           Refusal{"a v15 (x?(off)) -> ()", 1, "unknown default", "off"},
+           Refusal{"a v15 (x?(1... 2)) -> ()", 1, "unknown default", "1..."},
+           Refusal{"a v15 (x?(left)\"MODES\") -> ()", 1, "unknown default", "left"},
+           Refusal{"a v15 (x?(1)\"MODES\") -> ()", 1, "unknown default", "1"},
+           Refusal{"a v15 (x\"up|up\") -> ()", 1, "value listed twice", "up"},
+           Refusal{"a v15 (x\"up|\") -> ()", 1, "value expected", "\") -> ()"},
+           Refusal{"a v15 (x\"up down\") -> ()", 1, "\" expected", " down\") -> ()"},
+           Refusal{"a v15 (x#=y) -> ()", 1, "no such input", "y"},
+           Refusal{"a v15 (x, y#=x-) -> ()", 1, "number expected", ") -> ()"},
+           Refusal{"a v15 (x) -> (y<size(x))", 1, "named or element expected", "size"},
+           Refusal{"a v15 (x) -> (y<named(z))", 1, "no such input", "z"},
+           Refusal{"a v15 (x) -> (y<named(x)", 1, "unknown mark of an operand", ""},
+           Refusal{"a v15 (x) -> () ; same_shape(y)", 1, "no such parameter", "y"},
+           Refusal{"a v15 (x) -> () ; same_shape ; same_shape", 1, "published labels expected",
+                   "same_shape"},
+           Refusal{"a v15 (x) -> () ; same_shape ;;", 1, "published labels expected", ""},
+           Refusal{"a v15 (x) -> () ;; same_shape ;; window_fits", 1, "end of the row expected",
+                   ";; window_fits"},
+           Refusal{"a v15 (x) -> () ; same_shape ;; same_shape", 1, "label listed twice",
+                   "same_shape"},
+       })
+    CheckRefusal(r, kNamedWords);
+}
 
 TEST_CASE("specifications: texts that are refused") {
   for (const Refusal& r : {
@@ -190,16 +287,8 @@ TEST_CASE("specifications: texts that are refused") {
                    "ADD"},
            Refusal{"ADD 2 () -> ()\nADD 1 () -> ()", 2, "versions out of order, or listed twice",
                    "ADD"},
-       }) {
-    CAPTURE(r.text);
-    Reader reader(r.text, kWords);
-    Row row;
-    while (reader.Next(row)) {
-    }
-    CHECK(reader.fault().line == r.line);
-    CHECK(std::string_view(reader.fault().what) == r.what);
-    CHECK(std::string_view(reader.fault().word) == r.word);
-  }
+       })
+    CheckRefusal(r, kWords);
 }
 
 TEST_CASE("specifications: an operator is in one place") {

@@ -26,9 +26,9 @@ struct Listed {
 };
 
 Listed List(ReadModel read) {
-  auto summary = read.format->summarize(*read.model);
+  auto summary = read.format->describer.Summarize(*read.model);
   REQUIRE(summary.has_value());
-  auto tensors = read.format->tensors(*read.model);
+  auto tensors = read.format->describer.TensorsOf(*read.model);
   REQUIRE(tensors.has_value());
   return {std::move(read.model), *std::move(summary), *std::move(tensors)};
 }
@@ -103,7 +103,7 @@ std::string Attr(const std::string& name, uint64_t type, const std::string& valu
 Listed ListOnnx(const std::string& graph, const std::string& path = "m.onnx") {
   const Format* format = FindFormat("onnx");
   const std::string file = Int(1, 8) + Bytes(7, graph) + Bytes(8, Bytes(1, "") + Int(2, 17));
-  auto model = format->read(Blob::Copy(std::as_bytes(std::span(file))), path, {});
+  auto model = format->reader.Read(Blob::Copy(std::as_bytes(std::span(file))), path, {});
   REQUIRE(model.has_value());
   return List(ReadModel{format, *std::move(model)});
 }
@@ -172,7 +172,7 @@ TEST_CASE("summaries in full: lists and texts are not truncated") {
       "Odd", {"x"}, "y", Attr("many", 7, ints) + Attr("text", 3, Bytes(4, std::string(2000, 'a'))));
   const Format* format = FindFormat("onnx");
   const Listed l = ListOnnx(graph);
-  const auto full = format->summarize_in_full(*l.model);
+  const auto full = format->describer.SummarizeInFull(*l.model);
   REQUIRE(full.has_value());
   CHECK(l.summary.operators[0].attributes[0].second.ends_with("15, ... 40 in all]"));
   CHECK(full->operators[0].attributes[0].second.ends_with("38, 39]"));

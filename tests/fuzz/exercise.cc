@@ -55,38 +55,37 @@ std::string Internal(const Error& error) {
 }
 
 std::string CheckRename(const ReadModel& model, const std::string& path) {
-  auto names = model.format->port_names(*model.model);
+  auto names = model.format->describer.PortNamesOf(*model.model);
   if (!names) return Internal(names.error());
   for (auto* list : {&names->inputs, &names->outputs})
     for (std::string& name : *list) name = "fresh " + name;
-  const auto image = model.format->rename(*model.model, *names, ExportOptions{path});
+  const auto image = model.format->editor.Rename(*model.model, *names, ExportOptions{path});
   if (!image) return Internal(image.error());
   const auto again = ReadModelBytes(BlobOf(Joined(*image)), path, Limits());
   if (!again) {
     if (again.error().code() == ErrorCode::kLimit) return {};
     return "a renamed model is not read: " + again.error().message();
   }
-  const auto renamed = again->format->port_names(*again->model);
+  const auto renamed = again->format->describer.PortNamesOf(*again->model);
   if (!renamed || *renamed != *names) return "a renamed model has other names";
   return {};
 }
 
 // The edit that keeps everything.
 std::string CheckEdit(const ReadModel& model) {
-  if (model.format->flow == nullptr) return {};
-  const auto flow = model.format->flow(*model.model);
+  const auto flow = model.format->editor.FlowOf(*model.model);
   if (!flow) return Internal(flow.error());
   NativeEdit edit;
   edit.keeps.assign(flow->operators.size(), true);
   for (const size_t v : flow->inputs) edit.inputs.push_back({v});
   for (const size_t v : flow->outputs) edit.outputs.push_back({v});
-  auto same = model.format->edit(*model.model, edit);
+  auto same = model.format->editor.Apply(*model.model, edit);
   if (!same) return Internal(same.error());
-  const auto names = model.format->port_names(*model.model);
-  const auto kept = model.format->port_names(**same);
+  const auto names = model.format->describer.PortNamesOf(*model.model);
+  const auto kept = model.format->describer.PortNamesOf(**same);
   if (names && (!kept || *kept != *names)) return "an edited model has other names";
   edit.strip = {.docs = true, .names = true, .metadata = true};
-  const auto stripped = model.format->edit(*model.model, edit);
+  const auto stripped = model.format->editor.Apply(*model.model, edit);
   if (!stripped) return Internal(stripped.error());
   // The second half of the operators, with what it reads and writes.
   const size_t half = edit.keeps.size() / 2;
@@ -103,7 +102,7 @@ std::string CheckEdit(const ReadModel& model) {
   for (const size_t v : reads)
     if (!flow->values[v].is_constant) edit.inputs.push_back({v, type});
   for (const size_t v : writes) edit.outputs.push_back({v});
-  const auto piece = model.format->edit(*model.model, edit);
+  const auto piece = model.format->editor.Apply(*model.model, edit);
   return piece ? std::string() : Internal(piece.error());
 }
 
@@ -118,7 +117,7 @@ std::string CheckCopies(const ReadModel& model, const std::string& path, const s
   // A path for dumps is not a path for models.
   const bool is_dump = model.from_dump || IsDumpPath(path);
   const std::string own = is_dump ? "m" + std::string(model.format->extensions[0]) : path;
-  const auto image = model.format->save(*model.model, ExportOptions{own});
+  const auto image = model.format->writer.Save(*model.model, ExportOptions{own});
   if (!image) return {};  // side files do not exist
   const auto again = ReadModelBytes(BlobOf(Joined(*image)), own, Limits());
   if (!again) {
@@ -141,7 +140,7 @@ Result<bool> Convert(const ReadModel& model, const Graph& source, const Format& 
   if (!unsupported.empty()) return false;
   const std::string path = "m" + std::string(format.extensions[0]);
   const auto source_error = [&] { return FirstError(model); };
-  NN_ASSIGN(const FileImage image, format.write(fitted, ExportOptions{path}));
+  NN_ASSIGN(const FileImage image, format.writer.Write(fitted, ExportOptions{path}));
   NN_ASSIGN(
       const ReadModel written,
       ReadWritten(ReadModelBytes(BlobOf(Joined(image)), path, Limits()), format, source_error));
@@ -169,7 +168,7 @@ std::string ConvertToAll(const ReadModel& model, const Graph& graph, bool verify
 }
 
 void ExerciseGraph(const ReadModel& model, const ExerciseOptions& options, Exercised& result) {
-  auto imported = model.format->import(*model.model);
+  auto imported = model.format->importer.Import(*model.model);
   if (!imported) {
     result.broken = Internal(imported.error());
     return;
@@ -193,8 +192,9 @@ void ExerciseGraph(const ReadModel& model, const ExerciseOptions& options, Exerc
 void ExerciseModel(const ReadModel& model, const std::string& path, const ExerciseOptions& options,
                    Exercised& result) {
   Validate(*model.model, *model.format, ValidateOptions{Profile::kStrict});
-  if (!model.format->summarize(*model.model)) result.broken = "a model cannot be summarized";
-  if (const auto tensors = model.format->tensors(*model.model))
+  if (!model.format->describer.Summarize(*model.model))
+    result.broken = "a model cannot be summarized";
+  if (const auto tensors = model.format->describer.TensorsOf(*model.model))
     for (const TensorEntry& tensor : *tensors)
       if (const auto read = tensor.read(); !read && result.broken.empty())
         result.broken = Internal(read.error());

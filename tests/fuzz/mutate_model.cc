@@ -301,7 +301,7 @@ std::optional<std::string> BytesOfDump(const Json& dump, const std::string& path
   const auto model =
       ReadModelBytes(Blob::Copy(std::as_bytes(std::span(text))), "m.json", ReadLimits{});
   if (!model) return std::nullopt;
-  const auto image = model->format->save(*model->model, ExportOptions{path});
+  const auto image = model->format->writer.Save(*model->model, ExportOptions{path});
   if (!image) return std::nullopt;
   std::string bytes;
   for (const Blob& b : image->parts)

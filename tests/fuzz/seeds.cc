@@ -40,7 +40,7 @@ bool WriteGraph(const std::string& graph, const std::string& path) {
   InterfaceAxes axes;
   const auto unsupported = Legalize(*parsed, *format.target, &axes);
   if (!unsupported || !unsupported->empty()) return false;
-  const auto image = format.write(*parsed, ExportOptions{path});
+  const auto image = format.writer.Write(*parsed, ExportOptions{path});
   return image && image->side_files.empty() && WriteFile(path, image->parts);
 }
 
@@ -61,7 +61,7 @@ void AddConverted(const std::string& from, const std::string& extension, std::ve
   }
   const Format* format = FormatOfPath(to);
   if (format != model->format) return;
-  const auto image = format->save(*model->model, ExportOptions{to});
+  const auto image = format->writer.Save(*model->model, ExportOptions{to});
   if (!image || !image->side_files.empty()) return;
   std::string bytes;
   for (const Blob& b : image->parts)

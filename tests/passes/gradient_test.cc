@@ -138,17 +138,17 @@ void CheckRefusal(const std::string& text, std::string_view reason) {
 }  // namespace
 
 TEST_CASE("Gradient: unary operators") {
-  for (const char* op : {"abs",          "neg",        "sign",
-                         "floor",        "ceil",       "round",
-                         "relu",         "leaky_relu", "thresholded_relu",
-                         "hard_sigmoid", "hard_swish", "shrink",
-                         "softsign",     "exp",        "exp2",
-                         "expm1",        "sigmoid",    "silu",
-                         "softplus",     "mish",       "elu",
-                         "selu",         "celu",       "gelu",
-                         "erf",          "sin",        "cos",
-                         "atan",         "sinh",       "cosh",
-                         "tanh",         "asinh"})
+  for (const char* op : {"abs",          "neg",         "sign",
+                         "floor",        "ceil",        "round",
+                         "relu",         "leaky_relu",  "thresholded_relu",
+                         "hard_sigmoid", "hard_swish",  "shrink",
+                         "softsign",     "exp",         "exp2",
+                         "expm1",        "sigmoid",     "silu",
+                         "softplus",     "log_sigmoid", "mish",
+                         "elu",          "selu",        "celu",
+                         "gelu",         "erf",         "sin",
+                         "cos",          "atan",        "sinh",
+                         "cosh",         "tanh",        "asinh"})
     CheckRow({Unary(op)});
   for (const char* op : {"sqrt", "rsqrt", "reciprocal", "log", "log1p"})
     CheckRow({Unary(op), 0.5, 2});
@@ -172,7 +172,7 @@ TEST_CASE("Gradient: binary operators and broadcasts") {
     CheckRow({Binary(op, "f64[2, 1, 3]", "f64[4, 1]"), 0.5, 2});
     CheckRow({Binary(op, "f64[]", "f64[1, 3]"), 0.5, 2});
   }
-  for (const char* op : {"pow", "atan2", "squared_difference"}) {
+  for (const char* op : {"pow", "atan2", "squared_difference", "log_add_exp"}) {
     CheckRow({Binary(op, "f32[2, 3]", "f32[2, 3]"), 0.5, 2});
     CheckRow({Binary(op, "f32[2, 1]", "f32[3]"), 0.5, 2});
   }

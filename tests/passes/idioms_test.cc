@@ -112,6 +112,8 @@ std::vector<Row> Rows() {
        "gelu", "tanh"},
       {"gelu by sigmoid", "mul(%x, sigmoid(mul(%x, 1.702)))", "gelu", "sigmoid"},
       {"silu", "mul(sigmoid(%x), %x)", "silu"},
+      {"log_sigmoid", "log(sigmoid(%x))", "log_sigmoid"},
+      {"log_sigmoid by softplus", "neg(softplus(neg(%x)))", "log_sigmoid"},
       {"mish", "mul(%x, tanh(softplus(%x)))", "mish"},
       {"mish, spelled out", "mul(%x, tanh(log(add(1, exp(%x)))))", "mish"},
       {"softplus", "log(add(exp(%x), 1))", "softplus"},

@@ -110,6 +110,23 @@ TEST_CASE("rewrite nodes: a cycle is an internal error") {
   CHECK(done.error().message() == "the rewrites for test do not terminate");
 }
 
+TEST_CASE("rewrite nodes: so is one that adds nodes in each round") {
+  Graph g = Parse(R"(graph { in %x: f32[2] %y = abs(%x) out "y" = %y })");
+  const auto rewrite = [&](Node& node) -> Result<std::string_view> {
+    if (!node.Is("abs")) return std::string_view();
+    Expansion e(g, node);
+    NN_ASSIGN(Value* const a, e.Add("neg", {node.input(0)}));
+    NN_ASSIGN(Value* const b, e.Add("abs", {a}));
+    NN_ASSIGN(Value* const c, e.Add("abs", {b}));
+    e.Replace(c);
+    return "longer";
+  };
+  const auto done = RewriteNodes(g, "test", rewrite, nullptr);
+  REQUIRE_FALSE(done.has_value());
+  CHECK(done.error().message() == "the rewrites for test do not terminate");
+  CHECK(g.nodes().size() < 20000);
+}
+
 TEST_CASE("change axes: axes are added to the operands of a node on scalars") {
   Graph g = Parse(R"(graph {
     in %x: i64[]

@@ -231,7 +231,6 @@ TEST_CASE("qdq: i64 biases of 16-bit convolutions are dequantized for ONNX") {
 TEST_CASE("qdq: quantized types without a dequantization are unsupported nodes, not errors") {
   for (const std::string type : {"i64[4]{scale=0.5}", "u64[4]{scale=0.5}"}) {
     for (const Format& format : Formats()) {
-      if (format.write == nullptr) continue;
       CAPTURE(type);
       CAPTURE(format.name);
       Graph g =
@@ -249,14 +248,14 @@ TEST_CASE("qdq: to ONNX and back") {
   const auto unsupported = Legalize(g, *onnx.target);
   REQUIRE_MESSAGE(unsupported.has_value(), unsupported.error().message());
   REQUIRE(unsupported->empty());
-  const auto image = onnx.write(g, {});
+  const auto image = onnx.writer.Write(g, {});
   REQUIRE_MESSAGE(image.has_value(), image.error().message());
   std::vector<std::byte> bytes;
   for (const Blob& part : image->parts)
     bytes.insert(bytes.end(), part.bytes().begin(), part.bytes().end());
-  const auto native = onnx.read(Blob::CopyOf(bytes), "qdq.onnx", {});
+  const auto native = onnx.reader.Read(Blob::CopyOf(bytes), "qdq.onnx", {});
   REQUIRE_MESSAGE(native.has_value(), native.error().message());
-  auto imported = onnx.import(**native);
+  auto imported = onnx.importer.Import(**native);
   REQUIRE_MESSAGE(imported.has_value(), imported.error().message());
   REQUIRE(imported->unsupported.empty());
   REQUIRE(FuseQdq(imported->graph).has_value());

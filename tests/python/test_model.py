@@ -1,5 +1,6 @@
 import json
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -112,6 +113,115 @@ def test_conversions(cnn, tmp_path):
         cnn.convert(tmp_path / "q.tflite", quantize="int8")
     with pytest.raises(nnsuite.UsageError):
         cnn.convert(tmp_path / "q.tflite", samples=samples)
+
+
+def test_conversions_report_progress(cnn, tmp_path):
+    told = []
+    cnn.convert(tmp_path / "m.tflite", batch=1, progress=lambda *step: told.append(step))
+    assert [step for step in told if step[0] == "runs"] == [("runs", i, 3) for i in range(4)]
+    done, total = [step[1:] for step in told if step[0] == "bytes"][-1]
+    assert done == total > 0
+    with pytest.raises(nnsuite.LimitError, match="the caller ended the conversion"):
+        cnn.convert(tmp_path / "no.tflite", batch=1, progress=lambda *_: False)
+
+    def fail(activity, done, total):
+        raise RuntimeError("enough")
+
+    with pytest.raises(RuntimeError, match="enough"):
+        cnn.convert(tmp_path / "no.tflite", batch=1, progress=fail)
+    assert not (tmp_path / "no.tflite").exists()
+    with pytest.raises(nnsuite.UsageError, match="reports no progress"):
+        cnn.compile(batch=1, progress=fail)
+
+
+def test_edits_and_runs_report_progress(cnn):
+    told = []
+    cnn.edit(cut_after=["features"], progress=lambda *step: told.append(step))
+    assert told == [("runs", i, 3) for i in range(4)]
+    with pytest.raises(nnsuite.LimitError, match="the caller ended the edit"):
+        cnn.edit(cut_after=["features"], progress=lambda *_: False)
+    program = cnn.compile(batch=1)
+    inputs = program.seeded_inputs()
+    told.clear()
+    program.run(inputs, progress=lambda *step: told.append(step))
+    assert [step[1] for step in told] == list(range(told[-1][2] + 1))
+    with pytest.raises(nnsuite.LimitError, match="the caller ended the run"):
+        program.run(inputs, progress=lambda *_: False)
+
+
+def test_assertions_and_targets_are_checked(cnn):
+    assert not cnn.validate(for_=["tflite"]).failed
+    findings = cnn.validate(assert_max_params=10)
+    assert findings.failed and findings[0].rule == "ASSERT-MAX-PARAMS"
+    assert cnn.bill_of_materials()["bomFormat"] == "CycloneDX"
+
+
+def test_differences_have_shapes(cnn):
+    part = cnn.edit(cut_after=["features"])
+    assert not cnn.diff(part, batch=2)["equal"]
+    assert "<html" in cnn.diff_html(part, batch=2)
+    with pytest.raises(nnsuite.UsageError):
+        cnn.diff(part, input_shape={"none": [1]})
+
+
+def test_the_models_of_a_folder_are_converted(golden, tmp_path):
+    models = tmp_path / "models"
+    models.mkdir()
+    for name in ("cnn.onnx", "squeeze.nnapi"):
+        shutil.copy(golden / name, models)
+    told = []
+    report = nnsuite.convert_folder(
+        models, tmp_path / "out", to="tflite", jobs=2, progress=lambda *step: told.append(step)
+    )
+    assert [c["result"] for c in report["conversions"]] == ["converted", "converted"]
+    assert told[0] == ("models", 0, 2) and told[-1] == ("models", 2, 2)
+    report = nnsuite.convert_folder(models, tmp_path / "out", to="tflite")
+    assert report["summary"]["unchanged"] == 2
+    assert nnsuite.convert_folder(models, to="coreml", dry_run=True)["dry_run"]
+
+    def fail(activity, done, total):
+        raise RuntimeError("enough")
+
+    with pytest.raises(RuntimeError, match="enough"):
+        nnsuite.convert_folder(models, tmp_path / "out", to="tflite", jobs=2, progress=fail)
+    with pytest.raises(nnsuite.UsageError):
+        nnsuite.convert_folder(models, tmp_path / "out")
+
+
+def test_simd_targets_give_the_same_bits(cnn):
+    targets = nnsuite.simd_targets()
+    assert targets
+    x = cnn.compile(batch=1).seeded_inputs(1)
+    outputs = []
+    try:
+        for target in (targets[0], targets[-1]):
+            nnsuite.use_simd_target(target)
+            outputs.append(cnn.run(x, batch=1)["classes"].tobytes())
+        with pytest.raises(nnsuite.UsageError):
+            nnsuite.use_simd_target("ABACUS")
+    finally:
+        nnsuite.use_simd_target("")
+    assert outputs[0] == outputs[1]
+
+
+def test_an_import_of_all_names_keeps_open():
+    names = {}
+    exec("from nnsuite import *", names)
+    assert "open" not in names
+    assert names["InternalError"].exit_code == 2
+
+
+def test_findings_do_not_share_a_report():
+    first, second = nnsuite.Findings(), nnsuite.Findings()
+    first.report["path"] = "m.onnx"
+    assert second.report == {} and not second.failed
+
+
+def test_patterns_of_rules(golden):
+    model = nnsuite.open(golden / "cnn.onnx")
+    assert not model.validate(enable=["onnx-lint-*"], disable=["ONNX-LINT-*"]).failed
+    with pytest.raises(nnsuite.UsageError, match="unknown rule"):
+        model.validate(enable=["ONNX-NONE-*"])
 
 
 def test_conversions_with_names_and_contents_of_inputs(cnn, tmp_path):

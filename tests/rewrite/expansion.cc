@@ -8,6 +8,7 @@
 
 #include "ir/text/text.h"
 #include "rewrite/apply_rule.h"
+#include "rewrite/functions.h"
 #include "support/run_graph.h"
 
 namespace nn::test {
@@ -37,6 +38,9 @@ void CheckExpansion(const ExpansionRow& row) {
   const auto before = RunEverywhere(g, inputs);
   Node& node = g.nodes().front();
   const std::string op(node.op_name());
+  for (const FunctionRow& function : FunctionRows())
+    if (function.op == op && function.apply == row.expand && function.error == RuleError::kExact)
+      CHECK(row.tolerance == 0);
   // Some become a form of the same operator that more targets have.
   const bool same_op = op.starts_with("arg_") || op.ends_with("_pool") || op == "top_k" ||
                        op == "scatter_nd" || op == "gather_nd" || op == "reshape" ||

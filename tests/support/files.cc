@@ -66,7 +66,7 @@ Result<Graph> ImportText(const std::string& textproto) {
   const TempDir dir;
   WriteText(dir / "m.textproto", textproto);
   NN_ASSIGN(const ReadModel read, ReadModelFile(dir / "m.textproto"));
-  NN_ASSIGN(auto imported, read.format->import(*read.model));
+  NN_ASSIGN(auto imported, read.format->importer.Import(*read.model));
   if (!imported.unsupported.empty())
     return UnsupportedError("{}", imported.unsupported.front().reason);
   return std::move(imported.graph);
@@ -82,7 +82,7 @@ void WriteModel(const std::string& path, std::string_view text, const ExportOpti
   REQUIRE(unsupported->empty());
   ExportOptions with_path = options;
   with_path.path = path;
-  const auto image = format->write(graph, with_path);
+  const auto image = format->writer.Write(graph, with_path);
   REQUIRE_MESSAGE(image.has_value(), image.error().message());
   REQUIRE(image->side_files.empty());
   REQUIRE(WriteFile(path, image->parts).has_value());

@@ -16,12 +16,12 @@ Status MakeModel(const std::string& from, const std::string& to) {
       ParseGraph({reinterpret_cast<const char*>(text.bytes().data()), text.bytes().size()});
   if (!graph) return tl::unexpected(graph.error().In(from));
   const Format* format = FormatOfPath(to);
-  if (format == nullptr || format->write == nullptr)
+  if (format == nullptr)
     return UsageError("{}: no format that can be written has this extension", to);
   NN_ASSIGN(const auto unsupported, Legalize(*graph, *format->target));
   if (!unsupported.empty())
     return tl::unexpected(UnsupportedNodesError(format->label, unsupported).In(from));
-  NN_ASSIGN(const FileImage image, format->write(*graph, ExportOptions{}));
+  NN_ASSIGN(const FileImage image, format->writer.Write(*graph, ExportOptions{}));
   if (!image.side_files.empty()) return UsageError("{}: the model needs more than one file", to);
   return WriteFile(to, image.parts);
 }

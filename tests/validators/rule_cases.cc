@@ -67,13 +67,13 @@ void CheckRuleCases(const RuleCases& cases) {
     const std::set<std::string> found = BrokenRules(path, profile, cases.prefix, messages);
     CHECK_MESSAGE(found == Words(rules), "found " << Json(found).dump() << messages);
   };
-  const auto encode = [&](const char* base, const std::vector<Edit>& edits) {
+  const auto encode = [&](const std::string& base, const std::vector<Edit>& edits) {
     const auto text = ExampleText(cases.examples, base, edits);
     REQUIRE_MESSAGE(text.has_value(), text.error().message());
     return cases.encode(*text);
   };
   std::set<std::string_view> covered(cases.elsewhere.begin(), cases.elsewhere.end());
-  std::set<const char*> bases;
+  std::set<std::string> bases;
   for (const RuleExample& e : cases.examples.list) {
     INFO("example of ", std::string(e.rules));
     covered.insert(e.rule());

@@ -6,6 +6,7 @@
 #include "base/text/text.h"
 #include "formats/coreml/import/import.h"
 #include "formats/coreml/import/interface.h"
+#include "formats/coreml/roles.h"
 #include "validators/coreml/layers/shapes.h"
 #include "validators/coreml/rules.h"
 
@@ -155,7 +156,8 @@ void ProbabilitiesProduced(const RuleContext& s, Findings& f) {
 template <typename Visit>
 void WithClassifier(const RuleContext& s, const Visit& visit) {
   if (!s.proto().has_neuralnetworkclassifier()) return;
-  if (const auto imported = Import(s.native())) visit(imported->graph, s.networks().front().path);
+  if (const auto imported = CoremlImporter().Import(s.native()))
+    visit(imported->graph, s.networks().front().path);
 }
 
 void OneScoreForEachLabel(const RuleContext& s, Findings& f) {

@@ -10,6 +10,8 @@
 namespace nn::coreml {
 namespace {
 
+using T = pb::FeatureType;
+
 template <typename Visit>
 void EachPipeline(const RuleContext& s, const Visit& visit) {
   for (const ModelAt& m : s.models())
@@ -145,7 +147,6 @@ bool IsRegressor(const pb::Model& m) {
 }
 
 void PredictedFeature(const RuleContext& s, Findings& f) {
-  using T = pb::FeatureType;
   for (const ModelAt& m : s.models()) {
     const auto labels = ClassifierLabels(*m.model);
     if (!labels && !IsRegressor(*m.model)) continue;

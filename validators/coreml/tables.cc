@@ -12,6 +12,8 @@
 namespace nn::coreml {
 namespace {
 
+using T = pb::FeatureType;
+
 template <typename Params>
 int ClassLabelCount(const Params& p) {
   return std::max(p.stringclasslabels().vector_size(), p.int64classlabels().vector_size());
@@ -282,7 +284,6 @@ void CheckFeature(Findings& f, const ModelAt& m, const Features& list, const std
 }
 
 void RecommenderFeatures(const RuleContext& s, Findings& f) {
-  using T = pb::FeatureType;
   EachRecommender(s, [&](const ModelAt& m, const Recommender& p) {
     const Features& in = m.description().input();
     const Features& out = m.description().output();

@@ -4,12 +4,17 @@
 #include <utility>
 #include <vector>
 
-#include "validators/coreml/doc/clauses.h"
-#include "validators/coreml/doc/examples.h"
 #include "validators/coreml/rules.h"
 
 namespace nn::coreml {
 namespace {
+
+constexpr std::string_view kExamples =
+#include "embed/coreml_examples.inc"
+    ;
+constexpr std::string_view kClauses =
+#include "embed/coreml_clauses.inc"
+    ;
 
 std::vector<std::span<const Rule>> Lists() {
   return {ModelRules(),     EnumRules(),        FeatureRules(),     PipelineRules(), NetworkRules(),
@@ -52,8 +57,9 @@ RuleSet CoremlRules() {
            .hint = "The file or package is damaged or incomplete; download or export it again."},
       .rules = InfoOf<RuleContext>(Lists()),
       .run = Run,
-      .examples = Examples,
-      .clauses = Clauses(),
+      .examples = kExamples,
+      .language = "protobuf text of a Model",
+      .clauses = kClauses,
       .operator_lists = {"neuralNetwork.layers", "neuralNetworkClassifier.layers",
                          "neuralNetworkRegressor.layers"}};
 }

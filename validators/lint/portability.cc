@@ -68,7 +68,7 @@ std::vector<Graph> OtherForms(const Graph& source) {
 }
 
 void OperatorsPortable(const RuleContext& s, Findings& f) {
-  const auto imported = s.format().import(s.model());
+  const auto imported = s.format().importer.Import(s.model());
   if (!imported) return;
   std::optional<Reasons> everywhere;  // for the nodes that no other format supports
   for (const Format& other : Formats())

@@ -74,12 +74,13 @@ Contents ContentsOf(const Tensor& tensor) {
 }  // namespace
 
 const ModelSummary& RuleContext::summary() const {
-  if (!summary_) summary_ = format_.summarize(model_).value_or(ModelSummary());
+  if (!summary_) summary_ = format_.describer.Summarize(model_).value_or(ModelSummary());
   return *summary_;
 }
 
 const std::vector<TensorEntry>& RuleContext::tensors() const {
-  if (!tensors_) tensors_ = format_.tensors(model_).value_or(std::vector<TensorEntry>());
+  if (!tensors_)
+    tensors_ = format_.describer.TensorsOf(model_).value_or(std::vector<TensorEntry>());
   return *tensors_;
 }
 

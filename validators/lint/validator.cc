@@ -1,10 +1,36 @@
 #include "validators/lint/validator.h"
 
-#include "validators/lint/examples.h"
 #include "validators/lint/rule_context.h"
 
 namespace nn::lint {
 namespace {
+
+constexpr std::string_view kExamples =
+#include "embed/lint_examples.inc"
+    ;
+
+// Expands $F to two floats, $U to 1 KiB of equal floats, and $V and $W to 1 KiB of different ones.
+std::string Expand(const std::string& text) {
+  const auto data = [](std::string_view words) {
+    std::string out = "raw_data: \"";
+    for (size_t bytes = 0; bytes < 1024; bytes += words.size()) out += words;
+    return out + "\"";
+  };
+  std::string full;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const std::string_view mark = std::string_view(text).substr(i, 2);
+    if (mark == "$F") {
+      full += "dims: 2 float_data: [3, 4]";
+      ++i;
+    } else if (mark == "$U" || mark == "$V" || mark == "$W") {
+      full += data(mark == "$U" ? "good" : mark == "$V" ? "goodfair" : "goodbest");
+      ++i;
+    } else {
+      full += text[i];
+    }
+  }
+  return full;
+}
 
 using RuleLists = std::vector<std::span<const Rule>>;
 
@@ -37,8 +63,9 @@ RuleSet AnyRules() {
                        .hint = "Give the file the extension of its format, or download it again."},
           .rules = InfoOf<RuleContext>(Lists()),
           .run = Run,
-          .examples = Examples,
-          .clauses = {}};
+          .examples = kExamples,
+          .language = "protobuf text of a ModelProto",
+          .expand = Expand};
 }
 
 }  // namespace nn::lint

@@ -1,11 +1,17 @@
 #include "validators/nnapi/validator.h"
 
-#include "validators/nnapi/doc/clauses.h"
-#include "validators/nnapi/doc/examples.h"
+#include "validators/nnapi/doc/example_text.h"
 #include "validators/nnapi/rules.h"
 
 namespace nn::nnapi {
 namespace {
+
+constexpr std::string_view kExamples =
+#include "embed/nnapi_examples.inc"
+    ;
+constexpr std::string_view kClauses =
+#include "embed/nnapi_clauses.inc"
+    ;
 
 std::vector<std::span<const Rule>> Lists() {
   return {ModelRules(), OperandRules(), OperationRules(), WindowRules(),  ElementwiseRules(),
@@ -29,8 +35,10 @@ RuleSet NnapiRules() {
                        .hint = "The file is damaged or incomplete; export or copy it again."},
           .rules = InfoOf<RuleContext>(Lists()),
           .run = Run,
-          .examples = Examples,
-          .clauses = Clauses(),
+          .examples = kExamples,
+          .language = "JSON by schemas/nnapi.fbs",
+          .expand = OperationModel,
+          .clauses = kClauses,
           .operator_lists = {"operations"}};
 }
 

@@ -183,8 +183,9 @@ void NotRecursive(const RuleContext& s, Findings& f) {
   });
 }
 
-// Limits of onnx.checker.
+// Limit of validation: functions of an ONNX model, as in onnx.checker.
 constexpr int kMaxFunctions = 10000;
+// Limit of validation: nested function calls of an ONNX model, as in onnx.checker.
 constexpr int kMaxCalls = 100;
 
 void CallsLimited(const RuleContext& s, Findings& f) {

@@ -8,6 +8,8 @@
 namespace nn::onnx {
 namespace {
 
+using A = pb::AttributeProto;
+
 // Operators of early exporters that never became part of an operator set.
 constexpr std::string_view kExperimental[] = {"ATen",
                                               "Affine",
@@ -181,7 +183,6 @@ void AttributesKnown(const RuleContext& s, Findings& f) {
 }
 
 pb::AttributeProto::AttributeType AttributeTypeOf(char letter) {
-  using A = pb::AttributeProto;
   constexpr std::pair<char, A::AttributeType> kTypes[] = {
       {'f', A::FLOAT},   {'i', A::INT},           {'s', A::STRING},    {'t', A::TENSOR},
       {'g', A::GRAPH},   {'F', A::FLOATS},        {'I', A::INTS},      {'S', A::STRINGS},
@@ -192,11 +193,11 @@ pb::AttributeProto::AttributeType AttributeTypeOf(char letter) {
 }
 
 void AttributeTypes(const RuleContext& s, Findings& f) {
-  constexpr int64_t kFirstIrWithType = 2;  // ONNX-ATTR-003 reports missing types
+  constexpr int64_t kFirstIrWithTypes = 2;  // ONNX-ATTR-003 reports missing types
   for (const AttributeAt& a : s.attributes()) {
     const NodeAt& node = s.nodes()[static_cast<size_t>(a.node)];
     const Schema* schema = SignatureOf(node);
-    if (schema == nullptr || (!a.attribute->has_type() && s.ir_version() >= kFirstIrWithType))
+    if (schema == nullptr || (!a.attribute->has_type() && s.ir_version() >= kFirstIrWithTypes))
       continue;
     const auto known = schema->attributes.find(a.attribute->name());
     if (known == schema->attributes.end()) continue;

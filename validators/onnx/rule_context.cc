@@ -259,7 +259,7 @@ uint64_t RuleContext::SizeOf(const google::protobuf::Message& message, int field
 }
 
 const std::vector<TypeDefect>& RuleContext::type_defects() const {
-  if (!type_defects_) type_defects_ = OnnxFormat().check_types(model_);
+  if (!type_defects_) type_defects_ = OnnxFormat().describer.CheckTypes(model_);
   return *type_defects_;
 }
 

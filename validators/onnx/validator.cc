@@ -1,11 +1,17 @@
 #include "validators/onnx/validator.h"
 
-#include "validators/onnx/doc/clauses.h"
-#include "validators/onnx/doc/examples.h"
+#include "validators/onnx/doc/example_text.h"
 #include "validators/onnx/rules.h"
 
 namespace nn::onnx {
 namespace {
+
+constexpr std::string_view kExamples =
+#include "embed/onnx_examples.inc"
+    ;
+constexpr std::string_view kClauses =
+#include "embed/onnx_clauses.inc"
+    ;
 
 std::vector<std::span<const Rule>> Lists() {
   // Inference comes last, as it does not repeat the findings of other rules.
@@ -36,8 +42,10 @@ RuleSet OnnxRules() {
                        "The file is damaged or not an ONNX model; export or download it again."},
       .rules = InfoOf<RuleContext>(Lists()),
       .run = Run,
-      .examples = Examples,
-      .clauses = Clauses(),
+      .examples = kExamples,
+      .language = "protobuf text of a ModelProto",
+      .expand = ExpandModel,
+      .clauses = kClauses,
       .operator_lists = {"graph.node"}};
 }
 

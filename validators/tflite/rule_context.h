@@ -2,12 +2,14 @@
 // are into the file.
 #pragma once
 
+#include <array>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "formats/tflite/constraints/constraint.h"
 #include "formats/tflite/file/native.h"
 #include "validators/rule.h"
-#include "validators/tflite/prepare/prepare.h"
 
 namespace nn::tflite {
 
@@ -17,12 +19,22 @@ struct TensorAt {
   int64_t index = 0;
 };
 
-struct OperatorAt {
-  const fb::Operator* op = nullptr;
-  const fb::SubGraph* subgraph = nullptr;
-  const fb::OperatorCode* code = nullptr;  // nullptr if the index is out of range
-  int64_t graph = 0;
-  int64_t index = 0;
+struct Problem {
+  Location where;
+  std::string message;
+};
+
+// The problems that prevent a run, by constraint. For each, the first Findings::kMax + 1 are kept.
+class Problems {
+ public:
+  void Add(Check check, Location where, std::string message) {
+    auto& list = lists_[static_cast<size_t>(check)];
+    if (list.size() <= Findings::kMax) list.push_back({std::move(where), std::move(message)});
+  }
+  const std::vector<Problem>& of(Check check) const { return lists_[static_cast<size_t>(check)]; }
+
+ private:
+  std::array<std::vector<Problem>, static_cast<size_t>(Check::kCount)> lists_;
 };
 
 class RuleContext {

@@ -20,7 +20,7 @@ std::span<const Rule> QuantizationRules();
 std::span<const Rule> VariableRules();  // variables.cc: resource variables
 std::span<const Rule> LintRules();      // lint.cc: advice
 
-// The check of a rule whose problems Prepare() has already found.
+// The check of a rule whose problems are already found.
 template <Check check>
 void Replay(const RuleContext& s, Findings& f) {
   for (const Problem& p : s.problems().of(check)) f.Add(p.where, "{}", p.message);

@@ -127,6 +127,7 @@ void ZeroPointsInRange(const RuleContext& s, Findings& f) {
 
 // The product of the dimensions above 1 fits in 32 bits.
 void ElementsCounted(const RuleContext& s, Findings& f) {
+  // Limit of validation: elements of a tensor of TensorFlow Lite.
   constexpr int64_t kMax = std::numeric_limits<int32_t>::max();
   for (const TensorAt& at : s.tensors()) {
     int64_t elements = 1;

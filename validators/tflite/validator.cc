@@ -1,11 +1,17 @@
 #include "validators/tflite/validator.h"
 
-#include "validators/tflite/doc/clauses.h"
-#include "validators/tflite/doc/examples.h"
+#include "validators/tflite/doc/example_text.h"
 #include "validators/tflite/rules.h"
 
 namespace nn::tflite {
 namespace {
+
+constexpr std::string_view kExamples =
+#include "embed/tflite_examples.inc"
+    ;
+constexpr std::string_view kClauses =
+#include "embed/tflite_clauses.inc"
+    ;
 
 std::vector<std::span<const Rule>> Lists() {
   return {ModelRules(),   GraphRules(), TensorRules(),       SparsityRules(), OperatorRules(),
@@ -38,8 +44,10 @@ RuleSet TfliteRules() {
           .readable = kReadable,
           .rules = InfoOf<RuleContext>(Lists()),
           .run = Run,
-          .examples = Examples,
-          .clauses = Clauses(),
+          .examples = kExamples,
+          .language = "JSON by schemas/tflite.fbs",
+          .expand = OperatorModel,
+          .clauses = kClauses,
           .operator_lists = {"subgraphs[0].operators"}};
 }
 

@@ -7,7 +7,7 @@
 #include <variant>
 #include <vector>
 
-#include "apps/common/table.h"
+#include "base/text/table.h"
 
 namespace nn::app {
 

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
 #include <exception>
 #include <map>
 #include <mutex>
@@ -13,10 +11,9 @@
 #include "apps/common/program.h"
 #include "apps/common/progress.h"
 #include "base/json/json_writer.h"
-#include "base/memory.h"
 #include "base/text/text.h"
 #include "base/thread_pool.h"
-#include "exec/runtime/limits.h"
+#include "folder/convert_report.h"
 
 namespace nn::app {
 namespace {
@@ -99,24 +96,12 @@ void AddJobsOption(CommandLine& command, ManyOptions& options) {
       ->type_name("N");
 }
 
-size_t JobsOf(const ManyOptions& options, size_t models) {
-  const uint64_t asked = options.jobs.value_or(1);
-  return std::clamp<uint64_t>(asked == 0 ? AvailableProcessors() : asked, 1,
-                              std::max<size_t>(models, 1));
-}
-
-void ShareAmong(size_t jobs, RunLimits& limits, size_t& threads) {
-  if (jobs <= 1) return;
-  limits.max_memory = (limits.max_memory == 0 ? FreeForRuns() : limits.max_memory) / jobs;
-  if (threads == 0) threads = std::max<size_t>(1, AvailableProcessors() / jobs);
-}
-
 ManyResult RunMany(const std::vector<ModelFile>& models, const ManyOptions& options,
                    const ManyTask& task) {
   std::vector<Result<ManyRow>> rows(models.size());
   Progress progress("models", models.size());
   std::mutex mutex;  // of progress
-  ThreadPool(JobsOf(options, models.size())).ParallelFor(models.size(), [&](size_t i) {
+  ThreadPool(options.Count(models.size())).ParallelFor(models.size(), [&](size_t i) {
     rows[i] = RunGuarded(task, models[i]);
     const std::lock_guard lock(mutex);
     progress.Step();
@@ -126,12 +111,6 @@ ManyResult RunMany(const std::vector<ModelFile>& models, const ManyOptions& opti
   for (const auto& row : rows)
     out.code = WorstCode(out.code, row ? row->code : ExitCode(row.error().code()));
   return out;
-}
-
-int WorstCode(int a, int b) {
-  constexpr std::array kWorstFirst = {2, 4, kExitCheckFailed, 3, kExitDone};
-  const auto rank = [&](int code) { return std::ranges::find(kWorstFirst, code); };
-  return rank(a) < rank(b) ? a : b;
 }
 
 }  // namespace nn::app

@@ -8,16 +8,18 @@
 #include <vector>
 
 #include "apps/common/command_line.h"
-#include "apps/common/model/model_list.h"
-#include "apps/common/table.h"
 #include "base/json/json.h"
 #include "base/status.h"
+#include "base/text/table.h"
 #include "exec/run_limits.h"
+#include "formats/model_list.h"
 
 namespace nn::app {
 
 struct ManyOptions {
   std::optional<uint64_t> jobs;  // models at the same time; nullopt: 1, 0: one per processor
+
+  size_t Count(size_t models) const { return JobsOf(jobs.value_or(1), models); }
 };
 
 void AddJobsOption(CommandLine& command, ManyOptions& options);
@@ -39,13 +41,6 @@ struct ManyTask {
   bool json = false;  // JSON lines in place of the table
 };
 
-// The number of models at the same time.
-size_t JobsOf(const ManyOptions& options, size_t models);
-
-// The share of each of several runs at the same time: an equal part of the memory, and, if
-// `threads` is 0 (all processors), of these.
-void ShareAmong(size_t jobs, RunLimits& limits, size_t& threads);
-
 // Runs the task for all models; failures do not stop the others. The text has a row or line for
 // each model in their order, and, as a table, a summary. Returns the exit code: the worst in the
 // order 2, 4, 1, 3, 0.
@@ -55,8 +50,5 @@ struct ManyResult {
 };
 ManyResult RunMany(const std::vector<ModelFile>& models, const ManyOptions& options,
                    const ManyTask& task);
-
-// The worst of several exit codes, in the order 2, 4, 1, 3, 0.
-int WorstCode(int a, int b);
 
 }  // namespace nn::app

@@ -6,7 +6,6 @@
 
 #include "base/file/file.h"
 #include "base/text/text.h"
-#include "convert/edits/input_texts.h"
 #include "formats/common/describe/dump.h"
 #include "passes/core/ports.h"
 
@@ -23,22 +22,9 @@ void SayOtherName(std::string_view wanted, std::string_view name) {
                Quote(wanted), Quote(name));
 }
 
-Result<InputShapes> ShapesOf(const ShapeOptions& options) {
-  return InputShapesOf("--input-shape", options.input_shapes);
-}
-
-Result<InputSettings> SettingsOf(const ShapeOptions& options) {
-  InputSettings settings;
-  NN_ASSIGN(settings.shapes, ShapesOf(options));
-  settings.batch = options.batch;
-  NN_ASSIGN(const InputLengths lengths, InputLengthsOf(options.lengths));
-  settings.lengths = ListLengthsOf(lengths);
-  return settings;
-}
-
 Status FitRanks(Graph& graph, const ReadModel& read, const std::string& path,
                 const InputShapes& shapes) {
-  if (read.format->import_with_shapes == nullptr) return {};
+  if (!read.format->importer.TakesOtherRanks()) return {};
   const bool differs = std::ranges::any_of(graph.inputs(), [&](const Port& p) {
     const auto given = shapes.find(p.name);
     return given != shapes.end() && p.value->type().ranked() &&
@@ -48,11 +34,6 @@ Status FitRanks(Graph& graph, const ReadModel& read, const std::string& path,
   NN_ASSIGN(graph, ImportGraph(read, path, shapes));
   NamePorts(graph);
   return {};
-}
-
-Status BindShapes(Graph& graph, const ShapeOptions& options) {
-  NN_ASSIGN(const InputSettings settings, SettingsOf(options));
-  return BindShapes(graph, settings.shapes, settings.batch);
 }
 
 }  // namespace nn::app

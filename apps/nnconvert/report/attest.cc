@@ -9,7 +9,7 @@
 #include "apps/common/model/provenance.h"
 #include "apps/common/program.h"
 #include "base/file/file.h"
-#include "convert/place/model_files.h"
+#include "base/file/model_files.h"
 
 namespace nn::app {
 namespace {
@@ -41,13 +41,14 @@ Result<std::vector<FileDigest>> OutputFiles(const ConvertReport& report) {
   return DigestModel(report.output, beside);
 }
 
-Json RunDetails(const ConvertArguments& o, const ConvertReport& report) {
+Json RunDetails(const ConvertArguments& o, const std::optional<GraphDigests>& source,
+                const ConvertReport& report) {
   Json details = {
       {"builder", {{"id", NN_HOMEPAGE "/nnconvert"}, {"version", {{"nnconvert", Version()}}}}}};
   Json all = ReportJson(report);
   details[provenance::kResult] = all["result"];
   Json& hashes = details[provenance::kHashes] = Json::object();
-  if (report.input_hash) hashes["input"] = provenance::HashJson(*report.input_hash);
+  if (source) hashes["input"] = provenance::HashJson(*source);
   if (const auto hash = provenance::HashOf(o.output, o.limits))
     hashes["output"] = provenance::HashJson(*hash);
   details[provenance::kVerification] = all["verification"];
@@ -66,11 +67,12 @@ Status CheckAttest(const ConvertArguments& o) {
   return {};
 }
 
-void HashSource(const ConvertArguments& o, ConvertReport& report) {
-  if (!o.attest.empty()) report.input_hash = provenance::HashOf(o.input, o.limits);
+std::optional<GraphDigests> HashSource(const ConvertArguments& o) {
+  return o.attest.empty() ? std::nullopt : provenance::HashOf(o.input, o.limits);
 }
 
-Status WriteAttestation(const ConvertArguments& o, const ConvertReport& report) {
+Status WriteAttestation(const ConvertArguments& o, const std::optional<GraphDigests>& source,
+                        const ConvertReport& report) {
   if (o.attest.empty() || !report.written) return {};
   NN_ASSIGN(const std::vector<FileDigest> files, OutputFiles(report));
   Json definition = {{"buildType", provenance::kBuildType},
@@ -79,12 +81,12 @@ Status WriteAttestation(const ConvertArguments& o, const ConvertReport& report) 
                        {"format", report.output_format},
                        {"options", DecidingOptions(o)}}},
                      {"resolvedDependencies", Descriptors(o.input, report.input_files)}};
-  const Json statement = {
-      {"_type", provenance::kStatementType},
-      {"subject", Descriptors(report.output, files)},
-      {"predicateType", provenance::kPredicateType},
-      {"predicate",
-       {{"buildDefinition", std::move(definition)}, {"runDetails", RunDetails(o, report)}}}};
+  const Json statement = {{"_type", provenance::kStatementType},
+                          {"subject", Descriptors(report.output, files)},
+                          {"predicateType", provenance::kPredicateType},
+                          {"predicate",
+                           {{"buildDefinition", std::move(definition)},
+                            {"runDetails", RunDetails(o, source, report)}}}};
   return WriteFile(o.attest, JsonText(statement));
 }
 

@@ -89,10 +89,8 @@ std::string Header(const ReadModel& model, uint64_t bytes, const std::string& na
       "__cplusplus\nextern \"C\" {{\n#endif\n\n#define {}_SIZE {}u\nextern const unsigned char "
       "{}[{}_SIZE];\n",
       model.format->label, Version(), prefix, prefix, prefix, bytes, name, prefix);
-  if (model.format->micro != nullptr) {
-    const auto micro = model.format->micro(*model.model);
-    out += micro ? MicroMacros(*micro, prefix) : "\n" + CommentOf(micro.error().message());
-  }
+  if (const auto micro = model.format->describer.MicroModelOf(*model.model))
+    out += *micro ? MicroMacros(**micro, prefix) : "\n" + CommentOf(micro->error().message());
   return out + fmt::format("\n#ifdef __cplusplus\n}}\n#endif\n\n#endif  // {}_H\n", prefix);
 }
 

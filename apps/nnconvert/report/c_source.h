@@ -25,7 +25,7 @@ Status CheckCSource(const CSourceOptions& options, const std::string& path);
 
 // Writes the model of one file as an array to `path`, a C or C++ file, and its declaration to a
 // header beside it, with the extension .h: the array, its size, and what TensorFlow Lite for
-// Microcontrollers needs (Format::micro). Returns the header's name.
+// Microcontrollers needs (ModelDescriber::MicroModelOf). Returns the header's name.
 Result<std::string> WriteCSource(const ReadModel& model, const Blob& file, const std::string& path,
                                  const CSourceOptions& options);
 

@@ -12,23 +12,15 @@
 #include <utility>
 #include <vector>
 
-#include "apps/common/model/many.h"
-#include "apps/common/model/model_list.h"
-#include "apps/common/ports/tolerance.h"
 #include "apps/common/program.h"
+#include "apps/common/tolerance.h"
 #include "base/text/text.h"
 #include "convert/verify/conversion_json.h"
+#include "formats/model_list.h"
 #include "tensorio/compare.h"
 
 namespace nn::app {
 namespace {
-
-// That of the edits or of the conversion; null if none failed.
-const Verification* FailedVerification(const ConvertReport& r) {
-  if (r.native_edit && r.native_edit->verification && !r.native_edit->verification->passed)
-    return &*r.native_edit->verification;
-  return nn::FailedVerification(r.conversion);
-}
 
 std::string_view Plural(size_t count) {
   return count == 1 ? "" : "s";
@@ -146,8 +138,8 @@ std::string DetailText(const ConvertReport& r) {
   if (r.dry_run && c.unsupported.empty() && c.rest_unchecked.empty())
     out += "every operator can be converted\n";
   for (const std::string& text : DequantizedTexts(c)) out += text + "\n";
-  for (const MovedPort& p : c.moved_ports) out += MovedPortText(p) + "\n";
-  for (const ShiftedPort& p : c.shifted_ports) out += ShiftedPortText(p) + "\n";
+  for (const PortChange& p : c.port_changes)
+    if (p.kind != PortChange::Kind::kDequantized) out += PortChangeText(p) + "\n";
   for (const std::string& text : RetypedTexts(c)) out += text + "\n";
   for (const std::string& remark : Remarks(c)) out += remark + "\n";
   for (const std::string& text : QuantizeTexts(r)) out += text + "\n";
@@ -163,12 +155,6 @@ std::string DetailText(const ConvertReport& r) {
   return out;
 }
 
-int WorstOf(const std::vector<ConvertReport>& reports) {
-  int worst = kExitDone;
-  for (const ConvertReport& r : reports) worst = WorstCode(worst, ReportCode(r));
-  return worst;
-}
-
 // "seeds 0, 1, 2", or "seeds 0 to 999" if many follow each other.
 std::string SeedsText(const std::vector<uint64_t>& seeds) {
   constexpr size_t kListed = 8;
@@ -182,15 +168,6 @@ std::string SeedsText(const std::vector<uint64_t>& seeds) {
 
 std::string EditSummary(const Verification& v) {
   return "edited model against the model of the file: " + VerificationSummary(v);
-}
-
-Outcome OutcomeOf(const ConvertReport& r) {
-  if (r.unchanged) return Outcome::kUnchanged;
-  const Outcome outcome = nn::OutcomeOf(r.conversion, r.error, r.dry_run);
-  if (outcome == Outcome::kUnsupported || outcome == Outcome::kError) return outcome;
-  if (FailedVerification(r) != nullptr) return Outcome::kRefuted;
-  if (!r.copy || r.dry_run) return outcome;
-  return r.native_edit ? Outcome::kEdited : Outcome::kCopied;
 }
 
 std::string OutcomeText(const ConvertReport& r) {
@@ -221,16 +198,18 @@ std::string OutcomeText(const ConvertReport& r) {
   return "error: " + r.error->message();
 }
 
-int ReportCode(const ConvertReport& r) {
-  return CodeOf(OutcomeOf(r), r.error);
-}
-
 int ReportCode(const TargetsReport& report) {
-  return WorstOf(report.targets);
+  int worst = kExitDone;
+  for (const ConvertReport& r : report.targets) worst = WorstCode(worst, ReportCode(r));
+  return worst;
 }
 
-int ReportCode(const FolderReport& report) {
-  return WorstOf(report.models);
+Json ReportJson(const TargetsReport& report) {
+  Json json = ConversionHead();
+  json["input"] = InputJson(report.targets.front());
+  Json& targets = json["targets"] = Json::array();
+  for (const ConvertReport& r : report.targets) AddReportJson(r, targets.emplace_back());
+  return json;
 }
 
 std::string OperatorCounts(const std::vector<UnsupportedNode>& unsupported) {
@@ -319,9 +298,8 @@ Table QuantizedDriftTable(const QuantizedDrift& d) {
 
 std::vector<std::string> DequantizedTexts(const Conversion& c) {
   std::vector<std::string> out;
-  for (const DequantizedPort& p : c.dequantized_ports)
-    out.push_back(
-        fmt::format("{} {} is dequantized: {} -> {}", p.kind, Quote(p.name), p.from, p.to));
+  for (const PortChange& p : c.port_changes)
+    if (p.kind == PortChange::Kind::kDequantized) out.push_back(PortChangeText(p));
   if (c.hybrids > 0)
     out.push_back(
         fmt::format("{} hybrid kernel{} converted to float: the model quantizes the input in each "
@@ -333,40 +311,38 @@ std::vector<std::string> DequantizedTexts(const Conversion& c) {
 std::vector<std::string> RetypedTexts(const Conversion& c) {
   std::vector<std::string> out;
   // Whether a sentence about the port says what its type was.
-  const auto is_among = [](const auto& ports, std::string_view kind, const TypedPort& port) {
-    return std::ranges::any_of(ports, [&](const auto& p) {
-      return p.kind == kind && p.name == port.name &&
+  const auto is_changed = [&](PortSide side, const TypedPort& port) {
+    return std::ranges::any_of(c.port_changes, [&](const PortChange& p) {
+      return p.side == side && p.name == port.name &&
              p.from.starts_with(DTypeName(port.type.dtype));
     });
   };
-  const auto add = [&](std::string_view kind, const std::vector<TypedPort>& from,
+  const auto add = [&](PortSide side, const std::vector<TypedPort>& from,
                        const std::vector<TypedPort>& to) {
     for (size_t i = 0; i < from.size() && i < to.size(); ++i) {
       const auto& [name, type] = from[i];
-      if (type.dtype == to[i].type.dtype || is_among(c.dequantized_ports, kind, from[i]) ||
-          is_among(c.moved_ports, kind, from[i]) || is_among(c.shifted_ports, kind, from[i]))
-        continue;
-      out.push_back(fmt::format("{} {} has another type: {} -> {}", kind, Quote(name),
-                                DTypeName(type.dtype), DTypeName(to[i].type.dtype)));
+      if (type.dtype == to[i].type.dtype || is_changed(side, from[i])) continue;
+      out.push_back(fmt::format("{} {} has another type: {} -> {}", nnsuite::PortSideName(side),
+                                Quote(name), DTypeName(type.dtype), DTypeName(to[i].type.dtype)));
     }
   };
-  add("input", c.source.inputs, c.converted.inputs);
-  add("output", c.source.outputs, c.converted.outputs);
+  add(PortSide::kInput, c.source.inputs, c.converted.inputs);
+  add(PortSide::kOutput, c.source.outputs, c.converted.outputs);
   return out;
 }
 
-std::string MovedPortText(const MovedPort& p) {
+std::string PortChangeText(const PortChange& p) {
+  const std::string port = fmt::format("{} {}", nnsuite::PortSideName(p.side), Quote(p.name));
+  const std::string types = fmt::format("{} -> {}", p.from, p.to);
+  if (p.kind == PortChange::Kind::kDequantized)
+    return fmt::format("{} is dequantized: {}", port, types);
+  if (p.kind == PortChange::Kind::kShifted)
+    return fmt::format("{} is shifted: {} (integer {:+})", port, types, p.offset);
   if (p.axes == std::vector<int>{-1})
-    return fmt::format("{} {} is a scalar in the source: {} -> {}", p.kind, Quote(p.name), p.from,
-                       p.to);
-  return fmt::format("{} {} is {}: {} -> {} (axes {})", p.kind, Quote(p.name),
-                     std::ranges::is_sorted(p.axes) ? "reshaped" : "transposed", p.from, p.to,
+    return fmt::format("{} is a scalar in the source: {}", port, types);
+  return fmt::format("{} is {}: {} (axes {})", port,
+                     std::ranges::is_sorted(p.axes) ? "reshaped" : "transposed", types,
                      fmt::join(p.axes, ", "));
-}
-
-std::string ShiftedPortText(const ShiftedPort& p) {
-  return fmt::format("{} {} is shifted: {} -> {} (integer {:+})", p.kind, Quote(p.name), p.from,
-                     p.to, p.offset);
 }
 
 // "; it begins with zeros", "; it begins with -128", "; it begins with 0.5, 1, 2, ... (64

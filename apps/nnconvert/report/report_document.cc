@@ -53,8 +53,8 @@ void AddInterface(const Conversion& c, int level, Document& document) {
   AddPorts("output", c.source.outputs, c.converted.outputs, table);
   document.AddTable(std::move(table));
   for (const std::string& text : DequantizedTexts(c)) document.AddParagraph(text);
-  for (const MovedPort& p : c.moved_ports) document.AddParagraph(MovedPortText(p));
-  for (const ShiftedPort& p : c.shifted_ports) document.AddParagraph(ShiftedPortText(p));
+  for (const PortChange& p : c.port_changes)
+    if (p.kind != PortChange::Kind::kDequantized) document.AddParagraph(PortChangeText(p));
 }
 
 void AddUnsupported(const Conversion& c, int level, Document& document) {

@@ -7,11 +7,23 @@
 """
 
 from ._core import version as _version
-from ._errors import CheckError, Error, LimitError, UnsupportedError, UsageError
-from ._model import Constants, Finding, Findings, Model, Port, Program, open
+from ._errors import CheckError, Error, InternalError, LimitError, UnsupportedError, UsageError
+from ._model import (
+    Constants,
+    Finding,
+    Findings,
+    Model,
+    Port,
+    Program,
+    convert_folder,
+    open,
+    simd_targets,
+    use_simd_target,
+)
 from ._tensor import DTYPES, Tensor, bfloat16, dtype_name, int4
 
 __version__: str = _version()
+# Without `open`, which would hide the built-in function.
 __all__ = [
     "CheckError",
     "Constants",
@@ -19,6 +31,7 @@ __all__ = [
     "Error",
     "Finding",
     "Findings",
+    "InternalError",
     "LimitError",
     "Model",
     "Port",
@@ -27,7 +40,9 @@ __all__ = [
     "UnsupportedError",
     "UsageError",
     "bfloat16",
+    "convert_folder",
     "dtype_name",
     "int4",
-    "open",
+    "simd_targets",
+    "use_simd_target",
 ]

@@ -1,4 +1,4 @@
-"""Exceptions, one class for each exit code of the programs."""
+"""Exceptions, one class for each code of the C interface."""
 
 from __future__ import annotations
 
@@ -50,11 +50,17 @@ class LimitError(Error):
     exit_code = 4
 
 
-_CLASSES = {c.exit_code: c for c in (CheckError, UsageError, UnsupportedError, LimitError)}
+class InternalError(Error):
+    """A broken invariant of the library, which is a bug of it."""
+
+    exit_code = 2
+
+
+_CLASSES = {1: CheckError, 2: UsageError, 3: UnsupportedError, 4: LimitError, 5: InternalError}
 
 
 def make(
     code: int, kind: str, message: str, rules: Tuple[str, ...] = (), report: Any = None
 ) -> Error:
-    """The exception for an exit code."""
+    """The exception for a code."""
     return _CLASSES.get(code, Error)(message, kind, rules, report)

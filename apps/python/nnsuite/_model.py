@@ -9,6 +9,7 @@ from typing import (
     TYPE_CHECKING,
     Any,
     Dict,
+    Iterable,
     Iterator,
     List,
     Mapping,
@@ -29,10 +30,14 @@ if TYPE_CHECKING:
 
     from ._options import (
         CompileOptions,
+        ConvertFolderOptions,
         ConvertOptions,
+        DiffWithOptions,
+        DrawDiffOptions,
         EditOptions,
         InspectOptions,
         OpenOptions,
+        RunWithOptions,
         ValidateOptions,
         WriteOptions,
     )
@@ -66,8 +71,15 @@ class Finding:
 class Findings(List[Finding]):
     """The findings about a model. `failed`: one has the severity of `fail_on` or above."""
 
-    failed: bool = False
-    report: Dict[str, Any] = {}
+    def __init__(
+        self,
+        findings: Iterable[Finding] = (),
+        failed: bool = False,
+        report: Optional[Dict[str, Any]] = None,
+    ) -> None:
+        super().__init__(findings)
+        self.failed = failed
+        self.report: Dict[str, Any] = {} if report is None else report
 
 
 @dataclass(frozen=True)
@@ -99,18 +111,21 @@ class Program:
         self.arena_bytes: int = facts["arena_bytes"]
         self.packed_bytes: int = facts["packed_bytes"]
 
-    def run(self, inputs: Inputs) -> Dict[str, np.ndarray]:
+    def run(self, inputs: Inputs, **options: Unpack[RunWithOptions]) -> Dict[str, np.ndarray]:
         """Runs the model; returns its outputs by name, as read-only arrays.
 
         inputs: by name, or a sequence in the order of `inputs`; of a model with one input, also its
             array. Arrays must have the types and shapes of `inputs`; lists are converted. Contiguous
             arrays, and tensors with __dlpack__, are not copied.
 
+        options: progress, called with "steps", how many are done, and their number; its result
+            False, or an exception, ends the run.
+
         The interpreter's lock is released. Strings are arrays of objects.
         """
-        return {name: t.numpy() for name, t in self.run_tensors(inputs).items()}
+        return {name: t.numpy() for name, t in self.run_tensors(inputs, **options).items()}
 
-    def run_tensors(self, inputs: Inputs) -> Dict[str, Tensor]:
+    def run_tensors(self, inputs: Inputs, **options: Unpack[RunWithOptions]) -> Dict[str, Tensor]:
         """The same, with outputs as tensors: for DLPack, and element types that NumPy lacks."""
         if isinstance(inputs, (np.ndarray, Tensor)) or hasattr(inputs, "__dlpack__"):
             inputs = [inputs]
@@ -122,7 +137,7 @@ class Program:
         else:
             kinds = [p.dtype for p in self.inputs] + [None] * len(inputs)
             tensors = [Tensor.of(v, _type_of(v, kinds[i])) for i, v in enumerate(inputs)]
-        outputs = self._program.run(names, [t._tensor for t in tensors])
+        outputs = self._program.run(names, [t._tensor for t in tensors], dict(options))
         return {p.name: Tensor(t) for p, t in zip(self.outputs, outputs)}
 
     def seeded_inputs(self, seed: int = 0) -> Dict[str, np.ndarray]:
@@ -193,7 +208,7 @@ class Model:
         """What nninspect --format json prints: inputs, outputs, operators, parameters, ...
 
         options: nodes, op, node, tensors, stats, histogram, values, tree, cost, hash add parts;
-            input_shape and batch set shapes. Sizes of tensors are in elements along each axis,
+            input_shape, batch and length set shapes. Sizes of tensors are in elements along each axis,
             costs in multiply-adds and bytes.
         """
         return json.loads(self._model.inspect(dict(options))[1])
@@ -202,14 +217,14 @@ class Model:
         """Checks the model against the rules of its format.
 
         options: profile ("spec", "vendor", "strict", "safety"), enable and disable (lists of rule
-            ids), fail_on ("error", "warning", "note"), fingerprints.
+            ids and patterns such as "ONNX-LINT-*"), fail_on ("error", "warning", "note"),
+            max_per_rule, fingerprints, for_ (a list of formats to which the model must be
+            convertible), assert_ops, assert_max_params, ... (requirements of a project).
         """
         code, text = self._model.validate(dict(options))
         report = json.loads(text)
-        findings = Findings(Finding(**f) for f in report["files"][0]["findings"])
-        findings.failed = code != 0
-        findings.report = report
-        return findings
+        found = (Finding(**f) for f in report["files"][0]["findings"])
+        return Findings(found, code != 0, report)
 
     def check(self, **options: Unpack[ValidateOptions]) -> None:
         """validate(); raises CheckError, with the ids of the rules, if that failed."""
@@ -235,6 +250,9 @@ class Model:
             preprocess, layout, merge, connect, and symbols in input_shape={"x": ["N", 3, 224, 224]}.
             verify_inputs: of all inputs, in their order, for each run of the verification.
             fix_input: contents by name, which become constants.
+            progress: called with "runs" (of the verification) or "bytes" (of the written model),
+            how many are done, and their number; its result False, or an exception, ends the
+            conversion.
 
         Returns the report of nnconvert --format json. Raises CheckError if outputs differ, and
         UnsupportedError for operators that the format cannot express; nothing is written then, and
@@ -258,7 +276,8 @@ class Model:
         """The model after an edit in its own format, which is verified by running both models.
 
         options: extract ("FROM..TO"), cut_before, cut_after, remove_output, add_output, rename,
-            set_metadata (lists), strip, no_verify, seed, verify_runs, threads.
+            set_metadata (lists), strip, compose_json (the path of a patch), no_verify, seed,
+            verify_runs, threads. progress: as of convert, of "runs".
         """
         code, text, edited = self._model.edit(dict(options))
         report = json.loads(text)
@@ -266,14 +285,21 @@ class Model:
             raise _errors.make(code, "check", "the outputs of the edited model differ", (), report)
         return Model(edited, report)
 
-    def diff(self, other: Model) -> Dict[str, Any]:
-        """What nninspect --diff --format json prints; "equal" is the result."""
-        return json.loads(self._model.diff(other._model)[1])
+    def diff(self, other: Model, **options: Unpack[DiffWithOptions]) -> Dict[str, Any]:
+        """What nninspect --diff --format json prints; "equal" is the result.
+
+        options: input_shape, batch and length, of the inputs of both models.
+        """
+        return json.loads(self._model.diff(other._model, dict(options))[1])
+
+    def diff_html(self, other: Model, **options: Unpack[DrawDiffOptions]) -> str:
+        """The differences as a page for a browser. options: those of diff."""
+        return self._model.draw_diff(other._model, dict(options))[1]
 
     def compile(self, **options: Unpack[CompileOptions]) -> Program:
         """Plans runs for fixed shapes of the inputs.
 
-        options: input_shape, batch, threads (default 1), backend ("simd", "reference"), no_fuse,
+        options: input_shape, batch, length, threads (default 1; 0: one per processor), backend ("simd", "reference"), no_fuse,
             max_memory (bytes), max_work (operations on elements), max_steps.
         """
         return Program(self._model.compile(dict(options)))
@@ -298,6 +324,19 @@ class Model:
         """The operators as a graph for Graphviz."""
         return self._model.draw("dot", {"expand": expand})[1]
 
+    def html(self, findings: Path = "", times: Path = "", errors: Path = "") -> str:
+        """A page for a browser: the operators, their attributes and types, and the constants.
+
+        findings, times, errors: files with JSON reports of nnvalidate, nnrun --bench --profile and
+            nnrun --against, which the page shows.
+        """
+        files = {"findings": findings, "times": times, "errors": errors}
+        return self._model.draw("html", {name: os.fspath(f) for name, f in files.items()})[1]
+
+    def bill_of_materials(self) -> Dict[str, Any]:
+        """The CycloneDX document that nninspect --format cyclonedx prints."""
+        return json.loads(self._model.bill_of_materials())
+
     def _repr_svg_(self) -> str:
         return self.svg()
 
@@ -317,6 +356,36 @@ def open(path: Path, **limits: Unpack[OpenOptions]) -> Model:
     The file is mapped and must not change as long as the model, or a tensor of it, exists.
     """
     return Model(_core.Model.open(os.fspath(path), dict(limits)))
+
+
+def convert_folder(
+    path: Path, output: Path = "", **options: Unpack[ConvertFolderOptions]
+) -> Dict[str, Any]:
+    """Converts all models below a folder, or all that a pattern matches, as nnconvert does.
+
+    output: the folder to write; may be omitted with dry_run.
+    options: to, the format to write; jobs (models at the same time; 0: one per processor), force
+        (also converts models that have not changed), those of Model.convert that do not refer to
+        one model, and those of Model.edit for edits before each conversion. progress: called with
+        "models", how many are done, and their number, by one thread at a time.
+
+    Returns the report of nnconvert --format json: "conversions", each with a "result", and
+    "summary". A model that fails does not stop the others and raises no exception.
+    """
+    return json.loads(_core.convert_folder(os.fspath(path), os.fspath(output), dict(options))[1])
+
+
+def simd_targets() -> List[str]:
+    """The SIMD targets that this processor supports, best first, as nnrun --list-targets."""
+    return json.loads(_core.simd_targets())
+
+
+def use_simd_target(name: str) -> None:
+    """Restricts all runs of the process to a SIMD target; "" restores the choice by processor.
+
+    No program may run meanwhile. Outputs have the same bits on every target.
+    """
+    _core.use_simd_target(name)
 
 
 def _ports(facts: Sequence[Dict[str, Any]]) -> Tuple[Port, ...]:

@@ -1,6 +1,6 @@
 """The options of each method, written by scripts/update-options."""
 
-from typing import Any, Literal, Mapping, Optional, Sequence, TypedDict, Union
+from typing import Any, Callable, Literal, Mapping, Optional, Sequence, TypedDict, Union
 
 
 class OpenOptions(TypedDict, total=False):
@@ -24,18 +24,43 @@ class InspectOptions(TypedDict, total=False):
     cost: Optional[bool]
     hash: Optional[bool]
     batch: Optional[int]
+    length: Optional[Union[str, Sequence[str]]]
+
+
+class DiffWithOptions(TypedDict, total=False):
+    input_shape: Optional[Mapping[str, Sequence[Union[int, str]]]]
+    batch: Optional[int]
+    length: Optional[Union[str, Sequence[str]]]
+
+
+class DrawDiffOptions(TypedDict, total=False):
+    input_shape: Optional[Mapping[str, Sequence[Union[int, str]]]]
+    batch: Optional[int]
+    length: Optional[Union[str, Sequence[str]]]
 
 
 class DrawOptions(TypedDict, total=False):
     expand: Optional[bool]
+    findings: Optional[str]
+    times: Optional[str]
+    errors: Optional[str]
 
 
 class ValidateOptions(TypedDict, total=False):
-    profile: Optional[Literal["spec", "vendor", "strict", "safety"]]
     fail_on: Optional[Literal["note", "warning", "error"]]
+    max_per_rule: Optional[int]
+    for_: Optional[Union[str, Sequence[str]]]
+    profile: Optional[Literal["spec", "vendor", "strict", "safety"]]
     enable: Optional[Union[str, Sequence[str]]]
     disable: Optional[Union[str, Sequence[str]]]
     fingerprints: Optional[bool]
+    assert_ops: Optional[Union[str, Sequence[str]]]
+    assert_max_params: Optional[int]
+    assert_max_bytes: Optional[int]
+    assert_macs_below: Optional[int]
+    assert_static_shapes: Optional[bool]
+    assert_dtype: Optional[Union[str, Sequence[str]]]
+    assert_input: Optional[Union[str, Sequence[str]]]
 
 
 class DumpOptions(TypedDict, total=False):
@@ -52,6 +77,7 @@ class ConvertOptions(TypedDict, total=False):
     input_shape: Optional[Mapping[str, Sequence[Union[int, str]]]]
     fix_input: Optional[Mapping[str, Any]]
     verify_inputs: Optional[Sequence[Sequence[Any]]]
+    progress: Optional[Callable[[str, int, int], Optional[bool]]]
     to: Optional[str]
     batch: Optional[int]
     length: Optional[Union[str, Sequence[str]]]
@@ -103,7 +129,72 @@ class ConvertOptions(TypedDict, total=False):
     max_steps: Optional[int]
 
 
+class ConvertFolderOptions(TypedDict, total=False):
+    input_shape: Optional[Mapping[str, Sequence[Union[int, str]]]]
+    progress: Optional[Callable[[str, int, int], Optional[bool]]]
+    to: Optional[str]
+    batch: Optional[int]
+    length: Optional[Union[str, Sequence[str]]]
+    connect: Optional[Union[str, Sequence[str]]]
+    set_batch: Optional[str]
+    opset: Optional[int]
+    fold_batch_norm: Optional[bool]
+    fuse: Optional[bool]
+    simplify: Optional[bool]
+    allow_rounding: Optional[bool]
+    unroll: Optional[int]
+    states: Optional[bool]
+    rewrite: Optional[bool]
+    dequantize: Optional[bool]
+    float32: Optional[bool]
+    fp16: Optional[bool]
+    bf16: Optional[bool]
+    weights_only: Optional[bool]
+    half_interface: Optional[bool]
+    keep_float32: Optional[Union[str, Sequence[str]]]
+    quantize: Optional[str]
+    calibrate_seeded: Optional[int]
+    calibrate_method: Optional[str]
+    symmetric: Optional[bool]
+    per_tensor: Optional[bool]
+    bias_correction: Optional[bool]
+    equalize: Optional[bool]
+    integer_interface: Optional[bool]
+    external_threshold: Optional[int]
+    embed_data: Optional[bool]
+    infer_shapes: Optional[bool]
+    dry_run: Optional[bool]
+    no_verify: Optional[bool]
+    seed: Optional[int]
+    verify_runs: Optional[int]
+    threads: Optional[int]
+    verify_shape: Optional[Union[str, Sequence[str]]]
+    atol: Optional[float]
+    rtol: Optional[float]
+    max_memory: Optional[int]
+    max_work: Optional[int]
+    max_steps: Optional[int]
+    jobs: Optional[int]
+    force: Optional[bool]
+    compose_json: Optional[str]
+    extract: Optional[str]
+    cut_before: Optional[Union[str, Sequence[str]]]
+    cut_after: Optional[Union[str, Sequence[str]]]
+    remove_output: Optional[Union[str, Sequence[str]]]
+    add_output: Optional[Union[str, Sequence[str]]]
+    rename: Optional[Union[str, Sequence[str]]]
+    set_metadata: Optional[Union[str, Sequence[str]]]
+    strip: Optional[str]
+    max_file_bytes: Optional[int]
+    max_piped_bytes: Optional[int]
+    max_unpacked_bytes: Optional[int]
+    max_depth: Optional[int]
+    max_items: Optional[int]
+
+
 class EditOptions(TypedDict, total=False):
+    progress: Optional[Callable[[str, int, int], Optional[bool]]]
+    compose_json: Optional[str]
     extract: Optional[str]
     cut_before: Optional[Union[str, Sequence[str]]]
     cut_after: Optional[Union[str, Sequence[str]]]
@@ -129,7 +220,12 @@ class CompileOptions(TypedDict, total=False):
     backend: Optional[Literal["simd", "reference"]]
     threads: Optional[int]
     no_fuse: Optional[bool]
-    batch: Optional[int]
     max_memory: Optional[int]
     max_work: Optional[int]
     max_steps: Optional[int]
+    batch: Optional[int]
+    length: Optional[Union[str, Sequence[str]]]
+
+
+class RunWithOptions(TypedDict, total=False):
+    progress: Optional[Callable[[str, int, int], Optional[bool]]]

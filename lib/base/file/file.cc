@@ -173,6 +173,7 @@ std::string ParentFolder(const std::string& path) {
 }
 
 std::optional<std::string> PlainRelativePath(std::string_view path) {
+  // Limit of all formats: characters of the path of a file in a Core ML package.
   constexpr size_t kMaxPath = 4096;
   if (path.empty() || path.size() > kMaxPath || path.front() == '/' || path.back() == '/' ||
       path.find('\0') != std::string_view::npos)

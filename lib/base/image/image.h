@@ -27,7 +27,8 @@ struct ImageSize {
   int64_t height = 0, width = 0;
 };
 
-// The default limit for pictures, and that of operators that decode images.
+// Limit of runs: pixels of an image that an operator decodes, or that --image-fit crop scales. Also
+// the default of --max-image-pixels.
 inline constexpr int64_t kMaxImagePixels = int64_t{1} << 28;
 
 // Whether the first bytes are those of a format above. The rest may be damaged.

@@ -15,7 +15,7 @@
 namespace nn {
 namespace {
 
-// Each scan of a progressive image costs a pass over the coefficients.
+// Limit of runs: scans of a progressive JPEG image. Each costs a pass over the coefficients.
 constexpr int kMaxJpegScans = 500;
 
 struct JpegReader {

@@ -15,6 +15,7 @@ namespace {
 using std::string_view_literals::operator""sv;
 constexpr std::string_view kJp2Signature = "\0\0\0\x0CjP  \r\n\x87\n"sv;
 constexpr std::string_view kCodestream = "\xFF\x4F\xFF\x51"sv;
+// Limit of runs: components of a JPEG 2000 image.
 constexpr int64_t kMaxJ2kComponents = 4;
 
 // ---- The header ---------------------------------------------------------------------------------

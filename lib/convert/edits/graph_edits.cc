@@ -183,9 +183,7 @@ Result<GraphEdit> Preprocess(const std::string& text, const Format& format, Grap
   for (const std::string& setting : SettingsIn(port->rest))
     NN_RETURN_IF_ERROR(SetOne(setting, text, p));
   // Inputs that the model declares as images take pixels, in the order of colors that it states.
-  if (const auto colors = format.image_colors != nullptr
-                              ? format.image_colors(graph, graph.inputs()[port->port].name)
-                              : std::nullopt;
+  if (const auto colors = format.importer.ImageColorsOf(graph, graph.inputs()[port->port].name);
       colors && p.bytes) {
     if (!p.scale) p.scale = 1;
     p.reverse_colors = p.reverse_colors || *colors == ImageColors::kBgr;

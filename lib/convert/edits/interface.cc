@@ -70,7 +70,7 @@ Interface InterfaceOf(const Graph& graph) {
 std::vector<TransposeNode> TransposesOf(const Graph& graph) {
   std::vector<TransposeNode> out;
   for (const Node& node : graph.nodes()) {
-    if (!node.Is("transpose")) continue;
+    if (!node.Is<TransposeAttrs>()) continue;
     const auto& perm = node.attrs<TransposeAttrs>().perm;
     out.push_back({node.Describe(), node.input(0)->type().ToString(),
                    node.output()->type().ToString(), std::vector<int>(perm.begin(), perm.end()),

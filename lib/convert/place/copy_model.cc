@@ -61,8 +61,8 @@ std::optional<Finding> NewFlaw(const ReadModel& read, const ReadModel& written) 
 Status CheckRenamed(const ReadModel& read, const StagedModel& staged, const PortNames& names,
                     const ConvertJob& o) {
   NN_ASSIGN(const ReadModel written, ReadCopy(read, staged, o));
-  NN_ASSIGN(const PortNames before, read.format->port_names(*read.model));
-  NN_ASSIGN(const PortNames after, written.format->port_names(*written.model));
+  NN_ASSIGN(const PortNames before, read.format->describer.PortNamesOf(*read.model));
+  NN_ASSIGN(const PortNames after, written.format->describer.PortNamesOf(*written.model));
   if (!AreRenamed(before.inputs, names.inputs, after.inputs) ||
       !AreRenamed(before.outputs, names.outputs, after.outputs))
     return UnsupportedError(
@@ -87,7 +87,7 @@ void NoteCorrectedTypes(const ReadModel& read, std::vector<std::string>& notes) 
   constexpr size_t kMaxListed = 3;
   std::vector<std::string> listed;
   size_t count = 0;
-  for (TypeDefect& defect : read.format->check_types(*read.model)) {
+  for (TypeDefect& defect : read.format->describer.CheckTypes(*read.model)) {
     const bool is_result = defect.element.find(".output[") != std::string::npos;
     if (defect.kind == TypeDefect::Kind::kInference || !is_result) continue;
     if (++count <= kMaxListed) listed.push_back(std::move(defect.message));
@@ -104,7 +104,7 @@ void NoteCorrectedTypes(const ReadModel& read, std::vector<std::string>& notes) 
 
 Result<Conversion> CopyModel(const ReadModel& read, const ConvertJob& o) {
   const auto make = [&](const ExportOptions& options) {
-    return read.format->save(*read.model, options);
+    return read.format->writer.Save(*read.model, options);
   };
   const auto is_sound = [&](const StagedModel& staged) -> Result<bool> {
     if (o.infer_shapes) NN_RETURN_IF_ERROR(CheckTyped(read, staged, o));
@@ -118,7 +118,7 @@ Result<Conversion> CopyModel(const ReadModel& read, const ConvertJob& o) {
 
 Result<Conversion> RenameModel(const ReadModel& read, const PortNames& names, const ConvertJob& o) {
   const auto make = [&](const ExportOptions& options) {
-    return read.format->rename(*read.model, names, options);
+    return read.format->editor.Rename(*read.model, names, options);
   };
   const auto is_sound = [&](const StagedModel& staged) -> Result<bool> {
     NN_RETURN_IF_ERROR(CheckRenamed(read, staged, names, o));

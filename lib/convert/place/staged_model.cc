@@ -117,37 +117,38 @@ int KeepModesAndOwners(const fs::path& from, const fs::path& to) {
 
 }  // namespace
 
-// Writes parts of files and reports the progress of all.
+// Writes parts of files and reports the progress of all, which may end the writing.
 class StagedModel::Writer {
  public:
   Writer(const FileImage& image, const WriteProgress& progress) : progress_(progress) {
     for (const Blob& part : image.parts) total_ += part.size();
     for (const SideFile& side : image.side_files) total_ += side.size();
-    Report();
   }
 
-  void Write(AtomicFile& file, std::span<const Blob> parts) {
+  // Before the first part.
+  Status Start() const { return Report(); }
+
+  Status Write(AtomicFile& file, std::span<const Blob> parts) {
     constexpr size_t kStep = size_t{64} << 20;
     for (const Blob& part : parts)
       for (size_t at = 0; at < part.size(); at += kStep) {
         const Blob step = part.Slice(at, std::min(kStep, part.size() - at));
         file.Write(std::span(&step, 1));
         done_ += step.size();
-        Report();
+        NN_RETURN_IF_ERROR(Report());
       }
+    return {};
   }
 
   // The errors name the file `shown`.
   Status WriteFile(const std::string& path, std::span<const Blob> parts, const std::string& shown) {
     NN_ASSIGN(AtomicFile file, AtomicFile::Create(path, shown));
-    Write(file, parts);
+    NN_RETURN_IF_ERROR(Write(file, parts));
     return file.Commit();
   }
 
  private:
-  void Report() const {
-    if (progress_) progress_(done_, total_);
-  }
+  Status Report() const { return progress_ ? progress_(done_, total_) : Status(); }
 
   const WriteProgress& progress_;
   uint64_t total_ = 0;
@@ -173,7 +174,9 @@ Result<StagedModel> StagedModel::Write(const FileImage& image, const std::string
   if (staged.kind_ == Kind::kFile || staged.kind_ == Kind::kDirect) {
     NN_ASSIGN(staged.file_, staged.kind_ == Kind::kFile ? AtomicFile::Create(staged.target_)
                                                         : AtomicFile::CreateTemporary());
-    Writer(image, progress).Write(staged.file_, image.parts);
+    Writer writer(image, progress);
+    NN_RETURN_IF_ERROR(writer.Start());
+    NN_RETURN_IF_ERROR(writer.Write(staged.file_, image.parts));
     NN_RETURN_IF_ERROR(staged.file_.status());
     staged.model_ = staged.file_.temporary_path();
     return staged;
@@ -184,6 +187,7 @@ Result<StagedModel> StagedModel::Write(const FileImage& image, const std::string
   staged.folder_ = *std::move(folder);
   staged.model_ = InFolder(staged.folder_.path(), fs::path(staged.target_).filename().string());
   Writer writer(image, progress);
+  NN_RETURN_IF_ERROR(writer.Start());
   NN_RETURN_IF_ERROR(image.is_folder ? MakeFolders(staged.model_, target)
                                      : writer.WriteFile(staged.model_, image.parts, target));
   for (const SideFile& side : image.side_files)

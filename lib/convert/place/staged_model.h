@@ -15,8 +15,9 @@
 
 namespace nn {
 
-// Reports that `done` of `total` bytes are written: 0 at the beginning, `total` at the end.
-using WriteProgress = std::function<void(uint64_t done, uint64_t total)>;
+// Reports that `done` of `total` bytes are written: 0 at the beginning, `total` at the end. An
+// error ends the writing.
+using WriteProgress = std::function<Status(uint64_t done, uint64_t total)>;
 
 // The files of a model, written but not yet in place, so that they can be read back, side files
 // included, before the target changes. A single file has no name; several are in a staging folder

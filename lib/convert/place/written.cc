@@ -28,7 +28,7 @@ std::optional<Finding> FirstError(const ReadModel& model) {
 }
 
 uint64_t OperatorsOf(const ReadModel& model) {
-  const auto summary = model.format->summarize(*model.model);
+  const auto summary = model.format->describer.Summarize(*model.model);
   return summary ? summary->operators.size() : 0;
 }
 

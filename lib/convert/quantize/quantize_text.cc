@@ -50,6 +50,7 @@ Result<QuantizeForm> FormOf(const std::string& text) {
   if (!rest) return form;
   const auto block = NumberOf<int64_t>(*rest);
   constexpr int64_t kMinBlock = 8;
+  // Limit of options: weights of a block of --quantize, which share a scale.
   constexpr int64_t kMaxBlock = 65536;
   if (!form.weights_only || !block || *block < kMinBlock || *block > kMaxBlock)
     return UsageError("--quantize {}: expected a block of {} to {} weights that share a scale",

@@ -32,7 +32,7 @@ Result<Tensor> Converted(const Tensor& tensor, Type from, Type to, std::string_v
 std::optional<float> StepOf(const Value& output) {
   const Value* v = &output;
   while (v->def() != nullptr && v->def()->op().movement != Movement::kNone) v = v->def()->input(0);
-  if (v->def() != nullptr && v->def()->Is("dequantize")) v = v->def()->input(0);
+  if (v->def() != nullptr && v->def()->Is<DequantizeAttrs>()) v = v->def()->input(0);
   if (!v->type().quantized() || v->type().quant->per_axis()) return std::nullopt;
   return v->type().quant->scale();
 }

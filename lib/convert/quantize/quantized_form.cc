@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ops/math/elementwise/elementwise.h"
 #include "passes/core/passes.h"
 
 namespace nn {
@@ -16,7 +17,7 @@ Result<bool> RunQdqAsIntegers(Graph& graph, Status (*fuse)(Graph&)) {
 }
 
 bool IsQuantization(const Node& node) {
-  return node.Is("quantize") || node.Is("dequantize") || OnQuantizedTypes(node);
+  return node.Is<QuantizeAttrs>() || node.Is<DequantizeAttrs>() || OnQuantizedTypes(node);
 }
 
 Result<bool> ComputeAlike(Graph& source, const Graph& converted) {

@@ -36,7 +36,7 @@ bool IsHalf(const Value* v) {
 // Whether the graph has numbers of 16 bits of which it makes float32 ones.
 bool Widens(const Graph& graph) {
   return std::ranges::any_of(graph.nodes(), [](const Node& node) {
-    return node.Is("cast") && IsHalf(node.input(0)) && node.output()->dtype() == DType::kF32;
+    return node.Is<CastAttrs>() && IsHalf(node.input(0)) && node.output()->dtype() == DType::kF32;
   });
 }
 
@@ -61,9 +61,9 @@ std::optional<Graph> WrittenAlone(const Node& node, const Format& format, int64_
   if (!unsupported || !unsupported->empty()) return std::nullopt;
   const std::string path = "node" + std::string(format.extensions[0]);
   const ExportOptions options{.path = path, .opset = opset};
-  if (format.lower != nullptr && !format.lower(graph, options, nullptr)) return std::nullopt;
-  if (!node.Is("cast") && Widens(graph)) return std::nullopt;
-  const auto image = format.write(graph, options);
+  if (!format.writer.Lower(graph, options, nullptr)) return std::nullopt;
+  if (!node.Is<CastAttrs>() && Widens(graph)) return std::nullopt;
+  const auto image = format.writer.Write(graph, options);
   if (!image) return std::nullopt;
   auto written = ImportImage(*image, path, format);
   return written ? std::optional(*std::move(written)) : std::nullopt;

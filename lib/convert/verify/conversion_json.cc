@@ -58,20 +58,16 @@ Json InterfaceJson(const Interface& interface) {
   return {{"inputs", PortsJson(interface.inputs)}, {"outputs", PortsJson(interface.outputs)}};
 }
 
-Json MovedJson(const std::vector<MovedPort>& ports) {
-  Json out = Json::array();
-  for (const MovedPort& p : ports)
-    out.push_back(
-        {{"kind", p.kind}, {"name", p.name}, {"from", p.from}, {"to", p.to}, {"axes", p.axes}});
-  return out;
-}
-
-Json ShiftedJson(const std::vector<ShiftedPort>& ports) {
-  Json out = Json::array();
-  for (const ShiftedPort& p : ports)
-    out.push_back(
-        {{"kind", p.kind}, {"name", p.name}, {"from", p.from}, {"to", p.to}, {"offset", p.offset}});
-  return out;
+// Under `name`, the changes of a kind, if there are any.
+void AddPortChanges(const Conversion& c, PortChange::Kind kind, const char* name, Json& json) {
+  for (const PortChange& p : c.port_changes) {
+    if (p.kind != kind) continue;
+    Json port = {
+        {"kind", nnsuite::PortSideName(p.side)}, {"name", p.name}, {"from", p.from}, {"to", p.to}};
+    if (kind == PortChange::Kind::kMoved) port["axes"] = p.axes;
+    if (kind == PortChange::Kind::kShifted) port["offset"] = p.offset;
+    json[name].push_back(std::move(port));
+  }
 }
 
 Json TransposesJson(const std::vector<TransposeNode>& transposes) {
@@ -186,12 +182,7 @@ void AddConversionJson(const Conversion& c, const std::optional<Error>& error, J
          c.edit_verification ? VerificationJson(*c.edit_verification) : Json(nullptr)}};
   if (!c.notes.empty()) json["notes"] = c.notes;
   json["unsupported"] = UnsupportedJson(c.unsupported);
-  if (!c.dequantized_ports.empty()) {
-    Json ports = Json::array();
-    for (const DequantizedPort& p : c.dequantized_ports)
-      ports.push_back({{"kind", p.kind}, {"name", p.name}, {"from", p.from}, {"to", p.to}});
-    json["dequantized"] = std::move(ports);
-  }
+  AddPortChanges(c, PortChange::Kind::kDequantized, "dequantized", json);
   for (const PassedState& s : c.states) {
     Json state = {{"name", s.name}, {"input", s.input}, {"output", s.output}};
     if (s.initial) state["initial"] = NumbersJson(*s.initial);
@@ -199,8 +190,8 @@ void AddConversionJson(const Conversion& c, const std::optional<Error>& error, J
   }
   if (c.hybrids > 0) json["hybrid_kernels"] = c.hybrids;
   if (c.random_nodes > 0) json["random_nodes"] = c.random_nodes;
-  if (!c.moved_ports.empty()) json["transposed"] = MovedJson(c.moved_ports);
-  if (!c.shifted_ports.empty()) json["shifted"] = ShiftedJson(c.shifted_ports);
+  AddPortChanges(c, PortChange::Kind::kMoved, "transposed", json);
+  AddPortChanges(c, PortChange::Kind::kShifted, "shifted", json);
   json["transposes"] = TransposesJson(c.transposes);
   json["rewritings"] = RewritesJson(c.rewrites);
   json["batch_norms"] = {{"folded", c.batch_norms_folded}, {"lowered", c.batch_norms_lowered}};

@@ -237,12 +237,11 @@ class Trials {
     if (!ClipIntegers(*graph, change.clips)) return std::nullopt;
     if (change.form.apply != nullptr && !change.form.apply(*graph)) return std::nullopt;
     if (!ForgetDeclaredShapes(*graph)) return std::nullopt;
-    if (format_.lower != nullptr && !format_.lower(*graph, OutputOf(o_), nullptr))
-      return std::nullopt;
+    if (!format_.writer.Lower(*graph, OutputOf(o_), nullptr)) return std::nullopt;
     InterfaceAxes axes;
     if (!FitTo(*format_.target, *graph, axes, left)) return std::nullopt;
     // A writer has requirements of its own, such as known sizes.
-    if (left.empty() && !format_.write(*graph, OutputOf(o_))) return std::nullopt;
+    if (left.empty() && !format_.writer.Write(*graph, OutputOf(o_))) return std::nullopt;
     return left.size();
   }
 

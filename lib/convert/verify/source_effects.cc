@@ -16,7 +16,7 @@ namespace {
 
 // Whether an input may have one of these shapes in the file: importing takes longer.
 bool MayDeclare(const ReadModel& read, const InputShapes& shapes) {
-  const auto summary = read.format->summarize(*read.model);
+  const auto summary = read.format->describer.Summarize(*read.model);
   if (!summary) return false;
   return std::ranges::any_of(shapes, [&](const auto& shape) {
     std::vector<std::string> dims;
@@ -36,7 +36,7 @@ Status CheckSourceEffects(const ReadModel& read, const ConvertJob& options) {
       return UsageError("--embed-data has no effect: the model has no data in other files");
   }
   if (shapes.empty() || !MayDeclare(read, shapes)) return {};
-  auto imported = read.format->import(*read.model);
+  auto imported = read.format->importer.Import(*read.model);
   if (!imported) return {};
   NamePorts(imported->graph);
   const auto holds = [&](const auto& shape) {

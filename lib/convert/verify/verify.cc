@@ -166,7 +166,7 @@ Status RunConverted(SourceRuns& source, Graph converted, const InterfaceAxes& ax
   std::vector<DType> types;
   for (const Port& p : converted.inputs()) types.push_back(p.value->dtype());
   NN_ASSIGN(Program after, CompileConverted(source, std::move(converted), axes, options, out));
-  if (options.progress && done == 0) options.progress(0, total);
+  if (options.progress && done == 0) NN_RETURN_IF_ERROR(options.progress(0, total));
   for (size_t run = 0; run < source.runs.size(); ++run) {
     if (run >= source.outputs.size()) NN_RETURN_IF_ERROR(RunSource(source, options));
     NN_ASSIGN(const std::vector<Tensor> inputs, InputsOf(source, source.runs[run], options));
@@ -182,7 +182,7 @@ Status RunConverted(SourceRuns& source, Graph converted, const InterfaceAxes& ax
     NN_RETURN_IF_ERROR(CompareRun(source, source.outputs[run], *got, axes, options, out));
     source.outputs[run].clear();
     ++done;
-    if (options.progress) options.progress(done, total);
+    if (options.progress) NN_RETURN_IF_ERROR(options.progress(done, total));
   }
   return {};
 }

@@ -43,8 +43,9 @@ struct VerifyHooks {
   // each in a part of the runs: batches are 2, 1 and 3, and other dimensions have common sizes that
   // the model accepts.
   std::function<Status(Graph& source)> prepare = nullptr;
-  // Called with 0 before the first run of the converted model, and after each run.
-  std::function<void(uint64_t done, uint64_t total)> progress = nullptr;
+  // Called with 0 before the first run of the converted model, and after each run. An error ends
+  // the verification.
+  std::function<Status(uint64_t done, uint64_t total)> progress = nullptr;
 };
 
 struct VerifyOptions : nnsuite::VerifyOptions, VerifyHooks {};

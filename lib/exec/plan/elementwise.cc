@@ -16,7 +16,7 @@ namespace nn {
 namespace {
 
 // Elements per work item: a piece stays in the L1 cache for the whole chain.
-constexpr size_t kPiece = 4096;
+constexpr size_t kChainElements = 4096;
 
 // The size of the largest cache in bytes.
 size_t LargestCache() {
@@ -75,7 +75,7 @@ class ElementwiseStep : public Step {
       chain.Run(memory, r, first, column);
       return;
     }
-    std::array<float, kPiece> piece;
+    std::array<float, kChainElements> piece;
     const size_t begin = first * pieces.columns() + column;
     const size_t n = r.count * r.n;
     GatherRows(x, gathered, in.row_stride, begin, n, piece.data());
@@ -91,9 +91,9 @@ std::vector<std::vector<int64_t>> OperandShapes(PlanContext& ctx, const Value* s
   std::vector<std::vector<int64_t>> shapes;
   std::vector<const Value*> chain = {start};
   const auto add = [&](const Node& node) {
-    if (node.Is("batch_norm")) shapes.push_back({ShapeOf(node.output()).back()});
+    if (node.Is<BatchNormAttrs>()) shapes.push_back({ShapeOf(node.output()).back()});
     for (const Value* v : node.inputs()) {
-      if (v == nullptr || node.Is("batch_norm")) continue;
+      if (v == nullptr || node.Is<BatchNormAttrs>()) continue;
       if (std::find(chain.begin(), chain.end(), v) != chain.end()) continue;
       shapes.push_back(ShapeOf(v));
       all_dense &= IsDense(ctx.ViewOf(v), shapes.back());
@@ -141,10 +141,11 @@ Result<bool> PlanElementwise(PlanContext& ctx) {
                   rows * columns * sizeof(float) > LargestCache();
   // Streamed results are not read again from a cache, and each work item waits for its stores.
   constexpr size_t kStreamPiece = 1 << 18;
-  step->pieces = RowPieces(rows, columns,
-                           step->streams         ? kStreamPiece
-                           : step->gathered == 0 ? kPiece
-                                                 : kPiece / step->gathered * step->gathered);
+  step->pieces =
+      RowPieces(rows, columns,
+                step->streams         ? kStreamPiece
+                : step->gathered == 0 ? kChainElements
+                                      : kChainElements / step->gathered * step->gathered);
   std::vector<BufferId> reads = {step->in.buffer};
   reads.insert(reads.end(), step->chain.reads().begin(), step->chain.reads().end());
   const BufferId out = step->out.buffer;

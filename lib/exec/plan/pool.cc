@@ -146,12 +146,10 @@ class PoolStep : public Step {
   }
 };
 
-// Selects the kernel of the node, if there is one.
-std::optional<PoolKind> KindOf(const Node& node) {
+// Selects the kernel of a pool of maxima or of means, if there is one.
+std::optional<PoolKind> KindOf(const Node& node, bool max) {
   const Type& x = node.input(0)->type();
   const Type& y = node.output()->type();
-  const bool max = node.Is("max_pool");
-  if (node.Is("lp_pool") && x.dtype != DType::kF32) return std::nullopt;
   if (x.dtype == DType::kF32) return max ? PoolKind::kMaxF32 : PoolKind::kAverageF32;
   if (x.dtype != DType::kU8 && x.dtype != DType::kI8) return std::nullopt;
   if (x.quantized() != y.quantized() || (x.quantized() && !x.quant->SameMapping(*y.quant)))
@@ -195,10 +193,9 @@ MemoryView AddPowers(PlanContext& ctx, const MemoryView& in, float p) {
 }
 
 // `lp`: the attributes of an lp_pool, otherwise null.
-Result<bool> PlanPool(PlanContext& ctx, const PoolAttrs& a, bool include_pad,
-                      const LpPoolAttrs* lp = nullptr) {
+Result<bool> PlanPool(PlanContext& ctx, std::optional<PoolKind> kind, const PoolAttrs& a,
+                      bool include_pad, const LpPoolAttrs* lp = nullptr) {
   const Node& node = ctx.node();
-  const auto kind = KindOf(node);
   const auto shape = ShapeOf(node.input(0));
   const Type& type = node.input(0)->type();
   if (!kind || a.layout != Layout::kNxc || node.outputs().size() > 1 || shape.size() > 5 ||
@@ -233,11 +230,11 @@ Result<bool> PlanPool(PlanContext& ctx, const PoolAttrs& a, bool include_pad,
 }
 
 Result<bool> PlanMaxPool(PlanContext& ctx) {
-  return PlanPool(ctx, ctx.node().attrs<MaxPoolAttrs>(), false);
+  return PlanPool(ctx, KindOf(ctx.node(), true), ctx.node().attrs<MaxPoolAttrs>(), false);
 }
 Result<bool> PlanAveragePool(PlanContext& ctx) {
   const auto& a = ctx.node().attrs<AveragePoolAttrs>();
-  return PlanPool(ctx, a, a.count_include_pad);
+  return PlanPool(ctx, KindOf(ctx.node(), false), a, a.count_include_pad);
 }
 
 Result<bool> PlanLpPool(PlanContext& ctx) {
@@ -245,7 +242,8 @@ Result<bool> PlanLpPool(PlanContext& ctx) {
   // The operator pow computes squares and cubes as products; these powers are not.
   for (const float exponent : {a.p, 1 / a.p})
     if (a.p != 2 && (exponent == 2 || exponent == 3)) return false;
-  return PlanPool(ctx, a, false, &a);
+  if (ctx.node().input(0)->dtype() != DType::kF32) return false;
+  return PlanPool(ctx, PoolKind::kAverageF32, a, false, &a);
 }
 
 }  // namespace

@@ -13,10 +13,6 @@ namespace {
 
 using enum RecurrentInputs::Index;
 
-size_t GatesOf(const Node& node) {
-  return node.Is("lstm") ? 4 : node.Is("gru") ? 3 : 1;
-}
-
 RecurrentSizes SizesOf(const Node& node) {
   const auto x = ShapeOf(node.input(kX));
   const bool batch_first = RecurrentAttrsOf(node).batch_first;
@@ -26,7 +22,7 @@ RecurrentSizes SizesOf(const Node& node) {
           static_cast<size_t>(RecurrentAttrsOf(node).directions()),
           at(2),
           static_cast<size_t>(ShapeOf(node.input(kR))[2]),
-          GatesOf(node),
+          static_cast<size_t>(RecurrentGates(node)),
           batch_first};
 }
 
@@ -88,16 +84,15 @@ std::optional<RowFunction> ClipOf(float limit) {
 }
 
 std::unique_ptr<RecurrentStep> MakeStep(const Node& node) {
-  if (node.Is("lstm")) {
+  if (const auto* lstm = LstmAttrsOf(node)) {
     auto step = std::make_unique<LstmStep>();
-    const auto& attrs = node.attrs<LstmAttrs>();
-    step->input_forget = attrs.input_forget;
-    step->cell_clip = ClipOf(attrs.cell_clip);
+    step->input_forget = lstm->input_forget;
+    step->cell_clip = ClipOf(lstm->cell_clip);
     return step;
   }
-  if (node.Is("gru")) {
+  if (const auto* gru = GruAttrsOf(node)) {
     auto step = std::make_unique<GruStep>();
-    step->linear_before_reset = node.attrs<GruAttrs>().linear_before_reset;
+    step->linear_before_reset = gru->linear_before_reset;
     return step;
   }
   return std::make_unique<RnnStep>();
@@ -128,8 +123,9 @@ Result<bool> PlanRecurrent(PlanContext& ctx) {
   step->blocks =
       RowBlocks(s.batch, node.input(kLengths) != nullptr ? 1 : RecurrentStep::kRowsPerItem);
   step->products = products->out;
-  const std::vector<size_t> parts =
-      node.Is("gru") ? std::vector<size_t>{2 * s.units, s.units} : std::vector<size_t>{s.rows()};
+  const std::vector<size_t> parts = GruAttrsOf(node) != nullptr
+                                        ? std::vector<size_t>{2 * s.units, s.units}
+                                        : std::vector<size_t>{s.rows()};
   for (const size_t n : parts) step->panels_size += PackedSize(s.units, n);
   step->panels = PackRows(ctx, node.input(kR), parts, s.directions, s.units);
   step->Cut(node.input(kLengths) != nullptr);

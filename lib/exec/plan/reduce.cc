@@ -195,16 +195,20 @@ constexpr ReduceKernel kReduceKernels[] = {
     {"reduce_sum_square", RowReduction::kSumOfSquares},
 };
 
-std::unique_ptr<ReduceStepBase> MakeStep(const Node& node, RowPlan rows) {
-  const DType dtype = node.input(0)->dtype();
-  if (node.Is("reduce_any") || node.Is("reduce_all")) {
-    if (dtype != DType::kBool) return nullptr;
-    auto step = std::make_unique<TruthStep>(std::move(rows));
-    step->any = node.Is("reduce_any");
-    return step;
-  }
-  if (node.Is("reduce_log_sum_exp"))
-    return dtype == DType::kF32 ? std::make_unique<LogSumExpStep>(std::move(rows)) : nullptr;
+template <bool any>
+std::unique_ptr<ReduceStepBase> MakeTruthStep(const Node& node, RowPlan rows) {
+  if (node.input(0)->dtype() != DType::kBool) return nullptr;
+  auto step = std::make_unique<TruthStep>(std::move(rows));
+  step->any = any;
+  return step;
+}
+
+std::unique_ptr<ReduceStepBase> MakeLogSumExpStep(const Node& node, RowPlan rows) {
+  if (node.input(0)->dtype() != DType::kF32) return nullptr;
+  return std::make_unique<LogSumExpStep>(std::move(rows));
+}
+
+std::unique_ptr<ReduceStepBase> MakeReduceStep(const Node& node, RowPlan rows) {
   const ReduceKernel& k = *std::find_if(std::begin(kReduceKernels), std::end(kReduceKernels),
                                         [&](const ReduceKernel& r) { return node.Is(r.op); });
   const Type& x = node.input(0)->type();
@@ -230,13 +234,14 @@ std::unique_ptr<ReduceStepBase> MakeStep(const Node& node, RowPlan rows) {
   return step;
 }
 
+template <auto make>
 Result<bool> PlanReduce(PlanContext& ctx) {
   const Node& node = ctx.node();
   if (node.input(1) != nullptr) return false;
   const auto shape = ShapeOf(node.input(0));
   NN_ASSIGN(const auto axes,
             ReducedAxes(node.attrs<ReduceAttrs>().axes, static_cast<int>(shape.size())));
-  auto step = MakeStep(node, RowPlan(shape, axes));
+  std::unique_ptr<ReduceStepBase> step = make(node, RowPlan(shape, axes));
   if (step == nullptr) return false;
   step->in = ctx.ViewOf(node.input(0));
   step->out = ctx.ViewOf(node.output());
@@ -249,9 +254,11 @@ Result<bool> PlanReduce(PlanContext& ctx) {
 }  // namespace
 
 void AddReduceKernels(std::vector<KernelInfo>& kernels) {
-  for (const ReduceKernel& k : kReduceKernels) kernels.push_back({.op = k.op, .plan = PlanReduce});
-  for (const std::string_view op : {"reduce_log_sum_exp", "reduce_any", "reduce_all"})
-    kernels.push_back({.op = op, .plan = PlanReduce});
+  for (const ReduceKernel& k : kReduceKernels)
+    kernels.push_back({.op = k.op, .plan = PlanReduce<MakeReduceStep>});
+  kernels.push_back({.op = "reduce_log_sum_exp", .plan = PlanReduce<MakeLogSumExpStep>});
+  kernels.push_back({.op = "reduce_any", .plan = PlanReduce<MakeTruthStep<true>>});
+  kernels.push_back({.op = "reduce_all", .plan = PlanReduce<MakeTruthStep<false>>});
 }
 
 }  // namespace nn

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
+#include <type_traits>
 
 #include "exec/kernels/elementwise.h"
 #include "exec/kernels/reduce.h"
@@ -126,15 +127,16 @@ class QuantSoftmaxStep : public SoftmaxStepBase {
   }
 };
 
+template <bool logarithm>
 Result<bool> PlanSoftmax(PlanContext& ctx) {
   const Node& node = ctx.node();
   const Type& x = node.input(0)->type();
   const auto shape = ShapeOf(node.input(0));
-  const bool logarithm = node.Is("log_softmax");
-  const float beta = logarithm ? 1.0f : node.attrs<SoftmaxAttrs>().beta;
-  NN_ASSIGN(const int axis, NormalizeAxis(logarithm ? node.attrs<AlongAxisAttrs>().axis
-                                                    : node.attrs<SoftmaxAttrs>().axis,
-                                          static_cast<int>(shape.size())));
+  using A = std::conditional_t<logarithm, AlongAxisAttrs, SoftmaxAttrs>;
+  const A& attrs = node.attrs<A>();
+  float beta = 1;
+  if constexpr (!logarithm) beta = attrs.beta;
+  NN_ASSIGN(const int axis, NormalizeAxis(attrs.axis, static_cast<int>(shape.size())));
   const AxisRows rows(shape, static_cast<size_t>(axis));
   std::unique_ptr<SoftmaxStepBase> base;
   if (x.dtype == DType::kF32) {
@@ -163,8 +165,8 @@ Result<bool> PlanSoftmax(PlanContext& ctx) {
 }  // namespace
 
 void AddSoftmaxKernels(std::vector<KernelInfo>& kernels) {
-  kernels.push_back({.op = "softmax", .plan = PlanSoftmax});
-  kernels.push_back({.op = "log_softmax", .plan = PlanSoftmax});
+  kernels.push_back({.op = "softmax", .plan = PlanSoftmax<false>});
+  kernels.push_back({.op = "log_softmax", .plan = PlanSoftmax<true>});
 }
 
 }  // namespace nn

@@ -112,7 +112,7 @@ void PlaceParts(const Graph& graph, std::span<const Group> groups, PlanContext& 
   for (size_t i = groups.size(); i-- > 0;) {
     const Node& node = *groups[i].node;
     if (!groups[i].post_ops.empty()) continue;
-    if (node.Is("concat"))
+    if (node.Is<ConcatAttrs>())
       PlaceInputs(graph, makers, node, ctx);
     else if (IsView(node) && ctx.HasView(node.output()))
       PlaceInput(graph, makers, node, ctx);

@@ -11,6 +11,7 @@
 #include "ir/copy.h"
 #include "ir/op_def.h"
 #include "ops/array/shape.h"
+#include "ops/control/loop.h"
 #include "ops/control/region.h"
 #include "passes/core/passes.h"
 
@@ -155,7 +156,7 @@ KernelCache::Entry KernelCache::Plan(Graph graph) const {
 
 std::optional<Result<std::vector<Tensor>>> KernelRunner::RunNode(
     const Node& node, std::span<const Tensor* const> inputs, EvalBudget& budget) {
-  if (node.Is("loop")) return RunLoopNode(node, inputs, budget);
+  if (node.Is<LoopAttrs>()) return RunLoopNode(node, inputs, budget);
   if (!node.regions().empty() || HasString(node)) return std::nullopt;
   uint64_t elements = 0;
   for (const Tensor* t : inputs)

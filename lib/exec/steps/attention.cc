@@ -10,6 +10,7 @@
 #include "exec/steps/post_ops.h"
 #include "ir/op_def.h"
 #include "ops/math/matmul.h"
+#include "ops/nn/norm.h"
 #include "ops/nn/softmax.h"
 #include "ops/support/types.h"
 
@@ -29,7 +30,7 @@ bool IsFloat(const Value* v) {
 
 // A product whose left operand is stored by rows.
 bool IsProduct(const Node& node) {
-  return node.Is("matmul") && IsFloat(node.output()) && IsFloat(node.input(0)) &&
+  return node.Is<MatmulAttrs>() && IsFloat(node.output()) && IsFloat(node.input(0)) &&
          IsFloat(node.input(1)) && !node.attrs<MatmulAttrs>().transpose_a &&
          ShapeOf(node.output()).size() >= 2 && ShapeOf(node.input(0)).size() >= 2 &&
          ShapeOf(node.input(1)).size() >= 2;
@@ -37,13 +38,13 @@ bool IsProduct(const Node& node) {
 
 bool IsElementwise(const Node& node, const std::vector<int64_t>& shape) {
   const KernelInfo* kernel = FindKernel(node.op_name());
-  return ((kernel != nullptr && kernel->elementwise && !node.Is("batch_norm")) ||
+  return ((kernel != nullptr && kernel->elementwise && !node.Is<BatchNormAttrs>()) ||
           node.Is("select")) &&
          IsFloat(node.output()) && ShapeOf(node.output()) == shape;
 }
 
 bool IsSoftmaxOfRows(const Node& node) {
-  if (!node.Is("softmax") || !IsFloat(node.output())) return false;
+  if (!node.Is<SoftmaxAttrs>() || !IsFloat(node.output())) return false;
   const int rank = static_cast<int>(ShapeOf(node.output()).size());
   const auto axis = NormalizeAxis(node.attrs<SoftmaxAttrs>().axis, rank);
   return axis && *axis == rank - 1;
@@ -164,7 +165,7 @@ class Attention {
         }
       }
       Attrs attrs = node->attrs();
-      if (node->Is("softmax")) {
+      if (node->Is<SoftmaxAttrs>()) {
         SoftmaxAttrs softmax = node->attrs<SoftmaxAttrs>();
         softmax.axis = 1;
         attrs = softmax;
@@ -194,8 +195,8 @@ class Attention {
       inside = {dims[rank - 2], dims[rank - 1]};
       if (rank > shape_.size()) return nullptr;
       e.batches = RowMap(Batches(shape_), Batches(dims), ElementsOf(inside, 0, 2));
-      const bool along_rows = node.Is("matmul") ? i == 0 : inside[0] != 1;
-      if (node.Is("matmul") && i == 2) return nullptr;
+      const bool along_rows = node.Is<MatmulAttrs>() ? i == 0 : inside[0] != 1;
+      if (node.Is<MatmulAttrs>() && i == 2) return nullptr;
       if (along_rows) {
         if (inside[0] != rows()) return nullptr;
         inside[0] = count;

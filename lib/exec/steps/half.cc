@@ -26,7 +26,7 @@ bool HasHalf(const Node& node) {
 // from float32. Conversions to 16 bits would round twice.
 bool IsConversion(const Node& node) {
   if (!node.op().converts) return false;
-  return !node.Is("cast") || !IsHalf(node.input(0)) || IsHalf(node.output()) ||
+  return !node.Is<CastAttrs>() || !IsHalf(node.input(0)) || IsHalf(node.output()) ||
          node.output()->dtype() == DType::kF32;
 }
 
@@ -80,7 +80,7 @@ class Widening {
   void Clean() {
     std::vector<Node*> unused;
     for (Node& node : graph_.nodes())
-      if (node.Is("cast") && made_.contains(node.output()) && !graph_.HasUses(node.output()))
+      if (node.Is<CastAttrs>() && made_.contains(node.output()) && !graph_.HasUses(node.output()))
         unused.push_back(&node);
     for (Node* node : unused) graph_.Erase(node);
     graph_.EraseDeadValues();

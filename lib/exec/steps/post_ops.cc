@@ -174,7 +174,7 @@ bool PostOpProgram::Add(PlanContext& ctx, const Value* input, const Node& node,
     return true;
   }
   Op op;
-  if (node.Is("batch_norm")) {
+  if (node.Is<BatchNormAttrs>()) {
     op.kind = Op::Kind::kMulAdd;
     if (node.input(0) != input || !FoldBatchNorm(node, op)) return false;
   } else if (const auto unary = UnaryFunctionId(node.op_name())) {

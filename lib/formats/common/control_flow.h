@@ -24,10 +24,12 @@
 
 namespace nn {
 
-// Operators and iterations of unrolled loops, in all of a model.
+// Limit of all formats: operators and iterations of unrolled loops and inlined subgraphs, in all of
+// a model; elements of a sequence.
 inline constexpr int64_t kMaxUnrolled = int64_t{1} << 16;
 
-// Bytes of the constants that the iterations of all loops add, apart from those that they share.
+// Limit of all formats: bytes of the constants that the iterations of all unrolled loops add, apart
+// from those that they share.
 inline constexpr uint64_t kMaxUnrolledBytes = uint64_t{1} << 30;
 
 // What is left of these limits. An iteration of n operators takes n + 1.

@@ -28,7 +28,8 @@ std::string ElementName(std::string_view list, size_t index);
 
 struct KnownInputs {
   SymbolSizes sizes = {};  // of symbols, which the graph does not have then
-  // Contents of inputs, which become constants; by position among the inputs of Format::import.
+  // Contents of inputs, which become constants; by position among the inputs of
+  // ModelImporter::Import.
   std::map<size_t, Tensor> constants = {};
   // Of inputs that are sequences or optionals, by name: the number of elements, or kAbsent for an
   // optional without a value. Each element is an input of the graph (ElementName).

@@ -2,25 +2,22 @@
 #pragma once
 
 #include "base/status.h"
-#include "ir/graph.h"
-#include "ops/array/arrange/concat.h"
+#include "ir/term.h"
 #include "ops/array/arrange/slice.h"
 #include "ops/array/arrange/tile.h"
-#include "ops/array/shape.h"
+#include "ops/support/term_ops.h"
 #include "ops/support/types.h"
 
 namespace nn {
 
 // The list [n], padded at its end with `filler`, a scalar of its type, to [count]. `count` is a
-// list of one number, n or more. `Context` is the ImportContext of a format.
-template <typename Context>
-Result<Value*> PaddedList(Context& ctx, Value* list, Value* filler, Value* count) {
-  NN_ASSIGN(Value* const rest, ctx.Add("expand", {filler, count}, ExpandAttrs{}));
-  NN_ASSIGN(Value* const longer, ctx.Add("concat", {list, rest}, ConcatAttrs{0}));
-  Value* const begin = ctx.Constant(Tensor::Ints({0}));
-  NN_ASSIGN(Value* const y, ctx.Add("slice", {longer, begin, count}, SliceAttrs{}));
+// list of one number, n or more.
+inline Result<Term> PaddedList(NodeInserter& to, const Term& list, const Term& filler,
+                               const Term& count) {
+  NN_ASSIGN(Value* const rest, to.Add("expand", {filler, count}, ExpandAttrs{}));
+  const Term y = Apply("slice", {Concat({list, rest}, 0), Vector({0}), count}, SliceAttrs{});
   if (!rest->type().ranked() || !KnownBeforeRun(*rest->type().dims)) return y;
-  return ctx.Add("reshape", {y}, ReshapeAttrs{*rest->type().dims, false});
+  return Reshape(y, *rest->type().dims);
 }
 
 }  // namespace nn

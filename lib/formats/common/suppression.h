@@ -10,7 +10,8 @@
 
 namespace nn {
 
-// The most lists, batches times classes, that OneListEach() writes.
+// Limit of all formats: lists, batches times classes, of a non-maximum suppression that is written
+// to TensorFlow Lite or Core ML. OneListEach() writes an operator for each.
 inline constexpr int64_t kMaxSuppressions = 1024;
 
 // A non_max_suppression of several batches and classes, or with another form of boxes than the

@@ -1,6 +1,6 @@
 #include "formats/coreml/coreml.h"
+#include "formats/coreml/roles.h"
 
-#include "formats/coreml/describe/holdings.h"
 #include "formats/coreml/export/export.h"
 #include "formats/coreml/file/native.h"
 #include "formats/coreml/import/import.h"
@@ -33,37 +33,25 @@ constexpr FeatureSupport kFeatures[] = {
 }  // namespace
 
 const Format& CoremlFormat() {
+  static const CoremlReader reader;
+  static const CoremlImporter importer;
+  static const CoremlDescriber describer;
+  static const CoremlWriter writer;
+  static const CoremlEditor editor;
   static const Format format = {
       .name = "coreml",
       .label = "Core ML",
       .extensions = {".mlmodel", ".mlpackage"},
-      .likeness = LikenessOf,
-      .is_folder = IsPackage,
-      .read = Read,
-      .read_folder = ReadFolder,
-      .import = Import,
-      .import_with = ImportWith,
-      .import_with_shapes = ImportWithShapes,
-      .rounds_inputs = true,
-      .image_colors = ImageColorsOf,
-      .classes = ClassesOf,
-      .write = Write,
+      .reader = reader,
+      .importer = importer,
+      .describer = describer,
+      .writer = writer,
+      .editor = editor,
       .target = &CoremlTarget(),
-      .summarize = Summarize,
-      .summarize_in_full = SummarizeInFull,
-      .holdings = HoldingsOf,
-      .tensors = Tensors,
       .operator_lists = {"neuralNetwork.layers", "neuralNetworkClassifier.layers",
                          "neuralNetworkRegressor.layers"},
       .operators = Operators,
       .features = kFeatures,
-      .dump = Dump,
-      .restore = Restore,
-      .save = Save,
-      .port_names = NamesOfPorts,
-      .rename = Rename,
-      .flow = FlowOf,
-      .edit = ApplyEdit,
   };
   return format;
 }

@@ -1,6 +1,6 @@
 #include "formats/nnapi/nnapi.h"
+#include "formats/nnapi/roles.h"
 
-#include "formats/nnapi/describe/holdings.h"
 #include "formats/nnapi/export/export.h"
 #include "formats/nnapi/file/native.h"
 #include "formats/nnapi/import/import.h"
@@ -26,31 +26,24 @@ constexpr FeatureSupport kFeatures[] = {
 }  // namespace
 
 const Format& NnapiFormat() {
+  static const NnapiReader reader;
+  static const NnapiImporter importer;
+  static const NnapiDescriber describer;
+  static const NnapiWriter writer;
+  static const NnapiEditor editor;
   static const Format format = {
       .name = "nnapi",
       .label = "NNAPI",
       .extensions = {".nnapi.json", ".nnapi"},
-      .likeness = LikenessOf,
-      .read = Read,
-      .import = Import,
-      .import_with = ImportWith,
-      .write = Write,
-      .external_data = true,
+      .reader = reader,
+      .importer = importer,
+      .describer = describer,
+      .writer = writer,
+      .editor = editor,
       .target = &NnapiTarget(),
-      .summarize = Summarize,
-      .summarize_in_full = Summarize,
-      .holdings = HoldingsOf,
-      .tensors = Tensors,
       .operator_lists = {"operations"},
       .operators = Operators,
       .features = kFeatures,
-      .dump = Dump,
-      .restore = Restore,
-      .save = Save,
-      .port_names = NamesOfPorts,
-      .rename = Rename,
-      .flow = FlowOf,
-      .edit = ApplyEdit,
   };
   return format;
 }

@@ -1,7 +1,6 @@
 #include "formats/onnx/onnx.h"
+#include "formats/onnx/roles.h"
 
-#include "formats/onnx/describe/holdings.h"
-#include "formats/onnx/edit/edit.h"
 #include "formats/onnx/export/export.h"
 #include "formats/onnx/export/schema_fit.h"
 #include "formats/onnx/file/frame.h"
@@ -52,36 +51,24 @@ constexpr FeatureSupport kFeatures[] = {
 }  // namespace
 
 const Format& OnnxFormat() {
+  static const OnnxReader reader;
+  static const OnnxImporter importer;
+  static const OnnxDescriber describer;
+  static const OnnxWriter writer;
+  static const OnnxEditor editor;
   static const Format format = {
       .name = "onnx",
       .label = "ONNX",
       .extensions = {".onnx", ".textproto", ".txtpb", ".pbtxt", ".prototxt", ".onnxjson"},
-      .likeness = LikenessOf,
-      .read = Read,
-      .import = Import,
-      .import_with = ImportWith,
-      .check_types = CheckTypes,
-      .values = Values,
-      .lower = Lower,
-      .frame = FrameOf,
-      .write = Write,
-      .external_data = true,
+      .reader = reader,
+      .importer = importer,
+      .describer = describer,
+      .writer = writer,
+      .editor = editor,
       .target = &OnnxTarget(),
-      .summarize = Summarize,
-      .summarize_in_full = SummarizeInFull,
-      .holdings = HoldingsOf,
-      .tensors = Tensors,
       .operator_lists = {"graph.node"},
       .operators = Operators,
       .features = kFeatures,
-      .dump = Dump,
-      .restore = Restore,
-      .save = Save,
-      .port_names = NamesOfPorts,
-      .port_kinds = KindsOfPorts,
-      .rename = Rename,
-      .flow = FlowOf,
-      .edit = ApplyEdit,
   };
   return format;
 }

@@ -8,7 +8,4 @@ namespace nn::onnx {
 
 const Format& OnnxFormat();
 
-// The kinds of the inputs without an initializer, and of the outputs.
-PortKinds KindsOfPorts(const NativeModel& model);
-
 }  // namespace nn::onnx

@@ -1,7 +1,6 @@
 #include "formats/tflite/tflite.h"
+#include "formats/tflite/roles.h"
 
-#include "formats/tflite/describe/holdings.h"
-#include "formats/tflite/describe/micro.h"
 #include "formats/tflite/export/export.h"
 #include "formats/tflite/file/frame.h"
 #include "formats/tflite/file/native.h"
@@ -40,32 +39,24 @@ constexpr FeatureSupport kFeatures[] = {
 }  // namespace
 
 const Format& TfliteFormat() {
+  static const TfliteReader reader;
+  static const TfliteImporter importer;
+  static const TfliteDescriber describer;
+  static const TfliteWriter writer;
+  static const TfliteEditor editor;
   static const Format format = {
       .name = "tflite",
       .label = "TensorFlow Lite",
       .extensions = {".tflite", ".lite"},
-      .likeness = LikenessOf,
-      .read = Read,
-      .import = Import,
-      .import_with = ImportWith,
-      .frame = FrameOf,
-      .write = Write,
+      .reader = reader,
+      .importer = importer,
+      .describer = describer,
+      .writer = writer,
+      .editor = editor,
       .target = &TfliteTarget(),
-      .summarize = Summarize,
-      .summarize_in_full = SummarizeInFull,
-      .holdings = HoldingsOf,
-      .tensors = Tensors,
       .operator_lists = {"subgraphs[0].operators"},
       .operators = Operators,
       .features = kFeatures,
-      .dump = Dump,
-      .restore = Restore,
-      .save = Save,
-      .port_names = NamesOfPorts,
-      .rename = Rename,
-      .flow = FlowOf,
-      .edit = ApplyEdit,
-      .micro = MicroModelOf,
   };
   return format;
 }

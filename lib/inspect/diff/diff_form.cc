@@ -1,6 +1,7 @@
 #include "inspect/diff/diff_form.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <string_view>
 #include <vector>
@@ -25,34 +26,69 @@ void Set(Node& node, std::string_view name, const AttrValue& value) {
   if (auto attrs = node.attrs().With(name, value)) node.set_attrs(*std::move(attrs));
 }
 
-// The layout of a convolution or pooling with padding; nullopt for other operators.
-std::optional<nn::Layout> LayoutOf(const Node& node) {
-  const auto layout = node.attrs().Get("layout");
-  if (!node.attrs().Get("padding") || !layout || node.Is("conv_transpose")) return std::nullopt;
-  return ParseEnum<nn::Layout>(std::get<EnumValue>(*layout).name);
+nn::Layout LayoutOf(const Node& node) {
+  return *ParseEnum<nn::Layout>(std::get<EnumValue>(*node.attrs().Get("layout")).name);
 }
 
-Result<std::vector<ConstWindow>> WindowsOf(const Node& node, nn::Layout layout) {
-  const Type& x = node.input(0)->type();
-  if (!x.ranked()) return ModelError("the rank must be known");
-  if (node.Is("conv")) {
-    const Type& filter = node.input(1)->type();
-    if (!filter.ranked()) return ModelError("the rank must be known");
-    NN_ASSIGN(const auto windows, ConvWindows(node.attrs<ConvAttrs>(), *x.dims, *filter.dims));
-    return ConstWindows(windows);
-  }
+Result<std::vector<ConstWindow>> WindowsOfConv(const Node& node) {
+  const Type& filter = node.input(1)->type();
+  if (!filter.ranked()) return ModelError("the rank must be known");
+  NN_ASSIGN(const auto windows,
+            ConvWindows(node.attrs<ConvAttrs>(), *node.input(0)->type().dims, *filter.dims));
+  return ConstWindows(windows);
+}
+
+Result<std::vector<ConstWindow>> WindowsOfPool(const Node& node) {
   const Attrs& attrs = node.attrs();
   WindowSpec spec{IntsOf(attrs, "kernel"), IntsOf(attrs, "strides"), IntsOf(attrs, "dilations"),
                   IntsOf(attrs, "pads")};
   spec.padding = *ParseEnum<Padding>(std::get<EnumValue>(*attrs.Get("padding")).name);
   spec.ceil_mode = attrs.Get("ceil_mode") == AttrValue(true);
-  NN_ASSIGN(const auto windows, ResolveWindows(spec, SpatialDims(*x.dims, layout)));
+  NN_ASSIGN(const auto windows,
+            ResolveWindows(spec, SpatialDims(*node.input(0)->type().dims, LayoutOf(node))));
   return ConstWindows(windows);
 }
 
+// Removes a zero bias, which some formats require.
+void DropZeroBias(Graph& graph, Node& conv) {
+  const Value* bias = conv.input(2);
+  if (bias == nullptr || !bias->is_constant() || bias->type().quantized()) return;
+  const Tensor& t = bias->constant();
+  for (int64_t i = 0; i < t.elements(); ++i)
+    if (t.GetDouble(i) != 0) return;
+  graph.SetInputs(&conv, {conv.input(0), conv.input(1)});
+}
+
+// An operator on windows of padded axes.
+struct WindowedOp {
+  std::string_view op;
+  Result<std::vector<ConstWindow>> (*windows)(const Node&);  // for an input of known rank
+  // Whether a pad node with the number is equivalent to the operator's padding; null: none is.
+  bool (*is_own_padding)(double) = nullptr;
+  void (*simplify)(Graph&, Node&) = nullptr;
+};
+constexpr WindowedOp kWindowedOps[] = {
+    {.op = "conv",
+     .windows = WindowsOfConv,
+     .is_own_padding = [](double v) { return v == 0; },
+     .simplify = DropZeroBias},
+    {.op = "max_pool",
+     .windows = WindowsOfPool,
+     .is_own_padding = [](double v) { return v <= double{std::numeric_limits<float>::lowest()}; }},
+    {.op = "average_pool", .windows = WindowsOfPool},
+    {.op = "lp_pool", .windows = WindowsOfPool},
+};
+
+// Null for other operators.
+const WindowedOp* WindowedOpOf(const Node& node) {
+  const auto* const row = std::ranges::find(kWindowedOps, node.op_name(), &WindowedOp::op);
+  return row == std::end(kWindowedOps) ? nullptr : row;
+}
+
 // Makes padding explicit, as far as windows reach; unchanged where sizes are unknown.
-void SpellOutPadding(Node& node, nn::Layout layout) {
-  const auto windows = WindowsOf(node, layout);
+void SpellOutPadding(const WindowedOp& op, Node& node) {
+  if (!node.input(0)->type().ranked()) return;
+  const auto windows = op.windows(node);
   if (!windows) return;
   Ints begins, ends;
   bool beyond = false;  // a window ends past the padding: ceil_mode
@@ -71,27 +107,27 @@ void SpellOutPadding(Node& node, nn::Layout layout) {
   if (!beyond) Set(node, "ceil_mode", false);
 }
 
-// Whether a pad node with the value is equivalent to the operator's padding.
-bool IsOwnPadding(const Node& node, const Value* value) {
-  if (value == nullptr) return node.Is("conv");
-  if (!value->is_constant() || value->constant().elements() != 1) return false;
-  const double v = value->constant().GetDouble(0);
-  if (node.Is("max_pool")) return v <= double{std::numeric_limits<float>::lowest()};
-  return node.Is("conv") && v == 0;
+// Whether a pad node with the value, or zeros, is equivalent to the operator's padding.
+bool IsOwnPadding(const WindowedOp& op, const Value* value) {
+  if (op.is_own_padding == nullptr) return false;
+  if (value == nullptr) return op.is_own_padding(0);
+  return value->is_constant() && value->constant().elements() == 1 &&
+         op.is_own_padding(value->constant().GetDouble(0));
 }
 
 // Folds a pad node at the input into the operator's explicit padding.
-void TakePadding(Graph& graph, Node& node, nn::Layout layout) {
+void TakePadding(const WindowedOp& op, Graph& graph, Node& node) {
   Value* const x = node.input(0);
-  if (x->def() == nullptr || !x->def()->Is("pad") || x->uses().size() != 1 || graph.IsOutput(x))
+  if (x->def() == nullptr || !x->def()->attrs().Is<PadAttrs>() || x->uses().size() != 1 ||
+      graph.IsOutput(x))
     return;
   Node& pad = *x->def();
   const auto& a = pad.attrs<PadAttrs>();
   const auto rank = static_cast<size_t>(x->type().rank());
   if (a.mode != PadMode::kConstant || pad.inputs().size() > 2 || a.pads.size() != 2 * rank ||
-      !IsOwnPadding(node, pad.input(1)))
+      !IsOwnPadding(op, pad.input(1)))
     return;
-  const auto first = static_cast<size_t>(FirstSpatialAxis(layout));
+  const auto first = static_cast<size_t>(FirstSpatialAxis(LayoutOf(node)));
   const size_t spatial = rank - 2;
   Ints sum = IntsOf(node.attrs(), "pads");
   sum.resize(2 * spatial);
@@ -108,27 +144,17 @@ void TakePadding(Graph& graph, Node& node, nn::Layout layout) {
   graph.Erase(&pad);
 }
 
-// Removes a zero bias, which some formats require.
-void DropZeroBias(Graph& graph, Node& conv) {
-  const Value* bias = conv.input(2);
-  if (bias == nullptr || !bias->is_constant() || bias->type().quantized()) return;
-  const Tensor& t = bias->constant();
-  for (int64_t i = 0; i < t.elements(); ++i)
-    if (t.GetDouble(i) != 0) return;
-  graph.SetInputs(&conv, {conv.input(0), conv.input(1)});
-}
-
 // Canonicalizes attributes that have several equivalent forms.
 void SpellOut(Graph& graph, Node& node) {
-  if (const auto layout = LayoutOf(node)) {
-    SpellOutPadding(node, *layout);
+  if (const WindowedOp* const op = WindowedOpOf(node)) {
+    SpellOutPadding(*op, node);
     const auto padding = node.attrs().Get("padding");
     if (padding == AttrValue(EnumValue{EnumName(Padding::kExplicit)})) {
-      TakePadding(graph, node, *layout);
-      SpellOutPadding(node, *layout);
+      TakePadding(*op, graph, node);
+      SpellOutPadding(*op, node);
     }
+    if (op->simplify != nullptr) op->simplify(graph, node);
   }
-  if (node.Is("conv")) DropZeroBias(graph, node);
   for (const char* name : {"strides", "dilations", "steps"}) {
     const Ints list = IntsOf(node.attrs(), name);
     if (!list.empty() && std::all_of(list.begin(), list.end(), [](int64_t v) { return v == 1; }))

@@ -4,11 +4,20 @@
 
 #include "base/json/json_writer.h"
 #include "base/json/xml.h"
-#include "inspect/page/page_files.h"
 #include "inspect/page/page_json.h"
 
 namespace nn::inspect {
 namespace {
+
+constexpr std::string_view kPageStyle =
+#include "embed/page_style.inc"
+    ;
+constexpr std::string_view kPageBody =
+#include "embed/page_body.inc"
+    ;
+constexpr std::string_view kPageScript =
+#include "embed/page_script.inc"
+    ;
 
 // "<" could end the element that contains the text.
 std::string ScriptJson(const Json& json) {

@@ -31,7 +31,7 @@ struct PageNotes {
   double other_time = 0;  // of steps that belong to no operator of the file
 };
 
-// The limit on the operators of a page.
+// Limit of all formats: operators of a model that is shown as a page.
 inline constexpr size_t kMaxPageOperators = 100'000;
 
 // The graph with nested groups (inspect/picture/groups.h) that the reader of the page opens and

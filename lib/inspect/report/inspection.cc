@@ -79,7 +79,7 @@ Status AddParts(const Parts& parts, Inspection& out) {
   }
   if (parts.cost) {
     NN_ASSIGN(out.cost, CostOf(out.model));
-    if (const auto micro = out.model.read.format->micro) out.micro = micro(*out.model.read.model);
+    out.micro = out.model.read.format->describer.MicroModelOf(*out.model.read.model);
   }
   return {};
 }

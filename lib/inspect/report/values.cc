@@ -31,11 +31,11 @@ class ValueList {
 }  // namespace
 
 Result<std::vector<ValueEntry>> ValuesOf(const LoadedModel& model) {
-  if (model.read.format->values != nullptr) {
+  if (model.read.format->describer.InfersTypes()) {
     std::map<std::string, Type, std::less<>> inputs;
     if (model.graph && model.bound)
       for (const Port& p : model.graph->inputs()) inputs.emplace(p.name, p.value->type());
-    return model.read.format->values(*model.read.model, inputs);
+    return model.read.format->describer.ValuesOf(*model.read.model, inputs);
   }
   NN_ASSIGN(const std::vector<TensorEntry> tensors, TensorsOf(model));
   ValueList list(model);

@@ -102,6 +102,7 @@ class DimParser {
   }
 
  private:
+  // Limit of all formats: nested parentheses and signs of a dimension in the text of a graph.
   static constexpr int kMaxDepth = 64;
 
   tl::unexpected<Error> Fail() const {

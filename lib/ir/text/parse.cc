@@ -14,6 +14,7 @@
 namespace nn {
 namespace {
 
+// Limit of all formats: nested regions in the text of a graph.
 constexpr int kMaxRegionDepth = 32;
 
 class Parser {

@@ -7,8 +7,9 @@ namespace nn {
 namespace {
 
 const Node* SequenceNode(const Value* value) {
-  return value != nullptr && value->def() != nullptr && value->def()->Is("sequence") ? value->def()
-                                                                                     : nullptr;
+  return value != nullptr && value->def() != nullptr && value->def()->Is<SequenceAttrs>()
+             ? value->def()
+             : nullptr;
 }
 
 }  // namespace

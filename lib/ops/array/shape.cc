@@ -1,7 +1,10 @@
 #include "ops/array/shape.h"
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
+#include <string_view>
+#include <utility>
 
 #include "ir/op_def.h"
 #include "ops/array/arrange/join_axes.h"
@@ -385,23 +388,41 @@ Domain SqueezeDomain(const Node& node, size_t input, std::span<const Domain> y) 
 
 }  // namespace
 
+namespace {
+
+std::optional<AxisMap> MapOfTranspose(const Node& node) {
+  return AxisMap::Permutation(node.attrs<TransposeAttrs>().perm);
+}
+
+std::optional<AxisMap> MapOfExpandDims(const Node& node) {
+  if (node.input(1) != nullptr) return std::nullopt;
+  const auto map = ExpandMap(node.attrs<AxesAttrs>().axes, node.input(0)->type().rank());
+  return map ? std::optional(*map) : std::nullopt;
+}
+
+std::optional<AxisMap> MapOfSqueeze(const Node& node) {
+  if (node.input(1) != nullptr) return std::nullopt;
+  const auto map = SqueezeMap(node.attrs<AxesAttrs>().axes, *node.input(0)->type().dims);
+  return map ? std::optional(*map) : std::nullopt;
+}
+
+std::optional<AxisMap> MapOfReshape(const Node& node) {
+  if (!node.output()->type().ranked()) return std::nullopt;
+  return ReshapeAsAxisMap(*node.input(0)->type().dims, *node.output()->type().dims);
+}
+
+}  // namespace
+
 std::optional<AxisMap> AxisMapOf(const Node& node) {
-  if (node.inputs().empty() || node.input(0) == nullptr) return std::nullopt;
-  const Type& x = node.input(0)->type();
-  if (!x.ranked()) return std::nullopt;
-  if (node.Is("transpose")) return AxisMap::Permutation(node.attrs<TransposeAttrs>().perm);
-  if (node.input(1) != nullptr && !node.Is("reshape")) return std::nullopt;
-  if (node.Is("expand_dims")) {
-    const auto map = ExpandMap(node.attrs<AxesAttrs>().axes, x.rank());
-    return map ? std::optional(*map) : std::nullopt;
-  }
-  if (node.Is("squeeze")) {
-    const auto map = SqueezeMap(node.attrs<AxesAttrs>().axes, *x.dims);
-    return map ? std::optional(*map) : std::nullopt;
-  }
-  if (node.Is("reshape") && node.output()->type().ranked())
-    return ReshapeAsAxisMap(*x.dims, *node.output()->type().dims);
-  return std::nullopt;
+  using Row = std::pair<std::string_view, std::optional<AxisMap> (*)(const Node&)>;
+  static constexpr Row kRows[] = {{"transpose", MapOfTranspose},
+                                  {"expand_dims", MapOfExpandDims},
+                                  {"squeeze", MapOfSqueeze},
+                                  {"reshape", MapOfReshape}};
+  if (node.inputs().empty() || node.input(0) == nullptr || !node.input(0)->type().ranked())
+    return std::nullopt;
+  const auto* const row = std::ranges::find(kRows, node.op_name(), &Row::first);
+  return row == std::end(kRows) ? std::nullopt : row->second(node);
 }
 
 Type RearrangeType(const Type& type, const AxisMap& map) {

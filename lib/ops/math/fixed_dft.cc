@@ -24,6 +24,7 @@ std::span<const AttrField> FixedDftAttrs::Fields() {
 
 namespace {
 
+// Limit of all formats: length of a Fourier transform of fixed-point numbers.
 constexpr int64_t kMaxFixedDft = int64_t{1} << 20;
 
 Status InferFixedDft(InferContext& ctx) {

@@ -313,7 +313,7 @@ Status InferMatmulInteger(InferContext& ctx) {
 }
 
 // The elements of input `operand` minus its zero points, in 64 bits.
-Result<std::vector<uint64_t>> Differences(const EvalContext& ctx, size_t operand, size_t zero) {
+Result<std::vector<uint64_t>> MinusZeroPoints(const EvalContext& ctx, size_t operand, size_t zero) {
   const Tensor& t = ctx.in(operand);
   if (!ctx.has(zero)) return Integers(t);
   const Tensor& z = ctx.in(zero);
@@ -330,8 +330,8 @@ Result<std::vector<uint64_t>> Differences(const EvalContext& ctx, size_t operand
 Status EvalMatmulInteger(EvalContext& ctx) {
   NN_ASSIGN(const MatmulGeometry g, GeometryOf(MatmulAttrs{}, ctx.in(0).dims(), ctx.in(1).dims()));
   NN_ASSIGN(TensorBuilder y, ctx.NewOutput());
-  NN_ASSIGN(const auto a, Differences(ctx, 0, 2));
-  NN_ASSIGN(const auto b, Differences(ctx, 1, 3));
+  NN_ASSIGN(const auto a, MinusZeroPoints(ctx, 0, 2));
+  NN_ASSIGN(const auto b, MinusZeroPoints(ctx, 1, 3));
   const auto bias = ctx.has(4) ? Integers(ctx.in(4)) : std::vector<uint64_t>();
   std::vector<uint64_t> out(static_cast<size_t>(y.elements()));
   Multiply(g, a.data(), b.data(), ctx.has(4) ? bias.data() : nullptr, out.data());

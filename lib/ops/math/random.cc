@@ -65,8 +65,8 @@ Seeds SeedsByPosition(const Graph& graph) {
 }
 
 bool IsRandom(const Node& node) {
-  return node.Is("random_uniform") || node.Is("random_normal") || node.Is("bernoulli") ||
-         node.Is("multinomial");
+  return node.Is<RandomUniformAttrs>() || node.Is<RandomNormalAttrs>() ||
+         node.Is<BernoulliAttrs>() || node.Is<MultinomialAttrs>();
 }
 
 namespace {

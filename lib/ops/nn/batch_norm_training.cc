@@ -4,13 +4,12 @@
 #include <vector>
 
 #include "ir/op_def.h"
-#include "ir/text/number.h"
 #include "ops/families.h"
-#include "ops/math/elementwise/elementwise.h"
 #include "ops/nn/norm.h"
 #include "ops/reduce/reduce.h"
 #include "ops/support/composition.h"
 #include "ops/support/movement.h"
+#include "ops/support/term_ops.h"
 #include "ops/support/types.h"
 
 namespace nn {
@@ -45,87 +44,49 @@ Status InferBatchNormTraining(InferContext& ctx) {
   return {};
 }
 
-// The parts of a decomposition, which are of one type.
-class TrainingParts {
- public:
-  TrainingParts(Graph& graph, Node& node)
-      : graph_(graph),
-        add_(graph, node),
-        dtype_(node.input(0)->dtype() == DType::kF64 ? DType::kF64 : DType::kF32) {}
-
-  Result<Value*> As(Value* v, DType dtype) const {
-    if (v->dtype() == dtype) return v;
-    return add_.Add("cast", {v}, CastAttrs{.to = dtype});
-  }
-  Result<Value*> As(Value* v) const { return As(v, dtype_); }
-
-  Result<Value*> MeanOfChannels(Value* x, Layout layout, bool keep_dims) const {
-    ReduceAttrs a;
-    const int rank = x->type().rank();
-    for (int axis = 0; axis < rank; ++axis)
-      if (axis != ChannelAxis(layout, rank)) a.axes.push_back(axis);
-    a.keep_dims = keep_dims;
-    return add_.Add("reduce_mean", {x}, a);
-  }
-
-  Result<Value*> Running(Value* old, Value* current, float momentum) const {
-    const double kept = static_cast<double>(momentum);
-    NN_ASSIGN(Value* const factor, Constant(kept));
-    // In float32, 1 - momentum is rounded.
-    NN_ASSIGN(Value* const rest, Constant(dtype_ == DType::kF64 ? 1 - kept : 1.0f - momentum));
-    NN_ASSIGN(old, As(old));
-    NN_ASSIGN(old, add_.Add("mul", {old, factor}));
-    NN_ASSIGN(current, add_.Add("mul", {current, rest}));
-    return add_.Add("add", {old, current});
-  }
-
-  // A vector of zeros like `channels`.
-  Result<Value*> Zeros(Value* channels) const {
-    const Dim& n = channels->type().dim(0);
-    if (!n.is_const()) return add_.Add("sub", {channels, channels});
-    const auto size = static_cast<size_t>(n.value());
-    return graph_.AddConstant(dtype_ == DType::kF64
-                                  ? Tensor::Of({n.value()}, std::vector<double>(size))
-                                  : Tensor::Of({n.value()}, std::vector<float>(size)));
-  }
-
-  const Composition& add() const { return add_; }
-
- private:
-  Result<Value*> Constant(double v) const {
-    NN_ASSIGN(Tensor number, Number(dtype_, v));
-    return graph_.AddConstant(std::move(number));
-  }
-
-  Graph& graph_;
-  Composition add_;
-  DType dtype_;
-};
-
 Result<bool> DecomposeBatchNormTraining(Graph& graph, Node& node) {
   const auto a = node.attrs<BatchNormTrainingAttrs>();
-  const TrainingParts parts(graph, node);
-  const Composition& add = parts.add();
-  NN_ASSIGN(Value* const x, parts.As(node.input(0)));
-  NN_ASSIGN(Value* const scale, parts.As(node.input(1)));
-  NN_ASSIGN(Value* const bias, parts.As(node.input(2)));
-  NN_ASSIGN(Value* const wide_mean, parts.MeanOfChannels(x, a.layout, true));
-  NN_ASSIGN(Value* const mean, parts.MeanOfChannels(x, a.layout, false));
-  NN_ASSIGN(Value* const d, add.Add("sub", {x, wide_mean}));
-  NN_ASSIGN(Value* const squares, add.Add("mul", {d, d}));
-  NN_ASSIGN(Value* const variance, parts.MeanOfChannels(squares, a.layout, false));
+  const DType dtype = node.input(0)->dtype() == DType::kF64 ? DType::kF64 : DType::kF32;
+  Composition c(graph, node);
+  const auto input = [&](size_t i) {
+    Value* const v = node.input(i);
+    return v->dtype() == dtype ? Term(v) : Cast(v, dtype);
+  };
+  const int rank = node.input(0)->type().rank();
+  ReduceAttrs over;
+  for (int axis = 0; axis < rank; ++axis)
+    if (axis != ChannelAxis(a.layout, rank)) over.axes.push_back(axis);
+  const auto mean_of_channels = [&](const Term& x, bool keep_dims) {
+    return Apply("reduce_mean", {x}, ReduceAttrs{over.axes, keep_dims});
+  };
+  const double kept = static_cast<double>(a.momentum);
+  // In float32, 1 - momentum is rounded.
+  const double rest = dtype == DType::kF64 ? 1 - kept : 1.0f - a.momentum;
+  const auto running = [&](const Term& old, const Term& current) {
+    return old * kept + current * rest;
+  };
+
+  const Term x = input(0);
+  const Term d = x - mean_of_channels(x, true);
+  NN_ASSIGN(Value* const mean, c.Build(mean_of_channels(x, false)));
+  const Term variance = mean_of_channels(d * d, false);
   // The differences, because x and the mean can be large beside a small deviation.
-  NN_ASSIGN(Value* const zeros, parts.Zeros(mean));
-  NN_ASSIGN(Value* const y, add.Add("batch_norm", {d, scale, bias, zeros, variance},
-                                    BatchNormAttrs{a.epsilon, a.layout}));
-  NN_ASSIGN(Value* const running_mean, parts.Running(node.input(3), mean, a.momentum));
-  NN_ASSIGN(Value* const running_variance, parts.Running(node.input(4), variance, a.momentum));
-  std::vector<Value*> results = {y, running_mean, running_variance, mean, variance};
-  results.resize(node.outputs().size());
-  for (size_t i = 0; i < results.size(); ++i) {
-    NN_ASSIGN(results[i], parts.As(results[i], node.output(i)->dtype()));
+  const Dim& channels = mean->type().dim(0);
+  Term zeros = Term(mean) - mean;
+  if (channels.is_const()) {
+    NN_ASSIGN(TensorBuilder b, TensorBuilder::Create(dtype, {channels.value()}));
+    for (int64_t i = 0; i < b.elements(); ++i) b.SetDouble(i, 0);
+    zeros = b.Finish();
   }
-  graph.Replace(&node, results);
+  const Term y = Apply("batch_norm", {d, input(1), input(2), zeros, variance},
+                       BatchNormAttrs{a.epsilon, a.layout});
+  const Term results[] = {y, running(input(3), mean), running(input(4), variance), mean, variance};
+  std::vector<Value*> values;
+  for (size_t i = 0; i < node.outputs().size(); ++i) {
+    const DType to = node.output(i)->dtype();
+    NN_ASSIGN(values.emplace_back(), c.Build(to == dtype ? results[i] : Cast(results[i], to)));
+  }
+  graph.Replace(&node, values);
   return true;
 }
 

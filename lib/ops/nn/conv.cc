@@ -194,6 +194,7 @@ ConvProblem ProblemOf(const ConvAttrs& a, const ConvGeometry& g, const std::vect
   return p;
 }
 
+template <auto eval>
 Status EvalConv(EvalContext& ctx) {
   const auto& a = ctx.attrs<ConvAttrs>();
   const auto& x = ctx.in(0).dims();
@@ -201,7 +202,7 @@ Status EvalConv(EvalContext& ctx) {
   NN_ASSIGN(const ConvGeometry g, GeometryOf(a, x, w));
   const auto y = ctx.out_type().const_dims();
   if (!y) return InternalError("output shape not inferred");
-  return EvalConvolution(ctx, ProblemOf(a, g, x, w, *y));
+  return eval(ctx, ProblemOf(a, g, x, w, *y));
 }
 
 // The zero points do not follow the axes: none has more than one axis.
@@ -241,7 +242,7 @@ void RegisterConvOps(OpRegistry& ops) {
   conv.attrs = AttrsInfoOf<ConvAttrs>();
   conv.inputs = {{"x"}, {"filter"}, {"bias", Arity::kOptional}};
   conv.infer = InferConv;
-  conv.eval = EvalConv;
+  conv.eval = EvalConv<EvalConvolution>;
   conv.change_axes = ChangeConvolutionAxes<ConvAttrs>;
   conv.multiply_adds = ConvMultiplyAdds;
   ops.Add(std::move(conv));
@@ -258,7 +259,7 @@ void RegisterConvOps(OpRegistry& ops) {
                     {"filter_zero_point", Arity::kOptional},
                     {"bias", Arity::kOptional}};
   integer.infer = InferConvInteger;
-  integer.eval = EvalConv;
+  integer.eval = EvalConv<EvalIntegerConvolution>;
   integer.change_axes = ChangeConvIntegerAxes;
   integer.multiply_adds = ConvMultiplyAdds;
   ops.Add(std::move(integer));

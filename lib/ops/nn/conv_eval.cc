@@ -215,16 +215,17 @@ Status CheckFilterQuant(const Type& filter, const FilterAxes& axes) {
       filter.quant->axis);
 }
 
+Status EvalIntegerConvolution(EvalContext& ctx, const ConvProblem& p) {
+  const bool is_unsigned = ctx.in(1).dtype() == DType::kU8;
+  if (ctx.in(0).dtype() == DType::kU8)
+    return is_unsigned ? EvalIntegers<uint8_t, uint8_t>(ctx, p)
+                       : EvalIntegers<uint8_t, int8_t>(ctx, p);
+  return is_unsigned ? EvalIntegers<int8_t, uint8_t>(ctx, p) : EvalIntegers<int8_t, int8_t>(ctx, p);
+}
+
 Status EvalConvolution(EvalContext& ctx, const ConvProblem& p) {
   const DType x = ctx.in(0).dtype();
   const DType w = ctx.in(1).dtype();
-  if (ctx.node().Is("conv_integer")) {
-    if (x == DType::kU8)
-      return w == DType::kU8 ? EvalIntegers<uint8_t, uint8_t>(ctx, p)
-                             : EvalIntegers<uint8_t, int8_t>(ctx, p);
-    return w == DType::kU8 ? EvalIntegers<int8_t, uint8_t>(ctx, p)
-                           : EvalIntegers<int8_t, int8_t>(ctx, p);
-  }
   if (ctx.in_type(0).quantized()) {
     const Tensor filter = InBytes(ctx.in(1));
     const bool is_signed = filter.dtype() == DType::kI8;

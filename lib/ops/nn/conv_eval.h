@@ -47,6 +47,8 @@ Status CheckFilterQuant(const Type& filter, const FilterAxes& axes);
 // Evaluates a node with inputs x, filter and, optionally, bias, with floating-point or quantized
 // types.
 Status EvalConvolution(EvalContext& ctx, const ConvProblem& p);
+// The same for conv_integer.
+Status EvalIntegerConvolution(EvalContext& ctx, const ConvProblem& p);
 
 // OpDef::change_axes for attributes with a layout and a filter_layout: x and the output change
 // their layout together; the filter's layout follows any permutation that yields another layout.

@@ -15,7 +15,9 @@
 #include "ops/quant/requant.h"
 #include "ops/reduce/reduce.h"
 #include "ops/reduce/reduction.h"
+#include "ops/support/composition.h"
 #include "ops/support/reals.h"
+#include "ops/support/term_ops.h"
 #include "ops/support/types.h"
 
 namespace nn {
@@ -66,19 +68,12 @@ Status InferSame(InferContext& ctx) {
   return {};
 }
 
-// Adds nodes before `node` that compute the divisor of a row from the sum or mean under its root.
-Result<Value*> AppendRoot(Graph& graph, Node& node, Value* v, float epsilon, EpsilonRule rule) {
-  Value* e = graph.AddConstant(Tensor::Scalar(epsilon), "epsilon");
-  const auto add = [&](std::string_view op, std::vector<Value*> inputs) -> Result<Value*> {
-    NN_ASSIGN(Node* const n, graph.Append(op, std::move(inputs), {}, 1, &node));
-    return n->output();
-  };
-  if (rule == EpsilonRule::kInside) {
-    NN_ASSIGN(Value* const sum, add("add", {v, e}));
-    return add("sqrt", {sum});
-  }
-  NN_ASSIGN(Value* const root, add("sqrt", {v}));
-  return rule == EpsilonRule::kOutside ? add("add", {root, e}) : add("maximum", {e, root});
+// The divisor of a row from the sum or mean under its root.
+Term RootTerm(Graph& graph, const Term& v, float epsilon, EpsilonRule rule) {
+  const Term e = graph.AddConstant(Tensor::Scalar(epsilon), "epsilon");
+  if (rule == EpsilonRule::kInside) return Apply("sqrt", {v + e});
+  const Term root = Apply("sqrt", {v});
+  return rule == EpsilonRule::kOutside ? root + e : Maximum(e, root);
 }
 
 // ---- lrn
@@ -240,14 +235,11 @@ Status EvalL2(EvalContext& ctx) {
 // l2_normalization -> reduce_sum_square, the root, div.
 Result<bool> DecomposeL2(Graph& graph, Node& node) {
   const auto& a = node.attrs<L2NormalizationAttrs>();
-  Value* x = node.input(0);
+  Value* const x = node.input(0);
   if (x->dtype() != DType::kF32) return false;
-  NN_ASSIGN(Node* const sum,
-            graph.Append("reduce_sum_square", {x}, ReduceAttrs{a.axes, true}, 1, &node));
-  NN_ASSIGN(Value* const root, AppendRoot(graph, node, sum->output(), a.epsilon, a.epsilon_rule));
-  NN_ASSIGN(Node* const y, graph.Append("div", {x, root}, {}, 1, &node));
-  graph.Replace(&node, y->output());
-  return true;
+  const Term sum = Apply("reduce_sum_square", {x}, ReduceAttrs{a.axes, true});
+  return Composition(graph, node)
+      .Replace(Term(x) / RootTerm(graph, sum, a.epsilon, a.epsilon_rule));
 }
 
 // ---- lp_normalization
@@ -292,18 +284,11 @@ std::optional<AxesChange> ChangeLpAxes(const Node& node, Operand changed, const 
 // lp_normalization -> reduce_l1 or reduce_l2, div, and a selection where the norm is 0.
 Result<bool> DecomposeLp(Graph& graph, Node& node) {
   const auto& a = node.attrs<LpNormalizationAttrs>();
-  Value* x = node.input(0);
-  if (x->dtype() != DType::kF32) return false;
-  const ReduceAttrs over{{a.axis}, true};
-  NN_ASSIGN(Node* const norm,
-            graph.Append(a.p == 1 ? "reduce_l1" : "reduce_l2", {x}, over, 1, &node));
-  Value* const zero = graph.AddConstant(Tensor::Scalar(0.0f));
-  NN_ASSIGN(Node* const is_zero, graph.Append("equal", {norm->output(), zero}, {}, 1, &node));
-  NN_ASSIGN(Node* const quotient, graph.Append("div", {x, norm->output()}, {}, 1, &node));
-  NN_ASSIGN(Node* const y,
-            graph.Append("select", {is_zero->output(), zero, quotient->output()}, {}, 1, &node));
-  graph.Replace(&node, y->output());
-  return true;
+  const Term x = node.input(0);
+  if (node.input(0)->dtype() != DType::kF32) return false;
+  const Term norm = Apply(a.p == 1 ? "reduce_l1" : "reduce_l2", {x}, ReduceAttrs{{a.axis}, true});
+  const Term zero = Tensor::Scalar(0.0f);
+  return Composition(graph, node).Replace(Select(Equal(norm, zero), zero, x / norm));
 }
 
 // ---- mean_variance_normalization ----------------------------------------------------------------
@@ -336,23 +321,14 @@ Status EvalMeanVariance(EvalContext& ctx) {
 // mean_variance_normalization -> reduce_mean, sub, mul, reduce_mean, the root, div.
 Result<bool> DecomposeMeanVariance(Graph& graph, Node& node) {
   const auto& a = node.attrs<MeanVarianceNormalizationAttrs>();
-  Value* x = node.input(0);
-  if (x->dtype() != DType::kF32) return false;
+  const Term x = node.input(0);
+  if (node.input(0)->dtype() != DType::kF32) return false;
   const ReduceAttrs over{a.axes, true};
-  NN_ASSIGN(Node* const mean, graph.Append("reduce_mean", {x}, over, 1, &node));
-  NN_ASSIGN(Node* const centered, graph.Append("sub", {x, mean->output()}, {}, 1, &node));
-  Value* d = centered->output();
-  if (!a.normalize_variance) {
-    graph.Replace(&node, d);
-    return true;
-  }
-  NN_ASSIGN(Node* const squares, graph.Append("mul", {d, d}, {}, 1, &node));
-  NN_ASSIGN(Node* const variance, graph.Append("reduce_mean", {squares->output()}, over, 1, &node));
-  NN_ASSIGN(Value* const root,
-            AppendRoot(graph, node, variance->output(), a.epsilon, a.epsilon_rule));
-  NN_ASSIGN(Node* const y, graph.Append("div", {d, root}, {}, 1, &node));
-  graph.Replace(&node, y->output());
-  return true;
+  const Term d = x - Apply("reduce_mean", {x}, over);
+  Composition c(graph, node);
+  if (!a.normalize_variance) return c.Replace(d);
+  const Term variance = Apply("reduce_mean", {d * d}, over);
+  return c.Replace(d / RootTerm(graph, variance, a.epsilon, a.epsilon_rule));
 }
 
 // Single channels are divided by a power of a sum, so that rewrites compute powers by lrn. The

@@ -439,7 +439,7 @@ bool HasQuantizedAverage(const Node& node, const Type&, const Type&) {
 std::optional<Interval> ColumnMaximumRange(RangeContext& ctx) {
   const auto& a = ctx.attrs<MaxPoolAttrs>();
   const Node* const concat = ctx.node().input(0)->def();
-  if (concat == nullptr || !concat->Is("concat") || concat->output()->type().rank() != 4 ||
+  if (concat == nullptr || !concat->Is<ConcatAttrs>() || concat->output()->type().rank() != 4 ||
       concat->attrs<ConcatAttrs>().axis != 1 || a.layout != Layout::kNxc ||
       a.padding != Padding::kValid ||
       a.kernel != std::vector<int64_t>{std::ssize(concat->inputs()), 1})

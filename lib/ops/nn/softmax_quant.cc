@@ -18,8 +18,8 @@
 namespace nn {
 namespace {
 
-constexpr int kDifferenceBits = 5;    // integer bits of scaled differences: Q5.26
-constexpr int kAccumulatorBits = 12;  // of sums of exponentials: Q12.19
+constexpr int kDifferenceBits = 5;  // integer bits of scaled differences: Q5.26
+constexpr int kSumBits = 12;        // of sums of exponentials: Q12.19
 
 // Rescales differences from a row's maximum, which are at most 0, to Q5.26.
 struct DifferenceScaling {
@@ -72,7 +72,7 @@ int32_t SumOfExponentials(const Differences& d, int64_t n, const DifferenceScali
   uint32_t sum = 0;
   for (int64_t i = 0; i < n; ++i)
     if (d[i] >= scaling.smallest)
-      sum += static_cast<uint32_t>(RoundingShiftRight(FixedExp(scaling(d[i])), kAccumulatorBits));
+      sum += static_cast<uint32_t>(RoundingShiftRight(FixedExp(scaling(d[i])), kSumBits));
   return static_cast<int32_t>(sum);
 }
 
@@ -101,7 +101,7 @@ Status Softmax8To16(EvalContext& ctx, const Rows& rows) {
   rows.ForEach([&](int64_t, int64_t start) {
     if (n == 0) return;
     const Differences d(x, rows, start);
-    const auto reciprocal = FixedReciprocal(SumOfExponentials(d, n, scaling), kAccumulatorBits);
+    const auto reciprocal = FixedReciprocal(SumOfExponentials(d, n, scaling), kSumBits);
     const int exponent = std::clamp(reciprocal.bits_over_unit + 31 - 16, 0, 31);
     for (int64_t i = 0; i < n; ++i) {
       int64_t v = MinInteger(DType::kI16);
@@ -216,9 +216,9 @@ void SoftmaxRow(std::span<const int32_t> exponentials, const std::byte* x, std::
   for (size_t i = 0; i < n; ++i) {
     const auto k = static_cast<size_t>(largest - at(i));
     if (k < exponentials.size())
-      sum += static_cast<uint32_t>(RoundingShiftRight(exponentials[k], kAccumulatorBits));
+      sum += static_cast<uint32_t>(RoundingShiftRight(exponentials[k], kSumBits));
   }
-  const auto reciprocal = FixedReciprocal(static_cast<int32_t>(sum), kAccumulatorBits);
+  const auto reciprocal = FixedReciprocal(static_cast<int32_t>(sum), kSumBits);
   const int exponent = std::clamp(reciprocal.bits_over_unit + 31 - 8, 0, 31);
   const int64_t low = MinInteger(kDTypeOf<T>), high = MaxInteger(kDTypeOf<T>);
   std::array<std::byte, kMax> results;

@@ -7,10 +7,10 @@
 
 #include "ir/op_def.h"
 #include "ops/families.h"
-#include "ops/math/elementwise/elementwise.h"
 #include "ops/reduce/reduce.h"
 #include "ops/reduce/reduction.h"
 #include "ops/support/composition.h"
+#include "ops/support/term_ops.h"
 #include "ops/support/types.h"
 
 namespace nn {
@@ -49,84 +49,46 @@ std::optional<AxesChange> ChangeFakeQuantizeAxes(const Node& node, Operand chang
   return AxesChange{DynamicFakeQuantizeAttrs{*std::move(mapped), a.symmetric}, {{other, map}}};
 }
 
-// The steps of the definition.
-class RowRounding {
- public:
-  RowRounding(Graph& graph, Node& node)
-      : graph_(graph), c_(graph, node), a_(node.attrs<DynamicFakeQuantizeAttrs>()) {}
+// `range`, or `otherwise` if it is too small to be divided by.
+Term AtLeast(const Term& range, float otherwise) {
+  return Select(Less(range, kMinRange), otherwise, range);
+}
 
-  Result<Value*> Symmetric(Value* x) {
-    NN_ASSIGN(Value* const size, c_.Add("abs", {x}));
-    NN_ASSIGN(Value * range, c_.Add("reduce_max", {size}, ReduceAttrs{a_.axes, true}));
-    NN_ASSIGN(range, AtLeast(range, 127));
-    NN_ASSIGN(Value* const scale, c_.Add("div", {range, Number(127)}));
-    NN_ASSIGN(Value* const inverse, c_.Add("div", {Number(127), range}));
-    NN_ASSIGN(Value * y, c_.Add("mul", {size, inverse}));
-    NN_ASSIGN(y, WholeOf(y, x));
-    return c_.Add("mul", {y, scale});
-  }
+// The nearest whole number to `size`, which is not negative, with the sign of `like`. The
+// fraction is exact; the sum of `size` and 0.5 would not be.
+Term WholeOf(const Term& size, const Term& like) {
+  const Term whole = Apply("floor", {size});
+  const Term up = Cast(Apply("greater_equal", {size - whole, 0.5}), DType::kF32);
+  return (whole + up) * Apply("sign", {like});
+}
 
-  Result<Value*> Asymmetric(Value* x) {
-    NN_ASSIGN(Value * low, c_.Add("reduce_min", {x}, ReduceAttrs{a_.axes, true}));
-    NN_ASSIGN(low, c_.Add("minimum", {low, Number(0)}));
-    NN_ASSIGN(Value * high, c_.Add("reduce_max", {x}, ReduceAttrs{a_.axes, true}));
-    NN_ASSIGN(high, c_.Add("maximum", {high, Number(0)}));
-    NN_ASSIGN(Value * range, c_.Add("sub", {high, low}));
-    NN_ASSIGN(range, AtLeast(range, 255));
-    NN_ASSIGN(Value* const scale, c_.Add("div", {range, Number(255)}));
-    NN_ASSIGN(Value* const inverse, c_.Add("div", {Number(1), scale}));
-    NN_ASSIGN(Value * zero, c_.Add("mul", {low, Number(255)}));
-    NN_ASSIGN(zero, c_.Add("div", {zero, range}));
-    NN_ASSIGN(zero, c_.Add("sub", {Number(-128), zero}));
-    NN_ASSIGN(zero, Rounded(zero));
-    NN_ASSIGN(Value * y, c_.Add("mul", {x, inverse}));
-    NN_ASSIGN(y, c_.Add("add", {y, zero}));
-    NN_ASSIGN(y, Rounded(y));
-    NN_ASSIGN(y, c_.Add("sub", {y, zero}));
-    return c_.Add("mul", {y, scale});
-  }
+// The nearest whole number in [-128, 127].
+Term RoundedTerm(const Term& v) {
+  return Clip(WholeOf(Apply("abs", {v}), v), -128, 127);
+}
 
- private:
-  Value* Number(float v) { return graph_.AddConstant(Tensor::Scalar(v)); }
+Term SymmetricTerm(const Term& x, const ReduceAttrs& over) {
+  const Term size = Apply("abs", {x});
+  const Term range = AtLeast(Apply("reduce_max", {size}, over), 127);
+  const Term scale = range / 127;
+  return WholeOf(size * (127 / range), x) * scale;
+}
 
-  // `range`, or `otherwise` if it is too small to be divided by.
-  Result<Value*> AtLeast(Value* range, float otherwise) {
-    NN_ASSIGN(Value* const small, c_.Add("less", {range, Number(kMinRange)}));
-    return c_.Add("select", {small, Number(otherwise), range});
-  }
-
-  // The nearest whole number to `size`, which is not negative, with the sign of `like`. The
-  // fraction is exact; the sum of `size` and 0.5 would not be.
-  Result<Value*> WholeOf(Value* size, Value* like) {
-    NN_ASSIGN(Value* const whole, c_.Add("floor", {size}));
-    NN_ASSIGN(Value * up, c_.Add("sub", {size, whole}));
-    NN_ASSIGN(up, c_.Add("greater_equal", {up, Number(0.5f)}));
-    NN_ASSIGN(up, c_.Add("cast", {up}, CastAttrs{.to = DType::kF32}));
-    NN_ASSIGN(Value* const rounded, c_.Add("add", {whole, up}));
-    NN_ASSIGN(Value* const sign, c_.Add("sign", {like}));
-    return c_.Add("mul", {rounded, sign});
-  }
-
-  // The nearest whole number in [-128, 127].
-  Result<Value*> Rounded(Value* v) {
-    NN_ASSIGN(Value* const size, c_.Add("abs", {v}));
-    NN_ASSIGN(Value* const whole, WholeOf(size, v));
-    return c_.Add("clip", {whole}, ClipAttrs{-128, 127});
-  }
-
-  Graph& graph_;
-  Composition c_;
-  const DynamicFakeQuantizeAttrs a_;
-};
+Term AsymmetricTerm(const Term& x, const ReduceAttrs& over) {
+  const Term low = Minimum(Apply("reduce_min", {x}, over), 0);
+  const Term high = Maximum(Apply("reduce_max", {x}, over), 0);
+  const Term range = AtLeast(high - low, 255);
+  const Term scale = range / 255;
+  const Term zero = RoundedTerm(-128 - low * 255 / range);
+  return (RoundedTerm(x * (1 / scale) + zero) - zero) * scale;
+}
 
 Result<bool> DecomposeDynamicFakeQuantize(Graph& graph, Node& node) {
-  RowRounding rounding(graph, node);
-  const Composition c(graph, node);
-  NN_ASSIGN(Value* const y, node.attrs<DynamicFakeQuantizeAttrs>().symmetric
-                                ? rounding.Symmetric(node.input(0))
-                                : rounding.Asymmetric(node.input(0)));
-  NN_RETURN_IF_ERROR(c.Replace(y));
-  return true;
+  const auto& a = node.attrs<DynamicFakeQuantizeAttrs>();
+  const ReduceAttrs over{a.axes, true};
+  return Composition(graph, node)
+      .Replace(a.symmetric ? SymmetricTerm(node.input(0), over)
+                           : AsymmetricTerm(node.input(0), over));
 }
 
 float Cut(float v) {

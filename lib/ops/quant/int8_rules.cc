@@ -33,13 +33,13 @@ std::optional<ProductAxes> ProductAxesOf(const Node& node) {
   if (node.op().quant_rule != QuantRule::kProduct || !IsRanked(node.input(0)) ||
       !IsRanked(node.input(1)) || !IsRanked(node.output()))
     return std::nullopt;
-  if (node.Is("conv")) return ConvAxes<ConvAttrs>(node);
-  if (node.Is("conv_transpose")) {
+  if (node.Is<ConvAttrs>()) return ConvAxes<ConvAttrs>(node);
+  if (node.Is<ConvTransposeAttrs>()) {
     ProductAxes axes = ConvAxes<ConvTransposeAttrs>(node);
     axes.per_channel = axes.groups == 1;  // the filter has the channels of one group only
     return axes;
   }
-  if (!node.Is("matmul")) return std::nullopt;
+  if (!node.Is<MatmulAttrs>()) return std::nullopt;
   const auto& a = node.attrs<MatmulAttrs>();
   const int rank_a = node.input(0)->type().rank();
   const int rank_b = node.input(1)->type().rank();

@@ -19,9 +19,9 @@ FixedMultiplier QuantizeMultiplier(double factor) {
 
 int32_t QuantizeBound(float value, float scale, int64_t zero_point) {
   const double steps = std::round(value / scale) + static_cast<double>(zero_point);
-  constexpr double kMin = std::numeric_limits<int32_t>::min();
-  constexpr double kMax = std::numeric_limits<int32_t>::max();
-  return static_cast<int32_t>(CutToRange(steps, kMin, kMax));
+  constexpr double kLowest = std::numeric_limits<int32_t>::min();
+  constexpr double kHighest = std::numeric_limits<int32_t>::max();
+  return static_cast<int32_t>(CutToRange(steps, kLowest, kHighest));
 }
 
 FixedMultiplier ProductMultiplier(DType activation, const Quant& input, const Quant& filter,

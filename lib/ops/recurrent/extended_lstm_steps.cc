@@ -3,14 +3,12 @@
 #include <cmath>
 #include <utility>
 
-#include "ops/array/arrange/concat.h"
-#include "ops/array/arrange/slice.h"
 #include "ops/array/arrange/tile.h"
-#include "ops/array/shape.h"
-#include "ops/math/elementwise/elementwise.h"
 #include "ops/math/matmul.h"
 #include "ops/nn/norm.h"
 #include "ops/recurrent/extended_lstm.h"
+#include "ops/support/insert_before.h"
+#include "ops/support/term_ops.h"
 
 namespace nn {
 namespace {
@@ -23,6 +21,7 @@ class ExtendedSteps {
   ExtendedSteps(Graph& graph, Node& node)
       : graph_(graph),
         node_(node),
+        add_(graph, node),
         a_(node.attrs<ExtendedLstmAttrs>()),
         cells_(node.input(In::kR)->type().dim(0).value() / static_cast<int64_t>(a_.gates())),
         outputs_(node.input(In::kR)->type().dim(1)),
@@ -31,22 +30,19 @@ class ExtendedSteps {
 
   Result<bool> Run() {
     for (size_t g = 0; g < a_.gates(); ++g) {
-      NN_ASSIGN(const Gate gate, GateOf(g));
-      gates_.push_back(gate);
+      gates_.push_back(GateOf(g));
+      NN_RETURN_IF_ERROR(add_.Build(gates_.back().wx));
     }
     NN_ASSIGN(Value * h, Initial(In::kInitialH, outputs_));
     NN_ASSIGN(Value * c, Initial(In::kInitialC, Dim(cells_)));
-    std::vector<Value*> all;
+    const Dims with_step =
+        a_.batch_first ? Dims{batch_, Dim(1), outputs_} : Dims{Dim(1), batch_, outputs_};
+    std::vector<Term> all;
     for (int64_t t = 0; t < steps_; ++t) {
       NN_RETURN_IF_ERROR(Step(t, h, c));
-      NN_ASSIGN(Value* const y, Reshape(h, a_.batch_first ? Dims{batch_, Dim(1), outputs_}
-                                                          : Dims{Dim(1), batch_, outputs_}));
-      all.push_back(y);
+      all.push_back(Reshape(h, with_step));
     }
-    Value* y = all[0];
-    if (all.size() > 1) {
-      NN_ASSIGN(y, Add("concat", std::move(all), ConcatAttrs{StepAxis()}));
-    }
+    NN_ASSIGN(Value* const y, add_.Build(Concat(std::move(all), StepAxis())));
     std::vector<Value*> results = {y, h, c};
     results.resize(node_.outputs().size());
     graph_.Replace(&node_, results);
@@ -54,132 +50,105 @@ class ExtendedSteps {
   }
 
  private:
-  // The operands of a gate. Null if absent.
+  // The operands of a gate. Some are absent.
   struct Gate {
-    Value* wx = nullptr;  // of all steps, plus the bias if there is no norm
-    Value* r = nullptr;
-    Value* norm = nullptr;
-    Value* bias = nullptr;  // of the norm
-    Value* peephole = nullptr;
+    Term wx;  // of all steps, plus the bias if there is no norm
+    Term r;
+    Term norm;
+    Term bias;  // of the norm
+    Term peephole;
   };
 
   int StepAxis() const { return a_.batch_first ? 1 : 0; }
   Value* Input(size_t i) const { return i < node_.inputs().size() ? node_.input(i) : nullptr; }
 
-  Result<Value*> Add(std::string_view op, std::vector<Value*> inputs, Attrs attrs = {}) {
-    NN_ASSIGN(Node* const n, graph_.Append(op, std::move(inputs), std::move(attrs), 1, &node_));
-    n->set_source(node_.source());
-    return n->output();
-  }
-  Result<Value*> Reshape(Value* v, Dims dims) {
-    return Add("reshape", {v}, ReshapeAttrs{std::move(dims), false});
-  }
-  Result<Value*> Part(Value* v, int64_t axis, int64_t begin, int64_t end) {
-    return Add("slice", {v}, SliceAttrs{{axis}, {begin}, {end}, {}});
-  }
-  // The part of an operand for the gate at position `at`; null if there is none.
-  Result<Value*> OfGate(size_t input, size_t at) {
-    if (Input(input) == nullptr) return nullptr;
+  // The part of an operand for the gate at position `at`; absent if there is none.
+  Term OfGate(size_t input, size_t at) const {
+    if (Input(input) == nullptr) return {};
     const auto first = static_cast<int64_t>(at) * cells_;
-    return Part(Input(input), 0, first, first + cells_);
+    return Slice(Input(input), 0, first, first + cells_);
   }
-  Result<Value*> Product(Value* v, Value* weights, Value* bias) {
-    std::vector<Value*> operands = {v, weights};
-    if (bias != nullptr) operands.push_back(bias);
-    return Add("matmul", std::move(operands), MatmulAttrs{false, true});
+  static Term Product(const Term& v, const Term& weights, const Term& bias) {
+    std::vector<Term> operands = {v, weights};
+    if (!bias.is_absent()) operands.push_back(bias);
+    return Apply("matmul", std::move(operands), MatmulAttrs{false, true});
   }
 
-  Result<Gate> GateOf(size_t g) {
+  Gate GateOf(size_t g) const {
     Gate gate;
-    NN_ASSIGN(Value* const w, OfGate(In::kW, g));
-    NN_ASSIGN(gate.r, OfGate(In::kR, g));
-    NN_ASSIGN(gate.norm, OfGate(In::kNorm, g));
-    NN_ASSIGN(Value* const bias, OfGate(In::kBias, g));
-    NN_ASSIGN(gate.wx, Product(Input(In::kX), w, gate.norm == nullptr ? bias : nullptr));
-    gate.bias = gate.norm == nullptr ? nullptr : bias;
-    if (gate.norm != nullptr && bias == nullptr)
-      gate.bias =
-          graph_.AddConstant(Tensor::Of({cells_}, std::vector<float>(static_cast<size_t>(cells_))));
+    gate.r = OfGate(In::kR, g);
+    gate.norm = OfGate(In::kNorm, g);
+    const bool has_norm = !gate.norm.is_absent();
+    const Term bias = OfGate(In::kBias, g);
+    gate.wx = Product(Input(In::kX), OfGate(In::kW, g), has_norm ? Term() : bias);
+    if (has_norm && bias.is_absent())
+      gate.bias = Tensor::Of({cells_}, std::vector<float>(static_cast<size_t>(cells_)));
+    else if (has_norm)
+      gate.bias = bias;
     const size_t without = a_.coupled ? 1 : 2;
-    if (g == without) return gate;
-    NN_ASSIGN(gate.peephole, OfGate(In::kPeepholes, g > without ? g - 1 : g));
+    if (g != without) gate.peephole = OfGate(In::kPeepholes, g > without ? g - 1 : g);
     return gate;
   }
 
   // A state [B, n]; zeros if it is absent.
   Result<Value*> Initial(size_t input, const Dim& n) {
     if (Input(input) != nullptr) return Input(input);
-    return Add("expand", {graph_.AddConstant(Tensor::Scalar(0.0f))}, ExpandAttrs{{batch_, n}});
+    return add_.Add("expand", {0}, ExpandAttrs{{batch_, n}});
   }
 
-  Result<Value*> Activated(Value* v) {
+  Term Activated(const Term& v) const {
     switch (a_.activation) {
       case CellActivation::kRelu:
-        return Add("relu", {v});
+        return Apply("relu", {v});
       case CellActivation::kRelu6:
-        return Add("clip", {v}, ClipAttrs{0, 6});
+        return Clip(v, 0, 6);
       case CellActivation::kTanh:
         break;
     }
-    return Add("tanh", {v});
+    return Apply("tanh", {v});
   }
-  Result<Value*> Limited(Value* v, float limit) {
-    return std::isfinite(limit) ? Add("clip", {v}, ClipAttrs{-limit, limit}) : Result<Value*>(v);
+  static Term Limited(const Term& v, float limit) {
+    return std::isfinite(limit) ? Clip(v, -limit, limit) : v;
   }
 
   // The argument of a gate's function.
-  Result<Value*> Sum(const Gate& gate, int64_t t, Value* h, Value* c) {
-    NN_ASSIGN(Value * wx, Part(gate.wx, StepAxis(), t, t + 1));
-    NN_ASSIGN(wx, Reshape(wx, {batch_, Dim(cells_)}));
-    NN_ASSIGN(Value* const rh, Product(h, gate.r, nullptr));
-    NN_ASSIGN(Value * sum, Add("add", {wx, rh}));
-    if (gate.peephole != nullptr) {
-      NN_ASSIGN(Value* const product, Add("mul", {gate.peephole, c}));
-      NN_ASSIGN(sum, Add("add", {product, sum}));
-    }
-    if (gate.norm == nullptr) return sum;
-    return Add("layer_norm", {sum, gate.norm, gate.bias}, LayerNormAttrs{1, 1e-8f});
+  Term Sum(const Gate& gate, int64_t t, const Term& h, const Term& c) const {
+    const Term wx = Reshape(Slice(gate.wx, StepAxis(), t, t + 1), {batch_, Dim(cells_)});
+    Term sum = wx + Product(h, gate.r, {});
+    if (!gate.peephole.is_absent()) sum = gate.peephole * c + sum;
+    if (gate.norm.is_absent()) return sum;
+    return Apply("layer_norm", {sum, gate.norm, gate.bias}, LayerNormAttrs{1, 1e-8f});
   }
-  Result<Value*> Sigmoid(const Gate& gate, int64_t t, Value* h, Value* c) {
-    NN_ASSIGN(Value* const sum, Sum(gate, t, h, c));
-    return Add("sigmoid", {sum});
+  Term Sigmoid(const Gate& gate, int64_t t, const Term& h, const Term& c) const {
+    return Apply("sigmoid", {Sum(gate, t, h, c)});
   }
 
   // What the weights of a state multiply.
-  Result<Value*> Rounded(Value* v) {
+  Term Rounded(const Term& v) const {
     if (a_.state_rounding == StateRounding::kNone) return v;
-    return Add("dynamic_fake_quantize", {v},
-               DynamicFakeQuantizeAttrs{{1}, a_.state_rounding == StateRounding::kSymmetric});
+    return Apply("dynamic_fake_quantize", {v},
+                 DynamicFakeQuantizeAttrs{{1}, a_.state_rounding == StateRounding::kSymmetric});
   }
 
   Status Step(int64_t t, Value*& h, Value*& c) {
-    NN_ASSIGN(h, Rounded(h));
+    const Term x = Rounded(h);
     const size_t first = a_.coupled ? 0 : 1;
-    NN_ASSIGN(Value* const f, Sigmoid(gates_[first], t, h, c));
-    Value* i = nullptr;
-    if (a_.coupled) {
-      NN_ASSIGN(i, Add("sub", {graph_.AddConstant(Tensor::Scalar(1.0f)), f}));
-    } else {
-      NN_ASSIGN(i, Sigmoid(gates_[0], t, h, c));
-    }
-    NN_ASSIGN(Value * n, Sum(gates_[first + 1], t, h, c));
-    NN_ASSIGN(n, Activated(n));
-    NN_ASSIGN(Value* const kept, Add("mul", {f, c}));
-    NN_ASSIGN(Value* const added, Add("mul", {i, n}));
-    NN_ASSIGN(c, Add("add", {kept, added}));
-    NN_ASSIGN(c, Limited(c, a_.cell_clip));
-    NN_ASSIGN(Value* const o, Sigmoid(gates_[first + 2], t, h, c));
-    NN_ASSIGN(Value* const shown, Activated(c));
-    NN_ASSIGN(h, Add("mul", {o, shown}));
-    if (Input(In::kProjection) == nullptr) return {};
-    NN_ASSIGN(h, Rounded(h));
-    NN_ASSIGN(h, Product(h, Input(In::kProjection), Input(In::kProjectionBias)));
-    NN_ASSIGN(h, Limited(h, a_.projection_clip));
+    const Term f = Sigmoid(gates_[first], t, x, c);
+    const Term i = a_.coupled ? 1 - f : Sigmoid(gates_[0], t, x, c);
+    const Term n = Activated(Sum(gates_[first + 1], t, x, c));
+    const Term next = Limited(f * c + i * n, a_.cell_clip);
+    const Term o = Sigmoid(gates_[first + 2], t, x, next);
+    Term y = o * Activated(next);
+    if (Value* const weights = Input(In::kProjection))
+      y = Limited(Product(Rounded(y), weights, Input(In::kProjectionBias)), a_.projection_clip);
+    NN_ASSIGN(c, add_.Build(next));
+    NN_ASSIGN(h, add_.Build(y));
     return {};
   }
 
   Graph& graph_;
   Node& node_;
+  InsertBefore add_;
   const ExtendedLstmAttrs& a_;
   int64_t cells_;
   Dim outputs_, batch_;

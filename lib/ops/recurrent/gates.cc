@@ -12,10 +12,6 @@ int64_t UnitsOf(const Node& node) {
   return node.input(RecurrentInputs::kR)->type().dim(2).value();
 }
 
-int64_t GatesOfLayer(const Node& node) {
-  return node.Is("lstm") ? 4 : node.Is("gru") ? 3 : 1;
-}
-
 // The elements of a constant from block `block` of `dims` on.
 Tensor BlockOf(const Value& v, int64_t block, std::vector<int64_t> dims) {
   int64_t elements = 1;
@@ -28,10 +24,22 @@ Tensor BlockOf(const Value& v, int64_t block, std::vector<int64_t> dims) {
 // The bias of a gate of w (half 0) or of r (half 1).
 Tensor BiasHalf(const Node& node, int64_t direction, int64_t half, int64_t gate) {
   return BlockOf(*node.input(RecurrentInputs::kBias),
-                 (2 * direction + half) * GatesOfLayer(node) + gate, {UnitsOf(node)});
+                 (2 * direction + half) * RecurrentGates(node) + gate, {UnitsOf(node)});
 }
 
 }  // namespace
+
+const LstmAttrs* LstmAttrsOf(const Node& node) {
+  return node.attrs().Is<LstmAttrs>() ? &node.attrs<LstmAttrs>() : nullptr;
+}
+
+const GruAttrs* GruAttrsOf(const Node& node) {
+  return node.attrs().Is<GruAttrs>() ? &node.attrs<GruAttrs>() : nullptr;
+}
+
+int64_t RecurrentGates(const Node& node) {
+  return LstmAttrsOf(node) != nullptr ? 4 : GruAttrsOf(node) != nullptr ? 3 : 1;
+}
 
 bool HasConstantWeights(const Node& node) {
   using enum RecurrentInputs::Index;
@@ -43,7 +51,8 @@ bool HasConstantWeights(const Node& node) {
 Tensor GateWeights(const Node& node, RecurrentInputs::Index operand, int64_t direction,
                    int64_t gate) {
   const Value& v = *node.input(operand);
-  return BlockOf(v, direction * GatesOfLayer(node) + gate, {UnitsOf(node), v.constant().dims()[2]});
+  return BlockOf(v, direction * RecurrentGates(node) + gate,
+                 {UnitsOf(node), v.constant().dims()[2]});
 }
 
 Tensor GateBias(const Node& node, int64_t direction, int64_t gate) {

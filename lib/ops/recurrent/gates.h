@@ -1,5 +1,6 @@
-// Parts of the constant operands of rnn, gru and lstm nodes, for formats that have an operand for
-// each gate. Gates are numbered in the order of the graph (ops/recurrent/recurrent.h).
+// The gates of rnn, gru and lstm nodes, and their parts of constant operands, for formats that have
+// an operand for each gate. Gates are numbered in the order of the graph
+// (ops/recurrent/recurrent.h).
 #pragma once
 
 #include <array>
@@ -10,6 +11,12 @@
 #include "ops/recurrent/recurrent.h"
 
 namespace nn {
+
+// All attributes of an lstm, and of a gru; null for other operators.
+const LstmAttrs* LstmAttrsOf(const Node& node);
+const GruAttrs* GruAttrsOf(const Node& node);
+// 4 of an lstm, 3 of a gru, 1 of an rnn.
+int64_t RecurrentGates(const Node& node);
 
 // The gates of an lstm, and those with peepholes, in the order of TensorFlow Lite and NNAPI: i, f,
 // c, o and i, f, o.

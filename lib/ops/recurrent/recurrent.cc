@@ -13,6 +13,7 @@
 #include "ops/families.h"
 #include "ops/quant/quantized.h"
 #include "ops/recurrent/function_f64.h"
+#include "ops/recurrent/gates.h"
 #include "ops/recurrent/lstm_quant.h"
 #include "ops/recurrent/operand_shape.h"
 #include "ops/support/domain.h"
@@ -103,14 +104,14 @@ constexpr Kind kGru = {3, std::span(kFunctions).first(2)};
 constexpr Kind kLstm = {4, kFunctions};
 
 const Kind& KindOf(const Node& node) {
-  return node.Is("lstm") ? kLstm : node.Is("gru") ? kGru : kRnn;
+  return LstmAttrsOf(node) != nullptr ? kLstm : GruAttrsOf(node) != nullptr ? kGru : kRnn;
 }
 
 }  // namespace
 
 const RecurrentAttrs& RecurrentAttrsOf(const Node& node) {
-  if (node.Is("lstm")) return node.attrs<LstmAttrs>();
-  if (node.Is("gru")) return node.attrs<GruAttrs>();
+  if (const auto* lstm = LstmAttrsOf(node)) return *lstm;
+  if (const auto* gru = GruAttrsOf(node)) return *gru;
   return node.attrs<RecurrentAttrs>();
 }
 
@@ -245,7 +246,7 @@ namespace {
 
 // Whether it is an lstm with TensorFlow Lite's integer arithmetic; SameDType rejects the others.
 bool IsQuantized(const InferContext& ctx) {
-  return ctx.node().Is("lstm") && ctx.has(kX) && ctx.in(kX).quantized();
+  return LstmAttrsOf(ctx.node()) != nullptr && ctx.has(kX) && ctx.in(kX).quantized();
 }
 
 Status InferRecurrent(InferContext& ctx) {
@@ -439,7 +440,7 @@ const T* Part(const T* data, int64_t offset) {
 }
 
 Status EvalRecurrent(EvalContext& ctx) {
-  if (ctx.node().Is("lstm") && ctx.in_type(kX).quantized()) {
+  if (LstmAttrsOf(ctx.node()) != nullptr && ctx.in_type(kX).quantized()) {
     NN_RETURN_IF_ERROR(RequireTflite(ctx));
     return EvalQuantizedLstm(ctx);
   }

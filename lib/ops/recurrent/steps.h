@@ -3,17 +3,18 @@
 
 #include <cstdint>
 #include <functional>
-#include <string_view>
 #include <vector>
 
 #include "base/status.h"
 #include "ir/graph.h"
+#include "ir/term.h"
 #include "ops/recurrent/recurrent.h"
+#include "ops/support/insert_before.h"
 
 namespace nn {
 
 // Adds nodes before an rnn, gru or lstm node whose steps can be written (WhyNotSteps()).
-class RecurrentSteps {
+class RecurrentSteps : public InsertBefore {
  public:
   RecurrentSteps(Graph& graph, Node& node);
 
@@ -25,16 +26,14 @@ class RecurrentSteps {
   // The shape of h and c during the walk, [B, H].
   Dims state_dims() const { return {batch_, Dim(units_)}; }
 
-  Result<Value*> Add(std::string_view op, std::vector<Value*> inputs, Attrs attrs = {});
-  Result<Value*> Reshape(Value* v, Dims dims);
   // The elements from `begin` to `end` along an axis.
   Result<Value*> Part(Value* v, int64_t axis, int64_t begin, int64_t end);
-  Result<Value*> Concat(const std::vector<Value*>& parts, int64_t axis);
 
   // Direction d of an initial state, [B, H].
   Result<Value*> Initial(Value* state, int64_t d);
   // Step t of a value [T, B, H] or [B, T, H], as [B, H].
-  Result<Value*> StepOf(Value* v, int64_t t);
+  Term AtStep(Term v, int64_t t) const;
+  Result<Value*> StepOf(Value* v, int64_t t) { return Build(AtStep(v, t)); }
 
   // The results of one direction, each with an axis of size 1 for it. c is null unless the layer
   // has a cell.
@@ -52,10 +51,9 @@ class RecurrentSteps {
   Result<std::vector<Value*>> Join(const std::vector<Direction>& directions);
 
  private:
-  Result<Value*> HasStep(int64_t t);
+  // Whether each sequence has a step t, [B, 1].
+  Term HasStep(int64_t t) const;
 
-  Graph& graph_;
-  Node& node_;
   const RecurrentAttrs& attrs_;
   int64_t steps_ = 0, units_ = 0, inputs_ = 0;
   Dim batch_;

@@ -6,18 +6,16 @@
 
 #include "base/arith.h"
 #include "base/checked_math.h"
-#include "ops/array/arrange/concat.h"
-#include "ops/array/arrange/slice.h"
 #include "ops/array/arrange/tile.h"
-#include "ops/array/shape.h"
 #include "ops/families.h"
 #include "ops/math/elementwise/elementwise.h"
 #include "ops/math/matmul.h"
 #include "ops/quant/quantized.h"
 #include "ops/quant/requant.h"
-#include "ops/reduce/reduce.h"
+#include "ops/support/insert_before.h"
 #include "ops/support/movement.h"
 #include "ops/support/reals.h"
+#include "ops/support/term_ops.h"
 #include "ops/support/types.h"
 
 namespace nn {
@@ -214,14 +212,17 @@ std::optional<int64_t> SvdfMultiplyAdds(const Node& node) {
 // Whether a state holds zeros before a run.
 bool IsZeroState(const Value* v) {
   if (v == nullptr) return true;
-  if (v->def() != nullptr && v->def()->Is("dequantize")) v = v->def()->input(0);
+  if (v->def() != nullptr && v->def()->Is<DequantizeAttrs>()) v = v->def()->input(0);
   return IsZeros(*v);
 }
 
 class SvdfDecomposition {
  public:
   SvdfDecomposition(Graph& graph, Node& node)
-      : graph_(graph), node_(node), quantized_(node.input(kSvdfX)->type().quantized()) {}
+      : graph_(graph),
+        node_(node),
+        add_(graph, node),
+        quantized_(node.input(kSvdfX)->type().quantized()) {}
 
   Result<bool> Run() {
     const Type& x = node_.input(kSvdfX)->type();
@@ -229,33 +230,23 @@ class SvdfDecomposition {
     if ((x.dtype != DType::kF32 && !quantized_) || !x.ranked() || !time) return false;
     const int64_t filters = (*time)[0], steps = (*time)[1];
     const int64_t rank = node_.attrs<SvdfAttrs>().rank;
-    NN_ASSIGN(Value * y, Features());
-    NN_ASSIGN(Value * weights, Real(kSvdfTime));
+    NN_ASSIGN(const Term features, Features());
+    const Term weights = Real(kSvdfTime), bias = Real(kSvdfBias);
     std::vector<Value*> outputs(node_.outputs().size());
+    Term products;
     if (outputs.size() == 1 && IsZeroState(node_.input(kSvdfState))) {
-      NN_ASSIGN(weights, Add("slice", {weights}, SliceAttrs{{1}, {steps - 1}, {steps}, {}}));
-      NN_ASSIGN(weights, Add("reshape", {weights}, ReshapeAttrs{{Dim(filters)}}));
-      NN_ASSIGN(y, Add("mul", {y, weights}, {}));
+      products = features * Reshape(Slice(weights, 1, steps - 1, steps), {Dim(filters)});
     } else {
-      NN_ASSIGN(Value * state, Real(kSvdfState));
-      if (state == nullptr) {
-        NN_ASSIGN(state, Add("expand", {graph_.AddConstant(Tensor::Scalar(0.0f))},
-                             ExpandAttrs{{x.dim(0), Dim(filters), Dim(steps)}}));
-      }
-      NN_ASSIGN(Value* const kept, Add("slice", {state}, SliceAttrs{{2}, {1}, {steps}, {}}));
-      NN_ASSIGN(y, Add("reshape", {y}, ReshapeAttrs{{x.dim(0), Dim(filters), Dim(1)}}));
-      NN_ASSIGN(y, Add("concat", {kept, y}, ConcatAttrs{2}));
-      outputs.back() = y;
-      NN_ASSIGN(y, Add("mul", {y, weights}, {}));
-      NN_ASSIGN(y, Add("reduce_sum", {y}, ReduceAttrs{{2}, false}));
+      Term state = Real(kSvdfState);
+      if (state.is_absent())
+        state = Apply("expand", {0}, ExpandAttrs{{x.dim(0), Dim(filters), Dim(steps)}});
+      const Term newest = Reshape(features, {x.dim(0), Dim(filters), Dim(1)});
+      NN_ASSIGN(outputs.back(), add_.Build(Concat({Slice(state, 2, 1, steps), newest}, 2)));
+      products = ReduceSum(outputs.back() * weights, {2}, false);
     }
-    NN_ASSIGN(y, Add("reshape", {y}, ReshapeAttrs{{x.dim(0), Dim(filters / rank), Dim(rank)}}));
-    NN_ASSIGN(y, Add("reduce_sum", {y}, ReduceAttrs{{2}, false}));
-    NN_ASSIGN(Value* const bias, Real(kSvdfBias));
-    if (bias != nullptr) {
-      NN_ASSIGN(y, Add("add", {y, bias}, {}));
-    }
-    outputs[0] = y;
+    const Term sums =
+        ReduceSum(Reshape(products, {x.dim(0), Dim(filters / rank), Dim(rank)}), {2}, false);
+    NN_ASSIGN(outputs[0], add_.Build(bias.is_absent() ? sums : sums + bias));
     for (size_t i = 0; quantized_ && i < outputs.size(); ++i) {
       NN_ASSIGN(outputs[i], Quantized(outputs[i], node_.output(i)->type()));
     }
@@ -264,17 +255,11 @@ class SvdfDecomposition {
   }
 
  private:
-  Result<Value*> Add(std::string_view op, std::vector<Value*> inputs, Attrs attrs) {
-    NN_ASSIGN(Node* const n, graph_.Append(op, std::move(inputs), std::move(attrs), 1, &node_));
-    n->set_source(node_.source());
-    return n->output();
-  }
-
-  // The operand as floats; null if absent.
-  Result<Value*> Real(size_t input) {
+  // The operand as floats; absent if it is.
+  Term Real(size_t input) const {
     Value* const v = input < node_.inputs().size() ? node_.input(input) : nullptr;
     if (v == nullptr || !v->type().quantized()) return v;
-    return Add("dequantize", {v}, DequantizeAttrs{});
+    return Apply("dequantize", {v}, DequantizeAttrs{});
   }
 
   Result<Value*> Quantized(Value* reals, Type type) {
@@ -288,19 +273,19 @@ class SvdfDecomposition {
 
   // The features of x; those of quantized types are stored in the type of the state, whose range
   // limits them.
-  Result<Value*> Features() {
-    NN_ASSIGN(Value* const x, Real(kSvdfX));
-    NN_ASSIGN(Value* const feature, Real(kSvdfFeature));
-    NN_ASSIGN(Value* const y, Add("matmul", {x, feature}, MatmulAttrs{false, true}));
+  Result<Term> Features() {
+    NN_ASSIGN(Value* const y,
+              add_.Add("matmul", {Real(kSvdfX), Real(kSvdfFeature)}, MatmulAttrs{false, true}));
     if (!quantized_) return y;
     Type stored = node_.input(kSvdfState)->type();
     stored.dims = y->type().dims;
     NN_ASSIGN(Value* const integers, Quantized(y, std::move(stored)));
-    return Add("dequantize", {integers}, DequantizeAttrs{});
+    return Apply("dequantize", {integers}, DequantizeAttrs{});
   }
 
   Graph& graph_;
   Node& node_;
+  InsertBefore add_;
   const bool quantized_;
 };
 

@@ -11,7 +11,8 @@
 
 namespace nn {
 
-// The most steps, times directions, that UnrollRecurrent() writes unless more are permitted.
+// Limit of expansions: steps times directions of a recurrent layer that is written step by step
+// without --unroll.
 inline constexpr int64_t kMaxUnrolledSteps = 256;
 
 // The number of steps of a recurrent node: rnn, gru, lstm or extended_lstm, whose x is ranked.

@@ -21,6 +21,7 @@ namespace {
 
 enum LshInput : size_t { kHash, kPoints, kLshWeights };
 
+// Limit of TensorFlow Lite: bits of a sparse LSH_PROJECTION.
 constexpr int64_t kMaxHashBits = 32;
 
 Status RequireFloats(const InferContext& ctx, size_t input, std::string_view name) {

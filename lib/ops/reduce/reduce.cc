@@ -6,6 +6,7 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <tuple>
 
 #include "ir/op_def.h"
 #include "ops/families.h"
@@ -345,13 +346,13 @@ Status EvalReduce(EvalContext& ctx) {
   });
 }
 
+template <bool any>
 Status EvalLogical(EvalContext& ctx) {
   NN_ASSIGN(const Rows rows, RowsOf(ctx));
   if (ctx.in(0).dtype() != DType::kBool)
     return UnsupportedError("{} of {} is not supported", ctx.node().op_name(),
                             DTypeName(ctx.in(0).dtype()));
-  return EvalIntegers(ctx, rows,
-                      ctx.node().Is("reduce_any") ? IntegerExtreme<true> : IntegerExtreme<false>);
+  return EvalIntegers(ctx, rows, IntegerExtreme<any>);
 }
 
 std::optional<AxesChange> ChangeReduceAxes(const Node& node, Operand changed, const AxisMap& map) {
@@ -441,13 +442,13 @@ void RegisterReduceOps(OpRegistry& ops) {
     op.wraps_integers = row.integer != nullptr;
     ops.Add(std::move(op));
   }
-  for (auto [name, summary] :
-       {std::pair("reduce_any", "whether any element over axes is true"),
-        std::pair("reduce_all", "whether all elements over axes are true")}) {
+  for (auto [name, summary, eval] :
+       {std::tuple("reduce_any", "whether any element over axes is true", &EvalLogical<true>),
+        std::tuple("reduce_all", "whether all elements over axes are true", &EvalLogical<false>)}) {
     OpDef op = ReduceDef(name, summary);
     op.inputs[0].elements = Elements::kBool;
     op.infer = InferLogical;
-    op.eval = EvalLogical;
+    op.eval = eval;
     ops.Add(std::move(op));
   }
 }

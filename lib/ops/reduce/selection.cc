@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <tuple>
 #include <vector>
 
 #include "ir/op_def.h"
@@ -89,6 +90,7 @@ Status InferArg(InferContext& ctx) {
   return {};
 }
 
+template <bool largest>
 Status EvalArg(EvalContext& ctx) {
   const auto& a = ctx.attrs<ArgAttrs>();
   const Tensor& x = ctx.in(0);
@@ -97,7 +99,6 @@ Status EvalArg(EvalContext& ctx) {
                             DTypeName(x.dtype()));
   NN_ASSIGN(const int axis, NormalizeAxis(a.axis, x.rank()));
   NN_ASSIGN(TensorBuilder y, ctx.NewOutput());
-  const bool largest = ctx.node().Is("arg_max");
   const Ordered values(x);
   const Rows rows(x.dims(), std::span(&axis, 1));
   rows.ForEach([&](int64_t row, int64_t start) {
@@ -230,9 +231,9 @@ Interval TopKRange(RangeContext& ctx, size_t output) {
 }  // namespace
 
 void RegisterSelectionOps(OpRegistry& ops) {
-  for (auto [name, summary] :
-       {std::pair("arg_max", "index of the largest element along an axis"),
-        std::pair("arg_min", "index of the smallest element along an axis")}) {
+  for (auto [name, summary, eval] :
+       {std::tuple("arg_max", "index of the largest element along an axis", &EvalArg<true>),
+        std::tuple("arg_min", "index of the smallest element along an axis", &EvalArg<false>)}) {
     OpDef op;
     op.name = name;
     op.summary = summary;
@@ -244,7 +245,7 @@ void RegisterSelectionOps(OpRegistry& ops) {
     op.attrs = AttrsInfoOf<ArgAttrs>();
     op.inputs = {{"x"}};
     op.infer = InferArg;
-    op.eval = EvalArg;
+    op.eval = eval;
     op.change_axes = ChangeArgAxes;
     ops.Add(std::move(op));
   }

@@ -40,7 +40,8 @@ TreeEnsembleAttrs::Votes TreeEnsembleAttrs::votes_of(size_t leaf) const {
 
 namespace {
 
-// Node tables and leaves are indexed by int32_t.
+// Limit of all formats: nodes, leaves, votes and targets of a tree ensemble. Node tables and leaves
+// are indexed by int32_t.
 constexpr size_t kMaxEntries = std::numeric_limits<int32_t>::max() / 2;
 
 Status CheckLists(const TreeEnsembleAttrs& a) {

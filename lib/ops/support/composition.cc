@@ -1,6 +1,8 @@
 #include "ops/support/composition.h"
 
-#include "ops/math/elementwise/elementwise.h"
+#include <utility>
+
+#include "ops/support/term_ops.h"
 
 namespace nn {
 namespace {
@@ -11,26 +13,20 @@ bool IsNarrow(DType dtype) {
 
 }  // namespace
 
-Result<Value*> Composition::Add(std::string_view op, std::vector<Value*> inputs,
-                                Attrs attrs) const {
-  NN_ASSIGN(Node* const added, graph_.Append(op, std::move(inputs), std::move(attrs), 1, &node_));
-  added->set_source(node_.source());
-  return added->output();
-}
-
-Result<Value*> Composition::Operand(size_t i) const {
+Term Composition::Operand(size_t i) const {
   Value* const v = node_.input(i);
   if (v == nullptr || !IsNarrow(v->dtype())) return v;
-  return Add("cast", {v}, CastAttrs{.to = DType::kF32});
+  return Cast(v, DType::kF32);
 }
 
-Status Composition::Replace(Value* y) const {
-  if (const DType dtype = node_.output()->dtype(); dtype != y->dtype()) {
-    NN_ASSIGN(y, Add("cast", {y}, CastAttrs{.to = dtype}));
+Result<bool> Composition::Replace(const Term& y) {
+  NN_ASSIGN(Value * v, Build(y));
+  if (const DType dtype = node_.output()->dtype(); dtype != v->dtype()) {
+    NN_ASSIGN(v, Build(Cast(v, dtype)));
   }
-  if (y->def() != nullptr && y->def()->name().empty()) y->def()->set_name(node_.name());
-  graph_.Replace(&node_, y);
-  return {};
+  if (v->def() != nullptr && v->def()->name().empty()) v->def()->set_name(node_.name());
+  graph_.Replace(&node_, v);
+  return true;
 }
 
 Status RequireReal(const InferContext& ctx, size_t input) {

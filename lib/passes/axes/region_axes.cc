@@ -48,7 +48,7 @@ constexpr int64_t kUnknownTrips = 16;
 constexpr int64_t kCountedTrips = 1024;
 
 std::optional<AxisMap> PermutationBy(const Node* node) {
-  if (node == nullptr || !node->Is("transpose") || !node->input(0)->type().ranked())
+  if (node == nullptr || !node->Is<TransposeAttrs>() || !node->input(0)->type().ranked())
     return std::nullopt;
   return AxisMapOf(*node);
 }

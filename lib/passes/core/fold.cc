@@ -5,6 +5,7 @@
 #include "ir/op_def.h"
 #include "ops/array/arrange/permute.h"
 #include "ops/array/shape.h"
+#include "ops/math/elementwise/elementwise.h"
 #include "ops/quant/block_weights.h"
 #include "passes/core/passes.h"
 #include "passes/core/regions.h"
@@ -22,7 +23,7 @@ constexpr uint64_t kMaxFoldedWork = uint64_t{1} << 30;
 bool WorthFolding(const Node& node, uint64_t& left) {
   if (!IsFoldable(node)) return false;
   // Files store quantized weights; see DequantizeConstants.
-  if (node.Is("dequantize")) return false;
+  if (node.Is<DequantizeAttrs>()) return false;
   for (const Value* v : node.inputs())
     if (v != nullptr && !v->is_constant()) return false;
   uint64_t bytes = 0;

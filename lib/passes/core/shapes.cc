@@ -69,7 +69,7 @@ Status CheckDeclaredShapes(Graph& graph) {
 
 void AdoptCheckedShapes(Graph& graph) {
   for (Node& node : graph.nodes()) {
-    if (!node.Is("assume_shape")) continue;
+    if (!node.Is<AssumeShapeAttrs>()) continue;
     Value* v = node.input(0);
     if (v->def() != nullptr && IsChecked(*v->def()))
       v->set_type(Refine(v->type(), node.output()->type()));
@@ -78,7 +78,7 @@ void AdoptCheckedShapes(Graph& graph) {
 
 bool IsChecked(const Node& node) {
   return std::any_of(node.outputs().begin(), node.outputs().end(), [](const Value* v) {
-    return v->uses().size() == 1 && v->uses()[0].node->Is("assume_shape");
+    return v->uses().size() == 1 && v->uses()[0].node->Is<AssumeShapeAttrs>();
   });
 }
 

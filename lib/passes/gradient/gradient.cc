@@ -10,6 +10,7 @@
 #include "ops/math/elementwise/elementwise.h"
 #include "ops/reduce/reduce.h"
 #include "passes/gradient/rules.h"
+#include "rewrite/rules/rules.h"
 
 namespace nn {
 namespace {
@@ -53,18 +54,54 @@ std::vector<Node*> NodesBefore(const Value* y, const Adjoints& g) {
   return order;
 }
 
+bool HasGradient(const Node* node) {
+  return GradientRules().contains(node->op_name());
+}
+
+// Whether derivatives pass through the node, or none arrive, as at a comparison.
+bool TakesGradient(const Node* node) {
+  return HasGradient(node) || !IsFloat(node->output()->dtype());
+}
+
+// Wants the derivatives with respect to the outputs that depend on a wanted input.
+void WantOutputs(Adjoints& g, const Node& node) {
+  if (std::ranges::none_of(node.inputs(), [&](const Value* v) { return g.Wants(v); })) return;
+  for (const Value* v : node.outputs())
+    if (IsFloat(v->dtype()) || v->dtype() == DType::kUnknown) g.Want(v);
+}
+
+// The nodes of a rule for a node (rewrite/rules/rules.h), before it, if all have derivatives.
+Result<std::optional<Formula::Built>> BuildRule(Graph& graph, Node& node) {
+  for (const FormulaRule* const rule : RulesOf(node.op_name())) {
+    if (!rule->formula.AppliesTo(node)) continue;
+    NN_ASSIGN(Formula::Built built, rule->formula.Build(graph, node));
+    if (std::ranges::all_of(built.nodes, TakesGradient)) return built;
+    for (auto it = built.nodes.rbegin(); it != built.nodes.rend(); ++it) graph.Erase(*it);
+  }
+  return std::nullopt;
+}
+
 // Passes the derivatives of a node's outputs to its inputs.
-void PassThrough(Adjoints& g, const Node& node) {
+void PassThrough(Graph& graph, Adjoints& g, Node& node) {
   std::vector<Value*> dy;
   for (const Value* output : node.outputs()) dy.push_back(g.Of(output));
   if (std::ranges::all_of(dy, [](const Value* v) { return v == nullptr; })) return;
-  const auto row = GradientRules().find(node.op_name());
-  if (row == GradientRules().end()) {
-    g.Fail(UnsupportedError("Gradient through {} is unsupported", node.Describe()).value());
+  if (HasGradient(&node)) {
+    const GradientRow& row = GradientRules().at(node.op_name());
+    if (row.unary == nullptr) return row.rule(g, node, dy);
+    if (Value* const dx = row.unary(g, node, dy[0])) g.Pass(node.input(0), dx);
     return;
   }
-  if (row->second.unary == nullptr) return row->second.rule(g, node, dy);
-  if (Value* const dx = row->second.unary(g, node, dy[0])) g.Pass(node.input(0), dx);
+  const auto built = BuildRule(graph, node);
+  if (!built || !*built) {
+    g.Fail(built ? UnsupportedError("Gradient through {} is unsupported", node.Describe()).value()
+                 : built.error());
+    return;
+  }
+  for (const Node* n : (*built)->nodes) WantOutputs(g, *n);
+  g.Pass((*built)->result, dy[0]);
+  for (auto n = (*built)->nodes.rbegin(); g.status() && n != (*built)->nodes.rend(); ++n)
+    PassThrough(graph, g, **n);
 }
 
 }  // namespace
@@ -175,14 +212,10 @@ Result<std::vector<Value*>> AddGradient(Graph& graph, Value* y, std::span<Value*
   if (!IsFloat(y->dtype()))
     return ModelError("the derivative of {} does not exist", y->type().ToString());
   const std::vector<Node*> nodes = NodesBefore(y, g);
-  for (const Node* node : nodes) {
-    if (std::ranges::none_of(node->inputs(), [&](const Value* v) { return g.Wants(v); })) continue;
-    for (const Value* v : node->outputs())
-      if (IsFloat(v->dtype()) || v->dtype() == DType::kUnknown) g.Want(v);
-  }
+  for (const Node* node : nodes) WantOutputs(g, *node);
   g.Pass(y, g.Expanded(g.Number(y, 1), y));
   for (auto node = nodes.rbegin(); g.status() && node != nodes.rend(); ++node)
-    PassThrough(g, **node);
+    PassThrough(graph, g, **node);
   std::vector<Value*> out;
   for (Value* x : xs) {
     Value* const dx = g.Of(x);

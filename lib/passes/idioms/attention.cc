@@ -10,7 +10,9 @@
 #include "ops/array/arrange/concat.h"
 #include "ops/array/arrange/gather.h"
 #include "ops/array/arrange/slice.h"
+#include "ops/array/arrange/tile.h"
 #include "ops/array/shape.h"
+#include "ops/math/elementwise/elementwise.h"
 #include "ops/math/matmul.h"
 #include "ops/nn/attention/attention.h"
 #include "ops/nn/attention/rotary_embedding.h"
@@ -49,11 +51,11 @@ bool IsSoftmaxAlongRows(const Node& softmax) {
 // itself if it was not.
 Value* Unrepeated(Value* v) {
   const Node* const joined = v->def();
-  if (joined == nullptr || !joined->Is("reshape")) return v;
+  if (joined == nullptr || !joined->Is<ReshapeAttrs>()) return v;
   const Node* const repeated = joined->input(0)->def();
-  if (repeated == nullptr || !repeated->Is("expand")) return v;
+  if (repeated == nullptr || !repeated->Is<ExpandAttrs>()) return v;
   const Node* const added = repeated->input(0)->def();
-  if (added == nullptr || !(added->Is("expand_dims") || added->Is("reshape"))) return v;
+  if (added == nullptr || !(added->Is("expand_dims") || added->Is<ReshapeAttrs>())) return v;
   Value* const x = added->input(0);
   const Type &type = x->type(), &five = added->output()->type(), &all = repeated->output()->type();
   const Type& y = v->type();
@@ -76,7 +78,7 @@ Derived KeysOf(Value* operand, Value* scaled, bool is_transposed) {
   std::iota(perm.begin(), perm.end(), 0);
   const Node* const node = operand->def();
   Value* keys = operand;
-  if (node != nullptr && node->Is("transpose") && (scaled != nullptr || !is_transposed)) {
+  if (node != nullptr && node->Is<TransposeAttrs>() && (scaled != nullptr || !is_transposed)) {
     perm = node->attrs<TransposeAttrs>().perm;
     keys = scaled != nullptr ? scaled : node->input(0);
   }
@@ -234,7 +236,7 @@ Part PartOf(Value* v) {
       !count.is_const() || !x->type().dims->back().is_const())
     return {};
   const int64_t last = x->type().rank() - 1;
-  if (node->Is("slice")) {
+  if (node->Is<SliceAttrs>()) {
     const auto& a = node->attrs<SliceAttrs>();
     if (node->inputs().size() != 1 || a.axes.size() != 1 || a.starts.size() != 1) return {};
     if (a.axes[0] != last && a.axes[0] != -1) return {};
@@ -242,7 +244,7 @@ Part PartOf(Value* v) {
     const auto range = RangeOf(a.starts[0], a.ends[0], step, x->type().dims->back().value());
     return range ? Part{x, range->start, step, count.value()} : Part();
   }
-  if (!node->Is("split")) return {};
+  if (!node->Is<SplitAttrs>()) return {};
   const int64_t axis = node->attrs<SplitAttrs>().axis;
   if (axis != last && axis != -1) return {};
   Part part{x, 0, 1, count.value()};
@@ -295,24 +297,27 @@ bool HasAnglesTwice(const Value* v, bool interleaved, int levels = kMaxLevels) {
            x->type().dims->back() == type.dims->back() &&
            HasAnglesTwice(x, interleaved, levels - 1);
   };
-  if (node->Is("concat") && !interleaved) {
+  if (node->Is<ConcatAttrs>() && !interleaved) {
     const int64_t axis = node->attrs<ConcatAttrs>().axis;
     if (axis == last || axis == -1)
       return node->inputs().size() == 2 && node->input(0) == node->input(1);
     return false;
   }
-  if (node->Is("cos") || node->Is("sin") || node->Is("cast") || node->Is("neg")) return keeps();
+  if (node->Is("cos") || node->Is("sin") || node->Is<CastAttrs>() || node->Is("neg"))
+    return keeps();
   if (node->Is("mul")) {
     const Value* const factor = node->input(1);
     return factor->is_constant() && factor->constant().elements() == 1 && keeps();
   }
   // The last axis stays in place.
-  if (node->Is("expand_dims") || node->Is("squeeze") || node->Is("expand") || node->Is("reshape"))
+  if (node->Is("expand_dims") || node->Is("squeeze") || node->Is<ExpandAttrs>() ||
+      node->Is<ReshapeAttrs>())
     return keeps();
-  if (node->Is("transpose")) return node->attrs<TransposeAttrs>().perm.back() == last && keeps();
-  if (node->Is("gather"))
+  if (node->Is<TransposeAttrs>())
+    return node->attrs<TransposeAttrs>().perm.back() == last && keeps();
+  if (node->Is<GatherAttrs>())
     return node->attrs<GatherAttrs>().axis == 0 && x->type().rank() > 1 && keeps();
-  if (node->Is("slice")) {
+  if (node->Is<SliceAttrs>()) {
     const auto& axes = node->attrs<SliceAttrs>().axes;
     const bool others = !axes.empty() && std::ranges::none_of(axes, [&](int64_t axis) {
       return axis == last || axis == -1;

@@ -1,6 +1,8 @@
 #include "passes/idioms/linear_form.h"
 
 #include <algorithm>
+#include <span>
+#include <string_view>
 
 #include "ir/op_def.h"
 #include "ops/array/arrange/concat.h"
@@ -106,10 +108,10 @@ std::optional<Range> RangeOfGather(const Node& node) {
 std::optional<Range> RangeIn(const Node& node, const Value* result) {
   if (node.inputs().empty() || !HasColumns(node.input(0)) || !result->type().ranked())
     return std::nullopt;
-  if (node.Is("slice")) return RangeOfSlice(node);
-  if (node.Is("split")) return RangeOfSplit(node, result);
-  if (node.Is("gather")) return RangeOfGather(node);
-  if (!node.Is("reverse")) return std::nullopt;
+  if (node.Is<SliceAttrs>()) return RangeOfSlice(node);
+  if (node.Is<SplitAttrs>()) return RangeOfSplit(node, result);
+  if (node.Is<GatherAttrs>()) return RangeOfGather(node);
+  if (!node.Is<ReverseAttrs>()) return std::nullopt;
   const auto& axes = node.attrs<ReverseAttrs>().axes;
   if (axes.size() != 1) return std::nullopt;
   const auto axis = NormalizeAxis(axes[0], result->type().rank());
@@ -172,7 +174,7 @@ bool StepUp(RowView& view, NodeSet& nodes) {
   bool moved = false;
   if (node->op().movement == Movement::kInOrder)
     moved = StepThroughReshape(view, node->input(0));
-  else if (node->Is("transpose"))
+  else if (node->Is<TransposeAttrs>())
     moved = StepThroughTranspose(view, *node);
   else if (const auto range = RangeIn(*node, view.value))
     moved = StepThroughRange(view, node->input(0), *range);
@@ -216,15 +218,10 @@ class Collector {
     if (v->is_constant()) return AddVector(v, view, factor);
     const Node* const node = v->def();
     if (node == nullptr) return AddOther(view, factor);
-    if (node->Is("add") || node->Is("sub"))
-      return Into(*node) && AddOperand(view, node->input(0), factor) &&
-             AddOperand(view, node->input(1), node->Is("sub") ? -factor : factor);
-    if (node->Is("neg")) return Into(*node) && Add(Through(view, node->input(0)), -factor);
-    if (node->Is("mul") || node->Is("div")) return AddScaled(view, *node, factor);
-    if (node->Is("matmul")) return AddProduct(view, *node, factor);
-    if (node->Is("concat")) return AddOfConcat(view, *node, factor);
+    for (const auto& [op, add] : Rows())
+      if (node->Is(op)) return (this->*add)(view, *node, factor);
     if (const auto range = RangeIn(*node, v); range && range->axis == LastAxis(v)) {
-      if (range->step != 1 || node->Is("gather")) return AddOther(view, factor);
+      if (range->step != 1 || node->Is<GatherAttrs>()) return AddOther(view, factor);
       Into(*node);
       ColumnView whole = Through(view, node->input(0));
       whole.first += range->first;
@@ -238,6 +235,13 @@ class Collector {
   }
 
  private:
+  using AddNode = bool (Collector::*)(const ColumnView&, const Node&, double);
+  struct Row {
+    std::string_view op;
+    AddNode add;
+  };
+  static std::span<const Row> Rows();
+
   bool Into(const Node& node) {
     nodes_.insert(&node);
     return true;
@@ -259,8 +263,23 @@ class Collector {
     return SameElements(operand, view.rows.value) && Add(Through(view, operand), factor);
   }
 
+  bool AddSum(const ColumnView& view, const Node& node, double factor) {
+    return Into(node) && AddOperand(view, node.input(0), factor) &&
+           AddOperand(view, node.input(1), factor);
+  }
+
+  bool AddDifference(const ColumnView& view, const Node& node, double factor) {
+    return Into(node) && AddOperand(view, node.input(0), factor) &&
+           AddOperand(view, node.input(1), -factor);
+  }
+
+  bool AddNegation(const ColumnView& view, const Node& node, double factor) {
+    return Into(node) && Add(Through(view, node.input(0)), -factor);
+  }
+
+  // A product with a number or a vector, or a quotient by a number.
+  template <bool is_quotient>
   bool AddScaled(const ColumnView& view, const Node& node, double factor) {
-    const bool is_quotient = node.Is("div");
     for (const size_t i : {size_t{1}, size_t{0}}) {
       if (is_quotient && i == 0) break;
       Value *const x = node.input(1 - i), *const by = node.input(i);
@@ -301,7 +320,7 @@ class Collector {
   bool AddRows(const RowView& x, LinearForm::Product& product) {
     const RowView rows = Resolved(x, nodes_);
     const Node* const node = rows.value->def();
-    if (node != nullptr && node->Is("concat") && IsLastAxis(*node) && IsSynced(rows)) {
+    if (node != nullptr && node->Is<ConcatAttrs>() && IsLastAxis(*node) && IsSynced(rows)) {
       Into(*node);
       for (Value* const part : node->inputs()) {
         RowView of_part = rows;
@@ -348,6 +367,16 @@ class Collector {
   int visits_ = kMaxVisits;
 };
 
+std::span<const Collector::Row> Collector::Rows() {
+  static constexpr Row kRows[] = {
+      {"add", &Collector::AddSum},          {"sub", &Collector::AddDifference},
+      {"neg", &Collector::AddNegation},     {"mul", &Collector::AddScaled<false>},
+      {"div", &Collector::AddScaled<true>}, {"matmul", &Collector::AddProduct},
+      {"concat", &Collector::AddOfConcat},
+  };
+  return kRows;
+}
+
 }  // namespace
 
 RowView ViewOf(Value* v, NodeSet& nodes) {
@@ -364,7 +393,7 @@ RowView OperandView(RowView view, NodeSet& nodes) {
   Value* const x = node->inputs().empty() ? nullptr : node->input(0);
   // The gathered column of [T] is not a column of a matrix.
   if (!range || range->count != 1 || !HasColumns(x) || range->axis != LastAxis(x) ||
-      node->Is("gather") || x->type().dims->back() == 1)
+      node->Is<GatherAttrs>() || x->type().dims->back() == 1)
     return view;
   nodes.insert(node);
   return {x, LeadOf(x), range->axis, range->first};
@@ -378,7 +407,7 @@ ColumnView ColumnsOf(Value* v, NodeSet& nodes) {
   while (true) {
     out.rows = Resolved(out.rows, nodes);
     const Node* const node = out.rows.value->def();
-    if (node == nullptr || node->Is("gather")) return out;
+    if (node == nullptr || node->Is<GatherAttrs>()) return out;
     const auto range = RangeIn(*node, out.rows.value);
     if (!range || range->axis != LastAxis(out.rows.value) || range->step != 1) return out;
     nodes.insert(node);

@@ -9,24 +9,25 @@
 
 #include "base/text/from_chars.h"
 #include "ir/op_def.h"
+#include "ops/array/arrange/tile.h"
 #include "ops/math/random.h"
 
 namespace nn {
 
-struct Pattern::Term {
+struct Pattern::Part {
   enum class Kind : uint8_t { kVariable, kConstant, kNumber, kAnyNumber, kCall };
   Kind kind = Kind::kVariable;
   std::string name;   // of the variable or, for a call, of the operator
   std::string label;  // of a call: the variable that is bound to its result
   double number = 0;
-  std::vector<std::unique_ptr<const Term>> operands;
+  std::vector<std::unique_ptr<const Part>> operands;
   std::vector<std::pair<std::string, double>> attrs;  // of a call
 };
 
 namespace {
 
-using Term = Pattern::Term;
-using Kind = Term::Kind;
+using PatternPart = Pattern::Part;
+using Kind = PatternPart::Kind;
 
 // ---- The language -------------------------------------------------------------------------------
 
@@ -34,7 +35,7 @@ class Reader {
  public:
   explicit Reader(std::string_view text) : rest_(text) {}
 
-  std::unique_ptr<const Term> Read() { return ReadTerm(); }
+  std::unique_ptr<const PatternPart> Read() { return ReadTerm(); }
 
   // The name of the next definition, whose term follows; empty at the end.
   std::string NextDefinition() {
@@ -66,7 +67,7 @@ class Reader {
   }
 
   // Reads an attribute of a call, if one follows.
-  bool ReadAttribute(Term& call) {
+  bool ReadAttribute(PatternPart& call) {
     const std::string_view before = rest_;
     std::string name = Word();
     if (!Skip('=')) {
@@ -80,8 +81,8 @@ class Reader {
     return true;
   }
 
-  std::unique_ptr<const Term> ReadTerm() {
-    auto term = std::make_unique<Term>();
+  std::unique_ptr<const PatternPart> ReadTerm() {
+    auto term = std::make_unique<PatternPart>();
     std::string word = Word();
     assert(!word.empty());
     if (Skip(':')) {
@@ -129,7 +130,7 @@ bool IsNearly(double a, double b) {
 }
 
 // Whether the node has the attributes of a call.
-bool HasAttributes(const Term& call, const Node& node) {
+bool HasAttributes(const PatternPart& call, const Node& node) {
   return std::ranges::all_of(call.attrs, [&](const auto& wanted) {
     const auto value = node.attrs().Get(wanted.first);
     const auto* const number = value ? std::get_if<float>(&*value) : nullptr;
@@ -151,31 +152,37 @@ struct OpenProduct {
 
 constexpr size_t kMaxFactors = 6;
 
+// A node as a number times powers of its operands.
+struct Monomial {
+  double number = 1;
+  std::vector<int> powers;  // of each operand
+};
+
+std::optional<Monomial> MonomialOf(const Node& node) {
+  static const std::map<std::string_view, Monomial> monomials = {
+      {"mul", {1, {1, 1}}}, {"div", {1, {1, -1}}}, {"reciprocal", {1, {-1}}}, {"neg", {-1, {1}}}};
+  if (const auto it = monomials.find(node.op_name()); it != monomials.end()) return it->second;
+  if (!node.Is("pow")) return std::nullopt;
+  const auto exponent = NumberOf(node.input(1));
+  if (!exponent || *exponent != std::round(*exponent) || *exponent == 0 || std::abs(*exponent) > 3)
+    return std::nullopt;
+  return Monomial{1, {static_cast<int>(*exponent)}};
+}
+
 // Takes a factor apart: its node is a product, a quotient or a power. Scalar constants are
 // multiplied into the number. False if it is none of these.
 bool Open(OpenProduct& product, size_t index) {
   const Factor f = product.factors[index];
   const Node* node = f.value->def();
   if (node == nullptr) return false;
+  const std::optional<Monomial> monomial = MonomialOf(*node);
+  if (!monomial) return false;
+  product.number *= monomial->number;
   std::vector<Factor> parts;
-  if (node->Is("mul")) {
-    parts = {{node->input(0), f.inverted}, {node->input(1), f.inverted}};
-  } else if (node->Is("div")) {
-    parts = {{node->input(0), f.inverted}, {node->input(1), !f.inverted}};
-  } else if (node->Is("reciprocal")) {
-    parts = {{node->input(0), !f.inverted}};
-  } else if (node->Is("neg")) {
-    parts = {{node->input(0), f.inverted}};
-    product.number = -product.number;
-  } else if (node->Is("pow")) {
-    const auto exponent = NumberOf(node->input(1));
-    if (!exponent || *exponent != std::round(*exponent) || *exponent == 0 ||
-        std::abs(*exponent) > 3)
-      return false;
-    const bool inverted = f.inverted != (*exponent < 0);
-    parts.assign(static_cast<size_t>(std::abs(*exponent)), {node->input(0), inverted});
-  } else {
-    return false;
+  for (size_t i = 0; i < monomial->powers.size(); ++i) {
+    const int power = monomial->powers[i];
+    parts.insert(parts.end(), static_cast<size_t>(std::abs(power)),
+                 {node->input(i), f.inverted != (power < 0)});
   }
   product.factors.erase(product.factors.begin() + static_cast<std::ptrdiff_t>(index));
   for (const Factor& part : parts) {
@@ -220,7 +227,7 @@ class Matcher {
   using Then = std::function<bool()>;
 
   // Whether the value matches and then() accepts the match, which tries all alternatives.
-  bool Try(const Term& term, Value* v, const Then& then) {
+  bool Try(const PatternPart& term, Value* v, const Then& then) {
     if (v == nullptr) return false;
     switch (term.kind) {
       case Kind::kNumber: {
@@ -238,7 +245,7 @@ class Matcher {
         return Bind(term.name, v, then);
       case Kind::kCall:
         // Sizes that are broadcast anyway. The label is bound to the value before.
-        if (const Node* node = v->def(); node != nullptr && node->Is("expand") &&
+        if (const Node* node = v->def(); node != nullptr && node->Is<ExpandAttrs>() &&
                                          term.name != "expand" && term.name != "product" &&
                                          term.name != "square" && term.name != "either")
           return With([&] { match.nodes.insert(node); },
@@ -270,13 +277,13 @@ class Matcher {
            With([&] { match.nodes.insert(copies.begin(), copies.end()); }, then);
   }
 
-  bool TryCall(const Term& term, Value* v, const Then& then) {
+  bool TryCall(const PatternPart& term, Value* v, const Then& then) {
     if (term.name == "either")
       return std::ranges::any_of(term.operands, [&](const auto& p) { return Try(*p, v, then); });
     if (term.name == "product") return TryProduct(term, v, then);
     const Node* node = v->def();
     if (term.name == "square") {
-      const Term& p = *term.operands[0];
+      const PatternPart& p = *term.operands[0];
       if (node != nullptr && node->Is("squared_difference"))
         return TrySquaredDifference(p, *node, then);
       return TryFactors(v, {}, {{&p, false}, {&p, false}}, then);
@@ -293,18 +300,18 @@ class Matcher {
   }
 
   // The operands from `first` on, in order.
-  bool TryOperands(const Term& call, const Node& node, size_t first, const Then& then) {
+  bool TryOperands(const PatternPart& call, const Node& node, size_t first, const Then& then) {
     if (first == call.operands.size()) return then();
     return Try(*call.operands[first], node.input(first),
                [&] { return TryOperands(call, node, first + 1, then); });
   }
 
-  bool TryPair(const Term& call, Value* a, Value* b, const Then& then) {
+  bool TryPair(const PatternPart& call, Value* a, Value* b, const Then& then) {
     return Try(*call.operands[0], a, [&] { return Try(*call.operands[1], b, then); });
   }
 
   // squared_difference(a, b) as the square of a difference, which may be the variable of one.
-  bool TrySquaredDifference(const Term& difference, const Node& node, const Then& then) {
+  bool TrySquaredDifference(const PatternPart& difference, const Node& node, const Then& then) {
     const auto add = [&] { match.nodes.insert(&node); };
     Value* const a = node.input(0);
     Value* const b = node.input(1);
@@ -321,7 +328,7 @@ class Matcher {
   }
 
   struct WantedFactor {
-    const Term* term;
+    const PatternPart* term;
     bool inverted;
   };
   struct WantedNumber {
@@ -329,7 +336,7 @@ class Matcher {
     std::string name;  // of the variable that any number is bound to; empty: only the value
   };
 
-  bool TryProduct(const Term& term, Value* v, const Then& then) {
+  bool TryProduct(const PatternPart& term, Value* v, const Then& then) {
     WantedNumber number;
     std::vector<WantedFactor> wanted;
     for (const auto& p : term.operands) {

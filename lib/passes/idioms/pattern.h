@@ -39,7 +39,7 @@ namespace nn {
 
 class Pattern {
  public:
-  struct Term;  // a part of a pattern
+  struct Part;  // a part of a pattern
 
   // Requires that the text is a pattern.
   explicit Pattern(std::string_view text);
@@ -58,10 +58,10 @@ class Pattern {
  private:
   struct Definition {
     std::string name;
-    std::unique_ptr<const Term> term;
+    std::unique_ptr<const Part> term;
   };
 
-  std::unique_ptr<const Term> term_;
+  std::unique_ptr<const Part> term_;
   std::vector<Definition> definitions_;
 };
 

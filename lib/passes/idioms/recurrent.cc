@@ -8,10 +8,9 @@
 #include <vector>
 
 #include "ir/op_def.h"
-#include "ops/array/arrange/concat.h"
 #include "ops/array/arrange/slice.h"
-#include "ops/array/shape.h"
 #include "ops/recurrent/recurrent.h"
+#include "ops/support/term_ops.h"
 #include "passes/core/passes.h"
 #include "passes/idioms/recurrent_chain.h"
 #include "passes/idioms/recurrent_uses.h"
@@ -35,7 +34,7 @@ constexpr LayerKind kLayerKinds[] = {
 // ---- The layer ----------------------------------------------------------------------------------
 
 // Writes the layer of a chain before its first step.
-class LayerBuilder {
+class LayerBuilder final : public NodeInserter {
  public:
   LayerBuilder(Graph& graph, const RecurrentChain& chain, const ChainUses& uses)
       : graph_(graph),
@@ -79,10 +78,13 @@ class LayerBuilder {
   }
 
  private:
-  Result<Value*> Add(std::string_view op, std::vector<Value*> inputs, Attrs attrs) {
-    NN_ASSIGN(Node* const node, graph_.Append(op, std::move(inputs), std::move(attrs), 1, before_));
+  Graph& graph_of_terms() override { return graph_; }
+  Result<Node*> InsertNode(std::string_view op, std::vector<Value*> inputs, Attrs attrs,
+                           size_t results) override {
+    NN_ASSIGN(Node* const node,
+              graph_.Append(op, std::move(inputs), std::move(attrs), results, before_));
     added_.push_back(node);
-    return node->output();
+    return node;
   }
 
   std::string_view Undone() {
@@ -95,9 +97,9 @@ class LayerBuilder {
   Result<Value*> Shaped(Value* v, const Dims& dims) {
     const Dims& from = *v->type().dims;
     if (from == dims) return v;
-    if (const auto axes = UnitAxes(from, dims)) return Add("squeeze", {v}, AxesAttrs{*axes});
-    if (const auto axes = UnitAxes(dims, from)) return Add("expand_dims", {v}, AxesAttrs{*axes});
-    return Add("reshape", {v}, ReshapeAttrs{dims, false});
+    if (const auto axes = UnitAxes(from, dims)) return Build(Squeeze(v, *axes));
+    if (const auto axes = UnitAxes(dims, from)) return Build(ExpandDims(v, *axes));
+    return Build(Reshape(v, dims));
   }
 
   // The axes of size 1 without which the longer list is the shorter one.
@@ -132,7 +134,7 @@ class LayerBuilder {
     if (view.axis + 1 == v->type().rank()) {
       if (!(before == batch_)) return nullptr;
       NN_ASSIGN(v, Shaped(v, {batch_, length, 1}));
-      NN_ASSIGN(v, Add("transpose", {v}, TransposeAttrs{{1, 0, 2}}));
+      NN_ASSIGN(v, Build(Transpose(v, {1, 0, 2})));
     } else {
       const Dim behind = Product(Dims(axis + 1, dims.end() - 1));
       if (!(before * behind == batch_)) return nullptr;
@@ -140,7 +142,7 @@ class LayerBuilder {
         NN_ASSIGN(v, Shaped(v, {length, batch_, columns}));
       } else if (behind == 1) {
         NN_ASSIGN(v, Shaped(v, {batch_, length, columns}));
-        NN_ASSIGN(v, Add("transpose", {v}, TransposeAttrs{{1, 0, 2}}));
+        NN_ASSIGN(v, Build(Transpose(v, {1, 0, 2})));
       } else {
         return nullptr;
       }
@@ -163,7 +165,7 @@ class LayerBuilder {
   }
 
   Result<bool> MakeOperands() {
-    std::vector<Value*> parts;
+    std::vector<Term> parts;
     for (const RowView& view : chain_.x) {
       NN_ASSIGN(Value* const part, Sequence(view));
       if (part == nullptr) return false;
@@ -171,10 +173,7 @@ class LayerBuilder {
       columns_.push_back(part->type().dim(2).value());
     }
     operands_.resize(RecurrentInputs::kPeepholes + 1);
-    operands_[RecurrentInputs::kX] = parts[0];
-    if (parts.size() > 1) {
-      NN_ASSIGN(operands_[RecurrentInputs::kX], Add("concat", parts, ConcatAttrs{2}));
-    }
+    NN_ASSIGN(operands_[RecurrentInputs::kX], Build(Concat(std::move(parts), 2)));
     if (chain_.old_h.value != nullptr) {
       NN_ASSIGN(Value* const h, State(chain_.old_h));
       if (h == nullptr) return false;
@@ -286,13 +285,10 @@ class LayerBuilder {
   }
 
   Result<Value*> Stacked(const StackedSteps& stack) {
-    NN_ASSIGN(Value * v, Add("squeeze", {layer_->output()}, AxesAttrs{{1}}));
-    if (stack.is_reversed) {
-      NN_ASSIGN(v, Add("reverse", {v}, ReverseAttrs{{0}}));
-    }
-    if (stack.is_batch_first) {
-      NN_ASSIGN(v, Add("transpose", {v}, TransposeAttrs{{1, 0, 2}}));
-    }
+    Term steps = Squeeze(layer_->output(), {1});
+    if (stack.is_reversed) steps = Apply("reverse", {steps}, ReverseAttrs{{0}});
+    if (stack.is_batch_first) steps = Transpose(steps, {1, 0, 2});
+    NN_ASSIGN(Value* const v, Build(steps));
     return Shaped(v, *stack.result->output()->type().dims);
   }
 

@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "ir/op_def.h"
+#include "ops/array/arrange/slice.h"
+#include "ops/array/arrange/tile.h"
 #include "ops/math/elementwise/elementwise.h"
 #include "ops/support/movement.h"
 
@@ -70,7 +72,7 @@ std::optional<Clipped> ClippedIn(const ColumnView& view, NodeSet& nodes) {
     out.x.rows = ViewOf(out.x.rows.value, nodes);
     const Node* const node = out.x.rows.value->def();
     if (node == nullptr || out.x.rows.axis != RowView::kAllRows) break;
-    if (node->Is("clip") && !any) {
+    if (node->Is<ClipAttrs>() && !any) {
       const auto& a = node->attrs<ClipAttrs>();
       nodes.insert(node);
       return Clipped{Through(out.x, node->input(0)), a.min, a.max};
@@ -472,8 +474,9 @@ std::vector<RecurrentCell> CellsAt(const Node& node) {
     return out;
   // Moved elements are those of another node.
   if (node.op().movement != Movement::kNone) return out;
-  if (node.Is("mul")) AddLstms(h, out);
-  if (node.Is("mul") || node.Is("add") || node.Is("sub")) AddGrus(h, out);
+  const bool is_product = node.Is("mul");
+  if (is_product) AddLstms(h, out);
+  if (is_product || node.Is("add") || node.Is("sub")) AddGrus(h, out);
   if (node.op().category == Category::kActivation || node.op().category == Category::kArithmetic)
     AddRnn(h, out);
   return out;
@@ -483,8 +486,8 @@ bool IsZeroState(const Value* v) {
   while (v != nullptr && !v->is_constant()) {
     const Node* const node = v->def();
     if (node == nullptr || node->inputs().empty()) return false;
-    if (node->op().movement == Movement::kNone && !node->Is("expand") && !node->Is("tile") &&
-        !node->Is("slice"))
+    if (node->op().movement == Movement::kNone && !node->Is<ExpandAttrs>() &&
+        !node->Is<TileAttrs>() && !node->Is<SliceAttrs>())
       return false;
     v = node->input(0);
   }

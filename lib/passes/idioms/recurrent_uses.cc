@@ -82,7 +82,7 @@ void ChainUses::FindStacks() {
       if (nodes_.contains(use.node)) continue;
       if (use.node->op().movement == Movement::kInOrder) {
         open.push_back(use.node->output());
-      } else if (use.node->Is("concat") && !IsStack(use.node)) {
+      } else if (use.node->Is<ConcatAttrs>() && !IsStack(use.node)) {
         if (const auto stack = StackOf(*use.node)) stacks_.push_back(*stack);
       }
     }

@@ -108,8 +108,8 @@ std::optional<Fused> L2Normalization(const Pattern::Match& m) {
 // sizes, right-aligned with those of x, are 1 except for those of the axes `from` to `to`, which
 // are `sizes`.
 template <typename Operation>
-bool Apply(std::vector<float>& channels, const Value* parameter, int rank, int from,
-           const std::vector<int64_t>& sizes, Operation operation) {
+bool ApplyToChannels(std::vector<float>& channels, const Value* parameter, int rank, int from,
+                     const std::vector<int64_t>& sizes, Operation operation) {
   if (parameter == nullptr) return true;
   const Tensor& t = parameter->constant();
   const int missing = rank - t.rank();
@@ -129,9 +129,9 @@ bool ApplyParameters(const Pattern::Match& m, int rank, int from, const std::vec
                      std::vector<float>& scale, std::vector<float>& bias) {
   // A bias of 0 stays 0, whatever the scale is.
   const auto scaled = [](float b, float s) { return b == 0 ? b : b * s; };
-  return Apply(scale, ValueOf(m, "scale"), rank, from, sizes, std::multiplies<>()) &&
-         Apply(bias, ValueOf(m, "scale"), rank, from, sizes, scaled) &&
-         Apply(bias, ValueOf(m, "bias"), rank, from, sizes, std::plus<>());
+  return ApplyToChannels(scale, ValueOf(m, "scale"), rank, from, sizes, std::multiplies<>()) &&
+         ApplyToChannels(bias, ValueOf(m, "scale"), rank, from, sizes, scaled) &&
+         ApplyToChannels(bias, ValueOf(m, "bias"), rank, from, sizes, std::plus<>());
 }
 
 std::vector<float> FloatsOf(const Pattern::Match& m, std::string_view name) {

@@ -6,11 +6,8 @@
 #include "base/text/text.h"
 #include "ir/eval.h"
 #include "ir/op_def.h"
-#include "ops/array/arrange/gather.h"
 #include "ops/array/arrange/slice.h"
-#include "ops/array/shape.h"
-#include "ops/math/elementwise/elementwise.h"
-#include "ops/math/matmul.h"
+#include "ops/support/term_ops.h"
 #include "passes/interface/edits.h"
 #include "passes/interface/preprocessed.h"
 
@@ -156,80 +153,51 @@ Result<Plan> PlanOf(const Port& port, const Preprocessing& p) {
   return plan;
 }
 
-// Appends nodes after a value.
-class Chain {
+// Appends nodes at the start of a graph.
+class Prologue final : public NodeInserter {
  public:
-  Chain(Graph& graph, Value* value, Node* before) : graph_(graph), value_(value), before_(before) {}
-
-  Value* value() const { return value_; }
-
-  Status Add(std::string_view op, Attrs attrs = {}, std::vector<Value*> more = {}) {
-    more.insert(more.begin(), value_);
-    NN_ASSIGN(const Node* const node,
-              graph_.Append(op, std::move(more), std::move(attrs), 1, before_));
-    value_ = node->output();
-    return {};
-  }
-  Status Cast(DType to) {
-    return value_->dtype() == to ? Status() : Add("cast", CastAttrs{.to = to});
-  }
-  // The operator with a number for each channel; nothing if all are `neutral`.
-  Status AddNumbers(std::string_view op, const std::vector<double>& numbers, double neutral,
-                    const Plan& plan) {
-    const auto is_neutral = [&](double v) { return v == neutral; };
-    if (std::ranges::all_of(numbers, is_neutral)) return {};
-    const bool same = std::ranges::all_of(numbers, [&](double v) { return v == numbers[0]; });
-    std::vector<int64_t> dims;
-    std::vector<float> values(numbers.begin(), numbers.end());
-    if (same) {
-      values.resize(1);
-    } else {
-      dims.assign(static_cast<size_t>(plan.before.rank()), 1);
-      dims[plan.axes->channels] = plan.channels;
-    }
-    return Add(op, {}, {graph_.AddConstant(Tensor::Of<float>(std::move(dims), values))});
-  }
-  // The matrix product with a constant on the left or right.
-  Status AddProduct(Tensor matrix, bool left) {
-    Value* const constant = graph_.AddConstant(std::move(matrix));
-    std::vector<Value*> inputs = {value_, constant};
-    if (left) std::swap(inputs[0], inputs[1]);
-    NN_ASSIGN(const Node* const node,
-              graph_.Append("matmul", std::move(inputs), MatmulAttrs{}, 1, before_));
-    value_ = node->output();
-    return {};
-  }
-  Status AddSelection(const ResizeAxis& axis, size_t at) {
-    const std::vector<int32_t> index(axis.index.begin(), axis.index.end());
-    return Add("gather", GatherAttrs{static_cast<int64_t>(at), 0},
-               {graph_.AddConstant(Tensor::Of<int32_t>({axis.size()}, index))});
-  }
-  Status Quantize(const Type& to) {
-    const OpDef& op = *Ops().Find("quantize");
-    Node* const node = graph_.AddNode(op, {value_}, Attrs(op.attrs), 1, before_);
-    if (value_->type().quantized()) node->set_arithmetic(Arithmetic::kTflite);
-    Type type;
-    type.dtype = to.dtype;
-    type.quant = to.quant;
-    node->output()->set_type(std::move(type));
-    NN_ASSIGN(const Node* const done, graph_.InferAdded(node));
-    value_ = done->output();
-    return {};
-  }
+  Prologue(Graph& graph, Node* before) : graph_(graph), before_(before) {}
 
  private:
+  Graph& graph_of_terms() override { return graph_; }
+  Result<Node*> InsertNode(std::string_view op, std::vector<Value*> inputs, Attrs attrs,
+                           size_t results) override {
+    return graph_.Append(op, std::move(inputs), std::move(attrs), results, before_);
+  }
+
   Graph& graph_;
-  Value* value_;
   Node* before_;
 };
 
-Status AddRaw(Chain& chain, const Plan& plan) {
-  const Type& type = plan.before;
-  if (type.quantized()) return type.dtype == DType::kI8 ? chain.Quantize(type) : Status();
-  if (type.dtype != DType::kI8) return chain.Cast(type.dtype);
-  NN_RETURN_IF_ERROR(chain.Cast(DType::kF32));
-  NN_RETURN_IF_ERROR(chain.AddNumbers("add", {-128}, 0, plan));
-  return chain.Cast(type.dtype);
+// Numbers for each channel, or one for all.
+Term ChannelNumbers(const std::vector<double>& numbers, const Plan& plan) {
+  const bool same = std::ranges::all_of(numbers, [&](double v) { return v == numbers[0]; });
+  std::vector<int64_t> dims;
+  std::vector<float> values(numbers.begin(), numbers.end());
+  if (same) {
+    values.resize(1);
+  } else {
+    dims.assign(static_cast<size_t>(plan.before.rank()), 1);
+    dims[plan.axes->channels] = plan.channels;
+  }
+  return Tensor::Of<float>(std::move(dims), values);
+}
+
+bool AreAll(const std::vector<double>& numbers, double v) {
+  return std::ranges::all_of(numbers, [&](double n) { return n == v; });
+}
+
+// The value in a quantized type.
+Result<Value*> AppendQuantize(Graph& graph, Value* x, Node* before, const Type& to) {
+  const OpDef& op = *Ops().Find("quantize");
+  Node* const node = graph.AddNode(op, {x}, Attrs(op.attrs), 1, before);
+  if (x->type().quantized()) node->set_arithmetic(Arithmetic::kTflite);
+  Type type;
+  type.dtype = to.dtype;
+  type.quant = to.quant;
+  node->output()->set_type(std::move(type));
+  NN_ASSIGN(const Node* const done, graph.InferAdded(node));
+  return done->output();
 }
 
 // The weights of a resized axis: row i holds those of output element i. Zeros do not change a sum.
@@ -250,46 +218,62 @@ Tensor AxisMatrix(const ResizeAxis& axis, int64_t input, bool transposed) {
 // Resizes by products, or by selecting the nearest elements: with the sums of the resize operator
 // in every format. The formats' own operators differ in the last bits of positions and weights,
 // which rounding to whole numbers makes visible, and few have antialiasing.
-Status AddResize(Chain& chain, const Plan& plan) {
+Result<Term> Resized(Term x, const Plan& plan) {
   const ResizeAttrs attrs = plan.Resize();
   const std::vector<int64_t> from = {plan.p.size->first, plan.p.size->second};
   const std::vector<int64_t> to = {attrs.sizes[0].value(), attrs.sizes[1].value()};
   NN_ASSIGN(const std::vector<ResizeAxis> axes,
             ResizeAxes(attrs, Arithmetic::kDefault, {{}, to, {}}, from, to));
   if (attrs.mode == ResizeMode::kNearest) {
-    for (size_t k = 0; k < 2; ++k)
-      if (!axes[k].IsIdentity(from[k]))
-        NN_RETURN_IF_ERROR(chain.AddSelection(axes[k], plan.axes->height + k));
-    return {};
+    for (size_t k = 0; k < 2; ++k) {
+      if (axes[k].IsIdentity(from[k])) continue;
+      const std::vector<int32_t> index(axes[k].index.begin(), axes[k].index.end());
+      x = Gather(x, Tensor::Of<int32_t>({axes[k].size()}, index),
+                 static_cast<int64_t>(plan.axes->height + k));
+    }
+    return x;
   }
   const bool moves = attrs.layout == Layout::kNxc;
-  if (moves) NN_RETURN_IF_ERROR(chain.Add("transpose", TransposeAttrs{{0, 3, 1, 2}}));
-  if (!axes[1].IsIdentity(from[1]))
-    NN_RETURN_IF_ERROR(chain.AddProduct(AxisMatrix(axes[1], from[1], true), false));
-  if (!axes[0].IsIdentity(from[0]))
-    NN_RETURN_IF_ERROR(chain.AddProduct(AxisMatrix(axes[0], from[0], false), true));
-  return moves ? chain.Add("transpose", TransposeAttrs{{0, 2, 3, 1}}) : Status();
+  if (moves) x = Transpose(x, {0, 3, 1, 2});
+  if (!axes[1].IsIdentity(from[1])) x = Matmul(x, AxisMatrix(axes[1], from[1], true));
+  if (!axes[0].IsIdentity(from[0])) x = Matmul(AxisMatrix(axes[0], from[0], false), x);
+  return moves ? Transpose(x, {0, 2, 3, 1}) : x;
 }
 
-Status AddNodes(Chain& chain, const Plan& plan) {
+// What the input's users get.
+Result<Value*> AddNodes(Graph& graph, Value* input, Node* before, const Plan& plan) {
+  Prologue prologue(graph, before);
   const Preprocessing& p = plan.p;
+  Term x = input;
+  DType dtype = input->dtype();
+  const auto cast = [&](DType to) {
+    if (dtype != to) x = Cast(x, to);
+    dtype = to;
+  };
   const bool computes = p.has_numbers() || (p.bytes && !plan.raw);
-  if (computes || p.size) NN_RETURN_IF_ERROR(chain.Cast(DType::kF32));
-  if (p.size) NN_RETURN_IF_ERROR(AddResize(chain, plan));
-  if (plan.rounds()) NN_RETURN_IF_ERROR(chain.Add("round"));
-  if (p.reverse_colors)
-    NN_RETURN_IF_ERROR(
-        chain.Add("reverse", ReverseAttrs{{static_cast<int64_t>(plan.axes->channels)}}));
-  if (plan.raw) return AddRaw(chain, plan);
-  if (computes) {
-    NN_RETURN_IF_ERROR(chain.AddNumbers("mul", plan.factor, 1, plan));
-    NN_RETURN_IF_ERROR(chain.AddNumbers("add", plan.term, 0, plan));
+  if (computes || p.size) cast(DType::kF32);
+  if (p.size) {
+    NN_ASSIGN(x, Resized(x, plan));
   }
+  if (plan.rounds()) x = Apply("round", {x});
+  if (p.reverse_colors)
+    x = Apply("reverse", {x}, ReverseAttrs{{static_cast<int64_t>(plan.axes->channels)}});
   const Type& type = plan.before;
-  if (type.quantized()) return plan.after.quantized() ? Status() : chain.Quantize(type);
-  if (IsInteger(type.dtype) && chain.value()->dtype() == DType::kF32)
-    NN_RETURN_IF_ERROR(chain.Add("round"));
-  return chain.Cast(type.dtype);
+  if (!plan.raw && computes && !AreAll(plan.factor, 1)) x = x * ChannelNumbers(plan.factor, plan);
+  if (!plan.raw && computes && !AreAll(plan.term, 0)) x = x + ChannelNumbers(plan.term, plan);
+  if (type.quantized()) {
+    NN_ASSIGN(Value* const v, prologue.Build(x));
+    const bool changes = plan.raw ? type.dtype == DType::kI8 : !plan.after.quantized();
+    return changes ? AppendQuantize(graph, v, before, type) : v;
+  }
+  if (plan.raw && type.dtype == DType::kI8) {
+    cast(DType::kF32);
+    x = x + -128;
+  } else if (!plan.raw && IsInteger(type.dtype) && dtype == DType::kF32) {
+    x = Apply("round", {x});
+  }
+  cast(type.dtype);
+  return prologue.Build(x);
 }
 
 // The pixels after the resize, as float32.
@@ -350,17 +334,15 @@ Result<GraphEdit> PreprocessInput(Graph& graph, size_t input, const Preprocessin
   const std::vector<Use> uses(x->uses().begin(), x->uses().end());
   Node* const first = graph.nodes().empty() ? nullptr : &graph.nodes().front();
   x->set_type(plan.after);
-  Chain chain(graph, x, first);
-  NN_RETURN_IF_ERROR(AddNodes(chain, plan));
-  if (chain.value() == x && plan.after.ToString() == plan.before.ToString())
+  NN_ASSIGN(Value* const result, AddNodes(graph, x, first, plan));
+  if (result == x && plan.after.ToString() == plan.before.ToString())
     return UsageError("--preprocess {} has no effect: the input is like this already",
                       Quote(graph.inputs()[input].name));
   GraphEdit edit;
-  if (chain.value() != x) {
-    for (const Use& use : uses)
-      graph.SetInput(use.node, static_cast<size_t>(use.index), chain.value());
+  if (result != x) {
+    for (const Use& use : uses) graph.SetInput(use.node, static_cast<size_t>(use.index), result);
     for (size_t k = 0; k < graph.outputs().size(); ++k)
-      if (graph.outputs()[k].value == x) graph.set_output(k, chain.value());
+      if (graph.outputs()[k].value == x) graph.set_output(k, result);
   }
   edit.notes.push_back(fmt::format("input {} is preprocessed: {} -> {}",
                                    Quote(graph.inputs()[input].name), plan.before.ToString(),

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "ir/op_def.h"
+#include "ops/math/elementwise/elementwise.h"
 #include "ops/quant/int8_rules.h"
 #include "ops/quant/quantized.h"
 #include "ops/quant/tflite_elementwise.h"
@@ -23,7 +24,7 @@ bool HasArithmetic(const Node& node) {
 
 // The quantized input of a dequantize to f32; null for other values.
 Value* Integers(const Value* v) {
-  if (v == nullptr || v->def() == nullptr || !v->def()->Is("dequantize")) return nullptr;
+  if (v == nullptr || v->def() == nullptr || !v->def()->Is<DequantizeAttrs>()) return nullptr;
   Value* q = v->def()->input(0);
   return v->dtype() == DType::kF32 && q->type().quantized() ? q : nullptr;
 }
@@ -57,7 +58,7 @@ std::optional<Cluster> ClusterOf(const Graph& graph, const Node& node) {
     Node* user = OnlyUser(graph, v);
     for (; user != nullptr && user->op().clamp != nullptr; user = OnlyUser(graph, user->output()))
       c.bounds.back().push_back(user);
-    if (user == nullptr || !user->Is("quantize") || user->output()->dtype() == DType::kUnknown)
+    if (user == nullptr || !user->Is<QuantizeAttrs>() || user->output()->dtype() == DType::kUnknown)
       return std::nullopt;
     c.quantizes.back() = user;
   }
@@ -250,7 +251,7 @@ Status MoveBeforeDequantize(Graph& graph, Node& node) {
 Status MoveBehindQuantize(Graph& graph, Node& node) {
   Value* x = node.input(0);
   Node* quantize = OnlyUser(graph, node.output());
-  if (quantize == nullptr || !quantize->Is("quantize") || x->is_constant() ||
+  if (quantize == nullptr || !quantize->Is<QuantizeAttrs>() || x->is_constant() ||
       !IsFloat(x->dtype()) || !IsActivation(quantize->output()->type()))
     return {};
   const Type to = quantize->output()->type();
@@ -288,7 +289,7 @@ Status FuseQdq(Graph& graph) {
   NN_RETURN_IF_ERROR(MoveMoves(graph));
   for (auto it = graph.nodes().begin(); it != graph.nodes().end();) {
     Node& node = *it;
-    if (node.Is("quantize")) {
+    if (node.Is<QuantizeAttrs>()) {
       ++it;
       NN_RETURN_IF_ERROR(FuseRequantize(graph, node));
       continue;

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "ir/op_def.h"
+#include "ops/math/elementwise/elementwise.h"
 #include "passes/qdq/qdq.h"
 
 namespace nn {
@@ -57,7 +58,8 @@ Status Change(Graph& graph, Value& v) {
 // Whether the node computes with the integers themselves, not with what they represent.
 bool ReadsIntegers(const Node& node) {
   const bool represents =
-      node.Is("quantize") || node.Is("dequantize") || node.op().movement != Movement::kNone ||
+      node.Is<QuantizeAttrs>() || node.Is<DequantizeAttrs>() ||
+      node.op().movement != Movement::kNone ||
       (node.op().quant_rule != QuantRule::kNone && node.op().quant_rule != QuantRule::kStored);
   return !represents && (std::ranges::any_of(node.inputs(), IsSigned) ||
                          std::ranges::any_of(node.outputs(), IsSigned));

@@ -79,7 +79,7 @@ class Unfuser {
     const Rounding rounding =
         node.arithmetic() == Arithmetic::kDefault ? Rounding::kHalfEven : Rounding::kHalfAway;
     if (!node.op().has_real_arithmetic) node.set_arithmetic(Arithmetic::kDefault);
-    if (node.Is("quantize")) return InferNode(node);  // requantization
+    if (node.Is<QuantizeAttrs>()) return InferNode(node);  // requantization
     for (Value* v : node.outputs())
       if (Quantized(v)) NN_RETURN_IF_ERROR(QuantizeOutput(v, rounding));
     return InferNode(node);
@@ -115,8 +115,8 @@ class Unfuser {
 }  // namespace
 
 bool OnQuantizedTypes(const Node& node) {
-  if (node.Is("dequantize")) return false;
-  if (node.Is("quantize")) return Quantized(node.input(0));
+  if (node.Is<DequantizeAttrs>()) return false;
+  if (node.Is<QuantizeAttrs>()) return Quantized(node.input(0));
   return std::ranges::any_of(node.inputs(), Quantized) ||
          std::ranges::any_of(node.outputs(), Quantized);
 }
@@ -126,7 +126,7 @@ Status UnfuseQdq(Graph& graph, InnerRounding inner) {
 }
 
 Result<bool> DequantizeConstant(Graph& graph, Node& node) {
-  if (!node.Is("dequantize") || !node.input(0)->is_constant()) return false;
+  if (!node.Is<DequantizeAttrs>() || !node.input(0)->is_constant()) return false;
   const Value* x = node.input(0);
   std::optional<BlockWeights> weights;
   if (x->type().quantized() && node.attrs<DequantizeAttrs>().to == DType::kF32)

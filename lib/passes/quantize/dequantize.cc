@@ -7,6 +7,7 @@
 #include "ir/op_def.h"
 #include "ops/control/region.h"
 #include "ops/math/elementwise/elementwise.h"
+#include "ops/quant/fake_quantize.h"
 #include "passes/core/passes.h"
 #include "passes/qdq/qdq.h"
 #include "rewrite/legalize.h"
@@ -32,7 +33,7 @@ bool IsBoundedByUses(const Graph& graph, const Value& quantized) {
            std::ranges::all_of(v.uses(), [&](const Use& use) { return test(*use.node); });
   };
   return all(quantized, [&](const Node& node) {
-    return node.Is("dequantize") && all(*node.output(), ClampsNegatives);
+    return node.Is<DequantizeAttrs>() && all(*node.output(), ClampsNegatives);
   });
 }
 
@@ -65,7 +66,7 @@ Status ReplaceByOperand(Graph& graph, Node& node, DType to) {
 }
 
 Status RemoveNode(Graph& graph, Node& node) {
-  if (node.Is("quantize")) {
+  if (node.Is<QuantizeAttrs>()) {
     if (IsRelu(graph, node)) {
       NN_ASSIGN(Node* const relu, graph.Append("relu", {node.input(0)}, {}, 1, &node));
       graph.SetInput(&node, 0, relu->output());
@@ -139,9 +140,9 @@ Status DequantizeWithin(Graph& graph) {
   for (auto it = graph.nodes().begin(); it != graph.nodes().end();) {
     Node& node = *it++;  // may be erased
     if (!node.regions().empty()) NN_RETURN_IF_ERROR(DequantizeRegions(graph, node));
-    if (node.Is("quantize") || node.Is("dequantize")) {
+    if (node.Is<QuantizeAttrs>() || node.Is<DequantizeAttrs>()) {
       NN_RETURN_IF_ERROR(RemoveNode(graph, node));
-    } else if (node.Is("dynamic_fake_quantize")) {
+    } else if (node.Is<DynamicFakeQuantizeAttrs>()) {
       graph.Replace(&node, node.input(0));
     } else if (node.attrs().Get("state_rounding")) {
       NN_ASSIGN(Attrs attrs, node.attrs().With("state_rounding", EnumValue{"none"}));

@@ -10,6 +10,7 @@
 
 #include "ir/op_def.h"
 #include "ir/value_table.h"
+#include "ops/math/elementwise/elementwise.h"
 #include "ops/quant/int8_rules.h"
 #include "ops/quant/quantized.h"
 #include "passes/core/passes.h"
@@ -476,14 +477,14 @@ Status QuantizePorts(Graph& graph) {
   for (const Port& port : graph.inputs()) {
     Value* const x = port.value;
     Node* const quantize = OnlyUserOf(graph, x);
-    if (!IsReal(x) || quantize == nullptr || !quantize->Is("quantize")) continue;
+    if (!IsReal(x) || quantize == nullptr || !quantize->Is<QuantizeAttrs>()) continue;
     x->set_type(quantize->output()->type());
     graph.ReplaceUses(quantize->output(), x);
     graph.Erase(quantize);
   }
   for (size_t i = 0; i < graph.outputs().size(); ++i) {
     const Node* const def = graph.outputs()[i].value->def();
-    if (def != nullptr && def->Is("dequantize")) graph.set_output(i, def->input(0));
+    if (def != nullptr && def->Is<DequantizeAttrs>()) graph.set_output(i, def->input(0));
   }
   return RemoveDeadCode(graph);
 }

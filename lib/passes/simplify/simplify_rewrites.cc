@@ -11,6 +11,7 @@
 #include "ops/array/arrange/concat.h"
 #include "ops/array/arrange/pad.h"
 #include "ops/array/arrange/slice.h"
+#include "ops/array/arrange/tile.h"
 #include "ops/array/shape.h"
 #include "ops/math/elementwise/elementwise.h"
 #include "ops/math/matmul.h"
@@ -168,7 +169,7 @@ bool HoldsAll(DType from, DType to) {
 // A cast to a type that holds all numbers does not matter for a cast after it.
 Result<bool> JoinCasts(Graph& graph, Node& node) {
   Node* const first = node.input(0)->def();
-  if (first == nullptr || !first->Is("cast")) return false;
+  if (first == nullptr || !first->Is<CastAttrs>()) return false;
   Value* const x = first->input(0);
   if (x->type().quantized() || node.input(0)->type().quantized() ||
       !HoldsAll(x->dtype(), node.input(0)->dtype()) || node.attrs<CastAttrs>().to == DType::kString)
@@ -217,7 +218,7 @@ Result<bool> JoinReshapes(Graph& graph, Node& node) {
 
 Result<bool> JoinTransposes(Graph& graph, Node& node) {
   const Node* const first = node.input(0)->def();
-  if (first == nullptr || !first->Is("transpose")) return false;
+  if (first == nullptr || !first->Is<TransposeAttrs>()) return false;
   TransposeAttrs a = node.attrs<TransposeAttrs>();
   const auto& before = first->attrs<TransposeAttrs>().perm;
   if (a.perm.size() != before.size()) return false;
@@ -265,7 +266,7 @@ Result<bool> JoinConcats(Graph& graph, Node& node) {
   bool joined = false;
   for (Value* v : node.inputs()) {
     const Node* const part = v->type().quantized() ? nullptr : OnlyFor(graph, v);
-    if (part != nullptr && part->Is("concat")) {
+    if (part != nullptr && part->Is<ConcatAttrs>()) {
       NN_ASSIGN(const int inner, NormalizeAxis(part->attrs<ConcatAttrs>().axis, y.rank()));
       if (inner == axis) {
         parts.insert(parts.end(), part->inputs().begin(), part->inputs().end());
@@ -301,7 +302,7 @@ Result<std::optional<std::map<int, SlicedAxis>>> RangesOf(const Node& node) {
 
 Result<bool> JoinSlices(Graph& graph, Node& node) {
   const Node* const first = OnlyFor(graph, node.input(0));
-  if (first == nullptr || !first->Is("slice")) return false;
+  if (first == nullptr || !first->Is<SliceAttrs>()) return false;
   NN_ASSIGN(auto ranges, RangesOf(*first));
   NN_ASSIGN(const auto then, RangesOf(node));
   if (!ranges || !then) return false;
@@ -369,7 +370,7 @@ Result<bool> DropExpand(Graph& graph, Node& node) {
   const Type y = node.output()->type();
   for (size_t i = 0; i < node.inputs().size(); ++i) {
     Value* const whole = node.input(i);
-    if (whole == nullptr || whole->def() == nullptr || !whole->def()->Is("expand") ||
+    if (whole == nullptr || whole->def() == nullptr || !whole->def()->Is<ExpandAttrs>() ||
         whole->type().quantized() || y.quantized())
       continue;
     graph.SetInput(&node, i, whole->def()->input(0));
@@ -407,11 +408,11 @@ std::optional<int> BiasAxis(const Node& node) {
   const Type& y = node.output()->type();
   if (node.input(2) != nullptr || !y.ranked() || y.dtype != DType::kF32 || y.quantized())
     return std::nullopt;
-  if (node.Is("conv")) return ChannelAxis(node.attrs<ConvAttrs>().layout, y.rank());
-  if (node.Is("conv_transpose"))
+  if (node.Is<ConvAttrs>()) return ChannelAxis(node.attrs<ConvAttrs>().layout, y.rank());
+  if (node.Is<ConvTransposeAttrs>())
     return ChannelAxis(node.attrs<ConvTransposeAttrs>().layout, y.rank());
   const auto is_matrix = [](const Value* v) { return v->type().ranked() && v->type().rank() == 2; };
-  if (node.Is("matmul") && is_matrix(node.input(0)) && is_matrix(node.input(1))) return 1;
+  if (node.Is<MatmulAttrs>() && is_matrix(node.input(0)) && is_matrix(node.input(1))) return 1;
   return std::nullopt;
 }
 
@@ -438,7 +439,7 @@ Result<bool> AddAsBias(Graph& graph, Node& node) {
 Result<bool> PadInConv(Graph& graph, Node& node) {
   const Node* const pad = OnlyFor(graph, node.input(0));
   ConvAttrs a = node.attrs<ConvAttrs>();
-  if (pad == nullptr || !pad->Is("pad") || a.padding != Padding::kExplicit ||
+  if (pad == nullptr || !pad->Is<PadAttrs>() || a.padding != Padding::kExplicit ||
       node.output()->dtype() != DType::kF32 || node.output()->type().quantized())
     return false;
   const auto& p = pad->attrs<PadAttrs>();

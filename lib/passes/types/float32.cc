@@ -12,6 +12,8 @@
 
 #include "ir/op_def.h"
 #include "ops/control/region.h"
+#include "ops/math/elementwise/elementwise.h"
+#include "ops/support/term_ops.h"
 #include "rewrite/expand.h"
 
 namespace nn {
@@ -89,7 +91,7 @@ bool IsSeen(const Graph& graph, const Node& node) {
                         return is_other(use.node);
                       })))
       return true;
-  return node.Is("cast") &&
+  return node.Is<CastAttrs>() &&
          (IsInteger(node.input(0)->dtype()) || IsInteger(node.output()->dtype()));
 }
 
@@ -138,24 +140,10 @@ Status ScaleMagnitude(Graph& graph, Node& node) {
   Value *const a = RootOf(sum->input(0)), *const b = RootOf(sum->input(1));
   if (a == nullptr || b == nullptr) return {};
   Expansion e(graph, node);
-  NN_ASSIGN(Value* const first, e.Add("abs", {a}));
-  NN_ASSIGN(Value* const second, e.Add("abs", {b}));
-  NN_ASSIGN(Value * scale, e.Add("maximum", {first, second}));
-  NN_ASSIGN(Value* const zero, e.Number(a->dtype(), 0));
-  NN_ASSIGN(Value* const one, e.Number(a->dtype(), 1));
-  NN_ASSIGN(Value* const is_zero, e.Add("equal", {scale, zero}));
-  NN_ASSIGN(scale, e.Add("select", {is_zero, one, scale}));
-  std::vector<Value*> squares;
-  for (Value* const v : {a, b}) {
-    NN_ASSIGN(Value* const part, e.Add("div", {v, scale}));
-    NN_ASSIGN(Value* const square, e.Add("mul", {part, part}));
-    squares.push_back(square);
-  }
-  NN_ASSIGN(Value * y, e.Add("add", squares));
-  NN_ASSIGN(y, e.Add("sqrt", {y}));
-  NN_ASSIGN(y, e.Add("mul", {scale, y}));
-  e.Replace(y);
-  return {};
+  const Term largest = Maximum(Apply("abs", {a}), Apply("abs", {b}));
+  const Term scale = Select(Equal(largest, 0), 1, largest);
+  const Term x = a / scale, y = b / scale;
+  return e.Replace(scale * Apply("sqrt", {x * x + y * y})).map([](bool) {});
 }
 
 Status Narrow(Graph& graph, Node& node) {

@@ -121,7 +121,7 @@ class Halver {
     std::vector<Node*> nodes;
     for (Node& node : graph_.nodes()) nodes.push_back(&node);
     for (Node* node : nodes) {
-      if (node->Is("cast") && !kept_.contains(node)) {
+      if (node->Is<CastAttrs>() && !kept_.contains(node)) {
         NN_RETURN_IF_ERROR(ConvertTo(*node));
         continue;
       }
@@ -187,7 +187,7 @@ class Halver {
   static void NameValues(Node& half, const std::vector<std::string>& names) {
     for (size_t i = 0; i < names.size(); ++i) half.output(i)->set_name(names[i]);
     for (Value* v : half.inputs())
-      if (v != nullptr && v->def() != nullptr && v->def()->Is("cast") && v->name().empty() &&
+      if (v != nullptr && v->def() != nullptr && v->def()->Is<CastAttrs>() && v->name().empty() &&
           v->def()->input(0)->is_constant())
         v->set_name(v->def()->input(0)->name());
   }

@@ -6,13 +6,14 @@
 
 #include "base/checked_math.h"
 #include "ir/tensor.h"
-#include "ops/array/shape.h"
 #include "ops/nn/resize/grid_sample.h"
+#include "ops/support/term_ops.h"
 #include "rewrite/expand.h"
 
 namespace nn {
 namespace {
 
+// Limit of expansions: positions of the grid of AffineGrid.
 constexpr int64_t kMaxGridPositions = int64_t{1} << 22;
 
 // The vectors of all positions of the axes as columns: the coordinates, last axis first, and 1.
@@ -48,14 +49,10 @@ Result<bool> ExpandAffineGrid(Graph& graph, Node& node) {
   const bool align = node.attrs<AffineGridAttrs>().align_corners;
   NN_ASSIGN(Tensor positions, single ? AffinePositions<float>(theta.dtype, spatial, align)
                                      : AffinePositions<double>(theta.dtype, spatial, align));
-  Expansion e(graph, node);
-  NN_ASSIGN(Value * y,
-            e.Add("reshape", {node.input(0)}, ReshapeAttrs{{Dim(batch * axes), Dim(axes + 1)}}));
-  NN_ASSIGN(y, e.Add("matmul", {y, e.Constant(std::move(positions))}));
-  NN_ASSIGN(y, e.Add("reshape", {y}, ReshapeAttrs{{Dim(batch), Dim(axes), Dim(*count)}}));
-  NN_ASSIGN(y, e.Add("transpose", {y}, TransposeAttrs{{0, 2, 1}}));
-  NN_ASSIGN(y, e.Add("reshape", {y}, ReshapeAttrs{ToDims(*dims)}));
-  return e.Replace(y);
+  const Term rows = Reshape(node.input(0), {Dim(batch * axes), Dim(axes + 1)});
+  const Term y = Matmul(rows, std::move(positions));
+  const Term columns = Transpose(Reshape(y, {Dim(batch), Dim(axes), Dim(*count)}), {0, 2, 1});
+  return Expansion(graph, node).Replace(Reshape(columns, ToDims(*dims)));
 }
 
 }  // namespace nn

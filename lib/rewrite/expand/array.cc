@@ -4,13 +4,10 @@
 #include <numeric>
 
 #include "ir/op_def.h"
-#include "ops/array/arrange/gather.h"
 #include "ops/array/arrange/pad.h"
 #include "ops/array/arrange/positions.h"
-#include "ops/array/arrange/slice.h"
 #include "ops/array/generate.h"
-#include "ops/array/shape.h"
-#include "ops/math/elementwise/elementwise.h"
+#include "ops/support/term_ops.h"
 #include "ops/support/types.h"
 #include "rewrite/expand/index.h"
 
@@ -36,8 +33,7 @@ Result<bool> ExpandPad(Graph& graph, Node& node) {
     node.set_attrs(PadAttrs{a.pads, PadMode::kConstant});
     return true;
   }
-  Expansion e(graph, node);
-  Value* y = node.input(0);
+  Term y = node.input(0);
   for (size_t axis = 0; axis < rank; ++axis) {
     const int64_t begin = a.pads[axis], end = a.pads[rank + axis];
     if (begin == 0 && end == 0) continue;
@@ -45,10 +41,9 @@ Result<bool> ExpandPad(Graph& graph, Node& node) {
     std::vector<int32_t> indices;
     for (int64_t i = 0; i < node.output()->type().dim(static_cast<int>(axis)).value(); ++i)
       indices.push_back(static_cast<int32_t>(PaddedIndex(i, begin, end, size, a.mode).value_or(0)));
-    NN_ASSIGN(y, e.Add("gather", {y, e.Constant(Tensor::Of({std::ssize(indices)}, indices))},
-                       GatherAttrs{static_cast<int64_t>(axis), 0}));
+    y = Gather(y, Tensor::Of({std::ssize(indices)}, indices), static_cast<int64_t>(axis));
   }
-  return e.Replace(y);
+  return Expansion(graph, node).Replace(y);
 }
 
 Result<bool> ExpandEyeLike(Graph& graph, Node& node) {
@@ -66,64 +61,47 @@ Result<bool> ExpandEyeLike(Graph& graph, Node& node) {
     else
       eye.SetInt(i, one ? 1 : 0);
   }
-  Expansion e(graph, node);
-  return e.Replace(e.Constant(eye.Finish()));
+  return Expansion(graph, node).Replace(Term(eye.Finish()));
 }
 
 // A comparison of the indices with 0, 1, ... depth - 1, and a selection.
 Result<bool> ExpandOneHot(Graph& graph, Node& node) {
   const auto& a = node.attrs<OneHotAttrs>();
-  Value *indices = node.input(0), *depth = node.input(1), *values = node.input(2);
-  if (!node.output()->type().ranked() || values->type().quantized()) return false;
+  const Term values = node.input(2);
+  if (!node.output()->type().ranked() || node.input(2)->type().quantized()) return false;
   const int rank = node.output()->type().rank();
   NN_ASSIGN(const int axis, NormalizeAxis(a.axis, rank));
-  Expansion e(graph, node);
-  const auto scalar = [&](Value* v) { return e.Add("reshape", {v}, ReshapeAttrs{{}, false}); };
-  const auto as_i32 = [&](Value* v) -> Result<Value*> {
-    return v->dtype() == DType::kI32 ? v : e.Add("cast", {v}, CastAttrs{.to = DType::kI32});
+  const auto as_i32 = [](Value* v) {
+    return v->dtype() == DType::kI32 ? Term(v) : Cast(v, DType::kI32);
   };
-  NN_ASSIGN(indices, as_i32(indices));
-  NN_ASSIGN(depth, as_i32(depth));
-  NN_ASSIGN(depth, scalar(depth));
-  NN_ASSIGN(Value* const zero, e.Number(DType::kI32, 0));
-  NN_ASSIGN(Value* const one, e.Number(DType::kI32, 1));
-  if (a.wrap) {
-    NN_ASSIGN(Value* const negative, e.Add("less", {indices, zero}));
-    NN_ASSIGN(Value* const counted, e.Add("add", {indices, depth}));
-    NN_ASSIGN(indices, e.Add("select", {negative, counted, indices}));
-  }
-  NN_ASSIGN(indices, e.Add("expand_dims", {indices}, AxesAttrs{{axis}}));
-  NN_ASSIGN(Value * places, e.Add("range", {zero, depth, one}));
+  Term indices = as_i32(node.input(0));
+  const Term depth = Reshape(as_i32(node.input(1)), {});
+  const Term zero = Tensor::Scalar<int32_t>(0);
+  if (a.wrap) indices = Select(Less(indices, zero), indices + depth, indices);
+  Term places = Apply("range", {zero, depth, 1});
   if (axis < rank - 1) {
     std::vector<int64_t> after(static_cast<size_t>(rank - 1 - axis));
     std::iota(after.begin(), after.end(), 1);
-    NN_ASSIGN(places, e.Add("expand_dims", {places}, AxesAttrs{after}));
+    places = ExpandDims(places, std::move(after));
   }
-  NN_ASSIGN(Value* const hot, e.Add("equal", {indices, places}));
-  NN_ASSIGN(Value * off, e.Add("slice", {values}, SliceAttrs{{0}, {0}, {1}, {1}}));
-  NN_ASSIGN(Value * on, e.Add("slice", {values}, SliceAttrs{{0}, {1}, {2}, {1}}));
-  NN_ASSIGN(off, scalar(off));
-  NN_ASSIGN(on, scalar(on));
-  NN_ASSIGN(Value* const y, e.Add("select", {hot, on, off}));
-  return e.Replace(y);
+  const Term hot = Equal(ExpandDims(indices, {axis}), places);
+  const Term off = Slice(values, 0, 0, 1), on = Slice(values, 0, 1, 2);
+  return Expansion(graph, node).Replace(Select(hot, Reshape(on, {}), Reshape(off, {})));
 }
 
 Result<bool> ExpandCompress(Graph& graph, Node& node) {
   const auto& a = node.attrs<CompressAttrs>();
-  Value *x = node.input(0), *condition = node.input(1);
-  const Type& type = condition->type();
+  const Type& type = node.input(1)->type();
   if (!type.ranked() || type.rank() != 1) return false;
-  Expansion e(graph, node);
+  Term x = node.input(0);
   int64_t axis = 0;
   if (a.flatten) {
-    NN_ASSIGN(x, e.Add("reshape", {x}, ReshapeAttrs{{Dim(-1)}, false}));
+    x = Reshape(x, {Dim(-1)});
   } else {
-    NN_ASSIGN(axis, NormalizeAxis(a.axis, x->type().rank()));
+    NN_ASSIGN(axis, NormalizeAxis(a.axis, node.input(0)->type().rank()));
   }
-  NN_ASSIGN(Value * places, e.Add("non_zero", {condition}));
-  NN_ASSIGN(places, e.Add("squeeze", {places}, AxesAttrs{{0}}));
-  NN_ASSIGN(Value* const y, e.Add("gather", {x, places}, GatherAttrs{axis, 0}));
-  return e.Replace(y);
+  const Term places = Squeeze(Apply("non_zero", {node.input(1)}), {0});
+  return Expansion(graph, node).Replace(Gather(x, places, axis));
 }
 
 }  // namespace nn

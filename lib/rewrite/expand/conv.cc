@@ -6,30 +6,28 @@
 #include "ir/op_def.h"
 #include "ops/array/arrange/pad.h"
 #include "ops/array/arrange/slice.h"
-#include "ops/array/shape.h"
 #include "ops/nn/conv.h"
 #include "ops/nn/conv_transpose.h"
+#include "ops/support/term_ops.h"
 #include "rewrite/expand.h"
 
 namespace nn {
 namespace {
 
-// stride - 1 zeros after each element of an axis. Needs no more than 4 axes.
-Result<Value*> Spread(Expansion& e, Value* x, int axis, int64_t stride) {
-  const Dims dims = *x->type().dims;
+// stride - 1 zeros after each element of an axis of x, of shape `dims`. Needs no more than 4 axes.
+Term Spread(const Term& x, const Dims& dims, int axis, int64_t stride) {
   const auto at = dims.begin() + axis;
-  NN_ASSIGN(Value * y, e.Add("reshape", {x},
-                             ReshapeAttrs{{Product(Dims(dims.begin(), at)), *at, Dim(1),
-                                           Product(Dims(at + 1, dims.end()))}}));
-  NN_ASSIGN(y, e.Add("pad", {y}, PadAttrs{{0, 0, 0, 0, 0, 0, stride - 1, 0}}));
+  const Term rows =
+      Reshape(x, {Product(Dims(dims.begin(), at)), *at, Dim(1), Product(Dims(at + 1, dims.end()))});
   Dims wider = dims;
   wider[static_cast<size_t>(axis)] = *at * Dim(stride);
-  return e.Add("reshape", {y}, ReshapeAttrs{std::move(wider)});
+  return Reshape(Apply("pad", {rows}, PadAttrs{{0, 0, 0, 0, 0, 0, stride - 1, 0}}),
+                 std::move(wider));
 }
 
 // The filter [I, O / groups, X...] of a transposed convolution as that of a convolution, [O, I /
 // groups, X...], with its taps reversed.
-Result<Value*> ReversedFilter(Expansion& e, Value* filter, int64_t groups) {
+Term ReversedFilter(Value* filter, int64_t groups) {
   const std::vector<int64_t> dims = *filter->type().const_dims();
   const auto spatial = static_cast<int64_t>(dims.size()) - 2;
   std::vector<int64_t> split = {groups, dims[0] / groups, dims[1]};
@@ -43,26 +41,22 @@ Result<Value*> ReversedFilter(Expansion& e, Value* filter, int64_t groups) {
     taps.axes.push_back(2 + i);
     perm.push_back(static_cast<int64_t>(perm.size()));
   }
-  NN_ASSIGN(Value * y, e.Add("reverse", {filter}, taps));
-  if (groups != 1) {
-    NN_ASSIGN(y, e.Add("reshape", {y}, ReshapeAttrs{ToDims(split)}));
-  }
-  NN_ASSIGN(y, e.Add("transpose", {y}, TransposeAttrs{perm}));
-  if (groups == 1) return y;
-  return e.Add("reshape", {y}, ReshapeAttrs{ToDims(merged)});
+  const Term y = Apply("reverse", {filter}, taps);
+  if (groups == 1) return Transpose(y, perm);
+  return Reshape(Transpose(Reshape(y, ToDims(split)), perm), ToDims(merged));
 }
 
 template <typename A>
 Result<bool> SpreadTaps(Graph& graph, Node& node) {
   A a = node.attrs<A>();
-  Value* filter = node.input(1);
-  const auto dims = filter->type().const_dims();
+  const Value* const given = node.input(1);
+  auto dims = given->type().const_dims();
   const auto is_one = [](int64_t d) { return d == 1; };
-  if (filter->is_constant() || filter->dtype() != DType::kF32 || !dims ||
+  if (given->is_constant() || given->dtype() != DType::kF32 || !dims ||
       std::ranges::all_of(a.dilations, is_one))
     return false;
   const int first = AxesOf(a.filter_layout, static_cast<int>(dims->size())).spatial;
-  Expansion e(graph, node);
+  Term filter = node.input(1);
   SliceAttrs taps;
   for (size_t i = 0; i < a.dilations.size(); ++i) {
     const int axis = first + static_cast<int>(i);
@@ -70,17 +64,17 @@ Result<bool> SpreadTaps(Graph& graph, Node& node) {
     const auto spread = CheckedMul(size, a.dilations[i]);
     if (size == 0 || !spread) return false;
     if (a.dilations[i] == 1 || size == 1) continue;
-    NN_ASSIGN(filter, Spread(e, filter, axis, a.dilations[i]));
+    filter = Spread(filter, ToDims(*dims), axis, a.dilations[i]);
+    (*dims)[static_cast<size_t>(axis)] = *spread;
     taps.axes.push_back(axis);
     taps.starts.push_back(0);
     taps.ends.push_back(*spread - a.dilations[i] + 1);
     taps.steps.push_back(1);
   }
-  if (!taps.axes.empty()) {
-    NN_ASSIGN(filter, e.Add("slice", {filter}, std::move(taps)));
-  }
+  if (!taps.axes.empty()) filter = Apply("slice", {filter}, std::move(taps));
   a.dilations.clear();
-  graph.SetInput(&node, 1, filter);
+  NN_ASSIGN(Value* const spread, Expansion(graph, node).Build(filter));
+  graph.SetInput(&node, 1, spread);
   node.set_attrs(std::move(a));
   return true;
 }
@@ -89,27 +83,27 @@ Result<bool> SpreadTaps(Graph& graph, Node& node) {
 
 Result<bool> ExpandDilatedFilter(Graph& graph, Node& node) {
   if (!IsPlainF32(node)) return false;
-  return node.Is("conv") ? SpreadTaps<ConvAttrs>(graph, node)
-                         : SpreadTaps<ConvTransposeAttrs>(graph, node);
+  return node.Is<ConvAttrs>() ? SpreadTaps<ConvAttrs>(graph, node)
+                              : SpreadTaps<ConvTransposeAttrs>(graph, node);
 }
 
 Result<bool> ExpandConvTranspose(Graph& graph, Node& node) {
   const auto& a = node.attrs<ConvTransposeAttrs>();
-  Value* x = node.input(0);
+  Term x = node.input(0);
+  Dims dims = *node.input(0)->type().dims;
   Value* const weights = node.input(1);
   if (!IsPlainF32(node) || weights->dtype() != DType::kF32 || a.layout != Layout::kNcx ||
       a.filter_layout != FilterLayout::kIox || !weights->type().const_dims())
     return false;
   // The zeros between elements would make other weights NaN.
   if (weights->is_constant() && !IsFinite(weights->constant())) return false;
-  NN_ASSIGN(const auto resolved, ConvTransposeWindows(a, *x->type().dims, *weights->type().dims));
+  NN_ASSIGN(const auto resolved, ConvTransposeWindows(a, dims, *weights->type().dims));
   const auto windows = ConstWindows(resolved);
   if (!windows) return false;
   ConvAttrs conv;
   conv.groups = a.groups;
   conv.pads.resize(2 * windows->size());
   SliceAttrs crop;
-  Expansion e(graph, node);
   for (size_t i = 0; i < windows->size(); ++i) {
     const ConstWindow& w = (*windows)[i];
     const auto axis = static_cast<int64_t>(i) + 2;
@@ -118,8 +112,9 @@ Result<bool> ExpandConvTranspose(Graph& graph, Node& node) {
     if (w.stride > 1 && size > 1) {
       const auto spread = CheckedMul(size, w.stride);
       if (!spread) return false;
-      NN_ASSIGN(x, Spread(e, x, static_cast<int>(axis), w.stride));
+      x = Spread(x, dims, static_cast<int>(axis), w.stride);
       size = *spread;
+      dims[static_cast<size_t>(axis)] = Dim(size);
     }
     // Zeros that the windows do not reach are cut off.
     const int64_t extent = (w.kernel - 1) * w.dilation;
@@ -136,69 +131,56 @@ Result<bool> ExpandConvTranspose(Graph& graph, Node& node) {
     crop.ends.push_back(last);
     crop.steps.push_back(1);
   }
-  if (!crop.axes.empty()) {
-    NN_ASSIGN(x, e.Add("slice", {x}, std::move(crop)));
-  }
-  NN_ASSIGN(Value* const filter, ReversedFilter(e, weights, a.groups));
-  std::vector<Value*> operands = {x, filter};
+  if (!crop.axes.empty()) x = Apply("slice", {x}, std::move(crop));
+  std::vector<Term> operands = {x, ReversedFilter(weights, a.groups)};
   if (node.input(2) != nullptr) operands.push_back(node.input(2));
-  NN_ASSIGN(Value* const y, e.Add("conv", std::move(operands), std::move(conv)));
-  return e.Replace(y);
+  return Expansion(graph, node).Replace(Apply("conv", std::move(operands), std::move(conv)));
 }
 
 Result<bool> ExpandSolidConv(Graph& graph, Node& node) {
   const auto& a = node.attrs<ConvAttrs>();
-  Value *x = node.input(0), *const filter = node.input(1);
+  const Type& image = node.input(0)->type();
+  Value* const filter = node.input(1);
+  // Limit of expansions: planes of a computed filter of a convolution with three spatial axes.
   constexpr int64_t kMaxPlanes = 64;
-  if (!IsPlainF32(node) || x->type().rank() != 5 || a.layout != Layout::kNcx ||
+  if (!IsPlainF32(node) || image.rank() != 5 || a.layout != Layout::kNcx ||
       a.filter_layout != FilterLayout::kOix || filter->is_constant())
     return false;
-  const auto dims = x->type().const_dims(), taps = filter->type().const_dims();
+  const auto dims = image.const_dims(), taps = filter->type().const_dims();
   if (!dims || !taps || (*taps)[2] > kMaxPlanes) return false;
-  NN_ASSIGN(const auto resolved, ConvWindows(a, *x->type().dims, *filter->type().dims));
+  NN_ASSIGN(const auto resolved, ConvWindows(a, *image.dims, *filter->type().dims));
   NN_ASSIGN(const std::vector<ConstWindow> w, ConstWindows(resolved));
   const int64_t images = (*dims)[0], channels = (*dims)[1], planes = w[0].output;
   if (images * channels * planes == 0 || w[0].kernel == 0) return false;
-  Expansion e(graph, node);
-  const auto shaped = [&](Value* v, const std::vector<int64_t>& to) {
-    return e.Add("reshape", {v}, ReshapeAttrs{ToDims(to), false});
+  const auto shaped = [](const Term& v, const std::vector<int64_t>& to) {
+    return Reshape(v, ToDims(to));
   };
+  Term x = node.input(0);
   if (w[0].pad_begin != 0 || w[0].pad_end != 0) {
-    NN_ASSIGN(x, shaped(x, {1, images * channels, w[0].input, w[1].input * w[2].input}));
-    NN_ASSIGN(x, e.Add("pad", {x}, PadAttrs{{0, 0, w[0].pad_begin, 0, 0, 0, w[0].pad_end, 0}}));
-    NN_ASSIGN(x, shaped(x, {images, channels, w[0].input + w[0].pad_begin + w[0].pad_end,
-                            w[1].input, w[2].input}));
+    x = shaped(x, {1, images * channels, w[0].input, w[1].input * w[2].input});
+    x = Apply("pad", {x}, PadAttrs{{0, 0, w[0].pad_begin, 0, 0, 0, w[0].pad_end, 0}});
+    x = shaped(
+        x, {images, channels, w[0].input + w[0].pad_begin + w[0].pad_end, w[1].input, w[2].input});
   }
   ConvAttrs plane = a;
   plane.padding = Padding::kExplicit;
   plane.pads = {w[1].pad_begin, w[2].pad_begin, w[1].pad_end, w[2].pad_end};
   plane.strides = {w[1].stride, w[2].stride};
   plane.dilations = {w[1].dilation, w[2].dilation};
-  Value* sum = nullptr;
+  Term sum;
   for (int64_t k = 0; k < w[0].kernel; ++k) {
     const int64_t first = k * w[0].dilation;
-    NN_ASSIGN(
-        Value * part,
-        e.Add("slice", {x},
-              SliceAttrs{{2}, {first}, {first + (planes - 1) * w[0].stride + 1}, {w[0].stride}}));
-    NN_ASSIGN(part, e.Add("transpose", {part}, TransposeAttrs{{0, 2, 1, 3, 4}}));
-    NN_ASSIGN(part, shaped(part, {images * planes, channels, w[1].input, w[2].input}));
-    NN_ASSIGN(Value * of_plane, e.Add("slice", {filter}, SliceAttrs{{2}, {k}, {k + 1}, {1}}));
-    NN_ASSIGN(of_plane, e.Add("squeeze", {of_plane}, AxesAttrs{{2}}));
-    NN_ASSIGN(part, e.Add("conv", {part, of_plane}, plane));
-    if (sum == nullptr) {
-      sum = part;
-    } else {
-      NN_ASSIGN(sum, e.Add("add", {sum, part}));
-    }
+    Term part =
+        Apply("slice", {x},
+              SliceAttrs{{2}, {first}, {first + (planes - 1) * w[0].stride + 1}, {w[0].stride}});
+    part = shaped(Transpose(part, {0, 2, 1, 3, 4}),
+                  {images * planes, channels, w[1].input, w[2].input});
+    part = Apply("conv", {part, Squeeze(Slice(filter, 2, k, k + 1), {2})}, plane);
+    sum = sum.is_absent() ? part : sum + part;
   }
-  if (node.input(2) != nullptr) {
-    NN_ASSIGN(Value* const bias, shaped(node.input(2), {(*taps)[0], 1, 1}));
-    NN_ASSIGN(sum, e.Add("add", {sum, bias}));
-  }
-  NN_ASSIGN(sum, shaped(sum, {images, planes, (*taps)[0], w[1].output, w[2].output}));
-  NN_ASSIGN(sum, e.Add("transpose", {sum}, TransposeAttrs{{0, 2, 1, 3, 4}}));
-  return e.Replace(sum);
+  if (node.input(2) != nullptr) sum = sum + shaped(node.input(2), {(*taps)[0], 1, 1});
+  sum = shaped(sum, {images, planes, (*taps)[0], w[1].output, w[2].output});
+  return Expansion(graph, node).Replace(Transpose(sum, {0, 2, 1, 3, 4}));
 }
 
 }  // namespace nn

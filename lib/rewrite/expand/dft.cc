@@ -7,12 +7,9 @@
 #include "ir/op_def.h"
 #include "ir/types/axis_map.h"
 #include "numeric/doubles.h"
-#include "ops/array/arrange/gather.h"
-#include "ops/array/arrange/slice.h"
-#include "ops/array/shape.h"
 #include "ops/math/dft.h"
-#include "ops/math/matmul.h"
 #include "ops/nn/conv.h"
+#include "ops/support/term_ops.h"
 #include "ops/support/types.h"
 #include "rewrite/expand.h"
 #include "rewrite/expand/index.h"
@@ -68,17 +65,14 @@ std::optional<int64_t> NumberIn(const Node& node, size_t input, const Dim& other
   return v->constant().GetInt(0);
 }
 
-// x [..., elements, parts] -> y [..., results, parts].
-Result<Value*> Transformed(Expansion& e, Value* x, const TransformMatrix& m) {
-  Dims dims = *x->type().dims;
+// x [..., elements, parts] of shape `dims` -> y [..., results, parts].
+Term Transformed(const Term& x, Dims dims, const TransformMatrix& m) {
   dims.pop_back();
   dims.back() = Dim(m.rows());
-  NN_ASSIGN(Value * y, e.Add("reshape", {x}, ReshapeAttrs{dims, false}));
-  Value* const matrix = e.Constant(Tensor::Of({m.rows(), m.columns()}, m.Elements()));
-  NN_ASSIGN(y, e.Add("matmul", {y, matrix}, MatmulAttrs{}));
+  const Term y = Matmul(Reshape(x, dims), Tensor::Of({m.rows(), m.columns()}, m.Elements()));
   dims.back() = Dim(m.results);
   dims.emplace_back(m.result_parts);
-  return e.Add("reshape", {y}, ReshapeAttrs{dims, false});
+  return Reshape(y, dims);
 }
 
 bool IsEmptyShape(const Dims& dims) {
@@ -93,8 +87,7 @@ std::optional<int64_t> FrameSize(const Node& node) {
 }
 
 // A window that is known, or none, is a part of the filter of a convolution.
-Result<Value*> ByConvolution(Expansion& e, const Node& node, const TransformMatrix& m,
-                             int64_t step) {
+Term ByConvolution(const Node& node, const TransformMatrix& m, int64_t step) {
   const Value* const window = node.input(2);
   const int64_t parts = m.element_parts;
   std::vector<float> filter;
@@ -108,36 +101,29 @@ Result<Value*> ByConvolution(Expansion& e, const Node& node, const TransformMatr
   a.layout = Layout::kNxc;
   a.filter_layout = FilterLayout::kOix;
   a.strides = {step};
-  Value* const w = e.Constant(Tensor::Of({m.columns(), parts, m.n}, filter));
-  NN_ASSIGN(Value* const y, e.Add("conv", {node.input(0), w}, a));
-  Dims dims = *y->type().dims;
-  dims.back() = Dim(m.results);
-  dims.emplace_back(m.result_parts);
-  return e.Add("reshape", {y}, ReshapeAttrs{dims, false});
+  const Term y =
+      Apply("conv", {node.input(0), Tensor::Of({m.columns(), parts, m.n}, filter)}, std::move(a));
+  const Dims &signal = *node.input(0)->type().dims, &result = *node.output()->type().dims;
+  return Reshape(y, {signal[0], result[1], Dim(m.results), Dim(m.result_parts)});
 }
 
 // The frames, gathered, are multiplied by a window that is computed.
-Result<Value*> ByFrames(Expansion& e, const Node& node, const TransformMatrix& m, int64_t step,
-                        int64_t frames) {
+Term ByFrames(const Node& node, const TransformMatrix& m, int64_t step, int64_t frames) {
   std::vector<int32_t> index;
   for (int64_t f = 0; f < frames; ++f)
     for (int64_t i = 0; i < m.n; ++i) index.push_back(static_cast<int32_t>(f * step + i));
-  NN_ASSIGN(Value * x,
-            e.Add("gather", {node.input(0), e.Constant(Tensor::Of({frames, m.n}, index))},
-                  GatherAttrs{1, 0}));
-  NN_ASSIGN(Value* const window,
-            e.Add("reshape", {node.input(2)}, ReshapeAttrs{{Dim(m.n), Dim(1)}, false}));
-  NN_ASSIGN(x, e.Add("mul", {x, window}));
-  return Transformed(e, x, m);
+  const Term x = Gather(node.input(0), Tensor::Of({frames, m.n}, index), 1);
+  const Term window = Reshape(node.input(2), {Dim(m.n), Dim(1)});
+  const Dims& signal = *node.input(0)->type().dims;
+  return Transformed(x * window, {signal[0], Dim(frames), Dim(m.n), signal[2]}, m);
 }
 
 }  // namespace
 
 Result<bool> ExpandDft(Graph& graph, Node& node) {
   const auto& a = node.attrs<DftAttrs>();
-  Value* x = node.input(0);
-  const Dims& dims = *x->type().dims;
-  const int rank = x->type().rank();
+  const Dims& dims = *node.input(0)->type().dims;
+  const int rank = node.input(0)->type().rank();
   if (!IsPlainF32(node) || node.input(2) != nullptr || IsEmptyShape(dims)) return false;
   NN_ASSIGN(const int axis, NormalizeAxis(a.axis, rank));
   const Dim &size = dims[static_cast<size_t>(axis)], &parts = dims.back();
@@ -149,26 +135,20 @@ Result<bool> ExpandDft(Graph& graph, Node& node) {
   const TransformMatrix m{
       *n, a.inverse, from_half, given, parts.value(), results.value(), from_half ? 1 : 2};
   if (!m.IsSmall()) return false;
-  Expansion e(graph, node);
-  if (given < size.value()) {
-    NN_ASSIGN(x, e.Add("slice", {x}, SliceAttrs{{axis}, {0}, {given}, {1}}));
-  }
+  Term x = node.input(0);
+  if (given < size.value()) x = Slice(x, axis, 0, given);
   // The axis comes before that of the parts.
   std::vector<int64_t> perm(static_cast<size_t>(rank));
   std::iota(perm.begin(), perm.end(), 0);
   std::rotate(perm.begin() + axis, perm.begin() + axis + 1, perm.end() - 1);
   const AxisMap map = AxisMap::Permutation(perm);
-  const auto transpose = [&](const AxisMap& by) -> Status {
-    if (by.IsIdentity()) return {};
-    TransposeAttrs order;
-    for (const int k : by.from()) order.perm.push_back(k);
-    NN_ASSIGN(x, e.Add("transpose", {x}, order));
-    return {};
+  const auto transposed = [](const Term& v, const AxisMap& by) {
+    return by.IsIdentity() ? v : Transpose(v, {by.from().begin(), by.from().end()});
   };
-  NN_RETURN_IF_ERROR(transpose(map));
-  NN_ASSIGN(x, Transformed(e, x, m));
-  NN_RETURN_IF_ERROR(transpose(map.Inverse()));
-  return e.Replace(x);
+  Dims moved;
+  for (const int64_t k : perm) moved.push_back(dims[static_cast<size_t>(k)]);
+  const Term y = Transformed(transposed(x, map), std::move(moved), m);
+  return Expansion(graph, node).Replace(transposed(y, map.Inverse()));
 }
 
 Result<bool> ExpandStft(Graph& graph, Node& node) {
@@ -183,14 +163,9 @@ Result<bool> ExpandStft(Graph& graph, Node& node) {
   const TransformMatrix m{*n, false, false, *n, dims[2].value(), y[2].value(), 2};
   if (!m.IsSmall()) return false;
   Expansion e(graph, node);
-  Value* result = nullptr;
-  if (window == nullptr || window->is_constant()) {
-    NN_ASSIGN(result, ByConvolution(e, node, m, *step));
-  } else {
-    if (!ElementsWithin({y[1].value(), *n}, kMaxElements)) return false;
-    NN_ASSIGN(result, ByFrames(e, node, m, *step, y[1].value()));
-  }
-  return e.Replace(result);
+  if (window == nullptr || window->is_constant()) return e.Replace(ByConvolution(node, m, *step));
+  if (!ElementsWithin({y[1].value(), *n}, kMaxElements)) return false;
+  return e.Replace(ByFrames(node, m, *step, y[1].value()));
 }
 
 }  // namespace nn

@@ -1,11 +1,12 @@
 #include "rewrite/expand/index.h"
 
 #include <limits>
+#include <numeric>
 
 #include "ir/op_def.h"
-#include "ops/array/arrange/gather.h"
 #include "ops/array/shape_of.h"
 #include "ops/math/elementwise/elementwise.h"
+#include "ops/support/term_ops.h"
 #include "ops/support/types.h"
 #include "passes/facts/ranges.h"
 
@@ -20,17 +21,17 @@ std::optional<int64_t> ElementsWithin(const std::vector<int64_t>& dims, int64_t 
   return n;
 }
 
-Result<Value*> Ascending(Expansion& e, DType dtype, int64_t n) {
-  NN_ASSIGN(TensorBuilder numbers, TensorBuilder::Create(dtype, {n}));
-  for (int64_t i = 0; i < n; ++i) numbers.SetInt(i, i);
-  return e.Constant(numbers.Finish());
+Tensor Ascending(int64_t n) {
+  std::vector<int32_t> numbers(static_cast<size_t>(n));
+  std::iota(numbers.begin(), numbers.end(), 0);
+  return Tensor::Of({n}, numbers);
 }
 
 namespace {
 
 // Whether a value is the result of CountFromStart() for indices in their range.
 bool IsCountedFromStart(const Value* v) {
-  while (v->def() != nullptr && v->def()->Is("cast")) v = v->def()->input(0);
+  while (v->def() != nullptr && v->def()->Is<CastAttrs>()) v = v->def()->input(0);
   const Node* const select = v->def();
   if (select == nullptr || !select->Is("select")) return false;
   const Node *const less = select->input(0)->def(), *const add = select->input(1)->def();
@@ -42,46 +43,37 @@ bool IsCountedFromStart(const Value* v) {
          NeverNegative(add->input(1));
 }
 
-Result<Value*> CountFromStart(Expansion& e, Value* indices, Value* sizes) {
-  NN_ASSIGN(Value* const zero, e.Number(indices->dtype(), 0));
-  NN_ASSIGN(Value* const negative, e.Add("less", {indices, zero}));
-  NN_ASSIGN(Value* const counted, e.Add("add", {indices, sizes}));
-  return e.Add("select", {negative, counted, indices});
+Term CountFromStart(const Term& indices, const Term& sizes) {
+  return Select(Less(indices, 0), indices + sizes, indices);
 }
 
 }  // namespace
 
-Result<Value*> NonNegative(Expansion& e, Value* indices, const std::vector<int64_t>& sizes) {
+Term NonNegative(Value* indices, const std::vector<int64_t>& sizes) {
   if (NeverNegative(indices) || IsCountedFromStart(indices)) return indices;
-  std::vector<int64_t> dims;
-  if (sizes.size() != 1) dims.push_back(std::ssize(sizes));
-  NN_ASSIGN(TensorBuilder size, TensorBuilder::Create(indices->dtype(), dims));
-  for (int64_t i = 0; i < std::ssize(sizes); ++i) size.SetInt(i, sizes[static_cast<size_t>(i)]);
-  return CountFromStart(e, indices, e.Constant(size.Finish()));
+  if (sizes.size() == 1) return CountFromStart(indices, sizes[0]);
+  if (indices->dtype() == DType::kI64) return CountFromStart(indices, Vector(sizes));
+  return CountFromStart(
+      indices, Tensor::Of({std::ssize(sizes)}, std::vector<int32_t>(sizes.begin(), sizes.end())));
 }
 
-Result<Value*> NonNegative(Expansion& e, Value* indices, Value* x, int64_t first, int64_t count) {
+Term NonNegative(Value* indices, Value* x, int64_t first, int64_t count) {
   const auto begin = x->type().dims->begin() + static_cast<std::ptrdiff_t>(first);
   const Dims dims(begin, begin + static_cast<std::ptrdiff_t>(count));
-  if (const auto sizes = ConstDims(dims)) return NonNegative(e, indices, *sizes);
+  if (const auto sizes = ConstDims(dims)) return NonNegative(indices, *sizes);
   if (NeverNegative(indices) || IsCountedFromStart(indices)) return indices;
-  NN_ASSIGN(Value * sizes,
-            e.Add("shape_of", {x}, ShapeOfAttrs{first, first + count, indices->dtype()}));
-  if (indices->type().rank() == 0) {
-    NN_ASSIGN(Value* const only, e.Number(DType::kI32, 0));
-    NN_ASSIGN(sizes, e.Add("gather", {sizes, only}, GatherAttrs{}));
-  }
-  return CountFromStart(e, indices, sizes);
+  const Term sizes = Apply("shape_of", {x}, ShapeOfAttrs{first, first + count, indices->dtype()});
+  if (indices->type().rank() != 0) return CountFromStart(indices, sizes);
+  return CountFromStart(indices, Gather(sizes, Tensor::Scalar<int32_t>(0), 0));
 }
 
 // index * stride of the axis + a constant of the other axes.
-Result<Value*> FlatPositions(Expansion& e, Value* indices, const std::vector<int64_t>& x,
-                             int axis) {
+Result<Term> FlatPositions(Value* indices, const std::vector<int64_t>& x, int axis) {
   const auto to = indices->type().const_dims();
   const auto at = static_cast<size_t>(axis);
-  if (!to || !ElementsWithin(x, std::numeric_limits<int32_t>::max())) return nullptr;
+  if (!to || !ElementsWithin(x, std::numeric_limits<int32_t>::max())) return Term();
   const std::optional<int64_t> count = ElementsWithin(*to, kMaxElements);
-  if (!count) return nullptr;
+  if (!count) return Term();
   const DType dtype = indices->dtype();
   const bool known = indices->is_constant();
   const std::vector<int64_t> strides = Strides(x), steps = Strides(*to);
@@ -93,16 +85,13 @@ Result<Value*> FlatPositions(Expansion& e, Value* indices, const std::vector<int
     if (known) {
       const int64_t given = indices->constant().GetInt(i);
       const int64_t index = given < 0 ? given + x[at] : given;
-      if (index < 0 || index >= x[at]) return nullptr;
+      if (index < 0 || index >= x[at]) return Term();
       place += index * strides[at];
     }
     base.SetInt(i, place);
   }
-  if (known) return e.Constant(base.Finish());
-  NN_ASSIGN(Value * index, NonNegative(e, indices, {x[at]}));
-  NN_ASSIGN(Value* const stride, e.Number(dtype, static_cast<double>(strides[at])));
-  NN_ASSIGN(index, e.Add("mul", {index, stride}));
-  return e.Add("add", {index, e.Constant(base.Finish())});
+  if (known) return Term(base.Finish());
+  return NonNegative(indices, {x[at]}) * strides[at] + base.Finish();
 }
 
 }  // namespace nn

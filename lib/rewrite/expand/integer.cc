@@ -7,17 +7,18 @@
 #include "ir/op_def.h"
 #include "ops/array/shape.h"
 #include "ops/math/elementwise/elementwise.h"
-#include "ops/math/matmul.h"
 #include "ops/nn/conv.h"
 #include "ops/reduce/reduce.h"
 #include "ops/support/broadcast.h"
+#include "ops/support/term_ops.h"
 #include "rewrite/expand.h"
 #include "rewrite/integer_products.h"
 
 namespace nn {
 namespace {
 
-// Up to this magnitude, float32 holds all integers.
+// Limit of expansions: magnitude of the sums of an integer product. Up to this magnitude, float32
+// holds all integers.
 constexpr double kMaxExact = 0x1p24;
 
 // The step of the high part of an operand that is split.
@@ -62,16 +63,17 @@ double LargestSum(const Tensor& t, const std::vector<size_t>& kept) {
 class IntegerProduct {
  public:
   IntegerProduct(Graph& graph, Node& node)
-      : graph_(graph), node_(node), e_(graph, node), is_conv_(node.Is("conv_integer")) {}
+      : graph_(graph), node_(node), e_(graph, node), is_conv_(node.Is<ConvAttrs>()) {}
 
   Result<bool> Run() {
     if (!node_.input(0)->type().ranked() || !node_.input(1)->type().ranked()) return false;
     const auto depth = Depth();
     if (!depth) return false;
-    Side a{node_.input(0), node_.input(2)};
+    const Side a{node_.input(0), node_.input(2)};
     Side b{node_.input(1), node_.input(3)};
     if (is_conv_ && b.zero != nullptr && b.zero->type().ranked() && b.zero->type().rank() == 1) {
-      NN_ASSIGN(b.zero, AlongOutputs(b.zero));
+      NN_ASSIGN(const Term zero, AlongOutputs(b.zero));
+      NN_ASSIGN(b.zero, e_.Build(zero));
     }
     converted_ = OnlyConverted();
     if (!converted_ && node_.output()->type().quantized()) return false;
@@ -80,7 +82,7 @@ class IntegerProduct {
     const double sum_w =
         w->is_constant() ? LargestSum(w->constant(), KeptAxes(w)) : *depth * MostOf(b);
     // x = 16 high + low with high in [-16, 15] and low in [0, 15]; likewise w.
-    if (MostOf(a) * sum_w <= kMaxExact) return Whole(x, w);
+    if (MostOf(a) * sum_w <= kMaxExact) return InOne(x, w);
     if (kPart * sum_w <= kMaxExact) return InTwo(x, w, (kPart - 1) * sum_w);
     if (kPart * kPart * *depth <= kMaxExact) return InFour(x, w);
     return false;
@@ -92,8 +94,7 @@ class IntegerProduct {
     const std::vector<Value*> inputs(node_.inputs().begin(), node_.inputs().end());
     NN_ASSIGN(Node* const product, e_.AddNode(node_.op_name(), inputs, node_.attrs(), 1));
     product->set_name(node_.name());
-    NN_ASSIGN(Value* const y, e_.Add("cast", {product->output()}, CastAttrs{}));
-    return ReplaceConversions(y);
+    return ReplaceConversions(AsFloat(product->output()));
   }
 
  private:
@@ -129,17 +130,19 @@ class IntegerProduct {
   }
 
   // A vector with one element for each output channel, shaped to broadcast to the filter.
-  Result<Value*> AlongOutputs(Value* v) {
+  Result<Term> AlongOutputs(Value* v) {
     const Type& w = node_.input(1)->type();
     const int axis = AxesOf(node_.attrs<ConvAttrs>().filter_layout, w.rank()).output;
     Dims dims(static_cast<size_t>(w.rank() - axis), Dim(1));
     dims[0] = v->type().dim(0);
+    return Shaped(v, dims);
+  }
+
+  static Result<Term> Shaped(Value* v, const Dims& dims) {
     const auto known = ConstDims(dims);
-    if (v->is_constant() && known) {
-      NN_ASSIGN(Tensor t, v->constant().Reshaped(*known));
-      return e_.Constant(std::move(t));
-    }
-    return e_.Add("reshape", {v}, ReshapeAttrs{dims, false});
+    if (!v->is_constant() || !known) return Reshape(v, dims);
+    NN_ASSIGN(Tensor t, v->constant().Reshaped(*known));
+    return Term(std::move(t));
   }
 
   // Whether every user converts the result to float32.
@@ -148,26 +151,25 @@ class IntegerProduct {
     return !graph_.IsOutput(y) && !y->uses().empty() &&
            std::ranges::all_of(y->uses(), [](const Use& use) {
              if (use.node->output()->dtype() != DType::kF32) return false;
-             if (use.node->Is("cast")) return true;
-             if (!use.node->Is("dequantize")) return false;
+             if (use.node->Is<CastAttrs>()) return true;
+             if (!use.node->Is<DequantizeAttrs>()) return false;
              const auto& zeros = use.node->input(0)->type().quant->zero_points;
              return std::ranges::all_of(zeros, [](int64_t z) { return z == 0; });
            });
   }
 
-  Result<Value*> AsFloat(Value* v) {
-    if (!v->is_constant()) return e_.Add("cast", {v}, CastAttrs{});
+  static Term AsFloat(Value* v) {
+    if (!v->is_constant()) return Cast(v, DType::kF32);
     const std::vector<double> elements = v->constant().ToDoubles();
-    return e_.Constant(
-        Tensor::Of(v->constant().dims(), std::vector<float>(elements.begin(), elements.end())));
+    return Tensor::Of(v->constant().dims(), std::vector<float>(elements.begin(), elements.end()));
   }
 
   // The operand less its zero points in float32; a constant if both are.
   Result<Value*> Difference(const Side& side) {
-    NN_ASSIGN(Value* const v, AsFloat(side.v));
+    NN_ASSIGN(Value* const v, e_.Build(AsFloat(side.v)));
     if (side.zero == nullptr) return v;
-    NN_ASSIGN(Value* const zero, AsFloat(side.zero));
-    if (!side.is_constant()) return e_.Add("sub", {v, zero});
+    NN_ASSIGN(Value* const zero, e_.Build(AsFloat(side.zero)));
+    if (!side.is_constant()) return e_.Build(v - Term(zero));
     const Tensor& t = v->constant();
     const auto from = t.As<float>();
     const auto zeros = zero->constant().As<float>();
@@ -181,10 +183,9 @@ class IntegerProduct {
   }
 
   struct Parts {
-    Value* high;
-    Value* low;
+    Term high, low;
   };
-  Result<Parts> Split(Value* v) {
+  static Parts Split(Value* v) {
     if (v->is_constant()) {
       const auto from = v->constant().As<float>();
       std::vector<float> high, low;
@@ -192,40 +193,24 @@ class IntegerProduct {
         high.push_back(std::floor(f / static_cast<float>(kPart)));
         low.push_back(f - high.back() * static_cast<float>(kPart));
       }
-      return Parts{e_.Constant(Tensor::Of(v->constant().dims(), high)),
-                   e_.Constant(Tensor::Of(v->constant().dims(), low))};
+      return {Tensor::Of(v->constant().dims(), high), Tensor::Of(v->constant().dims(), low)};
     }
-    NN_ASSIGN(Value* const step, e_.Number(DType::kF32, kPart));
-    NN_ASSIGN(Value* const inverse, e_.Number(DType::kF32, 1 / kPart));
-    NN_ASSIGN(Value * high, e_.Add("mul", {v, inverse}));
-    NN_ASSIGN(high, e_.Add("floor", {high}));
-    NN_ASSIGN(Value * low, e_.Add("mul", {high, step}));
-    NN_ASSIGN(low, e_.Add("sub", {v, low}));
-    return Parts{high, low};
+    const Term high = Apply("floor", {Term(v) * (1 / kPart)});
+    return {high, v - high * kPart};
   }
 
-  Result<Value*> Product(Value* x, Value* w) {
-    return is_conv_ ? e_.Add("conv", {x, w}, node_.attrs())
-                    : e_.Add("matmul", {x, w}, MatmulAttrs{});
+  Term Product(const Term& x, const Term& w) const {
+    return is_conv_ ? Apply("conv", {x, w}, node_.attrs()) : Matmul(x, w);
   }
 
   // The bias, shaped to broadcast to the result.
-  Result<Value*> Bias(bool as_float) {
-    Value* bias = node_.input(4);
-    if (as_float) {
-      NN_ASSIGN(bias, AsFloat(bias));
-    }
+  Result<Term> Bias(bool as_float) {
+    NN_ASSIGN(Value* const bias,
+              e_.Build(as_float ? AsFloat(node_.input(4)) : Term(node_.input(4))));
     if (!is_conv_ || node_.attrs<ConvAttrs>().layout == Layout::kNxc) return bias;
-    const auto n = bias->type().const_dims();
-    std::vector<int64_t> dims(static_cast<size_t>(node_.output()->type().rank()) - 1, 1);
-    if (bias->is_constant()) {
-      dims[0] = (*n)[0];
-      NN_ASSIGN(Tensor t, bias->constant().Reshaped(dims));
-      return e_.Constant(std::move(t));
-    }
-    Dims shape = ToDims(dims);
+    Dims shape(static_cast<size_t>(node_.output()->type().rank()) - 1, Dim(1));
     shape[0] = bias->type().dim(0);
-    return e_.Add("reshape", {bias}, ReshapeAttrs{shape, false});
+    return Shaped(bias, shape);
   }
 
   // The largest magnitude of the bias; infinite if it is computed.
@@ -239,58 +224,44 @@ class IntegerProduct {
     return most;
   }
 
-  Result<Value*> WithBias(Value* y, bool as_float) {
+  Result<Term> WithBias(const Term& y, bool as_float) {
     if (node_.input(4) == nullptr) return y;
-    NN_ASSIGN(Value* const bias, Bias(as_float));
-    return e_.Add("add", {y, bias});
+    NN_ASSIGN(const Term bias, Bias(as_float));
+    return y + bias;
   }
 
   // A sum of two exact terms in float32 rounds once, as the conversion of the integer does.
-  Result<bool> Whole(Value* x, Value* w) {
-    if (!converted_ || MostOfBias() > kMaxExact) {
-      NN_ASSIGN(Value* const y, Rounded(x, w));
-      return FinishIntegers(y);
-    }
-    NN_ASSIGN(Value * y, Product(x, w));
-    NN_ASSIGN(y, WithBias(y, true));
+  Result<bool> InOne(Value* x, Value* w) {
+    if (!converted_ || MostOfBias() > kMaxExact) return FinishIntegers(Rounded(x, w));
+    NN_ASSIGN(const Term y, WithBias(Product(x, w), true));
     return ReplaceConversions(y);
   }
 
   Result<bool> InTwo(Value* x, Value* w, double most_low) {
-    if (!converted_ || most_low + MostOfBias() > kMaxExact) {
-      NN_ASSIGN(Value* const y, PartialSum(x, w));
-      return FinishIntegers(y);
-    }
-    NN_ASSIGN(const Parts p, Split(x));
-    NN_ASSIGN(Value * high, Product(p.high, w));
-    NN_ASSIGN(Value * low, Product(p.low, w));
-    NN_ASSIGN(low, WithBias(low, true));
-    NN_ASSIGN(Value* const step, e_.Number(DType::kF32, kPart));
-    NN_ASSIGN(high, e_.Add("mul", {high, step}));
-    NN_ASSIGN(Value* const y, e_.Add("add", {high, low}));
-    return ReplaceConversions(y);
+    const Parts p = Split(x);
+    if (!converted_ || most_low + MostOfBias() > kMaxExact) return FinishIntegers(PartialSum(p, w));
+    NN_ASSIGN(const Term low, WithBias(Product(p.low, w), true));
+    return ReplaceConversions(Product(p.high, w) * kPart + low);
   }
 
   Result<bool> InFour(Value* x, Value* w) {
-    NN_ASSIGN(const Parts p, Split(w));
-    NN_ASSIGN(Value* const high, PartialSum(x, p.high));
-    NN_ASSIGN(Value* const low, PartialSum(x, p.low));
-    NN_ASSIGN(Value* const y, Joined(high, low));
-    return FinishIntegers(y);
+    const Parts p = Split(w);
+    return FinishIntegers(Joined(PartialSum(Split(x), p.high), PartialSum(Split(x), p.low)));
   }
 
-  Result<bool> ReplaceConversions(Value* y) {
+  Result<bool> ReplaceConversions(const Term& real) {
+    NN_ASSIGN(Value* const y, e_.Build(real));
     const std::vector<Use> uses(node_.output()->uses().begin(), node_.output()->uses().end());
     for (const Use& use : uses) {
       Value* result = y;
-      if (use.node->Is("dequantize")) {
+      if (use.node->Is<DequantizeAttrs>()) {
         const Quant& q = *node_.output()->type().quant;
         std::vector<int64_t> dims;
         if (q.per_axis()) {
           dims.assign(static_cast<size_t>(node_.output()->type().rank() - q.axis), 1);
           dims[0] = static_cast<int64_t>(q.scales.size());
         }
-        NN_ASSIGN(result, e_.Add("mul", {y, e_.Constant(Tensor::Of(dims, q.scales))}));
+        NN_ASSIGN(result, e_.Build(y * Term(Tensor::Of(dims, q.scales))));
       }
       graph_.Replace(use.node, result);
     }
@@ -298,31 +269,20 @@ class IntegerProduct {
     return true;
   }
 
-  Result<Value*> Rounded(Value* x, Value* w) {
-    NN_ASSIGN(Value* const y, Product(x, w));
-    return e_.Add("cast", {y}, CastAttrs{.to = DType::kI32});
-  }
+  Term Rounded(const Term& x, const Term& w) const { return Cast(Product(x, w), DType::kI32); }
 
   // 16 high + low, in i32.
-  Result<Value*> Joined(Value* high, Value* low) {
-    NN_ASSIGN(Value* const step, e_.Number(DType::kI32, kPart));
-    NN_ASSIGN(high, e_.Add("mul", {high, step}));
-    return e_.Add("add", {high, low});
-  }
+  static Term Joined(const Term& high, const Term& low) { return high * kPart + low; }
 
   // x w in i32, from the parts of x.
-  Result<Value*> PartialSum(Value* x, Value* w) {
-    NN_ASSIGN(const Parts p, Split(x));
-    NN_ASSIGN(Value* const high, Rounded(p.high, w));
-    NN_ASSIGN(Value* const low, Rounded(p.low, w));
-    return Joined(high, low);
+  Term PartialSum(const Parts& x, const Term& w) const {
+    return Joined(Rounded(x.high, w), Rounded(x.low, w));
   }
 
-  Result<bool> FinishIntegers(Value* y) {
-    NN_ASSIGN(y, WithBias(y, false));
+  Result<bool> FinishIntegers(const Term& product) {
+    NN_ASSIGN(const Term y, WithBias(product, false));
     if (!converted_) return e_.Replace(y);
-    NN_ASSIGN(Value* const real, e_.Add("cast", {y}, CastAttrs{}));
-    return ReplaceConversions(real);
+    return ReplaceConversions(Cast(y, DType::kF32));
   }
 
   Graph& graph_;
@@ -344,36 +304,26 @@ Result<bool> UnscaleIntegerProduct(Graph& graph, Node& node) {
 }
 
 Result<bool> ExpandDynamicQuantize(Graph& graph, Node& node) {
-  Value* const x = node.input(0);
-  Expansion e(graph, node);
-  NN_ASSIGN(Value* const none, e.Number(DType::kF32, 0));
-  NN_ASSIGN(Value* const one, e.Number(DType::kF32, 1));
-  NN_ASSIGN(Value* const most, e.Number(DType::kF32, 255));
-  NN_ASSIGN(Value * low, e.Add("reduce_min", {x}, ReduceAttrs{{}, false}));
-  NN_ASSIGN(low, e.Add("minimum", {low, none}));
-  NN_ASSIGN(Value * high, e.Add("reduce_max", {x}, ReduceAttrs{{}, false}));
-  NN_ASSIGN(high, e.Add("maximum", {high, none}));
-  NN_ASSIGN(Value* const range, e.Add("sub", {high, low}));
-  NN_ASSIGN(Value* const empty, e.Add("equal", {range, none}));
-  NN_ASSIGN(Value * scale, e.Add("div", {range, most}));
-  NN_ASSIGN(scale, e.Add("select", {empty, one, scale}));
-  const auto to_byte = [&](Value* v) { return e.Add("clip", {v}, ClipAttrs{0, 255}); };
-  NN_ASSIGN(Value * zero, e.Add("div", {low, scale}));
-  NN_ASSIGN(zero, e.Add("sub", {none, zero}));
-  NN_ASSIGN(zero, e.Add("round", {zero}));
-  NN_ASSIGN(zero, to_byte(zero));
-  NN_ASSIGN(Value * y, e.Add("div", {x, scale}));
-  NN_ASSIGN(y, e.Add("round", {y}));
+  const Term x = node.input(0);
+  const Term zero = Tensor::Scalar(0.0f);
+  const Term low = Minimum(Apply("reduce_min", {x}, ReduceAttrs{{}, false}), zero);
+  const Term high = Maximum(Apply("reduce_max", {x}, ReduceAttrs{{}, false}), zero);
+  const Term range = high - low;
+  const Term scale = Select(Equal(range, zero), 1, range / 255);
+  const Term zero_point = Clip(Apply("round", {zero - low / scale}), 0, 255);
   // Without NaN, the zero point is a whole number.
-  NN_ASSIGN(y, e.Add("add", {y, zero}));
-  NN_ASSIGN(y, to_byte(y));
-  NN_ASSIGN(y, e.Add("cast", {y}, CastAttrs{.to = DType::kU8}));
-  if (node.outputs().size() > 1) e.ReplaceOutput(1, scale);
-  if (node.outputs().size() > 2) {
-    NN_ASSIGN(zero, e.Add("cast", {zero}, CastAttrs{.to = DType::kU8}));
-    e.ReplaceOutput(2, zero);
+  const Term y = Clip(Apply("round", {x / scale}) + zero_point, 0, 255);
+  Expansion e(graph, node);
+  NN_ASSIGN(Value* const result, e.Build(Cast(y, DType::kU8)));
+  if (node.outputs().size() > 1) {
+    NN_ASSIGN(Value* const v, e.Build(scale));
+    e.ReplaceOutput(1, v);
   }
-  return e.Replace(y);
+  if (node.outputs().size() > 2) {
+    NN_ASSIGN(Value* const v, e.Build(Cast(zero_point, DType::kU8)));
+    e.ReplaceOutput(2, v);
+  }
+  return e.Replace(result);
 }
 
 }  // namespace nn

@@ -18,7 +18,8 @@
 namespace nn {
 namespace {
 
-// Positions that each iteration compares with its number.
+// Limit of expansions: iterations of a loop that stacks results. Each compares as many positions
+// with its number.
 constexpr int64_t kMaxStack = int64_t{1} << 16;
 
 // The next stack: what becomes of it by the element of iteration `number`.

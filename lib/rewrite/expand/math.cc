@@ -1,6 +1,6 @@
 // Arithmetic in terms of other types.
 #include "ir/op_def.h"
-#include "ops/math/elementwise/elementwise.h"
+#include "ops/support/term_ops.h"
 #include "rewrite/expand.h"
 
 namespace nn {
@@ -10,8 +10,7 @@ Result<bool> ExpandIntegerExponent(Graph& graph, Node& node) {
   if (!IsPlainF32(node) || !IsInteger(exponent) || DTypeBits(exponent) < 8 ||
       exponent == DType::kU64)
     return false;
-  Expansion e(graph, node);
-  NN_ASSIGN(Value* const whole, e.Add("cast", {node.input(1)}, CastAttrs{.to = DType::kF32}));
+  NN_ASSIGN(Value* const whole, Expansion(graph, node).Build(Cast(node.input(1), DType::kF32)));
   graph.SetInput(&node, 1, whole);
   return true;
 }

@@ -2,9 +2,9 @@
 #include <algorithm>
 
 #include "ir/op_def.h"
-#include "ops/array/arrange/concat.h"
 #include "ops/array/arrange/pad.h"
 #include "ops/array/arrange/slice.h"
+#include "ops/support/term_ops.h"
 #include "rewrite/expand.h"
 
 namespace nn {
@@ -41,6 +41,7 @@ std::optional<Part> PartOf(PadMode mode, int64_t count, int64_t size, bool after
 }  // namespace
 
 Result<bool> PadAsSlices(Graph& graph, Node& node) {
+  // Limit of expansions: copies of an edge that a pad adds.
   constexpr int64_t kMaxCopies = 1024;
   const auto& a = node.attrs<PadAttrs>();
   const auto dims = node.input(0)->type().const_dims();
@@ -73,34 +74,27 @@ Result<bool> PadAsSlices(Graph& graph, Node& node) {
     const auto part = PartOf(a.mode, adds[i], sizes[i % dims->size()], after);
     if (!part || part->times > kMaxCopies) return false;
   }
+  Term y = node.input(0);
+  if (!rest.axes.empty()) y = Apply("slice", {y}, std::move(rest));
   Expansion e(graph, node);
-  Value* y = node.input(0);
-  if (!rest.axes.empty()) {
-    NN_ASSIGN(y, e.Add("slice", {y}, std::move(rest)));
-  }
   if (a.mode == PadMode::kConstant) {
-    std::vector<Value*> operands = {y};
+    std::vector<Term> operands = {y};
     if (node.input(1) != nullptr) operands.push_back(node.input(1));
-    NN_ASSIGN(y, e.Add("pad", std::move(operands), PadAttrs{adds, a.mode}));
-    return e.Replace(y);
+    return e.Replace(Apply("pad", std::move(operands), PadAttrs{adds, a.mode}));
   }
   for (int64_t axis = 0; axis < rank; ++axis) {
     const auto i = static_cast<size_t>(axis);
-    std::vector<Value*> parts;
+    std::vector<Term> parts;
     for (const bool after : {false, true}) {
       if (after) parts.push_back(y);
       const int64_t count = adds[after ? i + dims->size() : i];
       if (count == 0) continue;
       const Part part = *PartOf(a.mode, count, sizes[i], after);
-      NN_ASSIGN(Value * piece,
-                e.Add("slice", {y}, SliceAttrs{{axis}, {part.first}, {part.end}, {1}}));
-      if (part.reversed && count > 1) {
-        NN_ASSIGN(piece, e.Add("reverse", {piece}, ReverseAttrs{{axis}}));
-      }
+      Term piece = Slice(y, axis, part.first, part.end);
+      if (part.reversed && count > 1) piece = Apply("reverse", {piece}, ReverseAttrs{{axis}});
       parts.insert(parts.end(), static_cast<size_t>(part.times), piece);
     }
-    if (parts.size() == 1) continue;
-    NN_ASSIGN(y, e.Add("concat", std::move(parts), ConcatAttrs{axis}));
+    y = Concat(std::move(parts), axis);
   }
   return e.Replace(y);
 }

@@ -8,13 +8,12 @@
 #include "base/checked_math.h"
 #include "ir/op_def.h"
 #include "ir/types/axis_map.h"
-#include "ops/array/arrange/gather.h"
 #include "ops/array/arrange/pad.h"
 #include "ops/array/arrange/scatter.h"
 #include "ops/array/shape.h"
-#include "ops/math/elementwise/elementwise.h"
 #include "ops/nn/pool.h"
 #include "ops/reduce/selection.h"
+#include "ops/support/term_ops.h"
 #include "rewrite/expand/index.h"
 
 namespace nn {
@@ -38,10 +37,6 @@ PoolAttrs Along(const PoolAttrs& a, size_t first, size_t count) {
   return out;
 }
 
-Result<Value*> Reshaped(Expansion& e, Value* x, Dims dims) {
-  return e.Add("reshape", {x}, ReshapeAttrs{std::move(dims), false});
-}
-
 // x [N, D, H, W, C]: over H and W of images [N D, H, W, C], then over D of [N, D, H W, C].
 template <typename A>
 Result<bool> InTurn(Graph& graph, Node& node) {
@@ -53,18 +48,18 @@ Result<bool> InTurn(Graph& graph, Node& node) {
   A plane = a, depth = a;
   static_cast<PoolAttrs&>(plane) = Along(a, 1, 2);
   static_cast<PoolAttrs&>(depth) = Along(a, 0, 1);
-  NN_ASSIGN(Value * v, Reshaped(e, node.input(0), {x[0] * x[1], x[2], x[3], x[4]}));
-  NN_ASSIGN(v, e.Add(node.op_name(), {v}, plane));
-  const Dim height = v->type().dim(1), width = v->type().dim(2);
-  NN_ASSIGN(v, Reshaped(e, v, {x[0], x[1], height * width, x[4]}));
+  NN_ASSIGN(
+      Value* const planes,
+      e.Add(node.op_name(), {Reshape(node.input(0), {x[0] * x[1], x[2], x[3], x[4]})}, plane));
+  const Dim height = planes->type().dim(1), width = planes->type().dim(2);
   // A window of one element along the joined axis.
   static_cast<PoolAttrs&>(depth).kernel.push_back(1);
   for (auto* const list : {&depth.strides, &depth.dilations})
     if (!list->empty()) list->push_back(1);
   if (!depth.pads.empty()) depth.pads = {depth.pads[0], 0, depth.pads[1], 0};
-  NN_ASSIGN(v, e.Add(node.op_name(), {v}, depth));
-  NN_ASSIGN(v, Reshaped(e, v, {x[0], v->type().dim(1), height, width, x[4]}));
-  return e.Replace(v);
+  NN_ASSIGN(Value* const y,
+            e.Add(node.op_name(), {Reshape(planes, {x[0], x[1], height * width, x[4]})}, depth));
+  return e.Replace(Reshape(y, {x[0], y->type().dim(1), height, width, x[4]}));
 }
 
 // The position along an axis of tap k of window i. One in padding is that of the nearest tap
@@ -110,8 +105,7 @@ Result<bool> GatherTaps(Graph& graph, Node& node, bool takes_padding) {
       if (!TapInside(w, i, 0)) return false;
   }
   if (!dilated) return false;
-  Expansion e(graph, node);
-  Value* x = node.input(0);
+  Term x = node.input(0);
   for (size_t i = 0; i < windows.size(); ++i) {
     const Window& w = windows[i];
     if (!gathered[i]) continue;
@@ -122,8 +116,7 @@ Result<bool> GatherTaps(Graph& graph, Node& node, bool takes_padding) {
         taps.push_back(
             static_cast<int32_t>(inside ? at * w.stride + k * w.dilation : *TapInside(w, at, k)));
     const int64_t axis = FirstSpatialAxis(a.layout) + static_cast<int64_t>(i);
-    NN_ASSIGN(x, e.Add("gather", {x, e.Constant(Tensor::Of({std::ssize(taps)}, taps))},
-                       GatherAttrs{axis, 0}));
+    x = Gather(x, Tensor::Of({std::ssize(taps)}, taps), axis);
     if (a.strides.empty()) a.strides.assign(windows.size(), 1);
     a.strides[i] = w.kernel;
     if (!a.dilations.empty()) a.dilations[i] = 1;
@@ -131,27 +124,27 @@ Result<bool> GatherTaps(Graph& graph, Node& node, bool takes_padding) {
   a.padding = Padding::kValid;
   a.pads.clear();
   a.ceil_mode = false;
-  NN_ASSIGN(Value* const y, e.Add(node.op_name(), {x}, std::move(a)));
-  return e.Replace(y);
+  return Expansion(graph, node).Replace(Apply(node.op_name(), {x}, std::move(a)));
 }
 
 }  // namespace
 
 Result<bool> ExpandSolidPool(Graph& graph, Node& node) {
-  return node.Is("max_pool") ? InTurn<MaxPoolAttrs>(graph, node)
-                             : InTurn<AveragePoolAttrs>(graph, node);
+  return node.Is<MaxPoolAttrs>() ? InTurn<MaxPoolAttrs>(graph, node)
+                                 : InTurn<AveragePoolAttrs>(graph, node);
 }
 
 Result<bool> ExpandDilatedPool(Graph& graph, Node& node) {
   if (node.input(0)->type().quantized()) return false;
-  return node.Is("max_pool") ? GatherTaps<MaxPoolAttrs>(graph, node, true)
-                             : GatherTaps<AveragePoolAttrs>(graph, node, false);
+  return node.Is<MaxPoolAttrs>() ? GatherTaps<MaxPoolAttrs>(graph, node, true)
+                                 : GatherTaps<AveragePoolAttrs>(graph, node, false);
 }
 
 namespace {
 
 // The taps of all windows in the last axis, in order of position, of x with the channels first.
-Result<Value*> TapsOf(Expansion& e, Value* x, const std::vector<Window>& windows) {
+Term TapsOf(Value* x, const std::vector<Window>& windows) {
+  Term y = x;
   Dims split = {x->type().dim(0), x->type().dim(1)}, joined = split;
   std::vector<int64_t> perm = {0, 1};
   int64_t taps = 1;
@@ -161,8 +154,7 @@ Result<Value*> TapsOf(Expansion& e, Value* x, const std::vector<Window>& windows
     for (int64_t i = 0; i < w.output.value(); ++i)
       for (int64_t k = 0; k < w.kernel; ++k)
         at.push_back(static_cast<int32_t>(TapInside(w, i, k).value_or(0)));
-    NN_ASSIGN(x, e.Add("gather", {x, e.Constant(Tensor::Of({std::ssize(at)}, at))},
-                       GatherAttrs{static_cast<int64_t>(s) + 2, 0}));
+    y = Gather(y, Tensor::Of({std::ssize(at)}, at), static_cast<int64_t>(s) + 2);
     split.push_back(w.output);
     split.emplace_back(w.kernel);
     joined.push_back(w.output);
@@ -171,9 +163,7 @@ Result<Value*> TapsOf(Expansion& e, Value* x, const std::vector<Window>& windows
   }
   for (size_t s = 0; s < windows.size(); ++s) perm.push_back(static_cast<int64_t>(2 * s) + 3);
   joined.emplace_back(taps);
-  NN_ASSIGN(x, Reshaped(e, x, std::move(split)));
-  NN_ASSIGN(x, e.Add("transpose", {x}, TransposeAttrs{std::move(perm)}));
-  return Reshaped(e, x, std::move(joined));
+  return Reshape(Transpose(Reshape(y, std::move(split)), std::move(perm)), std::move(joined));
 }
 
 // The index in a channel of each tap of each window; empty if a window has no taps.
@@ -230,30 +220,25 @@ Result<bool> ExpandMaxPoolIndices(Graph& graph, Node& node) {
   if (a.layout == Layout::kNxc) {
     NN_ASSIGN(x, Rearrange(graph, x, AxisMap::ChannelsFirst(rank)));
   }
-  NN_ASSIGN(x, TapsOf(e, x, windows));
-  NN_ASSIGN(Value * at,
-            e.Add("arg_max", {x},
+  NN_ASSIGN(Value* const found,
+            e.Add("arg_max", {TapsOf(x, windows)},
                   ArgAttrs{.axis = rank, .keep_dims = false, .output_type = DType::kI32}));
   // The place in the table of the window's first tap, and of the channel's first element.
   std::vector<int64_t> windows_dims(static_cast<size_t>(rank), 1), channel_dims = windows_dims;
   for (size_t s = 0; s < windows.size(); ++s) windows_dims[s + 2] = windows[s].output.value();
-  const Dims& found = *at->type().dims;
-  channel_dims[0] = found[0].value();
-  channel_dims[1] = found[1].value();
+  channel_dims[0] = found->type().dim(0).value();
+  channel_dims[1] = found->type().dim(1).value();
   int64_t elements = 1;
   for (const Window& w : windows) elements *= w.input.value();
-  const auto multiples = [&](const std::vector<int64_t>& shape, int64_t step) -> Result<Value*> {
+  const auto multiples = [](const std::vector<int64_t>& shape, int64_t step) -> Result<Term> {
     NN_ASSIGN(TensorBuilder b, TensorBuilder::Create(DType::kI32, shape));
     for (int64_t i = 0; i < b.elements(); ++i) b.SetInt(i, i * step);
-    return e.Constant(b.Finish());
+    return Term(b.Finish());
   };
-  NN_ASSIGN(Value* const first, multiples(windows_dims, taps));
-  NN_ASSIGN(Value* const channel, multiples(channel_dims, elements));
-  NN_ASSIGN(at, e.Add("add", {at, first}));
-  NN_ASSIGN(at, e.Add("gather", {e.Constant(Tensor::Of({std::ssize(places)}, places)), at},
-                      GatherAttrs{0, 0}));
-  NN_ASSIGN(at, e.Add("add", {at, channel}));
-  NN_ASSIGN(at, e.Add("cast", {at}, CastAttrs{.to = DType::kI64}));
+  NN_ASSIGN(const Term first, multiples(windows_dims, taps));
+  NN_ASSIGN(const Term channel, multiples(channel_dims, elements));
+  const Term place = Gather(Tensor::Of({std::ssize(places)}, places), found + first, 0);
+  NN_ASSIGN(Value * at, e.Build(Cast(place + channel, DType::kI64)));
   if (a.layout == Layout::kNxc) {
     NN_ASSIGN(at, Rearrange(graph, at, AxisMap::ChannelsLast(rank)));
   }
@@ -295,14 +280,11 @@ Result<bool> ExpandMaxUnpool(Graph& graph, Node& node) {
   Expansion e(graph, node);
   NN_ASSIGN(TensorBuilder zeros, TensorBuilder::Create(x->dtype(), {*elements}));
   for (int64_t i = 0; i < *elements; ++i) zeros.SetInt(i, 0);
-  NN_ASSIGN(indices, Reshaped(e, indices, {Dim(*count), Dim(1)}));
-  NN_ASSIGN(Value* const updates, Reshaped(e, x, {Dim(*count)}));
-  NN_ASSIGN(Value * y,
-            e.Add("scatter_nd", {e.Constant(zeros.Finish()), indices, updates}, ScatterNdAttrs{}));
-  NN_ASSIGN(y, Reshaped(e, y, ToDims(natural)));
-  if (natural != to) {
-    NN_ASSIGN(y, e.Add("pad", {y}, std::move(fit)));
-  }
+  const Term places = Reshape(indices, {Dim(*count), Dim(1)});
+  const Term written =
+      Apply("scatter_nd", {zeros.Finish(), places, Reshape(x, {Dim(*count)})}, ScatterNdAttrs{});
+  const Term whole = Reshape(written, ToDims(natural));
+  NN_ASSIGN(Value * y, e.Build(natural == to ? whole : Apply("pad", {whole}, std::move(fit))));
   if (last) {
     NN_ASSIGN(y, Rearrange(graph, y, AxisMap::ChannelsLast(rank)));
   }
@@ -338,33 +320,17 @@ Result<bool> ExpandLpPool(Graph& graph, Node& node) {
     pool.pads.clear();
     pool.ceil_mode = false;
   }
-  Expansion e(graph, node);
-  const auto with = [&](std::string_view op, Value* x, double number) -> Result<Value*> {
-    NN_ASSIGN(Value* const n, e.Number(DType::kF32, number));
-    return e.Add(op, {x, n});
+  const auto power = [](const Term& x, double exponent) {
+    return exponent == 1 ? x : Apply("pow", {x, exponent});
   };
-  Value* y = node.input(0);
-  if (a.p == 2) {
-    NN_ASSIGN(y, e.Add("mul", {y, y}));
-  } else {
-    NN_ASSIGN(y, e.Add("abs", {y}));
-    if (a.p != 1) {
-      NN_ASSIGN(y, with("pow", y, a.p));
-    }
-  }
-  if (std::any_of(pad.pads.begin(), pad.pads.end(), [](int64_t n) { return n != 0; })) {
-    NN_ASSIGN(y, e.Add("pad", {y}, std::move(pad)));
-  }
-  NN_ASSIGN(y, e.Add("average_pool", {y}, std::move(pool)));
-  if (positions != 1) {
-    NN_ASSIGN(y, with("mul", y, positions));
-  }
-  if (a.p == 2) {
-    NN_ASSIGN(y, e.Add("sqrt", {y}));
-  } else if (a.p != 1) {
-    NN_ASSIGN(y, with("pow", y, 1.0 / static_cast<double>(a.p)));
-  }
-  return e.Replace(y);
+  Term y = node.input(0);
+  y = a.p == 2 ? y * y : power(Apply("abs", {y}), a.p);
+  if (std::any_of(pad.pads.begin(), pad.pads.end(), [](int64_t n) { return n != 0; }))
+    y = Apply("pad", {y}, std::move(pad));
+  y = Apply("average_pool", {y}, std::move(pool));
+  if (positions != 1) y = y * positions;
+  y = a.p == 2 ? Apply("sqrt", {y}) : power(y, 1.0 / static_cast<double>(a.p));
+  return Expansion(graph, node).Replace(y);
 }
 
 }  // namespace nn

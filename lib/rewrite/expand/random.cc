@@ -3,8 +3,8 @@
 
 #include "ir/op_def.h"
 #include "ops/array/shape_of.h"
-#include "ops/math/elementwise/elementwise.h"
 #include "ops/math/random.h"
+#include "ops/support/term_ops.h"
 #include "ops/support/types.h"
 #include "rewrite/expand.h"
 
@@ -15,25 +15,16 @@ namespace {
 template <typename A>
 Result<bool> ScaleUnit(Graph& graph, Node& node, A unit, float factor, float offset) {
   const DType dtype = node.attrs<A>().dtype;
-  Expansion e(graph, node);
-  const std::vector<Value*> shape(node.inputs().begin(), node.inputs().end());
-  NN_ASSIGN(Value * y, e.Add(node.op_name(), shape, unit));
-  if (factor != 1 || offset != 0) {
-    NN_ASSIGN(Value* const times, e.Number(DType::kF32, factor));
-    NN_ASSIGN(y, e.Add("mul", {y, times}));
-    NN_ASSIGN(Value* const plus, e.Number(DType::kF32, offset));
-    NN_ASSIGN(y, e.Add("add", {y, plus}));
-  }
-  if (dtype != DType::kF32) {
-    NN_ASSIGN(y, e.Add("cast", {y}, CastAttrs{.to = dtype}));
-  }
-  return e.Replace(y);
+  Term y = Apply(node.op_name(), node.inputs(), unit);
+  if (factor != 1 || offset != 0) y = y * factor + offset;
+  if (dtype != DType::kF32) y = Cast(y, dtype);
+  return Expansion(graph, node).Replace(y);
 }
 
 }  // namespace
 
 Result<bool> ExpandRandom(Graph& graph, Node& node) {
-  if (node.Is("random_uniform")) {
+  if (node.Is<RandomUniformAttrs>()) {
     const auto& a = node.attrs<RandomUniformAttrs>();
     RandomUniformAttrs unit = a;
     unit.low = 0;
@@ -53,36 +44,27 @@ Result<bool> ExpandRandom(Graph& graph, Node& node) {
 
 Result<bool> ExpandBernoulli(Graph& graph, Node& node) {
   const auto& a = node.attrs<BernoulliAttrs>();
-  Value* p = node.input(0);
-  Expansion e(graph, node);
+  Value* const p = node.input(0);
   RandomUniformAttrs uniform;
   static_cast<Seeds&>(uniform) = a;
-  std::vector<Value*> shape;
+  Terms shape;
   if (p->type().ranked() && KnownBeforeRun(*p->type().dims)) {
     uniform.dims = *p->type().dims;
   } else {
-    NN_ASSIGN(Value* const sizes, e.Add("shape_of", {p}, ShapeOfAttrs{}));
-    shape.push_back(sizes);
+    shape = {Apply("shape_of", {p}, ShapeOfAttrs{})};
   }
-  if (p->dtype() != DType::kF32) {
-    NN_ASSIGN(p, e.Add("cast", {p}, CastAttrs{.to = DType::kF32}));
-  }
-  NN_ASSIGN(Value* const u, e.Add("random_uniform", std::move(shape), std::move(uniform)));
-  NN_ASSIGN(Value * y, e.Add("less", {u, p}));
-  if (const DType dtype = node.output()->dtype(); dtype != DType::kBool) {
-    NN_ASSIGN(y, e.Add("cast", {y}, CastAttrs{.to = dtype}));
-  }
-  return e.Replace(y);
+  const Term u = Apply("random_uniform", std::move(shape), std::move(uniform));
+  const Term y = Less(u, p->dtype() == DType::kF32 ? Term(p) : Cast(p, DType::kF32));
+  const DType dtype = node.output()->dtype();
+  return Expansion(graph, node).Replace(dtype == DType::kBool ? y : Cast(y, dtype));
 }
 
 Result<bool> ExpandFloatLogits(Graph& graph, Node& node) {
   if (node.input(0)->dtype() == DType::kF32) return false;
-  Expansion e(graph, node);
-  std::vector<Value*> inputs(node.inputs().begin(), node.inputs().end());
-  NN_ASSIGN(inputs[0], e.Add("cast", {inputs[0]}, CastAttrs{.to = DType::kF32}));
-  NN_ASSIGN(Value* const y,
-            e.Add("multinomial", std::move(inputs), node.attrs<MultinomialAttrs>()));
-  return e.Replace(y);
+  std::vector<Term> operands(node.inputs().begin(), node.inputs().end());
+  operands[0] = Cast(operands[0], DType::kF32);
+  return Expansion(graph, node)
+      .Replace(Apply("multinomial", std::move(operands), node.attrs<MultinomialAttrs>()));
 }
 
 }  // namespace nn

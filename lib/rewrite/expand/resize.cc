@@ -2,19 +2,20 @@
 #include <algorithm>
 
 #include "ir/op_def.h"
-#include "ops/array/arrange/gather.h"
 #include "ops/nn/resize/resize.h"
+#include "ops/support/term_ops.h"
 #include "rewrite/expand/index.h"
 
 namespace nn {
 namespace {
 
-// The taps that become nodes each.
+// Limit of expansions: elements along an axis from which a resize interpolates. Each becomes a
+// node.
 constexpr int64_t kMaxTaps = 64;
 
-Result<Value*> Along(Expansion& e, Value* x, int64_t at, const ResizeAxis& axis) {
-  Value* sum = nullptr;
-  std::vector<int64_t> dims(static_cast<size_t>(x->type().rank()), 1);
+Term Along(const Term& x, int rank, int64_t at, const ResizeAxis& axis) {
+  Term sum;
+  std::vector<int64_t> dims(static_cast<size_t>(rank), 1);
   dims[static_cast<size_t>(at)] = axis.size();
   for (int64_t t = 0; t < axis.taps; ++t) {
     std::vector<int32_t> index;
@@ -24,15 +25,9 @@ Result<Value*> Along(Expansion& e, Value* x, int64_t at, const ResizeAxis& axis)
       index.push_back(static_cast<int32_t>(axis.index[tap]));
       weight.push_back(axis.weight[tap]);
     }
-    NN_ASSIGN(Value * v, e.Add("gather", {x, e.Constant(Tensor::Of({axis.size()}, index))},
-                               GatherAttrs{at, 0}));
-    if (axis.taps > 1) {
-      NN_ASSIGN(v, e.Add("mul", {v, e.Constant(Tensor::Of(dims, weight))}));
-    }
-    if (sum != nullptr) {
-      NN_ASSIGN(v, e.Add("add", {sum, v}));
-    }
-    sum = v;
+    Term v = Gather(x, Tensor::Of({axis.size()}, index), at);
+    if (axis.taps > 1) v = v * Tensor::Of(dims, weight);
+    sum = sum.is_absent() ? v : sum + v;
   }
   return sum;
 }
@@ -58,12 +53,11 @@ Result<bool> ExpandResize(Graph& graph, Node& node) {
         std::none_of(axis.outside.begin(), axis.outside.end(), [](uint8_t o) { return o != 0; });
   }
   if (!inside && (x.quantized() || x.dtype != DType::kF32)) return false;
-  Expansion e(graph, node);
-  Value* y = node.input(0);
+  Term y = node.input(0);
   const int64_t first = FirstSpatialAxis(a.layout);
   for (size_t k = axes.size(); k-- > 0;) {
     if (axes[k].IsIdentity((*input)[k])) continue;
-    NN_ASSIGN(y, Along(e, y, first + static_cast<int64_t>(k), axes[k]));
+    y = Along(y, x.rank(), first + static_cast<int64_t>(k), axes[k]);
   }
   for (size_t k = 0; !inside && k < axes.size(); ++k) {
     std::vector<int64_t> dims(static_cast<size_t>(x.rank()), 1);
@@ -71,10 +65,9 @@ Result<bool> ExpandResize(Graph& graph, Node& node) {
     NN_ASSIGN(TensorBuilder outside, TensorBuilder::Create(DType::kBool, dims));
     for (int64_t i = 0; i < axes[k].size(); ++i)
       outside.SetInt(i, axes[k].outside[static_cast<size_t>(i)] != 0 ? 1 : 0);
-    NN_ASSIGN(Value* const value, e.Number(DType::kF32, a.extrapolation_value));
-    NN_ASSIGN(y, e.Add("select", {e.Constant(outside.Finish()), value, y}));
+    y = Select(outside.Finish(), a.extrapolation_value, y);
   }
-  return e.Replace(y);
+  return Expansion(graph, node).Replace(y);
 }
 
 }  // namespace nn

@@ -4,23 +4,22 @@
 #include <limits>
 
 #include "ir/op_def.h"
-#include "ops/array/arrange/concat.h"
-#include "ops/array/arrange/gather.h"
 #include "ops/array/arrange/scatter.h"
 #include "ops/array/arrange/slice.h"
-#include "ops/array/shape.h"
-#include "ops/math/elementwise/elementwise.h"
 #include "ops/reduce/reduce.h"
 #include "ops/reduce/selection.h"
+#include "ops/support/movement.h"
+#include "ops/support/term_ops.h"
 #include "ops/support/types.h"
 #include "rewrite/expand/index.h"
 
 namespace nn {
 namespace {
 
-// The updates of one element that become a node each.
+// Limit of expansions: updates of one element of a scatter. Each becomes a node.
 constexpr size_t kMaxSteps = 16;
-// The elements of a tensor that holds every update for every element.
+// Limit of expansions: elements times updates of a scatter that multiplies or compares. A tensor
+// holds every update for every element.
 constexpr int64_t kMaxPairs = int64_t{1} << 22;
 
 // A row is what one index vector addresses; the rows of x are in one axis, and so are the updates.
@@ -34,21 +33,21 @@ class Scatter {
     const Dims& x = *node_.input(0)->type().dims;
     const Dims& indices = *node_.input(1)->type().dims;
     rest_.assign(x.begin() + indices.back().value(), x.end());
-    NN_ASSIGN(x_, Reshaped(node_.input(0), rows_, rest_));
-    NN_ASSIGN(updates_, Reshaped(node_.input(2), count_, rest_));
+    NN_ASSIGN(x_, e_.Build(Reshaped(node_.input(0), rows_)));
+    NN_ASSIGN(updates_, e_.Build(Reshaped(node_.input(2), count_)));
     return {};
   }
 
   // With constant indices: `to` is the row of each update.
-  Result<Value*> Constant(const std::vector<int64_t>& to, Reduction reduction) {
+  Result<Term> Constant(const std::vector<int64_t>& to, Reduction reduction) {
     std::vector<std::vector<int32_t>> steps = Steps(to, reduction == Reduction::kNone);
     if (reduction == Reduction::kNone) {
       for (size_t row = 0; row < steps[0].size(); ++row)
         steps[0][row] = static_cast<int32_t>(steps[0][row] < 0 ? static_cast<int32_t>(row)
                                                                : rows_ + steps[0][row]);
-      return Taken(e_.Constant(Tensor::Of({rows_}, steps[0])));
+      return Taken(Tensor::Of({rows_}, steps[0]));
     }
-    Value* y = x_;
+    Term y = x_;
     for (std::vector<int32_t>& from : steps) {
       NN_ASSIGN(TensorBuilder touched, TensorBuilder::Create(DType::kBool, MaskDims()));
       bool all = true;
@@ -58,137 +57,95 @@ class Scatter {
         all &= i >= 0;
         i = std::max(i, 0);
       }
-      NN_ASSIGN(Value* const u, e_.Add("gather", {updates_, e_.Constant(Tensor::Of({rows_}, from))},
-                                       GatherAttrs{0, 0}));
-      NN_ASSIGN(Value* const combined, Combined(reduction, y, u));
-      Value* const before = y;
-      y = combined;
-      if (!all) {
-        NN_ASSIGN(y, e_.Add("select", {e_.Constant(touched.Finish()), combined, before}));
-      }
+      const Term u = Gather(updates_, Tensor::Of({rows_}, from), 0);
+      const Term combined = Combined(reduction, y, u);
+      NN_ASSIGN(y, e_.Build(all ? combined : Select(touched.Finish(), combined, y)));
     }
     return y;
   }
 
   // The last update of each row, or the row. In the reversed updates sorted by their rows, the
   // first one of each row is its last update.
-  Result<Value*> Replace(Value* to) {
-    NN_ASSIGN(Value* const rows, Ascending(e_, DType::kI32, rows_));
-    if (count_ == 1) {
-      NN_ASSIGN(Value* const update, e_.Number(DType::kI32, static_cast<double>(rows_)));
-      NN_ASSIGN(Value* const replaced, e_.Add("equal", {rows, to}));
-      NN_ASSIGN(Value* const from, e_.Add("select", {replaced, update, rows}));
-      return Taken(from);
-    }
-    NN_ASSIGN(Value* const reversed, e_.Add("reverse", {to}, ReverseAttrs{{0}}));
-    NN_ASSIGN(Value* const k, e_.Number(DType::kI64, static_cast<double>(count_)));
-    NN_ASSIGN(Node* const sort, e_.AddNode("top_k", {reversed, k},
-                                           TopKAttrs{.axis = 0, .index_type = DType::kI32}, 2));
-    Value* const sorted = sort->output(0);
-    Value* const none = e_.Constant(Tensor::Of<int32_t>({1}, {-1}));
-    NN_ASSIGN(Value * before, e_.Add("slice", {sorted}, SliceAttrs{{0}, {0}, {count_ - 1}, {1}}));
-    NN_ASSIGN(before, e_.Add("concat", {none, before}, ConcatAttrs{0}));
-    NN_ASSIGN(Value* const last, e_.Add("not_equal", {sorted, before}));
+  Term Replace(const Term& to) const {
+    const Term rows = Ascending(rows_);
+    if (count_ == 1) return Taken(Select(Equal(rows, to), rows_, rows));
+    const std::vector<Term> sorted =
+        ApplyAll("top_k", {Apply("reverse", {to}, ReverseAttrs{{0}}), Tensor::Scalar(count_)},
+                 TopKAttrs{.axis = 0, .index_type = DType::kI32}, 2);
+    const Term before =
+        Concat({Tensor::Of<int32_t>({1}, {-1}), Slice(sorted[0], 0, 0, count_ - 1)}, 0);
     // The updates counted from 1; 0 is none.
-    NN_ASSIGN(Value* const zero, e_.Number(DType::kI32, 0));
-    NN_ASSIGN(Value* const count, e_.Number(DType::kI32, static_cast<double>(count_)));
-    NN_ASSIGN(Value * number, e_.Add("sub", {count, sort->output(1)}));
-    NN_ASSIGN(number, e_.Add("select", {last, number, zero}));
-    NN_ASSIGN(Value* const nowhere, ZeroRows(DType::kI32, {rows_}));
-    NN_ASSIGN(Value* const places, e_.Add("reshape", {sorted}, ReshapeAttrs{{count_, 1}, false}));
-    NN_ASSIGN(number,
-              e_.Add("scatter_nd", {nowhere, places, number}, ScatterNdAttrs{Reduction::kAdd}));
-    NN_ASSIGN(Value* const updated, e_.Add("greater", {number, zero}));
-    NN_ASSIGN(Value* const first, e_.Number(DType::kI32, static_cast<double>(rows_ - 1)));
-    NN_ASSIGN(number, e_.Add("add", {number, first}));
-    NN_ASSIGN(Value* const from, e_.Add("select", {updated, number, rows}));
-    return Taken(from);
+    const Term zero = Tensor::Scalar<int32_t>(0);
+    const Term last = Apply("not_equal", {sorted[0], before});
+    const Term number = Select(last, count_ - sorted[1], zero);
+    const Term nowhere = Tensor::Of({rows_}, std::vector<int32_t>(static_cast<size_t>(rows_)));
+    const Term of_row = Apply("scatter_nd", {nowhere, Reshape(sorted[0], {count_, 1}), number},
+                              ScatterNdAttrs{Reduction::kAdd});
+    return Taken(Select(Greater(of_row, zero), of_row + (rows_ - 1), rows));
   }
 
   // Adds the rows and then the updates to zeros, which is the order of the operator.
-  Result<Value*> Add(Value* to) {
+  Result<Term> Add(const Term& to) const {
     std::vector<int64_t> dims = {rows_};
     for (const Dim& d : rest_) dims.push_back(d.value());
-    NN_ASSIGN(Value* const zeros, ZeroRows(x_->dtype(), dims));
-    NN_ASSIGN(Value* const rows, Ascending(e_, DType::kI32, rows_));
-    NN_ASSIGN(Value * places, e_.Add("concat", {rows, to}, ConcatAttrs{0}));
-    NN_ASSIGN(places, e_.Add("reshape", {places}, ReshapeAttrs{{rows_ + count_, 1}, false}));
-    NN_ASSIGN(Value* const all, e_.Add("concat", {x_, updates_}, ConcatAttrs{0}));
-    return e_.Add("scatter_nd", {zeros, places, all}, ScatterNdAttrs{Reduction::kAdd});
+    NN_ASSIGN(TensorBuilder zeros, TensorBuilder::Create(x_->dtype(), dims));
+    for (int64_t i = 0; i < zeros.elements(); ++i) zeros.SetInt(i, 0);
+    const Term places = Reshape(Concat({Ascending(rows_), to}, 0), {rows_ + count_, 1});
+    return Apply("scatter_nd", {zeros.Finish(), places, Concat({x_, updates_}, 0)},
+                 ScatterNdAttrs{Reduction::kAdd});
   }
 
   // Reduces all updates for each row, of which those of other rows are neutral.
-  Result<Value*> Reduce(Value* to, Reduction reduction) {
+  Result<Term> Reduce(const Term& to, Reduction reduction) const {
     int64_t run = 1;
     for (const Dim& d : rest_) run *= d.value();
-    NN_ASSIGN(Value* const x, e_.Add("reshape", {x_}, ReshapeAttrs{{rows_, run}, false}));
-    NN_ASSIGN(Value* const u, e_.Add("reshape", {updates_}, ReshapeAttrs{{count_, run}, false}));
-    NN_ASSIGN(Value * rows, Ascending(e_, DType::kI32, rows_));
-    NN_ASSIGN(rows, e_.Add("reshape", {rows}, ReshapeAttrs{{rows_, 1}, false}));
-    NN_ASSIGN(Value * chosen, e_.Add("equal", {rows, to}));
-    NN_ASSIGN(chosen, e_.Add("reshape", {chosen}, ReshapeAttrs{{rows_, count_, 1}, false}));
-    NN_ASSIGN(Value* const neutral, Neutral(reduction));
+    const Term x = Reshape(x_, {rows_, run});
+    const Term u = Reshape(updates_, {count_, run});
+    const bool compares = reduction != Reduction::kMul && IsFloat(x_->dtype());
+    Term chosen = Reshape(Equal(Reshape(Ascending(rows_), {rows_, 1}), to), {rows_, count_, 1});
     // A comparison with NaN is false: the update after it replaces it.
-    Value* last_nan = nullptr;
-    if (reduction != Reduction::kMul && IsFloat(x->dtype()) && MayBeNan(node_.input(2))) {
-      NN_ASSIGN(Value * at, Ascending(e_, DType::kI32, count_));
-      NN_ASSIGN(at, e_.Add("reshape", {at}, ReshapeAttrs{{1, count_, 1}, false}));
-      NN_ASSIGN(Value* const nan, e_.Add("not_equal", {u, u}));
-      NN_ASSIGN(Value* const hit, e_.Add("and", {chosen, nan}));
-      NN_ASSIGN(Value* const none, e_.Number(DType::kI32, -1));
-      NN_ASSIGN(last_nan, e_.Add("select", {hit, at, none}));
-      NN_ASSIGN(last_nan, e_.Add("reduce_max", {last_nan}, ReduceAttrs{{1}, true}));
-      NN_ASSIGN(Value* const behind, e_.Add("greater", {at, last_nan}));
-      NN_ASSIGN(chosen, e_.Add("and", {chosen, behind}));
+    Term last_nan;
+    if (compares && MayBeNan(node_.input(2))) {
+      const Term at = Reshape(Ascending(count_), {1, count_, 1});
+      const Term hit = And(chosen, Apply("not_equal", {u, u}));
+      last_nan = Apply("reduce_max", {Select(hit, at, -1)}, ReduceAttrs{{1}, true});
+      chosen = And(chosen, Greater(at, last_nan));
     }
-    NN_ASSIGN(Value * all, e_.Add("select", {chosen, u, neutral}));
     const std::string_view reduce = reduction == Reduction::kMul   ? "reduce_prod"
                                     : reduction == Reduction::kMin ? "reduce_min"
                                                                    : "reduce_max";
-    NN_ASSIGN(all, e_.Add(reduce, {all}, ReduceAttrs{{1}, false}));
-    NN_ASSIGN(Value * y, Combined(reduction, x, all));
-    if (reduction != Reduction::kMul && IsFloat(x->dtype())) {
-      // The neutral element would replace NaN.
-      NN_ASSIGN(Value* const touched, e_.Add("reduce_any", {chosen}, ReduceAttrs{{1}, false}));
-      Value* untouched = x;
-      if (last_nan != nullptr) {
-        NN_ASSIGN(Value* const nan,
-                  e_.Number(x->dtype(), std::numeric_limits<double>::quiet_NaN()));
-        NN_ASSIGN(Value* const none, e_.Number(DType::kI32, 0));
-        NN_ASSIGN(last_nan, e_.Add("reshape", {last_nan}, ReshapeAttrs{{rows_, run}, false}));
-        NN_ASSIGN(Value* const is_nan, e_.Add("greater_equal", {last_nan, none}));
-        // Without x, which the first NaN replaced.
-        NN_ASSIGN(y, e_.Add("select", {is_nan, all, y}));
-        NN_ASSIGN(untouched, e_.Add("select", {is_nan, nan, x}));
-      }
-      NN_ASSIGN(y, e_.Add("select", {touched, y, untouched}));
-    }
-    return y;
+    NN_ASSIGN(const Term neutral, Neutral(reduction));
+    const Term all = Apply(reduce, {Select(chosen, u, neutral)}, ReduceAttrs{{1}, false});
+    const Term y = Combined(reduction, x, all);
+    if (!compares) return y;
+    // The neutral element would replace NaN.
+    const Term touched = Apply("reduce_any", {chosen}, ReduceAttrs{{1}, false});
+    if (last_nan.is_absent()) return Select(touched, y, x);
+    const Term is_nan = Apply("greater_equal", {Reshape(last_nan, {rows_, run}), 0});
+    // Without x, which the first NaN replaced.
+    const Term untouched = Select(is_nan, std::numeric_limits<double>::quiet_NaN(), x);
+    return Select(touched, Select(is_nan, all, y), untouched);
   }
 
   // Replaces the node by the rows in the shape of x.
-  Result<bool> Finish(Value* y) {
+  Result<bool> Finish(const Term& rows) {
     const Dims& dims = *node_.output()->type().dims;
-    if (*y->type().dims != dims) {
-      NN_ASSIGN(y, e_.Add("reshape", {y}, ReshapeAttrs{dims, false}));
-    }
-    return e_.Replace(y);
+    NN_ASSIGN(Value* const y, e_.Build(rows));
+    return e_.Replace(*y->type().dims == dims ? Term(y) : Reshape(y, dims));
   }
 
   // The row of each update, from index vectors.
-  Result<Value*> Rows(Value* indices, const std::vector<int64_t>& addressed) {
+  Result<Term> Rows(Value* indices, const std::vector<int64_t>& addressed) {
     if (indices->dtype() != DType::kI32) {
-      NN_ASSIGN(indices, e_.Add("cast", {indices}, CastAttrs{.to = DType::kI32}));
+      NN_ASSIGN(indices, e_.Build(Cast(indices, DType::kI32)));
     }
-    NN_ASSIGN(indices, NonNegative(e_, indices, addressed));
+    Term rows = NonNegative(indices, addressed);
     if (addressed.size() > 1) {
       std::vector<int32_t> strides;
       for (const int64_t s : Strides(addressed)) strides.push_back(static_cast<int32_t>(s));
-      NN_ASSIGN(indices,
-                e_.Add("mul", {indices, e_.Constant(Tensor::Of({std::ssize(strides)}, strides))}));
-      NN_ASSIGN(indices, e_.Add("reduce_sum", {indices}, ReduceAttrs{{-1}, false}));
+      rows = ReduceSum(rows * Tensor::Of({std::ssize(strides)}, strides), {-1}, false);
     }
-    return e_.Add("reshape", {indices}, ReshapeAttrs{{Dim(count_)}, false});
+    return Reshape(rows, {Dim(count_)});
   }
 
  private:
@@ -198,12 +155,11 @@ class Scatter {
     return std::ranges::any_of(t.As<float>(), [](float f) { return std::isnan(f); });
   }
 
-  Result<Value*> Combined(Reduction reduction, Value* x, Value* u) {
-    if (reduction == Reduction::kAdd) return e_.Add("add", {x, u});
-    if (reduction == Reduction::kMul) return e_.Add("mul", {x, u});
+  static Term Combined(Reduction reduction, const Term& x, const Term& u) {
+    if (reduction == Reduction::kAdd) return x + u;
+    if (reduction == Reduction::kMul) return x * u;
     // Unlike `minimum` and `maximum`, NaN is not kept.
-    NN_ASSIGN(Value* const kept, e_.Add(reduction == Reduction::kMin ? "less" : "greater", {x, u}));
-    return e_.Add("select", {kept, x, u});
+    return Select(reduction == Reduction::kMin ? Less(x, u) : Greater(x, u), x, u);
   }
 
   // For each row its first update, its second, and so on, or only its last; -1 for none.
@@ -225,28 +181,18 @@ class Scatter {
     return dims;
   }
 
-  Result<Value*> Reshaped(Value* v, int64_t first, const Dims& rest) {
+  Term Reshaped(Value* v, int64_t first) const {
     Dims dims = {Dim(first)};
-    dims.insert(dims.end(), rest.begin(), rest.end());
-    if (*v->type().dims == dims) return v;
-    return e_.Add("reshape", {v}, ReshapeAttrs{std::move(dims), false});
+    dims.insert(dims.end(), rest_.begin(), rest_.end());
+    return *v->type().dims == dims ? Term(v) : Reshape(v, std::move(dims));
   }
 
   // Rows `from` of the rows of x and the updates after them.
-  Result<Value*> Taken(Value* from) {
-    NN_ASSIGN(Value* const all, e_.Add("concat", {x_, updates_}, ConcatAttrs{0}));
-    return e_.Add("gather", {all, from}, GatherAttrs{0, 0});
-  }
+  Term Taken(const Term& from) const { return Gather(Concat({x_, updates_}, 0), from, 0); }
 
-  Result<Value*> ZeroRows(DType dtype, const std::vector<int64_t>& dims) {
-    NN_ASSIGN(TensorBuilder zeros, TensorBuilder::Create(dtype, dims));
-    for (int64_t i = 0; i < zeros.elements(); ++i) zeros.SetInt(i, 0);
-    return e_.Constant(zeros.Finish());
-  }
-
-  Result<Value*> Neutral(Reduction reduction) {
+  Result<Term> Neutral(Reduction reduction) const {
     const DType dtype = x_->dtype();
-    if (reduction == Reduction::kMul) return e_.Number(dtype, 1);
+    if (reduction == Reduction::kMul) return Term(1);
     const bool min = reduction == Reduction::kMin;
     NN_ASSIGN(TensorBuilder number, TensorBuilder::Create(dtype, {}));
     constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -254,7 +200,7 @@ class Scatter {
       number.SetDouble(0, min ? kInfinity : -kInfinity);
     else
       number.SetInt(0, min ? MaxInteger(dtype) : MinInteger(dtype));
-    return e_.Constant(number.Finish());
+    return Term(number.Finish());
   }
 
   Expansion e_;
@@ -285,6 +231,14 @@ bool FewSteps(const std::vector<int64_t>& to, int64_t rows) {
                      [&](int64_t row) { return ++updates[static_cast<size_t>(row)] <= kMaxSteps; });
 }
 
+// Whether the node is what Add() and Replace() end in: a sum, into zeros, of a list of rows that
+// one index each addresses.
+bool AddsRowsToZeros(const Node& node) {
+  const Dims& indices = *node.input(1)->type().dims;
+  return node.attrs<ScatterNdAttrs>().reduction == Reduction::kAdd && indices.size() == 2 &&
+         indices[1] == 1 && IsZeros(*node.input(0));
+}
+
 }  // namespace
 
 Result<bool> ExpandScatterNd(Graph& graph, Node& node) {
@@ -307,10 +261,11 @@ Result<bool> ExpandScatterNd(Graph& graph, Node& node) {
     if (!to) return false;
     if (reduction == Reduction::kNone || FewSteps(*to, *rows)) {
       NN_RETURN_IF_ERROR(scatter.Join());
-      NN_ASSIGN(Value* const y, scatter.Constant(*to, reduction));
+      NN_ASSIGN(const Term y, scatter.Constant(*to, reduction));
       return scatter.Finish(y);
     }
   }
+  if (AddsRowsToZeros(node)) return false;
   if (reduction != Reduction::kNone) {
     std::vector<int64_t> pairs = x.const_dims().value_or(std::vector<int64_t>{0});
     if (reduction != Reduction::kAdd) pairs.push_back(*count);
@@ -318,10 +273,10 @@ Result<bool> ExpandScatterNd(Graph& graph, Node& node) {
       return false;
   }
   NN_RETURN_IF_ERROR(scatter.Join());
-  NN_ASSIGN(Value* const to, scatter.Rows(node.input(1), *addressed));
-  NN_ASSIGN(Value* const y, reduction == Reduction::kNone  ? scatter.Replace(to)
-                            : reduction == Reduction::kAdd ? scatter.Add(to)
-                                                           : scatter.Reduce(to, reduction));
+  NN_ASSIGN(const Term to, scatter.Rows(node.input(1), *addressed));
+  NN_ASSIGN(const Term y, reduction == Reduction::kNone  ? Result<Term>(scatter.Replace(to))
+                          : reduction == Reduction::kAdd ? scatter.Add(to)
+                                                         : scatter.Reduce(to, reduction));
   return scatter.Finish(y);
 }
 
@@ -332,18 +287,14 @@ Result<bool> ExpandScatterElements(Graph& graph, Node& node) {
   NN_ASSIGN(const int axis, NormalizeAxis(a.axis, static_cast<int>(x->size())));
   const auto elements = ElementsWithin(*x, kMaxElements);
   if (!elements) return false;
-  Expansion e(graph, node);
-  NN_ASSIGN(Value * places, FlatPositions(e, node.input(1), *x, axis));
-  if (places == nullptr) return false;
-  const int64_t count = Product(*node.input(1)->type().dims).value();
-  NN_ASSIGN(places, e.Add("reshape", {places}, ReshapeAttrs{{Dim(count), Dim(1)}, false}));
-  NN_ASSIGN(Value* const flat,
-            e.Add("reshape", {node.input(0)}, ReshapeAttrs{{Dim(*elements)}, false}));
-  NN_ASSIGN(Value* const updates,
-            e.Add("reshape", {node.input(2)}, ReshapeAttrs{{Dim(count)}, false}));
-  NN_ASSIGN(Value * y, e.Add("scatter_nd", {flat, places, updates}, ScatterNdAttrs{a.reduction}));
-  NN_ASSIGN(y, e.Add("reshape", {y}, ReshapeAttrs{*node.output()->type().dims, false}));
-  return e.Replace(y);
+  NN_ASSIGN(const Term places, FlatPositions(node.input(1), *x, axis));
+  if (places.is_absent()) return false;
+  const Dim count = Product(*node.input(1)->type().dims).value();
+  const Term y = Apply("scatter_nd",
+                       {Reshape(node.input(0), {Dim(*elements)}), Reshape(places, {count, Dim(1)}),
+                        Reshape(node.input(2), {count})},
+                       ScatterNdAttrs{a.reduction});
+  return Expansion(graph, node).Replace(Reshape(y, *node.output()->type().dims));
 }
 
 }  // namespace nn

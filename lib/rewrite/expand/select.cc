@@ -4,14 +4,12 @@
 #include <utility>
 
 #include "ir/op_def.h"
-#include "ops/array/arrange/concat.h"
 #include "ops/array/arrange/gather.h"
 #include "ops/array/arrange/slice.h"
 #include "ops/array/generate.h"
-#include "ops/array/shape.h"
-#include "ops/math/elementwise/elementwise.h"
 #include "ops/nn/softmax.h"
 #include "ops/reduce/selection.h"
+#include "ops/support/term_ops.h"
 #include "ops/support/types.h"
 #include "rewrite/expand/index.h"
 #include "rewrite/legalize.h"
@@ -37,14 +35,10 @@ Result<bool> ExpandHardmax(Graph& graph, Node& node) {
   NN_ASSIGN(const auto size, SizeOf(x, axis));
   if (!size || *size == 0 || x.dtype != DType::kF32) return false;
   NN_ASSIGN(const int at, NormalizeAxis(axis, x.rank()));
-  Expansion e(graph, node);
-  NN_ASSIGN(Value* const index,
-            e.Add("arg_max", {node.input(0)}, ArgAttrs{.axis = at, .keep_dims = false}));
-  NN_ASSIGN(Value* const depth, e.Number(DType::kI64, static_cast<double>(*size)));
-  Value* const values = e.Constant(Tensor::Of<float>({2}, {0, 1}));
-  NN_ASSIGN(Value* const y,
-            e.Add("one_hot", {index, depth, values}, OneHotAttrs{.axis = at, .wrap = false}));
-  return e.Replace(y);
+  const Term index = Apply("arg_max", {node.input(0)}, ArgAttrs{.axis = at, .keep_dims = false});
+  return Expansion(graph, node)
+      .Replace(Apply("one_hot", {index, Tensor::Scalar(*size), Tensor::Of<float>({2}, {0, 1})},
+                     OneHotAttrs{.axis = at, .wrap = false}));
 }
 
 // Index i of the reversed axis is n - 1 - i, computed in float32, which all targets have.
@@ -55,14 +49,9 @@ Result<bool> ExpandLastIndex(Graph& graph, Node& node) {
   if (!a.select_last_index || !size || *size > kExactIntegers) return false;
   NN_ASSIGN(a.axis, NormalizeAxis(a.axis, x.rank()));
   a.select_last_index = false;
-  Expansion e(graph, node);
-  NN_ASSIGN(Value* const reversed, e.Add("reverse", {node.input(0)}, ReverseAttrs{{a.axis}}));
-  NN_ASSIGN(Value * y, e.Add(node.op_name(), {reversed}, a));
-  NN_ASSIGN(y, e.Add("cast", {y}, CastAttrs{.to = DType::kF32}));
-  NN_ASSIGN(Value* const last, e.Number(DType::kF32, static_cast<double>(*size - 1)));
-  NN_ASSIGN(y, e.Add("sub", {last, y}));
-  NN_ASSIGN(y, e.Add("cast", {y}, CastAttrs{.to = a.output_type}));
-  return e.Replace(y);
+  const Term reversed = Apply("reverse", {node.input(0)}, ReverseAttrs{{a.axis}});
+  const Term from_end = Cast(Apply(node.op_name(), {reversed}, a), DType::kF32);
+  return Expansion(graph, node).Replace(Cast(*size - 1 - from_end, a.output_type));
 }
 
 Result<bool> ExpandTrilu(Graph& graph, Node& node) {
@@ -77,8 +66,7 @@ Result<bool> ExpandTrilu(Graph& graph, Node& node) {
   if (!height.is_const() || !width.is_const()) return false;
   const int64_t rows = height.value(), columns = width.value();
   if (!ElementsWithin({rows, columns}, kMaxElements)) return false;
-  Expansion e(graph, node);
-  Value* mask = nullptr;
+  Term mask;
   if (Value* const k = node.input(1); k == nullptr) {
     NN_ASSIGN(TensorBuilder kept, TensorBuilder::Create(DType::kBool, {rows, columns}));
     for (int64_t i = 0; i < rows * columns; ++i) {
@@ -86,16 +74,13 @@ Result<bool> ExpandTrilu(Graph& graph, Node& node) {
       const int64_t diagonal = i % columns - i / columns;
       kept.SetInt(i, (a.upper ? diagonal >= a.k : diagonal <= a.k) ? 1 : 0);
     }
-    mask = e.Constant(kept.Finish());
+    mask = kept.Finish();
   } else {
     NN_ASSIGN(TensorBuilder diagonals, TensorBuilder::Create(k->dtype(), {rows, columns}));
     for (int64_t i = 0; i < rows * columns; ++i) diagonals.SetInt(i, i % columns - i / columns);
-    NN_ASSIGN(mask,
-              e.Add(a.upper ? "greater_equal" : "less_equal", {e.Constant(diagonals.Finish()), k}));
+    mask = Apply(a.upper ? "greater_equal" : "less_equal", {diagonals.Finish(), k});
   }
-  NN_ASSIGN(Value* const zero, e.Number(x.dtype, 0));
-  NN_ASSIGN(Value* const y, e.Add("select", {mask, node.input(0), zero}));
-  return e.Replace(y);
+  return Expansion(graph, node).Replace(Select(mask, node.input(0), 0));
 }
 
 // The index of its own batch, before each index vector.
@@ -113,28 +98,24 @@ Result<bool> ExpandGatherBatches(Graph& graph, Node& node) {
     const auto axis = static_cast<size_t>(i % dims.back());
     batch.SetInt(i, i / strides[axis] % dims[axis]);
   }
-  Expansion e(graph, node);
-  NN_ASSIGN(Value* const all, e.Add("concat", {e.Constant(batch.Finish()), node.input(1)},
-                                    ConcatAttrs{std::ssize(dims) - 1}));
-  NN_ASSIGN(Value* const y, e.Add("gather_nd", {node.input(0), all}, GatherNdAttrs{}));
-  return e.Replace(y);
+  const Term all = Concat({batch.Finish(), node.input(1)}, std::ssize(dims) - 1);
+  return Expansion(graph, node).Replace(Apply("gather_nd", {node.input(0), all}, GatherNdAttrs{}));
 }
 
 namespace {
 
 // The elements of the opposite order; of integers, their bits, since the lowest has no negative.
-Result<Value*> Opposite(Expansion& e, Value* x) {
-  if (IsFloat(x->dtype())) return e.Add("neg", {x});
-  NN_ASSIGN(Value* const ones, e.Number(x->dtype(), -1));
-  return e.Add("sub", {ones, x});
+Term Opposite(const Term& x, DType dtype) {
+  return IsFloat(dtype) ? -x : -1 - x;
 }
 
 }  // namespace
 
 Result<bool> ExpandTopK(Graph& graph, Node& node) {
   TopKAttrs a = node.attrs<TopKAttrs>();
-  Value *x = node.input(0), *k = node.input(1);
-  const Type type = x->type();
+  Value* const given = node.input(1);
+  Term x = node.input(0), k = given;
+  const Type type = node.input(0)->type();
   NN_ASSIGN(const int axis, NormalizeAxis(a.axis, type.rank()));
   if (axis != type.rank() - 1) {
     std::vector<int64_t> perm(static_cast<size_t>(type.rank()));
@@ -145,30 +126,24 @@ Result<bool> ExpandTopK(Graph& graph, Node& node) {
   const DType dtype = type.dtype;
   const bool narrow = dtype == DType::kI8 || dtype == DType::kU8 || dtype == DType::kI16;
   const bool whole = dtype == DType::kI32 || dtype == DType::kI64;
-  const bool list = !k->is_constant() && k->type().ranked() && k->type().rank() == 1;
+  const bool list = !given->is_constant() && given->type().ranked() && given->type().rank() == 1;
   const bool opposite = !a.largest;
   if (!list && !opposite && node.outputs().size() > 1) return false;
   if (opposite && (type.quantized() || !(narrow || whole || dtype == DType::kF32))) return false;
-  Expansion e(graph, node);
-  if (list) {
-    NN_ASSIGN(k, e.Add("reshape", {k}, ReshapeAttrs{{}, false}));
-  }
+  if (list) k = Reshape(k, {});
   if (opposite) {
     a.largest = true;
-    if (narrow) {
-      NN_ASSIGN(x, e.Add("cast", {x}, CastAttrs{.to = DType::kI32}));
-    }
-    NN_ASSIGN(x, Opposite(e, x));
+    x = Opposite(narrow ? Cast(x, DType::kI32) : x, dtype);
   }
-  NN_ASSIGN(Node* const sorted, e.AddNode("top_k", {x, k}, a, 2));
-  Value* y = sorted->output(0);
-  if (opposite) {
-    NN_ASSIGN(y, Opposite(e, y));
-    if (narrow) {
-      NN_ASSIGN(y, e.Add("cast", {y}, CastAttrs{.to = dtype}));
-    }
+  const std::vector<Term> sorted = ApplyAll("top_k", {x, k}, a, 2);
+  Term y = sorted[0];
+  if (opposite) y = Opposite(y, dtype);
+  if (opposite && narrow) y = Cast(y, dtype);
+  Expansion e(graph, node);
+  if (node.outputs().size() > 1) {
+    NN_ASSIGN(Value* const indices, e.Build(sorted[1]));
+    e.ReplaceOutput(1, indices);
   }
-  if (node.outputs().size() > 1) e.ReplaceOutput(1, sorted->output(1));
   return e.Replace(y);
 }
 
@@ -179,13 +154,9 @@ Result<bool> ExpandGatherElements(Graph& graph, Node& node) {
   if (!from) return false;
   NN_ASSIGN(const int axis,
             NormalizeAxis(node.attrs<GatherElementsAttrs>().axis, static_cast<int>(x->size())));
-  Expansion e(graph, node);
-  NN_ASSIGN(Value* const places, FlatPositions(e, node.input(1), *x, axis));
-  if (places == nullptr) return false;
-  NN_ASSIGN(Value* const flat,
-            e.Add("reshape", {node.input(0)}, ReshapeAttrs{{Dim(*from)}, false}));
-  NN_ASSIGN(Value* const y, e.Add("gather", {flat, places}, GatherAttrs{0, 0}));
-  return e.Replace(y);
+  NN_ASSIGN(const Term places, FlatPositions(node.input(1), *x, axis));
+  if (places.is_absent()) return false;
+  return Expansion(graph, node).Replace(Gather(Reshape(node.input(0), {Dim(*from)}), places, 0));
 }
 
 }  // namespace nn

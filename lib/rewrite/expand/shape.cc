@@ -4,12 +4,12 @@
 #include <numeric>
 
 #include "ir/op_def.h"
-#include "ops/array/arrange/concat.h"
-#include "ops/array/arrange/gather.h"
+#include "ir/text/number.h"
 #include "ops/array/arrange/slice.h"
 #include "ops/array/arrange/tile.h"
 #include "ops/array/shape.h"
 #include "ops/array/shape_of.h"
+#include "ops/support/term_ops.h"
 #include "ops/support/types.h"
 #include "rewrite/expand/index.h"
 
@@ -17,20 +17,19 @@ namespace nn {
 namespace {
 
 // The sizes of x in the integers of another list.
-Result<Value*> SizesOf(Expansion& e, Value* x, DType dtype, int64_t end) {
-  return e.Add("shape_of", {x}, ShapeOfAttrs{.end = end, .dtype = dtype});
+Term SizesOf(const Term& x, DType dtype, int64_t end) {
+  return Apply("shape_of", {x}, ShapeOfAttrs{.end = end, .dtype = dtype});
 }
 
 bool IsIndex(DType dtype) {
   return dtype == DType::kI32 || dtype == DType::kI64;
 }
 
-// `list` after `count` times the number.
-Result<Value*> After(Expansion& e, Value* list, int64_t count, int64_t number) {
-  if (count <= 0) return list;
-  NN_ASSIGN(TensorBuilder more, TensorBuilder::Create(list->dtype(), {count}));
-  for (int64_t i = 0; i < count; ++i) more.SetInt(i, number);
-  return e.Add("concat", {e.Constant(more.Finish()), list}, ConcatAttrs{0});
+// A list of i32 or i64 with `count` times the number.
+Term Repeated(DType dtype, int64_t count, int64_t number) {
+  const auto n = static_cast<size_t>(count);
+  if (dtype == DType::kI64) return Vector(std::vector<int64_t>(n, number));
+  return Tensor::Of({count}, std::vector<int32_t>(n, static_cast<int32_t>(number)));
 }
 
 }  // namespace
@@ -41,44 +40,34 @@ Result<bool> ExpandCopiedSizes(Graph& graph, Node& node) {
   if (shape == nullptr || !a.zero_copies || !IsIndex(shape->dtype())) return false;
   const auto length = KnownLength(shape->type());
   if (!length) return false;
-  Expansion e(graph, node);
   const int64_t rank = x->type().rank();
-  NN_ASSIGN(Value * sizes, SizesOf(e, x, shape->dtype(), *length));
-  NN_ASSIGN(Value* const zero, e.Number(shape->dtype(), 0));
-  if (*length > rank) {
-    // Zeros after the last axis of x have nothing to copy.
-    NN_ASSIGN(TensorBuilder rest, TensorBuilder::Create(shape->dtype(), {*length - rank}));
-    for (int64_t i = 0; i < rest.elements(); ++i) rest.SetInt(i, 0);
-    NN_ASSIGN(sizes, e.Add("concat", {sizes, e.Constant(rest.Finish())}, ConcatAttrs{0}));
-  }
-  NN_ASSIGN(Value* const copied, e.Add("equal", {shape, zero}));
-  NN_ASSIGN(Value* const to, e.Add("select", {copied, sizes, shape}));
+  Term sizes = SizesOf(x, shape->dtype(), *length);
+  // Zeros after the last axis of x have nothing to copy.
+  if (*length > rank) sizes = Concat({sizes, Repeated(shape->dtype(), *length - rank, 0)}, 0);
   a.zero_copies = false;
   a.dims.clear();
-  NN_ASSIGN(Value* const y, e.Add("reshape", {x, to}, std::move(a)));
-  return e.Replace(y);
+  const Term to = Select(Equal(shape, 0), sizes, shape);
+  return Expansion(graph, node).Replace(Apply("reshape", {x, to}, std::move(a)));
 }
 
 // Axes of size 1 are repeated, the others once.
 Result<bool> ExpandAsTile(Graph& graph, Node& node) {
-  Value *x = node.input(0), *shape = node.input(1);
-  if (shape == nullptr || !IsIndex(shape->dtype())) return false;
-  const auto length = KnownLength(shape->type());
-  const int64_t rank = x->type().rank();
+  if (node.input(1) == nullptr || !IsIndex(node.input(1)->dtype())) return false;
+  const DType dtype = node.input(1)->dtype();
+  const auto length = KnownLength(node.input(1)->type());
+  const int64_t rank = node.input(0)->type().rank();
   if (!length || rank == 0) return false;
-  Expansion e(graph, node);
-  NN_ASSIGN(shape, After(e, shape, rank - *length, 1));
+  Term x = node.input(0), shape = node.input(1);
+  if (*length < rank) shape = Concat({Repeated(dtype, rank - *length, 1), shape}, 0);
   if (*length > rank) {
     std::vector<int64_t> axes(static_cast<size_t>(*length - rank));
     std::iota(axes.begin(), axes.end(), 0);
-    NN_ASSIGN(x, e.Add("expand_dims", {x}, AxesAttrs{std::move(axes)}));
+    x = ExpandDims(x, std::move(axes));
   }
-  NN_ASSIGN(Value* const one, e.Number(shape->dtype(), 1));
-  NN_ASSIGN(Value* const sizes, SizesOf(e, x, shape->dtype(), std::max(rank, *length)));
-  NN_ASSIGN(Value* const repeated, e.Add("equal", {sizes, one}));
-  NN_ASSIGN(Value* const repeats, e.Add("select", {repeated, shape, one}));
-  NN_ASSIGN(Value* const y, e.Add("tile", {x, repeats}, TileAttrs{}));
-  return e.Replace(y);
+  NN_ASSIGN(const Term one, Number(dtype, 1));
+  const Term repeated = Equal(SizesOf(x, dtype, std::max(rank, *length)), one);
+  return Expansion(graph, node)
+      .Replace(Apply("tile", {x, Select(repeated, shape, one)}, TileAttrs{}));
 }
 
 Result<bool> ExpandComputedBounds(Graph& graph, Node& node) {
@@ -125,24 +114,24 @@ Result<bool> ExpandComputedBounds(Graph& graph, Node& node) {
     places[static_cast<size_t>(axis)] = static_cast<int32_t>(i + 1);
     all_steps[static_cast<size_t>(axis)] = (*steps)[i];
   }
-  Expansion e(graph, node);
-  Value* const at = e.Constant(Tensor::Of({std::ssize(places)}, places));
+  const Term at = Tensor::Of({std::ssize(places)}, places);
+  Term all_bounds[2];
   constexpr int64_t kWhole[2] = {0, std::numeric_limits<int32_t>::max()};
   for (size_t k = 0; k < 2; ++k) {
+    Term list = bounds[k];
     if (bounds[k] == nullptr) {
       std::vector<int64_t> clamped = *given[k];
       for (int64_t& v : clamped) v = std::clamp<int64_t>(v, -kWhole[1], kWhole[1]);
-      bounds[k] = e.Constant(Tensor::Ints(clamped));
+      list = Vector(clamped);
     }
-    NN_ASSIGN(bounds[k], After(e, bounds[k], 1, kWhole[k]));
-    NN_ASSIGN(bounds[k], e.Add("gather", {bounds[k], at}, GatherAttrs{0, 0}));
+    const DType dtype = bounds[k] == nullptr ? DType::kI64 : bounds[k]->dtype();
+    all_bounds[k] = Gather(Concat({Repeated(dtype, 1, kWhole[k]), list}, 0), at, 0);
   }
-  NN_ASSIGN(Value* const y,
-            e.Add("slice",
-                  {node.input(0), bounds[0], bounds[1], e.Constant(Tensor::Ints(all_axes)),
-                   e.Constant(Tensor::Ints(all_steps))},
-                  SliceAttrs{}));
-  return e.Replace(y);
+  return Expansion(graph, node)
+      .Replace(
+          Apply("slice",
+                {node.input(0), all_bounds[0], all_bounds[1], Vector(all_axes), Vector(all_steps)},
+                SliceAttrs{}));
 }
 
 }  // namespace nn

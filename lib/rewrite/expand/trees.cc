@@ -10,6 +10,7 @@
 #include "ops/array/arrange/gather.h"
 #include "ops/reduce/reduce.h"
 #include "ops/reduce/tree_ensemble.h"
+#include "ops/support/term_ops.h"
 #include "rewrite/expand.h"
 
 namespace nn {
@@ -23,9 +24,8 @@ constexpr std::array<std::string_view, kSplitModes - 1> kComparisons = {
 // entry `leaves + i`.
 class ForestTables {
  public:
-  ForestTables(Expansion& e, const Node& node, bool along_axis)
-      : e_(e),
-        a_(node.attrs<TreeEnsembleAttrs>()),
+  ForestTables(const Node& node, bool along_axis)
+      : a_(node.attrs<TreeEnsembleAttrs>()),
         x_(node.input(0)),
         splits_of_(node.input(1)->constant().ToDoubles()),
         weights_(node.input(2)->constant().ToDoubles()),
@@ -43,12 +43,12 @@ class ForestTables {
   }
 
   // [B, targets], for trees of this depth.
-  Result<Value*> Run(int64_t depth) {
+  Result<Term> Run(Expansion& e, int64_t depth) {
     std::vector<int32_t> roots;
     for (const int64_t root : a_.roots) roots.push_back(EntryOf(root));
     Value* at = nullptr;
     for (int64_t level = 0; level < depth; ++level) {
-      NN_ASSIGN(at, Descend(at, roots));
+      NN_ASSIGN(at, e.Build(Descend(at, roots)));
     }
     return Votes(at);
   }
@@ -82,16 +82,15 @@ class ForestTables {
   // The entries of a table at `at`, [B, T]; where that is null, at the roots, [T]. All levels share
   // the table.
   template <typename T>
-  Result<Value*> Look(const std::vector<T>& table, Value* at, const std::vector<int32_t>& roots) {
+  Term Look(const std::vector<T>& table, Value* at, const std::vector<int32_t>& roots) {
     const auto constant = [&](const std::vector<T>& values) {
       const DType dtype = std::is_same_v<T, uint8_t> ? DType::kBool : kDTypeOf<T>;
-      return e_.Constant(
-          Tensor(dtype, {static_cast<int64_t>(values.size())}, Blob::CopyOf(values)));
+      return Tensor(dtype, {static_cast<int64_t>(values.size())}, Blob::CopyOf(values));
     };
     if (at != nullptr) {
-      Value*& shared = constants_[&table];
-      if (shared == nullptr) shared = constant(table);
-      return e_.Add("gather", {shared, at}, GatherAttrs{});
+      Term& shared = constants_[&table];
+      if (shared.is_absent()) shared = constant(table);
+      return Gather(shared, at, 0);
     }
     std::vector<T> chosen;
     chosen.reserve(roots.size());
@@ -99,48 +98,37 @@ class ForestTables {
     return constant(chosen);
   }
 
-  Result<Value*> Elements(Value* features) {
-    if (features->is_constant()) return e_.Add("gather", {x_, features}, GatherAttrs{1, 0});
+  // The elements of x that nodes compare. At the roots, the features are constant.
+  Term Elements(const Term& features, bool at_roots) const {
+    if (at_roots) return Gather(x_, features, 1);
     if (along_axis_)
-      return e_.Add("gather_elements", {x_, features}, GatherElementsAttrs{.axis = 1});
-    return e_.Add("gather", {x_, features}, GatherAttrs{1, 1});
+      return Apply("gather_elements", {x_, features}, GatherElementsAttrs{.axis = 1});
+    return Apply("gather", {x_, features}, GatherAttrs{1, 1});
   }
 
   // The next entries, [B, T].
-  Result<Value*> Descend(Value* at, const std::vector<int32_t>& roots) {
-    NN_ASSIGN(Value * v, Look(features_, at, roots));
-    NN_ASSIGN(v, Elements(v));
-    NN_ASSIGN(Value* const split, Look(splits_, at, roots));
-    Value* yes = nullptr;
+  Term Descend(Value* at, const std::vector<int32_t>& roots) {
+    const Term v = Elements(Look(features_, at, roots), at == nullptr);
+    const Term split = Look(splits_, at, roots);
+    Term yes;
+    const auto add_case = [&](const Term& holds) {
+      yes = yes.is_absent() ? holds : Or(yes, holds);
+    };
     for (size_t kind = 0; kind < kComparisons.size(); ++kind) {
       const std::vector<uint8_t>& of_kind = of_kinds_[kind];
       const auto count = std::ranges::count(of_kind, 1);
       if (count == 0) continue;
-      NN_ASSIGN(Value * holds, e_.Add(kComparisons[kind], {v, split}));
-      if (static_cast<size_t>(count) < of_kind.size()) {
-        NN_ASSIGN(Value* const is_kind, Look(of_kind, at, roots));
-        NN_ASSIGN(holds, e_.Add("and", {holds, is_kind}));
-      }
-      NN_ASSIGN(yes, Either(yes, holds));
+      const Term holds = Apply(kComparisons[kind], {v, split});
+      const bool all = static_cast<size_t>(count) == of_kind.size();
+      add_case(all ? holds : And(holds, Look(of_kind, at, roots)));
     }
-    if (std::ranges::count(nan_true_, 1) > 0) {
-      NN_ASSIGN(Value * nan, e_.Add("not_equal", {v, v}));
-      NN_ASSIGN(Value* const takes_nan, Look(nan_true_, at, roots));
-      NN_ASSIGN(nan, e_.Add("and", {nan, takes_nan}));
-      NN_ASSIGN(yes, Either(yes, nan));
-    }
-    NN_ASSIGN(Value* const on_true, Look(on_true_, at, roots));
-    NN_ASSIGN(Value* const on_false, Look(on_false_, at, roots));
-    return e_.Add("select", {yes, on_true, on_false});
-  }
-
-  Result<Value*> Either(Value* a, Value* b) {
-    if (a == nullptr) return b;
-    return e_.Add("or", {a, b});
+    if (std::ranges::count(nan_true_, 1) > 0)
+      add_case(And(Apply("not_equal", {v, v}), Look(nan_true_, at, roots)));
+    return Select(yes, Look(on_true_, at, roots), Look(on_false_, at, roots));
   }
 
   // What each leaf adds to each target: [leaves] for one target, otherwise [leaves, targets].
-  Value* LeafVotes() {
+  Tensor LeafVotes() const {
     const auto targets = static_cast<size_t>(a_.targets);
     const auto largest = std::numeric_limits<float>::max();
     const bool least = a_.aggregate == VoteSum::kMin, most = a_.aggregate == VoteSum::kMax;
@@ -153,18 +141,16 @@ class ForestTables {
       }
     std::vector<int64_t> dims = {static_cast<int64_t>(a_.leaves())};
     if (targets > 1) dims.push_back(a_.targets);
-    return e_.Constant(Tensor::Of(dims, table));
+    return Tensor::Of(dims, table);
   }
 
-  Result<Value*> Votes(Value* at) {
+  Term Votes(Value* at) const {
     static constexpr std::string_view kReductions[] = {"reduce_sum", "reduce_mean", "reduce_min",
                                                        "reduce_max"};
-    NN_ASSIGN(Value* const votes, e_.Add("gather", {LeafVotes(), at}, GatherAttrs{}));
-    return e_.Add(kReductions[static_cast<size_t>(a_.aggregate)], {votes},
-                  ReduceAttrs{.axes = {1}, .keep_dims = a_.targets == 1});
+    return Apply(kReductions[static_cast<size_t>(a_.aggregate)], {Gather(LeafVotes(), at, 0)},
+                 ReduceAttrs{.axes = {1}, .keep_dims = a_.targets == 1});
   }
 
-  Expansion& e_;
   const TreeEnsembleAttrs& a_;
   Value* x_;
   std::vector<double> splits_of_, weights_;
@@ -173,11 +159,13 @@ class ForestTables {
   std::vector<float> splits_;
   std::array<std::vector<uint8_t>, kComparisons.size()> of_kinds_;  // whether it compares so
   std::vector<uint8_t> nan_true_;
-  std::unordered_map<const void*, Value*> constants_;  // by table
+  std::unordered_map<const void*, Term> constants_;  // by table
 };
 
 Result<bool> ExpandForest(Graph& graph, Node& node, bool along_axis) {
+  // Limit of expansions: levels of a tree ensemble.
   constexpr int64_t kMaxLevels = 64;
+  // Limit of expansions: leaves times targets of a tree ensemble.
   constexpr double kMaxVotes = 0x1p26;
   const Value *splits = node.input(1), *weights = node.input(2);
   if (!IsPlainF32(node) || !splits->is_constant() || !weights->is_constant()) return false;
@@ -187,7 +175,7 @@ Result<bool> ExpandForest(Graph& graph, Node& node, bool along_axis) {
       static_cast<double>(a.leaves()) * static_cast<double>(a.targets) > kMaxVotes)
     return false;
   Expansion e(graph, node);
-  NN_ASSIGN(Value* const y, ForestTables(e, node, along_axis).Run(depth.largest));
+  NN_ASSIGN(const Term y, ForestTables(node, along_axis).Run(e, depth.largest));
   return e.Replace(y);
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <numbers>
 #include <utility>
@@ -20,11 +21,12 @@ struct Infix {
   std::string_view symbol, op;
 };
 // By precedence, the weakest first; of one precedence, longer symbols first.
-constexpr Infix kComparisons[] = {{"<=", "less_equal"}, {">=", "greater_equal"}, {"==", "equal"},
-                                  {"!=", "not_equal"},  {"<", "less"},           {">", "greater"}};
+constexpr Infix kComparisonSigns[] = {{"<=", "less_equal"}, {">=", "greater_equal"},
+                                      {"==", "equal"},      {"!=", "not_equal"},
+                                      {"<", "less"},        {">", "greater"}};
 constexpr Infix kSums[] = {{"+", "add"}, {"-", "sub"}};
 constexpr Infix kProducts[] = {{"*", "mul"}, {"/", "div"}};
-constexpr std::span<const Infix> kInfix[] = {kComparisons, kSums, kProducts};
+constexpr std::span<const Infix> kInfix[] = {kComparisonSigns, kSums, kProducts};
 
 std::optional<double> NamedNumber(std::string_view name) {
   if (name == "inf") return std::numeric_limits<double>::infinity();
@@ -51,21 +53,40 @@ Expression NumberExpression(double number) {
 
 }  // namespace
 
+namespace {
+
+// What operators with numbers as operands are.
+struct NumberRow {
+  std::string_view op;
+  size_t operands;
+  double (*of)(double a, double b);
+  bool compares = false;
+};
+constexpr NumberRow kNumberRows[] = {
+    {"neg", 1, [](double a, double) { return -a; }},
+    {"add", 2, [](double a, double b) { return a + b; }},
+    {"sub", 2, [](double a, double b) { return a - b; }},
+    {"mul", 2, [](double a, double b) { return a * b; }},
+    {"div", 2, [](double a, double b) { return a / b; }},
+    {"less", 2, [](double a, double b) { return a < b ? 1.0 : 0.0; }},
+    {"less_equal", 2, [](double a, double b) { return a <= b ? 1.0 : 0.0; }},
+    {"greater", 2, [](double a, double b) { return a > b ? 1.0 : 0.0; }},
+    {"greater_equal", 2, [](double a, double b) { return a >= b ? 1.0 : 0.0; }},
+    {"equal", 2, [](double a, double b) { return a == b ? 1.0 : 0.0; }, true},
+    {"not_equal", 2, [](double a, double b) { return a != b ? 1.0 : 0.0; }, true},
+};
+
+const NumberRow* NumberRowOf(std::string_view op) {
+  const auto* const row = std::ranges::find(kNumberRows, op, &NumberRow::op);
+  return row == std::end(kNumberRows) ? nullptr : row;
+}
+
+}  // namespace
+
 std::optional<double> NumberOf(std::string_view op, const std::vector<double>& x) {
-  if (x.size() == 1) return op == "neg" ? std::optional(-x[0]) : std::nullopt;
-  if (x.size() != 2) return std::nullopt;
-  const double a = x[0], b = x[1];
-  if (op == "add") return a + b;
-  if (op == "sub") return a - b;
-  if (op == "mul") return a * b;
-  if (op == "div") return a / b;
-  if (op == "less") return a < b;
-  if (op == "less_equal") return a <= b;
-  if (op == "greater") return a > b;
-  if (op == "greater_equal") return a >= b;
-  if (op == "equal") return a == b;
-  if (op == "not_equal") return a != b;
-  return std::nullopt;
+  const NumberRow* const row = NumberRowOf(op);
+  if (row == nullptr || row->operands != x.size()) return std::nullopt;
+  return row->of(x.front(), x.back());
 }
 
 // Reads a text. The first error stays, and what is read after it is meaningless.
@@ -251,7 +272,8 @@ class FormulaReader {
     out.is_number = std::ranges::all_of(operands, &Expression::is_number);
     const bool has_words =
         std::ranges::any_of(operands, [](const Expression& e) { return e.kind == Kind::kWord; });
-    const bool compares = op == "equal" || op == "not_equal";
+    const NumberRow* const row = NumberRowOf(op);
+    const bool compares = row != nullptr && row->compares;
     if (has_words && !(compares && operands[0].kind == Kind::kAttribute))
       Fail("has no meaning", operands.back().name);
     out.is_number |= has_words;

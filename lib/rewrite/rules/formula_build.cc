@@ -6,7 +6,7 @@
 
 #include "ir/eval.h"
 #include "ir/op_def.h"
-#include "ir/text/number.h"
+#include "ops/support/insert_before.h"
 #include "rewrite/rules/formula.h"
 #include "rewrite/rules/formula_parts.h"
 
@@ -43,9 +43,9 @@ bool HasQuantized(std::span<Value* const> values) {
 }
 
 // What a formula makes of a node. Values are those of the definitions so far.
-class FormulaRun {
+class FormulaRun : public InsertBefore {
  public:
-  FormulaRun(Graph& graph, Node& node) : graph_(graph), node_(node) {}
+  using InsertBefore::InsertBefore;
 
   // A number, or a value.
   using Item = std::variant<double, Value*>;
@@ -81,23 +81,16 @@ class FormulaRun {
       operands.push_back(item);
     }
     if (e.is_number) return *NumberOf(e.name, Numbers(operands));
-    const DType dtype = TypeBeside(e.name, operands);
-    std::vector<Value*> inputs;
-    for (const Item& item : operands) {
-      if (const auto* const v = std::get_if<Value*>(&item)) {
-        inputs.push_back(*v);
-        continue;
-      }
-      NN_ASSIGN(Tensor number, Number(dtype, std::get<double>(item)));
-      inputs.push_back(graph_.AddConstant(std::move(number)));
-    }
+    std::vector<Term> terms;
+    for (const Item& item : operands)
+      terms.push_back(std::visit([](const auto& v) { return Term(v); }, item));
+    NN_ASSIGN(std::vector<Value*> inputs, BuildOperands(e.name, std::move(terms)));
     NN_ASSIGN(Attrs attrs, AttrsOf(e));
-    NN_ASSIGN(Node* const n, graph_.Append(e.name, std::move(inputs), std::move(attrs), 1, &node_));
+    NN_ASSIGN(Node* const n, AddNode(e.name, std::move(inputs), std::move(attrs), 1));
     if (auto folded = Folded(*n)) {
       graph_.Erase(n);
       return graph_.AddConstant(*std::move(folded));
     }
-    n->set_source(node_.source());
     nodes_.push_back(n);
     return n->output();
   }
@@ -118,13 +111,6 @@ class FormulaRun {
     std::vector<double> out;
     for (const Item& item : items) out.push_back(std::get<double>(item));
     return out;
-  }
-
-  // The element type of numbers among the operands. The condition of a selection has another one.
-  static DType TypeBeside(std::string_view op, const std::vector<Item>& operands) {
-    for (size_t i = op == "select" ? 1 : 0; i < operands.size(); ++i)
-      if (const auto* const v = std::get_if<Value*>(&operands[i])) return (*v)->dtype();
-    return DType::kF32;
   }
 
   Result<Attrs> AttrsOf(const Expression& call) {
@@ -154,8 +140,6 @@ class FormulaRun {
     return list;
   }
 
-  Graph& graph_;
-  Node& node_;
   std::vector<Item> definitions_;
   std::vector<Node*> nodes_;
 };

@@ -123,6 +123,16 @@ constexpr RuleRow kRows[] = {
      RuleUse::kBoth, "softplus"},
     {"product", "mish(x) = x * tanh(log(exp(x) + 1))  where f32", kRounds, RuleUse::kFind, "log"},
     {"logarithm", "softplus(x) = log(exp(x) + 1)  where f32", kRounds, RuleUse::kFind, "log"},
+    {"softplus", "log_sigmoid(x) = -softplus(-x)  where float", RuleError::kExact, RuleUse::kBoth,
+     "softplus"},
+    {"logarithm", "log_sigmoid(x) = log(sigmoid(x))  where float", kRounds, RuleUse::kFind, "log"},
+    // Equal infinities have no difference.
+    {"softplus",
+     "log_add_exp(a, b) = d = select(a == b, 0, a - b); softplus(-abs(d)) + maximum(a, b)"
+     "  where float",
+     kRounds},
+    {"logarithm", "log_add_exp(a, b) = log(exp(a) + exp(b))  where float", kRounds, RuleUse::kFind,
+     "log"},
     // Does not overflow.
     {"logarithm", "softplus(x) = above = relu(x); log(exp(-abs(x)) + 1) + above  where f32",
      kRounds},

@@ -9,8 +9,8 @@
 #include "apps/common/model/document.h"
 #include "apps/program.h"
 #include "base/file/file.h"
+#include "base/file/model_files.h"
 #include "base/json/json.h"
-#include "convert/place/model_files.h"
 #include "support/files.h"
 #include "support/json_schema.h"
 
@@ -454,7 +454,7 @@ TEST_CASE("documents: Markdown escapes what it interprets, and nothing else") {
   CHECK(app::EscapeMarkdown("*a* ~b~ $c$ [d][e]") == "\\*a\\* \\~b\\~ \\$c\\$ [d\\][e]");
   app::Document document;
   document.title = "A & B";
-  app::Table table({{"name"}, {"empty"}, {"count", app::Align::kRight}});
+  Table table({{"name"}, {"empty"}, {"count", Align::kRight}});
   table.Add({"x|y", "", "2"});
   document.AddTable(table);
   CHECK(app::MarkdownText(document) ==

@@ -8,6 +8,7 @@
 
 #include "formats/coreml/file/native.h"
 #include "formats/coreml/import/import.h"
+#include "formats/coreml/roles.h"
 #include "formats/format.h"
 #include "passes/core/ports.h"
 #include "passes/interface/edits.h"
@@ -50,7 +51,7 @@ Result<ImportedModel> Classifier(const Shape& shape, const std::vector<Shape>& e
   Writer labels = network.Sub("stringClassLabels");
   labels.AddText("vector", "a");
   labels.AddText("vector", "b");
-  return coreml::Import(model);
+  return coreml::CoremlImporter().Import(model);
 }
 
 Graph GraphOf(Result<ImportedModel> imported) {
@@ -62,7 +63,7 @@ Graph GraphOf(Result<ImportedModel> imported) {
 std::string RefusalOfExport(Graph graph) {
   const Format* const format = FindFormat("coreml");
   REQUIRE(Legalize(graph, *format->target).has_value());
-  const auto image = format->write(graph, {});
+  const auto image = format->writer.Write(graph, {});
   if (image) return {};
   CHECK(image.error().code() == ErrorCode::kUnsupported);
   return image.error().message();
@@ -138,7 +139,7 @@ TEST_CASE("coreml: only sizes that an image enumerates are set") {
   layer.AddText("input", "x");
   layer.AddText("output", "y");
   layer.Sub("softmaxND").Int("axis", -1);
-  const Graph graph = GraphOf(coreml::Import(model));
+  const Graph graph = GraphOf(coreml::CoremlImporter().Import(model));
   Graph set = graph.Clone();
   CHECK(BindInputs(set, {{"x", {1, 3, 8, 16}}}).has_value());
   set = graph.Clone();

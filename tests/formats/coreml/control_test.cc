@@ -59,7 +59,7 @@ Result<ImportedModel> Import(const std::vector<std::string>& layers) {
       feature("x"), feature("c"), feature("y"), fmt::join(layers, ", "));
   const auto read = ReadModelBytes(Blob::Copy(std::as_bytes(std::span(text))), "m.json");
   REQUIRE_MESSAGE(read.has_value(), read.error().message());
-  return read->format->import(*read->model);
+  return read->format->importer.Import(*read->model);
 }
 
 // y for x and c.

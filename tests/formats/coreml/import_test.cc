@@ -7,6 +7,7 @@
 #include "formats/coreml/file/native.h"
 #include "formats/coreml/file/weights.h"
 #include "formats/coreml/import/import.h"
+#include "formats/coreml/roles.h"
 #include "rewrite/legalize.h"
 #include "support/run_graph.h"
 
@@ -53,13 +54,13 @@ struct Built {
 };
 
 ImportedModel Imported(const Built& b) {
-  auto imported = coreml::Import(b.model);
+  auto imported = coreml::CoremlImporter().Import(b.model);
   REQUIRE_MESSAGE(imported.has_value(), imported.error().message());
   return *std::move(imported);
 }
 
 std::string ImportError(const Built& b) {
-  const auto imported = coreml::Import(b.model);
+  const auto imported = coreml::CoremlImporter().Import(b.model);
   return imported.has_value() ? std::string() : imported.error().message();
 }
 
@@ -228,12 +229,13 @@ TEST_CASE("coreml: labels of a classifier survive") {
   CHECK(m.graph.outputs()[0].name == "scores");
   const Format* format = FindFormat("coreml");
   REQUIRE(Legalize(m.graph, *format->target).has_value());
-  const auto image = format->write(m.graph, {});
+  const auto image = format->writer.Write(m.graph, {});
   REQUIRE_MESSAGE(image.has_value(), image.error().message());
   std::string bytes;
   for (const Blob& part : image->parts)
     bytes.append(reinterpret_cast<const char*>(part.data()), part.size());
-  const auto again = format->read(Blob::Copy(std::as_bytes(std::span(bytes))), "m.mlmodel", {});
+  const auto again =
+      format->reader.Read(Blob::Copy(std::as_bytes(std::span(bytes))), "m.mlmodel", {});
   REQUIRE(again.has_value());
   const auto& written = static_cast<const Model&>(**again);
   CHECK(written.kind() == "neuralNetworkClassifier");
@@ -242,8 +244,8 @@ TEST_CASE("coreml: labels of a classifier survive") {
   // A truncated file is an error or another model, not a crash.
   for (size_t n = 0; n < bytes.size(); ++n) {
     const auto part =
-        format->read(Blob::Copy(std::as_bytes(std::span(bytes).first(n))), "m.mlmodel", {});
-    if (part.has_value()) CHECK_NOTHROW((void)format->import(**part));
+        format->reader.Read(Blob::Copy(std::as_bytes(std::span(bytes).first(n))), "m.mlmodel", {});
+    if (part.has_value()) CHECK_NOTHROW((void)format->importer.Import(**part));
   }
 }
 
@@ -291,14 +293,14 @@ TEST_CASE("coreml: arrays of a rank-5 network may be given with all axes") {
   b.Feature("output", "y").Sub("multiArrayType").Enum("dataType", "DOUBLE");
   AddRnn(b, false, true);
   const auto type_with = [&](const std::vector<int64_t>& shape) {
-    const auto m = coreml::ImportWithShapes(b.model, {{"x", shape}});
+    const auto m = coreml::CoremlImporter().ImportWithShapes(b.model, {{"x", shape}});
     REQUIRE(m.has_value());
     return m->graph.inputs()[0].value->type().ToString();
   };
   CHECK(type_with({3, 2, 1, 1, 1}) == "f32[3, 2, 1, 1, 1]");
   CHECK(type_with({3, 2, 4, 1, 1}) == "f32[1]");
   CHECK(type_with({3}) == "f32[1]");
-  const auto m = coreml::ImportWithShapes(b.model, {{"x", {2, 1, 1, 1, 1}}});
+  const auto m = coreml::CoremlImporter().ImportWithShapes(b.model, {{"x", {2, 1, 1, 1, 1}}});
   REQUIRE(m.has_value());
   CHECK(m->graph.outputs()[0].value->type().ToString() == "f32[2, 1, 1, 1, 1]");
   CHECK(Output(m->graph, {{1, 2}}) == std::vector<double>{1, 2.5});

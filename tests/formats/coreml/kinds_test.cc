@@ -293,7 +293,7 @@ std::string ModelWire(int field, const std::string& parameters) {
 }
 
 std::string Saved(const ReadModel& read) {
-  const auto image = read.format->save(*read.model, ExportOptions{"m.mlmodel"});
+  const auto image = read.format->writer.Save(*read.model, ExportOptions{"m.mlmodel"});
   REQUIRE_MESSAGE(image.has_value(), image.error().message());
   CHECK_FALSE(image->is_folder);
   std::string out;
@@ -302,7 +302,7 @@ std::string Saved(const ReadModel& read) {
 }
 
 ModelSummary SummaryOf(const ReadModel& read) {
-  auto summary = read.format->summarize(*read.model);
+  auto summary = read.format->describer.Summarize(*read.model);
   REQUIRE(summary.has_value());
   return *std::move(summary);
 }
@@ -341,7 +341,7 @@ void CheckKind(const KindCase& c) {
   for (const auto& fact : c.facts) CHECK_MESSAGE(FactOf(s, fact.first) == fact.second, fact.first);
   CHECK(s.parameter_count == c.parameter_count);
   CHECK(s.operators.empty());
-  const auto imported = read.format->import(*read.model);
+  const auto imported = read.format->importer.Import(*read.model);
   REQUIRE_FALSE(imported.has_value());
   CHECK(imported.error().code() == ErrorCode::kUnsupported);
   CHECK(imported.error().message().find(c.kind) == 0);
@@ -413,7 +413,7 @@ TEST_CASE("Core ML: a summary lists the stages of pipelines, and what is in them
   CHECK(s.operators[0].outputs == std::vector<std::string>{"y"});
   CHECK(s.operators[0].attributes ==
         std::vector<std::pair<std::string, std::string>>{{"scaleValue", "[2.0]"}});
-  const auto imported = read.format->import(*read.model);
+  const auto imported = read.format->importer.Import(*read.model);
   REQUIRE_FALSE(imported.has_value());
   CHECK(imported.error().message() == "pipeline: only neural networks of layers are supported");
 }
@@ -435,7 +435,7 @@ TEST_CASE("Core ML: a kind that is newer than the schema is kept and named") {
   WriteText(dir / "m.mlmodel", wire);
   const ReadModel read = ReadOrFail(dir / "m.mlmodel");
   CHECK(FactOf(SummaryOf(read), "kind").find("777") != std::string::npos);
-  CHECK(read.format->import(*read.model).error().code() == ErrorCode::kUnsupported);
+  CHECK(read.format->importer.Import(*read.model).error().code() == ErrorCode::kUnsupported);
 }
 
 TEST_CASE("Core ML: a layer that names no outputs is imported without harm") {

@@ -174,13 +174,13 @@ std::map<std::string, std::string> FilesOf(const FileImage& image) {
 }
 
 FileImage SavedAs(const ReadModel& read, const std::string& path) {
-  auto image = read.format->save(*read.model, ExportOptions{path});
+  auto image = read.format->writer.Save(*read.model, ExportOptions{path});
   REQUIRE_MESSAGE(image.has_value(), image.error().message());
   return *std::move(image);
 }
 
 ModelSummary SummaryOf(const ReadModel& read) {
-  auto summary = read.format->summarize(*read.model);
+  auto summary = read.format->describer.Summarize(*read.model);
   REQUIRE(summary.has_value());
   return *std::move(summary);
 }
@@ -279,7 +279,7 @@ TEST_CASE("mlpackage: weights beside a model file that is named itself") {
   CHECK(FactOf(SummaryOf(read), "weights").find("3 entries") != std::string::npos);
   const auto files = FilesOf(SavedAs(read, "copy.mlpackage"));
   CHECK(files.at(kWeights) == GoodWeights());
-  const auto refused = read.format->save(*read.model, ExportOptions{"copy.mlmodel"});
+  const auto refused = read.format->writer.Save(*read.model, ExportOptions{"copy.mlmodel"});
   REQUIRE_FALSE(refused.has_value());
   CHECK(refused.error().code() == ErrorCode::kUnsupported);
   CHECK(refused.error().message().find("weights/weight.bin") != std::string::npos);
@@ -295,7 +295,7 @@ TEST_CASE("mlpackage: the tensors of a program") {
   const Package p;
   const ReadModel read = ReadOrFail(p.path());
   const ModelSummary s = SummaryOf(read);
-  const auto tensors = read.format->tensors(*read.model);
+  const auto tensors = read.format->describer.TensorsOf(*read.model);
   REQUIRE(tensors.has_value());
   CHECK(tensors->size() == 3);
   uint64_t bytes = 0;
@@ -336,7 +336,7 @@ TEST_CASE("mlpackage: a summary of a program") {
         std::vector<std::pair<std::string, std::string>>{
             {"bias", "[1.0, 1.0, 1.0, 1.0]"}, {"strides", "[1, 1]"}, {"type", "FLOAT16[1, 8]"}});
   CHECK(s.operators[10].attributes[0] == std::pair<std::string, std::string>{"pred", "true"});
-  const auto imported = read.format->import(*read.model);
+  const auto imported = read.format->importer.Import(*read.model);
   REQUIRE_FALSE(imported.has_value());
   CHECK(imported.error().message() == "mlProgram: only neural networks of layers are supported");
 }
@@ -376,7 +376,7 @@ TEST_CASE("mlpackage: a network in a package is a network") {
   REQUIRE(graph.has_value());
   ExportOptions options;
   options.path = path;
-  const auto image = format->write(*graph, options);
+  const auto image = format->writer.Write(*graph, options);
   REQUIRE(image.has_value());
   WriteFolder(path, *image);
   CHECK(ReadGraph(path).has_value());

@@ -38,11 +38,11 @@ Converted Convert(const Graph& source) {
   REQUIRE_MESSAGE(unsupported.has_value(), unsupported.error().message());
   for (const UnsupportedNode& o : *unsupported) FAIL_CHECK(o.node << ": " << o.reason);
   REQUIRE(unsupported->empty());
-  const auto image = format->write(fitted, {});
+  const auto image = format->writer.Write(fitted, {});
   REQUIRE_MESSAGE(image.has_value(), image.error().message());
-  auto model = format->read(Join(*image), "m.mlmodel", {});
+  auto model = format->reader.Read(Join(*image), "m.mlmodel", {});
   REQUIRE_MESSAGE(model.has_value(), model.error().message());
-  auto imported = format->import(**model);
+  auto imported = format->importer.Import(**model);
   REQUIRE_MESSAGE(imported.has_value(), imported.error().message());
   for (const UnsupportedNode& o : imported->unsupported) FAIL_CHECK(o.node << ": " << o.reason);
   return {*std::move(model), std::move(imported->graph)};
@@ -50,7 +50,7 @@ Converted Convert(const Graph& source) {
 
 // The kinds of the layers, in order.
 std::string LayersOf(const NativeModel& model) {
-  const auto summary = FindFormat("coreml")->summarize(model);
+  const auto summary = FindFormat("coreml")->describer.Summarize(model);
   REQUIRE(summary.has_value());
   std::string out;
   for (const OperatorSummary& op : summary->operators) out += (out.empty() ? "" : " ") + op.op;
@@ -413,7 +413,7 @@ TEST_CASE("coreml: sizes that vary keep their symbols") {
   const Converted converted = Convert(source);
   CHECK(converted.graph.inputs()[0].value->type().ToString() == "f32[batch, 2, 4, 4]");
   CHECK(converted.graph.outputs()[0].value->type().ToString() == "f32[batch, 3]");
-  const auto summary = FindFormat("coreml")->summarize(*converted.model);
+  const auto summary = FindFormat("coreml")->describer.Summarize(*converted.model);
   CHECK(summary->inputs[0].shape == std::vector<std::string>{"1..", "2", "4", "4"});
 }
 

@@ -43,17 +43,17 @@ Written Convert(const Graph& source, const std::string& path) {
   if (!unsupported->empty()) FAIL(unsupported->at(0).node, ": ", unsupported->at(0).reason);
   ExportOptions options;
   options.path = path;
-  const auto image = format->write(graph, options);
+  const auto image = format->writer.Write(graph, options);
   REQUIRE_MESSAGE(image.has_value(), image.error().message());
   REQUIRE(image->parts.size() == 1);
-  auto native = format->read(image->parts[0], path, {});
+  auto native = format->reader.Read(image->parts[0], path, {});
   REQUIRE_MESSAGE(native.has_value(), native.error().message());
   out.native = *std::move(native);
   return out;
 }
 
 Graph Imported(const NativeModel& native) {
-  auto imported = FindFormat("nnapi")->import(native);
+  auto imported = FindFormat("nnapi")->importer.Import(native);
   REQUIRE_MESSAGE(imported.has_value(), imported.error().message());
   REQUIRE(imported->unsupported.empty());
   return std::move(imported->graph);
@@ -468,7 +468,7 @@ TEST_CASE("nnapi export: unsupported constructs are named") {
 TEST_CASE("nnapi export: shapes must be known") {
   Graph graph =
       Parse("graph \"g\" {\n in %x \"x\": f32[batch, 3]\n %y = relu(%x)\n out \"y\" = %y\n}");
-  const auto image = FindFormat("nnapi")->write(graph, {});
+  const auto image = FindFormat("nnapi")->writer.Write(graph, {});
   REQUIRE(!image.has_value());
   CHECK(image.error().code() == ErrorCode::kUnsupported);
   CHECK(image.error().message() ==

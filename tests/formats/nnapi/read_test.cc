@@ -8,6 +8,7 @@
 #include "base/json/json.h"
 #include "formats/format.h"
 #include "formats/nnapi/file/native.h"
+#include "formats/nnapi/roles.h"
 #include "support/files.h"
 #include "support/run_graph.h"
 
@@ -16,7 +17,8 @@ namespace {
 
 Result<std::unique_ptr<NativeModel>> ReadText(const std::string& text,
                                               const ReadLimits& limits = {}) {
-  return nnapi::Read(Blob::Copy(std::as_bytes(std::span(text))), "m.nnapi.json", limits);
+  return nnapi::NnapiReader().Read(Blob::Copy(std::as_bytes(std::span(text))), "m.nnapi.json",
+                                   limits);
 }
 
 std::string ReadError(const std::string& text, const ReadLimits& limits = {}) {
@@ -28,7 +30,7 @@ std::string ReadError(const std::string& text, const ReadLimits& limits = {}) {
 std::string ImportError(const Json& json) {
   const auto model = ReadText(json.dump());
   REQUIRE_MESSAGE(model.has_value(), model.error().message());
-  const auto imported = FindFormat("nnapi")->import(**model);
+  const auto imported = FindFormat("nnapi")->importer.Import(**model);
   if (!imported) return imported.error().message();
   return imported->unsupported.empty() ? std::string() : imported->unsupported[0].reason;
 }
@@ -180,8 +182,8 @@ TEST_CASE("nnapi: both forms hold the same model") {
   for (const auto write : {Flatbuffer, nnapi::WriteJson}) {
     const auto bytes = write(m);
     REQUIRE(bytes.has_value());
-    CHECK(nnapi::LikenessOf(bytes->bytes()) >= Likeness::kLikely);
-    const auto second = nnapi::Read(*bytes, "", {});
+    CHECK(nnapi::NnapiReader().LikenessOf(bytes->bytes()) >= Likeness::kLikely);
+    const auto second = nnapi::NnapiReader().Read(*bytes, "", {});
     REQUIRE_MESSAGE(second.has_value(), second.error().message());
     const nnapi::Model& n = AsModel(*second);
     CHECK(m.operands == n.operands);
@@ -289,8 +291,8 @@ TEST_CASE("nnapi flatbuffer: every truncation and many corruptions are survived"
       copy.data()[at] ^= static_cast<std::byte>(flip);
       const auto read = nnapi::ReadFlatbuffer(Blob(std::move(copy)), {});
       if (!read) continue;
-      CHECK(nnapi::Summarize(**read).has_value());
-      if (format->import(**read)) ++imported;
+      CHECK(nnapi::NnapiDescriber().Summarize(**read).has_value());
+      if (format->importer.Import(**read)) ++imported;
     }
   }
   CHECK(imported > 0);  // some bytes are numbers that may have any value
@@ -414,7 +416,7 @@ TEST_CASE("nnapi summary") {
   json["operands"][0]["dimensions"] = {0};
   const auto model = ReadText(json.dump());
   REQUIRE(model.has_value());
-  const auto s = nnapi::Summarize(**model);
+  const auto s = nnapi::NnapiDescriber().Summarize(**model);
   REQUIRE(s.has_value());
   CHECK(s->format == "NNAPI");
   CHECK(s->version == "HAL 1.0");

@@ -17,10 +17,10 @@ struct Counted {
 Counted ImportCounted(std::string_view name, size_t n) {
   const std::string file = MakeLargeModel(name, n);
   const Format* onnx = FindFormat("onnx");
-  const auto model = onnx->read(Blob::Copy(std::as_bytes(std::span(file))), "m.onnx", {});
+  const auto model = onnx->reader.Read(Blob::Copy(std::as_bytes(std::span(file))), "m.onnx", {});
   REQUIRE(model.has_value());
   const uint64_t before = Dim::steps();
-  auto imported = onnx->import(**model);
+  auto imported = onnx->importer.Import(**model);
   REQUIRE_MESSAGE(imported.has_value(), imported.error().message());
   CHECK(InferGraph(imported->graph).has_value());
   return {file.size(), Dim::steps() - before};
@@ -46,10 +46,10 @@ TEST_CASE("onnx inference: steps on dimensions are in proportion to the file's b
 TEST_CASE("onnx inference: a node has the same symbols each time it is inferred") {
   const std::string file = MakeLargeModel("products", 30);
   const Format* onnx = FindFormat("onnx");
-  const auto model = onnx->read(Blob::Copy(std::as_bytes(std::span(file))), "m.onnx", {});
+  const auto model = onnx->reader.Read(Blob::Copy(std::as_bytes(std::span(file))), "m.onnx", {});
   REQUIRE(model.has_value());
-  auto first = onnx->import(**model);
-  const auto second = onnx->import(**model);
+  auto first = onnx->importer.Import(**model);
+  const auto second = onnx->importer.Import(**model);
   REQUIRE(first.has_value());
   REQUIRE(second.has_value());
   const Type type = second->graph.outputs()[0].value->type();

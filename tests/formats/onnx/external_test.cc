@@ -60,7 +60,7 @@ std::string Embedded(const std::string& path) {
   const ReadModel read = ReadOrFail(path);
   ExportOptions options{"m.textproto"};
   options.external_data.embed = true;
-  const auto image = read.format->save(*read.model, options);
+  const auto image = read.format->writer.Save(*read.model, options);
   REQUIRE_MESSAGE(image.has_value(), image.error().message());
   REQUIRE(image->side_files.empty());
   std::string text;
@@ -81,7 +81,7 @@ TEST_CASE("ONNX external data: every tensor that is external moves, wherever it 
     ExportOptions options{dir / "out/m.onnx"};
     options.external_data.file = "w.bin";
     options.external_data.threshold = threshold;
-    const auto image = read.format->save(*read.model, options);
+    const auto image = read.format->writer.Save(*read.model, options);
     REQUIRE_MESSAGE(image.has_value(), image.error().message());
     // Nothing of the old file is needed, even if the new one has its name.
     REQUIRE(image->side_files.size() == 1);
@@ -99,12 +99,12 @@ TEST_CASE("ONNX external data: a plain copy needs the files of all tensors") {
   WriteText(dir / "m.textproto", Model("./w.bin"));
   WriteText(dir / "w.bin", Numbers(7));
   const ReadModel read = ReadOrFail(dir / "m.textproto");
-  const auto image = read.format->save(*read.model, ExportOptions{dir / "c.onnx"});
+  const auto image = read.format->writer.Save(*read.model, ExportOptions{dir / "c.onnx"});
   REQUIRE(image.has_value());
   REQUIRE(image->side_files.size() == 1);
   CHECK(image->side_files[0].keep_existing);
   fs::remove(dir / "w.bin");
-  CHECK_FALSE(read.format->save(*read.model, ExportOptions{dir / "c.onnx"}).has_value());
+  CHECK_FALSE(read.format->writer.Save(*read.model, ExportOptions{dir / "c.onnx"}).has_value());
 }
 
 TEST_CASE("ONNX external data: bytes that many tensors share are written once") {
@@ -117,7 +117,7 @@ TEST_CASE("ONNX external data: bytes that many tensors share are written once") 
   const ReadModel read = ReadOrFail(dir / "m.textproto");
   ExportOptions options{dir / "c.onnx"};
   options.external_data.file = "c.bin";
-  const auto image = read.format->save(*read.model, options);
+  const auto image = read.format->writer.Save(*read.model, options);
   REQUIRE(image.has_value());
   REQUIRE(image->side_files.size() == 1);
   CHECK(image->side_files[0].size() == 128);

@@ -38,7 +38,7 @@ Result<ReadModel> ReadText(std::string_view name, std::string_view text) {
 }
 
 std::string Saved(const ReadModel& read, const ExportOptions& options) {
-  const auto image = read.format->save(*read.model, options);
+  const auto image = read.format->writer.Save(*read.model, options);
   REQUIRE_MESSAGE(image.has_value(), image.error().message());
   REQUIRE(image->side_files.empty());
   std::string out;
@@ -89,7 +89,7 @@ TEST_CASE("ONNX text: numbers of all sizes keep their bits") {
 TEST_CASE("ONNX text: names of fields as other tools write them in JSON") {
   const ReadModel read = ReadOrFail(
       "m.json", R"({"irVersion": "8", "opsetImport": [{"version": 13}], "graph": {"name": "g"}})");
-  CHECK(read.format->summarize(*read.model)->version == "IR version 8, opset 13");
+  CHECK(read.format->describer.Summarize(*read.model)->version == "IR version 8, opset 13");
 }
 
 TEST_CASE("formats are recognized by their contents if there is no extension") {
@@ -142,7 +142,7 @@ TEST_CASE("ONNX text: a field that the schema does not have is refused by name")
   const std::string binary = Saved(ReadOrFail("m.textproto", kText), {"m.onnx"});
   const ReadModel read = ReadOrFail("m.onnx", binary + Bytes(500, "abc"));
   CHECK(Saved(read, {"m.onnx"}).size() > binary.size());
-  const auto text = read.format->save(*read.model, {"m.textproto"});
+  const auto text = read.format->writer.Save(*read.model, {"m.textproto"});
   REQUIRE_FALSE(text.has_value());
   CHECK(text.error().code() == ErrorCode::kUnsupported);
   CHECK(text.error().message().find("field 500") != std::string::npos);
@@ -165,7 +165,7 @@ TEST_CASE("ONNX text: contents that a form cannot represent are refused by name"
        }) {
     CAPTURE(std::string(r.path));
     const ReadModel read = ReadOrFail("m.onnx", r.binary);
-    const auto image = read.format->save(*read.model, {r.path});
+    const auto image = read.format->writer.Save(*read.model, {r.path});
     REQUIRE(image.has_value() == (*r.message == '\0'));
     if (image) {
       CHECK(Saved(ReadOrFail(r.path, Saved(read, {r.path})), {"m.onnx"}) == r.binary);
@@ -200,7 +200,7 @@ TEST_CASE("ONNX external data: every initializer moves out, and in again") {
   ExportOptions options{"m.onnx"};
   options.external_data.file = "w.bin";
   options.external_data.threshold = 0;
-  const auto image = read.format->save(*read.model, options);
+  const auto image = read.format->writer.Save(*read.model, options);
   REQUIRE_MESSAGE(image.has_value(), image.error().message());
   REQUIRE(image->side_files.size() == 1);
   const TempDir dir;
@@ -226,14 +226,14 @@ TEST_CASE("ONNX external data: every initializer moves out, and in again") {
   CHECK(text.find("EXTERNAL") == std::string::npos);
 
   // A copy keeps the file and its name, and needs it.
-  const auto copy = read.format->save(*outside->model, ExportOptions{"copy.onnx"});
+  const auto copy = read.format->writer.Save(*outside->model, ExportOptions{"copy.onnx"});
   REQUIRE(copy.has_value());
   REQUIRE(copy->side_files.size() == 1);
   CHECK(copy->side_files[0].name == "w.bin");
   CHECK(copy->side_files[0].keep_existing);
   fs::remove(dir / "w.bin");
   for (const ExportOptions& o : {ExportOptions{"copy.onnx"}, embed, options}) {
-    const auto missing = read.format->save(*outside->model, o);
+    const auto missing = read.format->writer.Save(*outside->model, o);
     REQUIRE_FALSE(missing.has_value());
     CHECK(missing.error().message().find("tensor \"") != std::string::npos);
   }

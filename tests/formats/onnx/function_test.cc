@@ -51,9 +51,9 @@ std::string Model(const std::string& nodes, const std::string& functions) {
 
 Result<ImportedModel> Import(const std::string& file) {
   const Format* format = FindFormat("onnx");
-  const auto model = format->read(Blob::Copy(std::as_bytes(std::span(file))), "m.onnx", {});
+  const auto model = format->reader.Read(Blob::Copy(std::as_bytes(std::span(file))), "m.onnx", {});
   REQUIRE_MESSAGE(model.has_value(), model.error().message());
-  return format->import(**model);
+  return format->importer.Import(**model);
 }
 
 std::string TextOf(const std::string& file) {

@@ -13,9 +13,9 @@ std::set<std::string> Written(const std::string& graph, size_t& unused) {
   const TempDir dir;
   WriteModel(dir / "m.onnx", graph);
   const ReadModel read = ReadOrFail(dir / "m.onnx");
-  const auto summary = read.format->summarize_in_full(*read.model);
+  const auto summary = read.format->describer.SummarizeInFull(*read.model);
   REQUIRE_MESSAGE(summary.has_value(), summary.error().message());
-  const auto tensors = read.format->tensors(*read.model);
+  const auto tensors = read.format->describer.TensorsOf(*read.model);
   REQUIRE_MESSAGE(tensors.has_value(), tensors.error().message());
   std::set<std::string> taken, names;
   for (const auto& op : summary->operators) taken.insert(op.inputs.begin(), op.inputs.end());

@@ -35,16 +35,16 @@ TEST_CASE("onnx metadata: the last value of a repeated key") {
       "} initializer { name: \"w\" data_type: 1 dims: 2 float_data: [1, 2] " + Twice("w") + "} ";
   const ReadModel read = Read(graph, 17, Twice("m"));
   const Format& format = *read.format;
-  auto imported = format.import(*read.model);
+  auto imported = format.importer.Import(*read.model);
   REQUIRE_MESSAGE(imported.has_value(), imported.error().message());
   REQUIRE(imported->notes.size() == 1);
   CHECK(imported->notes[0] ==
         "metadata_props has the keys \"g\", \"i\", \"m\", \"n\", \"o\", \"w\" more than once; the "
         "last value counts");
   CHECK(imported->graph.metadata["onnx.m"] == "2");
-  const auto frame = format.frame(*read.model);
+  const auto frame = format.writer.FrameOf(*read.model);
   REQUIRE(frame.has_value());
-  const auto image = format.write(
+  const auto image = format.writer.Write(
       imported->graph, ExportOptions{.path = "m.onnx", .opset = 17, .frame = frame->model});
   REQUIRE_MESSAGE(image.has_value(), image.error().message());
   const auto written = ReadModelBytes(image->Contents(), "m.onnx");
@@ -57,7 +57,7 @@ TEST_CASE("onnx metadata: the last value of a repeated key") {
   CHECK(Text(g.input(0).metadata_props()) == "other=x i=2 ");
   CHECK(Text(g.output(0).metadata_props()) == "other=x o=2 ");
   CHECK(Text(g.initializer(0).metadata_props()) == "other=x w=2 ");
-  const auto again = written->format->import(*written->model);
+  const auto again = written->format->importer.Import(*written->model);
   REQUIRE(again.has_value());
   CHECK(again->notes.empty());
 }

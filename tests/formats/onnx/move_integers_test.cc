@@ -34,7 +34,7 @@ std::string Written(const std::string& nodes, int64_t opset) {
   options.opset = opset;
   WriteModel(dir / "m.onnx", PrintGraph(Import(graph, 20).graph), options);
   const ReadModel read = ReadOrFail(dir / "m.onnx");
-  const auto imported = read.format->import(*read.model);
+  const auto imported = read.format->importer.Import(*read.model);
   REQUIRE(imported.has_value());
   std::string out;
   for (const auto& node : imported->graph.nodes()) out += std::string(node.op_name()) + ' ';
@@ -106,7 +106,7 @@ TEST_CASE("onnx: inputs of integers have the scales of the numbers that their mo
     }
     WriteModel(dir / "m.onnx", PrintGraph(graph), options);
     const ReadModel read = ReadOrFail(dir / "m.onnx");
-    const auto imported = read.format->import(*read.model);
+    const auto imported = read.format->importer.Import(*read.model);
     REQUIRE(imported.has_value());
     CHECK(imported->graph.inputs()[0].value->type() == source.inputs()[0].value->type());
     std::string operators;

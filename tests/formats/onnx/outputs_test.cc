@@ -29,7 +29,8 @@ TEST_CASE("onnx outputs: a value that is listed twice is two outputs with differ
   for (const char* const format : {"onnx", "tflite", "coreml"}) {
     CAPTURE(format);
     const Format& to = *FindFormat(format);
-    const auto image = to.write(imported.graph, {.path = "m" + std::string(to.extensions[0])});
+    const auto image =
+        to.writer.Write(imported.graph, {.path = "m" + std::string(to.extensions[0])});
     CHECK_MESSAGE(image.has_value(), image.error().message());
   }
 }

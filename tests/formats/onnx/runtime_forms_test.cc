@@ -20,11 +20,11 @@ ReadModel Written(const Graph& graph, int64_t opset = 21) {
   const Format& format = *FindFormat("onnx");
   const ExportOptions options{.path = "m.onnx", .opset = opset};
   Graph fitted = graph.Clone();
-  REQUIRE(format.lower(fitted, options, nullptr));
+  REQUIRE(format.writer.Lower(fitted, options, nullptr));
   const auto unsupported = Legalize(fitted, *format.target);
   REQUIRE_MESSAGE(unsupported.has_value(), unsupported.error().message());
   REQUIRE(unsupported->empty());
-  const auto image = format.write(fitted, options);
+  const auto image = format.writer.Write(fitted, options);
   REQUIRE_MESSAGE(image.has_value(), image.error().message());
   std::string bytes;
   for (const Blob& b : image->parts)
@@ -71,7 +71,7 @@ TEST_CASE("onnx runtime forms: products of float16 behind a transpose that moves
         %t = transpose(%x) {{perm = [{2}]}} %y = matmul(%t, %w) out "y" = %y }})",
                                       type, shape, perm));
     const ReadModel read = Written(g, opset);
-    const auto again = read.format->import(*read.model);
+    const auto again = read.format->importer.Import(*read.model);
     REQUIRE_MESSAGE(again.has_value(), again.error().message());
     CHECK(LargestDifference(g, again->graph) == 0);
     return OperatorsOf(read);
@@ -193,7 +193,7 @@ TEST_CASE("onnx runtime forms: quantized steps around a Resize of the batch lose
   const auto& proto = static_cast<const onnx::Model&>(*read.model).proto;
   CHECK(proto.graph().node_size() == 5);
   for (const auto& node : proto.graph().node()) CHECK(!Contains(node.op_type(), "queeze"));
-  auto imported = read.format->import(*read.model);
+  auto imported = read.format->importer.Import(*read.model);
   REQUIRE_MESSAGE(imported.has_value(), imported.error().message());
   CHECK(LargestDifference(imported->graph, graph) == 0);
 }
@@ -241,7 +241,7 @@ TEST_CASE("onnx runtime forms: one_hot of a scalar") {
   const ReadModel read = Written(graph);
   const auto& proto = static_cast<const onnx::Model&>(*read.model).proto;
   CHECK(proto.graph().node(0).op_type() == "Reshape");
-  auto imported = read.format->import(*read.model);
+  auto imported = read.format->importer.Import(*read.model);
   REQUIRE_MESSAGE(imported.has_value(), imported.error().message());
   for (const double index : {0.0, 2.0, -1.0, 3.0}) {
     CAPTURE(index);

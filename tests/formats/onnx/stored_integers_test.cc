@@ -122,7 +122,7 @@ TEST_CASE("onnx stored integers: operators on quantized values") {
     const TempDir dir;
     WriteModel(dir / "copy.onnx", PrintGraph(Import(model).graph));
     const ReadModel copy = ReadOrFail(dir / "copy.onnx");
-    const auto imported = copy.format->import(*copy.model);
+    const auto imported = copy.format->importer.Import(*copy.model);
     REQUIRE(imported.has_value());
     const auto program = Program::Compile(imported->graph, {});
     REQUIRE(program.has_value());

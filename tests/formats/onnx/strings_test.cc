@@ -59,14 +59,14 @@ Graph Again(const Graph& source) {
   const auto unsupported = Legalize(graph, *onnx.target);
   REQUIRE(unsupported.has_value());
   for (const auto& u : *unsupported) FAIL(u.reason);
-  const auto image = onnx.write(graph, ExportOptions{});
+  const auto image = onnx.writer.Write(graph, ExportOptions{});
   REQUIRE_MESSAGE(image.has_value(), image.error().message());
   std::vector<std::byte> bytes;
   for (const Blob& part : image->parts)
     bytes.insert(bytes.end(), part.data(), part.data() + part.size());
-  const auto model = onnx.read(Blob::CopyOf(bytes), "m.onnx", ReadLimits{});
+  const auto model = onnx.reader.Read(Blob::CopyOf(bytes), "m.onnx", ReadLimits{});
   REQUIRE_MESSAGE(model.has_value(), model.error().message());
-  auto imported = onnx.import(**model);
+  auto imported = onnx.importer.Import(**model);
   REQUIRE_MESSAGE(imported.has_value(), imported.error().message());
   CHECK(imported->unsupported.empty());
   return std::move(imported->graph);
@@ -89,7 +89,7 @@ std::string WhyUnsupported(const std::string& graph, int ml = 4) {
 
 std::string ImportError(const std::string& graph, int ml = 4) {
   const ReadModel read = Read(graph, 21, Ml(ml));
-  const auto imported = read.format->import(*read.model);
+  const auto imported = read.format->importer.Import(*read.model);
   return imported ? "" : imported.error().message();
 }
 

@@ -36,9 +36,9 @@ std::string Dim(const std::string& symbol) {
 ModelSummary Summarize(const std::string& file) {
   const Format* format = FindFormat("onnx");
   const Blob blob = Blob::Copy(std::as_bytes(std::span(file)));
-  const auto model = format->read(blob, "m.onnx", {});
+  const auto model = format->reader.Read(blob, "m.onnx", {});
   REQUIRE_MESSAGE(model.has_value(), model.error().message());
-  const auto summary = format->summarize(**model);
+  const auto summary = format->describer.Summarize(**model);
   REQUIRE_MESSAGE(summary.has_value(), summary.error().message());
   return *summary;
 }

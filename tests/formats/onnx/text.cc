@@ -67,7 +67,7 @@ ReadModel Read(const std::string& graph, int opset, const std::string& more) {
 
 ImportedModel Import(const std::string& graph, int opset, const std::string& more) {
   const ReadModel read = Read(graph, opset, more);
-  auto imported = read.format->import(*read.model);
+  auto imported = read.format->importer.Import(*read.model);
   REQUIRE_MESSAGE(imported.has_value(), imported.error().message());
   return *std::move(imported);
 }
@@ -94,7 +94,7 @@ std::string WhyNot(const std::string& graph, int opset) {
 
 std::string ErrorOfImport(const std::string& graph) {
   const ReadModel read = Read(graph);
-  const auto imported = read.format->import(*read.model);
+  const auto imported = read.format->importer.Import(*read.model);
   return imported ? "" : imported.error().message();
 }
 

@@ -51,9 +51,9 @@ std::vector<TypeDefect> CheckText(const std::string& graph, int opset,
       opset, functions, graph);
   const Format* format = FindFormat("onnx");
   const auto model =
-      format->read(Blob::Copy(std::as_bytes(std::span(text))), "model.textproto", {});
+      format->reader.Read(Blob::Copy(std::as_bytes(std::span(text))), "model.textproto", {});
   REQUIRE_MESSAGE(model.has_value(), text, "\n", model.error().message());
-  return format->check_types(**model);
+  return format->describer.CheckTypes(**model);
 }
 
 std::vector<TypeDefect> CheckNode(const Case& c, const std::string& result) {

@@ -22,10 +22,10 @@ Result<ReadModel> Written(const Graph& graph, int64_t opset) {
   const Format& format = *FindFormat("onnx");
   const ExportOptions options{.path = "m.onnx", .opset = opset};
   Graph fitted = graph.Clone();
-  NN_RETURN_IF_ERROR(format.lower(fitted, options, nullptr));
+  NN_RETURN_IF_ERROR(format.writer.Lower(fitted, options, nullptr));
   NN_ASSIGN(const auto unsupported, Legalize(fitted, *format.target));
   if (!unsupported.empty()) return tl::unexpected(UnsupportedNodesError("ONNX", unsupported));
-  NN_ASSIGN(const FileImage image, format.write(fitted, options));
+  NN_ASSIGN(const FileImage image, format.writer.Write(fitted, options));
   std::string bytes;
   for (const Blob& b : image.parts) bytes.append(reinterpret_cast<const char*>(b.data()), b.size());
   return ReadModelBytes(Blob::Copy(std::as_bytes(std::span(bytes))), "m.onnx");
@@ -41,7 +41,7 @@ std::string Summary(const Result<ReadModel>& written) {
 }
 
 Graph Imported(const ReadModel& read) {
-  auto imported = read.format->import(*read.model);
+  auto imported = read.format->importer.Import(*read.model);
   REQUIRE_MESSAGE(imported.has_value(), imported.error().message());
   CHECK(imported->unsupported.empty());
   return std::move(imported->graph);
@@ -75,7 +75,7 @@ TEST_CASE("onnx versions: sizes that a run computes, with the rounding of their 
            "attribute { name: \"scales\" type: FLOATS floats: [1, 1, 0.5, 2] }") +
       Input("x", TypeOf(kF32, {"1", "2", "4", "4"})) + Outputs({"y"});
   const ReadModel read = Read(small, 7);
-  const auto error = read.format->import(*read.model);
+  const auto error = read.format->importer.Import(*read.model);
   REQUIRE_FALSE(error.has_value());
   CHECK(Contains(error.error().message(), "a scale of 0.5"));
 }
@@ -204,7 +204,7 @@ TEST_CASE("onnx versions: shifts, remainders and blocks of version 28") {
   Check(mod, {{-4.5, 7.5, 5, -3, 3, -1}, {2, -3.5, 8, kInfinity, kInfinity, -kInfinity}},
         {{1.5, -3, 5, kInfinity, 3, -1}}, 28);
   const ReadModel older = Read(mod, 13);
-  CHECK_FALSE(older.format->import(*older.model).has_value());
+  CHECK_FALSE(older.format->importer.Import(*older.model).has_value());
 
   const auto blocks = [](std::string_view mode) {
     return Node("SpaceToDepth", {"x"}, {"y"},
@@ -250,7 +250,7 @@ TEST_CASE("onnx versions: bounds that 32 bits do not have stay beyond the end") 
   const auto unsupported = Legalize(fitted, *format.target);
   REQUIRE_MESSAGE(unsupported.has_value(), unsupported.error().message());
   REQUIRE(unsupported->empty());
-  const auto image = format.write(fitted, ExportOptions{"m.tflite"});
+  const auto image = format.writer.Write(fitted, ExportOptions{"m.tflite"});
   REQUIRE_MESSAGE(image.has_value(), image.error().message());
   std::string bytes;
   for (const Blob& b : image->parts)

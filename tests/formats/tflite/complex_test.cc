@@ -279,7 +279,7 @@ TEST_CASE("tflite: complex numbers that are unsupported are named") {
   CHECK(wide.unsupported[0].reason == "absolute values of c128 are unsupported");
   const auto read = [](const std::string& text) {
     const ReadModel model = FromDump(text);
-    const auto imported = model.format->import(*model.model);
+    const auto imported = model.format->importer.Import(*model.model);
     return imported ? std::string() : imported.error().message();
   };
   CHECK(read(PartsModel("FLOAT32", "[2]")).find("the operand is f32[2]; must be c64 or c128") !=

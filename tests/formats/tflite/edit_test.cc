@@ -20,7 +20,7 @@ TEST_CASE("edit: TensorFlow Lite, every model, cut in two") {
 }
 
 std::string FileOfModel(const ReadModel& read) {
-  const auto image = read.format->save(*read.model, {});
+  const auto image = read.format->writer.Save(*read.model, {});
   REQUIRE_MESSAGE(image.has_value(), image.error().message());
   return Joined(*image);
 }
@@ -155,7 +155,7 @@ TEST_CASE("edit: TensorFlow Lite, metadata") {
   const ReadModel read = FromDump(kModel);
   NativeEdit edit = IdentityOf(FlowOrFail(read));
   const auto metadata = [&](const char* name) {
-    const auto summary = read.format->summarize(*EditOrFail(read, edit).model);
+    const auto summary = read.format->describer.Summarize(*EditOrFail(read, edit).model);
     REQUIRE(summary.has_value());
     if (name == std::string("description")) return summary->producer;
     for (const auto& [key, value] : summary->metadata)
@@ -353,7 +353,7 @@ TEST_CASE("edit: TensorFlow Lite, large weights are views of the file") {
   const NativeFlow flow = FlowOrFail(read);
   const ReadModel piece = EditOrFail(read, IdentityOf(flow));
   CHECK(DifferencesOf(read, piece) == std::vector<std::string>());
-  const auto image = read.format->save(*piece.model, {});
+  const auto image = read.format->writer.Save(*piece.model, {});
   REQUIRE(image.has_value());
   uint64_t copied = 0;
   for (const Blob& part : image->parts)
@@ -361,7 +361,7 @@ TEST_CASE("edit: TensorFlow Lite, large weights are views of the file") {
       copied += part.size();
   CHECK(copied < 2000);
   // Other readers of the edited model see the weights, too.
-  const auto tensors = read.format->tensors(*piece.model);
+  const auto tensors = read.format->describer.TensorsOf(*piece.model);
   REQUIRE(tensors.has_value());
   for (const TensorEntry& t : *tensors) {
     const auto contents = t.read();
@@ -369,7 +369,7 @@ TEST_CASE("edit: TensorFlow Lite, large weights are views of the file") {
     CHECK((contents->elements() < 1000 || contents->GetDouble(1000) != 0));
   }
   // A renamed copy of it.
-  const auto renamed = read.format->rename(
+  const auto renamed = read.format->editor.Rename(
       *piece.model, {{"a longer name"}, PortsOf(piece).outputs}, ExportOptions{});
   REQUIRE_MESSAGE(renamed.has_value(), renamed.error().message());
   WriteText(dir / "r.tflite", Joined(*renamed));
@@ -418,7 +418,7 @@ TEST_CASE("edit: TensorFlow Lite, external buffers") {
   const Json dump = DumpOf(piece);
   CHECK(dump["external_buffers"] == Json::parse(R"([{"id": 7, "group": 0, "length": 8}])"));
   CHECK(dump["external_buffer_groups"] == Json::parse(R"([{"name": "w.bin"}])"));
-  const auto image = read.format->save(*piece.model, {});
+  const auto image = read.format->writer.Save(*piece.model, {});
   REQUIRE(image.has_value());
   CHECK(image->side_files.size() == 1);
   const auto result = RunModel(piece);
@@ -436,7 +436,7 @@ TEST_CASE("edit: TensorFlow Lite, options that are not in the schema are refused
   const NativeFlow flow = FlowOrFail(*read);
   CHECK(EditError(*read, IdentityOf(flow)) ==
         "builtin_options of Operator has type 250, which is not in this program's schema");
-  CHECK(read->format->edit(*read->model, PieceOf(flow, {"b"}, {"y"})).has_value());
+  CHECK(read->format->editor.Apply(*read->model, PieceOf(flow, {"b"}, {"y"})).has_value());
 }
 
 }  // namespace

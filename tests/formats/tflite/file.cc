@@ -28,15 +28,15 @@ std::string FileOf(const Graph& graph) {
   const auto unsupported = Legalize(fitted, *Tflite().target);
   REQUIRE_MESSAGE(unsupported.has_value(), unsupported.error().message());
   for (const UnsupportedNode& o : *unsupported) FAIL(o.node << ": " << o.reason);
-  const auto image = Tflite().write(fitted, {});
+  const auto image = Tflite().writer.Write(fitted, {});
   REQUIRE_MESSAGE(image.has_value(), image.error().message());
   return Joined(*image);
 }
 
 Result<Graph> ImportFile(const std::string& file) {
   NN_ASSIGN(const auto model,
-            Tflite().read(Blob::Copy(std::as_bytes(std::span(file))), "m.tflite", {}));
-  NN_ASSIGN(ImportedModel imported, Tflite().import(*model));
+            Tflite().reader.Read(Blob::Copy(std::as_bytes(std::span(file))), "m.tflite", {}));
+  NN_ASSIGN(ImportedModel imported, Tflite().importer.Import(*model));
   if (!imported.unsupported.empty()) return UnsupportedError("{}", imported.unsupported[0].reason);
   return std::move(imported.graph);
 }

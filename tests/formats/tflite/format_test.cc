@@ -309,9 +309,9 @@ TEST_CASE("tflite: a custom operator is reported, not what follows from it") {
                            b.CreateVector(&empty, 1)),
            fb::ModelIdentifier());
   const Blob file = Blob::Copy(std::as_bytes(std::span(b.GetBufferPointer(), b.GetSize())));
-  const auto model = Tflite().read(file, "m.tflite", {});
+  const auto model = Tflite().reader.Read(file, "m.tflite", {});
   REQUIRE_MESSAGE(model.has_value(), model.error().message());
-  const auto imported = Tflite().import(**model);
+  const auto imported = Tflite().importer.Import(**model);
   REQUIRE_MESSAGE(imported.has_value(), imported.error().message());
   REQUIRE(imported->unsupported.size() == 1);
   CHECK(imported->unsupported[0].reason == "CUSTOM accelerator (version 1) is unsupported");
@@ -333,7 +333,7 @@ TEST_CASE("tflite: summaries shorten lists, and in full do not") {
   b.Finish(fb::CreateModel(b, 3, b.CreateVector(codes), b.CreateVector(&graph, 1)),
            fb::ModelIdentifier());
   const Blob file = Blob::Copy(std::as_bytes(std::span(b.GetBufferPointer(), b.GetSize())));
-  const auto model = Tflite().read(file, "m.tflite", {});
+  const auto model = Tflite().reader.Read(file, "m.tflite", {});
   REQUIRE_MESSAGE(model.has_value(), model.error().message());
   const auto attributes = [](const Result<ModelSummary>& summary) {
     std::string out;
@@ -343,9 +343,9 @@ TEST_CASE("tflite: summaries shorten lists, and in full do not") {
   };
   std::string ones;
   for (int i = 0; i < 16; ++i) ones += "1, ";
-  CHECK(attributes(Tflite().summarize(**model)) ==
+  CHECK(attributes(Tflite().describer.Summarize(**model)) ==
         "new_shape = [" + ones + "... 20 in all]\ncustom_options = 3 bytes\n");
-  CHECK(attributes(Tflite().summarize_in_full(**model)) ==
+  CHECK(attributes(Tflite().describer.SummarizeInFull(**model)) ==
         "new_shape = [" + ones +
             "1, 1, 1, 7]\ncustom_options = 3 bytes, "
             "sha256:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad\n");

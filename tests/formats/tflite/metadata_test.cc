@@ -23,9 +23,9 @@ std::map<std::string, std::string> SummaryWith(const std::string& bytes) {
   Graph graph = Parse(R"(graph { in %x: f32[2] %y = relu(%x) out "y" = %y })");
   graph.metadata["tflite.TFLITE_METADATA"] = bytes;
   const Blob file = Blob::CopyOf(std::span<const char>(FileOf(graph)));
-  const auto model = Tflite().read(file, "m.tflite", {});
+  const auto model = Tflite().reader.Read(file, "m.tflite", {});
   REQUIRE_MESSAGE(model.has_value(), model.error().message());
-  const auto summary = Tflite().summarize(**model);
+  const auto summary = Tflite().describer.Summarize(**model);
   REQUIRE_MESSAGE(summary.has_value(), summary.error().message());
   return {summary->metadata.begin(), summary->metadata.end()};
 }
@@ -129,16 +129,17 @@ struct Rewritten {
   Json dump;
 
   explicit Rewritten(const std::string& source, const std::function<void(Graph&)>& change = {}) {
-    const auto model = Tflite().read(Blob::CopyOf(std::span<const char>(source)), "m.tflite", {});
+    const auto model =
+        Tflite().reader.Read(Blob::CopyOf(std::span<const char>(source)), "m.tflite", {});
     REQUIRE_MESSAGE(model.has_value(), model.error().message());
-    auto imported = Tflite().import(**model);
+    auto imported = Tflite().importer.Import(**model);
     REQUIRE_MESSAGE(imported.has_value(), imported.error().message());
     if (change) change(imported->graph);
     ExportOptions options;
-    auto frame = Tflite().frame(**model);
+    auto frame = Tflite().writer.FrameOf(**model);
     REQUIRE_MESSAGE(frame.has_value(), frame.error().message());
     options.frame = frame->model;
-    const auto image = Tflite().write(imported->graph, options);
+    const auto image = Tflite().writer.Write(imported->graph, options);
     REQUIRE_MESSAGE(image.has_value(), image.error().message());
     file = Joined(*image);
     const auto read = ReadModelBytes(Blob::CopyOf(std::span<const char>(file)), "o.tflite");
@@ -238,7 +239,7 @@ TEST_CASE("tflite frame: signatures that a rewritten model cannot have") {
     change(dump);
     const ReadModel changed =
         FromDump(Json{{"nn_dump", 1}, {"format", "tflite"}, {"model", dump}}.dump());
-    const auto frame = Tflite().frame(*changed.model);
+    const auto frame = Tflite().writer.FrameOf(*changed.model);
     REQUIRE(!frame.has_value());
     CHECK(frame.error().code() == ErrorCode::kUnsupported);
     return frame.error().message();
@@ -270,7 +271,7 @@ TEST_CASE("tflite frame: two signatures of one subgraph") {
   dump["signature_defs"].push_back(second);
   const ReadModel both =
       FromDump(Json{{"nn_dump", 1}, {"format", "tflite"}, {"model", dump}}.dump());
-  const Rewritten r(Joined(*both.format->save(*both.model, {})));
+  const Rewritten r(Joined(*both.format->writer.Save(*both.model, {})));
   const Json& written = r.dump["signature_defs"];
   REQUIRE(written.size() == 2);
   CHECK(written[0]["inputs"].size() == 2);
@@ -287,7 +288,7 @@ TEST_CASE("tflite: --set-metadata changes what the authors say of a model") {
   NativeEdit edit = IdentityOf(FlowOrFail(*read));
   edit.metadata = {{"description", "new"}, {"name", "Q"}, {"version", ""}, {"signature", ""}};
   const ReadModel edited = EditOrFail(*read, edit);
-  const auto summary = edited.format->summarize(*edited.model);
+  const auto summary = edited.format->describer.Summarize(*edited.model);
   REQUIRE(summary.has_value());
   std::multimap<std::string, std::string> listed(summary->metadata.begin(),
                                                  summary->metadata.end());
@@ -300,7 +301,7 @@ TEST_CASE("tflite: --set-metadata changes what the authors say of a model") {
   CHECK(summary->producer == "by hand");
   CHECK(BrokenRules(edited) == std::vector<std::string>());
   edit.metadata = {{"name", "Q"}, {"TFLITE_METADATA", ""}};
-  const auto without = Tflite().summarize(*EditOrFail(*read, edit).model);
+  const auto without = Tflite().describer.Summarize(*EditOrFail(*read, edit).model);
   REQUIRE(without.has_value());
   listed = {without->metadata.begin(), without->metadata.end()};
   CHECK(listed.count("TFLITE_METADATA") == 0);

@@ -33,7 +33,7 @@ std::string ErrorOfImport(const std::string& text) {
   WriteText(path, Encode(text));
   const auto read = ReadModelFile(path);
   REQUIRE(read.has_value());
-  const auto imported = read->format->import(*read->model);
+  const auto imported = read->format->importer.Import(*read->model);
   return imported.has_value() ? std::string() : imported.error().message();
 }
 

@@ -80,8 +80,8 @@ Result<ImportedModel> Import(const std::vector<std::string>& subgraphs,
   const std::string file = EncodeFlatbuffer("tflite.fbs", json);
   const Format& format = *FindFormat("tflite");
   NN_ASSIGN(const auto model,
-            format.read(Blob::Copy(std::as_bytes(std::span(file))), "m.tflite", {}));
-  return format.import(*model);
+            format.reader.Read(Blob::Copy(std::as_bytes(std::span(file))), "m.tflite", {}));
+  return format.importer.Import(*model);
 }
 
 std::string WhyNot(const std::vector<std::string>& subgraphs,

@@ -12,8 +12,8 @@ Result<ImportedModel> ImportTfliteText(const std::string& text) {
   const std::string file = EncodeFlatbuffer("tflite.fbs", tflite::OperatorModel(text));
   const Format& format = *FindFormat("tflite");
   NN_ASSIGN(const auto model,
-            format.read(Blob::Copy(std::as_bytes(std::span(file))), "m.tflite", {}));
-  return format.import(*model);
+            format.reader.Read(Blob::Copy(std::as_bytes(std::span(file))), "m.tflite", {}));
+  return format.importer.Import(*model);
 }
 
 std::string WhyNotImported(const std::string& text) {

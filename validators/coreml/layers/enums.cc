@@ -19,7 +19,7 @@ constexpr std::string_view kElsewhere[] = {
     "nn.coreml.pb.TreeEnsembleParameters"};
 
 // The fields of a message type that are enumerations or contain some.
-struct Fields {
+struct LayerFields {
   std::vector<const gp::FieldDescriptor*> enums;
   std::vector<const gp::FieldDescriptor*> messages;
   std::vector<const gp::OneofDescriptor*> oneofs;
@@ -31,7 +31,7 @@ class EnumWalk {
   explicit EnumWalk(Findings& findings) : findings_(findings) {}
 
   void Visit(const gp::Message& m, const std::string& path) {
-    const Fields& fields = FieldsOf(*m.GetDescriptor());
+    const LayerFields& fields = FieldsOf(*m.GetDescriptor());
     const gp::Reflection& r = *m.GetReflection();
     for (const auto* field : fields.enums) {
       if (!field->is_repeated()) {
@@ -70,12 +70,12 @@ class EnumWalk {
                     value);
   }
 
-  const Fields& FieldsOf(const gp::Descriptor& type) {
+  const LayerFields& FieldsOf(const gp::Descriptor& type) {
     const auto [found, fresh] = known_.try_emplace(&type);
     if (!fresh) return found->second;
     for (const std::string_view name : kElsewhere)
       if (type.full_name().starts_with(name)) return found->second;
-    Fields fields;
+    LayerFields fields;
     for (int i = 0; i < type.field_count(); ++i) {
       const gp::FieldDescriptor* field = type.field(i);
       if (field->enum_type() != nullptr) fields.enums.push_back(field);
@@ -90,7 +90,7 @@ class EnumWalk {
   }
 
   Findings& findings_;
-  std::unordered_map<const gp::Descriptor*, Fields> known_;
+  std::unordered_map<const gp::Descriptor*, LayerFields> known_;
 };
 
 void EnumsKnown(const RuleContext& s, Findings& f) {

@@ -12,7 +12,8 @@
 namespace nn::coreml {
 namespace {
 
-constexpr uint64_t kMaxSteps = 10000;  // of a bidirectional recurrence
+// Limit of validation: steps of a bidirectional recurrence of Core ML.
+constexpr uint64_t kMaxSteps = 10000;
 constexpr std::string_view kAxisNames[] = {"sequence length", "batch size", "number of channels",
                                            "height", "width"};
 

@@ -14,6 +14,7 @@
 namespace nn::onnx {
 namespace {
 
+using T = pb::TensorProto;
 using A = pb::AttributeProto;
 
 // Missing names and documentation are reported only for graphs with at least this many nodes.
@@ -113,7 +114,6 @@ void ScalesDiffer(const RuleContext& s, Findings& f) {
 }
 
 void ZeroPointsUseful(const RuleContext& s, Findings& f) {
-  using T = pb::TensorProto;
   const Constants constants(s);
   for (const NodeAt& node : s.nodes()) {
     if (!IsOf(node, "DequantizeLinear")) continue;
@@ -217,7 +217,6 @@ void NoIdentities(const RuleContext& s, Findings& f) {
 }
 
 void IntegersFit32(const RuleContext& s, Findings& f) {
-  using T = pb::TensorProto;
   for (const TensorAt& t : s.tensors()) {
     if (t.tensor->data_type() != T::INT64 || !t.part.empty()) continue;
     const auto read = ReadTensor(*t.tensor, s.native());

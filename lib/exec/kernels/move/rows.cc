@@ -211,8 +211,11 @@ constexpr Row kComparisons[] = {
     {"greater", CompareFn<std::greater<>>}, {"greater_equal", CompareFn<std::greater_equal<>>},
 };
 constexpr std::pair<std::string_view, RowFn> kLogic[] = {
-    {"and", Logic<std::logical_and<>>},        {"or", Logic<std::logical_or<>>},
-    {"xor", Logic<std::not_equal_to<>>},       {"equal", Logic<std::equal_to<>>},
+    {"not", Not},
+    {"and", Logic<std::logical_and<>>},
+    {"or", Logic<std::logical_or<>>},
+    {"xor", Logic<std::not_equal_to<>>},
+    {"equal", Logic<std::equal_to<>>},
     {"not_equal", Logic<std::not_equal_to<>>},
 };
 
@@ -220,7 +223,6 @@ constexpr std::pair<std::string_view, RowFn> kLogic[] = {
 
 RowFn FindRowFn(std::string_view op, DType x, DType y) {
   if (op == "cast") return CastFn(x, y);
-  if (op == "not") return x == DType::kBool ? Not : nullptr;
   if (x == DType::kBool) {
     for (const auto& [name, fn] : kLogic)
       if (name == op) return fn;

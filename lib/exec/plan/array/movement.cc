@@ -216,6 +216,11 @@ std::optional<Moves> MovesOf(const Tensor& positions) {
   return moves;
 }
 
+// The element beside those of the input; null: zero.
+const Value* FillerOf(const Node& node) {
+  return node.attrs().Is<PadAttrs>() ? node.input(1) : nullptr;
+}
+
 // Finds the source positions by running the reference evaluation on positions. Positions refer to
 // the memory of the input, whose rows are row_stride apart.
 Result<std::vector<Tensor>> MovePositions(const Node& node, size_t row_stride) {
@@ -235,7 +240,7 @@ Result<std::vector<Tensor>> MovePositions(const Node& node, size_t row_stride) {
       inputs.push_back(nullptr);
     else if (i == 0)
       inputs.push_back(scratch.AddConstant(builder.Finish()));
-    else if (i == 1 && node.Is("pad"))
+    else if (i == 1 && v == FillerOf(node))
       inputs.push_back(scratch.AddConstant(Tensor::Scalar(int32_t{0})));
     else
       inputs.push_back(scratch.AddConstant(v->constant()));
@@ -353,12 +358,12 @@ void AddMove(PlanContext& ctx, const Value* y, Moves moves, const MemoryView& in
 // The bytes of the fill element.
 Result<std::array<std::byte, 16>> FillOf(const Node& node) {
   std::array<std::byte, 16> bytes{};
-  const bool given = node.Is("pad") && node.input(1) != nullptr;
+  const Value* const filler = FillerOf(node);
   Tensor zero;
-  if (!given) {
+  if (filler == nullptr) {
     NN_ASSIGN(zero, ZeroElement(node.output()->type()));
   }
-  const Tensor& element = given ? node.input(1)->constant() : zero;
+  const Tensor& element = filler != nullptr ? filler->constant() : zero;
   std::memcpy(bytes.data(), element.blob().data(), element.byte_size());
   return bytes;
 }
@@ -366,14 +371,15 @@ Result<std::array<std::byte, 16>> FillOf(const Node& node) {
 // A cropping resize has a separate value outside the input. Interpolating resizes are not planned
 // here.
 bool MovesOnly(const Node& node) {
-  return !node.Is("resize") || node.attrs<ResizeAttrs>().coordinates != Coordinates::kCrop;
+  return !node.attrs().Is<ResizeAttrs>() ||
+         node.attrs<ResizeAttrs>().coordinates != Coordinates::kCrop;
 }
 
 // The shape of the result with the axes joined that have one source position per index only
 // together: the axes of the indices of a gather.
 Result<std::vector<int64_t>> JoinedShape(const Node& node) {
   std::vector<int64_t> shape = ShapeOf(node.output());
-  if (!node.Is("gather") || node.input(1)->type().rank() < 2 ||
+  if (!node.attrs().Is<GatherAttrs>() || node.input(1)->type().rank() < 2 ||
       node.attrs<GatherAttrs>().batch_dims != 0)
     return shape;
   NN_ASSIGN(const int axis,

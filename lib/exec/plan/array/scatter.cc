@@ -16,7 +16,7 @@
 namespace nn {
 namespace {
 
-constexpr size_t kItemElements = 16384;
+constexpr size_t kScatterItemElements = 16384;
 
 // y[i] = the reduction of y[i] and u[i] for n elements.
 using Update = void (*)(std::byte* y, const std::byte* u, size_t n);
@@ -174,7 +174,7 @@ class ScatterRunsStep : public IndexedStep {
  private:
   size_t Block() const {
     constexpr size_t kLeast = 64;
-    return std::clamp<size_t>(kItemElements / std::max<size_t>(count, 1), kLeast,
+    return std::clamp<size_t>(kScatterItemElements / std::max<size_t>(count, 1), kLeast,
                               std::max(run, kLeast));
   }
 };
@@ -263,7 +263,7 @@ class GatherElementsStep : public IndexedStep {
   GatherElementsStep(PlanContext& ctx, const Value* indices_value, Elements elements)
       : IndexedStep(ctx, indices_value),
         e(std::move(elements)),
-        pieces(e.rows(), e.columns(), kItemElements) {}
+        pieces(e.rows(), e.columns(), kScatterItemElements) {}
 
   Elements e;
   RowPieces pieces;
@@ -286,7 +286,7 @@ class ScatterElementsStep : public IndexedStep {
       : IndexedStep(ctx, indices_value),
         e(std::move(elements)),
         pieces(e.rows() / e.together(), e.along_rows() ? 1 : e.columns(),
-               FitIn(kItemElements, e.along_rows() ? e.columns() : e.together())) {}
+               FitIn(kScatterItemElements, e.along_rows() ? e.columns() : e.together())) {}
 
   Elements e;
   // All rows that can update the same element belong to one work item; so does a whole addressed

@@ -114,15 +114,14 @@ class ArgStep : public Step {
   }
 };
 
-Result<bool> PlanArg(PlanContext& ctx) {
+// The first or last extreme element along an axis. hardmax marks it, the others return its index.
+Result<bool> PlanExtreme(PlanContext& ctx, int64_t given, bool largest, bool last, bool hardmax) {
   const Node& node = ctx.node();
-  const bool hardmax = node.Is("hardmax");
   const Value* x = node.input(0);
   const auto shape = ShapeOf(x);
   const bool known = x->dtype() == DType::kF32 ||
                      (!hardmax && (x->dtype() == DType::kI32 || x->dtype() == DType::kI64));
   if (!known || x->type().quantized()) return false;
-  const int64_t given = hardmax ? node.attrs<AlongAxisAttrs>().axis : node.attrs<ArgAttrs>().axis;
   NN_ASSIGN(const int axis, NormalizeAxis(given, static_cast<int>(shape.size())));
   if (shape[static_cast<size_t>(axis)] == 0) return false;  // there is no first element
   auto step = std::make_unique<ArgStep>();
@@ -130,8 +129,8 @@ Result<bool> PlanArg(PlanContext& ctx) {
   step->out = ctx.ViewOf(node.output());
   step->type = x->dtype();
   step->wide_out = node.output()->dtype() == DType::kI64;
-  step->largest = !node.Is("arg_min");
-  step->last = !hardmax && node.attrs<ArgAttrs>().select_last_index;
+  step->largest = largest;
+  step->last = last;
   step->one_hot = hardmax;
   const auto at = static_cast<size_t>(axis);
   for (size_t d = 0; d < shape.size(); ++d)
@@ -141,6 +140,16 @@ Result<bool> PlanArg(PlanContext& ctx) {
   const BufferId out = step->out.buffer;
   ctx.AddStep(std::move(step), {in}, {out});
   return true;
+}
+
+template <bool largest>
+Result<bool> PlanArg(PlanContext& ctx) {
+  const auto& a = ctx.node().attrs<ArgAttrs>();
+  return PlanExtreme(ctx, a.axis, largest, a.select_last_index, false);
+}
+
+Result<bool> PlanHardmax(PlanContext& ctx) {
+  return PlanExtreme(ctx, ctx.node().attrs<AlongAxisAttrs>().axis, true, false, true);
 }
 
 // Calls fn with a value of the C++ type, if it is supported.
@@ -234,8 +243,9 @@ Result<bool> PlanTopK(PlanContext& ctx) {
 }  // namespace
 
 void AddSelectionKernels(std::vector<KernelInfo>& kernels) {
-  for (const char* op : {"arg_max", "arg_min", "hardmax"})
-    kernels.push_back({.op = op, .plan = PlanArg});
+  kernels.push_back({.op = "arg_max", .plan = PlanArg<true>});
+  kernels.push_back({.op = "arg_min", .plan = PlanArg<false>});
+  kernels.push_back({.op = "hardmax", .plan = PlanHardmax});
   kernels.push_back({.op = "top_k", .plan = PlanTopK});
 }
 

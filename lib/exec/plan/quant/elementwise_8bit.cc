@@ -5,6 +5,9 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <iterator>
+#include <string_view>
+#include <utility>
 
 #include "base/checked_math.h"
 #include "exec/kernels/int8/binary_i8.h"
@@ -159,21 +162,24 @@ std::optional<BinaryI8> BinaryOf(const Group& group) {
   if (y.dtype != a.dtype || !a.quantized() || !b.quantized() || !y.quantized() ||
       !TfliteBinary(node, a, b, y))
     return std::nullopt;
+  using Row = std::pair<std::string_view, BinaryI8::Kind>;
+  static constexpr Row kKinds[] = {{"mul", BinaryI8::Kind::kProduct},
+                                   {"add", BinaryI8::Kind::kSum},
+                                   {"sub", BinaryI8::Kind::kDifference}};
+  const auto* const row = std::ranges::find(kKinds, node.op_name(), &Row::first);
+  if (row == std::end(kKinds)) return std::nullopt;
   BinaryI8 out;
-  if (node.Is("mul")) {
-    out.kind = BinaryI8::Kind::kProduct;
+  out.kind = row->second;
+  if (out.kind == BinaryI8::Kind::kProduct) {
     out.fa = out.fb = SameRescale({});
     out.fy = SameRescale(MulFactor(a, b, y));
-  } else if (node.Is("add") || node.Is("sub")) {
-    out.kind = node.Is("add") ? BinaryI8::Kind::kSum : BinaryI8::Kind::kDifference;
+  } else {
     const auto factors = SumFactorsOf(a, b, y);
     if (!factors) return std::nullopt;
     out.shift = factors->shift;
     out.fa = SameRescale(factors->a);
     out.fb = SameRescale(factors->b);
     out.fy = SameRescale(factors->y);
-  } else {
-    return std::nullopt;
   }
   const auto result = ByteResultOf(group);
   if (!result) return std::nullopt;

@@ -23,6 +23,7 @@
 #include "exec/steps/conv/conv_step.h"
 #include "exec/steps/conv/pad_lines.h"
 #include "exec/steps/post_ops.h"
+#include "ops/math/elementwise/elementwise.h"
 #include "ops/nn/conv.h"
 
 namespace nn {
@@ -181,7 +182,7 @@ void PackGroups(const Node& node, MatrixI8Weights w, size_t groups, size_t group
 bool AddConvertedPostOps(PlanContext& ctx, IntegerProductStep& step) {
   const auto& ops = ctx.group().post_ops;
   if (ops.empty()) return true;
-  if (!ops[0]->Is("cast") || ops[0]->output()->dtype() != DType::kF32) return false;
+  if (!ops[0]->Is<CastAttrs>() || ops[0]->output()->dtype() != DType::kF32) return false;
   step.is_real = true;
   for (size_t i = 1; i < ops.size(); ++i)
     if (!step.post_ops.Add(ctx, ops[i - 1]->output(), *ops[i])) return false;
@@ -283,7 +284,7 @@ bool HasIntegerKernel(const Node& node) {
       !IsOneNumber(node.input(2)))
     return false;
   const auto& dims = b->constant().dims();
-  if (node.Is("conv_integer")) return TakesIntegerFilter(node, dims);
+  if (node.Is<ConvAttrs>()) return TakesIntegerFilter(node, dims);
   // The zero points of columns are a vector, or a row.
   const auto is_of_columns = [&] {
     return zero->constant().elements() == 1 ||

@@ -12,6 +12,7 @@
 #include "exec/steps/attention.h"
 #include "exec/steps/copy_step.h"
 #include "ir/eval.h"
+#include "ops/math/elementwise/elementwise.h"
 #include "passes/core/passes.h"
 
 namespace nn {
@@ -105,8 +106,9 @@ size_t ByteSizeOf(const Value* v) {
 // Whether the node, which takes the result of the group, converts it to float32 as the kernel does.
 bool IsConversion(const Group& g, const Node& node) {
   const KernelInfo* kernel = FindKernel(g.node->op_name());
-  return g.post_ops.empty() && kernel != nullptr && kernel->takes_conversion && node.Is("cast") &&
-         node.output()->dtype() == DType::kF32 && !node.output()->type().quantized();
+  return g.post_ops.empty() && kernel != nullptr && kernel->takes_conversion &&
+         node.Is<CastAttrs>() && node.output()->dtype() == DType::kF32 &&
+         !node.output()->type().quantized();
 }
 
 // The next elementwise node of a group: the first user of its result, if its operands exist before

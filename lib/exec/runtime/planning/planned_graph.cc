@@ -121,6 +121,7 @@ Status PlannedGraph::RunSteps(const Memory& memory, ThreadPool& pool,
               .count();
     // Later steps rely on the checks of earlier ones.
     if (auto failure = memory.error().Take()) return tl::unexpected(*std::move(failure));
+    if (record.progress) NN_RETURN_IF_ERROR(record.progress(s + 1, plan.steps.size()));
   }
   if (tracer) *record.trace = tracer->Result();
   return {};

@@ -24,7 +24,7 @@ Result<json> DocumentOf(const ReadModel& model) {
 
 // The files beside a model: digests by name.
 Result<json> SideFilesOf(const ReadModel& model) {
-  NN_ASSIGN(const FileImage image, model.format->save(*model.model, ExportOptions{"model"}));
+  NN_ASSIGN(const FileImage image, model.format->writer.Save(*model.model, ExportOptions{"model"}));
   json files = json::object();
   for (const SideFile& side : image.side_files) {
     Sha256 sha;

@@ -334,7 +334,7 @@ Status WriteDump(const ReadModel& model, DumpWriter& out) {
     out.String(out.file());
   }
   out.Key("model");
-  if (auto s = model.format->dump(*model.model, out); !s)
+  if (auto s = model.format->describer.Dump(*model.model, out); !s)
     return tl::unexpected(s.error().In("the model cannot be written as JSON"));
   out.EndObject();
   out.Finish();
@@ -447,7 +447,7 @@ Result<ReadModel> RestoreDump(const DumpDocument& document, const std::string& p
     const bool ours = key == kVersionKey || key == "format" || key == "model" || key == kWeightsKey;
     return ours ? Status() : Status(member.Bad("unknown member"));
   }));
-  NN_ASSIGN(auto model, format->restore(*model_node, path, limits));
+  NN_ASSIGN(auto model, format->reader.Restore(*model_node, path, limits));
   return ReadModel{format, std::move(model), true};
 }
 

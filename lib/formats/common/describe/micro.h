@@ -1,6 +1,6 @@
-// What an interpreter for microcontrollers needs to run a model (Format::micro): TensorFlow Lite
-// for Microcontrollers plans the memory of all tensors before the first run, in one arena, and
-// links only the operators that the application registers.
+// What an interpreter for microcontrollers needs to run a model (ModelDescriber::MicroModelOf):
+// TFLite for Microcontrollers plans the memory of all tensors before the first run, in one arena,
+// and links only the operators that the application registers.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
-// Edits of native models, without import (Format::flow and Format::edit). Formats state what their
-// operators read and write, and carry an edit out; lib/edit decides what the edit is.
-// Design: docs/design/041-native-edits.md.
+// Edits of native models, without import (ModelEditor::FlowOf and ModelEditor::Apply). Formats
+// state what their operators read and write, and carry an edit out; lib/edit decides what the edit
+// is. Design: docs/design/041-native-edits.md.
 #pragma once
 
 #include <cstddef>
@@ -26,14 +26,14 @@ struct NativeFlow {
     bool has_effect = false;  // it changes a state, and is needed although no value depends on it
   };
   struct Value {
-    std::string name;          // unique; as in ModelSummary and Format::values
+    std::string name;          // unique; as in ModelSummary and ModelDescriber::ValuesOf
     bool is_constant = false;  // an initializer, a tensor with a buffer; inputs with a default, too
     bool is_state = false;     // a state, or the handle of one, which operators with effects change
   };
 
   std::vector<Operator> operators;  // in file order
   std::vector<Value> values;
-  // In the order of Format::port_names.
+  // In the order of ModelDescriber::PortNamesOf.
   std::vector<size_t> inputs;
   std::vector<size_t> outputs;
 };

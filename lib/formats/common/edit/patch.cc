@@ -1,8 +1,10 @@
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -127,30 +129,46 @@ class Patcher {
   Status ApplyOne(const json& operation) {
     NN_ASSIGN(const std::string op, TextMember(operation, "op"));
     NN_ASSIGN(const Tokens path, PlaceMember(operation, "path"));
-    if (op == "remove") return Remove(path);
-    if (op == "move") return Move(operation, path);
-    const bool takes_value = op == "add" || op == "replace" || op == "test";
-    if (!takes_value && op != "copy")
+    using Row = std::pair<std::string_view, Status (Patcher::*)(const json&, const Tokens&)>;
+    static constexpr Row kOperations[] = {
+        {"add", &Patcher::AddValue}, {"remove", &Patcher::RemoveAt}, {"replace", &Patcher::Replace},
+        {"move", &Patcher::Move},    {"copy", &Patcher::AddCopy},    {"test", &Patcher::Test},
+    };
+    const auto* const row = std::ranges::find(kOperations, std::string_view(op), &Row::first);
+    if (row == std::end(kOperations))
       return UsageError("{} is not add, remove, replace, move, copy or test", Quote(op));
-    const json* value = nullptr;
-    if (takes_value) {
-      NN_ASSIGN(value, Member(operation, "value"));
-    } else {
-      NN_ASSIGN(const Tokens from, PlaceMember(operation, "from"));
-      NN_ASSIGN(value, Find(document_, from, from.size()));
-    }
-    if (op == "test") {
-      NN_ASSIGN(const json* const there, Find(document_, path, path.size()));
-      if (*there == *value) return {};
-      return UsageError("the value at {} is another one", PlaceText(path, path.size()));
-    }
+    return (this->*row->second)(operation, path);
+  }
+
+  Status AddValue(const json& operation, const Tokens& path) {
+    NN_ASSIGN(const json* const value, Member(operation, "value"));
     NN_RETURN_IF_ERROR(Count(*value, static_cast<int>(path.size())));
-    json copy = *value;
-    if (op != "replace") return Add(path, std::move(copy));
+    return Add(path, *value);
+  }
+
+  Status AddCopy(const json& operation, const Tokens& path) {
+    NN_ASSIGN(const Tokens from, PlaceMember(operation, "from"));
+    NN_ASSIGN(const json* const value, Find(document_, from, from.size()));
+    NN_RETURN_IF_ERROR(Count(*value, static_cast<int>(path.size())));
+    return Add(path, *value);
+  }
+
+  Status Replace(const json& operation, const Tokens& path) {
+    NN_ASSIGN(const json* const value, Member(operation, "value"));
+    NN_RETURN_IF_ERROR(Count(*value, static_cast<int>(path.size())));
     NN_ASSIGN(json* const there, Find(document_, path, path.size()));
-    *there = std::move(copy);
+    *there = *value;
     return {};
   }
+
+  Status Test(const json& operation, const Tokens& path) {
+    NN_ASSIGN(const json* const value, Member(operation, "value"));
+    NN_ASSIGN(const json* const there, Find(document_, path, path.size()));
+    if (*there == *value) return {};
+    return UsageError("the value at {} is another one", PlaceText(path, path.size()));
+  }
+
+  Status RemoveAt(const json& /*operation*/, const Tokens& path) { return Remove(path); }
 
   Status Add(const Tokens& path, json value) {
     if (path.empty()) {

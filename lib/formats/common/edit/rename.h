@@ -1,4 +1,4 @@
-// Other names for the inputs and outputs of a model (Format::rename).
+// Other names for the inputs and outputs of a model (ModelEditor::Rename).
 #pragma once
 
 #include <cstddef>

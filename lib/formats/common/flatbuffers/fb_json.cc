@@ -9,6 +9,7 @@
 namespace nn::fb_schema {
 namespace {
 
+// Limit of TensorFlow Lite: data of a JSON dump, as a multiple of the file's size, plus 1 MiB.
 // Shared vectors are written once per table.
 constexpr uint64_t kMaxGrowth = 16;
 constexpr uint64_t kGrowthSlack = uint64_t{1} << 20;

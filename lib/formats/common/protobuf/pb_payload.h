@@ -25,7 +25,8 @@
 
 namespace nn {
 
-// The size of the largest file that protobuf can read: 2 GiB - 1.
+// Limit of all formats: bytes of a written ONNX file, apart from external data, and of a written
+// Core ML model. Protobuf can read no larger file.
 inline constexpr uint64_t kMaxProtobufBytes = (uint64_t{1} << 31) - 1;
 
 // Bytes per element if the field can hold a payload (bytes, or an array of fixed-width numbers);

@@ -23,6 +23,7 @@ namespace {
 namespace pb = google::protobuf;
 using Field = pb::FieldDescriptor;
 
+// Limit of all formats: bytes of an ONNX or Core ML model that is written as text.
 constexpr uint64_t kMaxPrinted = uint64_t{512} << 20;
 
 // The first error.

@@ -86,7 +86,8 @@ constexpr std::string_view EachType(std::string_view list, const Visit& visit) {
     if (word.empty()) return in.Rest();
     if (in.Take('(')) {
       const bool is_map = word == "map";
-      if (!is_map && word != "seq" && word != "opt" && word != "sparse_tensor") return word;
+      if (!is_map && word != "seq" && word != "opt" && word != "sparse_tensor" && word != "state")
+        return word;
       if (is_map && (in.Word().empty() || !in.Take(':'))) return word;
       ++depth;
       continue;
@@ -96,6 +97,26 @@ constexpr std::string_view EachType(std::string_view list, const Visit& visit) {
     if (!visit(list.substr(around, open - around), word)) return word;
   }
   return depth == 0 ? std::string_view() : list;
+}
+
+// Whether a text is a number: "1", "-1", "0.75", "1e-5".
+constexpr bool IsNumber(std::string_view text) {
+  Cursor in(text);
+  in.Take('-');
+  if (in.Number() < 0 || (in.Take('.') && in.Number() < 0)) return false;
+  if (in.Take('e')) {
+    in.Take('-');
+    if (in.Number() < 0) return false;
+  }
+  return in.AtEnd();
+}
+
+// Whether a list such as "up|down" has a word.
+constexpr bool HasChoice(std::string_view choices, std::string_view word) {
+  for (Cursor in(choices); !in.AtEnd(); in.Take('|')) {
+    if (in.Until('|', '|') == word) return true;
+  }
+  return false;
 }
 
 // The rows of a text, one by one: their lines.

@@ -35,10 +35,15 @@ class Reader {
  private:
   constexpr bool Parse(Cursor& in, Row& row);
   constexpr bool Versions(Cursor& in, Row& row);
+  constexpr int Version(Cursor& in) const;
   constexpr bool Option(Cursor& in, Row& row);
   constexpr bool Counts(Cursor& in, Row& row);
   constexpr bool OperandsOf(Cursor& in, const Operands& inputs, Operands& list);
   constexpr bool Marks(Cursor& in, const Operands& inputs, Operand& o);
+  constexpr bool Default(Cursor& in, Operand& o);
+  constexpr bool DefaultFits(const Operand& o);
+  constexpr bool Choices(Cursor& in, Operand& o);
+  constexpr bool Elements(Cursor& in, const Operands& inputs, Operand& o);
   constexpr bool Types(Cursor& in, char end, Operand& o);
   constexpr bool TypeList(std::string_view text, TypeBits& types, TypeBits* scaled);
   constexpr bool AddType(std::string_view word, TypeBits& types);
@@ -99,13 +104,20 @@ constexpr bool Reader::Parse(Cursor& in, Row& row) {
 constexpr bool Reader::Versions(Cursor& in, Row& row) {
   in.Skip();
   if (in.Take("none")) return true;
-  row.first_version = in.Number();
-  row.last_version = in.Take('+') ? -1 : in.Take('-') ? in.Number() : row.first_version;
+  row.first_version = Version(in);
+  row.last_version = in.Take('+') ? -1 : in.Take('-') ? Version(in) : row.first_version;
   const bool open = row.last_version == -1 && !in.Rest().starts_with('-');
   if (row.first_version < 1 || (!open && row.last_version < row.first_version) ||
       IsWordChar(in.Peek()))
     return Fail("versions expected", in.Rest());
   return true;
+}
+
+// -1 if there is none.
+constexpr int Reader::Version(Cursor& in) const {
+  if (words_.versions.empty()) return in.Number();
+  const int position = PositionOf(words_.versions, in.Word());
+  return position < 0 ? -1 : position + 1;
 }
 
 constexpr bool Reader::Option(Cursor& in, Row& row) {
@@ -143,7 +155,7 @@ constexpr bool Reader::OperandsOf(Cursor& in, const Operands& inputs, Operands& 
     if (list.full()) return Fail("too many operands", name);
     Operand& o = list.Add();
     o.name = name;
-    if (!Marks(in, inputs, o)) return false;
+    if (!Marks(in, inputs, o) || !DefaultFits(o)) return false;
   } while (in.Take(','));
   return in.Take(')') || Fail("unknown mark of an operand", in.Rest());
 }
@@ -154,6 +166,11 @@ constexpr bool Reader::Marks(Cursor& in, const Operands& inputs, Operand& o) {
   while (good) {
     if (in.Take('?')) {
       o.presence = Presence::kOptional;
+      good = !in.Take('(') || Default(in, o);
+    } else if (in.Take('!')) {
+      o.constant = true;
+    } else if (in.Take('"')) {
+      good = Choices(in, o);
     } else if (in.Take('~')) {
       o.presence = Presence::kNullable;
     } else if (in.Take('*')) {
@@ -182,13 +199,59 @@ constexpr bool Reader::Marks(Cursor& in, const Operands& inputs, Operand& o) {
     } else if (in.Take('@')) {
       good = Ranks(in, inputs, o.ranks);
     } else if (in.Take('#')) {
-      o.elements = in.Number();
-      good = o.elements >= 0 || Fail("number of elements expected", in.Rest());
+      good = Elements(in, inputs, o);
     } else {
       break;
     }
   }
   return good;
+}
+
+// What follows "(".
+constexpr bool Reader::Default(Cursor& in, Operand& o) {
+  o.default_text = in.Until(')', '\n');
+  return in.Take(')') || Fail("default without an end", o.default_text);
+}
+
+// The default is known after the choices.
+constexpr bool Reader::DefaultFits(const Operand& o) {
+  for (Cursor in(o.default_text); !in.AtEnd(); in.Take(' ')) {
+    std::string_view word = in.Until(' ', ' ');
+    if (word.ends_with("...") && in.AtEnd()) word.remove_suffix(3);
+    const bool known = o.choices.empty() ? IsNumber(word) || PositionOf(words_.defaults, word) >= 0
+                                         : HasChoice(o.choices, word);
+    if (!known) return Fail("unknown default", word);
+  }
+  return true;
+}
+
+// What follows the first quotation mark.
+constexpr bool Reader::Choices(Cursor& in, Operand& o) {
+  const std::string_view rest = in.Rest();
+  size_t size = 0;
+  do {
+    const std::string_view word = in.Word();
+    if (word.empty()) return Fail("value expected", in.Rest());
+    if (HasChoice(rest.substr(0, size), word)) return Fail("value listed twice", word);
+    size = rest.size() - in.Rest().size();
+  } while (in.Take('|'));
+  o.choices = rest.substr(0, size);
+  for (const ChoiceList& list : words_.choices)
+    if (IsSame(list.name, o.choices)) o.choices = list.choices;
+  return in.Take('"') || Fail("\" expected", in.Rest());
+}
+
+// What follows "#".
+constexpr bool Reader::Elements(Cursor& in, const Operands& inputs, Operand& o) {
+  if (!in.Take('=')) {
+    o.elements = in.Number();
+    return o.elements >= 0 || Fail("number of elements expected", in.Rest());
+  }
+  ElementRule& rule = o.element_rule;
+  if (const int times = in.Number(); times > 0) rule.times = times;
+  if (!Input(in.Word(), inputs, rule.like)) return false;
+  if (in.Take('-')) rule.more = -in.Number();
+  return rule.more <= 0 || Fail("number expected", in.Rest());
 }
 
 constexpr bool Reader::Types(Cursor& in, char end, Operand& o) {
@@ -238,6 +301,11 @@ constexpr bool Reader::Input(std::string_view name, const Operands& inputs, int&
 
 constexpr bool Reader::Given(Cursor& in, const Operands& inputs, Operand& o) {
   const std::string_view name = in.Word();
+  if (in.Take('(')) {
+    if (name != "named" && name != "element") return Fail("named or element expected", name);
+    o.giving = name == "named" ? Operand::Giving::kNamed : Operand::Giving::kElement;
+    return Input(in.Word(), inputs, o.given_by) && (in.Take(')') || Fail(") expected", in.Rest()));
+  }
   o.given_type = PositionOf(words_.types, name);
   return o.given_type >= 0 || Input(name, inputs, o.given_by);
 }
@@ -331,8 +399,14 @@ constexpr bool Reader::Variables(Cursor& in, Row& row) {
 constexpr bool Reader::Labels(Cursor& in, Row& row) {
   in.Skip();
   if (!in.Take(';')) return true;
-  for (in.Skip(); IsWordChar(in.Peek()); in.Skip()) {
-    Label label{in.Word(), {}};
+  bool published = in.Take(';');
+  for (in.Skip(); IsWordChar(in.Peek()) || (!published && in.Peek() == ';'); in.Skip()) {
+    if (in.Take(';')) {
+      published = in.Take(';');
+      in.Skip();
+      if (!published || !IsWordChar(in.Peek())) return Fail("published labels expected", in.Rest());
+    }
+    Label label{in.Word(), {}, published};
     if (PositionOf(words_.labels, label.name) < 0) return Fail("unknown label", label.name);
     if (in.Take('(') && !LabelParameters(in, row, label)) return false;
     for (const Label& other : row.labels)
@@ -353,6 +427,7 @@ constexpr bool Reader::LabelParameters(Cursor& in, const Row& row, Label& label)
     const std::string_view name = in.Word();
     bool found = false;
     for (const Parameter& p : row.parameters) found = found || IsSame(p.name, name);
+    for (const Operand& o : row.inputs) found = found || IsSame(o.name, name);
     if (!found) return Fail("no such parameter", name);
     size = rest.size() - in.Rest().size();
   } while (in.Take(','));

@@ -6,6 +6,7 @@
 #include "formats/common/protobuf/pb_json.h"
 #include "formats/coreml/describe/program.h"
 #include "formats/coreml/file/native.h"
+#include "formats/coreml/roles.h"
 
 // The dump of a model with side files is {"$files": [{"name": ..., "bytes": ...}], "$model":
 // Model}; without them, it is the Model. A package's manifest is one of its files.
@@ -71,7 +72,7 @@ Status RestoreFolder(const DumpNode& files, ModelFolder& folder) {
 
 }  // namespace
 
-Status Dump(const NativeModel& model, DumpWriter& out) {
+Status CoremlDescriber::Dump(const NativeModel& model, DumpWriter& out) const {
   const auto& m = static_cast<const Model&>(model);
   const auto info = [](const Message&, const google::protobuf::FieldDescriptor& field) {
     return DataInfo{field.name() == "float16Value" ? DType::kF16 : DType::kUnknown};
@@ -85,8 +86,8 @@ Status Dump(const NativeModel& model, DumpWriter& out) {
   return {};
 }
 
-Result<std::unique_ptr<NativeModel>> Restore(const DumpNode& dump, const std::string&,
-                                             const ReadLimits& limits) {
+Result<std::unique_ptr<NativeModel>> CoremlReader::Restore(const DumpNode& dump, const std::string&,
+                                                           const ReadLimits& limits) const {
   auto model = std::make_unique<Model>();
   const auto files = dump.Find(std::string(kFilesKey));
   const auto inner = dump.Find(std::string(kModelKey));
@@ -100,7 +101,7 @@ Result<std::unique_ptr<NativeModel>> Restore(const DumpNode& dump, const std::st
   return std::unique_ptr<NativeModel>(std::move(model));
 }
 
-Result<FileImage> Save(const NativeModel& model, const ExportOptions& options) {
+Result<FileImage> CoremlWriter::Save(const NativeModel& model, const ExportOptions& options) const {
   const auto& m = static_cast<const Model&>(model);
   NN_ASSIGN(auto parts, Serialize(m));
   if (IsPackagePath(options.path)) return PackageImage(m.folder, std::move(parts));

@@ -3,9 +3,9 @@
 
 #include "coreml_model.pb.h"
 #include "formats/common/describe/holdings.h"
-#include "formats/coreml/describe/holdings.h"
 #include "formats/coreml/file/native.h"
 #include "formats/coreml/import/interface.h"
+#include "formats/coreml/roles.h"
 
 namespace nn::coreml {
 namespace {
@@ -63,7 +63,7 @@ constexpr FieldUse kUses[] = {
 
 }  // namespace
 
-std::vector<Holding> HoldingsOf(const NativeModel& native) {
+std::vector<Holding> CoremlDescriber::HoldingsOf(const NativeModel& native) const {
   const Model& m = static_cast<const Model&>(native);
   std::vector<Holding> out;
   for (Holding& h : nn::HoldingsOf(m.message(), kUses)) {

@@ -12,8 +12,6 @@
 namespace nn::coreml {
 namespace {
 
-constexpr size_t kMaxWeightFiles = 1000;
-
 void AddPrograms(const pb::Model& model, std::vector<const mil::Program*>& out) {
   const auto inner = [&](const pb::Pipeline& pipeline) {
     for (const pb::Model& m : pipeline.models()) AddPrograms(m, out);
@@ -163,7 +161,7 @@ Status ReadWeightFiles(const std::filesystem::path& directory, const ReadLimits&
   for (const mil::Program* program : Programs(model))
     EachBlobValue(*program, [&](const mil::Value& value, const mil::Operation*) {
       const auto path = model.folder.Resolve(value.blobfilevalue().filename());
-      if (!path || tried.size() >= kMaxWeightFiles || !tried.insert(*path).second) return;
+      if (!path || !tried.insert(*path).second) return;
       auto file = model.files.Read(*path);
       if (file)
         model.folder.files.emplace(*path, *std::move(file));

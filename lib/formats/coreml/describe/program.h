@@ -64,8 +64,8 @@ class ProgramWeights {
   std::map<std::string, Result<BlobStorage>> files_;
 };
 
-// Reads the files below `directory` that the model's programs name. Ignores missing files, names
-// outside the directory, and names after the first thousand. kLimit beyond max-file-bytes.
+// Reads the files below `directory` that the model's programs name. Ignores missing files and names
+// outside the directory. kLimit beyond max-file-bytes.
 Status ReadWeightFiles(const std::filesystem::path& directory, const ReadLimits& limits,
                        Model& model);
 

@@ -1,4 +1,5 @@
 #include "formats/coreml/describe/summary.h"
+#include "formats/coreml/roles.h"
 
 #include <fmt/core.h>
 
@@ -122,11 +123,11 @@ std::string StageName(const std::vector<std::string>& names, size_t i) {
   return i < names.size() && !names[i].empty() ? names[i] : fmt::format("model{}", i);
 }
 
-Result<ModelSummary> Summarize(const NativeModel& native) {
+Result<ModelSummary> CoremlDescriber::Summarize(const NativeModel& native) const {
   return Summarizer(static_cast<const Model&>(native), Summary().shown_elements).Run();
 }
 
-Result<ModelSummary> SummarizeInFull(const NativeModel& native) {
+Result<ModelSummary> CoremlDescriber::SummarizeInFull(const NativeModel& native) const {
   return Summarizer(static_cast<const Model&>(native), std::numeric_limits<size_t>::max()).Run();
 }
 

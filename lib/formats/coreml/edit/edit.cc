@@ -1,4 +1,4 @@
-// Format::edit of neural networks; of other models, names and metadata only.
+// ModelEditor::Apply of neural networks; of other models, names and metadata only.
 #include <fmt/core.h>
 #include <google/protobuf/unknown_field_set.h>
 
@@ -16,6 +16,7 @@
 #include "formats/coreml/file/native.h"
 #include "formats/coreml/import/importer.h"
 #include "formats/coreml/import/interface.h"
+#include "formats/coreml/roles.h"
 
 namespace nn::coreml {
 namespace {
@@ -379,7 +380,8 @@ void AddNumbers(const NativeFlow& flow, const NativeEdit& edit, FeatureNames& na
 
 }  // namespace
 
-Result<std::unique_ptr<NativeModel>> ApplyEdit(const NativeModel& native, const NativeEdit& edit) {
+Result<std::unique_ptr<NativeModel>> CoremlEditor::Apply(const NativeModel& native,
+                                                         const NativeEdit& edit) const {
   const auto& source = static_cast<const Model&>(native);
   NN_ASSIGN(const NativeFlow flow, FlowOf(native));
   auto model = std::make_unique<Model>();

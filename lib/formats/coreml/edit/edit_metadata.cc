@@ -1,4 +1,5 @@
 #include "formats/coreml/edit/edit_metadata.h"
+#include "formats/coreml/roles.h"
 
 #include <algorithm>
 #include <string>
@@ -84,7 +85,7 @@ Status EditMetadata(const Model& source, const NativeEdit& edit, Model& model) {
   // The training of an updatable model refers to its layers by name.
   if (edit.strip.names && !proto.isupdatable()) NN_RETURN_IF_ERROR(StripLayerNames(proto));
   if (edit.metadata.empty()) return {};
-  NN_ASSIGN(const ModelSummary summary, Summarize(source));
+  NN_ASSIGN(const ModelSummary summary, CoremlDescriber().Summarize(source));
   for (const auto& [name, text] : edit.metadata)
     NN_RETURN_IF_ERROR(SetEntry(summary, name, text, proto));
   return {};

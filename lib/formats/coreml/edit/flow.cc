@@ -1,4 +1,4 @@
-// Format::flow: values are the blobs of a network, by name.
+// ModelEditor::FlowOf: values are the blobs of a network, by name.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -6,6 +6,7 @@
 #include "formats/coreml/edit/network_parts.h"
 #include "formats/coreml/file/native.h"
 #include "formats/coreml/import/importer.h"
+#include "formats/coreml/roles.h"
 
 namespace nn::coreml {
 namespace {
@@ -129,7 +130,7 @@ std::vector<Fields> NestedNetworks(const Fields& layer) {
   return networks;
 }
 
-Result<NativeFlow> FlowOf(const NativeModel& native) {
+Result<NativeFlow> CoremlEditor::FlowOf(const NativeModel& native) const {
   return FlowReader(static_cast<const Model&>(native)).Run();
 }
 

@@ -14,6 +14,7 @@
 #include "formats/coreml/edit/rename.h"
 #include "formats/coreml/file/native.h"
 #include "formats/coreml/import/interface.h"
+#include "formats/coreml/roles.h"
 
 namespace nn::coreml {
 namespace {
@@ -184,17 +185,17 @@ Status RenameFeatures(Model& model, FeatureNames names) {
   return FeatureRenamer(std::move(names)).Run(*model.proto);
 }
 
-Result<PortNames> NamesOfPorts(const NativeModel& native) {
+Result<PortNames> CoremlDescriber::PortNamesOf(const NativeModel& native) const {
   const Features ports = PortsOf(static_cast<const Model&>(native));
   return PortNames{FeatureNamesOf(ports.inputs), FeatureNamesOf(ports.outputs)};
 }
 
-Result<FileImage> Rename(const NativeModel& native, const PortNames& names,
-                         const ExportOptions& options) {
+Result<FileImage> CoremlEditor::Rename(const NativeModel& native, const PortNames& names,
+                                       const ExportOptions& options) const {
   const auto& model = static_cast<const Model&>(native);
-  NN_ASSIGN(const PortNames present, NamesOfPorts(native));
+  NN_ASSIGN(const PortNames present, CoremlDescriber().PortNamesOf(native));
   NN_ASSIGN(FeatureNames changes, NewNames(present.inputs, present.outputs, present, names));
-  if (changes.empty()) return Save(native, options);
+  if (changes.empty()) return CoremlWriter().Save(native, options);
   if (changes.contains(""))
     return UnsupportedError("an input or output without a name cannot be renamed");
   Model renamed;
@@ -202,7 +203,7 @@ Result<FileImage> Rename(const NativeModel& native, const PortNames& names,
   renamed.payloads = model.payloads;
   renamed.folder = model.folder;
   NN_RETURN_IF_ERROR(RenameFeatures(renamed, std::move(changes)));
-  return Save(renamed, options);
+  return CoremlWriter().Save(renamed, options);
 }
 
 }  // namespace nn::coreml

@@ -14,6 +14,7 @@
 #include "formats/coreml/file/native.h"
 #include "formats/coreml/file/weights.h"
 #include "formats/coreml/import/interface.h"
+#include "formats/coreml/roles.h"
 #include "ir/op_def.h"
 
 namespace nn::coreml {
@@ -153,7 +154,7 @@ const ExportRow* FindExport(std::string_view op) {
   return FindRow(table, op);
 }
 
-Result<FileImage> Write(const Graph& graph, const ExportOptions& options) {
+Result<FileImage> CoremlWriter::Write(const Graph& graph, const ExportOptions& options) const {
   NN_RETURN_IF_ERROR(CheckInterface(
       graph, {.label = "Core ML", .outputs = true, .distinct_names = true, .least_size = 1}));
   if (const std::string fault = ScoresFault(graph); !fault.empty())

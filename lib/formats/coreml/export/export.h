@@ -108,6 +108,5 @@ inline const Tensor* ConstantOf(const Node& node, size_t i) {
 }
 
 const Target& CoremlTarget();
-Result<FileImage> Write(const Graph& graph, const ExportOptions& options);
 
 }  // namespace nn::coreml

@@ -9,7 +9,8 @@
 
 namespace nn::coreml {
 
-// Integers up to this magnitude are exact in float32.
+// Limit of Core ML: magnitude of the integers with which an exported model computes. Integers up to
+// this magnitude are exact in float32.
 inline constexpr int64_t kMaxExact = int64_t{1} << 24;
 bool AllExact(const Tensor& integers);
 

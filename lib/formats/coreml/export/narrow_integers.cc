@@ -62,7 +62,7 @@ bool ConvertsAll(const Node& cast) {
   if (x->dtype() == DType::kBool) return true;
   if (IsOtherInteger(x)) return Holds(y->dtype(), x->dtype());
   const Node* const bounds = x->def();
-  if (bounds == nullptr || !bounds->Is("clip") || bounds->inputs().size() != 1) return false;
+  if (bounds == nullptr || !bounds->Is<ClipAttrs>() || bounds->inputs().size() != 1) return false;
   const auto& clip = bounds->attrs<ClipAttrs>();
   return clip.min >= static_cast<float>(MinInteger(y->dtype())) &&
          clip.max <= static_cast<float>(MaxInteger(y->dtype()));
@@ -77,7 +77,7 @@ class Widening {
       if (IsOtherInteger(&v) && v.is_constant() && !AllExact(v.constant())) KeepType(&v);
     for (const Node& node : graph_.nodes())
       if (node.op().is_opaque || !node.regions().empty() ||
-          !(node.Is("cast") ? ConvertsAll(node) : KeepsIntegers(node) || Wraps(node)))
+          !(node.Is<CastAttrs>() ? ConvertsAll(node) : KeepsIntegers(node) || Wraps(node)))
         KeepTypes(node);
     while (!open_.empty()) {
       const Value* const v = open_.back();
@@ -136,7 +136,7 @@ class Widening {
     Type type = v.type();
     type.dtype = DType::kI32;
     v.set_type(std::move(type));
-    if (Node* const def = v.def(); def != nullptr && def->Is("cast"))
+    if (Node* const def = v.def(); def != nullptr && def->Is<CastAttrs>())
       def->set_attrs(CastAttrs{.to = DType::kI32});
     return {};
   }

@@ -7,6 +7,7 @@
 
 #include "formats/coreml/export/export.h"
 #include "formats/coreml/export/integer_range.h"
+#include "ir/text/number.h"
 #include "ops/array/arrange/gather.h"
 #include "ops/array/arrange/permute.h"
 #include "ops/array/arrange/positions.h"
@@ -20,6 +21,7 @@
 #include "ops/nn/norm.h"
 #include "ops/nn/softmax.h"
 #include "ops/reduce/reduce.h"
+#include "ops/support/term_ops.h"
 #include "ops/support/types.h"
 #include "ops/support/window.h"
 #include "passes/facts/ranges.h"
@@ -30,10 +32,6 @@
 
 namespace nn::coreml {
 namespace {
-
-Value* Scalar(Expansion& e, float v) {
-  return e.Constant(Tensor::Scalar(v));
-}
 
 // Other nodes are not rewritten, so that the reason for a refusal names what the user's model has.
 bool Computes(const Node& node) {
@@ -88,15 +86,11 @@ Result<bool> MergeSpatialAxes(Graph& graph, Node& node) {
   if (!x.ranked() || x.rank() <= 4 || std::get<EnumValue>(*layout).name != EnumName(Layout::kNcx))
     return false;
   const Dims dims = *x.dims;
-  Expansion b(graph, node);
-  std::vector<Value*> inputs(node.inputs().begin(), node.inputs().end());
-  NN_ASSIGN(
-      inputs[0],
-      b.Add("reshape", {inputs[0]},
-            ReshapeAttrs{{dims[0], dims[1], Dim(1), Product(Dims(dims.begin() + 2, dims.end()))}}));
-  NN_ASSIGN(Value * y, b.Add(node.op_name(), std::move(inputs), node.attrs()));
-  NN_ASSIGN(y, b.Add("reshape", {y}, ReshapeAttrs{dims}));
-  return b.Replace(y);
+  std::vector<Term> operands(node.inputs().begin(), node.inputs().end());
+  operands[0] = Reshape(node.input(0),
+                        {dims[0], dims[1], Dim(1), Product(Dims(dims.begin() + 2, dims.end()))});
+  const Term y = Apply(node.op_name(), std::move(operands), node.attrs());
+  return Expansion(graph, node).Replace(Reshape(y, dims));
 }
 
 // ---- Products -----------------------------------------------------------------------------------
@@ -129,10 +123,8 @@ Result<bool> TransposeWeights(Graph& graph, Node& node) {
 
 Result<bool> SplitBias(Graph& graph, Node& node) {
   if (node.input(2) == nullptr) return false;
-  Expansion b(graph, node);
-  NN_ASSIGN(Value * y, b.Add("matmul", {node.input(0), node.input(1)}, node.attrs()));
-  NN_ASSIGN(y, b.Add("add", {y, node.input(2)}));
-  return b.Replace(y);
+  const Term product = Apply("matmul", {node.input(0), node.input(1)}, node.attrs());
+  return Expansion(graph, node).Replace(product + node.input(2));
 }
 
 // A vector is a matrix of one row on the left and of one column on the right.
@@ -150,10 +142,9 @@ Result<bool> VectorsAsMatrices(Graph& graph, Node& node) {
     a.transpose_b = false;
   }
   Expansion b(graph, node);
-  NN_ASSIGN(Value * y, b.Add("matmul", {left, right}, a));
+  NN_ASSIGN(Value* const y, b.Add("matmul", {left, right}, a));
   const int rank = y->type().rank();
-  NN_ASSIGN(y, b.Add("squeeze", {y}, AxesAttrs{{row ? rank - 2 : rank - 1}}));
-  return b.Replace(y);
+  return b.Replace(Squeeze(y, {row ? rank - 2 : rank - 1}));
 }
 
 // ---- Gather -------------------------------------------------------------------------------------
@@ -170,11 +161,8 @@ Result<bool> GatherToSlice(Graph& graph, Node& node) {
   // An index out of range would select nothing.
   if (const Dim& size = x.dim(axis); size.is_const() && (i >= size.value() || i < -size.value()))
     return false;
-  SliceAttrs slice{{axis}, {i}, {i == -1 ? std::numeric_limits<int64_t>::max() : i + 1}, {1}};
-  Expansion b(graph, node);
-  NN_ASSIGN(Value * y, b.Add("slice", {node.input(0)}, std::move(slice)));
-  NN_ASSIGN(y, b.Add("squeeze", {y}, AxesAttrs{{axis}}));
-  return b.Replace(y);
+  const int64_t end = i == -1 ? std::numeric_limits<int64_t>::max() : i + 1;
+  return Expansion(graph, node).Replace(Squeeze(Slice(node.input(0), axis, i, end), {axis}));
 }
 
 // ---- Shapes and indices -------------------------------------------------------------------------
@@ -186,10 +174,8 @@ Result<bool> SliceShape(Graph& graph, Node& node) {
   if (WhyNotValues(node, Types::kAny) || place(a.start) >= place(a.end)) return false;
   ShapeOfAttrs whole;
   whole.dtype = a.dtype;
-  Expansion b(graph, node);
-  NN_ASSIGN(Value * y, b.Add("shape_of", {node.input(0)}, whole));
-  NN_ASSIGN(y, b.Add("slice", {y}, SliceAttrs{{0}, {place(a.start)}, {place(a.end)}, {1}}));
-  return b.Replace(y);
+  const Term all = Apply("shape_of", {node.input(0)}, whole);
+  return Expansion(graph, node).Replace(Slice(all, 0, place(a.start), place(a.end)));
 }
 
 Result<bool> BatchBeforeTime(Graph& graph, Node& node) {
@@ -210,28 +196,23 @@ Result<bool> BatchBeforeTime(Graph& graph, Node& node) {
 Result<bool> CountFromBegin(Graph& graph, Node& node) {
   OneHotAttrs a = node.attrs<OneHotAttrs>();
   const Tensor* const depth = ConstantOf(node, 1);
-  Value* index = node.input(0);
-  if (!a.wrap || depth == nullptr || IsFloat(index->dtype()) || WhyNotValues(node, Types::kAny))
+  if (!a.wrap || depth == nullptr || IsFloat(node.input(0)->dtype()) ||
+      WhyNotValues(node, Types::kAny))
     return false;
   a.wrap = false;
-  Expansion b(graph, node);
-  NN_ASSIGN(index, b.Add("cast", {index}, CastAttrs{.to = DType::kF32}));
-  NN_ASSIGN(Value* const negative, b.Add("less", {index, Scalar(b, 0)}));
-  NN_ASSIGN(Value* const counted,
-            b.Add("add", {index, Scalar(b, static_cast<float>(depth->GetDouble(0)))}));
-  NN_ASSIGN(index, b.Add("select", {negative, counted, index}));
-  NN_ASSIGN(Value* const y, b.Add("one_hot", {index, node.input(1), node.input(2)}, a));
-  return b.Replace(y);
+  const Term index = Cast(node.input(0), DType::kF32);
+  const Term counted = Select(Less(index, 0), index + depth->GetDouble(0), index);
+  return Expansion(graph, node)
+      .Replace(Apply("one_hot", {counted, node.input(1), node.input(2)}, a));
 }
 
 Result<bool> ScatterList(Graph& graph, Node& node) {
   if (node.input(2)->type().dims != Dims{}) return false;
-  Expansion b(graph, node);
-  NN_ASSIGN(Value* const indices, b.Add("expand_dims", {node.input(1)}, AxesAttrs{{0}}));
-  NN_ASSIGN(Value* const updates, b.Add("expand_dims", {node.input(2)}, AxesAttrs{{0}}));
-  NN_ASSIGN(Value* const y,
-            b.Add("scatter_nd", {node.input(0), indices, updates}, node.attrs<ScatterNdAttrs>()));
-  return b.Replace(y);
+  return Expansion(graph, node)
+      .Replace(
+          Apply("scatter_nd",
+                {node.input(0), ExpandDims(node.input(1), {0}), ExpandDims(node.input(2), {0})},
+                node.attrs<ScatterNdAttrs>()));
 }
 
 namespace {
@@ -254,13 +235,8 @@ Result<bool> DropFractions(Graph& graph, Node& node) {
   const bool fits =
       y->dtype() == DType::kI32 || (y->dtype() == DType::kI64 && StayInside(graph, *y));
   if (x->dtype() != DType::kF32 || !fits || WhyNotValues(node, Types::kAny)) return false;
-  Expansion b(graph, node);
-  NN_ASSIGN(Value* const negative, b.Add("less", {x, Scalar(b, 0)}));
-  NN_ASSIGN(Value* const up, b.Add("ceil", {x}));
-  NN_ASSIGN(Value* const down, b.Add("floor", {x}));
-  NN_ASSIGN(Value* const whole, b.Add("select", {negative, up, down}));
-  NN_ASSIGN(Value* const integers, b.Add("cast", {whole}, node.attrs()));
-  return b.Replace(integers);
+  const Term whole = Select(Less(x, 0), Apply("ceil", {x}), Apply("floor", {x}));
+  return Expansion(graph, node).Replace(Apply("cast", {whole}, node.attrs()));
 }
 
 // ---- Normalization ------------------------------------------------------------------------------
@@ -284,16 +260,13 @@ Result<bool> SplitStatistics(Graph& graph, Node& node) {
     NN_ASSIGN(Value* const mean, b.Add("reduce_mean", {x}, along));
     b.ReplaceOutput(1, mean);
     if (scaled) {
-      NN_ASSIGN(Value * v, b.Add("sub", {x, mean}));
-      NN_ASSIGN(v, b.Add("mul", {v, v}));
-      NN_ASSIGN(v, b.Add("reduce_mean", {v}, along));
-      NN_ASSIGN(v, b.Add("add", {v, Scalar(b, a.epsilon)}));
-      NN_ASSIGN(v, b.Add("rsqrt", {v}));
-      b.ReplaceOutput(2, v);
+      const Term d = x - Term(mean);
+      const Term variance = Apply("reduce_mean", {d * d}, along);
+      NN_ASSIGN(Value* const inverse, b.Add("rsqrt", {variance + a.epsilon}));
+      b.ReplaceOutput(2, inverse);
     }
   }
-  NN_ASSIGN(Value* const y, b.Add("layer_norm", {node.inputs().begin(), node.inputs().end()}, a));
-  return b.Replace(y);
+  return b.Replace(Apply("layer_norm", node.inputs(), a));
 }
 
 // ---- Functions ----------------------------------------------------------------------------------
@@ -302,32 +275,21 @@ Result<bool> SplitStatistics(Graph& graph, Node& node) {
 Result<bool> DecomposeFmod(Graph& graph, Node& node) {
   if (!Computes(node) && (WhyNotValues(node, Types::kAny) || !IsExactArithmetic(node)))
     return false;
-  const DType dtype = node.output()->dtype();
-  Expansion b(graph, node);
-  NN_ASSIGN(Value* const zero, b.Number(dtype, 0));
-  NN_ASSIGN(Value* const dividend, b.Add("abs", {node.input(0)}));
-  NN_ASSIGN(Value* const by, b.Add("abs", {node.input(1)}));
-  NN_ASSIGN(Value* const rest, b.Add("mod", {dividend, by}));
-  NN_ASSIGN(Value* const opposite, b.Add("neg", {rest}));
-  NN_ASSIGN(Value* const negative, b.Add("less", {node.input(0), zero}));
-  NN_ASSIGN(Value* const y, b.Add("select", {negative, opposite, rest}));
-  return b.Replace(y);
+  const Term x = node.input(0);
+  const Term rest = Apply("mod", {Apply("abs", {x}), Apply("abs", {node.input(1)})});
+  return Expansion(graph, node).Replace(Select(Less(x, 0), -rest, rest));
 }
 
 // The remainder of a division of integers by 0 is 0 for mod and the dividend for fmod, and NaN in
 // float32.
 Result<bool> NonZeroDivisor(Graph& graph, Node& node) {
-  Value *const a = node.input(0), *b = node.input(1);
+  Value *const a = node.input(0), *const b = node.input(1);
   if (!IsInteger(a->dtype()) || b->is_constant() || IsDivisor(b) || WhyNotValues(node, Types::kAny))
     return false;
-  Expansion e(graph, node);
-  NN_ASSIGN(Value* const zero, e.Number(a->dtype(), 0));
-  NN_ASSIGN(Value* const one, e.Number(a->dtype(), 1));
-  NN_ASSIGN(Value* const none, e.Add("equal", {b, zero}));
-  NN_ASSIGN(b, e.Add("select", {none, one, b}));
-  NN_ASSIGN(Value * y, e.Add(node.op_name(), {a, b}));
-  NN_ASSIGN(y, e.Add("select", {none, node.Is("fmod") ? a : zero, y}));
-  return e.Replace(y);
+  NN_ASSIGN(const Term zero, Number(a->dtype(), 0));
+  const Term none = Equal(b, zero);
+  const Term rest = Apply(node.op_name(), {a, Select(none, 1, b)});
+  return Expansion(graph, node).Replace(Select(none, node.Is("fmod") ? Term(a) : zero, rest));
 }
 
 }  // namespace nn::coreml

@@ -11,6 +11,7 @@
 #include "ops/array/shape.h"
 #include "ops/control/region.h"
 #include "ops/math/elementwise/elementwise.h"
+#include "ops/support/term_ops.h"
 #include "rewrite/expand.h"
 
 namespace nn::coreml {
@@ -35,7 +36,7 @@ std::optional<Users> UsersOf(const Graph& graph, const Value* v) {
       if (use.node->op().movement != Movement::kNone && use.index == 0) {
         users.moves.push_back(use.node);
         open.push_back(use.node->output());
-      } else if (use.node->Is("cast") || use.node->Is("dequantize")) {
+      } else if (use.node->Is<CastAttrs>() || use.node->Is<DequantizeAttrs>()) {
         users.ends.push_back(use.node);
       } else {
         return std::nullopt;
@@ -47,28 +48,22 @@ std::optional<Users> UsersOf(const Graph& graph, const Value* v) {
 
 // Numbers for each index of an axis, or one, that broadcast to a value of the rank.
 template <typename T>
-Value* AlongAxis(Expansion& e, const Quant& q, const std::vector<T>& numbers, int rank) {
+Term AlongAxis(const Quant& q, const std::vector<T>& numbers, int rank) {
   std::vector<int64_t> dims;
   if (numbers.size() != 1) {
     dims.assign(static_cast<size_t>(rank - q.axis), 1);
     dims[0] = static_cast<int64_t>(numbers.size());
   }
-  return e.Constant(Tensor::Of(dims, std::vector<float>(numbers.begin(), numbers.end())));
+  return Tensor::Of(dims, std::vector<float>(numbers.begin(), numbers.end()));
 }
 
 Result<bool> ReplaceEnd(Graph& graph, Node& end, Value* q, const Quant& mapping) {
   Expansion e(graph, end);
-  if (end.Is("cast")) {
-    NN_ASSIGN(Value* const y, e.Add("cast", {q}, end.attrs()));
-    return e.Replace(y);
-  }
+  if (end.Is<CastAttrs>()) return e.Replace(Apply("cast", {q}, end.attrs()));
   const int rank = q->type().rank();
-  Value* y = q;
-  if (!mapping.zero_points.empty()) {
-    NN_ASSIGN(y, e.Add("sub", {y, AlongAxis(e, mapping, mapping.zero_points, rank)}));
-  }
-  NN_ASSIGN(y, e.Add("mul", {y, AlongAxis(e, mapping, mapping.scales, rank)}));
-  return e.Replace(y);
+  Term y = q;
+  if (!mapping.zero_points.empty()) y = y - AlongAxis(mapping, mapping.zero_points, rank);
+  return e.Replace(y * AlongAxis(mapping, mapping.scales, rank));
 }
 
 }  // namespace
@@ -82,18 +77,14 @@ Result<bool> QuantizeInFloat(Graph& graph, Node& node) {
   const auto users = UsersOf(graph, y);
   if (!users) return false;
   for (const Node* end : users->ends)
-    if (end->Is("dequantize") && end->output()->dtype() != DType::kF32) return false;
+    if (end->Is<DequantizeAttrs>() && end->output()->dtype() != DType::kF32) return false;
   Expansion e(graph, node);
   const Quant& to = *y->type().quant;
   const int rank = y->type().rank();
-  NN_ASSIGN(Value * q, e.Add("div", {x, AlongAxis(e, to, to.scales, rank)}));
-  NN_ASSIGN(q, e.Add("round", {q}));
-  if (!to.zero_points.empty()) {
-    NN_ASSIGN(q, e.Add("add", {q, AlongAxis(e, to, to.zero_points, rank)}));
-  }
-  NN_ASSIGN(q, e.Add("clip", {q},
-                     ClipAttrs{static_cast<float>(MinInteger(y->dtype())),
-                               static_cast<float>(MaxInteger(y->dtype()))}));
+  Term rounded = Apply("round", {x / AlongAxis(to, to.scales, rank)});
+  if (!to.zero_points.empty()) rounded = rounded + AlongAxis(to, to.zero_points, rank);
+  NN_ASSIGN(Value* const q, e.Build(Clip(rounded, static_cast<float>(MinInteger(y->dtype())),
+                                         static_cast<float>(MaxInteger(y->dtype())))));
   std::vector<std::shared_ptr<const Quant>> mappings;
   for (const Node* end : users->ends) mappings.push_back(end->input(0)->type().quant);
   for (Node* move : users->moves) {

@@ -13,13 +13,15 @@
 #include "formats/coreml/export/rewrite.h"
 #include "formats/coreml/spec/signature.h"
 #include "ir/op_def.h"
+#include "ops/control/loop.h"
+#include "ops/nn/pool.h"
 #include "ops/recurrent/unroll.h"
 #include "ops/support/types.h"
 #include "passes/qdq/qdq.h"
 #include "passes/types/float32.h"
 #include "rewrite/apply_rule.h"
 #include "rewrite/expand.h"
-#include "rewrite/expand/affine.h"
+#include "rewrite/functions.h"
 #include "rewrite/recurrent_layout.h"
 #include "rewrite/rewrite.h"
 
@@ -56,10 +58,7 @@ bool IsShapeArithmetic(const Node& node) {
 
 // Whether other layers can compute what the operator does.
 bool IsDecomposed(const Node& node) {
-  const auto rewrites = CoremlTarget().rewrites;
-  return node.op().decompose != nullptr || HasRules(node) ||
-         std::any_of(rewrites.begin(), rewrites.end(),
-                     [&](const Rewrite& r) { return node.Is(r.op); });
+  return node.op().decompose != nullptr || HasRules(node) || HasRewrite(CoremlTarget(), node);
 }
 
 std::optional<std::string> WhyIllegal(const Node& node) {
@@ -85,10 +84,21 @@ std::optional<std::string> WhyIllegal(const Node& node) {
   return std::nullopt;
 }
 
+// Core ML has no empty arrays to grow, and gathers along an axis. It has layers for the operators,
+// and what keeps a node from them are types or shapes that their parts have, too.
+bool TakesFunction(const Node& node, std::string_view name) {
+  constexpr std::string_view kOps[] = {
+      "expand",         "gather_elements",  "lrn",        "multinomial", "one_hot", "random_normal",
+      "random_uniform", "scatter_elements", "scatter_nd", "slice",       "top_k"};
+  if (node.Is<LpPoolAttrs>() && node.output()->type().rank() > kMaxRank) return false;
+  return name != "stacks that grow" && name != "gathers of batches" &&
+         name != "second spatial axis" && std::ranges::find(kOps, node.op_name()) == std::end(kOps);
+}
+
 // Core ML computes with real numbers only, so quantized weights are dequantized.
 Status Prepare(Graph& graph) {
   for (const Node& node : graph.nodes())
-    if (node.Is("loop")) NN_RETURN_IF_ERROR(BoundNumbers(node));
+    if (node.Is<LoopAttrs>()) NN_RETURN_IF_ERROR(BoundNumbers(node));
   NN_RETURN_IF_ERROR(ComputeInnerInFloat32(graph));
   NN_RETURN_IF_ERROR(UnfuseQdq(graph));
   return DequantizeConstants(graph);
@@ -106,7 +116,6 @@ std::optional<std::string> WhyNotValues(const Node& node, Types types) {
 
 const Target& CoremlTarget() {
   static const Rewrite rewrites[] = {
-      {"loop", "stacks of known length", &PlaceInStacks},
       {"batch_norm", "scale and shift", &ScaleAndShift},
       {"", "channels first", &SetLayout<Layout::kNcx>},
       {"conv", "filter layout",
@@ -123,61 +132,25 @@ const Target& CoremlTarget() {
       {"reverse_sequence", "batch before time", &BatchBeforeTime},
       {"cast", "whole numbers", &DropFractions},
       {"quantize", "rounding", &QuantizeInFloat},
-      {"matmul_integer", "products of floats", &ExpandIntegerProduct},
-      {"conv_integer", "products of floats", &ExpandIntegerProduct},
-      {"dynamic_quantize", "definition", &ExpandDynamicQuantize},
       {"one_hot", "indices counted from the start", &CountFromBegin},
       {"scatter_nd", "list of one update", &ScatterList},
       {"layer_norm", "statistics by reductions", &SplitStatistics},
-      {"layer_norm", "moments", &ExpandNorm},
-      {"instance_norm", "moments", &ExpandNorm},
-      {"arg_max", "first index", &ExpandLastIndex},
-      {"arg_min", "first index", &ExpandLastIndex},
-      {"grid_sample", "gathers", &ExpandGridSample},
-      {"affine_grid", "product", &ExpandAffineGrid},
-      {"unique", "sorted elements", &ExpandUnique},
-      {"roi_align", "gathers", &ExpandRoiAlign},
-      {"tree_ensemble", "gathers", &ExpandTreesAlongAxis},
-      {"det", "elimination", &ExpandDet},
-      {"inverse", "elimination", &ExpandInverse},
-      {"dft", "matrix product", &ExpandDft},
-      {"stft", "matrix product", &ExpandStft},
-      {"hardmax", "one_hot", &ExpandHardmax},
-      {"trilu", "mask", &ExpandTrilu},
-      {"conv_transpose", "convolution", &ExpandConvTranspose},
-      {"reduce_log_sum_exp", "definition", &ExpandLogSumExp},
       {"mod", "divisor other than 0", &NonZeroDivisor},
       {"fmod", "divisor other than 0", &NonZeroDivisor},
       {"fmod", "elementary steps", &DecomposeFmod},
-      {"pow", "float exponent", &ExpandIntegerExponent},
-      {"conv", "planes", &ExpandSolidConv},
-      {"conv", "zeros between taps", &ExpandDilatedFilter},
-      {"pad", "slices of the input", &PadAsSlices},
-      {"bernoulli", "comparison", &ExpandBernoulli},
       {"non_max_suppression", "one list each",
        [](Graph& g, Node& n) { return OneListEach(g, n, true); }},
-      {"reshape", "copied sizes", &ExpandCopiedSizes},
-      {"resize", "gathers", &ExpandResize},
-      {"split", "one part", &ExpandSplitOfOne},
-      {"max_pool", "gathered taps", &ExpandDilatedPool},
-      {"average_pool", "gathered taps", &ExpandDilatedPool},
-      {"eye_like", "constant", &ExpandEyeLike},
-      {"pad", "gather", &ExpandPad},
-      {"max_unpool", "scatter_nd", &ExpandMaxUnpool},
-      {"compress", "gather", &ExpandCompress},
-      {"gather_nd", "index vectors with batches", &ExpandGatherBatches},
       {"rnn", "time first", &PutTimeFirst},
       {"gru", "time first", &PutTimeFirst},
       {"lstm", "time first", &PutTimeFirst},
-      {"rnn", "steps", &UnrollRecurrent},
-      {"gru", "steps", &UnrollRecurrent},
-      {"lstm", "steps", &UnrollRecurrent},
+      kSharedFunctions,
       kSharedRules,
   };
   static const Target target = {.name = "Core ML",
                                 .why_illegal = WhyIllegal,
                                 .takes_regions = true,
                                 .rewrites = rewrites,
+                                .takes_function = TakesFunction,
                                 .lacks_scalars = true,
                                 .prepare = Prepare,
                                 .change_types = WidenIntegers,

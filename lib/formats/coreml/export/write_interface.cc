@@ -6,6 +6,7 @@
 #include "base/text/text.h"
 #include "formats/coreml/export/export.h"
 #include "formats/coreml/import/interface.h"
+#include "formats/coreml/roles.h"
 #include "formats/coreml/spec/signature.h"
 
 namespace nn::coreml {
@@ -144,7 +145,7 @@ void WriteDims(const std::string& input, const Dims& dims, Writer metadata) {
 }
 
 std::string_view NetworkKind(const Graph& graph) {
-  return ClassesOf(graph) ? "neuralNetworkClassifier" : "neuralNetwork";
+  return CoremlImporter().ClassesOf(graph) ? "neuralNetworkClassifier" : "neuralNetwork";
 }
 
 int64_t InterfaceVersion(const Graph& graph) {
@@ -159,7 +160,7 @@ int64_t InterfaceVersion(const Graph& graph) {
 Status WriteDescription(const Graph& graph, const ExportOptions& options, Writer description) {
   for (const Port& p : graph.inputs())
     NN_RETURN_IF_ERROR(WriteFeature(graph, p, true, description.Add("input")));
-  const auto classes = ClassesOf(graph);
+  const auto classes = CoremlImporter().ClassesOf(graph);
   for (const Port& p : graph.outputs()) {
     Writer feature = description.Add("output");
     if (!classes || p.name != classes->scores) {
@@ -176,7 +177,7 @@ Status WriteDescription(const Graph& graph, const ExportOptions& options, Writer
 }
 
 void WriteClassifier(const Graph& graph, Writer root, Writer network) {
-  const auto classes = ClassesOf(graph);
+  const auto classes = CoremlImporter().ClassesOf(graph);
   if (!classes) return;
   const bool strings = HasStrings(*classes);
   Writer description = root.Sub("description");

@@ -10,6 +10,7 @@
 #include "coreml_model.pb.h"
 #include "formats/common/protobuf/pb_match.h"
 #include "formats/coreml/describe/program.h"
+#include "formats/coreml/roles.h"
 #include "formats/recognize.h"
 
 namespace nn::coreml {
@@ -82,15 +83,15 @@ Result<std::vector<Blob>> Serialize(const Model& model) {
   return parts;
 }
 
-Likeness LikenessOf(std::span<const std::byte> bytes) {
+Likeness CoremlReader::LikenessOf(std::span<const std::byte> bytes) const {
   const PbMatch match = MatchPb(bytes, *pb::Model::descriptor());
   if (!match.IsPlausible()) return Likeness::kNone;
   const bool has_kind = std::ranges::any_of(match.numbers, [](int n) { return n >= kFirstKind; });
   return has_kind ? Likeness::kLikely : Likeness::kPossible;
 }
 
-Result<std::unique_ptr<NativeModel>> Read(const Blob& file, const std::string& path,
-                                          const ReadLimits& limits) {
+Result<std::unique_ptr<NativeModel>> CoremlReader::Read(const Blob& file, const std::string& path,
+                                                        const ReadLimits& limits) const {
   NN_ASSIGN(auto model, Parse(file, limits));
   // A copy would be an empty file, which is not a model.
   if (model->message().ByteSizeLong() == 0)
@@ -99,7 +100,8 @@ Result<std::unique_ptr<NativeModel>> Read(const Blob& file, const std::string& p
   return std::unique_ptr<NativeModel>(std::move(model));
 }
 
-Result<std::unique_ptr<NativeModel>> ReadFolder(const std::string& path, const ReadLimits& limits) {
+Result<std::unique_ptr<NativeModel>> CoremlReader::ReadFolder(const std::string& path,
+                                                              const ReadLimits& limits) const {
   ModelFolder folder;
   Blob file;
   NN_RETURN_IF_ERROR(ReadPackage(path, limits, folder, file));

@@ -10,6 +10,7 @@
 #include "base/file/file.h"
 #include "base/text/text.h"
 #include "formats/common/edit/side_files.h"
+#include "formats/coreml/roles.h"
 
 namespace nn::coreml {
 namespace {
@@ -24,8 +25,11 @@ constexpr std::string_view kAuthor = "com.apple.CoreML";  // also the folder of 
 constexpr std::string_view kModelName = "model.mlmodel";
 constexpr std::string_view kWrittenVersion = "1.0.0";
 constexpr int kNewestMajor = 1;
+// Limit of Core ML: bytes of the manifest of a package.
 constexpr uint64_t kMaxManifestBytes = uint64_t{16} << 20;
+// Limit of Core ML: files of a package.
 constexpr size_t kMaxFiles = 10000;
+// Limit of Core ML: nested folders of a package.
 constexpr int kMaxFolderDepth = 32;
 
 std::string FolderOf(std::string_view path) {
@@ -193,7 +197,7 @@ bool IsPackagePath(std::string_view path) {
   return path.ends_with(kExtension);
 }
 
-bool IsPackage(const std::string& path) {
+bool CoremlReader::IsModelFolder(const std::string& path) const {
   std::error_code error;
   return fs::is_regular_file(fs::path(path) / kManifestName, error) &&
          fs::is_directory(fs::path(path) / kDataFolder, error);

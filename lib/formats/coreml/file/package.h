@@ -48,8 +48,6 @@ struct ModelFolder {
 
 // Whether it ends in ".mlpackage", ignoring a trailing "/".
 bool IsPackagePath(std::string_view path);
-// Whether the folder contains a manifest and a folder Data, regardless of its name.
-bool IsPackage(const std::string& path);
 
 // The files of the package at `path`, the model's own as `model`. kLimit beyond 10,000 files or 32
 // nested folders; kModel for a link to outside the folder.

@@ -7,6 +7,7 @@
 #include "formats/coreml/describe/summary.h"
 #include "formats/coreml/file/native.h"
 #include "formats/coreml/file/weights.h"
+#include "formats/coreml/roles.h"
 
 namespace nn::coreml {
 namespace {
@@ -209,7 +210,7 @@ class TensorLister {
 
 }  // namespace
 
-Result<std::vector<TensorEntry>> Tensors(const NativeModel& native) {
+Result<std::vector<TensorEntry>> CoremlDescriber::TensorsOf(const NativeModel& native) const {
   return TensorLister(static_cast<const Model&>(native)).Run();
 }
 

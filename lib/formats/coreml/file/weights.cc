@@ -16,6 +16,7 @@
 namespace nn::coreml {
 namespace {
 
+// Limit of Core ML: bits of a quantized weight.
 constexpr int64_t kMaxBits = 8;
 
 Result<Tensor> ReadHalf(const Blob& bytes, std::vector<int64_t> dims, int64_t count) {

@@ -10,6 +10,7 @@
 #include "formats/coreml/edit/network_parts.h"
 #include "formats/coreml/import/importer.h"
 #include "ops/control/loop.h"
+#include "ops/support/term_ops.h"
 
 namespace nn::coreml {
 namespace {
@@ -290,7 +291,7 @@ Result<Importer::Flow> Importer::ImportOpenLoop(ImportContext& ctx, int64_t inde
   std::vector<Value*> inputs = {nullptr, first};
   if (ctx.input_count() == 1) {
     NN_ASSIGN(Value* const trips, ctx.Index(0));
-    NN_ASSIGN(inputs[0], ctx.Reshape(trips, {}));
+    NN_ASSIGN(inputs[0], ctx.Build(Reshape(trips, {})));
   } else if (const int64_t most = ctx.params().Int("maxLoopIterations"); most != 0) {
     inputs[0] = ctx.Constant(Tensor::Scalar(most));
   }

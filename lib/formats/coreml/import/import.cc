@@ -9,8 +9,10 @@
 #include "formats/coreml/family.h"
 #include "formats/coreml/file/weights.h"
 #include "formats/coreml/import/importer.h"
+#include "formats/coreml/roles.h"
 #include "ops/array/shape.h"
 #include "ops/math/elementwise/elementwise.h"
+#include "ops/support/term_ops.h"
 
 namespace nn::coreml {
 namespace {
@@ -20,11 +22,11 @@ std::string_view Group(std::string_view kind) {
   return kind.substr(0, kind.find('.'));
 }
 
-ImportFn FindImport(std::string_view kind) {
+const ImportRow* FindImport(std::string_view kind) {
   static const auto table = RowsBy(&ImportRow::layer, &Family::imports, Families());
   const ImportRow* row = FindRow(table, kind);
   if (row == nullptr) row = FindRow(table, Group(kind));
-  return row == nullptr ? nullptr : row->import;
+  return row;
 }
 
 // Imports a layer by its one-to-one encoding; false if it has none.
@@ -48,16 +50,9 @@ Result<bool> ImportOneToOne(ImportContext& ctx) {
       return InternalError("attribute {} of {} has no encoding", ours, op->name);
     NN_ASSIGN(attrs, attrs.With(ours, value));
   }
-  std::vector<Value*> inputs;
-  if (op->keeps_integers) {
-    NN_ASSIGN(inputs, ctx.Alike());
-  } else {
-    for (size_t i = 0; i < ctx.input_count(); ++i) {
-      NN_ASSIGN(Value* const v, ctx.Float(i));
-      inputs.push_back(v);
-    }
-  }
-  NN_RETURN_IF_ERROR(ctx.Emit(op->name, std::move(inputs), std::move(attrs)));
+  NN_RETURN_IF_ERROR(
+      ctx.TakeInputs(op->keeps_integers ? "+" : std::string(op->inputs.size(), 'f')));
+  NN_RETURN_IF_ERROR(ctx.Emit(op->name, ctx.inputs(), std::move(attrs)));
   return true;
 }
 
@@ -83,7 +78,10 @@ bool IsImported(std::string_view kind) {
 }
 
 Status ImportKind(ImportContext& ctx) {
-  if (ImportFn fn = FindImport(ctx.kind())) return fn(ctx);
+  if (const ImportRow* const row = FindImport(ctx.kind())) {
+    NN_RETURN_IF_ERROR(ctx.TakeInputs(row->inputs));
+    return row->import(ctx);
+  }
   NN_ASSIGN(const bool done, ImportOneToOne(ctx));
   if (done) return {};
   return UnsupportedError("layer {} is unsupported", ctx.kind());
@@ -102,6 +100,27 @@ ImportContext::ImportContext(const Fields& layer, int64_t index, Graph& graph,
 Status ImportContext::ExpectInputs(size_t at_least, size_t at_most) const {
   if (input_count() >= at_least && input_count() <= at_most) return {};
   return ModelError("there are {} inputs, which is invalid for this layer", input_count());
+}
+
+Status ImportContext::TakeInputs(std::string_view kinds) {
+  if (kinds == "+") {
+    NN_RETURN_IF_ERROR(ExpectInputs(1, SIZE_MAX));
+    NN_ASSIGN(operands_, Alike());
+    return {};
+  }
+  std::string types(kinds);
+  const size_t required = std::min(types.find('?'), types.size());
+  std::erase(types, '?');
+  NN_RETURN_IF_ERROR(ExpectInputs(required, types.size()));
+  for (size_t i = 0; i < input_count(); ++i) {
+    const char type = types[i];
+    NN_ASSIGN(operands_[i], type == 'f'   ? Float(i)
+                            : type == 'b' ? Bool(i)
+                            : type == 'i' ? Index(i)
+                            : type == 's' ? Spatial(i)
+                                          : Any(i));
+  }
+  return {};
 }
 
 Result<Value*> ImportContext::Any(size_t i) const {
@@ -130,8 +149,7 @@ Result<Value*> ConvertTo(Graph& graph, Value* v, DType dtype) {
 Result<std::optional<std::vector<int64_t>>> ImportContext::KnownInts(size_t input,
                                                                      std::vector<int64_t> field) {
   if (input >= input_count()) return field;
-  NN_ASSIGN(const Value* const v, Index(input));
-  const auto elements = KnownElements(v);
+  const auto elements = KnownElements(operands_[input]);
   return elements ? ConstDims(*elements) : std::nullopt;
 }
 
@@ -152,7 +170,7 @@ Result<Value*> ImportContext::Bool(size_t i) {
 Result<Value*> ImportContext::AsBool(Value* v) {
   if (v->dtype() == DType::kBool) return v;
   NN_ASSIGN(Value* const number, AsFloat(v));
-  return Add("not_equal", {number, Scalar(0)});
+  return Add("not_equal", {number, 0});
 }
 
 Result<Value*> ImportContext::Index(size_t i) {
@@ -188,7 +206,7 @@ Result<Value*> ImportContext::Spatial(size_t i, int least_rank) {
   Dims merged = {Product(Dims(dims.begin(), dims.end() - 3))};
   merged.insert(merged.end(), dims.end() - 3, dims.end());
   if (dims.size() == 5 && dims[0] == 1) return Rearrange(graph_, x, AxisMap::Remove(5, 0));
-  return Reshape(x, std::move(merged));
+  return Build(Reshape(x, std::move(merged)));
 }
 
 Result<Value*> ImportContext::Unspatial(Value* y, size_t i) {
@@ -199,7 +217,7 @@ Result<Value*> ImportContext::Unspatial(Value* y, size_t i) {
   Dims split(dims.begin(), dims.end() - 3);
   const Dims& last = *y->type().dims;
   split.insert(split.end(), last.begin() + 1, last.end());
-  return Reshape(y, std::move(split));
+  return Build(Reshape(y, std::move(split)));
 }
 
 Result<Value*> ImportContext::Weights(std::string_view field, std::vector<int64_t> dims) {
@@ -217,12 +235,23 @@ Result<Value*> ImportContext::Weights(std::string_view field, std::vector<int64_
   return v;
 }
 
-Result<std::vector<Value*>> ImportContext::WithBias(std::vector<Value*> inputs, int64_t size) {
-  if (params().Bool("hasBias")) {
-    NN_ASSIGN(Value* const bias, Weights("bias", {size}));
-    inputs.push_back(bias);
+Result<Terms> ImportContext::WithWeights(std::vector<Term> operands,
+                                         std::initializer_list<std::string_view> fields,
+                                         const std::vector<int64_t>& dims) {
+  for (const std::string_view field : fields) {
+    NN_ASSIGN(operands.emplace_back(), Weights(field, dims));
   }
-  return inputs;
+  return Terms(std::move(operands));
+}
+
+Result<Terms> ImportContext::WithBias(std::vector<Term> operands, int64_t size) {
+  if (params().Bool("hasBias")) return WithWeights(std::move(operands), {"bias"}, {size});
+  return Terms(std::move(operands));
+}
+
+Result<Terms> ImportContext::Weighted(Term x, std::vector<int64_t> dims, int64_t outputs) {
+  NN_ASSIGN(Value* const weights, Weights("weights", std::move(dims)));
+  return WithBias({std::move(x), weights}, outputs);
 }
 
 Result<Node*> ImportContext::AddNode(std::string_view op, std::vector<Value*> inputs, Attrs attrs,
@@ -245,27 +274,21 @@ Result<Node*> ImportContext::AddNode(std::string_view op, std::vector<Value*> in
   return graph_.InferAdded(node);
 }
 
-Result<Value*> ImportContext::Add(std::string_view op, std::vector<Value*> inputs, Attrs attrs) {
-  NN_ASSIGN(Node* const node, AddNode(op, std::move(inputs), std::move(attrs)));
-  return node->output();
+Status ImportContext::Emit(std::string_view op, Terms operands, Attrs attrs) {
+  return EmitTerm(Apply(op, std::move(operands), std::move(attrs)));
 }
 
-Status ImportContext::Emit(std::string_view op, std::vector<Value*> inputs, Attrs attrs) {
-  if (outputs_.size() != 1) return ModelError("there are {} outputs; expected 1", outputs_.size());
-  NN_ASSIGN(Value* const y, Add(op, std::move(inputs), std::move(attrs)));
-  SetOutput(0, y);
+Status ImportContext::EmitTerm(const Term& y) {
+  if (outputs_.size() > 1) return ModelError("there are {} outputs; expected 1", outputs_.size());
+  NN_ASSIGN(Value* const v, Build(y));
+  SetOutput(0, v);
   return {};
 }
 
-Status ImportContext::EmitSpatial(std::string_view op, std::vector<Value*> inputs, Attrs attrs) {
-  NN_ASSIGN(Value* const y, Add(op, std::move(inputs), std::move(attrs)));
+Status ImportContext::EmitSpatial(std::string_view op, Terms operands, Attrs attrs) {
+  NN_ASSIGN(Value* const y, Add(op, std::move(operands), std::move(attrs)));
   NN_ASSIGN(Value* const out, Unspatial(y, 0));
-  SetOutput(0, out);
-  return {};
-}
-
-Result<Value*> ImportContext::Reshape(Value* x, Dims dims) {
-  return Add("reshape", {x}, ReshapeAttrs{std::move(dims), false});
+  return EmitTerm(out);
 }
 
 namespace {
@@ -280,16 +303,13 @@ Result<ImportedModel> ImportNetwork(const NativeModel& native, const Shapes& sha
 
 }  // namespace
 
-Result<ImportedModel> Import(const NativeModel& model) {
-  return ImportNetwork(model, {}, {});
-}
-
-Result<ImportedModel> ImportWithShapes(const NativeModel& model, const Shapes& shapes) {
+Result<ImportedModel> CoremlImporter::ImportWithShapes(const NativeModel& model,
+                                                       const Shapes& shapes) const {
   return ImportNetwork(model, shapes, {});
 }
 
-Result<ImportedModel> ImportWith(const NativeModel& model, const KnownInputs& known,
-                                 bool /*as_float*/) {
+Result<ImportedModel> CoremlImporter::Import(const NativeModel& model, const KnownInputs& known,
+                                             bool /*as_float*/) const {
   return ImportNetwork(model, {}, known);
 }
 

@@ -6,6 +6,7 @@
 // (Float, Bool, Index).
 #pragma once
 
+#include <initializer_list>
 #include <map>
 #include <optional>
 #include <string>
@@ -19,11 +20,12 @@
 #include "formats/format.h"
 #include "ir/graph.h"
 #include "ir/op_def.h"
+#include "ir/term.h"
 
 namespace nn::coreml {
 
 // A layer to import and its target graph.
-class ImportContext {
+class ImportContext : public NodeInserter {
  public:
   ImportContext(const Fields& layer, int64_t index, Graph& graph, std::vector<Value*> inputs);
 
@@ -37,10 +39,14 @@ class ImportContext {
   Graph& graph() { return graph_; }
 
   size_t input_count() const { return inputs_.size(); }
-  Value* input(size_t i) const { return inputs_[i]; }
+  // Null if there are fewer inputs. What TakeInputs() has converted it to.
+  Value* input(size_t i) const { return i < operands_.size() ? operands_[i] : nullptr; }
+  const std::vector<Value*>& inputs() const { return operands_; }
   size_t output_count() const { return outputs_.size(); }
   // kModel unless the number of inputs is in the range.
   Status ExpectInputs(size_t at_least, size_t at_most) const;
+  // Checks and converts the inputs for ImportRow::inputs.
+  Status TakeInputs(std::string_view kinds);
   // The input with any element type; Float, Bool and Index convert it to f32, bool or i64. kModel
   // if it is absent, kUnsupported if its rank is unknown.
   Result<Value*> Any(size_t i) const;
@@ -58,7 +64,7 @@ class ImportContext {
 
   // The input with axes [batch, C, H, W]: axes before the last three become one.
   Result<Value*> Spatial(size_t i, int least_rank = 3);
-  // The inverse, for a result whose axes before the last three are those of input i.
+  // The inverse, for a result whose axes before the last three are those of the layer's input i.
   Result<Value*> Unspatial(Value* y, size_t i);
 
   // Weights that all iterations of a loop share, by the message that they are read from.
@@ -67,8 +73,14 @@ class ImportContext {
   }
   // Weights from a field of the parameters.
   Result<Value*> Weights(std::string_view field, std::vector<int64_t> dims);
-  // The inputs, and the weights of field "bias" if "hasBias" is set.
-  Result<std::vector<Value*>> WithBias(std::vector<Value*> inputs, int64_t size);
+  // The operands, and the weights of the fields, which have one shape.
+  Result<Terms> WithWeights(std::vector<Term> operands,
+                            std::initializer_list<std::string_view> fields,
+                            const std::vector<int64_t>& dims);
+  // The operands, and the weights of field "bias" if "hasBias" is set.
+  Result<Terms> WithBias(std::vector<Term> operands, int64_t size);
+  // x, the weights of field "weights", and the bias if there is one.
+  Result<Terms> Weighted(Term x, std::vector<int64_t> dims, int64_t outputs);
   Value* Constant(Tensor tensor) { return graph_.AddConstant(std::move(tensor)); }
   Value* Scalar(float v) { return Constant(Tensor::Scalar(v)); }
 
@@ -78,13 +90,13 @@ class ImportContext {
   // The same for an operator with regions.
   Result<Node*> AddNode(std::string_view op, std::vector<Value*> inputs, Attrs attrs,
                         size_t output_count, std::span<Graph> regions);
-  // The same for operators with one result.
-  Result<Value*> Add(std::string_view op, std::vector<Value*> inputs, Attrs attrs = {});
   // Adds the node with the layer's outputs as results.
-  Status Emit(std::string_view op, std::vector<Value*> inputs, Attrs attrs = {});
-  // The same for one whose first input is Spatial(0): its result gets the axes of the layer's.
-  Status EmitSpatial(std::string_view op, std::vector<Value*> inputs, Attrs attrs);
-  Result<Value*> Reshape(Value* x, Dims dims);
+  Status Emit(std::string_view op, Terms operands, Attrs attrs = {});
+  // The layer's output is the value of a term.
+  Status EmitTerm(const Term& y);
+  // Emit() for an operator whose first input is Spatial(0): its result gets the axes of the
+  // layer's.
+  Status EmitSpatial(std::string_view op, Terms operands, Attrs attrs);
   // Results without a name in the layer are dropped.
   void SetOutput(size_t i, Value* value) {
     if (i < outputs_.size()) outputs_[i] = value;
@@ -92,6 +104,12 @@ class ImportContext {
   const std::vector<Value*>& outputs() const { return outputs_; }
 
  private:
+  Graph& graph_of_terms() override { return graph_; }
+  Result<Node*> InsertNode(std::string_view op, std::vector<Value*> inputs, Attrs attrs,
+                           size_t results) override {
+    return AddNode(op, std::move(inputs), std::move(attrs), results);
+  }
+
   Fields layer_;
   std::string kind_;
   Fields params_;
@@ -99,6 +117,7 @@ class ImportContext {
   SharedString place_;
   Graph& graph_;
   std::vector<Value*> inputs_;
+  std::vector<Value*> operands_ = inputs_;
   std::vector<Value*> outputs_;
   std::unordered_map<const Message*, Value*>* weights_ = nullptr;
 };
@@ -110,10 +129,10 @@ using ImportFn = Status (*)(ImportContext&);
 struct ImportRow {
   std::string_view layer;  // its kind; "activation" and "unary" cover all of their kinds
   ImportFn import;
+  // What the inputs are for `import`: (f)loats, (b)ools, (i)ndices, (s)patial floats, or of (a)ny
+  // element type with a known rank. Those after '?' are optional. "+": one or more, made Alike().
+  std::string_view inputs = {};
 };
-
-Result<ImportedModel> Import(const NativeModel& model);
-Result<ImportedModel> ImportWith(const NativeModel& model, const KnownInputs& known, bool as_float);
 
 // Format::operators.
 std::vector<OperatorSupport> Operators();

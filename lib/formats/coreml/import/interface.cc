@@ -9,6 +9,7 @@
 #include "base/json/json.h"
 #include "base/text/text.h"
 #include "formats/coreml/import/import.h"
+#include "formats/coreml/roles.h"
 #include "ir/text/text.h"
 #include "ops/array/shape.h"
 #include "ops/math/elementwise/elementwise.h"
@@ -209,7 +210,8 @@ std::string Metadata(const Graph& graph, std::string_view key, std::string_view 
   return it == graph.metadata.end() ? std::string() : it->second;
 }
 
-std::optional<ImageColors> ImageColorsOf(const Graph& graph, const std::string& input) {
+std::optional<ImageColors> CoremlImporter::ImageColorsOf(const Graph& graph,
+                                                         const std::string& input) const {
   const std::string color = Metadata(graph, kImageKey, input);
   if (color == "RGB") return ImageColors::kRgb;
   if (color == "BGR") return ImageColors::kBgr;
@@ -217,7 +219,7 @@ std::optional<ImageColors> ImageColorsOf(const Graph& graph, const std::string& 
   return std::nullopt;
 }
 
-std::optional<Classes> ClassesOf(const Graph& graph) {
+std::optional<Classes> CoremlImporter::ClassesOf(const Graph& graph) const {
   Classes classes{Metadata(graph, kScoresKey), Metadata(graph, kLabelKey), {}};
   const Json labels = Json::parse(Metadata(graph, kLabelsKey), nullptr, false);
   if (!labels.is_array() || labels.empty() || classes.label.empty() ||
@@ -242,7 +244,7 @@ struct Scores {
 
 // nullopt if the graph is no classifier.
 std::optional<Scores> ScoresOf(const Graph& graph) {
-  const auto classes = ClassesOf(graph);
+  const auto classes = CoremlImporter().ClassesOf(graph);
   if (!classes) return std::nullopt;
   const auto port = std::ranges::find(graph.outputs(), classes->scores, &Port::name);
   return Scores{port->value->type(), classes->labels.elements()};

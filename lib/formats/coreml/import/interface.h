@@ -27,10 +27,6 @@ inline constexpr std::string_view kDimsKey = "nn.dims.";
 // The text that a graph's metadata has under a key; "" if absent.
 std::string Metadata(const Graph& graph, std::string_view key, std::string_view suffix = {});
 
-// Format::image_colors and Format::classes.
-std::optional<ImageColors> ImageColorsOf(const Graph& graph, const std::string& input);
-std::optional<Classes> ClassesOf(const Graph& graph);
-
 // An input feature as a value of the graph: f32 for images ([1, C, H, W], pixels from 0 to 255 in
 // the order of the color space) and for arrays of doubles, since networks compute in float32; for
 // other arrays their element type. Dynamic sizes become symbols. kUnsupported for other features.

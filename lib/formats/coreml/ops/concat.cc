@@ -2,8 +2,7 @@
 
 #include "formats/coreml/family.h"
 #include "ops/array/arrange/concat.h"
-#include "ops/array/arrange/slice.h"
-#include "ops/array/shape.h"
+#include "ops/support/term_ops.h"
 #include "ops/support/types.h"
 
 namespace nn::coreml {
@@ -12,31 +11,23 @@ namespace nn::coreml {
 
 namespace {
 
-Result<std::vector<Value*>> Operands(ImportContext& ctx) {
-  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, SIZE_MAX));
-  return ctx.Alike();
-}
-
 // Along C, or along S.
 Status ImportConcat(ImportContext& ctx) {
-  NN_ASSIGN(std::vector<Value*> inputs, Operands(ctx));
-  return ctx.Emit("concat", std::move(inputs),
+  return ctx.Emit("concat", ctx.inputs(),
                   ConcatAttrs{ctx.params().Bool("sequenceConcat") ? -5 : -3});
 }
 
 // Concatenates the inputs along a new axis.
-Result<Value*> Stack(ImportContext& ctx, std::vector<Value*> inputs, int64_t axis) {
-  for (Value*& v : inputs) {
-    NN_ASSIGN(v, ctx.Add("expand_dims", {v}, AxesAttrs{{axis}}));
-  }
-  return ctx.Add("concat", std::move(inputs), ConcatAttrs{axis});
+Term Stack(const std::vector<Value*>& inputs, int64_t axis) {
+  std::vector<Term> parts;
+  for (Value* const v : inputs) parts.push_back(ExpandDims(v, {axis}));
+  return Concat(std::move(parts), axis);
 }
 
 Status ImportConcatNd(ImportContext& ctx) {
-  NN_ASSIGN(std::vector<Value*> inputs, Operands(ctx));
+  const std::vector<Value*>& inputs = ctx.inputs();
   int64_t axis = ctx.params().Int("axis");
-  if (!ctx.params().Bool("interleave"))
-    return ctx.Emit("concat", std::move(inputs), ConcatAttrs{axis});
+  if (!ctx.params().Bool("interleave")) return ctx.Emit("concat", inputs, ConcatAttrs{axis});
   // Interleaves the elements: concatenates along a new axis and merges it.
   Dims dims = *inputs[0]->type().dims;
   const auto rank = static_cast<int64_t>(dims.size());
@@ -45,17 +36,11 @@ Status ImportConcatNd(ImportContext& ctx) {
   if (axis < 0) axis += rank;
   Dim& joined = dims[static_cast<size_t>(axis)];
   joined = joined * Dim(static_cast<int64_t>(inputs.size()));
-  NN_ASSIGN(Value* const stacked, Stack(ctx, std::move(inputs), axis + 1));
-  NN_ASSIGN(Value* const y, ctx.Reshape(stacked, std::move(dims)));
-  ctx.SetOutput(0, y);
-  return {};
+  return ctx.EmitTerm(Reshape(Stack(inputs, axis + 1), std::move(dims)));
 }
 
 Status ImportStack(ImportContext& ctx) {
-  NN_ASSIGN(std::vector<Value*> inputs, Operands(ctx));
-  NN_ASSIGN(Value* const y, Stack(ctx, std::move(inputs), ctx.params().Int("axis")));
-  ctx.SetOutput(0, y);
-  return {};
+  return ctx.EmitTerm(Stack(ctx.inputs(), ctx.params().Int("axis")));
 }
 
 // Without sizes, the parts are equal, or nearly so if they may be uneven.
@@ -80,18 +65,14 @@ Status EmitSplit(ImportContext& ctx, Value* x, int64_t axis, std::vector<int64_t
 }
 
 Status ImportSplit(ImportContext& ctx) {
-  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 1));
-  NN_ASSIGN(Value* const x, ctx.Any(0));
-  return EmitSplit(ctx, x, -3, {}, false);
+  return EmitSplit(ctx, ctx.input(0), -3, {}, false);
 }
 
 Status ImportSplitNd(ImportContext& ctx) {
-  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 1));
-  NN_ASSIGN(Value* const x, ctx.Any(0));
   const auto sizes = ctx.params().Ints("splitSizes");
   if (!sizes.empty() && sizes.size() != ctx.output_count())
     return ModelError("there are {} sizes for {} outputs", sizes.size(), ctx.output_count());
-  return EmitSplit(ctx, x, ctx.params().Int("axis"), sizes, true);
+  return EmitSplit(ctx, ctx.input(0), ctx.params().Int("axis"), sizes, true);
 }
 
 }  // namespace
@@ -143,9 +124,11 @@ std::optional<std::string> WhyNotSplit(const Node& node) {
 namespace {
 
 constexpr ImportRow kConcatImports[] = {
-    {.layer = "concat", .import = ImportConcat},   {.layer = "concatND", .import = ImportConcatNd},
-    {.layer = "stack", .import = ImportStack},     {.layer = "split", .import = ImportSplit},
-    {.layer = "splitND", .import = ImportSplitNd},
+    {.layer = "concat", .import = ImportConcat, .inputs = "+"},
+    {.layer = "concatND", .import = ImportConcatNd, .inputs = "+"},
+    {.layer = "stack", .import = ImportStack, .inputs = "+"},
+    {.layer = "split", .import = ImportSplit, .inputs = "a"},
+    {.layer = "splitND", .import = ImportSplitNd, .inputs = "a"},
 };
 
 constexpr ExportRow kConcatExports[] = {

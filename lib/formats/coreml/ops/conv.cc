@@ -18,7 +18,7 @@ namespace {
 // The filter, from the weights or from a second input.
 Result<Value*> Filter(ImportContext& ctx, std::vector<int64_t> dims) {
   if (ctx.input_count() == 1) return ctx.Weights("weights", std::move(dims));
-  NN_ASSIGN(Value* const w, ctx.Float(1));
+  Value* const w = ctx.input(1);
   if (!Compatible(Type(DType::kF32, ToDims(dims)), w->type()))
     return ModelError("the filter is {}; expected {}", w->type().ToString(),
                       ToString(ToDims(dims)));
@@ -55,16 +55,11 @@ Status ImportDeconvolution(ImportContext& ctx, Value* x, std::vector<int64_t> ke
   NN_RETURN_IF_ERROR(ReadPadding(p, "ConvolutionPaddingType", a));
   NN_RETURN_IF_ERROR(ReadOutputShape(p, 2, a));
   kernel.insert(kernel.begin(), {inputs, outputs / groups});
-  NN_ASSIGN(Value* const w, ctx.Weights("weights", std::move(kernel)));
-  NN_ASSIGN(auto operands, ctx.WithBias({x, w}, outputs));
-  NN_ASSIGN(Value* const y, ctx.Add("conv_transpose", std::move(operands), std::move(a)));
-  NN_ASSIGN(Value* const out, ctx.Unspatial(y, 0));
-  ctx.SetOutput(0, out);
-  return {};
+  NN_ASSIGN(Terms operands, ctx.Weighted(x, std::move(kernel), outputs));
+  return ctx.EmitSpatial("conv_transpose", std::move(operands), std::move(a));
 }
 
 Status ImportConvolution(ImportContext& ctx) {
-  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 2));
   const Fields& p = ctx.params();
   NN_ASSIGN(Value* const x, ctx.Spatial(0, 4));
   NN_ASSIGN(const int64_t outputs, p.Size("outputChannels"));
@@ -85,11 +80,8 @@ Status ImportConvolution(ImportContext& ctx) {
   NN_RETURN_IF_ERROR(ReadPadding(p, "ConvolutionPaddingType", a));
   kernel.insert(kernel.begin(), {outputs, inputs});
   NN_ASSIGN(Value* const w, Filter(ctx, std::move(kernel)));
-  NN_ASSIGN(auto operands, ctx.WithBias({x, w}, outputs));
-  NN_ASSIGN(Value* const y, ctx.Add("conv", std::move(operands), std::move(a)));
-  NN_ASSIGN(Value* const out, ctx.Unspatial(y, 0));
-  ctx.SetOutput(0, out);
-  return {};
+  NN_ASSIGN(Terms operands, ctx.WithBias({x, w}, outputs));
+  return ctx.EmitSpatial("conv", std::move(operands), std::move(a));
 }
 
 // ---- 3-D ----------------------------------------------------------------------------------------
@@ -123,9 +115,8 @@ Status ReadPadding3(const Fields& p, A& attrs) {
 }
 
 Status ImportConvolution3d(ImportContext& ctx) {
-  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 1));
   const Fields& p = ctx.params();
-  NN_ASSIGN(Value* const x, ctx.Float(0));
+  Value* const x = ctx.input(0);
   if (x->type().rank() != 5)
     return ModelError("the input must have rank 5, not {}", x->type().rank());
   NN_ASSIGN(const int64_t outputs, p.Size("outputChannels"));
@@ -146,8 +137,7 @@ Status ImportConvolution3d(ImportContext& ctx) {
     NN_RETURN_IF_ERROR(ReadPadding3(p, a));
     NN_RETURN_IF_ERROR(ReadOutputShape(p, 3, a));
     filter.insert(filter.begin(), {inputs, outputs / groups});
-    NN_ASSIGN(Value* const w, ctx.Weights("weights", std::move(filter)));
-    NN_ASSIGN(auto operands, ctx.WithBias({x, w}, outputs));
+    NN_ASSIGN(Terms operands, ctx.Weighted(x, std::move(filter), outputs));
     return ctx.Emit("conv_transpose", std::move(operands), std::move(a));
   }
   ConvAttrs a;
@@ -156,8 +146,7 @@ Status ImportConvolution3d(ImportContext& ctx) {
   NN_ASSIGN(a.dilations, Sizes3(p, "dilation", 1));
   NN_RETURN_IF_ERROR(ReadPadding3(p, a));
   filter.insert(filter.begin(), {outputs, inputs / groups});
-  NN_ASSIGN(Value* const w, ctx.Weights("weights", std::move(filter)));
-  NN_ASSIGN(auto operands, ctx.WithBias({x, w}, outputs));
+  NN_ASSIGN(Terms operands, ctx.Weighted(x, std::move(filter), outputs));
   return ctx.Emit("conv", std::move(operands), std::move(a));
 }
 
@@ -169,10 +158,11 @@ namespace {
 
 // ---- Three axes ---------------------------------------------------------------------------------
 
-constexpr std::array kAxes = {"Depth", "Height", "Width"};
+constexpr std::array kAxisNames = {"Depth", "Height", "Width"};
 
 void WriteSizes3(Writer params, std::string_view prefix, const std::vector<int64_t>& values) {
-  for (size_t i = 0; i < kAxes.size(); ++i) params.Int(std::string(prefix) + kAxes[i], values[i]);
+  for (size_t i = 0; i < kAxisNames.size(); ++i)
+    params.Int(std::string(prefix) + kAxisNames[i], values[i]);
 }
 
 void WriteConv3d(ExportContext& ctx, const Node& node) {
@@ -297,8 +287,8 @@ std::optional<std::string> WhyNotConvTranspose(const Node& node) {
 namespace {
 
 constexpr ImportRow kConvImports[] = {
-    {.layer = "convolution", .import = ImportConvolution},
-    {.layer = "convolution3d", .import = ImportConvolution3d},
+    {.layer = "convolution", .import = ImportConvolution, .inputs = "a?f"},
+    {.layer = "convolution3d", .import = ImportConvolution3d, .inputs = "f"},
 };
 
 constexpr ExportRow kConvExports[] = {

@@ -9,6 +9,7 @@
 #include "ir/op_def.h"
 #include "ops/array/shape.h"
 #include "ops/math/elementwise/elementwise.h"
+#include "ops/support/term_ops.h"
 
 namespace nn::coreml {
 
@@ -23,77 +24,58 @@ Fields Activation(const ImportContext& ctx) {
 }
 
 Status ImportLinear(ImportContext& ctx) {
-  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 1));
-  NN_ASSIGN(Value * y, ctx.Float(0));
+  Term y = ctx.input(0);
   const Fields p = Activation(ctx);
-  if (p.Float("alpha") != 1) {
-    NN_ASSIGN(y, ctx.Add("mul", {y, ctx.Scalar(p.Float("alpha"))}));
-  }
-  if (p.Float("beta") != 0) {
-    NN_ASSIGN(y, ctx.Add("add", {y, ctx.Scalar(p.Float("beta"))}));
-  }
-  ctx.SetOutput(0, y);
-  return {};
+  if (p.Float("alpha") != 1) y = y * p.Float("alpha");
+  if (p.Float("beta") != 0) y = y + p.Float("beta");
+  return ctx.EmitTerm(y);
 }
 
 // Values below alpha become 0.
 Status ImportThresholdedRelu(ImportContext& ctx) {
-  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 1));
-  NN_ASSIGN(Value* const x, ctx.Float(0));
-  NN_ASSIGN(Value* const below, ctx.Add("less", {x, ctx.Scalar(Activation(ctx).Float("alpha"))}));
-  return ctx.Emit("select", {below, ctx.Scalar(0), x});
+  Value* const x = ctx.input(0);
+  return ctx.EmitTerm(Select(Less(x, Activation(ctx).Float("alpha")), 0, x));
 }
 
 Status ImportScaledTanh(ImportContext& ctx) {
-  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 1));
-  NN_ASSIGN(Value* const x, ctx.Float(0));
-  NN_ASSIGN(Value* const in, ctx.Add("mul", {x, ctx.Scalar(Activation(ctx).Float("beta"))}));
-  NN_ASSIGN(Value* const y, ctx.Add("tanh", {in}));
-  return ctx.Emit("mul", {y, ctx.Scalar(Activation(ctx).Float("alpha"))});
+  const Term x = ctx.input(0);
+  const Fields p = Activation(ctx);
+  return ctx.EmitTerm(Apply("tanh", {x * p.Float("beta")}) * p.Float("alpha"));
 }
 
 // A parameter of an activation, a scalar or one per channel, shaped to broadcast to the input.
-Result<Value*> ChannelWise(ImportContext& ctx, Value* x, std::string_view field) {
+Result<Tensor> ChannelWise(const ImportContext& ctx, const Value* x, std::string_view field) {
   const Fields weights = Activation(ctx).Sub(field);
   const auto count = static_cast<int64_t>(WeightCount(weights));
   if (count != 1 && x->type().rank() < 3)
     return ModelError("{} channels for an input of rank {}", count, x->type().rank());
   std::vector<int64_t> dims = {count, 1, 1};
   if (count == 1) dims.assign(static_cast<size_t>(std::min(x->type().rank(), 3)), 1);
-  NN_ASSIGN(Tensor tensor, ReadWeights(weights, std::move(dims)));
-  return ctx.Constant(std::move(tensor));
+  return ReadWeights(weights, std::move(dims));
 }
 
 Status ImportPrelu(ImportContext& ctx) {
-  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 1));
-  NN_ASSIGN(Value* const x, ctx.Float(0));
-  NN_ASSIGN(Value* const slope, ChannelWise(ctx, x, "alpha"));
+  Value* const x = ctx.input(0);
+  NN_ASSIGN(const Term slope, ChannelWise(ctx, x, "alpha"));
   return ctx.Emit("prelu", {x, slope});
 }
 
 Status ImportParametricSoftplus(ImportContext& ctx) {
-  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 1));
-  NN_ASSIGN(Value* const x, ctx.Float(0));
-  NN_ASSIGN(Value* const alpha, ChannelWise(ctx, x, "alpha"));
-  NN_ASSIGN(Value* const beta, ChannelWise(ctx, x, "beta"));
-  NN_ASSIGN(Value* const in, ctx.Add("mul", {x, beta}));
-  NN_ASSIGN(Value* const y, ctx.Add("softplus", {in}));
-  return ctx.Emit("mul", {y, alpha});
+  Value* const x = ctx.input(0);
+  NN_ASSIGN(const Term alpha, ChannelWise(ctx, x, "alpha"));
+  NN_ASSIGN(const Term beta, ChannelWise(ctx, x, "beta"));
+  return ctx.EmitTerm(Apply("softplus", {x * beta}) * alpha);
 }
 
 Status ImportClampedRelu(ImportContext& ctx) {
-  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 1));
-  NN_ASSIGN(Value* const x, ctx.Float(0));
-  NN_ASSIGN(Value* const y,
-            ctx.Add("leaky_relu", {x}, LeakyReluAttrs{ctx.params().Float("alpha")}));
+  const Term y = Apply("leaky_relu", {ctx.input(0)}, LeakyReluAttrs{ctx.params().Float("alpha")});
   ClipAttrs clip;
   clip.max = ctx.params().Float("beta");
   return ctx.Emit("clip", {y}, clip);
 }
 
 Status ImportGelu(ImportContext& ctx) {
-  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 1));
-  NN_ASSIGN(Value* const x, ctx.Float(0));
+  Value* const x = ctx.input(0);
   const std::string_view mode = ctx.params().Enum("mode");
   GeluAttrs a;
   if (mode == "TANH_APPROXIMATION") a.approximate = GeluApproximation::kTanh;
@@ -104,26 +86,16 @@ Status ImportGelu(ImportContext& ctx) {
 // ---- unary: f(scale * x + shift) ----------------------------------------------------------------
 
 Status ImportUnary(ImportContext& ctx) {
-  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 1));
   const Fields& p = ctx.params();
   const std::string_view type = p.Enum("type");
-  NN_ASSIGN(Value * x, ctx.Float(0));
-  if (const float scale = p.FloatOr("scale", 1); scale != 1) {
-    NN_ASSIGN(x, ctx.Add("mul", {x, ctx.Scalar(scale)}));
-  }
-  float shift = p.Float("shift");
-  if (shift != 0) {
-    NN_ASSIGN(x, ctx.Add("add", {x, ctx.Scalar(shift)}));
-  }
-  if (type == "RSQRT" || type == "INVERSE") {
-    NN_ASSIGN(x, ctx.Add("add", {x, ctx.Scalar(p.FloatOr("epsilon", 1e-6f))}));
-    return ctx.Emit(type == "RSQRT" ? "rsqrt" : "reciprocal", {x});
-  }
-  if (const float epsilon = p.Float("epsilon"); type == "LOG" && epsilon != 0) {
-    NN_ASSIGN(x, ctx.Add("add", {x, ctx.Scalar(epsilon)}));
-  }
-  if (type == "POWER") return ctx.Emit("pow", {x, ctx.Scalar(p.Float("alpha"))});
-  if (type == "THRESHOLD") return ctx.Emit("maximum", {x, ctx.Scalar(p.Float("alpha"))});
+  Term x = ctx.input(0);
+  if (const float scale = p.FloatOr("scale", 1); scale != 1) x = x * scale;
+  if (const float shift = p.Float("shift"); shift != 0) x = x + shift;
+  if (type == "RSQRT" || type == "INVERSE")
+    return ctx.Emit(type == "RSQRT" ? "rsqrt" : "reciprocal", {x + p.FloatOr("epsilon", 1e-6f)});
+  if (const float epsilon = p.Float("epsilon"); type == "LOG" && epsilon != 0) x = x + epsilon;
+  if (type == "POWER") return ctx.Emit("pow", {x, p.Float("alpha")});
+  if (type == "THRESHOLD") return ctx.EmitTerm(Maximum(x, p.Float("alpha")));
   const auto [op, format] = Ops().FindEncoding("coreml", ctx.kind(), 1);
   if (op == nullptr) return ModelError("an unknown function");
   return ctx.Emit(op->name, {x});
@@ -131,107 +103,86 @@ Status ImportUnary(ImportContext& ctx) {
 
 // ---- Any number of inputs -----------------------------------------------------------------------
 
-// Folds all inputs with a binary operator; with one input, the second operand is the layer's alpha.
-Result<Value*> Fold(ImportContext& ctx, std::string_view op, bool has_alpha) {
-  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, SIZE_MAX));
-  NN_ASSIGN(const std::vector<Value*> inputs, ctx.Alike());
-  Value* y = inputs[0];
-  if (inputs.size() == 1 && has_alpha) {
-    NN_ASSIGN(y, ctx.AsFloat(y));
-    return ctx.Add(op, {y, ctx.Scalar(ctx.params().Float("alpha"))});
-  }
-  for (size_t i = 1; i < inputs.size(); ++i) {
-    NN_ASSIGN(y, ctx.Add(op, {y, inputs[i]}));
+// Folds all inputs with a binary operator.
+Result<Value*> Fold(ImportContext& ctx, std::string_view op) {
+  Value* y = ctx.input(0);
+  for (size_t i = 1; i < ctx.input_count(); ++i) {
+    NN_ASSIGN(y, ctx.Add(op, {y, ctx.input(i)}));
   }
   return y;
 }
 
+// With one input, the second operand is the layer's alpha.
 template <const char* kOp, bool has_alpha>
 Status ImportFold(ImportContext& ctx) {
-  NN_ASSIGN(Value* const y, Fold(ctx, kOp, has_alpha));
-  ctx.SetOutput(0, y);
-  return {};
+  const bool one = ctx.input_count() == 1 && has_alpha;
+  NN_ASSIGN(Value* const y, one ? ctx.AsFloat(ctx.input(0)) : Fold(ctx, kOp));
+  return one ? ctx.Emit(kOp, {y, ctx.params().Float("alpha")}) : ctx.EmitTerm(y);
 }
 
 Status ImportAverage(ImportContext& ctx) {
-  NN_ASSIGN(Value * sum, Fold(ctx, "add", false));
+  NN_ASSIGN(Value * sum, Fold(ctx, "add"));
   NN_ASSIGN(sum, ctx.AsFloat(sum));
-  return ctx.Emit("div", {sum, ctx.Scalar(static_cast<float>(ctx.input_count()))});
+  return ctx.EmitTerm(Term(sum) / ctx.input_count());
 }
 
 // ---- Comparisons, logic, selection --------------------------------------------------------------
 
 template <const char* kOp>
 Status ImportCompare(ImportContext& ctx) {
-  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 2));
   if (ctx.input_count() == 2) {
-    NN_ASSIGN(std::vector<Value*> inputs, ctx.Alike());
-    return ctx.Emit(kOp, std::move(inputs));
+    NN_ASSIGN(const std::vector<Value*> inputs, ctx.Alike());
+    return ctx.Emit(kOp, inputs);
   }
   NN_ASSIGN(Value* const x, ctx.Float(0));
-  return ctx.Emit(kOp, {x, ctx.Scalar(ctx.params().Float("alpha"))});
+  return ctx.Emit(kOp, {x, ctx.params().Float("alpha")});
 }
 
-template <const char* kOp, size_t kInputs>
+template <const char* kOp>
 Status ImportLogic(ImportContext& ctx) {
-  NN_RETURN_IF_ERROR(ctx.ExpectInputs(kInputs, kInputs));
-  std::vector<Value*> inputs;
-  for (size_t i = 0; i < kInputs; ++i) {
-    NN_ASSIGN(Value* const v, ctx.Bool(i));
-    inputs.push_back(v);
-  }
-  return ctx.Emit(kOp, std::move(inputs));
+  return ctx.Emit(kOp, ctx.inputs());
 }
 
 Status ImportWhere(ImportContext& ctx) {
-  NN_RETURN_IF_ERROR(ctx.ExpectInputs(3, 3));
-  NN_ASSIGN(Value* const condition, ctx.Bool(0));
-  NN_ASSIGN(Value * a, ctx.Any(1));
-  NN_ASSIGN(Value * b, ctx.Any(2));
+  Value *a = ctx.input(1), *b = ctx.input(2);
   if (a->dtype() != b->dtype()) {
     NN_ASSIGN(a, ctx.AsFloat(a));
     NN_ASSIGN(b, ctx.AsFloat(b));
   }
-  return ctx.Emit("select", {condition, a, b});
+  return ctx.EmitTerm(Select(ctx.input(0), a, b));
 }
 
 // ---- scale, bias --------------------------------------------------------------------------------
 
 // Weights of shape [C, H, W], [1, H, W], [C] or [1], shaped to broadcast to the input.
-Result<Value*> Broadcast(ImportContext& ctx, const Value* x, std::string_view weights,
-                         std::string_view shape) {
+Result<Term> Broadcast(ImportContext& ctx, const Value* x, std::string_view weights,
+                       std::string_view shape) {
   std::vector<int64_t> dims = ctx.params().Ints(shape);
   if (dims.size() != 1 && dims.size() != 3)
     return ModelError("{} has {} entries; expected 1 or 3", shape, dims.size());
   NN_ASSIGN(Value* const w, ctx.Weights(weights, dims));
   if (dims.size() == 3 || x->type().rank() < 3) return w;
   NN_ASSIGN(Tensor tensor, w->constant().Reshaped({dims[0], 1, 1}));
-  return ctx.Constant(std::move(tensor));
+  return Term(std::move(tensor));
 }
 
 Status ImportScale(ImportContext& ctx) {
-  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 1));
-  NN_ASSIGN(Value* const x, ctx.Float(0));
-  NN_ASSIGN(Value* const scale, Broadcast(ctx, x, "scale", "shapeScale"));
-  if (!ctx.params().Bool("hasBias")) return ctx.Emit("mul", {x, scale});
-  NN_ASSIGN(Value* const y, ctx.Add("mul", {x, scale}));
-  NN_ASSIGN(Value* const bias, Broadcast(ctx, x, "bias", "shapeBias"));
-  return ctx.Emit("add", {y, bias});
+  Value* const x = ctx.input(0);
+  NN_ASSIGN(const Term scale, Broadcast(ctx, x, "scale", "shapeScale"));
+  if (!ctx.params().Bool("hasBias")) return ctx.EmitTerm(x * scale);
+  NN_ASSIGN(const Term bias, Broadcast(ctx, x, "bias", "shapeBias"));
+  return ctx.EmitTerm(x * scale + bias);
 }
 
 Status ImportBias(ImportContext& ctx) {
-  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 1));
-  NN_ASSIGN(Value* const x, ctx.Float(0));
-  NN_ASSIGN(Value* const bias, Broadcast(ctx, x, "bias", "shape"));
-  return ctx.Emit("add", {x, bias});
+  Value* const x = ctx.input(0);
+  NN_ASSIGN(const Term bias, Broadcast(ctx, x, "bias", "shape"));
+  return ctx.EmitTerm(x + bias);
 }
 
 // The blob's name is another name of the value.
 Status ImportCopy(ImportContext& ctx) {
-  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 1));
-  NN_ASSIGN(Value* const x, ctx.Any(0));
-  ctx.SetOutput(0, x);
-  return {};
+  return ctx.EmitTerm(ctx.input(0));
 }
 
 constexpr char kAdd[] = "add", kMul[] = "mul", kMax[] = "maximum", kMin[] = "minimum",
@@ -318,9 +269,9 @@ bool IsWhole(const Value* v) {
       continue;
     }
     if (def == nullptr) return false;
-    if (std::ranges::find(kRounds, def->op_name()) != std::end(kRounds) || def->Is("cast"))
+    if (std::ranges::find(kRounds, def->op_name()) != std::end(kRounds) || def->Is<CastAttrs>())
       continue;
-    const bool clips = def->Is("clip") && def->inputs().size() == 1 &&
+    const bool clips = def->Is<ClipAttrs>() && def->inputs().size() == 1 &&
                        def->attrs<ClipAttrs>().min == std::trunc(def->attrs<ClipAttrs>().min) &&
                        def->attrs<ClipAttrs>().max == std::trunc(def->attrs<ClipAttrs>().max);
     if (!clips && def->op().movement == Movement::kNone && !def->Is("select") &&
@@ -364,33 +315,33 @@ constexpr char kEqualLayer[] = "equal", kNotEqualLayer[] = "notEqual", kLessLaye
 namespace {
 
 constexpr ImportRow kElementwiseImports[] = {
-    {.layer = "activation.linear", .import = ImportLinear},
-    {.layer = "activation.thresholdedReLU", .import = ImportThresholdedRelu},
-    {.layer = "activation.PReLU", .import = ImportPrelu},
-    {.layer = "activation.scaledTanh", .import = ImportScaledTanh},
-    {.layer = "activation.parametricSoftplus", .import = ImportParametricSoftplus},
-    {.layer = "clampedReLU", .import = ImportClampedRelu},
-    {.layer = "gelu", .import = ImportGelu},
-    {.layer = "unary", .import = ImportUnary},
-    {.layer = "add", .import = ImportFold<kAdd, true>},
-    {.layer = "multiply", .import = ImportFold<kMul, true>},
-    {.layer = "max", .import = ImportFold<kMax, false>},
-    {.layer = "min", .import = ImportFold<kMin, false>},
-    {.layer = "average", .import = ImportAverage},
-    {.layer = "equal", .import = ImportCompare<kEqual>},
-    {.layer = "notEqual", .import = ImportCompare<kNotEqual>},
-    {.layer = "lessThan", .import = ImportCompare<kLess>},
-    {.layer = "lessEqual", .import = ImportCompare<kLessEqual>},
-    {.layer = "greaterThan", .import = ImportCompare<kGreater>},
-    {.layer = "greaterEqual", .import = ImportCompare<kGreaterEqual>},
-    {.layer = "logicalAnd", .import = ImportLogic<kAnd, 2>},
-    {.layer = "logicalOr", .import = ImportLogic<kOr, 2>},
-    {.layer = "logicalXor", .import = ImportLogic<kXor, 2>},
-    {.layer = "logicalNot", .import = ImportLogic<kNot, 1>},
-    {.layer = "whereBroadcastable", .import = ImportWhere},
-    {.layer = "scale", .import = ImportScale},
-    {.layer = "bias", .import = ImportBias},
-    {.layer = "copy", .import = ImportCopy},
+    {.layer = "activation.linear", .import = ImportLinear, .inputs = "f"},
+    {.layer = "activation.thresholdedReLU", .import = ImportThresholdedRelu, .inputs = "f"},
+    {.layer = "activation.PReLU", .import = ImportPrelu, .inputs = "f"},
+    {.layer = "activation.scaledTanh", .import = ImportScaledTanh, .inputs = "f"},
+    {.layer = "activation.parametricSoftplus", .import = ImportParametricSoftplus, .inputs = "f"},
+    {.layer = "clampedReLU", .import = ImportClampedRelu, .inputs = "f"},
+    {.layer = "gelu", .import = ImportGelu, .inputs = "f"},
+    {.layer = "unary", .import = ImportUnary, .inputs = "f"},
+    {.layer = "add", .import = ImportFold<kAdd, true>, .inputs = "+"},
+    {.layer = "multiply", .import = ImportFold<kMul, true>, .inputs = "+"},
+    {.layer = "max", .import = ImportFold<kMax, false>, .inputs = "+"},
+    {.layer = "min", .import = ImportFold<kMin, false>, .inputs = "+"},
+    {.layer = "average", .import = ImportAverage, .inputs = "+"},
+    {.layer = "equal", .import = ImportCompare<kEqual>, .inputs = "a?a"},
+    {.layer = "notEqual", .import = ImportCompare<kNotEqual>, .inputs = "a?a"},
+    {.layer = "lessThan", .import = ImportCompare<kLess>, .inputs = "a?a"},
+    {.layer = "lessEqual", .import = ImportCompare<kLessEqual>, .inputs = "a?a"},
+    {.layer = "greaterThan", .import = ImportCompare<kGreater>, .inputs = "a?a"},
+    {.layer = "greaterEqual", .import = ImportCompare<kGreaterEqual>, .inputs = "a?a"},
+    {.layer = "logicalAnd", .import = ImportLogic<kAnd>, .inputs = "bb"},
+    {.layer = "logicalOr", .import = ImportLogic<kOr>, .inputs = "bb"},
+    {.layer = "logicalXor", .import = ImportLogic<kXor>, .inputs = "bb"},
+    {.layer = "logicalNot", .import = ImportLogic<kNot>, .inputs = "b"},
+    {.layer = "whereBroadcastable", .import = ImportWhere, .inputs = "baa"},
+    {.layer = "scale", .import = ImportScale, .inputs = "f"},
+    {.layer = "bias", .import = ImportBias, .inputs = "f"},
+    {.layer = "copy", .import = ImportCopy, .inputs = "a"},
 };
 
 constexpr ExportRow kElementwiseExports[] = {

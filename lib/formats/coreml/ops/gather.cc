@@ -8,6 +8,7 @@
 #include "ops/array/arrange/scatter.h"
 #include "ops/array/generate.h"
 #include "ops/array/shape.h"
+#include "ops/support/term_ops.h"
 #include "ops/support/types.h"
 
 namespace nn::coreml {
@@ -18,29 +19,20 @@ namespace {
 
 // ---- Gather -------------------------------------------------------------------------------------
 
-template <typename A>
-Status EmitGather(ImportContext& ctx, std::string_view op, A attrs) {
-  NN_RETURN_IF_ERROR(ctx.ExpectInputs(2, 2));
-  NN_ASSIGN(Value* const x, ctx.Any(0));
-  NN_ASSIGN(Value* const indices, ctx.Index(1));
-  return ctx.Emit(op, {x, indices}, attrs);
-}
-
 Status ImportGather(ImportContext& ctx) {
-  return EmitGather(ctx, "gather", GatherAttrs{ctx.params().Int("axis")});
+  return ctx.EmitTerm(Gather(ctx.input(0), ctx.input(1), ctx.params().Int("axis")));
 }
 Status ImportGatherNd(ImportContext& ctx) {
-  return EmitGather(ctx, "gather_nd", GatherNdAttrs{});
+  return ctx.Emit("gather_nd", ctx.inputs(), GatherNdAttrs{});
 }
 Status ImportGatherAlongAxis(ImportContext& ctx) {
-  return EmitGather(ctx, "gather_elements", GatherElementsAttrs{ctx.params().Int("axis")});
+  return ctx.Emit("gather_elements", ctx.inputs(), GatherElementsAttrs{ctx.params().Int("axis")});
 }
 
 // Windows of an axis are gathered by a table of their indices.
 Status ImportSlidingWindows(ImportContext& ctx) {
-  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 1));
   const Fields& p = ctx.params();
-  NN_ASSIGN(Value* const x, ctx.Any(0));
+  Value* const x = ctx.input(0);
   NN_ASSIGN(const int axis, NormalizeAxis(p.Int("axis"), x->type().rank()));
   NN_ASSIGN(const int64_t window, p.Size("windowSize"));
   NN_ASSIGN(const int64_t step, p.Size("step"));
@@ -57,34 +49,30 @@ Status ImportSlidingWindows(ImportContext& ctx) {
     const auto at = static_cast<int64_t>(i);
     to[i] = at / window * step + at % window;
   }
-  return ctx.Emit("gather", {x, ctx.Constant(indices.Finish())}, GatherAttrs{axis});
+  return ctx.EmitTerm(Gather(x, indices.Finish(), axis));
 }
 
 // ---- Scatter ------------------------------------------------------------------------------------
 
 struct Updates {
-  Value* values;
+  Term values;
   Reduction reduction;
 };
 
 // The updates and the reduction; subtraction adds the negative, division multiplies by the
 // reciprocal.
 Result<Updates> UpdatesOf(ImportContext& ctx) {
-  NN_RETURN_IF_ERROR(ctx.ExpectInputs(3, 3));
-  NN_ASSIGN(Value * values, ctx.Float(2));
+  const Term values = ctx.input(2);
   const std::string_view mode = ctx.params().Enum("mode");
   if (mode == "SCATTER_UPDATE") return Updates{values, Reduction::kNone};
   if (mode == "SCATTER_ADD") return Updates{values, Reduction::kAdd};
   if (mode == "SCATTER_MUL") return Updates{values, Reduction::kMul};
   if (mode == "SCATTER_MAX") return Updates{values, Reduction::kMax};
   if (mode == "SCATTER_MIN") return Updates{values, Reduction::kMin};
-  if (mode == "SCATTER_DIV") {  // rounds twice
-    NN_ASSIGN(values, ctx.Add("reciprocal", {values}));
-    return Updates{values, Reduction::kMul};
-  }
-  if (mode != "SCATTER_SUB") return ModelError("an unknown scatter mode");
-  NN_ASSIGN(values, ctx.Add("neg", {values}));
-  return Updates{values, Reduction::kAdd};
+  if (mode == "SCATTER_DIV")  // rounds twice
+    return Updates{Apply("reciprocal", {values}), Reduction::kMul};
+  if (mode == "SCATTER_SUB") return Updates{-values, Reduction::kAdd};
+  return ModelError("an unknown scatter mode");
 }
 
 // The value with `count` axes, from `from` on, before the others.
@@ -98,35 +86,31 @@ Result<Value*> MoveToFront(ImportContext& ctx, Value* v, int64_t from, int64_t c
 
 // Scatters whole slices along an axis. Along the first axis, one coordinate addresses a slice.
 Status ImportScatter(ImportContext& ctx) {
-  NN_ASSIGN(Updates u, UpdatesOf(ctx));
-  NN_ASSIGN(Value * x, ctx.Float(0));
-  NN_ASSIGN(Value * indices, ctx.Index(1));
+  NN_ASSIGN(const Updates u, UpdatesOf(ctx));
+  NN_ASSIGN(Value * values, ctx.Build(u.values));
+  Value *x = ctx.input(0), *const indices = ctx.input(1);
   NN_ASSIGN(const int axis, NormalizeAxis(ctx.params().Int("axis"), x->type().rank()));
   const int64_t count = indices->type().rank();
-  if (u.values->type().rank() != x->type().rank() - 1 + count)
-    return ModelError("the updates are {} for {} indices in {}", u.values->type().ToString(),
+  if (values->type().rank() != x->type().rank() - 1 + count)
+    return ModelError("the updates are {} for {} indices in {}", values->type().ToString(),
                       indices->type().ToString(), x->type().ToString());
   NN_ASSIGN(x, MoveToFront(ctx, x, axis, 1));
-  NN_ASSIGN(u.values, MoveToFront(ctx, u.values, axis, count));
-  NN_ASSIGN(indices, ctx.Add("expand_dims", {indices}, AxesAttrs{{-1}}));
-  NN_ASSIGN(Value * y, ctx.Add("scatter_nd", {x, indices, u.values}, ScatterNdAttrs{u.reduction}));
+  NN_ASSIGN(values, MoveToFront(ctx, values, axis, count));
+  NN_ASSIGN(Value * y, ctx.Add("scatter_nd", {x, ExpandDims(indices, {-1}), values},
+                               ScatterNdAttrs{u.reduction}));
   NN_ASSIGN(y, MoveToFront(ctx, y, 1, axis));
-  ctx.SetOutput(0, y);
-  return {};
+  return ctx.EmitTerm(y);
 }
 
 Status ImportScatterNd(ImportContext& ctx) {
   NN_ASSIGN(const Updates u, UpdatesOf(ctx));
-  NN_ASSIGN(Value* const x, ctx.Float(0));
-  NN_ASSIGN(Value* const indices, ctx.Index(1));
-  return ctx.Emit("scatter_nd", {x, indices, u.values}, ScatterNdAttrs{u.reduction});
+  return ctx.Emit("scatter_nd", {ctx.input(0), ctx.input(1), u.values},
+                  ScatterNdAttrs{u.reduction});
 }
 
 Status ImportScatterAlongAxis(ImportContext& ctx) {
   NN_ASSIGN(const Updates u, UpdatesOf(ctx));
-  NN_ASSIGN(Value* const x, ctx.Float(0));
-  NN_ASSIGN(Value* const indices, ctx.Index(1));
-  return ctx.Emit("scatter_elements", {x, indices, u.values},
+  return ctx.Emit("scatter_elements", {ctx.input(0), ctx.input(1), u.values},
                   ScatterElementsAttrs{ctx.params().Int("axis"), u.reduction});
 }
 
@@ -134,46 +118,32 @@ Status ImportScatterAlongAxis(ImportContext& ctx) {
 
 // One row per nonzero element.
 Status ImportWhereNonZero(ImportContext& ctx) {
-  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 1));
-  NN_ASSIGN(Value* const x, ctx.Any(0));
-  NN_ASSIGN(Value* const columns, ctx.Add("non_zero", {x}));
-  return ctx.Emit("transpose", {columns}, TransposeAttrs{{1, 0}});
+  return ctx.EmitTerm(Transpose(Apply("non_zero", {ctx.input(0)}), {1, 0}));
 }
 
 Status ImportMatrixBandPart(ImportContext& ctx) {
-  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 1));
-  NN_ASSIGN(Value * y, ctx.Float(0));
-  if (const int64_t lower = ctx.params().Int("numLower"); lower >= 0) {
-    NN_ASSIGN(y, ctx.Add("trilu", {y}, TriluAttrs{true, -lower}));
-  }
-  if (const int64_t upper = ctx.params().Int("numUpper"); upper >= 0) {
-    NN_ASSIGN(y, ctx.Add("trilu", {y}, TriluAttrs{false, upper}));
-  }
-  ctx.SetOutput(0, y);
-  return {};
+  Term y = ctx.input(0);
+  if (const int64_t lower = ctx.params().Int("numLower"); lower >= 0)
+    y = Apply("trilu", {y}, TriluAttrs{true, -lower});
+  if (const int64_t upper = ctx.params().Int("numUpper"); upper >= 0)
+    y = Apply("trilu", {y}, TriluAttrs{false, upper});
+  return ctx.EmitTerm(y);
 }
 
 template <bool upper>
 Status ImportTriangular(ImportContext& ctx) {
-  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 1));
-  NN_ASSIGN(Value* const x, ctx.Float(0));
-  return ctx.Emit("trilu", {x}, TriluAttrs{upper, ctx.params().Int("k")});
+  return ctx.Emit("trilu", ctx.inputs(), TriluAttrs{upper, ctx.params().Int("k")});
 }
 
 Status ImportOneHot(ImportContext& ctx) {
-  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 2));
   const Fields& p = ctx.params();
-  NN_ASSIGN(Value* const indices, ctx.Index(0));
-  Value* depth = nullptr;
-  if (ctx.input_count() == 2) {
-    NN_ASSIGN(depth, ctx.Index(1));
-  } else {
+  Term depth = ctx.input(1);
+  if (depth.is_absent()) {
     NN_ASSIGN(const int64_t size, p.Size("oneHotVectorSize"));
-    depth = ctx.Constant(Tensor::Ints({size}));
+    depth = Vector({size});
   }
-  Value* const values =
-      ctx.Constant(Tensor::Of<float>({2}, {p.Float("offValue"), p.Float("onValue")}));
-  return ctx.Emit("one_hot", {indices, depth, values}, OneHotAttrs{p.Int("axis"), false});
+  const Term values = Tensor::Of<float>({2}, {p.Float("offValue"), p.Float("onValue")});
+  return ctx.Emit("one_hot", {ctx.input(0), depth, values}, OneHotAttrs{p.Int("axis"), false});
 }
 
 }  // namespace
@@ -289,18 +259,18 @@ std::optional<std::string> WhyNotOneHot(const Node& node) {
 namespace {
 
 constexpr ImportRow kGatherImports[] = {
-    {.layer = "slidingWindows", .import = ImportSlidingWindows},
-    {.layer = "gather", .import = ImportGather},
-    {.layer = "gatherND", .import = ImportGatherNd},
-    {.layer = "gatherAlongAxis", .import = ImportGatherAlongAxis},
-    {.layer = "scatter", .import = ImportScatter},
-    {.layer = "scatterND", .import = ImportScatterNd},
-    {.layer = "scatterAlongAxis", .import = ImportScatterAlongAxis},
-    {.layer = "whereNonZero", .import = ImportWhereNonZero},
-    {.layer = "matrixBandPart", .import = ImportMatrixBandPart},
-    {.layer = "lowerTriangular", .import = ImportTriangular<false>},
-    {.layer = "upperTriangular", .import = ImportTriangular<true>},
-    {.layer = "oneHot", .import = ImportOneHot},
+    {.layer = "slidingWindows", .import = ImportSlidingWindows, .inputs = "a"},
+    {.layer = "gather", .import = ImportGather, .inputs = "ai"},
+    {.layer = "gatherND", .import = ImportGatherNd, .inputs = "ai"},
+    {.layer = "gatherAlongAxis", .import = ImportGatherAlongAxis, .inputs = "ai"},
+    {.layer = "scatter", .import = ImportScatter, .inputs = "fif"},
+    {.layer = "scatterND", .import = ImportScatterNd, .inputs = "fif"},
+    {.layer = "scatterAlongAxis", .import = ImportScatterAlongAxis, .inputs = "fif"},
+    {.layer = "whereNonZero", .import = ImportWhereNonZero, .inputs = "a"},
+    {.layer = "matrixBandPart", .import = ImportMatrixBandPart, .inputs = "f"},
+    {.layer = "lowerTriangular", .import = ImportTriangular<false>, .inputs = "f"},
+    {.layer = "upperTriangular", .import = ImportTriangular<true>, .inputs = "f"},
+    {.layer = "oneHot", .import = ImportOneHot, .inputs = "i?i"},
 };
 
 constexpr ExportRow kGatherExports[] = {

@@ -9,55 +9,47 @@
 #include "formats/coreml/file/weights.h"
 #include "ops/array/arrange/tile.h"
 #include "ops/array/shape.h"
+#include "ops/support/term_ops.h"
 
 namespace nn::coreml {
 
 namespace {
 
+// Limit of Core ML: elements of rangeStatic, which must have fewer.
 constexpr int64_t kMaxRange = int64_t{1} << 24;
 
 Status ImportLoadConstantNd(ImportContext& ctx) {
-  NN_RETURN_IF_ERROR(ctx.ExpectInputs(0, 0));
   NN_ASSIGN(Value* const y, ctx.Weights("data", ctx.params().Ints("shape")));
-  ctx.SetOutput(0, y);
-  return {};
+  return ctx.EmitTerm(y);
 }
 
 // [C, H, W], expanded to rank 5.
 Status ImportLoadConstant(ImportContext& ctx) {
-  NN_RETURN_IF_ERROR(ctx.ExpectInputs(0, 0));
   auto shape = ctx.params().Ints("shape");
   if (shape.size() != 3) return ModelError("shape has {} entries; expected 3", shape.size());
   shape.insert(shape.begin(), {1, 1});
   NN_ASSIGN(Value* const y, ctx.Weights("data", std::move(shape)));
-  ctx.SetOutput(0, y);
-  return {};
+  return ctx.EmitTerm(y);
 }
 
 Status Fill(ImportContext& ctx, Dims dims) {
-  return ctx.Emit("expand", {ctx.Scalar(ctx.params().Float("value"))},
-                  ExpandAttrs{std::move(dims)});
+  return ctx.Emit("expand", {ctx.params().Float("value")}, ExpandAttrs{std::move(dims)});
 }
 
 Status ImportFillStatic(ImportContext& ctx) {
-  NN_RETURN_IF_ERROR(ctx.ExpectInputs(0, 0));
   return Fill(ctx, ToDims(ctx.params().Ints("targetShape")));
 }
 
 Status ImportFillLike(ImportContext& ctx) {
-  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 1));
-  NN_ASSIGN(const Value* const x, ctx.Any(0));
-  return Fill(ctx, *x->type().dims);
+  return Fill(ctx, *ctx.input(0)->type().dims);
 }
 
 Status ImportFillDynamic(ImportContext& ctx) {
-  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 1));
-  NN_ASSIGN(Value* const shape, ctx.Index(0));
-  return ctx.Emit("expand", {ctx.Scalar(ctx.params().Float("value")), shape}, ExpandAttrs{});
+  const Term value = Tensor::Scalar(ctx.params().Float("value"));
+  return ctx.Emit("expand", {value, ctx.input(0)}, ExpandAttrs{});
 }
 
 Status ImportRangeStatic(ImportContext& ctx) {
-  NN_RETURN_IF_ERROR(ctx.ExpectInputs(0, 0));
   const Fields& p = ctx.params();
   const float start = p.Float("startValue"), step = p.Float("stepSizeValue");
   const double count = std::ceil((static_cast<double>(p.Float("endValue")) - start) / step);
@@ -66,24 +58,19 @@ Status ImportRangeStatic(ImportContext& ctx) {
   std::vector<float> values;
   for (int64_t i = 0; i < static_cast<int64_t>(count); ++i)
     values.push_back(Fma(static_cast<float>(i), step, start));
-  ctx.SetOutput(0, ctx.Constant(Tensor::Of({static_cast<int64_t>(values.size())}, values)));
-  return {};
+  return ctx.EmitTerm(Tensor::Of({static_cast<int64_t>(values.size())}, values));
 }
 
 // A scalar from an input of one element, or from a field.
-Result<Value*> Number(ImportContext& ctx, size_t input, std::string_view field) {
-  if (input >= ctx.input_count()) return ctx.Scalar(ctx.params().Float(field));
-  NN_ASSIGN(Value* const v, ctx.Float(input));
-  return ctx.Reshape(v, {});
+Term NumberOf(const ImportContext& ctx, size_t input, std::string_view field) {
+  if (input < ctx.input_count()) return Reshape(ctx.input(input), {});
+  return ctx.params().Float(field);
 }
 
 // Inputs: end, start, step.
 Status ImportRangeDynamic(ImportContext& ctx) {
-  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 3));
-  NN_ASSIGN(Value* const end, Number(ctx, 0, "startValue"));
-  NN_ASSIGN(Value* const start, Number(ctx, 1, "startValue"));
-  NN_ASSIGN(Value* const step, Number(ctx, 2, "stepSizeValue"));
-  return ctx.Emit("range", {start, end, step});
+  return ctx.Emit("range", {NumberOf(ctx, 1, "startValue"), Reshape(ctx.input(0), {}),
+                            NumberOf(ctx, 2, "stepSizeValue")});
 }
 
 }  // namespace
@@ -109,10 +96,10 @@ constexpr ImportRow kGenerateImports[] = {
     {.layer = "loadConstant", .import = ImportLoadConstant},
     {.layer = "loadConstantND", .import = ImportLoadConstantNd},
     {.layer = "fillStatic", .import = ImportFillStatic},
-    {.layer = "fillLike", .import = ImportFillLike},
-    {.layer = "fillDynamic", .import = ImportFillDynamic},
+    {.layer = "fillLike", .import = ImportFillLike, .inputs = "a"},
+    {.layer = "fillDynamic", .import = ImportFillDynamic, .inputs = "i"},
     {.layer = "rangeStatic", .import = ImportRangeStatic},
-    {.layer = "rangeDynamic", .import = ImportRangeDynamic},
+    {.layer = "rangeDynamic", .import = ImportRangeDynamic, .inputs = "f?ff"},
 };
 
 constexpr ExportRow kGenerateExports[] = {

@@ -6,6 +6,7 @@
 #include "ops/array/shape.h"
 #include "ops/nn/norm.h"
 #include "ops/reduce/reduce.h"
+#include "ops/support/term_ops.h"
 
 namespace nn::coreml {
 
@@ -19,12 +20,11 @@ namespace {
 
 // Rank 1 to 3: over the last axis. Rank 4 and 5: over C, H and W, of which the result has C.
 Status ImportInnerProduct(ImportContext& ctx) {
-  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 1));
   const Fields& p = ctx.params();
   NN_ASSIGN(const int64_t inputs, p.Size("inputChannels"));
   NN_ASSIGN(const int64_t outputs, p.Size("outputChannels"));
-  NN_ASSIGN(Value * x, ctx.Float(0));
-  const Dims dims = *x->type().dims;
+  Term x = ctx.input(0);
+  const Dims dims = *ctx.input(0)->type().dims;
   if (dims.size() > 5)
     return ModelError("the rank of the input must be at most 5, not {}", dims.size());
   Dims out;
@@ -32,65 +32,57 @@ Status ImportInnerProduct(ImportContext& ctx) {
     out.assign(dims.begin(), dims.end() - 3);
     Dims flat = out;
     flat.push_back(Product(Dims(dims.end() - 3, dims.end())));
-    NN_ASSIGN(x, ctx.Reshape(x, std::move(flat)));
+    x = Reshape(x, std::move(flat));
     out.insert(out.end(), {Dim(outputs), Dim(1), Dim(1)});
   }
-  NN_ASSIGN(Value* const w, ctx.Weights("weights", {outputs, inputs}));
-  NN_ASSIGN(auto operands, ctx.WithBias({x, w}, outputs));
-  NN_ASSIGN(Value * y, ctx.Add("matmul", std::move(operands), MatmulAttrs{false, true}));
-  if (!out.empty()) {
-    NN_ASSIGN(y, ctx.Reshape(y, std::move(out)));
-  }
-  ctx.SetOutput(0, y);
-  return {};
+  NN_ASSIGN(Terms operands, ctx.Weighted(x, {outputs, inputs}, outputs));
+  const Term y = Apply("matmul", std::move(operands), MatmulAttrs{false, true});
+  return ctx.EmitTerm(out.empty() ? y : Reshape(y, std::move(out)));
 }
 
 // With one input, the right-hand matrix [X1, X2] is stored column-major, i.e. as [X2, X1]
 // row-major.
 Status ImportBatchedMatmul(ImportContext& ctx) {
-  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 2));
   const Fields& p = ctx.params();
-  NN_ASSIGN(Value* const a, ctx.Float(0));
-  if (ctx.input_count() == 2) {
-    NN_ASSIGN(Value* const b, ctx.Float(1));
-    return ctx.Emit("matmul", {a, b}, MatmulAttrs{p.Bool("transposeA"), p.Bool("transposeB")});
-  }
+  if (ctx.input_count() == 2)
+    return ctx.Emit("matmul", ctx.inputs(),
+                    MatmulAttrs{p.Bool("transposeA"), p.Bool("transposeB")});
   NN_ASSIGN(const int64_t rows, p.Size("weightMatrixFirstDimension"));
   NN_ASSIGN(const int64_t columns, p.Size("weightMatrixSecondDimension"));
-  NN_ASSIGN(Value* const b, ctx.Weights("weights", {columns, rows}));
-  NN_ASSIGN(auto operands, ctx.WithBias({a, b}, columns));
+  NN_ASSIGN(Terms operands, ctx.Weighted(ctx.input(0), {columns, rows}, columns));
   return ctx.Emit("matmul", std::move(operands), MatmulAttrs{false, true});
+}
+
+// The vectors at the indices, from `count` vectors of `size` elements, which are columns.
+Result<Term> Embed(ImportContext& ctx, const Term& indices, int64_t count, int64_t size) {
+  NN_ASSIGN(const Value* const w, ctx.Weights("weights", {size, count}));
+  NN_ASSIGN(Tensor rows, RearrangeConstant(w->constant(), AxisMap::Permutation({1, 0})));
+  const Term y = Gather(std::move(rows), indices, 0);
+  if (!ctx.params().Bool("hasBias")) return y;
+  NN_ASSIGN(Value* const bias, ctx.Weights("bias", {size}));
+  return y + bias;
 }
 
 // Indices [..., 1]; the vectors replace the last axis.
 Status ImportEmbeddingNd(ImportContext& ctx) {
-  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 1));
   const Fields& p = ctx.params();
   NN_ASSIGN(const int64_t vocabulary, p.Size("vocabSize"));
   NN_ASSIGN(const int64_t size, p.Size("embeddingSize"));
-  NN_ASSIGN(Value * indices, ctx.Index(0));
+  Value* indices = ctx.input(0);
   const int rank = indices->type().rank();
   if (rank < 1 || !(indices->type().dim(rank - 1) == 1))
     return ModelError("the indices are {}; the last size must be 1", indices->type().ToString());
   NN_ASSIGN(indices, Rearrange(ctx.graph(), indices, AxisMap::Remove(rank, rank - 1)));
-  NN_ASSIGN(const Value* const w, ctx.Weights("weights", {size, vocabulary}));
-  NN_ASSIGN(Tensor rows, RearrangeConstant(w->constant(), AxisMap::Permutation({1, 0})));
-  NN_ASSIGN(Value * y, ctx.Add("gather", {ctx.Constant(std::move(rows)), indices}, GatherAttrs{}));
-  if (p.Bool("hasBias")) {
-    NN_ASSIGN(Value* const bias, ctx.Weights("bias", {size}));
-    NN_ASSIGN(y, ctx.Add("add", {y, bias}));
-  }
-  ctx.SetOutput(0, y);
-  return {};
+  NN_ASSIGN(const Term y, Embed(ctx, indices, vocabulary, size));
+  return ctx.EmitTerm(y);
 }
 
 // Indices [..., 1, 1, 1]; the vectors replace C.
 Status ImportEmbedding(ImportContext& ctx) {
-  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 1));
   const Fields& p = ctx.params();
   NN_ASSIGN(const int64_t entries, p.Size("inputDim"));
   NN_ASSIGN(const int64_t size, p.Size("outputChannels"));
-  NN_ASSIGN(Value * indices, ctx.Index(0));
+  Value* const indices = ctx.input(0);
   const Dims dims = *indices->type().dims;
   if (dims.size() < 4)
     return ModelError("the rank of the input must be 4 or more, not {}", dims.size());
@@ -98,35 +90,23 @@ Status ImportEmbedding(ImportContext& ctx) {
   for (auto d = dims.end() - 3; d != dims.end(); ++d)
     if (!(*d == 1))
       return ModelError("the indices are {}; the last size must be 1", indices->type().ToString());
-  NN_ASSIGN(indices, ctx.Reshape(indices, lead));
-  NN_ASSIGN(const Value* const w, ctx.Weights("weights", {size, entries}));
-  NN_ASSIGN(Tensor rows, RearrangeConstant(w->constant(), AxisMap::Permutation({1, 0})));
-  NN_ASSIGN(Value * y, ctx.Add("gather", {ctx.Constant(std::move(rows)), indices}, GatherAttrs{}));
-  if (p.Bool("hasBias")) {
-    NN_ASSIGN(Value* const bias, ctx.Weights("bias", {size}));
-    NN_ASSIGN(y, ctx.Add("add", {y, bias}));
-  }
+  NN_ASSIGN(const Term y, Embed(ctx, Reshape(indices, lead), entries, size));
   lead.insert(lead.end(), {Dim(size), Dim(1), Dim(1)});
-  NN_ASSIGN(y, ctx.Reshape(y, std::move(lead)));
-  ctx.SetOutput(0, y);
-  return {};
+  return ctx.EmitTerm(Reshape(y, std::move(lead)));
 }
 
 // Over C; the operands are [..., C, 1, 1].
 Status ImportDot(ImportContext& ctx) {
-  NN_RETURN_IF_ERROR(ctx.ExpectInputs(2, 2));
-  NN_ASSIGN(Value * a, ctx.Float(0));
-  NN_ASSIGN(Value * b, ctx.Float(1));
-  if (a->type().rank() < 3 || b->type().rank() < 3)
-    return ModelError("the operands have ranks {} and {}; expected 3 or more", a->type().rank(),
-                      b->type().rank());
+  const int ranks[] = {ctx.input(0)->type().rank(), ctx.input(1)->type().rank()};
+  if (ranks[0] < 3 || ranks[1] < 3)
+    return ModelError("the operands have ranks {} and {}; expected 3 or more", ranks[0], ranks[1]);
+  Term a = ctx.input(0), b = ctx.input(1);
   if (ctx.params().Bool("cosineSimilarity")) {
     const LpNormalizationAttrs unit{-3, 2};
-    NN_ASSIGN(a, ctx.Add("lp_normalization", {a}, unit));
-    NN_ASSIGN(b, ctx.Add("lp_normalization", {b}, unit));
+    a = Apply("lp_normalization", {a}, unit);
+    b = Apply("lp_normalization", {b}, unit);
   }
-  NN_ASSIGN(Value* const products, ctx.Add("mul", {a, b}));
-  return ctx.Emit("reduce_sum", {products}, ReduceAttrs{{-3}, true});
+  return ctx.EmitTerm(ReduceSum(a * b, {-3}, true));
 }
 
 }  // namespace
@@ -178,11 +158,11 @@ std::optional<std::string> WhyNotMatmul(const Node& node) {
 namespace {
 
 constexpr ImportRow kMatmulImports[] = {
-    {.layer = "innerProduct", .import = ImportInnerProduct},
-    {.layer = "batchedMatmul", .import = ImportBatchedMatmul},
-    {.layer = "embedding", .import = ImportEmbedding},
-    {.layer = "embeddingND", .import = ImportEmbeddingNd},
-    {.layer = "dot", .import = ImportDot},
+    {.layer = "innerProduct", .import = ImportInnerProduct, .inputs = "f"},
+    {.layer = "batchedMatmul", .import = ImportBatchedMatmul, .inputs = "f?f"},
+    {.layer = "embedding", .import = ImportEmbedding, .inputs = "i"},
+    {.layer = "embeddingND", .import = ImportEmbeddingNd, .inputs = "i"},
+    {.layer = "dot", .import = ImportDot, .inputs = "ff"},
 };
 
 constexpr ExportRow kMatmulExports[] = {

@@ -17,6 +17,7 @@
 #include "ops/array/shape_of.h"
 #include "ops/reduce/reduce.h"
 #include "ops/reduce/selection.h"
+#include "ops/support/term_ops.h"
 
 namespace nn::coreml {
 namespace {
@@ -30,9 +31,7 @@ class NonMaximumSuppression {
   explicit NonMaximumSuppression(ImportContext& ctx) : ctx_(ctx), p_(ctx.params()) {}
 
   Status Emit() {
-    NN_RETURN_IF_ERROR(ctx_.ExpectInputs(2, 5));
-    NN_ASSIGN(Value* const boxes, ctx_.Float(0));
-    NN_ASSIGN(Value* const scores, ctx_.Float(1));
+    Value *const boxes = ctx_.input(0), *const scores = ctx_.input(1);
     if (boxes->type().rank() != 3 || scores->type().rank() != 3)
       return ModelError("the boxes are {} and the scores {}; both must have rank 3",
                         boxes->type().ToString(), scores->type().ToString());
@@ -44,130 +43,93 @@ class NonMaximumSuppression {
       return UnsupportedError(
           "non-maximum suppression of {} batches is unsupported; expected 1 to {}",
           batch.ToString(), kMaxBatches);
-    std::vector<std::vector<Value*>> results(4);
-    for (int64_t b = 0; b < batch.value(); ++b) {
-      NN_ASSIGN(Value* const some, Batch(boxes, b));
-      NN_ASSIGN(Value* const their, Batch(scores, b));
-      NN_RETURN_IF_ERROR(AddResults(some, their, results));
-    }
+    const Dim& classes = scores->type().dim(2);
+    if (p_.Bool("perClassSuppression") && !classes.is_const())
+      return UnsupportedError("suppression by class needs a constant number of classes");
+    const bool by_class = p_.Bool("perClassSuppression") && !(classes == 1);
+    classes_ = by_class ? classes.value() : 0;
+    std::vector<std::vector<Term>> results(4);
+    for (int64_t b = 0; b < batch.value(); ++b)
+      NN_RETURN_IF_ERROR(AddResults(Batch(boxes, b), Batch(scores, b), results));
     for (size_t i = 0; i < ctx_.output_count(); ++i) {
-      Value* y = results[i][0];
-      if (results[i].size() > 1) {
-        NN_ASSIGN(y, ctx_.Add("concat", results[i], ConcatAttrs{0}));
-      }
+      NN_ASSIGN(Value* const y, ctx_.Build(Concat(results[i], 0)));
       ctx_.SetOutput(i, y);
     }
     return {};
   }
 
  private:
+  // Limit of Core ML: batches of NonMaximumSuppression.
   static constexpr int64_t kMaxBatches = 64;
 
   // The fields, or the inputs that replace them.
   Status ReadLimits() {
-    iou_ = ctx_.Scalar(p_.Float("iouThreshold"));
-    score_ = ctx_.Scalar(p_.Float("scoreThreshold"));
     NN_ASSIGN(const int64_t most, p_.Size("maxBoxes"));
-    most_ = ctx_.Constant(Tensor::Ints({most}));
-    if (ctx_.input_count() > 2) {
-      NN_ASSIGN(iou_, ctx_.Float(2));
-    }
-    if (ctx_.input_count() > 3) {
-      NN_ASSIGN(score_, ctx_.Float(3));
-    }
-    if (ctx_.input_count() > 4) {
-      NN_ASSIGN(most_, ctx_.Index(4));
-      NN_ASSIGN(most_, ctx_.Reshape(most_, {Dim(1)}));
-    }
+    iou_ = ctx_.input_count() > 2 ? ctx_.input(2) : Term(Tensor::Scalar(p_.Float("iouThreshold")));
+    score_ =
+        ctx_.input_count() > 3 ? ctx_.input(3) : Term(Tensor::Scalar(p_.Float("scoreThreshold")));
+    most_ = ctx_.input_count() > 4 ? Reshape(ctx_.input(4), {Dim(1)}) : Vector({most});
     return {};
   }
 
-  Result<Value*> Batch(Value* v, int64_t b) {
-    if (v->type().dim(0) == 1) return v;
-    return ctx_.Add("slice", {v}, SliceAttrs{{0}, {b}, {b + 1}, {}});
+  static Term Batch(Value* v, int64_t b) {
+    return v->type().dim(0) == 1 ? v : Slice(v, 0, b, b + 1);
   }
 
   // Scores [1, C, N]: the best score of each box [1, N] in the row of its class, and -infinity in
   // the others.
-  Result<Value*> ByClass(Value* scores, Value* best, int64_t classes) {
-    NN_ASSIGN(Value* const of_class,
-              ctx_.Add("arg_max", {scores}, ArgAttrs{.axis = 2, .keep_dims = false}));
+  static Term ByClass(const Term& scores, const Term& best, int64_t classes) {
+    const Term of_class = Apply("arg_max", {scores}, ArgAttrs{.axis = 2, .keep_dims = false});
     constexpr float kNever = -std::numeric_limits<float>::infinity();
-    Value* const values = ctx_.Constant(Tensor::Of<float>({2}, {kNever, 0}));
-    Value* const depth = ctx_.Constant(Tensor::Ints({classes}));
-    NN_ASSIGN(Value* const mask,
-              ctx_.Add("one_hot", {of_class, depth, values}, OneHotAttrs{1, false}));
-    NN_ASSIGN(best, ctx_.Add("expand_dims", {best}, AxesAttrs{{1}}));
-    return ctx_.Add("add", {mask, best});
+    const Term values = Tensor::Of<float>({2}, {kNever, 0});
+    const Term mask =
+        Apply("one_hot", {of_class, Vector({classes}), values}, OneHotAttrs{1, false});
+    return mask + ExpandDims(best, {1});
   }
 
   // The indices [n] of the selected boxes in descending order of their scores, at most maxBoxes.
   // `best`: the greatest score of each box [1, N].
-  Result<Value*> Selected(Value* boxes, Value* scores, Value* best) {
-    const Dim& classes = scores->type().dim(2);
-    const bool by_class = p_.Bool("perClassSuppression") && !(classes == 1);
-    Value* rows = nullptr;
-    if (by_class) {
-      if (!classes.is_const())
-        return UnsupportedError("suppression by class needs a constant number of classes");
-      NN_ASSIGN(rows, ByClass(scores, best, classes.value()));
-    } else {
-      NN_ASSIGN(rows, ctx_.Add("expand_dims", {best}, AxesAttrs{{1}}));
-    }
-    NN_ASSIGN(Value* const all, ctx_.Add("non_max_suppression", {boxes, rows, most_, iou_, score_},
-                                         NonMaxSuppressionAttrs{.center_point_box = true}));
-    NN_ASSIGN(Value * indices, ctx_.Add("slice", {all}, SliceAttrs{{1}, {2}, {3}, {}}));
-    NN_ASSIGN(indices, ctx_.Add("squeeze", {indices}, AxesAttrs{{1}}));
-    if (!by_class) return indices;
+  Term Selected(const Term& boxes, const Term& scores, const Term& best) const {
+    const Term rows = classes_ > 0 ? ByClass(scores, best, classes_) : ExpandDims(best, {1});
+    const Term all = Apply("non_max_suppression", {boxes, rows, most_, iou_, score_},
+                           NonMaxSuppressionAttrs{.center_point_box = true});
+    const Term indices = Squeeze(Slice(all, 1, 2, 3), {1});
+    if (classes_ == 0) return indices;
     // The rows follow one another: sorted again, as one list.
-    NN_ASSIGN(Value * list, ctx_.Add("squeeze", {best}, AxesAttrs{{0}}));
-    NN_ASSIGN(list, ctx_.Add("gather", {list, indices}, GatherAttrs{}));
-    NN_ASSIGN(Value * count, ctx_.Add("shape_of", {indices}, ShapeOfAttrs{}));
-    NN_ASSIGN(count, ctx_.Add("minimum", {count, most_}));
-    NN_ASSIGN(Node* const order,
-              ctx_.AddNode("top_k", {list, count}, TopKAttrs{.axis = 0, .largest = true}, 2));
-    return ctx_.Add("gather", {indices, order->output(1)}, GatherAttrs{});
+    const Term list = Gather(Squeeze(best, {0}), indices, 0);
+    const Term count = Minimum(Apply("shape_of", {indices}, ShapeOfAttrs{}), most_);
+    const auto order = ApplyAll("top_k", {list, count}, TopKAttrs{.axis = 0, .largest = true}, 2);
+    return Gather(indices, order[1], 0);
   }
 
   // The list, or if it is empty, the index of the box with the best score.
-  Result<Value*> OneAtLeast(Value* list, Value* best) {
-    NN_ASSIGN(Value* const top,
-              ctx_.Add("arg_max", {best}, ArgAttrs{.axis = 1, .keep_dims = false}));
-    NN_ASSIGN(Value* const longer, ctx_.Add("concat", {list, top}, ConcatAttrs{0}));
-    NN_ASSIGN(Value * count, ctx_.Add("shape_of", {list}, ShapeOfAttrs{}));
-    NN_ASSIGN(count, ctx_.Add("maximum", {count, ctx_.Constant(Tensor::Ints({1}))}));
-    return ctx_.Add("slice", {longer, ctx_.Constant(Tensor::Ints({0})), count}, SliceAttrs{});
+  static Term OneAtLeast(const Term& list, const Term& best) {
+    const Term top = Apply("arg_max", {best}, ArgAttrs{.axis = 1, .keep_dims = false});
+    const Term count = Maximum(Apply("shape_of", {list}, ShapeOfAttrs{}), Vector({1}));
+    return Apply("slice", {Concat({list, top}, 0), Vector({0}), count}, SliceAttrs{});
   }
 
-  // Rows of [1, N, K] by indices [M], zeros where they are -1: [1, M, K].
-  Result<Value*> Rows(Value* from, Value* safe, Value* valid) {
-    NN_ASSIGN(Value* const rows, ctx_.Add("gather", {from, safe}, GatherAttrs{1}));
-    return ctx_.Add("select", {valid, rows, ctx_.Scalar(0)});
-  }
-
-  Status AddResults(Value* boxes, Value* scores, std::vector<std::vector<Value*>>& results) {
-    const auto number = [&](int64_t v) { return ctx_.Constant(Tensor::Scalar(v)); };
-    NN_ASSIGN(Value* const best, ctx_.Add("reduce_max", {scores}, ReduceAttrs{{2}, false}));
-    NN_ASSIGN(Value* const passing, Selected(boxes, scores, best));
-    NN_ASSIGN(Value* const selected, OneAtLeast(passing, best));
-    NN_ASSIGN(Value* const count, ctx_.Add("shape_of", {selected}, ShapeOfAttrs{}));
-    NN_ASSIGN(Value* const filled, PaddedList(ctx_, selected, number(-1), most_));
-    NN_ASSIGN(Value* const safe, ctx_.Add("maximum", {filled, number(0)}));
-    NN_ASSIGN(Value * valid, ctx_.Add("greater_equal", {filled, number(0)}));
-    NN_ASSIGN(valid, ctx_.Add("expand_dims", {valid}, AxesAttrs{{1}}));
-    NN_ASSIGN(Value* const some, Rows(boxes, safe, valid));
-    NN_ASSIGN(Value* const their, Rows(scores, safe, valid));
-    NN_ASSIGN(Value* const indices, ctx_.Add("expand_dims", {filled}, AxesAttrs{{0}}));
-    for (const auto& [i, v] : {std::pair(0, some), {1, their}, {2, indices}, {3, count}})
-      results[static_cast<size_t>(i)].push_back(v);
+  Status AddResults(const Term& boxes, const Term& scores,
+                    std::vector<std::vector<Term>>& results) {
+    const Term best = Apply("reduce_max", {scores}, ReduceAttrs{{2}, false});
+    const Term selected = OneAtLeast(Selected(boxes, scores, best), best);
+    const Term filler = Tensor::Scalar<int64_t>(-1);
+    NN_ASSIGN(const Term filled, PaddedList(ctx_, selected, filler, most_));
+    const Term safe = Maximum(filled, 0);
+    const Term valid = ExpandDims(Apply("greater_equal", {filled, 0}), {1});
+    // Rows of [1, N, K], zeros where there is no box: [1, M, K].
+    results[0].push_back(Select(valid, Gather(boxes, safe, 1), 0));
+    results[1].push_back(Select(valid, Gather(scores, safe, 1), 0));
+    results[2].push_back(ExpandDims(filled, {0}));
+    results[3].push_back(Apply("shape_of", {selected}, ShapeOfAttrs{}));
     return {};
   }
 
   ImportContext& ctx_;
   const Fields& p_;
-  Value* iou_ = nullptr;
-  Value* score_ = nullptr;
-  Value* most_ = nullptr;  // [1]
+  Term iou_, score_;
+  Term most_;            // [1]
+  int64_t classes_ = 0;  // 0: not by class
 };
 
 Status ImportNonMaximumSuppression(ImportContext& ctx) {
@@ -237,7 +199,7 @@ Status WriteNonMaxSuppression(ExportContext& ctx, const Node& node) {
 }
 
 constexpr ImportRow kNonMaxSuppressionImports[] = {
-    {.layer = "NonMaximumSuppression", .import = ImportNonMaximumSuppression},
+    {.layer = "NonMaximumSuppression", .import = ImportNonMaximumSuppression, .inputs = "ff?ffi"},
 };
 
 constexpr ExportRow kNonMaxSuppressionExports[] = {

@@ -17,26 +17,21 @@ namespace nn::coreml {
 
 namespace {
 
-Result<Value*> Filled(ImportContext& ctx, int64_t count, float value) {
-  return ctx.Constant(Tensor::Of({count}, std::vector<float>(static_cast<size_t>(count), value)));
-}
-
 // A per-channel factor or summand; absent ones are ones or zeros.
-Result<Value*> PerChannel(ImportContext& ctx, std::string_view field, int64_t channels,
-                          float if_absent) {
-  if (!ctx.params().Has(field)) return Filled(ctx, channels, if_absent);
-  return ctx.Weights(field, {channels});
+Result<Term> PerChannel(ImportContext& ctx, std::string_view field, int64_t channels,
+                        float if_absent) {
+  if (ctx.params().Has(field)) return ctx.Weights(field, {channels});
+  return Term(Tensor::Of({channels}, std::vector<float>(static_cast<size_t>(channels), if_absent)));
 }
 
 Status ImportBatchnorm(ImportContext& ctx) {
-  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 1));
   const Fields& p = ctx.params();
-  NN_ASSIGN(Value* const x, ctx.Spatial(0));
+  Value* const x = ctx.input(0);
   NN_ASSIGN(const int64_t channels, p.Size("channels"));
   if (!(x->type().dim(1) == channels) && x->type().dim(1).is_const())
     return ModelError("channels is {}, but the input is {}", channels, x->type().ToString());
-  NN_ASSIGN(Value* const gamma, PerChannel(ctx, "gamma", channels, 1));
-  NN_ASSIGN(Value* const beta, PerChannel(ctx, "beta", channels, 0));
+  NN_ASSIGN(const Term gamma, PerChannel(ctx, "gamma", channels, 1));
+  NN_ASSIGN(const Term beta, PerChannel(ctx, "beta", channels, 0));
   const float epsilon = p.FloatOr("epsilon", 1e-5f);
   if (p.Bool("computeMeanVar")) {
     if (!p.Bool("instanceNormalization"))
@@ -44,16 +39,14 @@ Status ImportBatchnorm(ImportContext& ctx) {
           "batchnorm with computeMeanVar and without instanceNormalization is unsupported");
     return ctx.EmitSpatial("instance_norm", {x, gamma, beta}, InstanceNormAttrs{epsilon});
   }
-  NN_ASSIGN(Value* const mean, ctx.Weights("mean", {channels}));
-  NN_ASSIGN(Value* const variance, ctx.Weights("variance", {channels}));
-  return ctx.EmitSpatial("batch_norm", {x, gamma, beta, mean, variance}, BatchNormAttrs{epsilon});
+  NN_ASSIGN(Terms operands, ctx.WithWeights({x, gamma, beta}, {"mean", "variance"}, {channels}));
+  return ctx.EmitSpatial("batch_norm", std::move(operands), BatchNormAttrs{epsilon});
 }
 
 // The last axes, which have the stated sizes.
 Status ImportLayerNormalization(ImportContext& ctx) {
-  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 1));
   const Fields& p = ctx.params();
-  NN_ASSIGN(Value* const x, ctx.Float(0));
+  Value* const x = ctx.input(0);
   const auto shape = p.Ints("normalizedShape");
   const int rank = x->type().rank();
   if (shape.empty() || static_cast<int>(shape.size()) > rank)
@@ -65,56 +58,45 @@ Status ImportLayerNormalization(ImportContext& ctx) {
       return ModelError("normalizedShape {} does not match the input {}", ToString(ToDims(shape)),
                         x->type().ToString());
   }
-  NN_ASSIGN(Value* const gamma, ctx.Weights("gamma", shape));
-  NN_ASSIGN(Value* const beta, ctx.Weights("beta", shape));
-  return ctx.Emit("layer_norm", {x, gamma, beta}, LayerNormAttrs{axis, p.Float("eps")});
+  NN_ASSIGN(Terms operands, ctx.WithWeights({x}, {"gamma", "beta"}, shape));
+  return ctx.Emit("layer_norm", std::move(operands), LayerNormAttrs{axis, p.Float("eps")});
 }
 
 Status ImportLrn(ImportContext& ctx) {
-  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 1));
   const Fields& p = ctx.params();
-  NN_ASSIGN(Value* const x, ctx.Spatial(0));
   LrnAttrs a;
   NN_ASSIGN(a.size, p.Size("localSize"));
   a.alpha = p.Float("alpha");
   a.beta = p.Float("beta");
   a.bias = p.FloatOr("k", 1);
-  return ctx.EmitSpatial("lrn", {x}, a);
+  return ctx.EmitSpatial("lrn", ctx.inputs(), a);
 }
 
 Status ImportL2Normalize(ImportContext& ctx) {
-  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 1));
-  NN_ASSIGN(Value* const x, ctx.Spatial(0));
   return ctx.EmitSpatial(
-      "l2_normalization", {x},
+      "l2_normalization", ctx.inputs(),
       L2NormalizationAttrs{
           {-3, -2, -1}, ctx.params().FloatOr("epsilon", 1e-6f), EpsilonRule::kInside});
 }
 
 Status ImportMvn(ImportContext& ctx) {
-  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 1));
   const Fields& p = ctx.params();
-  NN_ASSIGN(Value* const x, ctx.Spatial(0));
   MeanVarianceNormalizationAttrs a;
   a.axes = p.Bool("acrossChannels") ? std::vector<int64_t>{1, 2, 3} : std::vector<int64_t>{2, 3};
   a.normalize_variance = p.Bool("normalizeVariance");
   a.epsilon = p.FloatOr("epsilon", 1e-6f);
-  return ctx.EmitSpatial("mean_variance_normalization", {x}, std::move(a));
+  return ctx.EmitSpatial("mean_variance_normalization", ctx.inputs(), std::move(a));
 }
 
 // Along the third axis from the end, or the only axis of lower ranks.
 Status ImportSoftmax(ImportContext& ctx) {
-  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 1));
-  NN_ASSIGN(Value* const x, ctx.Float(0));
-  if (x->type().rank() < 3)
-    return ModelError("the input must have rank 3 or more, not {}", x->type().rank());
-  return ctx.Emit("softmax", {x}, SoftmaxAttrs{-3});
+  if (const int rank = ctx.input(0)->type().rank(); rank < 3)
+    return ModelError("the input must have rank 3 or more, not {}", rank);
+  return ctx.Emit("softmax", ctx.inputs(), SoftmaxAttrs{-3});
 }
 
 Status ImportSoftmaxNd(ImportContext& ctx) {
-  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 1));
-  NN_ASSIGN(Value* const x, ctx.Float(0));
-  return ctx.Emit("softmax", {x}, SoftmaxAttrs{ctx.params().Int("axis")});
+  return ctx.Emit("softmax", ctx.inputs(), SoftmaxAttrs{ctx.params().Int("axis")});
 }
 
 }  // namespace
@@ -289,13 +271,13 @@ std::optional<std::string> WhyNotSoftmax(const Node& node) {
 namespace {
 
 constexpr ImportRow kNormImports[] = {
-    {.layer = "batchnorm", .import = ImportBatchnorm},
-    {.layer = "layerNormalization", .import = ImportLayerNormalization},
-    {.layer = "lrn", .import = ImportLrn},
-    {.layer = "l2normalize", .import = ImportL2Normalize},
-    {.layer = "mvn", .import = ImportMvn},
-    {.layer = "softmax", .import = ImportSoftmax},
-    {.layer = "softmaxND", .import = ImportSoftmaxNd},
+    {.layer = "batchnorm", .import = ImportBatchnorm, .inputs = "s"},
+    {.layer = "layerNormalization", .import = ImportLayerNormalization, .inputs = "f"},
+    {.layer = "lrn", .import = ImportLrn, .inputs = "s"},
+    {.layer = "l2normalize", .import = ImportL2Normalize, .inputs = "s"},
+    {.layer = "mvn", .import = ImportMvn, .inputs = "s"},
+    {.layer = "softmax", .import = ImportSoftmax, .inputs = "f"},
+    {.layer = "softmaxND", .import = ImportSoftmaxNd, .inputs = "f"},
 };
 
 constexpr ExportRow kNormExports[] = {

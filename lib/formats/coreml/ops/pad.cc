@@ -7,6 +7,7 @@
 #include "ops/array/arrange/pad.h"
 #include "ops/array/arrange/slice.h"
 #include "ops/array/shape_of.h"
+#include "ops/support/term_ops.h"
 
 namespace nn::coreml {
 
@@ -16,9 +17,8 @@ namespace {
 
 // Crops H and W: at the borders, or to the size of a second input.
 Status ImportCrop(ImportContext& ctx) {
-  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 2));
   const Fields& p = ctx.params();
-  NN_ASSIGN(Value* const x, ctx.Any(0));
+  Value* const x = ctx.input(0);
   const int rank = x->type().rank();
   if (rank < 3) return ModelError("the input must have rank 3 or more, not {}", rank);
   SliceAttrs a;
@@ -32,7 +32,7 @@ Status ImportCrop(ImportContext& ctx) {
     return ctx.Emit("slice", {x}, std::move(a));
   }
   NN_ASSIGN(a.starts, p.Sizes("offset", 2, 0));
-  NN_ASSIGN(const Value* const like, ctx.Any(1));
+  const Value* const like = ctx.input(1);
   const int like_rank = like->type().rank();
   if (like_rank < 3)
     return ModelError("the second input must have rank 3 or more, not {}", like_rank);
@@ -45,9 +45,8 @@ Status ImportCrop(ImportContext& ctx) {
 }
 
 Status ImportPadding(ImportContext& ctx) {
-  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 1));
   const Fields& p = ctx.params();
-  NN_ASSIGN(Value* const x, ctx.Float(0));
+  Value* const x = ctx.input(0);
   const size_t rank = x->type().dims->size();
   if (rank < 2) return ModelError("the input must have rank 2 or more, not {}", rank);
   NN_ASSIGN(std::vector<int64_t> amounts, BorderPads(p.Sub("paddingAmounts")));
@@ -61,39 +60,31 @@ Status ImportPadding(ImportContext& ctx) {
   const std::string_view type = p.OneOf("PaddingType");
   if (type == "reflection") a.mode = PadMode::kReflect;
   if (type == "replication") a.mode = PadMode::kEdge;
-  std::vector<Value*> inputs = {x};
-  if (const float v = p.Sub("constant").Float("value"); type == "constant" && v != 0)
-    inputs.push_back(ctx.Scalar(v));
-  return ctx.Emit("pad", std::move(inputs), std::move(a));
+  const float value = p.Sub("constant").Float("value");
+  if (type == "constant" && value != 0) return ctx.Emit("pad", {x, value}, std::move(a));
+  return ctx.Emit("pad", {x}, std::move(a));
 }
 
-// Amounts before and after each axis. In the other mode, the nonzero one is the size that padding
-// on that side gives the axis.
 // Amounts that depend on the run, before and after each axis in turn.
 Status EmitOpenPad(ImportContext& ctx, Value* x) {
   const Fields& p = ctx.params();
   const Dim rank(x->type().rank());
-  NN_ASSIGN(Value * amounts, ctx.Index(1));
-  NN_ASSIGN(amounts, ctx.Reshape(amounts, {rank, Dim(2)}));
+  Term amounts = Reshape(ctx.input(1), {rank, Dim(2)});
   if (p.Bool("padToGivenOutputSizeMode")) {
-    Value* const zero = ctx.Constant(Tensor::Scalar<int64_t>(0));
-    NN_ASSIGN(Value * sizes, ctx.Add("shape_of", {x}, ShapeOfAttrs{}));
-    NN_ASSIGN(sizes, ctx.Reshape(sizes, {rank, Dim(1)}));
-    NN_ASSIGN(Value * missing, ctx.Add("sub", {amounts, sizes}));
-    NN_ASSIGN(missing, ctx.Add("maximum", {missing, zero}));
-    NN_ASSIGN(Value* const none, ctx.Add("equal", {amounts, zero}));
-    NN_ASSIGN(amounts, ctx.Add("select", {none, zero, missing}));
+    const Term zero = Tensor::Scalar<int64_t>(0);
+    const Term sizes = Reshape(Apply("shape_of", {x}, ShapeOfAttrs{}), {rank, Dim(1)});
+    amounts = Select(Equal(amounts, zero), zero, Maximum(amounts - sizes, zero));
   }
-  NN_ASSIGN(amounts, ctx.Add("transpose", {amounts}, TransposeAttrs{{1, 0}}));
-  NN_ASSIGN(amounts, ctx.Reshape(amounts, {Dim(2) * rank}));
-  Value* const value = p.Float("value") == 0 ? nullptr : ctx.Scalar(p.Float("value"));
-  return ctx.Emit("pad", {x, value, amounts}, PadAttrs{});
+  amounts = Reshape(Transpose(amounts, {1, 0}), {Dim(2) * rank});
+  const float value = p.Float("value");
+  return ctx.Emit("pad", {x, value == 0 ? Term() : value, amounts}, PadAttrs{});
 }
 
+// Amounts before and after each axis. In the other mode, the nonzero one is the size that padding
+// on that side gives the axis.
 Status ImportConstantPad(ImportContext& ctx) {
-  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 2));
   const Fields& p = ctx.params();
-  NN_ASSIGN(Value* const x, ctx.Float(0));
+  Value* const x = ctx.input(0);
   NN_ASSIGN(const auto known, ctx.KnownInts(1, p.Ints("padAmounts")));
   if (!known) return EmitOpenPad(ctx, x);
   const std::vector<int64_t>& amounts = *known;
@@ -115,9 +106,8 @@ Status ImportConstantPad(ImportContext& ctx) {
         return UnsupportedError("padding of a dynamic size to a given one is unsupported");
       pad = std::max<int64_t>(0, amount - size.value());
     }
-  std::vector<Value*> inputs = {x};
-  if (p.Float("value") != 0) inputs.push_back(ctx.Scalar(p.Float("value")));
-  return ctx.Emit("pad", std::move(inputs), std::move(a));
+  if (p.Float("value") == 0) return ctx.Emit("pad", {x}, std::move(a));
+  return ctx.Emit("pad", {x, p.Float("value")}, std::move(a));
 }
 
 }  // namespace
@@ -167,9 +157,9 @@ std::optional<std::string> WhyNotPad(const Node& node) {
 namespace {
 
 constexpr ImportRow kPadImports[] = {
-    {.layer = "crop", .import = ImportCrop},
-    {.layer = "padding", .import = ImportPadding},
-    {.layer = "constantPad", .import = ImportConstantPad},
+    {.layer = "crop", .import = ImportCrop, .inputs = "a?a"},
+    {.layer = "padding", .import = ImportPadding, .inputs = "f"},
+    {.layer = "constantPad", .import = ImportConstantPad, .inputs = "f?i"},
 };
 
 constexpr ExportRow kPadExports[] = {

@@ -52,7 +52,6 @@ Status ImportGlobal(ImportContext& ctx, std::string_view type, std::vector<int64
 }
 
 Status ImportPooling(ImportContext& ctx) {
-  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 1));
   const Fields& p = ctx.params();
   const std::string_view type = p.Enum("type");
   if (type.empty()) return ModelError("the pooling type is unknown");
@@ -93,9 +92,8 @@ Status ReadPool3(const Fields& p, PoolAttrs& a) {
 }
 
 Status ImportPooling3d(ImportContext& ctx) {
-  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 1));
   const Fields& p = ctx.params();
-  NN_ASSIGN(Value* const x, ctx.Float(0));
+  Value* const x = ctx.input(0);
   if (x->type().rank() != 5)
     return ModelError("the input must have rank 5, not {}", x->type().rank());
   if (p.Enum("type") == "MAX") {
@@ -110,7 +108,6 @@ Status ImportPooling3d(ImportContext& ctx) {
 }
 
 Status ImportGlobalPooling3d(ImportContext& ctx) {
-  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 1));
   return ImportGlobal(ctx, ctx.params().Enum("type"), {-3, -2, -1});
 }
 
@@ -239,9 +236,9 @@ std::optional<std::string> WhyNotLpPool(const Node& node) {
 namespace {
 
 constexpr ImportRow kPoolImports[] = {
-    {.layer = "pooling", .import = ImportPooling},
-    {.layer = "pooling3d", .import = ImportPooling3d},
-    {.layer = "globalPooling3d", .import = ImportGlobalPooling3d},
+    {.layer = "pooling", .import = ImportPooling, .inputs = "a"},
+    {.layer = "pooling3d", .import = ImportPooling3d, .inputs = "f"},
+    {.layer = "globalPooling3d", .import = ImportGlobalPooling3d, .inputs = "a"},
 };
 
 constexpr ExportRow kPoolExports[] = {

@@ -8,6 +8,7 @@
 #include "formats/coreml/family.h"
 #include "ops/array/arrange/tile.h"
 #include "ops/array/shape_of.h"
+#include "ops/support/term_ops.h"
 
 namespace nn::coreml {
 
@@ -26,18 +27,11 @@ Seeds SeedsFrom(ImportContext& ctx) {
 // Where a layer has its shape: in a field, in the contents of its input, or in the input's shape.
 enum class ShapeFrom : uint8_t { kField, kContents, kInput };
 
-Result<std::vector<Value*>> ShapeInput(ImportContext& ctx, ShapeFrom from) {
-  const size_t inputs = from == ShapeFrom::kField ? 0 : 1;
-  NN_RETURN_IF_ERROR(ctx.ExpectInputs(inputs, inputs));
-  if (from == ShapeFrom::kField) return std::vector<Value*>();
-  Value* shape = nullptr;
-  if (from == ShapeFrom::kContents) {
-    NN_ASSIGN(shape, ctx.Index(0));
-  } else {
-    NN_ASSIGN(shape, ctx.Any(0));
-    NN_ASSIGN(shape, ctx.Add("shape_of", {shape}, ShapeOfAttrs{}));
-  }
-  return std::vector<Value*>{shape};
+// The shape, unless it is in a field.
+std::vector<Term> ShapeInput(const ImportContext& ctx, ShapeFrom from) {
+  if (from == ShapeFrom::kField) return {};
+  const Term x = ctx.input(0);
+  return {from == ShapeFrom::kContents ? x : Apply("shape_of", {x}, ShapeOfAttrs{})};
 }
 
 // The operator with the parameters that it has of its own, by their names in the layer.
@@ -48,8 +42,7 @@ Status ImportDrawn(ImportContext& ctx, std::string_view op,
   static_cast<Seeds&>(a) = SeedsFrom(ctx);
   for (const auto& [member, name] : parameters) a.*member = ctx.params().Float(name);
   if constexpr (from == ShapeFrom::kField) a.dims = ToDims(ctx.params().Ints("outputShape"));
-  NN_ASSIGN(auto shape, ShapeInput(ctx, from));
-  return ctx.Emit(op, std::move(shape), std::move(a));
+  return ctx.Emit(op, ShapeInput(ctx, from), std::move(a));
 }
 
 template <ShapeFrom from>
@@ -68,41 +61,30 @@ template <ShapeFrom from>
 Status ImportRandomBernoulli(ImportContext& ctx) {
   BernoulliAttrs a;
   static_cast<Seeds&>(a) = SeedsFrom(ctx);
-  std::vector<Value*> inputs = {ctx.Scalar(ctx.params().Float("prob"))};
+  std::vector<Term> inputs = ShapeInput(ctx, from);
+  inputs.insert(inputs.begin(), Tensor::Scalar(ctx.params().Float("prob")));
   ExpandAttrs expand;
   if constexpr (from == ShapeFrom::kField) expand.dims = ToDims(ctx.params().Ints("outputShape"));
-  NN_ASSIGN(const auto shape, ShapeInput(ctx, from));
-  inputs.insert(inputs.end(), shape.begin(), shape.end());
-  NN_ASSIGN(Value* const p, ctx.Add("expand", std::move(inputs), std::move(expand)));
-  return ctx.Emit("bernoulli", {p}, a);
+  return ctx.Emit("bernoulli", {Apply("expand", std::move(inputs), std::move(expand))}, a);
 }
 
 // The classes are the last axis. Probabilities below eps count as eps.
 Status ImportCategorical(ImportContext& ctx) {
-  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 1));
   const Fields& p = ctx.params();
   MultinomialAttrs a;
   static_cast<Seeds&>(a) = SeedsFrom(ctx);
   a.dtype = DType::kI64;
   NN_ASSIGN(a.count, p.Size("numSamples"));
-  NN_ASSIGN(Value * x, ctx.Float(0));
-  Dims dims = *x->type().dims;
+  Term x = ctx.input(0);
+  Dims dims = *ctx.input(0)->type().dims;
   if (dims.empty()) return ModelError("the input has no axes");
-  if (!p.Bool("isLogits")) {
-    NN_ASSIGN(x, ctx.Add("maximum", {x, ctx.Scalar(p.FloatOr("eps", 1e-10f))}));
-    NN_ASSIGN(x, ctx.Add("log", {x}));
-  }
-  if (const float temperature = p.FloatOr("temperature", 1); temperature != 1) {
-    NN_ASSIGN(x, ctx.Add("div", {x, ctx.Scalar(temperature)}));
-  }
+  if (!p.Bool("isLogits")) x = Apply("log", {Maximum(x, p.FloatOr("eps", 1e-10f))});
+  if (const float temperature = p.FloatOr("temperature", 1); temperature != 1) x = x / temperature;
   if (dims.size() == 2) return ctx.Emit("multinomial", {x}, a);
   const Dims rows(dims.begin(), dims.end() - 1);
-  NN_ASSIGN(x, ctx.Reshape(x, {Product(rows), dims.back()}));
-  NN_ASSIGN(Value * y, ctx.Add("multinomial", {x}, a));
+  const Term y = Apply("multinomial", {Reshape(x, {Product(rows), dims.back()})}, a);
   dims.back() = Dim(a.count);
-  NN_ASSIGN(y, ctx.Reshape(y, std::move(dims)));
-  ctx.SetOutput(0, y);
-  return {};
+  return ctx.EmitTerm(Reshape(y, std::move(dims)));
 }
 
 }  // namespace
@@ -191,15 +173,23 @@ std::optional<std::string> WhyNotMultinomial(const Node& node) {
 
 constexpr ImportRow kRandomImports[] = {
     {.layer = "randomUniformStatic", .import = ImportRandomUniform<ShapeFrom::kField>},
-    {.layer = "randomUniformDynamic", .import = ImportRandomUniform<ShapeFrom::kContents>},
-    {.layer = "randomUniformLike", .import = ImportRandomUniform<ShapeFrom::kInput>},
+    {.layer = "randomUniformDynamic",
+     .import = ImportRandomUniform<ShapeFrom::kContents>,
+     .inputs = "i"},
+    {.layer = "randomUniformLike", .import = ImportRandomUniform<ShapeFrom::kInput>, .inputs = "a"},
     {.layer = "randomNormalStatic", .import = ImportRandomNormal<ShapeFrom::kField>},
-    {.layer = "randomNormalDynamic", .import = ImportRandomNormal<ShapeFrom::kContents>},
-    {.layer = "randomNormalLike", .import = ImportRandomNormal<ShapeFrom::kInput>},
+    {.layer = "randomNormalDynamic",
+     .import = ImportRandomNormal<ShapeFrom::kContents>,
+     .inputs = "i"},
+    {.layer = "randomNormalLike", .import = ImportRandomNormal<ShapeFrom::kInput>, .inputs = "a"},
     {.layer = "randomBernoulliStatic", .import = ImportRandomBernoulli<ShapeFrom::kField>},
-    {.layer = "randomBernoulliDynamic", .import = ImportRandomBernoulli<ShapeFrom::kContents>},
-    {.layer = "randomBernoulliLike", .import = ImportRandomBernoulli<ShapeFrom::kInput>},
-    {.layer = "categoricalDistribution", .import = ImportCategorical},
+    {.layer = "randomBernoulliDynamic",
+     .import = ImportRandomBernoulli<ShapeFrom::kContents>,
+     .inputs = "i"},
+    {.layer = "randomBernoulliLike",
+     .import = ImportRandomBernoulli<ShapeFrom::kInput>,
+     .inputs = "a"},
+    {.layer = "categoricalDistribution", .import = ImportCategorical, .inputs = "f"},
 };
 
 constexpr ExportRow kRandomExports[] = {

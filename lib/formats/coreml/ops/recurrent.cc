@@ -12,7 +12,7 @@
 #include "ops/array/arrange/slice.h"
 #include "ops/array/shape.h"
 #include "ops/recurrent/recurrent.h"
-#include "ops/recurrent/unroll.h"
+#include "ops/support/term_ops.h"
 
 namespace nn::coreml {
 namespace {
@@ -60,21 +60,21 @@ Result<RecurrentSizes> ReadSizes(const Fields& p) {
 
 // A blob with the axes [S, B, C, H, W] as [S, B, C H W].
 Result<Value*> Vectors(ImportContext& ctx, size_t i) {
-  NN_ASSIGN(Value* const x, ctx.Float(i));
+  Value* const x = ctx.input(i);
   if (x->type().rank() != 5)
     return ModelError("input {} must have rank 5, not {}", i, x->type().rank());
   const Dims& dims = *x->type().dims;
   if (dims[3] == 1 && dims[4] == 1) return Rearrange(ctx.graph(), x, AxisMap(5, {0, 1, 2}));
-  return ctx.Reshape(x, {dims[0], dims[1], Product(Dims(dims.begin() + 2, dims.end()))});
+  return ctx.Build(Reshape(x, {dims[0], dims[1], Product(Dims(dims.begin() + 2, dims.end()))}));
 }
 
 // A state of the layer on sequences x, [1, B, H]. Blobs are [1, B, H, 1, 1]; converters also write
 // [B, H, 1, 1, 1] for simpleRecurrent.
 Result<Value*> State(ImportContext& ctx, size_t i, const Value* x, int64_t units) {
-  NN_ASSIGN(Value* const v, ctx.Float(i));
+  Value* const v = ctx.input(i);
   if (v->type().rank() == 5 && v->type().dim(0) == 1 && v->type().dim(2) == units)
     return Vectors(ctx, i);
-  return ctx.Reshape(v, {Dim(1), x->type().dim(1), Dim(units)});
+  return ctx.Build(Reshape(v, {Dim(1), x->type().dim(1), Dim(units)}));
 }
 
 // The inverse of Vectors().
@@ -152,8 +152,8 @@ Status SetResults(ImportContext& ctx, const Node& node, bool sequence) {
     const auto perm = sequence ? std::vector<int64_t>{0, 2, 1, 3} : std::vector<int64_t>{1, 0, 2};
     const Dims& state = *node.output(1)->type().dims;
     const Dim steps = sequence ? node.output()->type().dim(0) : Dim(1);
-    NN_ASSIGN(y, ctx.Add("transpose", {y}, TransposeAttrs{perm}));
-    NN_ASSIGN(y, ctx.Reshape(y, {steps, state[1], Dim(2) * state[2], Dim(1), Dim(1)}));
+    NN_ASSIGN(y, ctx.Build(Reshape(Transpose(y, perm),
+                                   {steps, state[1], Dim(2) * state[2], Dim(1), Dim(1)})));
   } else {
     if (sequence && a.direction == RecurrentDirection::kReverse) {
       NN_ASSIGN(y, ctx.Add("reverse", {y}, ReverseAttrs{{0}}));
@@ -172,7 +172,7 @@ Status SetStates(ImportContext& ctx, const Node& node, int64_t d, size_t first) 
     if (first + i - 1 >= ctx.output_count()) break;
     Value* state = node.output(i);
     if (RecurrentAttrsOf(node).directions() == 2) {
-      NN_ASSIGN(state, ctx.Add("slice", {state}, SliceAttrs{{0}, {d}, {d + 1}, {}}));
+      NN_ASSIGN(state, ctx.Build(Slice(state, 0, d, d + 1)));
     }
     NN_ASSIGN(state, Blob5(ctx, state));
     ctx.SetOutput(first + i - 1, state);
@@ -183,7 +183,6 @@ Status SetStates(ImportContext& ctx, const Node& node, int64_t d, size_t first) 
 // A layer with one state.
 template <typename T>
 Status EmitRecurrent(ImportContext& ctx, std::string_view op, T a, const GateWeights& weights) {
-  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 2));
   const Fields& p = ctx.params();
   NN_ASSIGN(const RecurrentSizes sizes, ReadSizes(p));
   if (p.Bool("reverseInput")) a.direction = RecurrentDirection::kReverse;
@@ -265,7 +264,6 @@ Status EmitLstm(ImportContext& ctx, LstmAttrs a, const std::vector<Fields>& dire
 }
 
 Status ImportLstm(ImportContext& ctx) {
-  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 3));
   const Fields& p = ctx.params();
   LstmAttrs a;
   if (p.Bool("reverseInput")) a.direction = RecurrentDirection::kReverse;
@@ -274,7 +272,6 @@ Status ImportLstm(ImportContext& ctx) {
 }
 
 Status ImportBidirectionalLstm(ImportContext& ctx) {
-  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 5));
   if (ctx.input_count() != 1 && ctx.input_count() != 5)
     return ModelError("there are {} inputs; expected 1, or 5 with the states of both directions",
                       ctx.input_count());
@@ -290,10 +287,10 @@ Status ImportBidirectionalLstm(ImportContext& ctx) {
 }
 
 constexpr ImportRow kRecurrentImports[] = {
-    {.layer = "simpleRecurrent", .import = ImportSimpleRecurrent},
-    {.layer = "gru", .import = ImportGru},
-    {.layer = "uniDirectionalLSTM", .import = ImportLstm},
-    {.layer = "biDirectionalLSTM", .import = ImportBidirectionalLstm},
+    {.layer = "simpleRecurrent", .import = ImportSimpleRecurrent, .inputs = "f?f"},
+    {.layer = "gru", .import = ImportGru, .inputs = "f?f"},
+    {.layer = "uniDirectionalLSTM", .import = ImportLstm, .inputs = "f?ff"},
+    {.layer = "biDirectionalLSTM", .import = ImportBidirectionalLstm, .inputs = "f?ffff"},
 };
 
 }  // namespace

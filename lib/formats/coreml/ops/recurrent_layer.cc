@@ -56,23 +56,26 @@ bool IsPositive(const Dim& d) {
 // Why no layer computes what the node does; nullopt if one does.
 std::optional<std::string> WhyNotLayer(const Node& node) {
   const RecurrentAttrs& a = RecurrentAttrsOf(node);
+  const auto* const lstm = LstmAttrsOf(node);
+  const auto* const gru = GruAttrsOf(node);
   if (node.input(kLengths) != nullptr) return "Core ML's recurrent layers have no sequence lengths";
   if (!HasConstantWeights(node)) return "Core ML's recurrent layers need constant weights";
   if (a.batch_first)
     return "Core ML's recurrent layers need the time axis first (batch_first is 0)";
-  if (a.directions() == 2 && !node.Is("lstm")) return "only Core ML's LSTM has two directions";
+  if (a.directions() == 2 && lstm == nullptr) return "only Core ML's LSTM has two directions";
   if (std::isfinite(a.clip)) return "Core ML's recurrent layers do not clip their activations";
-  if (node.Is("gru") && node.attrs<GruAttrs>().linear_before_reset)
+  if (gru != nullptr && gru->linear_before_reset)
     return "Core ML's GRU applies its reset gate before the product (linear_before_reset is 0)";
-  if (node.Is("lstm") && !(node.attrs<LstmAttrs>().cell_clip > 0))
+  if (lstm != nullptr && !(lstm->cell_clip > 0))
     return "Core ML needs a positive limit on cell states (cell_clip)";
   const Dims& x = *node.input(kX)->type().dims;
   if (!std::ranges::all_of(x, IsPositive) || !node.input(kR)->type().dim(2).is_const())
     return "Core ML has no empty sequences";
   const bool all_states =
-      node.input(kInitialH) != nullptr && (!node.Is("lstm") || node.input(kInitialC) != nullptr);
+      node.input(kInitialH) != nullptr && (lstm == nullptr || node.input(kInitialC) != nullptr);
   const bool no_states = node.input(kInitialH) == nullptr && node.input(kInitialC) == nullptr;
-  if (!all_states && (!no_states || node.Is("rnn")) && !x[1].is_const())
+  const bool needs_state = lstm == nullptr && gru == nullptr;
+  if (!all_states && (!no_states || needs_state) && !x[1].is_const())
     return "it lacks an initial state, which needs a constant batch in Core ML";
   return WhyNotActivations(node);
 }
@@ -95,22 +98,23 @@ class RecurrentWriter {
       : ctx_(ctx),
         node_(node),
         attrs_(RecurrentAttrsOf(node)),
+        is_lstm_(LstmAttrsOf(node) != nullptr),
+        is_gru_(GruAttrsOf(node) != nullptr),
         units_(node.input(kR)->type().dim(2).value()) {}
 
   Status Write() {
     const bool both = attrs_.directions() == 2;
-    const bool lstm = node_.Is("lstm");
-    const std::string_view kind = node_.Is("rnn")   ? "simpleRecurrent"
-                                  : node_.Is("gru") ? "gru"
-                                  : both            ? "biDirectionalLSTM"
-                                                    : "uniDirectionalLSTM";
+    const std::string_view kind = is_gru_     ? "gru"
+                                  : !is_lstm_ ? "simpleRecurrent"
+                                  : both      ? "biDirectionalLSTM"
+                                              : "uniDirectionalLSTM";
     std::vector<std::string> inputs = {Unit(ctx_.NameOf(node_.input(kX)), "x", {3, 4})};
     AddStates(inputs);
     const bool sequence = IsWanted(0);
     std::vector<std::string> outputs = {Name("y")};
     for (int64_t d = 0; d < attrs_.directions(); ++d) {
       outputs.push_back(Name("h"));
-      if (lstm) outputs.push_back(Name("c"));
+      if (is_lstm_) outputs.push_back(Name("c"));
     }
     WriteParams(ctx_.AddLayer(node_, kind, inputs, outputs), sequence);
     if (sequence) WriteSequence(outputs[0]);
@@ -137,11 +141,10 @@ class RecurrentWriter {
 
   // The states, of one direction after the other. simpleRecurrent has one in any case.
   void AddStates(std::vector<std::string>& inputs) {
-    const bool lstm = node_.Is("lstm");
     const bool any = node_.input(kInitialH) != nullptr || node_.input(kInitialC) != nullptr;
-    if (!any && !node_.Is("rnn")) return;
+    if (!any && (is_lstm_ || is_gru_)) return;
     std::vector<std::vector<std::string>> states = {StatesOf(kInitialH)};
-    if (lstm) states.push_back(StatesOf(kInitialC));
+    if (is_lstm_) states.push_back(StatesOf(kInitialC));
     for (size_t d = 0; d < static_cast<size_t>(attrs_.directions()); ++d)
       for (const auto& state : states) inputs.push_back(state[d]);
   }
@@ -285,11 +288,11 @@ class RecurrentWriter {
   void WriteParams(Writer p, bool sequence) {
     p.Int("inputVectorSize", node_.input(kW)->constant().dim(2));
     p.Int("outputVectorSize", units_);
-    if (node_.Is("lstm")) return WriteLstm(p, sequence);
+    if (is_lstm_) return WriteLstm(p, sequence);
     const bool has_bias = node_.input(kBias) != nullptr;
     p.Bool("sequenceOutput", sequence);
     p.Bool("reverseInput", attrs_.direction == RecurrentDirection::kReverse);
-    if (node_.Is("gru")) {
+    if (is_gru_) {
       p.Bool("hasBiasVectors", has_bias);
       WriteActivations(p, "activations", 0);
       WriteGates(p, 0, kGruGates);
@@ -303,6 +306,7 @@ class RecurrentWriter {
   ExportContext& ctx_;
   const Node& node_;
   const RecurrentAttrs& attrs_;
+  bool is_lstm_, is_gru_;
   int64_t units_;
 };
 

@@ -4,6 +4,7 @@
 #include "ops/array/shape.h"
 #include "ops/reduce/reduce.h"
 #include "ops/reduce/selection.h"
+#include "ops/support/term_ops.h"
 
 namespace nn::coreml {
 
@@ -31,16 +32,13 @@ Result<std::vector<int64_t>> AxesOf(const Fields& p, int rank) {
 // There are no scalars: if no axis stays, the result has one of size 1.
 template <const char* kOp>
 Status ImportReduce(ImportContext& ctx) {
-  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 1));
-  NN_ASSIGN(Value* const x, ctx.Float(0));
+  Value* const x = ctx.input(0);
   NN_ASSIGN(std::vector<int64_t> axes, AxesOf(ctx.params(), x->type().rank()));
   const bool keep = ctx.params().Bool("keepDims");
   const bool scalar = !keep && axes.size() == x->type().dims->size();
   if (!scalar) return ctx.Emit(kOp, {x}, ReduceAttrs{std::move(axes), keep});
-  NN_ASSIGN(Value* const y, ctx.Add(kOp, {x}, ReduceAttrs{std::move(axes), true}));
-  NN_ASSIGN(Value* const out, ctx.Reshape(y, {Dim(1)}));
-  ctx.SetOutput(0, out);
-  return {};
+  const Term y = Apply(kOp, {x}, ReduceAttrs{std::move(axes), true});
+  return ctx.EmitTerm(Reshape(y, {Dim(1)}));
 }
 
 // ---- reduce -------------------------------------------------------------------------------------
@@ -66,12 +64,11 @@ std::string_view OldReduction(std::string_view mode) {
 }
 
 Status ImportOldReduce(ImportContext& ctx) {
-  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 1));
   const Fields& p = ctx.params();
-  NN_ASSIGN(Value * x, ctx.Float(0));
+  Term x = ctx.input(0);
   const std::string_view mode = p.Enum("mode"), axis = p.Enum("axis");
-  if (x->type().rank() < 3)
-    return ModelError("the input must have rank 3 or more, not {}", x->type().rank());
+  if (const int rank = ctx.input(0)->type().rank(); rank < 3)
+    return ModelError("the input must have rank 3 or more, not {}", rank);
   if (axis.empty()) return ModelError("axis is unknown");
   const std::vector<int64_t> axes = OldAxes(axis);
   if (mode == "ARGMAX") {
@@ -80,10 +77,7 @@ Status ImportOldReduce(ImportContext& ctx) {
   }
   const std::string_view op = OldReduction(mode);
   if (op.empty()) return ModelError("an unknown reduction");
-  if (mode == "LOGSUM") {
-    NN_ASSIGN(x, ctx.Add("add", {x, ctx.Scalar(p.FloatOr("epsilon", 1e-6f))}));
-    NN_ASSIGN(x, ctx.Add("log", {x}));
-  }
+  if (mode == "LOGSUM") x = Apply("log", {x + p.FloatOr("epsilon", 1e-6f)});
   return ctx.Emit(op, {x}, ReduceAttrs{axes, true});
 }
 
@@ -128,17 +122,17 @@ constexpr char kReduceSumLayer[] = "reduceSum", kReduceMeanLayer[] = "reduceMean
 namespace {
 
 constexpr ImportRow kReduceImports[] = {
-    {.layer = "reduceSum", .import = ImportReduce<kReduceSum>},
-    {.layer = "reduceMean", .import = ImportReduce<kReduceMean>},
-    {.layer = "reduceMax", .import = ImportReduce<kReduceMax>},
-    {.layer = "reduceMin", .import = ImportReduce<kReduceMin>},
-    {.layer = "reduceProd", .import = ImportReduce<kReduceProd>},
-    {.layer = "reduceL1", .import = ImportReduce<kReduceL1>},
-    {.layer = "reduceL2", .import = ImportReduce<kReduceL2>},
-    {.layer = "reduceLogSum", .import = ImportReduce<kReduceLogSum>},
-    {.layer = "reduceLogSumExp", .import = ImportReduce<kReduceLogSumExp>},
-    {.layer = "reduceSumSquare", .import = ImportReduce<kReduceSumSquare>},
-    {.layer = "reduce", .import = ImportOldReduce},
+    {.layer = "reduceSum", .import = ImportReduce<kReduceSum>, .inputs = "f"},
+    {.layer = "reduceMean", .import = ImportReduce<kReduceMean>, .inputs = "f"},
+    {.layer = "reduceMax", .import = ImportReduce<kReduceMax>, .inputs = "f"},
+    {.layer = "reduceMin", .import = ImportReduce<kReduceMin>, .inputs = "f"},
+    {.layer = "reduceProd", .import = ImportReduce<kReduceProd>, .inputs = "f"},
+    {.layer = "reduceL1", .import = ImportReduce<kReduceL1>, .inputs = "f"},
+    {.layer = "reduceL2", .import = ImportReduce<kReduceL2>, .inputs = "f"},
+    {.layer = "reduceLogSum", .import = ImportReduce<kReduceLogSum>, .inputs = "f"},
+    {.layer = "reduceLogSumExp", .import = ImportReduce<kReduceLogSumExp>, .inputs = "f"},
+    {.layer = "reduceSumSquare", .import = ImportReduce<kReduceSumSquare>, .inputs = "f"},
+    {.layer = "reduce", .import = ImportOldReduce, .inputs = "f"},
 };
 
 constexpr ExportRow kReduceExports[] = {

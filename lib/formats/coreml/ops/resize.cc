@@ -12,6 +12,7 @@
 #include "ops/array/shape.h"
 #include "ops/nn/resize/grid_sample.h"
 #include "ops/nn/resize/resize_alike.h"
+#include "ops/support/term_ops.h"
 
 namespace nn::coreml {
 
@@ -44,9 +45,8 @@ Coordinates CoordinatesOf(const Fields& p, bool nearest) {
 }
 
 Status ImportUpsample(ImportContext& ctx) {
-  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 1));
   const Fields& p = ctx.params();
-  NN_ASSIGN(Value* const x, ctx.Spatial(0));
+  Value* const x = ctx.input(0);
   bool whole = true;
   NN_ASSIGN(const std::vector<float> factors, Factors(p, whole));
   const bool nearest = p.Enum("mode") == "NN";
@@ -70,9 +70,8 @@ Status ImportUpsample(ImportContext& ctx) {
 }
 
 Status ImportResizeBilinear(ImportContext& ctx) {
-  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 1));
   const Fields& p = ctx.params();
-  NN_ASSIGN(Value* const x, ctx.Spatial(0));
+  Value* const x = ctx.input(0);
   NN_ASSIGN(const std::vector<int64_t> target, p.Sizes("targetSize", 2, 1));
   const std::string_view method = p.Sub("mode").Enum("samplingMethod");
   ResizeAttrs a;
@@ -96,7 +95,8 @@ Status ImportResizeBilinear(ImportContext& ctx) {
 
 // ---- Crops --------------------------------------------------------------------------------------
 
-// Positions are computed as float32.
+// Limit of Core ML: height and width of the results of cropResize. Positions are computed as
+// float32.
 constexpr int64_t kMaxCropSize = int64_t{1} << 24;
 
 // Samples the boxes [N, 1, 4 or 5, 1, 1] of images [1, B, C, H, W]: each box in each image, or,
@@ -107,79 +107,67 @@ class CropResize {
   explicit CropResize(ImportContext& ctx) : ctx_(ctx), p_(ctx.params()) {}
 
   Status Emit() {
-    NN_RETURN_IF_ERROR(ctx_.ExpectInputs(2, 2));
     NN_ASSIGN(const std::vector<int64_t> target, p_.Sizes("targetSize", 2, 1));
     if (target[0] < 1 || target[1] < 1)
       return ModelError("targetSize is {} x {}; both must be 1 or more", target[0], target[1]);
     if (std::max(target[0], target[1]) > kMaxCropSize)
       return LimitError("targetSize is {} x {}; the limit is {}", target[0], target[1],
                         kMaxCropSize);
-    NN_ASSIGN(Value * x, ctx_.Spatial(0, 5));
+    NN_ASSIGN(Value* const x, ctx_.Spatial(0, 5));
     const Dims image = *x->type().dims;
     if (!image[2].is_const() || !image[3].is_const())
       return UnsupportedError("crops of an image of dynamic size are unsupported");
-    NN_ASSIGN(Value * boxes, ctx_.Float(1));
+    Value* boxes = ctx_.input(1);
     const int rank = boxes->type().rank();
     if (rank < 5) return ModelError("the boxes have rank {}; expected 5 or more", rank);
     const Dim columns = boxes->type().dim(rank - 3);
     if (!(columns == 4) && !(columns == 5))
       return ModelError("the boxes are {}; expected 4 or 5 numbers for each",
                         boxes->type().ToString());
-    NN_ASSIGN(boxes, ctx_.Reshape(boxes, {Dim(-1), columns}));
+    NN_ASSIGN(boxes, ctx_.Build(Reshape(boxes, {Dim(-1), columns})));
     const Dim count = boxes->type().dim(0);
     const int64_t first = columns == 5 ? 1 : 0;
-    NN_ASSIGN(Value * grid, Grid(boxes, first, target, image));
+    Term images = x, grid = Grid(boxes, count, first, target, image);
     Dims lead = {count, image[0]};
     if (first == 1) {
       lead[1] = 1;
-      NN_ASSIGN(Value * images, Column(boxes, 0));
-      NN_ASSIGN(images, ConvertTo(ctx_.graph(), images, DType::kI64));
-      NN_ASSIGN(images, ctx_.Reshape(images, {count}));
-      NN_ASSIGN(x, ctx_.Add("gather", {x, images}, GatherAttrs{0}));
+      images = Gather(x, Reshape(Cast(Column(boxes, 0), DType::kI64), {count}), 0);
     } else {
-      NN_ASSIGN(x, ForEach(x, lead, 0));
-      NN_ASSIGN(grid, ForEach(grid, lead, 1));
+      NN_ASSIGN(Value* const built, ctx_.Build(grid));
+      images = ForEach(x, lead, 0);
+      grid = ForEach(built, lead, 1);
     }
-    NN_ASSIGN(Value * y,
-              ctx_.Add("grid_sample", {x, grid},
-                       GridSampleAttrs{.padding = GridPadding::kBorder, .align_corners = true}));
-    NN_ASSIGN(y, ctx_.Reshape(y, {lead[0], lead[1], image[1], Dim(target[0]), Dim(target[1])}));
-    ctx_.SetOutput(0, y);
-    return {};
+    const Term y = Apply("grid_sample", {images, grid},
+                         GridSampleAttrs{.padding = GridPadding::kBorder, .align_corners = true});
+    return ctx_.EmitTerm(Reshape(y, {lead[0], lead[1], image[1], Dim(target[0]), Dim(target[1])}));
   }
 
  private:
-  Result<Value*> Column(Value* boxes, int64_t i) {
-    return ctx_.Add("slice", {boxes}, SliceAttrs{{1}, {i}, {i + 1}, {}});
-  }
-  Result<Value*> Binary(std::string_view op, Value* a, float b) {
-    return ctx_.Add(op, {a, ctx_.Scalar(b)});
-  }
+  static Term Column(Term boxes, int64_t i) { return Slice(std::move(boxes), 1, i, i + 1); }
 
   // Repeats a value along a new axis of the leading two, and merges them.
-  Result<Value*> ForEach(Value* v, const Dims& lead, int64_t axis) {
+  static Term ForEach(Value* v, const Dims& lead, int64_t axis) {
     const Dims rest(v->type().dims->begin() + 1, v->type().dims->end());
     if (lead[static_cast<size_t>(axis)] == 1 && lead[static_cast<size_t>(1 - axis)].is_const() &&
         v->type().dim(0) == lead[static_cast<size_t>(1 - axis)])
       return v;
-    NN_ASSIGN(v, ctx_.Add("expand_dims", {v}, AxesAttrs{{axis}}));
     Dims dims = lead;
     dims.insert(dims.end(), rest.begin(), rest.end());
-    NN_ASSIGN(v, ctx_.Add("expand", {v}, ExpandAttrs{dims}));
+    const Term repeated = Apply("expand", {ExpandDims(v, {axis})}, ExpandAttrs{dims});
     dims.erase(dims.begin());
     dims[0] = Product(lead);
-    return ctx_.Reshape(v, std::move(dims));
+    return Reshape(repeated, std::move(dims));
   }
 
   // Positions [N, size] on an axis of `length` elements, from -1 for the first to 1 for the last.
-  Result<Value*> Positions(Value* begin, Value* end, int64_t size, int64_t length) {
+  Term Positions(const Term& begin, const Term& end, int64_t size, int64_t length) const {
     const std::string_view method = p_.Sub("mode").Enum("samplingMethod");
-    NN_ASSIGN(Value * extent, ctx_.Add("sub", {end, begin}));
+    Term extent = end - begin;
     float offset = 0, divisor = static_cast<float>(size);
     if (method == "UPSAMPLE_MODE") {
-      NN_ASSIGN(extent, Binary("add", extent, 1));
+      extent = extent + 1;
     } else if (method == "ROI_ALIGN_MODE") {
-      NN_ASSIGN(extent, Binary("maximum", extent, 1));
+      extent = Maximum(extent, 1);
       offset = 0.5F;
     } else if (size > 1) {
       divisor = static_cast<float>(size - 1);
@@ -188,46 +176,38 @@ class CropResize {
     }
     std::vector<float> parts;
     for (int64_t i = 0; i < size; ++i) parts.push_back((static_cast<float>(i) + offset) / divisor);
-    NN_ASSIGN(Value * at, ctx_.Add("mul", {extent, ctx_.Constant(Tensor::Of({1, size}, parts))}));
-    NN_ASSIGN(at, ctx_.Add("add", {at, begin}));
-    NN_ASSIGN(at, Binary("mul", at, length > 1 ? 2 / static_cast<float>(length - 1) : 0.0F));
-    return Binary("sub", at, 1);
+    const Term at = extent * Tensor::Of({1, size}, parts) + begin;
+    return at * (length > 1 ? 2 / static_cast<float>(length - 1) : 0.0F) - 1;
   }
 
   // The grid [N, H, W, 2] of the boxes [N, 4] from column `first` on.
-  Result<Value*> Grid(Value* boxes, int64_t first, const std::vector<int64_t>& target,
-                      const Dims& image) {
+  Term Grid(const Term& boxes, const Dim& count, int64_t first, const std::vector<int64_t>& target,
+            const Dims& image) const {
     const std::string_view mode = p_.Sub("boxIndicesMode").Enum("boxMode");
     const bool width_first = mode == "CORNERS_WIDTH_FIRST" || mode == "CENTER_SIZE_WIDTH_FIRST";
     const bool centers = mode.starts_with("CENTER_SIZE");
-    std::vector<Value*> axes;  // x, y
+    std::vector<Term> axes;  // x, y
     for (const size_t k : {1, 0}) {
       const int64_t length = image[2 + k].value();
       const int64_t column =
           first + (width_first ? 1 - static_cast<int64_t>(k) : static_cast<int64_t>(k));
-      NN_ASSIGN(Value * begin, Column(boxes, column));
-      NN_ASSIGN(Value * end, Column(boxes, column + 2));
+      Term begin = Column(boxes, column), end = Column(boxes, column + 2);
       if (centers) {
-        NN_ASSIGN(Value* const half, Binary("mul", end, 0.5F));
-        NN_ASSIGN(end, ctx_.Add("add", {begin, half}));
-        NN_ASSIGN(begin, ctx_.Add("sub", {begin, half}));
+        const Term center = begin, half = end * 0.5;
+        end = center + half;
+        begin = center - half;
       }
       const float scale =
           p_.FloatOr("spatialScale", 1) *
           (p_.Bool("normalizedCoordinates") ? static_cast<float>(length - 1) : 1.0F);
-      for (Value** v : {&begin, &end}) {
-        NN_ASSIGN(*v, Binary("mul", *v, scale));
-      }
-      NN_ASSIGN(Value * at, Positions(begin, end, target[k], length));
-      const Dim count = boxes->type().dim(0);
       const Dim size(target[k]);
-      NN_ASSIGN(at, ctx_.Reshape(at, k == 1 ? Dims{count, Dim(1), size, Dim(1)}
-                                            : Dims{count, size, Dim(1), Dim(1)}));
-      NN_ASSIGN(at, ctx_.Add("expand", {at},
-                             ExpandAttrs{{count, Dim(target[0]), Dim(target[1]), Dim(1)}}));
-      axes.push_back(at);
+      const Term at =
+          Reshape(Positions(begin * scale, end * scale, target[k], length),
+                  k == 1 ? Dims{count, Dim(1), size, Dim(1)} : Dims{count, size, Dim(1), Dim(1)});
+      axes.push_back(
+          Apply("expand", {at}, ExpandAttrs{{count, Dim(target[0]), Dim(target[1]), Dim(1)}}));
     }
-    return ctx_.Add("concat", std::move(axes), ConcatAttrs{3});
+    return Concat(std::move(axes), 3);
   }
 
   ImportContext& ctx_;
@@ -241,9 +221,8 @@ Status ImportCropResize(ImportContext& ctx) {
 // ---- Blocks -------------------------------------------------------------------------------------
 
 Status ImportReorganizeData(ImportContext& ctx) {
-  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 1));
   const Fields& p = ctx.params();
-  NN_ASSIGN(Value* const x, ctx.Spatial(0));
+  Value* const x = ctx.input(0);
   const std::string_view mode = p.Enum("mode");
   DepthToSpaceAttrs a;
   NN_ASSIGN(a.block, p.Size("blockSize"));
@@ -439,10 +418,10 @@ std::optional<std::string> WhyNotBlocks(const Node& node) {
 namespace {
 
 constexpr ImportRow kResizeImports[] = {
-    {.layer = "upsample", .import = ImportUpsample},
-    {.layer = "resizeBilinear", .import = ImportResizeBilinear},
-    {.layer = "cropResize", .import = ImportCropResize},
-    {.layer = "reorganizeData", .import = ImportReorganizeData},
+    {.layer = "upsample", .import = ImportUpsample, .inputs = "s"},
+    {.layer = "resizeBilinear", .import = ImportResizeBilinear, .inputs = "s"},
+    {.layer = "cropResize", .import = ImportCropResize, .inputs = "af"},
+    {.layer = "reorganizeData", .import = ImportReorganizeData, .inputs = "s"},
 };
 
 constexpr ExportRow kResizeExports[] = {

@@ -8,13 +8,9 @@ namespace nn::coreml {
 namespace {
 
 Status ImportCumSum(ImportContext& ctx) {
-  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 2));
   const Fields& p = ctx.params();
-  NN_ASSIGN(Value* const x, ctx.Float(0));
-  const ScanAttrs a{p.Int("axis"), p.Bool("excludeFinalSum"), p.Bool("reverse")};
-  if (ctx.input_count() == 1) return ctx.Emit("cum_sum", {x}, a);
-  NN_ASSIGN(Value* const axis, ctx.Index(1));
-  return ctx.Emit("cum_sum", {x, axis}, a);
+  return ctx.Emit("cum_sum", ctx.inputs(),
+                  ScanAttrs{p.Int("axis"), p.Bool("excludeFinalSum"), p.Bool("reverse")});
 }
 
 }  // namespace
@@ -37,7 +33,7 @@ std::optional<std::string> WhyNotCumSum(const Node& node) {
 }
 
 constexpr ImportRow kScanImports[] = {
-    {.layer = "cumSum", .import = ImportCumSum},
+    {.layer = "cumSum", .import = ImportCumSum, .inputs = "f?i"},
 };
 
 constexpr ExportRow kScanExports[] = {

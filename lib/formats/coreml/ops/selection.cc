@@ -13,8 +13,7 @@ namespace {
 
 template <const char* kOp>
 Status ImportArg(ImportContext& ctx) {
-  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 1));
-  NN_ASSIGN(Value* const x, ctx.Float(0));
+  Value* const x = ctx.input(0);
   const bool scalar = ctx.params().Bool("removeDim") && x->type().rank() == 1;
   ArgAttrs a;
   a.axis = ctx.params().Int("axis");
@@ -23,13 +22,10 @@ Status ImportArg(ImportContext& ctx) {
 }
 
 Status ImportTopK(ImportContext& ctx) {
-  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 2));
   const Fields& p = ctx.params();
-  NN_ASSIGN(Value* const x, ctx.Float(0));
-  Value* k = nullptr;
-  if (ctx.input_count() == 2) {
-    NN_ASSIGN(k, ctx.Index(1));
-  } else {
+  Value* const x = ctx.input(0);
+  Value* k = ctx.input(1);
+  if (k == nullptr) {
     NN_ASSIGN(const int64_t count, p.Size("K"));
     k = ctx.Constant(Tensor::Ints({count}));
   }
@@ -43,9 +39,8 @@ Status ImportTopK(ImportContext& ctx) {
 
 // The indices of a top_k over the whole axis.
 Status ImportArgSort(ImportContext& ctx) {
-  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 1));
   const Fields& p = ctx.params();
-  NN_ASSIGN(Value* const x, ctx.Float(0));
+  Value* const x = ctx.input(0);
   const int64_t axis = p.Int("axis");
   if (axis < 0 || axis >= x->type().rank())
     return ModelError("axis {} is out of range for rank {}", axis, x->type().rank());
@@ -103,10 +98,10 @@ Status WriteTopK(ExportContext& ctx, const Node& node) {
 constexpr char kArgMaxLayer[] = "argMax", kArgMinLayer[] = "argMin";
 
 constexpr ImportRow kSelectionImports[] = {
-    {.layer = "argMax", .import = ImportArg<kArgMax>},
-    {.layer = "argMin", .import = ImportArg<kArgMin>},
-    {.layer = "topK", .import = ImportTopK},
-    {.layer = "argSort", .import = ImportArgSort},
+    {.layer = "argMax", .import = ImportArg<kArgMax>, .inputs = "f"},
+    {.layer = "argMin", .import = ImportArg<kArgMin>, .inputs = "f"},
+    {.layer = "topK", .import = ImportTopK, .inputs = "f?i"},
+    {.layer = "argSort", .import = ImportArgSort, .inputs = "f"},
 };
 
 constexpr ExportRow kSelectionExports[] = {

@@ -3,10 +3,10 @@
 #include <numeric>
 
 #include "formats/coreml/family.h"
-#include "ops/array/arrange/concat.h"
 #include "ops/array/arrange/tile.h"
 #include "ops/array/shape.h"
 #include "ops/array/shape_of.h"
+#include "ops/support/term_ops.h"
 #include "ops/support/types.h"
 
 namespace nn::coreml {
@@ -17,37 +17,31 @@ namespace {
 
 // ---- Reshapes -----------------------------------------------------------------------------------
 
-// Permutes [.., C, H, W] so that C is last, or the reverse.
-Result<Value*> MoveChannels(ImportContext& ctx, Value* x, bool last) {
-  const int rank = x->type().rank();
+// Permutes the axes [.., C, H, W] so that C is last, or the reverse.
+Term MoveChannels(Term x, int rank, bool last) {
   std::vector<int64_t> perm(static_cast<size_t>(std::max(0, rank - 3)));
   std::iota(perm.begin(), perm.end(), 0);
   for (const int k : last ? std::array{2, 1, 3} : std::array{1, 3, 2}) perm.push_back(rank - k);
-  return ctx.Add("transpose", {x}, TransposeAttrs{std::move(perm)});
+  return Transpose(std::move(x), std::move(perm));
 }
 
 // [..., C, H, W] -> [..., C * H * W, 1, 1]
 Status ImportFlatten(ImportContext& ctx) {
-  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 1));
-  NN_ASSIGN(Value * x, ctx.Any(0));
-  Dims dims = *x->type().dims;
+  Term x = ctx.input(0);
+  Dims dims = *ctx.input(0)->type().dims;
   if (dims.size() < 3) return ModelError("the input must have rank 3 or more, not {}", dims.size());
-  if (ctx.params().Enum("mode") == "CHANNEL_LAST") {
-    NN_ASSIGN(x, MoveChannels(ctx, x, true));
-  }
+  if (ctx.params().Enum("mode") == "CHANNEL_LAST")
+    x = MoveChannels(x, ctx.input(0)->type().rank(), true);
   const Dim all = Product(Dims(dims.end() - 3, dims.end()));
   dims.resize(dims.size() - 3);
   dims.insert(dims.end(), {all, Dim(1), Dim(1)});
-  NN_ASSIGN(Value* const y, ctx.Reshape(x, std::move(dims)));
-  ctx.SetOutput(0, y);
-  return {};
+  return ctx.EmitTerm(Reshape(x, std::move(dims)));
 }
 
 // Rank 5, to [C, H, W] or [S, C, H, W].
 Status ImportReshape(ImportContext& ctx) {
-  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 1));
-  NN_ASSIGN(Value * x, ctx.Any(0));
-  const Dims in = *x->type().dims;
+  const Term x = ctx.input(0);
+  const Dims& in = *ctx.input(0)->type().dims;
   if (in.size() != 5) return ModelError("the input must have rank 5, not {}", in.size());
   auto target = ctx.params().Ints("targetShape");
   if (target.size() != 3 && target.size() != 4)
@@ -60,105 +54,81 @@ Status ImportReshape(ImportContext& ctx) {
   }
   if (!last) {
     for (const int64_t d : target) dims.emplace_back(d);
-    NN_ASSIGN(Value* const y, ctx.Reshape(x, std::move(dims)));
-    ctx.SetOutput(0, y);
-    return {};
+    return ctx.EmitTerm(Reshape(x, std::move(dims)));
   }
-  NN_ASSIGN(x, MoveChannels(ctx, x, true));
   dims.insert(dims.end(), {Dim(target[1]), Dim(target[2]), Dim(target[0])});
-  NN_ASSIGN(x, ctx.Reshape(x, std::move(dims)));
-  NN_ASSIGN(Value* const y, MoveChannels(ctx, x, false));
-  ctx.SetOutput(0, y);
-  return {};
-}
-
-Status EmitReshape(ImportContext& ctx, Value* x, Dims dims) {
-  NN_ASSIGN(Value* const y, ctx.Reshape(x, std::move(dims)));
-  ctx.SetOutput(0, y);
-  return {};
+  const Term y = Reshape(MoveChannels(x, 5, true), std::move(dims));
+  return ctx.EmitTerm(MoveChannels(y, 5, false));
 }
 
 Status ImportReshapeStatic(ImportContext& ctx) {
-  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 1));
-  NN_ASSIGN(Value* const x, ctx.Any(0));
-  return EmitReshape(ctx, x, ToDims(ctx.params().Ints("targetShape")));
+  Value* const x = ctx.input(0);
+  return ctx.EmitTerm(Reshape(x, ToDims(ctx.params().Ints("targetShape"))));
 }
 
 // 0 copies a size.
 Status ImportRankPreservingReshape(ImportContext& ctx) {
-  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 1));
-  NN_ASSIGN(Value* const x, ctx.Any(0));
+  Value* const x = ctx.input(0);
   Dims dims = ToDims(ctx.params().Ints("targetShape"));
   if (dims.size() != x->type().dims->size())
     return ModelError("targetShape has {} entries for the input {}", dims.size(),
                       x->type().ToString());
   for (size_t i = 0; i < dims.size(); ++i)
     if (dims[i] == 0) dims[i] = (*x->type().dims)[i];
-  return EmitReshape(ctx, x, std::move(dims));
+  return ctx.EmitTerm(Reshape(x, std::move(dims)));
 }
 
 Status ImportReshapeLike(ImportContext& ctx) {
-  NN_RETURN_IF_ERROR(ctx.ExpectInputs(2, 2));
-  NN_ASSIGN(Value* const x, ctx.Any(0));
-  NN_ASSIGN(const Value* const like, ctx.Any(1));
-  return EmitReshape(ctx, x, *like->type().dims);
+  Value* const x = ctx.input(0);
+  const Value* const like = ctx.input(1);
+  return ctx.EmitTerm(Reshape(x, *like->type().dims));
 }
 
 Status ImportReshapeDynamic(ImportContext& ctx) {
-  NN_RETURN_IF_ERROR(ctx.ExpectInputs(2, 2));
-  NN_ASSIGN(Value* const x, ctx.Any(0));
-  NN_ASSIGN(Value* const shape, ctx.Index(1));
+  Value* const x = ctx.input(0);
+  Value* const shape = ctx.input(1);
   return ctx.Emit("reshape", {x, shape}, ReshapeAttrs{});
 }
 
 Status ImportFlattenTo2d(ImportContext& ctx) {
-  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 1));
-  NN_ASSIGN(Value* const x, ctx.Any(0));
+  Value* const x = ctx.input(0);
   const Dims& dims = *x->type().dims;
   const auto rank = static_cast<int64_t>(dims.size());
   int64_t axis = ctx.params().Int("axis");
   if (axis < -rank || axis > rank)
     return ModelError("axis {} is out of range for rank {}", axis, rank);
   if (axis < 0) axis += rank;
-  return EmitReshape(ctx, x,
-                     {Product(Dims(dims.begin(), dims.begin() + axis)),
-                      Product(Dims(dims.begin() + axis, dims.end()))});
+  return ctx.EmitTerm(Reshape(x, {Product(Dims(dims.begin(), dims.begin() + axis)),
+                                  Product(Dims(dims.begin() + axis, dims.end()))}));
 }
 
 // ---- Axes ---------------------------------------------------------------------------------------
 
 Status ImportExpandDims(ImportContext& ctx) {
-  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 1));
-  NN_ASSIGN(Value* const x, ctx.Any(0));
+  Value* const x = ctx.input(0);
   return ctx.Emit("expand_dims", {x}, AxesAttrs{ctx.params().Ints("axes")});
 }
 
 // There are no scalars: if all axes are removed, one of size 1 stays.
 Status ImportSqueeze(ImportContext& ctx) {
-  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 1));
-  NN_ASSIGN(Value* const x, ctx.Any(0));
+  Value* const x = ctx.input(0);
   const bool all = ctx.params().Bool("squeezeAll");
   auto axes = all ? std::vector<int64_t>{} : ctx.params().Ints("axes");
   if (!all && axes.empty()) return ModelError("axes is empty");
   if (axes.size() == x->type().dims->size()) axes.pop_back();
-  if (!all && axes.empty()) {
-    ctx.SetOutput(0, x);
-    return {};
-  }
-  if (all && Product(*x->type().dims) == 1) return EmitReshape(ctx, x, {Dim(1)});
+  if (!all && axes.empty()) return ctx.EmitTerm(x);
+  if (all && Product(*x->type().dims) == 1) return ctx.EmitTerm(Reshape(x, {Dim(1)}));
   return ctx.Emit("squeeze", {x}, AxesAttrs{std::move(axes)});
 }
 
 Status ImportTranspose(ImportContext& ctx) {
-  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 1));
-  NN_ASSIGN(Value* const x, ctx.Any(0));
+  Value* const x = ctx.input(0);
   return ctx.Emit("transpose", {x}, TransposeAttrs{ctx.params().Ints("axes")});
 }
 
 // A permutation of S, C, H, W; B is fixed.
 Status ImportPermute(ImportContext& ctx) {
-  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 1));
-  NN_ASSIGN(Value* const x, ctx.Any(0));
+  Value* const x = ctx.input(0);
   if (x->type().rank() != 5)
     return ModelError("the input must have rank 5, not {}", x->type().rank());
   const auto order = ctx.params().Ints("axis");
@@ -179,45 +149,38 @@ Status ImportPermute(ImportContext& ctx) {
 // ---- Shapes as values ---------------------------------------------------------------------------
 
 Status ImportGetShape(ImportContext& ctx) {
-  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 1));
-  NN_ASSIGN(Value* const x, ctx.Any(0));
+  Value* const x = ctx.input(0);
   return ctx.Emit("shape_of", {x}, ShapeOfAttrs{});
 }
 
 Status ImportBroadcastToStatic(ImportContext& ctx) {
-  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 1));
-  NN_ASSIGN(Value* const x, ctx.Any(0));
+  Value* const x = ctx.input(0);
   return ctx.Emit("expand", {x}, ExpandAttrs{ToDims(ctx.params().Ints("targetShape"))});
 }
 
 Status ImportBroadcastToLike(ImportContext& ctx) {
-  NN_RETURN_IF_ERROR(ctx.ExpectInputs(2, 2));
-  NN_ASSIGN(Value* const x, ctx.Any(0));
-  NN_ASSIGN(const Value* const like, ctx.Any(1));
+  Value* const x = ctx.input(0);
+  const Value* const like = ctx.input(1);
   return ctx.Emit("expand", {x}, ExpandAttrs{*like->type().dims});
 }
 
 Status ImportBroadcastToDynamic(ImportContext& ctx) {
-  NN_RETURN_IF_ERROR(ctx.ExpectInputs(2, 2));
-  NN_ASSIGN(Value* const x, ctx.Any(0));
-  NN_ASSIGN(Value* const shape, ctx.Index(1));
+  Value* const x = ctx.input(0);
+  Value* const shape = ctx.input(1);
   return ctx.Emit("expand", {x, shape}, ExpandAttrs{});
 }
 
 // Repetitions of the last axes.
 Status ImportTile(ImportContext& ctx) {
-  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 2));
-  NN_ASSIGN(Value* const x, ctx.Any(0));
+  Value* const x = ctx.input(0);
   const size_t rank = x->type().dims->size();
   if (ctx.input_count() == 2) {
-    NN_ASSIGN(Value * repeats, ctx.Index(1));
-    const auto count = KnownLength(repeats->type());
+    Term repeats = ctx.input(1);
+    const auto count = KnownLength(ctx.input(1)->type());
     const auto all = static_cast<int64_t>(rank);
-    if (count && *count < all) {
-      const std::vector<int64_t> ones(static_cast<size_t>(all - *count), 1);
-      NN_ASSIGN(repeats,
-                ctx.Add("concat", {ctx.Constant(Tensor::Ints(ones)), repeats}, ConcatAttrs{0}));
-    }
+    if (count && *count < all)
+      repeats =
+          Concat({Vector(std::vector<int64_t>(static_cast<size_t>(all - *count), 1)), repeats}, 0);
     return ctx.Emit("tile", {x, repeats}, TileAttrs{});
   }
   auto reps = ctx.params().Ints("reps");
@@ -229,8 +192,7 @@ Status ImportTile(ImportContext& ctx) {
 
 // Along the first of five axes.
 Status ImportSequenceRepeat(ImportContext& ctx) {
-  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 1));
-  NN_ASSIGN(Value* const x, ctx.Any(0));
+  Value* const x = ctx.input(0);
   if (x->type().rank() != 5)
     return ModelError("the input must have rank 5, not {}", x->type().rank());
   NN_ASSIGN(const int64_t n, ctx.params().Size("nRepetitions"));
@@ -392,23 +354,23 @@ std::optional<std::string> WhyNotExpand(const Node& node) {
 namespace {
 
 constexpr ImportRow kShapeImports[] = {
-    {.layer = "flatten", .import = ImportFlatten},
-    {.layer = "reshape", .import = ImportReshape},
-    {.layer = "reshapeStatic", .import = ImportReshapeStatic},
-    {.layer = "rankPreservingReshape", .import = ImportRankPreservingReshape},
-    {.layer = "reshapeLike", .import = ImportReshapeLike},
-    {.layer = "reshapeDynamic", .import = ImportReshapeDynamic},
-    {.layer = "flattenTo2D", .import = ImportFlattenTo2d},
-    {.layer = "expandDims", .import = ImportExpandDims},
-    {.layer = "squeeze", .import = ImportSqueeze},
-    {.layer = "transpose", .import = ImportTranspose},
-    {.layer = "permute", .import = ImportPermute},
-    {.layer = "getShape", .import = ImportGetShape},
-    {.layer = "broadcastToStatic", .import = ImportBroadcastToStatic},
-    {.layer = "broadcastToLike", .import = ImportBroadcastToLike},
-    {.layer = "broadcastToDynamic", .import = ImportBroadcastToDynamic},
-    {.layer = "tile", .import = ImportTile},
-    {.layer = "sequenceRepeat", .import = ImportSequenceRepeat},
+    {.layer = "flatten", .import = ImportFlatten, .inputs = "a"},
+    {.layer = "reshape", .import = ImportReshape, .inputs = "a"},
+    {.layer = "reshapeStatic", .import = ImportReshapeStatic, .inputs = "a"},
+    {.layer = "rankPreservingReshape", .import = ImportRankPreservingReshape, .inputs = "a"},
+    {.layer = "reshapeLike", .import = ImportReshapeLike, .inputs = "aa"},
+    {.layer = "reshapeDynamic", .import = ImportReshapeDynamic, .inputs = "ai"},
+    {.layer = "flattenTo2D", .import = ImportFlattenTo2d, .inputs = "a"},
+    {.layer = "expandDims", .import = ImportExpandDims, .inputs = "a"},
+    {.layer = "squeeze", .import = ImportSqueeze, .inputs = "a"},
+    {.layer = "transpose", .import = ImportTranspose, .inputs = "a"},
+    {.layer = "permute", .import = ImportPermute, .inputs = "a"},
+    {.layer = "getShape", .import = ImportGetShape, .inputs = "a"},
+    {.layer = "broadcastToStatic", .import = ImportBroadcastToStatic, .inputs = "a"},
+    {.layer = "broadcastToLike", .import = ImportBroadcastToLike, .inputs = "aa"},
+    {.layer = "broadcastToDynamic", .import = ImportBroadcastToDynamic, .inputs = "ai"},
+    {.layer = "tile", .import = ImportTile, .inputs = "a?i"},
+    {.layer = "sequenceRepeat", .import = ImportSequenceRepeat, .inputs = "a"},
 };
 
 constexpr ExportRow kShapeExports[] = {

@@ -9,6 +9,7 @@
 #include "ops/array/arrange/slice.h"
 #include "ops/array/shape.h"
 #include "ops/array/shape_of.h"
+#include "ops/support/term_ops.h"
 #include "ops/support/types.h"
 
 namespace nn::coreml {
@@ -21,9 +22,8 @@ constexpr int64_t kEnd = std::numeric_limits<int64_t>::max();
 constexpr int64_t kBegin = std::numeric_limits<int64_t>::min();
 
 Status ImportSlice(ImportContext& ctx) {
-  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 1));
   const Fields& p = ctx.params();
-  NN_ASSIGN(Value* const x, ctx.Any(0));
+  Value* const x = ctx.input(0);
   const std::string_view axis = p.Enum("axis");
   SliceAttrs a;
   a.axes = {axis == "CHANNEL_AXIS" ? -3 : axis == "HEIGHT_AXIS" ? -2 : -1};
@@ -72,22 +72,14 @@ Status EmitRanges(ImportContext& ctx, Value* x, const Ranges& r) {
     a.ends.push_back(r.end_masks[i] ? (back ? kBegin : kEnd) : r.ends[i]);
     a.steps.push_back(r.strides[i]);
   }
-  Value* y = x;
-  if (!a.axes.empty()) {
-    NN_ASSIGN(y, ctx.Add("slice", {x}, std::move(a)));
-  }
+  const Term y = a.axes.empty() ? x : Apply("slice", {x}, std::move(a));
   if (squeezed.size() == rank) squeezed.pop_back();  // there are no scalars
-  if (!squeezed.empty()) {
-    NN_ASSIGN(y, ctx.Add("squeeze", {y}, AxesAttrs{std::move(squeezed)}));
-  }
-  ctx.SetOutput(0, y);
-  return {};
+  return ctx.EmitTerm(squeezed.empty() ? y : Squeeze(y, std::move(squeezed)));
 }
 
 Status ImportSliceStatic(ImportContext& ctx) {
-  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 1));
   const Fields& p = ctx.params();
-  NN_ASSIGN(Value* const x, ctx.Any(0));
+  Value* const x = ctx.input(0);
   Ranges r{p.Ints("beginIds"),    p.Ints("endIds"),    p.Ints("strides"),
            p.Bools("beginMasks"), p.Bools("endMasks"), p.Bools("squeezeMasks")};
   if (r.squeeze_masks.empty()) r.squeeze_masks.assign(x->type().dims->size(), false);
@@ -108,39 +100,32 @@ class OpenSlice {
 
   Status Emit() {
     const Fields& p = ctx_.params();
-    NN_ASSIGN(Value* const begins, Numbers(1, {}, 0));
-    NN_ASSIGN(Value* const ends, Numbers(2, p.Ints("endIds"), 0));
-    NN_ASSIGN(Value * strides, Numbers(3, p.Ints("strides"), 1));
-    NN_ASSIGN(Value* const begin_masks, Flags(4, p.Bools("beginMasks")));
-    NN_ASSIGN(Value* const end_masks, Flags(5, p.Bools("endMasks")));
-    NN_ASSIGN(Value* const squeeze_masks, Flags(6, p.Bools("squeezeMasks")));
-    const auto squeezes = KnownElements(squeeze_masks);
+    NN_ASSIGN(const Term begins, Numbers(1, {}, 0));
+    NN_ASSIGN(const Term ends, Numbers(2, p.Ints("endIds"), 0));
+    NN_ASSIGN(const Term given_strides, Numbers(3, p.Ints("strides"), 1));
+    NN_ASSIGN(const Term begin_masks, Flags(4, p.Bools("beginMasks")));
+    NN_ASSIGN(const Term end_masks, Flags(5, p.Bools("endMasks")));
+    NN_ASSIGN(const Term squeeze_masks, Flags(6, p.Bools("squeezeMasks")));
+    NN_ASSIGN(const Value* const known_masks, ctx_.Build(squeeze_masks));
+    const auto squeezes = KnownElements(known_masks);
     const auto squeezed = squeezes ? ConstDims(*squeezes) : std::nullopt;
     if (!squeezed) return UnsupportedError("the squeeze masks of a slice must be constant");
-    NN_ASSIGN(Value* const back, ctx_.Add("less", {strides, Number(0)}));
-    NN_ASSIGN(Value * starts, Choose(back, Number(-1), Number(0)));
-    NN_ASSIGN(starts, Choose(begin_masks, starts, begins));
-    NN_ASSIGN(Value * stops, Choose(back, Number(kFirst), Number(kLast)));
-    NN_ASSIGN(stops, Choose(end_masks, stops, ends));
+    const Term zero = Number(0), last = Number(kLast);
+    const Term back = Less(given_strides, zero);
+    const Term starts = Select(begin_masks, Select(back, Number(-1), zero), begins);
     // One element of the axes that are dropped.
-    NN_ASSIGN(Value* const last, ctx_.Add("equal", {starts, Number(-1)}));
-    NN_ASSIGN(Value * next, ctx_.Add("add", {starts, Number(1)}));
-    NN_ASSIGN(next, Choose(last, Number(kLast), next));
-    NN_ASSIGN(stops, Choose(squeeze_masks, next, stops));
-    NN_ASSIGN(strides, Choose(squeeze_masks, Number(1), strides));
+    const Term next = Select(Equal(starts, Number(-1)), last, starts + Number(1));
+    const Term stops =
+        Select(squeeze_masks, next, Select(end_masks, Select(back, Number(kFirst), last), ends));
+    const Term strides = Select(squeeze_masks, Number(1), given_strides);
     std::vector<int64_t> axes, dropped;
     for (size_t i = 0; i < rank_; ++i) {
       axes.push_back(static_cast<int64_t>(i));
       if (i < squeezed->size() && (*squeezed)[i] != 0) dropped.push_back(axes.back());
     }
-    Value* const all = ctx_.Constant(Tensor::Ints(axes));
-    NN_ASSIGN(Value * y, ctx_.Add("slice", {x_, starts, stops, all, strides}, SliceAttrs{}));
+    const Term y = Apply("slice", {x_, starts, stops, Vector(axes), strides}, SliceAttrs{});
     if (dropped.size() == rank_) dropped.pop_back();  // there are no scalars
-    if (!dropped.empty()) {
-      NN_ASSIGN(y, ctx_.Add("squeeze", {y}, AxesAttrs{std::move(dropped)}));
-    }
-    ctx_.SetOutput(0, y);
-    return {};
+    return ctx_.EmitTerm(dropped.empty() ? y : Squeeze(y, std::move(dropped)));
   }
 
  private:
@@ -148,18 +133,15 @@ class OpenSlice {
   static constexpr int64_t kLast = std::numeric_limits<int32_t>::max();
   static constexpr int64_t kFirst = std::numeric_limits<int32_t>::min();
 
-  Value* Number(int64_t v) { return ctx_.Constant(Tensor::Scalar(v)); }
-  Result<Value*> Choose(Value* mask, Value* a, Value* b) {
-    return ctx_.Add("select", {mask, a, b});
-  }
+  // A term of i64, also beside other numbers.
+  static Term Number(int64_t v) { return Tensor::Scalar(v); }
 
   Status CheckCount(size_t count) const {
     if (count == rank_) return {};
     return ModelError("there are {} entries for {} axes", count, rank_);
   }
-  Result<Value*> Numbers(size_t input, std::vector<int64_t> field, int64_t otherwise) {
-    if (input < ctx_.input_count()) {
-      NN_ASSIGN(Value* const v, ctx_.Index(input));
+  Result<Term> Numbers(size_t input, std::vector<int64_t> field, int64_t otherwise) {
+    if (Value* const v = ctx_.input(input)) {
       if (const auto count = KnownLength(v->type()))
         NN_RETURN_IF_ERROR(CheckCount(static_cast<size_t>(*count)));
       return v;
@@ -167,12 +149,12 @@ class OpenSlice {
     if (field.empty()) field.assign(rank_, otherwise);
     Shorten(field, rank_);
     NN_RETURN_IF_ERROR(CheckCount(field.size()));
-    return ctx_.Constant(Tensor::Ints(field));
+    return Vector(field);
   }
-  Result<Value*> Flags(size_t input, const std::vector<bool>& field) {
-    NN_ASSIGN(Value* const numbers,
+  Result<Term> Flags(size_t input, const std::vector<bool>& field) {
+    NN_ASSIGN(const Term numbers,
               Numbers(input, std::vector<int64_t>(field.begin(), field.end()), 0));
-    return ctx_.Add("not_equal", {numbers, Number(0)});
+    return Apply("not_equal", {numbers, Number(0)});
   }
 
   ImportContext& ctx_;
@@ -188,9 +170,8 @@ std::vector<bool> ToFlags(const std::vector<int64_t>& numbers, size_t rank) {
 }
 
 Status ImportSliceDynamic(ImportContext& ctx) {
-  NN_RETURN_IF_ERROR(ctx.ExpectInputs(2, 7));
   const Fields& p = ctx.params();
-  NN_ASSIGN(Value* const x, ctx.Any(0));
+  Value* const x = ctx.input(0);
   const size_t rank = x->type().dims->size();
   const auto flags = [&](std::string_view field) {
     const std::vector<bool> values = p.Bools(field);
@@ -221,19 +202,14 @@ Status ImportSliceDynamic(ImportContext& ctx) {
 }
 
 Status ImportSliceBySize(ImportContext& ctx) {
-  NN_RETURN_IF_ERROR(ctx.ExpectInputs(2, 2));
-  NN_ASSIGN(Value* const x, ctx.Any(0));
   NN_ASSIGN(const int64_t size, ctx.params().Size("size"));
-  NN_ASSIGN(Value * begin, ctx.Index(1));
-  NN_ASSIGN(begin, ctx.Reshape(begin, {Dim(1)}));
-  NN_ASSIGN(Value* const end, ctx.Add("add", {begin, ctx.Constant(Tensor::Ints({size}))}));
-  Value* const axis = ctx.Constant(Tensor::Ints({ctx.params().Int("axis")}));
-  return ctx.Emit("slice", {x, begin, end, axis}, SliceAttrs{});
+  const Term begin = Reshape(ctx.input(1), {Dim(1)});
+  const Term axis = Vector({ctx.params().Int("axis")});
+  return ctx.Emit("slice", {ctx.input(0), begin, begin + Vector({size}), axis}, SliceAttrs{});
 }
 
 Status ImportReverse(ImportContext& ctx) {
-  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 1));
-  NN_ASSIGN(Value* const x, ctx.Any(0));
+  Value* const x = ctx.input(0);
   const auto flags = ctx.params().Bools("reverseDim");
   if (flags.size() != x->type().dims->size())
     return ModelError("reverseDim has {} entries, but the input is {}", flags.size(),
@@ -245,9 +221,8 @@ Status ImportReverse(ImportContext& ctx) {
 }
 
 Status ImportReverseSeq(ImportContext& ctx) {
-  NN_RETURN_IF_ERROR(ctx.ExpectInputs(2, 2));
-  NN_ASSIGN(Value* const x, ctx.Any(0));
-  NN_ASSIGN(Value* const lengths, ctx.Index(1));
+  Value* const x = ctx.input(0);
+  Value* const lengths = ctx.input(1);
   return ctx.Emit(
       "reverse_sequence", {x, lengths},
       ReverseSequenceAttrs{ctx.params().Int("batchAxis"), ctx.params().Int("sequenceAxis")});
@@ -352,12 +327,12 @@ Status WriteReverseSequence(ExportContext& ctx, const Node& node) {
 namespace {
 
 constexpr ImportRow kSliceImports[] = {
-    {.layer = "slice", .import = ImportSlice},
-    {.layer = "sliceStatic", .import = ImportSliceStatic},
-    {.layer = "sliceDynamic", .import = ImportSliceDynamic},
-    {.layer = "sliceBySize", .import = ImportSliceBySize},
-    {.layer = "reverse", .import = ImportReverse},
-    {.layer = "reverseSeq", .import = ImportReverseSeq},
+    {.layer = "slice", .import = ImportSlice, .inputs = "a"},
+    {.layer = "sliceStatic", .import = ImportSliceStatic, .inputs = "a"},
+    {.layer = "sliceDynamic", .import = ImportSliceDynamic, .inputs = "ai?iiiii"},
+    {.layer = "sliceBySize", .import = ImportSliceBySize, .inputs = "ai"},
+    {.layer = "reverse", .import = ImportReverse, .inputs = "a"},
+    {.layer = "reverseSeq", .import = ImportReverseSeq, .inputs = "ai"},
 };
 
 constexpr ExportRow kSliceExports[] = {

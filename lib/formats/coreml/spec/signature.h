@@ -16,7 +16,7 @@ namespace pb {
 class NeuralNetworkLayer;
 }
 
-// The largest rank of a blob.
+// Limit of Core ML: axes of an array.
 inline constexpr int kMaxRank = 5;
 
 using Range = spec::Range;  // a number of blobs, or ranks

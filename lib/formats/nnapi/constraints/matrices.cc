@@ -93,30 +93,30 @@ class Sizes {
 
 // The elements of an input of FULLY_CONNECTED, and how many of them its weights multiply at a time;
 // nullopt if either is unknown.
-struct Rows {
+struct InputRows {
   uint64_t elements;
   uint32_t length;
 };
 
-std::optional<Rows> RowsOf(const OperationAt& op) {
+std::optional<InputRows> InputRowsOf(const OperationAt& op) {
   const Shape* in = op.InputDims(0);
   const Shape* weights = op.InputDims(1);
   if (in == nullptr || weights == nullptr || (*weights)[1] == 0) return std::nullopt;
-  Rows rows{1, (*weights)[1]};
+  InputRows rows{1, (*weights)[1]};
   for (const uint32_t d : *in)
     if (__builtin_mul_overflow(rows.elements, d, &rows.elements)) return std::nullopt;
   return rows;
 }
 
 void RowLength(const OperationAt& op, Misfits& f) {
-  const auto rows = RowsOf(op);
+  const auto rows = InputRowsOf(op);
   if (rows && rows->elements % rows->length != 0)
     f.Add(op.AtInput(1), "{} cannot multiply its input {} by weights {}", op.Title(),
           DimsText(*op.InputDims(0)), DimsText(*op.InputDims(1)));
 }
 
 void ProductShape(const OperationAt& op, Misfits& f) {
-  const auto rows = RowsOf(op);
+  const auto rows = InputRowsOf(op);
   const Shape* out = op.OutputDims(0);
   if (!rows || rows->elements % rows->length != 0 || out == nullptr) return;
   const Shape want = {static_cast<uint32_t>(rows->elements / rows->length), (*op.InputDims(1))[0]};

@@ -23,17 +23,17 @@ bool IsPool(const OperationAt& op) {
 }
 
 // The window along one axis; nullopt for arguments that are not constant.
-struct Window {
+struct AxisWindow {
   std::optional<int32_t> scheme;  // implicit padding
   std::optional<int32_t> before, after, stride, size;
 };
 
 // Axis 0 is height, 1 is width.
-Window WindowOf(const OperationAt& op, size_t axis) {
+AxisWindow WindowOf(const OperationAt& op, size_t axis) {
   const bool pool = IsPool(op);
   const size_t first = pool ? 1 : 3;
   const bool implicit = op.signature->inputs[first].kind == Argument::Kind::kScheme;
-  Window w;
+  AxisWindow w;
   // The order is left, right, top, bottom, then strides, then window sizes of pooling; width comes
   // before height.
   size_t next = first;
@@ -56,7 +56,7 @@ Window WindowOf(const OperationAt& op, size_t axis) {
 }
 
 // Output size; nullopt if something is unknown, 0 or less if the window does not fit.
-std::optional<int64_t> OutputSize(const Window& w, uint32_t input) {
+std::optional<int64_t> OutputSize(const AxisWindow& w, uint32_t input) {
   if (input == 0 || !w.stride || *w.stride < 1) return std::nullopt;
   if (w.scheme == 1) return (int64_t{input} + *w.stride - 1) / *w.stride;
   if (!w.size || *w.size < 1) return std::nullopt;
@@ -191,7 +191,7 @@ void OutputScale(const OperationAt& op, Misfits& f) {
 
 void PoolPaddings(const OperationAt& op, Misfits& f) {
   for (size_t axis = 0; axis < 2; ++axis) {
-    const Window w = WindowOf(op, axis);
+    const AxisWindow w = WindowOf(op, axis);
     const int32_t padding = std::max(w.before.value_or(0), w.after.value_or(0));
     if (w.size && *w.size > 0 && padding >= *w.size)
       f.Add(op.Where("inputs"), "the padding of {} is {}; it must be below the window {} of {}",

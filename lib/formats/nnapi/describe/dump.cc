@@ -3,6 +3,7 @@
 
 #include "formats/common/flatbuffers/fb_json.h"
 #include "formats/nnapi/file/native.h"
+#include "formats/nnapi/roles.h"
 #include "nnapi/nnapi_bfbs_generated.h"
 
 namespace nn::nnapi {
@@ -14,7 +15,7 @@ const reflection::Schema& Schema() {
 
 }  // namespace
 
-Status Dump(const NativeModel& model, DumpWriter& out) {
+Status NnapiDescriber::Dump(const NativeModel& model, DumpWriter& out) const {
   NN_ASSIGN(const auto parts, WriteFlatbuffer(static_cast<const Model&>(model)));
   const Blob bytes = Memory(parts).Joined();
   NN_ASSIGN(const StableFlatbuffer file, StableFlatbuffer::Make(bytes, {}));
@@ -26,8 +27,9 @@ Status Dump(const NativeModel& model, DumpWriter& out) {
   return DumpFlatbuffer(file, Schema(), no_outer_data, no_info, out);
 }
 
-Result<std::unique_ptr<NativeModel>> Restore(const DumpNode& dump, const std::string& path,
-                                             const ReadLimits& limits) {
+Result<std::unique_ptr<NativeModel>> NnapiReader::Restore(const DumpNode& dump,
+                                                          const std::string& path,
+                                                          const ReadLimits& limits) const {
   NN_ASSIGN(RestoredFlatbuffer restored, RestoreFlatbuffer(dump, Schema(), limits.max_depth));
   if (!restored.outer_data.empty())
     return dump.Bad("a {} has no \"$data\"", restored.outer_data[0].type);
@@ -36,7 +38,7 @@ Result<std::unique_ptr<NativeModel>> Restore(const DumpNode& dump, const std::st
   return Read(file, path, limits);
 }
 
-Result<FileImage> Save(const NativeModel& model, const ExportOptions& options) {
+Result<FileImage> NnapiWriter::Save(const NativeModel& model, const ExportOptions& options) const {
   return Assemble(static_cast<const Model&>(model), options);
 }
 

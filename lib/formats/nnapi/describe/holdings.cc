@@ -1,11 +1,11 @@
 // What an NNAPI file holds beside its graph.
 #include "formats/common/describe/holdings.h"
-#include "formats/nnapi/describe/holdings.h"
 #include "formats/nnapi/file/native.h"
+#include "formats/nnapi/roles.h"
 
 namespace nn::nnapi {
 
-std::vector<Holding> HoldingsOf(const NativeModel& native) {
+std::vector<Holding> NnapiDescriber::HoldingsOf(const NativeModel& native) const {
   const auto& m = static_cast<const Model&>(native);
   std::vector<Holding> out;
   if (m.request) {

@@ -6,6 +6,7 @@
 #include "base/checked_math.h"
 #include "formats/nnapi/file/native.h"
 #include "formats/nnapi/file/operation.h"
+#include "formats/nnapi/roles.h"
 #include "ir/types/type.h"
 
 namespace nn::nnapi {
@@ -115,7 +116,7 @@ class Summarizer {
 
 }  // namespace
 
-Result<ModelSummary> Summarize(const NativeModel& native) {
+Result<ModelSummary> NnapiDescriber::Summarize(const NativeModel& native) const {
   return Summarizer(static_cast<const Model&>(native)).Run();
 }
 

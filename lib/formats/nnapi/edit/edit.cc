@@ -1,4 +1,4 @@
-// Format::flow and edit: values are operands, by their indices.
+// EditApplier::FlowOf and edit: values are operands, by their indices.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -8,6 +8,7 @@
 #include "base/text/text.h"
 #include "formats/common/unique_names.h"
 #include "formats/nnapi/file/native.h"
+#include "formats/nnapi/roles.h"
 #include "passes/core/ports.h"
 
 namespace nn::nnapi {
@@ -28,7 +29,7 @@ class FlowReader {
       op.has_effect = op.outputs.empty();
       flow_.operators.push_back(std::move(op));
     }
-    NN_ASSIGN(const PortNames names, NamesOfPorts(model_));
+    NN_ASSIGN(const PortNames names, NnapiDescriber().PortNamesOf(model_));
     flow_.values.resize(model_.operands.size());
     AddPorts(model_.input_indexes, names.inputs, flow_.inputs);
     AddPorts(model_.output_indexes, names.outputs, flow_.outputs);
@@ -84,9 +85,9 @@ bool IsConstantIn(const Operand& operand, const Memory& memory, const Model& mod
   return MemoryOf(model, operand) == &memory;
 }
 
-class ModelEditor {
+class EditApplier {
  public:
-  ModelEditor(const Model& source, const NativeFlow& flow, const NativeEdit& edit, Model& model)
+  EditApplier(const Model& source, const NativeFlow& flow, const NativeEdit& edit, Model& model)
       : source_(source),
         flow_(flow),
         edit_(edit),
@@ -98,7 +99,7 @@ class ModelEditor {
     if (!edit_.metadata.empty())
       return UnsupportedError("NNAPI models have no metadata; {} cannot be set",
                               Quote(edit_.metadata.front().first));
-    NN_ASSIGN(const PortNames names, NamesOfPorts(source_));
+    NN_ASSIGN(const PortNames names, NnapiDescriber().PortNamesOf(source_));
     std::vector<Operation> operations;
     for (size_t i = 0; i < source_.operations.size(); ++i)
       if (edit_.keeps[i]) operations.push_back(source_.operations[i]);
@@ -306,15 +307,16 @@ class ModelEditor {
 
 }  // namespace
 
-Result<NativeFlow> FlowOf(const NativeModel& native) {
+Result<NativeFlow> NnapiEditor::FlowOf(const NativeModel& native) const {
   return FlowReader(static_cast<const Model&>(native)).Run();
 }
 
-Result<std::unique_ptr<NativeModel>> ApplyEdit(const NativeModel& native, const NativeEdit& edit) {
+Result<std::unique_ptr<NativeModel>> NnapiEditor::Apply(const NativeModel& native,
+                                                        const NativeEdit& edit) const {
   const auto& source = static_cast<const Model&>(native);
   NN_ASSIGN(const NativeFlow flow, FlowOf(native));
   auto model = std::make_unique<Model>(source);
-  NN_RETURN_IF_ERROR(ModelEditor(source, flow, edit, *model).Run());
+  NN_RETURN_IF_ERROR(EditApplier(source, flow, edit, *model).Run());
   return std::unique_ptr<NativeModel>(std::move(model));
 }
 

@@ -3,11 +3,12 @@
 #include <fmt/core.h>
 
 #include "formats/nnapi/file/native.h"
+#include "formats/nnapi/roles.h"
 #include "passes/core/ports.h"
 
 namespace nn::nnapi {
 
-Result<PortNames> NamesOfPorts(const NativeModel& native) {
+Result<PortNames> NnapiDescriber::PortNamesOf(const NativeModel& native) const {
   const auto& model = static_cast<const Model&>(native);
   PortNames names;
   const auto add = [&](const std::vector<uint32_t>& indexes, std::vector<std::string>& out,
@@ -25,10 +26,10 @@ Result<PortNames> NamesOfPorts(const NativeModel& native) {
   return names;
 }
 
-Result<FileImage> Rename(const NativeModel& native, const PortNames& names,
-                         const ExportOptions& options) {
+Result<FileImage> NnapiEditor::Rename(const NativeModel& native, const PortNames& names,
+                                      const ExportOptions& options) const {
   Model model = static_cast<const Model&>(native);
-  NN_ASSIGN(const PortNames present, NamesOfPorts(native));
+  NN_ASSIGN(const PortNames present, NnapiDescriber().PortNamesOf(native));
   NN_ASSIGN(const auto changes,
             NewNames(model.input_indexes, model.output_indexes, present, names));
   const auto targets = TargetsOf(changes);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "formats/nnapi/export/terms.h"
 #include "ir/interval.h"
@@ -21,7 +22,7 @@ Term Order(const Compared& a, const Compared& b);
 // Whether an order is positive, or not 0.
 Term IsPositive(Term order);
 Term IsNonzero(Term order);
-Term Not(Term condition);
+Term Complement(Term condition);
 
 // The elements of `a` where the condition is true, and of `b` elsewhere.
 Term Selected(Term condition, const Compared& a, const Compared& b);
@@ -37,14 +38,21 @@ struct IndexOfMaximum {
 };
 Term Index(const Compared& x, const IndexOfMaximum& what);
 
-// The k largest elements of each row of x [outer, n], and their indices: equal ones in order.
+// The k largest elements along the last axis of x, [outer, k] for all axes before it, and their
+// indices: equal ones in order.
 struct LargestTerms {
   Term values, indices;
 };
-LargestTerms Largest(const Compared& x, int64_t outer, int64_t n, int64_t k);
+LargestTerms Largest(const Compared& x, const std::vector<int64_t>& dims, int64_t k);
 
-// The rows of data [rows, columns] at computed indices [count], which must be in range.
-Term RowsAt(const Compared& data, int64_t rows, int64_t columns, Term indices, int64_t count);
+// The rows of data at computed indices, which must be in range: [indices, elements of a row]. A row
+// has the elements after the first axes, `rows` in all.
+struct RowSource {
+  Compared data;
+  std::vector<int64_t> dims;
+  int64_t rows = 1;
+};
+Term RowsAt(const RowSource& source, const Term& indices, const std::vector<int64_t>& dims);
 
 // The quotient of integers by y > 0, rounded down, and the rest. `inverse` is the reciprocal of y,
 // rounded; the quotient times y must be exact, and so must numbers that are larger by a few y.

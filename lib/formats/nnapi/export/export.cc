@@ -17,10 +17,13 @@
 #include "formats/nnapi/export/integers.h"
 #include "formats/nnapi/export/rewrites.h"
 #include "formats/nnapi/export/rewrites_functions.h"
+#include "formats/nnapi/roles.h"
 #include "formats/nnapi/spec/constraint.h"
 #include "ir/op_def.h"
+#include "ops/math/matmul.h"
 #include "ops/recurrent/unroll.h"
 #include "passes/qdq/qdq.h"
+#include "rewrite/apply_rule.h"
 #include "rewrite/weights.h"
 
 namespace nn::nnapi {
@@ -72,10 +75,8 @@ std::optional<std::string> WhyNotPort(const Value& v) {
   return misfit ? std::optional(misfit->text) : std::nullopt;
 }
 
-// Whether other operations can compute what the operator does, at least sometimes.
-bool IsRewritten(const Node& node) {
-  const auto applies = [&](const Rewrite& r) { return node.Is(r.op); };
-  return std::ranges::any_of(Rewrites(), applies) || std::ranges::any_of(LateRewrites(), applies);
+bool TakesFunction(const Node& /*node*/, std::string_view name) {
+  return name == "second spatial axis" || name == "steps" || name == "product";
 }
 
 Status WriteNode(ExportContext& ctx, const Node& node) {
@@ -120,14 +121,14 @@ std::optional<std::string> WhyIllegal(const Node& node) {
   const bool has_operation = row != nullptr || node.op().FindFormat("nnapi") != nullptr;
   if (!has_operation) {
     auto reason = WhyNotAsFloats(node);
-    if (!reason && IsRewritten(node)) reason = WhyNotOperands(node);
+    if (!reason && HasRewrite(NnapiTarget(), node)) reason = WhyNotOperands(node);
     if (!reason && node.op().category == Category::kRecurrent) reason = WhyNotUnrolled(node);
     if (!reason) reason = WhyNoFunction(node);
     if (!reason) reason = WhyNotSampled(node);
     return reason ? reason : WhyNoOperation(node.op_name());
   }
   if (auto reason = WhyNotValues(node, WhyNotType)) return reason;
-  if (node.Is("matmul") && TakesFlattenedTranspose(node))
+  if (node.Is<MatmulAttrs>() && TakesFlattenedTranspose(node))
     return "its transposition can be folded into the weights";
   if (row != nullptr && row->why_not != nullptr)
     if (auto reason = row->why_not(node)) return reason;
@@ -140,7 +141,8 @@ std::optional<std::string> WhyIllegal(const Node& node) {
 // without an operation would be unrolled again.
 bool TakesIdiom(const Node& node) {
   if (!WhyIllegal(node)) return true;
-  return node.op().category != Category::kRecurrent && IsRewritten(node) && !WhyNotOperands(node);
+  return node.op().category != Category::kRecurrent && HasRewrite(NnapiTarget(), node) &&
+         !WhyNotOperands(node);
 }
 
 bool SameQuant(const Type& a, const Type& b) {
@@ -448,6 +450,7 @@ const Target& NnapiTarget() {
                                 .takes_idiom = TakesIdiom,
                                 .rewrites = Rewrites(),
                                 .late_rewrites = LateRewrites(),
+                                .takes_function = TakesFunction,
                                 .moves_interface = true,
                                 .lacks_scalars = true,
                                 .prepare = FuseQuantized,
@@ -456,7 +459,7 @@ const Target& NnapiTarget() {
   return target;
 }
 
-Result<FileImage> Write(const Graph& graph, const ExportOptions& options) {
+Result<FileImage> NnapiWriter::Write(const Graph& graph, const ExportOptions& options) const {
   NN_RETURN_IF_ERROR(CheckInterface(graph, {.label = "NNAPI", .inputs = true, .outputs = true}));
   NN_RETURN_IF_ERROR(CheckShapes(graph));
   Model model;

@@ -21,6 +21,7 @@
 
 namespace nn::nnapi {
 
+// Limit of NNAPI: axes of a tensor.
 inline constexpr int kMaxRank = 4;
 
 class ExportContext {
@@ -126,9 +127,5 @@ std::span<const Rewrite> Rewrites();
 std::span<const Rewrite> LateRewrites();
 
 const Target& NnapiTarget();
-
-// Writes the form given by the extension of options.path: .nnapi.json, else the flatbuffer.
-// kUnsupported if a shape is unknown.
-Result<FileImage> Write(const Graph& graph, const ExportOptions& options);
 
 }  // namespace nn::nnapi

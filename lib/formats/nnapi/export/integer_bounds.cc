@@ -9,6 +9,7 @@
 namespace nn::nnapi {
 namespace {
 
+// Limit of NNAPI: magnitude of the integers that float32 represents.
 constexpr double kMaxWhole = 1 << 24;
 
 // The bounds of operands that are float32.

@@ -7,6 +7,7 @@
 #include "formats/nnapi/export/integer_bounds.h"
 #include "formats/nnapi/export/integers.h"
 #include "ir/op_def.h"
+#include "ops/reduce/selection.h"
 
 namespace nn::nnapi {
 
@@ -32,12 +33,13 @@ std::optional<std::string> WhyNotAsFloats(const Node& node) {
     return lacks + ", and its decomposition needs a fixed shape; use --batch or --input-shape";
   if (std::ranges::any_of(node.inputs(), [](const Value* v) { return HasNan(v); }))
     return lacks + ", and its decomposition does not handle NaN constants";
-  if (node.Is("top_k") && !node.input(1)->is_constant())
+  if (node.Is<TopKAttrs>() && !node.input(1)->is_constant())
     return lacks + ", and its decomposition needs a constant k";
   if (orders) return lacks + ", and its input is empty, or too large for its decomposition";
-  if (node.Is("select") && !MayBeNan(node.input(1)) && !MayBeNan(node.input(2)))
-    return std::nullopt;
-  if (node.Is("select")) return lacks + ", and its decomposition propagates NaN of both operands";
+  if (node.Is("select")) {
+    if (!MayBeNan(node.input(1)) && !MayBeNan(node.input(2))) return std::nullopt;
+    return lacks + ", and its decomposition propagates NaN of both operands";
+  }
   return lacks + ", and float32 may not represent its integers exactly";
 }
 

@@ -17,6 +17,7 @@
 #include "ops/math/elementwise/elementwise.h"
 #include "ops/reduce/reduce.h"
 #include "ops/reduce/selection.h"
+#include "ops/support/term_ops.h"
 #include "ops/support/types.h"
 #include "passes/core/passes.h"
 #include "passes/facts/ranges.h"
@@ -25,12 +26,34 @@
 namespace nn::nnapi {
 namespace {
 
-// Elements of the tensors that compare all elements with each other.
+// Limit of NNAPI: elements of a tensor that compares all elements with each other, as a sort does.
 constexpr int64_t kMaxCompared = int64_t{1} << 22;
-// The longest axis whose elements are ordered, which needs a constant of its square.
+// Limit of NNAPI: elements of an axis that is sorted. They need a constant of its square.
 constexpr int64_t kLongestOrder = 1024;
 // Dividends of 24 bits are divided in two steps.
 constexpr double kHigh = 0x1p12;
+
+constexpr struct {
+  std::string_view op;
+  Term (*of)(const Compared& a, const Compared& b);
+} kComparisonTerms[] = {
+    {"equal", [](auto& a, auto& b) { return Complement(IsNonzero(Order(a, b))); }},
+    {"not_equal", [](auto& a, auto& b) { return IsNonzero(Order(a, b)); }},
+    {"less", [](auto& a, auto& b) { return IsPositive(Order(b, a)); }},
+    {"less_equal", [](auto& a, auto& b) { return Complement(IsPositive(Order(a, b))); }},
+    {"greater", [](auto& a, auto& b) { return IsPositive(Order(a, b)); }},
+    {"greater_equal", [](auto& a, auto& b) { return Complement(IsPositive(Order(b, a))); }},
+};
+
+// Of 0 and 1.
+constexpr struct {
+  std::string_view op;
+  Term (*of)(const Term& a, const Term& b);
+} kLogicTerms[] = {
+    {"and", [](auto& a, auto& b) { return a * b; }},
+    {"or", [](auto& a, auto& b) { return AtMostOne(a + b); }},
+    {"xor", [](auto& a, auto& b) { return IsNonzero(a - b); }},
+};
 
 class Carrier {
  public:
@@ -87,16 +110,16 @@ class Carrier {
     return w;
   }
 
-  Compared Operand(Terms& terms, const Whole& w) { return {terms.Of(w.value), {w.lo, w.hi}, true}; }
+  static Compared Operand(const Whole& w) { return {w.value, {w.lo, w.hi}, true}; }
   // An operand of float32, or an integer as such.
-  std::optional<Compared> OperandOf(Terms& terms, Value* v) {
+  std::optional<Compared> OperandOf(Value* v) {
     if (v == nullptr) return std::nullopt;
     if (v->dtype() == DType::kF32 && !v->type().quantized()) {
       if (HasNan(v)) return std::nullopt;
-      return Compared{terms.Of(v), Ranges().Of(v), false};
+      return Compared{v, Ranges().Of(v), false};
     }
     const auto w = Of(v);
-    return w ? std::optional(Operand(terms, *w)) : std::nullopt;
+    return w ? std::optional(Operand(*w)) : std::nullopt;
   }
 
   // ---- Results
@@ -105,9 +128,16 @@ class Carrier {
     wholes_[result] = w;
     return true;
   }
-  Result<bool> Keep(Terms& terms, Value* result, Term y, double lo, double hi) {
-    NN_ASSIGN(Value* const v, terms.ValueOf(y));
+  // The terms of `node`, which stays.
+  Result<bool> Keep(Node& node, Value* result, const Term& y, double lo, double hi) {
+    NN_ASSIGN(Value* const v, Formulas(graph_, node).Build(y));
     return Keep(result, {v, lo, hi});
+  }
+
+  Result<bool> ReplaceUses(Node& node, Value* result, const Term& y) {
+    NN_ASSIGN(Value* const v, Formulas(graph_, node).Build(y));
+    graph_.ReplaceUses(result, v);
+    return true;
   }
 
   // ---- Operators
@@ -115,16 +145,33 @@ class Carrier {
   Result<bool> Lower(Node& node) {
     if (!HasWhole(node) || WhyNotElements(node)) return false;
     if (node.op().is_opaque || !node.regions().empty()) return false;
-    if (node.Is("cast")) return Cast(node);
-    if (IsOneOf(node, {"equal", "not_equal", "less", "less_equal", "greater", "greater_equal"}))
-      return Compare(node);
-    if (IsOneOf(node, {"and", "or", "xor", "not", "reduce_all", "reduce_any"})) return Logic(node);
-    if (node.Is("select")) return Select(node);
-    if (IsOneOf(node, {"arg_max", "arg_min"})) return IndexOf(node);
-    if (node.Is("top_k")) return TopK(node);
-    if (IsOneOf(node, {"floor_div", "mod", "div", "fmod"})) return DivideWhole(node);
-    if (IsOneOf(node, {"gather", "gather_nd"}) && !node.input(1)->is_constant())
-      return Gather(node);
+    constexpr struct {
+      std::string_view op;
+      Result<bool> (Carrier::*lower)(Node&);
+      bool of_computed_indices = false;
+    } kRows[] = {
+        {"cast", &Carrier::Cast},
+        {"not", &Carrier::Negate},
+        {"reduce_all", &Carrier::ReduceLogic},
+        {"reduce_any", &Carrier::ReduceLogic},
+        {"select", &Carrier::Select},
+        {"arg_max", &Carrier::IndexOf},
+        {"arg_min", &Carrier::IndexOf},
+        {"top_k", &Carrier::TopK},
+        {"floor_div", &Carrier::DivideWhole},
+        {"mod", &Carrier::DivideWhole},
+        {"div", &Carrier::DivideWhole},
+        {"fmod", &Carrier::DivideWhole},
+        {"gather", &Carrier::Gather, true},
+        {"gather_nd", &Carrier::Gather, true},
+    };
+    for (const auto& row : kRows)
+      if (node.Is(row.op) && !(row.of_computed_indices && node.input(1)->is_constant()))
+        return (this->*row.lower)(node);
+    for (const auto& row : kComparisonTerms)
+      if (node.Is(row.op)) return Compare(node, row.of);
+    for (const auto& row : kLogicTerms)
+      if (node.Is(row.op)) return Logic(node, row.of);
     if (!IsWholeType(node.output()->type())) return false;
     if (const auto moved = MovedInputs(node); !moved.empty()) return Move(node, moved);
     return IsArithmetic(node) ? Same(node) : Result<bool>(false);
@@ -140,10 +187,9 @@ class Carrier {
     }
     const Whole bounds = ArithmeticBounds(node, [&](const Value* v) { return Known(v); });
     if (!IsExact(bounds.lo, bounds.hi)) return false;
-    Expansion e(graph_, node);
-    NN_ASSIGN(Value* const y, e.Add(node.op_name(), std::move(inputs), node.attrs()));
-    Terms terms(graph_, node);
-    NN_ASSIGN(const bool kept, KeepWrapped(terms, node.output(), terms.Of(y), bounds));
+    NN_ASSIGN(Value* const y,
+              Expansion(graph_, node).Add(node.op_name(), std::move(inputs), node.attrs()));
+    NN_ASSIGN(const bool kept, KeepWrapped(node, node.output(), y, bounds));
     // The application may wrap the numbers that only it reads.
     return kept ||
            (node.output()->uses().empty() && Keep(node.output(), {y, bounds.lo, bounds.hi}));
@@ -175,24 +221,21 @@ class Carrier {
 
   Result<bool> Cast(Node& node) {
     Value *const x = node.input(0), *const y = node.output();
-    Terms terms(graph_, node);
     if (y->dtype() == DType::kF32) {
       const auto w = Of(x);
       if (!w) return false;
       graph_.ReplaceUses(y, w->value);
       return true;
     }
-    const auto v = OperandOf(terms, x);
+    const auto v = OperandOf(x);
     if (!v || !IsWholeType(y->type())) return false;
     if (y->dtype() == DType::kBool) {
-      const Term order = v->whole ? Unit(v->term) : SignOf(v->term);
-      if (v->whole && v->range.min >= 0 && v->range.max <= 1)
-        return Keep(y, {v->term.value(), 0, 1});
-      return Keep(terms, y, IsNonzero(order), 0, 1);
+      if (v->whole && v->range.min >= 0 && v->range.max <= 1) return Keep(node, y, v->term, 0, 1);
+      return Keep(node, y, IsNonzero(v->whole ? Unit(v->term) : SignOf(v->term)), 0, 1);
     }
     const Whole bounds{nullptr, v->range.min, v->range.max};
-    if (v->whole) return KeepWrapped(terms, y, v->term, bounds);
-    return Truncate(terms, y, *v);
+    if (v->whole) return KeepWrapped(node, y, v->term, bounds);
+    return Truncate(node, y, *v);
   }
 
   // Integers modulo 2^bits, within the bounds of the type. They are within 2^24, so that no step
@@ -200,76 +243,72 @@ class Carrier {
   static Term Wrapped(const Term& whole, DType dtype) {
     const double count = std::ldexp(1.0, DTypeBits(dtype));
     const auto lo = static_cast<double>(MinInteger(dtype));
-    const Term rounds = ((whole + -lo) * (1 / count)).Function("floor");
+    const Term rounds = Floor((whole - lo) * (1 / count));
     return whole + rounds * -count;
   }
 
   // Integers of which those that the type of the result lacks wrap. To which number a wider type
   // wraps, float32 does not represent.
-  Result<bool> KeepWrapped(Terms& terms, Value* result, Term y, const Whole& bounds) {
+  Result<bool> KeepWrapped(Node& node, Value* result, const Term& y, const Whole& bounds) {
+    // Limit of NNAPI: bits of an integer type to which results wrap around.
     constexpr int kMaxBits = 16;
     const DType dtype = result->dtype();
-    if (Contains(dtype, bounds)) return Keep(terms, result, y, bounds.lo, bounds.hi);
+    if (Contains(dtype, bounds)) return Keep(node, result, y, bounds.lo, bounds.hi);
     if (DTypeBits(dtype) > kMaxBits) return false;
-    return Keep(terms, result, Wrapped(y, dtype), static_cast<double>(MinInteger(dtype)),
+    return Keep(node, result, Wrapped(y, dtype), static_cast<double>(MinInteger(dtype)),
                 static_cast<double>(MaxInteger(dtype)));
   }
 
   // Toward 0, and modulo 2^bits to a type of fewer than 8 bits. All multiples of 2^27 are 0, as
   // infinities are, and all larger numbers of float32 are such multiples.
-  Result<bool> TruncateModulo(Terms& terms, Value* y, const Compared& x) {
+  Result<bool> TruncateModulo(Node& node, Value* y, const Compared& x) {
     constexpr float kMultiple = 0x1p27f;
-    const Term v = x.term.Function("clip", ClipAttrs{-kMultiple, kMultiple});
-    const Term whole = Relu(v).Function("floor") + -Relu(-v).Function("floor");
-    return Keep(terms, y, Wrapped(whole, y->dtype()), static_cast<double>(MinInteger(y->dtype())),
+    const Term v = Clip(x.term, -kMultiple, kMultiple);
+    const Term whole = Floor(Relu(v)) - Floor(Relu(-v));
+    return Keep(node, y, Wrapped(whole, y->dtype()), static_cast<double>(MinInteger(y->dtype())),
                 static_cast<double>(MaxInteger(y->dtype())));
   }
 
   // Toward 0, and to the bounds of the type.
-  Result<bool> Truncate(Terms& terms, Value* y, const Compared& x) {
+  Result<bool> Truncate(Node& node, Value* y, const Compared& x) {
     const auto lo = static_cast<double>(MinInteger(y->dtype()));
     const auto hi = static_cast<double>(MaxInteger(y->dtype()));
     Term v = x.term;
     const bool exceeds = x.range.min <= lo - 1 || x.range.max >= hi + 1;
-    if (exceeds && DTypeBits(y->dtype()) < 8) return TruncateModulo(terms, y, x);
-    if (exceeds) v = v.Function("clip", ClipAttrs{static_cast<float>(lo), static_cast<float>(hi)});
+    if (exceeds && DTypeBits(y->dtype()) < 8) return TruncateModulo(node, y, x);
+    if (exceeds) v = Clip(v, static_cast<float>(lo), static_cast<float>(hi));
     const double least = std::max(x.range.min, lo), most = std::min(x.range.max, hi);
-    Term whole = Relu(v).Function("floor");
-    if (least < 0) whole = whole + -Relu(-v).Function("floor");
-    return Keep(terms, y, whole, std::trunc(least), std::trunc(most));
+    Term whole = Floor(Relu(v));
+    if (least < 0) whole = whole - Floor(Relu(-v));
+    return Keep(node, y, whole, std::trunc(least), std::trunc(most));
   }
 
-  Result<bool> Compare(Node& node) {
-    Terms terms(graph_, node);
-    const auto a = OperandOf(terms, node.input(0));
-    const auto b = OperandOf(terms, node.input(1));
+  Result<bool> Compare(Node& node, Term (*of)(const Compared& a, const Compared& b)) {
+    const auto a = OperandOf(node.input(0));
+    const auto b = OperandOf(node.input(1));
     if (!a || !b) return false;
-    const bool swapped = IsOneOf(node, {"less", "greater_equal"});
-    const Term order = swapped ? Order(*b, *a) : Order(*a, *b);
-    const bool equality = IsOneOf(node, {"equal", "not_equal"});
-    Term y = equality ? IsNonzero(order) : IsPositive(order);
-    if (IsOneOf(node, {"equal", "less_equal", "greater_equal"})) y = Not(y);
-    return Keep(terms, node.output(), y, 0, 1);
+    return Keep(node, node.output(), of(*a, *b), 0, 1);
   }
 
-  Result<bool> Logic(Node& node) {
-    Terms terms(graph_, node);
+  Result<bool> Negate(Node& node) {
     const auto a = Of(node.input(0));
     if (!a || node.output()->dtype() != DType::kBool) return false;
-    const Term x = terms.Of(a->value);
-    Value* const result = node.output();
-    if (node.Is("not")) return Keep(terms, result, Not(x), 0, 1);
-    if (IsOneOf(node, {"reduce_all", "reduce_any"})) {
-      if (node.inputs().size() != 1) return false;
-      const Term y = x.Function(node.Is("reduce_all") ? "reduce_min" : "reduce_max", node.attrs());
-      return Keep(terms, result, y, 0, 1);
-    }
+    return Keep(node, node.output(), Complement(a->value), 0, 1);
+  }
+
+  Result<bool> ReduceLogic(Node& node) {
+    const auto a = Of(node.input(0));
+    if (!a || node.output()->dtype() != DType::kBool || node.inputs().size() != 1) return false;
+    const std::string_view op = node.Is("reduce_all") ? "reduce_min" : "reduce_max";
+    return Keep(node, node.output(), Apply(op, {a->value}, node.attrs()), 0, 1);
+  }
+
+  Result<bool> Logic(Node& node, Term (*of)(const Term& a, const Term& b)) {
+    const auto a = Of(node.input(0));
+    if (!a || node.output()->dtype() != DType::kBool) return false;
     const auto b = Of(node.input(1));
     if (!b) return false;
-    const Term z = terms.Of(b->value);
-    if (node.Is("and")) return Keep(terms, result, x * z, 0, 1);
-    if (node.Is("or")) return Keep(terms, result, AtMostOne(x + z), 0, 1);
-    return Keep(terms, result, IsNonzero(x + -z), 0, 1);
+    return Keep(node, node.output(), of(a->value, b->value), 0, 1);
   }
 
   Result<bool> Select(Node& node) {
@@ -277,28 +316,24 @@ class Carrier {
     const bool is_real = result->dtype() == DType::kF32 && !result->type().quantized();
     if (is_real && condition->is_constant()) return false;
     if (!is_real && !IsWholeType(result->type())) return false;
-    Terms terms(graph_, node);
     const auto mask = Of(condition);
     if (MayBeNan(node.input(1)) || MayBeNan(node.input(2))) return false;
-    const auto a = OperandOf(terms, node.input(1));
-    const auto b = OperandOf(terms, node.input(2));
+    const auto a = OperandOf(node.input(1));
+    const auto b = OperandOf(node.input(2));
     if (!mask || !a || !b) return false;
-    const Term y = Selected(terms.Of(mask->value), *a, *b);
+    const Term y = Selected(mask->value, *a, *b);
     if (!is_real)
-      return Keep(terms, result, y, std::min(a->range.min, b->range.min),
+      return Keep(node, result, y, std::min(a->range.min, b->range.min),
                   std::max(a->range.max, b->range.max));
-    NN_ASSIGN(Value* const v, terms.ValueOf(y));
-    graph_.ReplaceUses(result, v);
-    return true;
+    return ReplaceUses(node, result, y);
   }
 
   // The first operand of an order along an axis, dequantized: the scale is positive.
-  Result<std::optional<Compared>> Ordered(Terms& terms, Node& node) {
+  std::optional<Compared> Ordered(const Node& node) {
     Value* const x = node.input(0);
     if (x->dtype() != DType::kU8 || !x->type().quantized() || x->type().quant->per_axis())
-      return OperandOf(terms, x);
-    const Term v = terms.Apply("dequantize", {x}, DequantizeAttrs{.to = DType::kF32});
-    NN_RETURN_IF_ERROR(terms.ValueOf(v));
+      return OperandOf(x);
+    const Term v = Apply("dequantize", {x}, DequantizeAttrs{.to = DType::kF32});
     constexpr double kLarge = 0x1p120;
     return Compared{v, {-kLarge, kLarge}, false};
   }
@@ -315,11 +350,10 @@ class Carrier {
     what.last = a.select_last_index;
     what.keep_dims = a.keep_dims;
     if (!IsExact(0, static_cast<double>(what.n))) return false;
-    Terms terms(graph_, node);
-    NN_ASSIGN(auto x, Ordered(terms, node));
+    auto x = Ordered(node);
     if (!x) return false;
     if (node.Is("arg_min")) *x = {-x->term, {-x->range.max, -x->range.min}, x->whole};
-    return Keep(terms, node.output(), Index(*x, what), 0, static_cast<double>(what.n - 1));
+    return Keep(node, node.output(), Index(*x, what), 0, static_cast<double>(what.n - 1));
   }
 
   Result<bool> TopK(Node& node) {
@@ -334,43 +368,37 @@ class Carrier {
     const int64_t n = (*dims)[static_cast<size_t>(axis)], outer = *CheckedElements(*dims) / n;
     const int64_t k = count->constant().GetInt(0);
     if (n > kLongestOrder || outer > kMaxCompared / (n * n) || k < 1 || k > n) return false;
-    Terms terms(graph_, node);
-    auto operand = OperandOf(terms, x);
+    auto operand = OperandOf(x);
     if (!operand) return false;
     std::vector<int64_t> perm(dims->size());
     for (size_t i = 0; i < perm.size(); ++i) perm[i] = static_cast<int64_t>(i);
     std::swap(perm[static_cast<size_t>(axis)], perm.back());
-    const auto last = [&](Term t) {
-      return axis + 1 == static_cast<int>(dims->size())
-                 ? t
-                 : t.Function("transpose", TransposeAttrs{perm});
+    const auto last = [&](const Term& t) {
+      return axis + 1 == static_cast<int>(dims->size()) ? t : Transpose(t, perm);
     };
+    std::vector<int64_t> shape = *dims;
+    std::swap(shape[static_cast<size_t>(axis)], shape.back());
     operand->term = last(operand->term);
     if (!a.largest)
       *operand = {-operand->term, {-operand->range.max, -operand->range.min}, operand->whole};
-    const LargestTerms found = Largest(*operand, outer, n, k);
-    std::vector<int64_t> shape = *dims;
-    std::swap(shape[static_cast<size_t>(axis)], shape.back());
+    const LargestTerms found = Largest(*operand, shape, k);
     shape.back() = k;
-    Term values = last(terms.Shaped(found.values.value(), shape));
-    const Term indices = last(terms.Shaped(found.indices.value(), shape));
+    Term values = last(Shaped(found.values, {outer, k}, shape));
+    const Term indices = last(Shaped(found.indices, {outer, k}, shape));
     if (!a.largest) values = -values;
     if (node.outputs().size() > 1)
-      NN_RETURN_IF_ERROR(Keep(terms, node.output(1), indices, 0, static_cast<double>(n - 1)));
+      NN_RETURN_IF_ERROR(Keep(node, node.output(1), indices, 0, static_cast<double>(n - 1)));
     if (operand->whole) {
       const auto w = Of(x);
-      return Keep(terms, node.output(), values, w->lo, w->hi);
+      return Keep(node, node.output(), values, w->lo, w->hi);
     }
-    NN_ASSIGN(Value* const v, terms.ValueOf(values));
-    graph_.ReplaceUses(node.output(), v);
-    return true;
+    return ReplaceUses(node, node.output(), values);
   }
 
   Result<bool> DivideWhole(Node& node) {
     auto a = Of(node.input(0)), b = Of(node.input(1));
     if (!a || !b || (b->lo < 1 && b->hi > -1)) return false;
-    Terms terms(graph_, node);
-    Term x = terms.Of(a->value), y = terms.Of(b->value);
+    Term x = a->value, y = b->value;
     const bool negative = b->hi < 0;
     if (negative) {
       x = -x;
@@ -387,10 +415,10 @@ class Carrier {
     if (splits && !(is_rest && is_exact((b->hi + 1) * kHigh))) return false;
     const Term sign = has_sign ? Unit(x) : x;
     if (has_sign) x = x * sign;
-    const Term inverse = terms.Apply("reciprocal", {y.value()});
+    const Term inverse = Apply("reciprocal", {y});
     if (splits) {
       // A smaller number with the same rest.
-      const Term high = (x * (1 / kHigh)).Function("floor");
+      const Term high = Floor(x * (1 / kHigh));
       const Term low = x + high * -kHigh;
       x = Divided(high, y, inverse).rest * kHigh + low;
     }
@@ -404,8 +432,8 @@ class Carrier {
     const bool from_0 = !(is_rest && negative) && (a->lo >= 0 || (is_rest && !truncates));
     const Whole bounds{nullptr, from_0 ? 0 : -bound, bound};
     // The least integer divided by -1 wraps.
-    if (negative && !is_rest) return KeepWrapped(terms, node.output(), result, bounds);
-    return Keep(terms, node.output(), result, bounds.lo, bounds.hi);
+    if (negative && !is_rest) return KeepWrapped(node, node.output(), result, bounds);
+    return Keep(node, node.output(), result, bounds.lo, bounds.hi);
   }
 
   // Whether EMBEDDING_LOOKUP can take the integers of an input: others become float32.
@@ -424,37 +452,35 @@ class Carrier {
     const auto at = node.input(1)->type().const_dims();
     const auto result = node.output()->type().const_dims();
     if (!dims || !at || !result) return false;
-    const bool looks_up = node.Is("gather") && IsVectorOfInputs(node.input(1));
+    const bool looks_up = node.Is<GatherAttrs>() && IsVectorOfInputs(node.input(1));
     if (looks_up && IsPlainF32(node)) return false;
-    Terms terms(graph_, node);
-    const auto x = OperandOf(terms, data);
+    const auto x = OperandOf(data);
     if (!x) return false;
     if (looks_up) {
       if (!IsWholeType(node.output()->type())) return false;
-      return Keep(terms, node.output(),
-                  terms.Apply("gather", {x->term.value(), node.input(1)}, node.attrs()),
+      return Keep(node, node.output(), Apply("gather", {x->term, node.input(1)}, node.attrs()),
                   x->range.min, x->range.max);
     }
     const auto index = Of(node.input(1));
     if (!index) return false;
-    return AtComputed(node, terms, *x, *index, *dims, *at, *result);
+    return AtComputed(node, *x, *index, *dims, *at, *result);
   }
 
   // Negative indices count from the end of an axis.
-  static Term FromStart(Term index, Value* size) {
-    return index + Relu(Unit(-index)) * index.terms().Of(size);
+  static Term FromStart(const Term& index, const Term& size) {
+    return index + Relu(Unit(-index)) * size;
   }
 
-  Result<bool> AtComputed(Node& node, Terms& terms, const Compared& x, const Whole& index,
-                          const std::vector<int64_t>& dims, const std::vector<int64_t>& at,
+  Result<bool> AtComputed(Node& node, const Compared& x, const Whole& index,
+                          const std::vector<int64_t>& dims, std::vector<int64_t> at,
                           const std::vector<int64_t>& result) {
-    Term position = terms.Of(index.value);
+    Term position = index.value;
     int64_t rows = 1, count = CheckedElements(at).value_or(0);
-    if (node.Is("gather")) {
+    if (node.Is<GatherAttrs>()) {
       const auto& a = node.attrs<GatherAttrs>();
       if (a.axis != 0 || a.batch_dims != 0 || dims.empty()) return false;
       rows = dims[0];
-      if (index.lo < 0) position = FromStart(position, terms.Number(static_cast<double>(rows)));
+      if (index.lo < 0) position = FromStart(position, rows);
     } else {
       // The position of a vector of indices among the rows.
       if (node.attrs<GatherNdAttrs>().batch_dims != 0 || at.empty() || at.back() == 0) return false;
@@ -468,22 +494,20 @@ class Carrier {
       }
       for (size_t i = 0; i < axes; ++i) ends.push_back(static_cast<float>(dims[i]));
       if (!IsExact(0, static_cast<double>(rows))) return false;
-      Term indices = terms.Shaped(position.value(), {count, at.back()});
-      const Term factors = terms.Of(terms.Constant(Tensor::Of({at.back()}, steps)));
-      if (index.lo < 0) indices = FromStart(indices, terms.Constant(Tensor::Of({at.back()}, ends)));
-      position = (indices * factors).Function("reduce_sum", ReduceAttrs{{1}, false});
+      Term indices = Shaped(position, at, {count, at.back()});
+      if (index.lo < 0) indices = FromStart(indices, Tensor::Of({at.back()}, ends));
+      position = ReduceSum(indices * Tensor::Of({at.back()}, steps), {1}, false);
+      at = {count};
     }
     const auto elements = CheckedElements(dims).value_or(0);
     if (elements == 0 || count == 0) return false;
     const auto compared = CheckedMul(count, elements);
     if (!compared || *compared > kMaxCompared) return false;
-    const Term y = RowsAt(x, rows, elements / rows, position, count);
-    const Term shaped = terms.Shaped(y.value(), result);
+    const Term y = RowsAt({x, dims, rows}, position, at);
+    const Term shaped = Shaped(y, {count, elements / rows}, result);
     if (IsWholeType(node.output()->type()))
-      return Keep(terms, node.output(), shaped, x.range.min, x.range.max);
-    NN_ASSIGN(Value* const v, terms.ValueOf(shaped));
-    graph_.ReplaceUses(node.output(), v);
-    return true;
+      return Keep(node, node.output(), shaped, x.range.min, x.range.max);
+    return ReplaceUses(node, node.output(), shaped);
   }
 
   // ---- The interface
@@ -513,7 +537,7 @@ Status IntegersAsFloats(Graph& graph, RewriteCounts* counts) {
     Value* const input = p.value;
     if (!IsWholeType(input->type()) || input->uses().size() != 1 || graph.IsOutput(input)) continue;
     Node* const cast = input->uses()[0].node;
-    if (!cast->Is("cast") || cast->output()->dtype() != DType::kF32) continue;
+    if (!cast->Is<CastAttrs>() || cast->output()->dtype() != DType::kF32) continue;
     Type type = input->type();
     type.dtype = DType::kF32;
     input->set_type(std::move(type));

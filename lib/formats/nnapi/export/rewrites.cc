@@ -9,6 +9,7 @@
 #include "formats/nnapi/export/export.h"
 #include "formats/nnapi/export/rewrites.h"
 #include "formats/nnapi/export/rewrites_functions.h"
+#include "formats/nnapi/export/terms.h"
 #include "ir/op_def.h"
 #include "ops/array/arrange/gather.h"
 #include "ops/array/arrange/pad.h"
@@ -18,19 +19,14 @@
 #include "ops/nn/conv.h"
 #include "ops/nn/pool.h"
 #include "ops/nn/softmax.h"
-#include "ops/recurrent/unroll.h"
 #include "ops/reduce/reduce.h"
+#include "ops/support/term_ops.h"
+#include "rewrite/apply_rule.h"
 #include "rewrite/expand.h"
-#include "rewrite/expand/affine.h"
 #include "rewrite/rewrite.h"
 #include "rewrite/weights.h"
 
 namespace nn::nnapi {
-
-Result<Value*> Reshaped(Graph& graph, Node& node, Value* value, const std::vector<int64_t>& dims) {
-  if (value->type().const_dims() == dims) return value;
-  return Expansion(graph, node).Add("reshape", {value}, ReshapeAttrs{ToDims(dims), false});
-}
 
 bool IsReal(const Node& node) {
   return node.output()->dtype() == DType::kF32 && !WhyNotOperands(node);
@@ -75,11 +71,11 @@ Result<bool> FlattenMatmul(Graph& graph, Node& node) {
   if (node.output()->type().quantized() && node.output()->type().quant->per_axis()) return false;
   const auto rows = CheckedElements(std::span(x->begin(), x->end() - 1));
   if (!rows) return false;
-  std::vector<Value*> inputs(node.inputs().begin(), node.inputs().end());
-  NN_ASSIGN(inputs[0], Reshaped(graph, node, inputs[0], {*rows, x->back()}));
-  NN_ASSIGN(Node* const product, AddLike(graph, node, "matmul", std::move(inputs), a));
-  NN_ASSIGN(Value* const back, Reshaped(graph, node, product->output(), *y));
-  return Expansion(graph, node).Replace(back);
+  std::vector<Term> operands(node.inputs().begin(), node.inputs().end());
+  Expansion e(graph, node);
+  NN_ASSIGN(operands[0], e.Build(Shaped(node.input(0), {*rows, x->back()})));
+  NN_ASSIGN(Value* const product, ExpansionLike(graph, node).Add("matmul", std::move(operands), a));
+  return e.Replace(Shaped(product, *y));
 }
 
 // Lookups permute fewer elements, so that the sums keep their order.
@@ -117,11 +113,8 @@ Result<bool> PoolAll(Graph& graph, Node& node, std::string_view op) {
   A pool;
   pool.layout = *layout;
   pool.kernel = *kernel;
-  NN_ASSIGN(Value * y, Expansion(graph, node).Add(op, {node.input(0)}, std::move(pool)));
-  if (!a.keep_dims) {
-    NN_ASSIGN(y, Expansion(graph, node).Add("squeeze", {y}, AxesAttrs{a.axes}));
-  }
-  return Expansion(graph, node).Replace(y);
+  const Term y = Apply(op, {node.input(0)}, std::move(pool));
+  return Expansion(graph, node).Replace(a.keep_dims ? y : Squeeze(y, a.axes));
 }
 
 // Whether a convolution reads the value, or all of its elements in other places.
@@ -129,7 +122,7 @@ bool FeedsConv(const Value* v, int depth = 0) {
   constexpr int kMaxDepth = 16;
   return depth < kMaxDepth && std::ranges::any_of(v->uses(), [&](const Use& use) {
            const Node& user = *use.node;
-           return user.Is("conv") ||
+           return user.Is<ConvAttrs>() ||
                   (user.op().movement != Movement::kNone && FeedsConv(user.output(), depth + 1));
          });
 }
@@ -151,7 +144,7 @@ Result<bool> PadInConv(Graph& graph, Node& node) {
   ConvAttrs a = node.attrs<ConvAttrs>();
   const Node* pad = node.input(0)->def();
   const int rank = node.input(0)->type().rank();
-  if (pad == nullptr || !pad->Is("pad") || pad->attrs<PadAttrs>().mode != PadMode::kConstant ||
+  if (pad == nullptr || !pad->Is<PadAttrs>() || pad->attrs<PadAttrs>().mode != PadMode::kConstant ||
       (a.padding != Padding::kExplicit && a.padding != Padding::kValid))
     return false;
   const std::vector<int64_t>& pads = pad->attrs<PadAttrs>().pads;
@@ -189,7 +182,7 @@ Result<bool> PadIntoUses(Graph& graph, Node& node) {
   const std::vector<Use> uses(node.output()->uses().begin(), node.output()->uses().end());
   bool changed = false;
   for (const Use& use : uses) {
-    if (!use.node->Is("conv") || use.index != 0) continue;
+    if (!use.node->Is<ConvAttrs>() || use.index != 0) continue;
     NN_ASSIGN(const bool taken, PadInConv(graph, *use.node));
     changed |= taken;
   }
@@ -217,10 +210,11 @@ Result<bool> ShapeSoftmax(Graph& graph, Node& node) {
   if (!dims || (rank != 1 && rank != 3)) return false;
   std::vector<int64_t> wider = {1};
   wider.insert(wider.end(), dims->begin(), dims->end());
-  NN_ASSIGN(Value* const in, Reshaped(graph, node, node.input(0), wider));
-  NN_ASSIGN(Node* const y, AddLike(graph, node, "softmax", {in}, SoftmaxAttrs{-1, a.beta}));
-  NN_ASSIGN(Value* const back, Reshaped(graph, node, y->output(), *dims));
-  return Expansion(graph, node).Replace(back);
+  Expansion e(graph, node);
+  NN_ASSIGN(Value* const in, e.Build(Shaped(node.input(0), wider)));
+  NN_ASSIGN(Value* const y,
+            ExpansionLike(graph, node).Add("softmax", {in}, SoftmaxAttrs{-1, a.beta}));
+  return e.Replace(Shaped(y, *dims));
 }
 
 // ---- Indices
@@ -235,22 +229,19 @@ Result<bool> IndicesAsVector(Graph& graph, Node& node) {
     return false;
   const bool narrows = indices->dtype() == DType::kI64;
   if (narrows) {
-    const auto is_index = [](const Use& u) { return u.node->Is("gather") && u.index == 1; };
+    const auto is_index = [](const Use& u) { return u.node->Is<GatherAttrs>() && u.index == 1; };
     if (!indices->is_input() || graph.IsOutput(indices) ||
         !std::ranges::all_of(indices->uses(), is_index))
       return false;
     indices->set_type(Type(DType::kI32, *indices->type().dims));
   }
-  AxesAttrs ones;
-  for (size_t k = 0; k < dims->size() && ones.axes.size() + 1 < dims->size(); ++k)
-    if ((*dims)[k] == 1) ones.axes.push_back(static_cast<int64_t>(k));
-  if (dims->size() - ones.axes.size() != 1) return narrows;
-  if (ones.axes.empty()) return narrows;
+  std::vector<int64_t> ones;
+  for (size_t k = 0; k < dims->size() && ones.size() + 1 < dims->size(); ++k)
+    if ((*dims)[k] == 1) ones.push_back(static_cast<int64_t>(k));
+  if (dims->size() - ones.size() != 1 || ones.empty()) return narrows;
   Expansion e(graph, node);
-  NN_ASSIGN(Value* const vector, e.Add("squeeze", {indices}, std::move(ones)));
-  NN_ASSIGN(Value * y, e.Add("gather", {node.input(0), vector}, a));
-  NN_ASSIGN(y, Reshaped(graph, node, y, *node.output()->type().const_dims()));
-  return e.Replace(y);
+  NN_ASSIGN(Value* const y, e.Add("gather", {node.input(0), Squeeze(indices, ones)}, a));
+  return e.Replace(Shaped(y, *node.output()->type().const_dims()));
 }
 
 // ---- Dilations
@@ -269,11 +260,7 @@ Result<bool> FillSmallDilations(Graph& graph, Node& node) {
 std::span<const Rewrite> Rewrites() {
   static const auto rewrites = [] {
     std::vector<Rewrite> rows = {
-        {"conv", "second spatial axis", OneAxisAsTwo},
-        {"conv_transpose", "second spatial axis", OneAxisAsTwo},
-        {"max_pool", "second spatial axis", OneAxisAsTwo},
-        {"average_pool", "second spatial axis", OneAxisAsTwo},
-        {"lp_pool", "second spatial axis", OneAxisAsTwo},
+        kEarlyFunctions,
         {"reduce_mean", "mean as a pool", PoolMean},
         {"reduce_max", "maximum as a pool", PoolMax},
         {"pad", "padding in convolutions", PadIntoUses},
@@ -288,10 +275,8 @@ std::span<const Rewrite> Rewrites() {
         {"matmul", "rows of a matrix", FlattenMatmul},
         {"gather", "vector of indices", IndicesAsVector},
         {"batch_norm", "product and sum", DecomposeBatchNorm},
-        {"rnn", "steps", UnrollRecurrent},
-        {"gru", "steps", UnrollRecurrent},
-        {"lstm", "steps", UnrollRecurrent},
         {"softmax", "axes of softmax", ShapeSoftmax},
+        kSharedFunctions,
     };
     const auto arithmetic = ArithmeticRewrites();
     rows.insert(rows.end(), arithmetic.begin(), arithmetic.end());
@@ -320,7 +305,6 @@ std::span<const Rewrite> LateRewrites() {
         {"select", "lookups", SelectByLookups},
         {"scatter_nd", "gather", ScatterByLookups},
         {"scatter_elements", "gather", ScatterByLookups},
-        {"affine_grid", "product", ExpandAffineGrid},
         {"matmul", "matrix by matrix", MatmulByBatches},
         {"concat", "fewer axes", JoinConcatAxes},
         {"", "reshapes in one", ReshapeInUses},

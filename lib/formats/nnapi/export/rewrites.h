@@ -10,6 +10,7 @@
 
 #include "base/status.h"
 #include "ir/graph.h"
+#include "ir/term.h"
 #include "rewrite/legalize.h"
 
 namespace nn::nnapi {
@@ -17,15 +18,12 @@ namespace nn::nnapi {
 // Whether a node computes plain float32 and its values can be operands.
 bool IsReal(const Node& node);
 
-// Reshapes a value to a shape with as many elements.
-Result<Value*> Reshaped(Graph& graph, Node& node, Value* value, const std::vector<int64_t>& dims);
-
 // ---- rewrites_move.cc: moving elements by EMBEDDING_LOOKUP with constant indices ----------------
 
-// A tensor of `dims` before `node`, element i of which is element places[i] - 1 of x, or 0 where
-// that is negative; null if it needs too many lookups. Bit-exact.
-Result<Value*> Moved(Graph& graph, Node& node, Value* x, const std::vector<int64_t>& places,
-                     const std::vector<int64_t>& dims);
+// A tensor of `dims`, element i of which is element places[i] - 1 of x, or 0 where that is
+// negative; absent if it needs too many lookups. Bit-exact.
+Term Moved(const Graph& graph, Value* x, const std::vector<int64_t>& places,
+           const std::vector<int64_t>& dims);
 // The operators that MoveByLookups() may replace.
 std::span<const std::string_view> MoveOperators();
 // Whether the result of the operator consists of elements of input 0 and of constants.

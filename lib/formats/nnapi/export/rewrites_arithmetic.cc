@@ -2,12 +2,15 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "formats/nnapi/export/export.h"
 #include "formats/nnapi/export/rewrites.h"
+#include "formats/nnapi/export/terms.h"
 #include "ir/op_def.h"
 #include "ops/math/elementwise/elementwise.h"
+#include "ops/support/term_ops.h"
 #include "rewrite/expand.h"
 
 namespace nn::nnapi {
@@ -15,26 +18,16 @@ namespace {
 
 // ---- Arithmetic
 
-Result<Value*> TimesNumber(Graph& graph, Node& node, Value* v, float number) {
-  return Expansion(graph, node).Add("mul", {v, graph.AddConstant(Tensor::Scalar(number))});
-}
-
-Result<Value*> Negated(Graph& graph, Node& node, Value* v) {
-  return TimesNumber(graph, node, v, -1.0f);
-}
-
 // a - b = a + -1 * b, to the bit.
 Result<bool> SubtractByAdding(Graph& graph, Node& node) {
   if (!IsReal(node)) return false;
-  NN_ASSIGN(Value* const b, Negated(graph, node, node.input(1)));
-  NN_ASSIGN(Value* const y, Expansion(graph, node).Add("add", {node.input(0), b}));
-  return Expansion(graph, node).Replace(y);
+  const Term minus = Term(node.input(1)) * -1;
+  return Expansion(graph, node).Replace(node.input(0) + minus);
 }
 
 Result<bool> NegateByMultiplying(Graph& graph, Node& node) {
   if (!IsReal(node)) return false;
-  NN_ASSIGN(Value* const y, Negated(graph, node, node.input(0)));
-  return Expansion(graph, node).Replace(y);
+  return Expansion(graph, node).Replace(Term(node.input(0)) * -1);
 }
 
 // Division by constants whose reciprocals are exact: powers of two.
@@ -50,19 +43,12 @@ Result<bool> DivideByMultiplying(Graph& graph, Node& node) {
     if (std::fabs(std::frexp(v, &exponent)) != 0.5f || !std::isnormal(1.0f / v)) return false;
     reciprocals.As<float>()[static_cast<size_t>(i)] = 1.0f / v;
   }
-  Value* factor = graph.AddConstant(reciprocals.Finish());
-  NN_ASSIGN(Value* const y, Expansion(graph, node).Add("mul", {node.input(0), factor}));
-  return Expansion(graph, node).Replace(y);
+  return Expansion(graph, node).Replace(node.input(0) * Term(reciprocals.Finish()));
 }
 
 Result<bool> AbsAsSum(Graph& graph, Node& node) {
   if (!IsReal(node)) return false;
-  Expansion e(graph, node);
-  NN_ASSIGN(Value* const positive, e.Add("relu", {node.input(0)}));
-  NN_ASSIGN(Value * y, Negated(graph, node, node.input(0)));
-  NN_ASSIGN(y, e.Add("relu", {y}));
-  NN_ASSIGN(y, e.Add("add", {positive, y}));
-  return e.Replace(y);
+  return Formulas(graph, node).Replace(Magnitude(node.input(0)));
 }
 
 // The powers 1 to 3, which are products.
@@ -77,19 +63,14 @@ Result<bool> PowerAsProduct(Graph& graph, Node& node) {
   Expansion e(graph, node);
   if (power == 1) return e.Replace(x);
   if (power != 2 && power != 3) return false;
-  NN_ASSIGN(Value * y, e.Add("mul", {x, x}));
-  if (power == 3) {
-    NN_ASSIGN(y, e.Add("mul", {x, y}));
-  }
-  return e.Replace(y);
+  const Term square = Term(x) * x;
+  return e.Replace(power == 3 ? x * square : square);
 }
 
 Result<bool> DifferenceSquared(Graph& graph, Node& node) {
   if (!IsReal(node)) return false;
-  Expansion e(graph, node);
-  NN_ASSIGN(Value* const d, e.Add("sub", {node.input(0), node.input(1)}));
-  NN_ASSIGN(Value* const y, e.Add("mul", {d, d}));
-  return e.Replace(y);
+  const Term d = node.input(0) - Term(node.input(1));
+  return Expansion(graph, node).Replace(d * d);
 }
 
 // ---- Activations
@@ -99,55 +80,41 @@ Result<bool> DifferenceSquared(Graph& graph, Node& node) {
 Result<bool> SiluAsProduct(Graph& graph, Node& node) {
   if (!IsReal(node)) return false;
   Expansion e(graph, node);
-  NN_ASSIGN(Value* const gate, e.Add("sigmoid", {node.input(0)}));
-  Value* const lowest = e.Constant(Tensor::Scalar(std::numeric_limits<float>::lowest()));
-  NN_ASSIGN(Value * y, e.Add("maximum", {node.input(0), lowest}));
-  NN_ASSIGN(y, e.Add("mul", {y, gate}));
-  return e.Replace(y);
+  const Term x = node.input(0);
+  NN_ASSIGN(Value* const gate, e.Add("sigmoid", {x}));
+  return e.Replace(Maximum(x, std::numeric_limits<float>::lowest()) * gate);
 }
 
 // RELU1, then RELU.
 Result<bool> ClipToUnit(Graph& graph, Node& node) {
   const auto& a = node.attrs<ClipAttrs>();
   if (a.min != 0 || a.max != 1 || !IsReal(node) || node.inputs().size() != 1) return false;
-  NN_ASSIGN(Value * y, Expansion(graph, node).Add("clip", {node.input(0)}, ClipAttrs{-1, 1}));
-  NN_ASSIGN(y, Expansion(graph, node).Add("relu", {y}));
-  return Expansion(graph, node).Replace(y);
+  return Expansion(graph, node).Replace(Relu(Unit(node.input(0))));
 }
 
 Result<bool> HardSigmoidAsClip(Graph& graph, Node& node) {
   const auto a = node.attrs<HardSigmoidAttrs>();
   if (!IsReal(node)) return false;
-  NN_ASSIGN(Value * y, TimesNumber(graph, node, node.input(0), a.alpha));
-  NN_ASSIGN(y, Expansion(graph, node).Add("add", {y, graph.AddConstant(Tensor::Scalar(a.beta))}));
-  NN_ASSIGN(y, Expansion(graph, node).Add("clip", {y}, ClipAttrs{0, 1}));
-  return Expansion(graph, node).Replace(y);
+  return Expansion(graph, node).Replace(Clip(Term(node.input(0)) * a.alpha + a.beta, 0, 1));
 }
 
 Result<bool> HardSwishAsProduct(Graph& graph, Node& node) {
   if (!IsReal(node)) return false;
-  NN_ASSIGN(Value * y,
-            Expansion(graph, node)
-                .Add("hard_sigmoid", {node.input(0)}, HardSigmoidAttrs{1.0f / 6.0f, 0.5f}));
-  NN_ASSIGN(y, Expansion(graph, node).Add("mul", {node.input(0), y}));
-  return Expansion(graph, node).Replace(y);
+  const Term x = node.input(0);
+  return Expansion(graph, node)
+      .Replace(x * Apply("hard_sigmoid", {x}, HardSigmoidAttrs{1.0f / 6.0f, 0.5f}));
 }
 
 // relu(x) - slope * relu(-x), of which one is 0; `slope` is finite.
-Result<bool> WithSlope(Graph& graph, Node& node, Value* slope) {
-  NN_ASSIGN(Value* const positive, Expansion(graph, node).Add("relu", {node.input(0)}));
-  NN_ASSIGN(Value * y, Negated(graph, node, node.input(0)));
-  NN_ASSIGN(y, Expansion(graph, node).Add("relu", {y}));
-  NN_ASSIGN(Value* const factor, Negated(graph, node, slope));
-  NN_ASSIGN(y, Expansion(graph, node).Add("mul", {y, factor}));
-  NN_ASSIGN(y, Expansion(graph, node).Add("add", {positive, y}));
-  return Expansion(graph, node).Replace(y);
+Result<bool> WithSlope(Graph& graph, Node& node, const Term& slope) {
+  const Term x = node.input(0);
+  return Formulas(graph, node).Replace(Relu(x) + Relu(-x) * -slope);
 }
 
 Result<bool> LeakyReluAsSum(Graph& graph, Node& node) {
   const float alpha = node.attrs<LeakyReluAttrs>().alpha;
   if (!IsReal(node) || !std::isfinite(alpha)) return false;
-  return WithSlope(graph, node, graph.AddConstant(Tensor::Scalar(alpha)));
+  return WithSlope(graph, node, Tensor::Scalar(alpha));
 }
 
 Result<bool> PreluAsSum(Graph& graph, Node& node) {
@@ -162,22 +129,20 @@ Result<bool> PreluAsSum(Graph& graph, Node& node) {
 
 // ---- Sums of functions
 
-Result<bool> SumOfSquares(Graph& graph, Node& node) {
+Result<bool> ReducedSum(Graph& graph, Node& node, const Term& x) {
   if (!IsReal(node)) return false;
-  std::vector<Value*> inputs(node.inputs().begin(), node.inputs().end());
-  Expansion e(graph, node);
-  NN_ASSIGN(inputs[0], e.Add("mul", {inputs[0], inputs[0]}));
-  NN_ASSIGN(Value* const y, e.Add("reduce_sum", std::move(inputs), node.attrs()));
-  return e.Replace(y);
+  std::vector<Term> operands(node.inputs().begin(), node.inputs().end());
+  operands[0] = x;
+  return Expansion(graph, node).Replace(Apply("reduce_sum", std::move(operands), node.attrs()));
+}
+
+Result<bool> SumOfSquares(Graph& graph, Node& node) {
+  const Term x = node.input(0);
+  return ReducedSum(graph, node, x * x);
 }
 
 Result<bool> SumOfMagnitudes(Graph& graph, Node& node) {
-  if (!IsReal(node)) return false;
-  std::vector<Value*> inputs(node.inputs().begin(), node.inputs().end());
-  Expansion e(graph, node);
-  NN_ASSIGN(inputs[0], e.Add("abs", {inputs[0]}));
-  NN_ASSIGN(Value* const y, e.Add("reduce_sum", std::move(inputs), node.attrs()));
-  return e.Replace(y);
+  return ReducedSum(graph, node, Apply("abs", {node.input(0)}));
 }
 
 }  // namespace

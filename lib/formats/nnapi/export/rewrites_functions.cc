@@ -33,10 +33,10 @@ constexpr double kLargest = std::numeric_limits<float>::max();
 // ---- Parts --------------------------------------------------------------------------------------
 
 Term Sigmoid(Term x) {
-  return x.Function("sigmoid");
+  return Apply("sigmoid", {x});
 }
 Term Tanh(Term x) {
-  return x.Function("tanh");
+  return Apply("tanh", {x});
 }
 // max(x, -128), where the functions that need it are 0.
 Term AboveMinus128(Term x) {
@@ -55,19 +55,13 @@ Term Polynomial(Term x, std::initializer_list<double> c) {
 // squares are finite and the bias, which must not be 0, does not count.
 Term NarrowPower(Term x, double exponent, double lo, double hi) {
   const double scale = std::exp2(-std::round((std::log2(lo) + std::log2(hi)) / 2));
-  Term v = x * scale;
-  const auto dims = v.value() == nullptr ? std::nullopt : v.value()->type().const_dims();
-  if (dims && dims->size() != 4) {
-    const auto elements = CheckedElements(*dims);
-    v = x.terms().Shaped(v.value(), {1, 1, 1, elements.value_or(0)});
-  }
-  v = v.Function("lrn", LrnAttrs{.size = 1,
-                                 .alpha = 1,
-                                 .beta = static_cast<float>((1 - exponent) / 2),
-                                 .bias = 0x1p-126f,
-                                 .layout = Layout::kNxc});
-  if (dims) v = x.terms().Shaped(v.value(), *dims);
-  return v * std::pow(scale, -exponent);
+  const Term power = Apply("lrn", {Times(x, scale)},
+                           LrnAttrs{.size = 1,
+                                    .alpha = 1,
+                                    .beta = static_cast<float>((1 - exponent) / 2),
+                                    .bias = 0x1p-126f,
+                                    .layout = Layout::kNxc});
+  return Times(power, std::pow(scale, -exponent));
 }
 
 // x^exponent for x in [lo, hi], -1 <= exponent < 1; 0 may be among them if the exponent is
@@ -78,25 +72,25 @@ Term Power(Term x, double exponent, double lo, double hi) {
   if (lo > 0 && hi / lo <= std::exp2(kBits)) return NarrowPower(x, exponent, lo, hi);
   const bool has_low = lo < 0x1p-58;
   const int cut = has_low ? 42 : static_cast<int>(std::floor(std::log2(lo))) + kBits;
-  const Term small = x * std::exp2(-cut);
+  const Term small = Times(x, std::exp2(-cut));
   // min(x, 2^cut) / 2^cut, and where there is a lower part, no less than 2^-84.
   Term middle = AtMostOne(small);
   if (has_low) {
-    middle = Relu(middle * 0x1p84 + -1.0) + 1.0;
+    middle = Relu(middle * 0x1p84 - 1.0) + 1.0;
     middle = NarrowPower(middle, exponent, 1, 0x1p84) * std::exp2(-cut * exponent);
     const Term low = AtMostOne(x * 0x1p42);
     middle = middle * NarrowPower(low, exponent, 0x1p-107, 1);
   } else {
-    middle = NarrowPower(middle, exponent, std::exp2(-kBits), 1) * std::exp2(cut * exponent);
+    middle = Times(NarrowPower(middle, exponent, std::exp2(-kBits), 1), std::exp2(cut * exponent));
   }
   if (hi <= std::exp2(cut)) return middle;
   const int bits = kTop - cut;
-  const Term high = AtMostOne((Relu(small + -1.0) + 1.0) * std::exp2(-bits));
+  const Term high = AtMostOne(Times(Relu(small - 1.0) + 1.0, std::exp2(-bits)));
   const Term y =
-      middle * NarrowPower(high, exponent, std::exp2(-bits), 1) * std::exp2(bits * exponent);
+      Times(middle * NarrowPower(high, exponent, std::exp2(-bits), 1), std::exp2(bits * exponent));
   if (hi <= kLargest) return y;
   // So far, infinity counts as 2^128.
-  const Term excess = Relu(x + -kLargest);
+  const Term excess = Relu(x - kLargest);
   return exponent > 0 ? y + excess : y * (AtMostOne(excess) * -1.0 + 1.0);
 }
 
@@ -106,7 +100,7 @@ Term Reciprocal(Term x, double lo, double hi) {
 
 // e^x = (sigmoid(h) / sigmoid(-h))^2 with h = x / 2, which overflows and underflows where e^x does.
 Term Exponential(Term x) {
-  const Term half = (x * 0x1p-7).Function("clip", ClipAttrs{-1, 1}) * 64.0;
+  const Term half = Unit(x * 0x1p-7) * 64.0;
   const Term root = Sigmoid(half) * Reciprocal(Sigmoid(-half), 0x1p-93, 1);
   return root * root;
 }
@@ -133,12 +127,12 @@ Term Logarithm(Term x, double lo, double hi) {
   while (most / std::exp2(k) > std::log(2.0)) ++k;
   // The factor also corrects the result for infinity.
   const Term root = k == 0 ? x : Power(x, std::exp2(-k), lo, std::min(hi, kLargest));
-  const Term t = (root + -1.0) * Reciprocal(root + 1.0, 1.5, 3);
-  const Term m = TwiceAtanh(t) * std::exp2(k);
+  const Term t = (root - 1.0) * Reciprocal(root + 1.0, 1.5, 3);
+  const Term m = Times(TwiceAtanh(t), std::exp2(k));
   if (k == 0) return m;
   const Term half = m * 0.5;
   const Term factor = Sigmoid(-half) * Reciprocal(Sigmoid(half), 0x1p-70, 1);
-  return m + (x * factor * factor + -1.0);
+  return m + (x * factor * factor - 1.0);
 }
 
 Term Softplus(Term x) {
@@ -172,66 +166,69 @@ Term Sine(Term x, double halves, const Interval& range) {
   Term rest = x;
   std::optional<Term> high;
   if (most > kPeriod) {
-    high = (x * (1 / kPeriod) + 0.5).Function("floor");
+    high = Floor(x * (1 / kPeriod) + 0.5);
     for (const double part : {kPi[0], kPi[1], kPi[2]}) rest = rest + *high * (-part * 0x1p12);
   }
   // The parity of the multiple is the sign.
-  const Term low = (rest * std::numbers::inv_pi + (halves == 0 ? 0.5 : 0.0)).Function("floor");
-  const Term parity = low + (low * 0.5).Function("floor") * -2.0;
+  const Term low = Floor(rest * std::numbers::inv_pi + (halves == 0 ? 0.5 : 0.0));
+  const Term parity = low + Floor(low * 0.5) * -2.0;
   const Term multiple = halves == 0 ? low : low + halves;
   Term r = x;
   for (const double part : kPi) {
     if (high) r = r + *high * (-part * 0x1p12);
     r = r + multiple * -part;
   }
-  const Term sign = halves == 0 ? parity * -2.0 + 1.0 : parity * 2.0 + -1.0;
+  const Term sign = halves == 0 ? parity * -2.0 + 1.0 : parity * 2.0 - 1.0;
   const Term y = NearSine(r) * sign;
-  return most <= kMax ? y : NanAbove0(y, Magnitude(x) + -kMax);
+  return most <= kMax ? y : NanAbove0(y, Magnitude(x) - kMax);
 }
 
 // ---- Operators ----------------------------------------------------------------------------------
 
-Term Exp(Terms&, const Node&, Term x) {
+Term Exp(const Node&, Term x) {
   return Exponential(x);
 }
-Term Expm1(Terms&, const Node&, Term x) {
+Term Expm1(const Node&, Term x) {
   return Tanh(x * 0.5) * (Exponential(x) + 1.0);
 }
-Term Elu(Terms&, const Node& node, Term x) {
+Term Elu(const Node& node, Term x) {
   const double alpha = node.attrs<AlphaAttrs>().alpha;
-  return Relu(x) + Saturation(Relu(-x)) * -alpha;
+  return Relu(x) + Times(Saturation(Relu(-x)), -alpha);
 }
-Term Selu(Terms&, const Node& node, Term x) {
+Term Selu(const Node& node, Term x) {
   const auto& a = node.attrs<SeluAttrs>();
   const double gamma = a.gamma;
-  return Relu(x) * gamma + Saturation(Relu(-x)) * (-gamma * static_cast<double>(a.alpha));
+  return Times(Relu(x), gamma) + Times(Saturation(Relu(-x)), -gamma * static_cast<double>(a.alpha));
 }
-Term Celu(Terms&, const Node& node, Term x) {
+Term Celu(const Node& node, Term x) {
   const double alpha = node.attrs<AlphaAttrs>().alpha;
   return Relu(x) + Saturation(Relu(x * (-1 / alpha))) * -alpha;
 }
-Term SoftplusOf(Terms&, const Node&, Term x) {
+Term SoftplusOf(const Node&, Term x) {
   return Softplus(x);
 }
-Term Mish(Terms&, const Node&, Term x) {
+Term LogSigmoid(const Node&, Term x) {
+  return -Softplus(-x);
+}
+Term Mish(const Node&, Term x) {
   return AboveMinus128(x) * Tanh(Softplus(x));
 }
 // Beyond 2^30, x / (1 + |x|) rounds to the sign of x.
-Term Softsign(Terms&, const Node&, Term x) {
-  const Term near = (x * 0x1p-30).Function("clip", ClipAttrs{-1, 1}) * 0x1p30;
+Term Softsign(const Node&, Term x) {
+  const Term near = Unit(x * 0x1p-30) * 0x1p30;
   return near * Reciprocal(Magnitude(near) + 1.0, 1, 0x1p31);
 }
 
 // tanh(4 z p(z^2)) with z = x / 4; 2^-24.9. Beyond 4, erf rounds to 1.
-Term Erf(Terms&, const Node&, Term x) {
-  const Term z = (x * 0.25).Function("clip", ClipAttrs{-1, 1});
+Term Erf(const Node&, Term x) {
+  const Term z = Unit(x * 0.25);
   return Tanh(z * Polynomial(z * z, {4.5135168, 6.57736416, -0.20700372, -9.89070856, 20.05131908,
                                      -7.80620468, -34.56605636, 57.89015196, -28.18661376}));
 }
 
 // x sigmoid(q) with q = log(p / (1 - p)) for the normal distribution p of x: an odd polynomial up
 // to 6, and a line beyond.
-Term GeluOf(Terms&, const Node& node, Term x) {
+Term GeluOf(const Node& node, Term x) {
   const Term bounded = AboveMinus128(x);
   switch (node.attrs<GeluAttrs>().approximate) {
     case GeluApproximation::kTanh:
@@ -242,17 +239,17 @@ Term GeluOf(Terms&, const Node& node, Term x) {
     case GeluApproximation::kNone:
       break;
   }
-  const Term z = (x * (1.0 / 6)).Function("clip", ClipAttrs{-1, 1});
+  const Term z = Unit(x * (1.0 / 6));
   const Term inner = z * 6.0;
   const Term odd =
       inner * Polynomial(z * z, {1.5957771821544982, 2.6151925481886966, -0.05960824674849752,
                                  -5.4947379668149825, 15.494075485812065, -22.976884443648707,
                                  17.27822465914676, -0.843642072659236, -9.615974537733564,
                                  7.226349392254633, -1.7626477060985053});
-  return bounded * Sigmoid(odd + (x + -inner) * 6.0);
+  return bounded * Sigmoid(odd + (x - inner) * 6.0);
 }
 
-Term Sqrt(Terms&, const Node& node, Term x) {
+Term Sqrt(const Node& node, Term x) {
   const Interval range = Ranges().Of(node.input(0));
   const double lo = std::max(range.min, 0.0);
   const Term p = range.min >= 0 ? x : Relu(x);
@@ -261,47 +258,61 @@ Term Sqrt(Terms&, const Node& node, Term x) {
 }
 
 // 0 is replaced by 1, and -infinity is added there.
-Term Log(Terms&, const Node& node, Term x) {
+Term Log(const Node& node, Term x) {
   const Interval range = Ranges().Of(node.input(0));
   if (IsAboveZero(range)) return Logarithm(x, range.min, range.max);
   const Term p = range.min >= 0 ? x : Relu(x);
   const Term zero = -Step(p) + 1.0;
-  const Term y = Logarithm(p + zero, 0, range.max) + -InfiniteAt(zero);
+  const Term y = Logarithm(p + zero, 0, range.max) - InfiniteAt(zero);
   return range.min >= 0 ? y : NanAbove0(y, -x);
 }
 
 // The nearest integer, an even one of two, which a sum with 2^23 is: of |x| and with its sign.
-Term Round(Terms&, const Node&, Term x) {
+Term Round(const Node&, Term x) {
   const auto of = [](Term size) {
     const Term near = AtMostOne(size * 0x1p-23) * 0x1p23;
-    return near + 0x1p23 + -0x1p23 + (size + -near);
+    return near + 0x1p23 - 0x1p23 + (size - near);
   };
   return of(Relu(x)) + -of(Relu(-x));
 }
-Term Sin(Terms&, const Node& node, Term x) {
+Term Sin(const Node& node, Term x) {
   return Sine(x, 0, Ranges().Of(node.input(0)));
 }
-Term Cos(Terms&, const Node& node, Term x) {
+Term Cos(const Node& node, Term x) {
   return Sine(x, 0.5, Ranges().Of(node.input(0)));
 }
-Term Ceil(Terms&, const Node&, Term x) {
-  return -(-x).Function("floor");
+Term Ceil(const Node&, Term x) {
+  return -Floor(-x);
 }
-Term Sign(Terms&, const Node&, Term x) {
+Term Sign(const Node&, Term x) {
   return SignOf(x);
+}
+
+// Factors of parts that may be 0 must be finite, as must the reciprocal of celu's.
+bool HasFiniteAlpha(const Node& node) {
+  return std::isfinite(node.attrs<AlphaAttrs>().alpha);
+}
+bool HasLargeAlpha(const Node& node) {
+  return HasFiniteAlpha(node) && node.attrs<AlphaAttrs>().alpha >= 0x1p-120f;
+}
+bool HasFiniteProduct(const Node& node) {
+  const auto& a = node.attrs<SeluAttrs>();
+  return std::isfinite(a.gamma) && std::isfinite(a.gamma * a.alpha);
 }
 
 constexpr struct {
   std::string_view op;
-  Term (*of)(Terms&, const Node&, Term x);
+  Term (*of)(const Node&, Term x);
+  bool (*applies)(const Node&) = nullptr;  // null: to all
 } kFunctionTable[] = {
     {"exp", Exp},
     {"expm1", Expm1},
-    {"elu", Elu},
-    {"selu", Selu},
-    {"celu", Celu},
+    {"elu", Elu, HasFiniteAlpha},
+    {"selu", Selu, HasFiniteProduct},
+    {"celu", Celu, HasLargeAlpha},
     {"erf", Erf},
     {"softplus", SoftplusOf},
+    {"log_sigmoid", LogSigmoid},
     {"mish", Mish},
     {"softsign", Softsign},
     {"gelu", GeluOf},
@@ -321,78 +332,60 @@ bool HasShape(const Node& node) {
          CheckedElements(*dims).value_or(0) > 0;
 }
 
-// Factors of parts that may be 0 must be finite, as must the reciprocal of celu's.
-bool HasUsableNumbers(const Node& node) {
-  constexpr float kSmallestAlpha = 0x1p-120f;
-  if (node.Is("elu")) return std::isfinite(node.attrs<AlphaAttrs>().alpha);
-  if (node.Is("celu")) {
-    const float alpha = node.attrs<AlphaAttrs>().alpha;
-    return std::isfinite(alpha) && alpha >= kSmallestAlpha;
-  }
-  if (!node.Is("selu")) return true;
-  const auto& a = node.attrs<SeluAttrs>();
-  return std::isfinite(a.gamma) && std::isfinite(a.gamma * a.alpha);
-}
-
 Result<bool> FunctionOfX(Graph& graph, Node& node) {
   if (!HasShape(node)) return false;
-  if (!HasUsableNumbers(node)) return false;
   for (const auto& function : kFunctionTable) {
     if (!node.Is(function.op)) continue;
-    Terms terms(graph, node);
-    return terms.Replace(function.of(terms, node, terms.Of(node.input(0))));
+    if (function.applies != nullptr && !function.applies(node)) return false;
+    return Formulas(graph, node).Replace(function.of(node, node.input(0)));
   }
   return false;
 }
 
 // 1 / d for values that are bounded away from 0; null for others.
-std::optional<Term> ReciprocalOf(Terms& terms, Value* divisor) {
+std::optional<Term> ReciprocalOf(Value* divisor) {
   const Interval range = Ranges().Of(divisor);
-  const Term d = terms.Of(divisor);
+  const Term d = divisor;
   if (IsAboveZero(range)) return Reciprocal(d, range.min, range.max);
   if (IsBelowZero(range)) return -Reciprocal(-d, -range.max, -range.min);
   return std::nullopt;
 }
 
-// A constant divisor, of which the reciprocals are exact powers or rounded; null if one is
+// A constant divisor, of which the reciprocals are exact powers or rounded; nullopt if one is
 // infinite.
-Result<Value*> ConstantReciprocal(Graph& graph, const Value& divisor) {
-  const Tensor t = divisor.constant().Aligned();
+Result<std::optional<Tensor>> ConstantReciprocal(const Tensor& divisor) {
+  const Tensor t = divisor.Aligned();
   NN_ASSIGN(TensorBuilder y, TensorBuilder::Create(DType::kF32, t.dims()));
   for (size_t i = 0; i < static_cast<size_t>(t.elements()); ++i) {
     y.As<float>()[i] = 1.0f / t.As<float>()[i];
-    if (!std::isnormal(y.As<float>()[i])) return nullptr;
+    if (!std::isnormal(y.As<float>()[i])) return std::nullopt;
   }
-  return graph.AddConstant(y.Finish());
+  return y.Finish();
 }
 
 Result<bool> Divide(Graph& graph, Node& node) {
   if (!HasShape(node)) return false;
-  Terms terms(graph, node);
-  const Term a = terms.Of(node.input(0));
+  std::optional<Term> factor;
   if (node.input(1)->is_constant()) {
-    NN_ASSIGN(Value* const factor, ConstantReciprocal(graph, *node.input(1)));
-    if (factor == nullptr) return false;
-    return terms.Replace(a * terms.Of(factor));
+    NN_ASSIGN(const auto reciprocals, ConstantReciprocal(node.input(1)->constant()));
+    if (reciprocals) factor = *reciprocals;
+  } else {
+    factor = ReciprocalOf(node.input(1));
   }
-  const auto factor = ReciprocalOf(terms, node.input(1));
   if (!factor) return false;
-  return terms.Replace(a * *factor);
+  return Formulas(graph, node).Replace(node.input(0) * *factor);
 }
 
 Result<bool> Invert(Graph& graph, Node& node) {
-  if (!HasShape(node)) return false;
-  Terms terms(graph, node);
-  const auto y = ReciprocalOf(terms, node.input(0));
+  const auto y = HasShape(node) ? ReciprocalOf(node.input(0)) : std::nullopt;
   if (!y) return false;
-  return terms.Replace(*y);
+  return Formulas(graph, node).Replace(*y);
 }
 
 Result<bool> InvertRoot(Graph& graph, Node& node) {
   const Interval range = Ranges().Of(node.input(0));
   if (!HasShape(node) || !IsAboveZero(range)) return false;
-  Terms terms(graph, node);
-  return terms.Replace(Power(terms.Of(node.input(0)), -0.5, range.min, range.max));
+  return Formulas(graph, node).Replace(Power(node.input(0), -0.5, range.min, range.max));
 }
 
 // A power whose exponent is -1, -1/2 or 1/2.
@@ -407,8 +400,7 @@ Result<bool> PowerAsRoot(Graph& graph, Node& node) {
   if (power != -1 && power != -0.5 && power != 0.5) return false;
   const Interval range = Ranges().Of(node.input(0));
   if (power < 0 ? !IsAboveZero(range) : range.min < 0) return false;
-  Terms terms(graph, node);
-  return terms.Replace(terms.Of(node.input(0)).Function(op));
+  return Expansion(graph, node).Replace(Apply(op, {node.input(0)}));
 }
 
 // x - max - log(sum(e^(x - max))), where the sum is between 1 and the number of its terms.
@@ -420,11 +412,10 @@ Result<bool> LogSoftmax(Graph& graph, Node& node) {
   const auto rank = static_cast<int64_t>(dims.size());
   const auto n = static_cast<double>(dims[static_cast<size_t>(axis < 0 ? axis + rank : axis)]);
   const ReduceAttrs along{{axis}, true};
-  Terms terms(graph, node);
-  const Term x = terms.Of(node.input(0));
-  const Term below = x + -x.Function("reduce_max", along);
-  const Term sum = ExponentialBelow0(below).Function("reduce_sum", along);
-  return terms.Replace(below + -Logarithm(sum, 0.99, n * 1.01));
+  const Term x = node.input(0);
+  const Term below = x - Apply("reduce_max", {x}, along);
+  const Term sum = Apply("reduce_sum", {ExponentialBelow0(below)}, along);
+  return Formulas(graph, node).Replace(below - Logarithm(sum, 0.99, n * 1.01));
 }
 
 }  // namespace
@@ -451,10 +442,10 @@ std::optional<std::string> WhyNoFunction(const Node& node) {
   const std::string lacks = fmt::format("NNAPI 1.0 has no {} operation", node.op_name());
   if (!node.output()->type().const_dims())
     return lacks + ", and its decomposition needs a fixed shape; use --batch or --input-shape";
-  const bool divides = node.Is("div");
-  if (!divides && !node.Is("reciprocal") && !node.Is("rsqrt")) return std::nullopt;
+  const bool divides = node.Is("div"), is_root = node.Is("rsqrt");
+  if (!divides && !is_root && !node.Is("reciprocal")) return std::nullopt;
   const Interval range = Ranges().Of(node.input(divides ? 1 : 0));
-  if (IsAboveZero(range) || (IsBelowZero(range) && !node.Is("rsqrt"))) return std::nullopt;
+  if (IsAboveZero(range) || (IsBelowZero(range) && !is_root)) return std::nullopt;
   return lacks + (divides ? ", and the divisor may be 0" : ", and the input may be 0");
 }
 

@@ -8,6 +8,7 @@
 #include "base/checked_math.h"
 #include "formats/nnapi/export/export.h"
 #include "formats/nnapi/export/rewrites.h"
+#include "formats/nnapi/export/terms.h"
 #include "ir/eval.h"
 #include "ir/op_def.h"
 #include "ops/array/arrange/concat.h"
@@ -18,21 +19,24 @@
 #include "ops/nn/resize/resize.h"
 #include "ops/support/broadcast.h"
 #include "ops/support/index.h"
+#include "ops/support/term_ops.h"
 #include "rewrite/expand.h"
 
 namespace nn::nnapi {
 namespace {
 
-// Limits for one operator, and for all tables of lookups in a model.
+// Limit of NNAPI: lookups that replace an operator that moves elements.
 constexpr int64_t kMaxLookups = int64_t{1} << 23;
+// Limit of NNAPI: elements of all tables of lookups in a model.
 constexpr int64_t kMaxLookupsInAll = int64_t{1} << 26;
 // Moves that one lookup replaces.
 constexpr size_t kMaxMoves = 64;
-// Positions are computed as float32.
+// Limit of NNAPI: elements of a tensor that lookups move. Positions are computed as float32.
 constexpr int64_t kMaxMovedElements = (int64_t{1} << 24) - 2;
-// Positions that are computed for all moves of one value. Values of few elements are not counted.
+// Limit of NNAPI: positions that are computed for all moves of one value. Values of few elements
+// are not counted.
 constexpr int64_t kMaxPositions = int64_t{1} << 26;
-constexpr int64_t kFewElements = int64_t{1} << 14;
+constexpr int64_t kUncountedElements = int64_t{1} << 14;
 
 int64_t ElementsOf(const std::vector<int64_t>& dims) {
   return std::accumulate(dims.begin(), dims.end(), int64_t{1}, std::multiplies<>());
@@ -101,13 +105,13 @@ Result<Tensor> Iota(const std::vector<int64_t>& dims) {
 }
 
 // Applies a move to the positions instead of to its input.
-Status Apply(const Node& node, size_t output, Places& p) {
+Status MovePlaces(const Node& node, size_t output, Places& p) {
   Graph scratch;
   std::vector<Value*> inputs = {scratch.AddConstant(p.places)};
   for (size_t i = 1; i < node.inputs().size(); ++i)
     inputs.push_back(node.input(i) == nullptr ? nullptr
                                               : scratch.AddConstant(node.input(i)->constant()));
-  if (node.Is("pad") && inputs.size() > 1 && inputs[1] != nullptr) {
+  if (node.Is<PadAttrs>() && inputs.size() > 1 && inputs[1] != nullptr) {
     p.constants.push_back(static_cast<float>(node.input(1)->constant().GetDouble(0)));
     inputs[1] = scratch.AddConstant(Tensor::Scalar(-static_cast<float>(p.constants.size())));
   }
@@ -124,13 +128,14 @@ Status Apply(const Node& node, size_t output, Places& p) {
 // Whether lookups include the node that computes the input of a move.
 bool Includes(const Node* node) {
   return node != nullptr && IsMove(*node) &&
-         (IsReshape(*node) || node->Is("gather") || NnapiTarget().why_illegal(*node).has_value());
+         (IsReshape(*node) || node->Is<GatherAttrs>() ||
+          NnapiTarget().why_illegal(*node).has_value());
 }
 
 // Whether the moves of a value, and of their results, are few for its size.
 bool FewMoves(const Value* root) {
   const int64_t elements = ElementsOf(*root->type().const_dims());
-  if (elements <= kFewElements) return true;
+  if (elements <= kUncountedElements) return true;
   int64_t positions = 0;
   std::vector<const Value*> values = {root};
   while (!values.empty()) {
@@ -156,7 +161,7 @@ Result<std::optional<Places>> PlacesOf(const Node& last, size_t output) {
   if (!FewMoves(p.root)) return std::nullopt;
   NN_ASSIGN(p.places, Iota(*p.root->type().const_dims()));
   for (auto it = moves.rbegin(); it != moves.rend(); ++it)
-    NN_RETURN_IF_ERROR(Apply(*it->first, it->second, p));
+    NN_RETURN_IF_ERROR(MovePlaces(*it->first, it->second, p));
   return p;
 }
 
@@ -183,20 +188,19 @@ bool HasRoom(const Graph& graph, int64_t lookups) {
   return lookups <= kMaxLookupsInAll;
 }
 
-Result<Value*> Lookups(Graph& graph, Node& node, Value* x, const std::vector<int64_t>& places,
-                       const std::vector<float>& constants, const std::vector<int64_t>& dims) {
+// Absent if there are too many.
+Term Lookups(const Graph& graph, Value* x, const std::vector<int64_t>& places,
+             const std::vector<float>& constants, const std::vector<int64_t>& dims) {
   const int64_t elements = ElementsOf(*x->type().const_dims());
   bool in_order = static_cast<int64_t>(places.size()) == elements;
   for (size_t i = 0; i < places.size() && in_order; ++i)
     in_order = places[i] == static_cast<int64_t>(i) + 1;
-  if (in_order) return Reshaped(graph, node, x, dims);
+  if (in_order) return Shaped(x, dims);
   const int64_t block = BlockOf(places, elements);
   const auto count = static_cast<int64_t>(places.size()) / block;
-  if (count > kMaxLookups || !HasRoom(graph, count)) return nullptr;
-  Expansion e(graph, node);
+  if (count > kMaxLookups || !HasRoom(graph, count)) return {};
   const int64_t rows = elements / block;
-  NN_ASSIGN(Value * values, Reshaped(graph, node, x, {rows, block}));
-  std::vector<Value*> parts = {values};
+  std::vector<Term> parts = {Shaped(x, {rows, block})};
   std::vector<int32_t> indices;
   std::vector<int32_t> constant_rows(constants.size() + 1, -1);
   for (int64_t i = 0; i < count; ++i) {
@@ -209,17 +213,13 @@ Result<Value*> Lookups(Graph& graph, Node& node, Value* x, const std::vector<int
     if (row < 0) {
       row = static_cast<int32_t>(rows + static_cast<int64_t>(parts.size()) - 1);
       const float number = p == 0 ? 0.0f : constants[static_cast<size_t>(-p) - 1];
-      parts.push_back(e.Constant(
-          Tensor::Of({1, block}, std::vector<float>(static_cast<size_t>(block), number))));
+      parts.emplace_back(
+          Tensor::Of({1, block}, std::vector<float>(static_cast<size_t>(block), number)));
     }
     indices.push_back(row);
   }
-  if (parts.size() > 1) {
-    NN_ASSIGN(values, e.Add("concat", std::move(parts), ConcatAttrs{0}));
-  }
-  Value* const table = e.Constant(Tensor::Of({count}, indices));
-  NN_ASSIGN(Value* const y, e.Add("gather", {values, table}, GatherAttrs{}));
-  return Reshaped(graph, node, y, dims);
+  const Term y = Gather(Concat(std::move(parts), 0), Tensor::Of({count}, indices), 0);
+  return Shaped(y, {count, block}, dims);
 }
 
 }  // namespace
@@ -247,9 +247,9 @@ std::vector<size_t> MovedInputs(const Node& node) {
   return moved;
 }
 
-Result<Value*> Moved(Graph& graph, Node& node, Value* x, const std::vector<int64_t>& places,
-                     const std::vector<int64_t>& dims) {
-  return Lookups(graph, node, x, places, {}, dims);
+Term Moved(const Graph& graph, Value* x, const std::vector<int64_t>& places,
+           const std::vector<int64_t>& dims) {
+  return Lookups(graph, x, places, {}, dims);
 }
 
 Result<bool> MoveByLookups(Graph& graph, Node& node) {
@@ -258,6 +258,7 @@ Result<bool> MoveByLookups(Graph& graph, Node& node) {
   if (IsWidePort(graph, node.input(0))) return false;
   for (const Value* v : node.outputs())
     if (IsWidePort(graph, v)) return false;
+  Expansion e(graph, node);
   std::vector<Value*> results;
   for (size_t i = 0; i < node.outputs().size(); ++i) {
     // The model may be invalid: an index may be out of range, or the declared shape another one.
@@ -268,11 +269,10 @@ Result<bool> MoveByLookups(Graph& graph, Node& node) {
     const Places& p = **found;
     std::vector<int64_t> places;
     for (const float f : p.places.As<float>()) places.push_back(static_cast<int64_t>(f));
-    NN_ASSIGN(Value* const y, Lookups(graph, node, p.root, places, p.constants, dims));
-    if (y == nullptr) return false;
-    results.push_back(y);
+    const Term y = Lookups(graph, p.root, places, p.constants, dims);
+    if (y.is_absent()) return false;
+    NN_ASSIGN(results.emplace_back(), e.Build(y));
   }
-  Expansion e(graph, node);
   for (size_t i = 1; i < results.size(); ++i) e.ReplaceOutput(i, results[i]);
   return e.Replace(results[0]);
 }
@@ -288,10 +288,10 @@ Result<bool> SelectByLookups(Graph& graph, Node& node) {
     int64_t first = 0;
   };
   std::vector<Part> parts;
-  std::vector<Value*> values;
+  std::vector<Term> values;
   std::vector<float> constants;
   int64_t elements = 0;
-  for (Value* v : node.inputs().subspan(1)) {
+  for (Value* const v : node.inputs().subspan(1)) {
     if (!IsFixedF32(v->type()) || IsWidePort(graph, v)) return false;
     const auto from = *v->type().const_dims();
     const int64_t n = ElementsOf(from);
@@ -301,8 +301,7 @@ Result<bool> SelectByLookups(Graph& graph, Node& node) {
       parts.push_back({std::move(steps), -1 - static_cast<int64_t>(constants.size())});
       continue;
     }
-    NN_ASSIGN(v, Reshaped(graph, node, v, {n}));
-    values.push_back(v);
+    values.push_back(Shaped(v, {n}));
     parts.push_back({std::move(steps), elements});
     elements += n;
   }
@@ -321,12 +320,9 @@ Result<bool> SelectByLookups(Graph& graph, Node& node) {
     });
   }
   Expansion e(graph, node);
-  Value* all = values[0];
-  if (values.size() > 1) {
-    NN_ASSIGN(all, e.Add("concat", std::move(values), ConcatAttrs{0}));
-  }
-  NN_ASSIGN(Value* const y, Lookups(graph, node, all, places, constants, *dims));
-  if (y == nullptr) return false;
+  NN_ASSIGN(Value* const all, e.Build(Concat(std::move(values), 0)));
+  const Term y = Lookups(graph, all, places, constants, *dims);
+  if (y.is_absent()) return false;
   return e.Replace(y);
 }
 
@@ -339,7 +335,8 @@ Result<bool> ScatterByLookups(Graph& graph, Node& node) {
     return false;
   const bool replaces = std::get<EnumValue>(*reduction).name == EnumName(Reduction::kNone);
   if (!replaces && node.input(1)->constant().elements() > kFewUpdates) return false;
-  return node.Is("scatter_nd") ? ExpandScatterNd(graph, node) : ExpandScatterElements(graph, node);
+  return node.Is<ScatterNdAttrs>() ? ExpandScatterNd(graph, node)
+                                   : ExpandScatterElements(graph, node);
 }
 
 Result<bool> ReshapeInUses(Graph& graph, Node& node) {
@@ -352,7 +349,7 @@ Result<bool> ReshapeInUses(Graph& graph, Node& node) {
     // Declared shapes of invalid models may contradict each other.
     const auto from = node.input(0)->type().const_dims();
     if (!from || CheckedElements(*from) != CheckedElements(*dims)) continue;
-    NN_ASSIGN(Value* const y, Reshaped(graph, *use.node, node.input(0), *dims));
+    NN_ASSIGN(Value* const y, Expansion(graph, *use.node).Build(Shaped(node.input(0), *dims)));
     graph.Replace(use.node, y);
     changed = true;
   }
@@ -364,8 +361,8 @@ namespace {
 
 // Joins neighboring axes along which the same operands are broadcast. Returns the new shapes of the
 // operands, which may have fewer axes than the result.
-std::vector<std::vector<int64_t>> Joined(const std::vector<std::vector<int64_t>>& operands,
-                                         const std::vector<int64_t>& result) {
+std::vector<std::vector<int64_t>> JoinedAxes(const std::vector<std::vector<int64_t>>& operands,
+                                             const std::vector<int64_t>& result) {
   std::vector<std::vector<int64_t>> out(operands.size());
   std::vector<bool> last;
   for (size_t axis = 0; axis < result.size(); ++axis) {
@@ -404,17 +401,13 @@ Result<bool> JoinAxes(Graph& graph, Node& node) {
     if (!dims || IsWidePort(graph, v)) return false;
     operands.push_back(*dims);
   }
-  const auto joined = Joined(operands, *result);
+  const auto joined = JoinedAxes(operands, *result);
   if (joined[0].size() > kMaxRank || !CheckedElements(*result)) return false;
-  std::vector<Value*> inputs;
-  for (size_t i = 0; i < operands.size(); ++i) {
-    NN_ASSIGN(Value* const v, Reshaped(graph, node, node.input(i), joined[i]));
-    inputs.push_back(v);
-  }
+  std::vector<Term> inputs;
+  for (size_t i = 0; i < operands.size(); ++i) inputs.push_back(Shaped(node.input(i), joined[i]));
   Expansion e(graph, node);
-  NN_ASSIGN(Value * y, e.Add(node.op_name(), std::move(inputs), node.attrs()));
-  NN_ASSIGN(y, Reshaped(graph, node, y, *result));
-  return e.Replace(y);
+  NN_ASSIGN(Value* const y, e.Add(node.op_name(), std::move(inputs), node.attrs()));
+  return e.Replace(Shaped(y, *result));
 }
 
 Result<bool> JoinConcatAxes(Graph& graph, Node& node) {
@@ -423,20 +416,18 @@ Result<bool> JoinConcatAxes(Graph& graph, Node& node) {
   const auto rank = static_cast<int64_t>(result->size());
   int64_t axis = node.attrs<ConcatAttrs>().axis;
   if (axis < 0) axis += rank;
-  std::vector<Value*> inputs;
-  for (Value* v : node.inputs()) {
+  std::vector<Term> inputs;
+  for (Value* const v : node.inputs()) {
     const auto dims = v->type().const_dims();
     if (!dims) return false;
     const auto at = dims->begin() + axis;
     const int64_t outer = std::accumulate(dims->begin(), at, int64_t{1}, std::multiplies<>());
     const int64_t inner = std::accumulate(at + 1, dims->end(), int64_t{1}, std::multiplies<>());
-    NN_ASSIGN(v, Reshaped(graph, node, v, {outer, *at, inner}));
-    inputs.push_back(v);
+    inputs.push_back(Shaped(v, {outer, *at, inner}));
   }
   Expansion e(graph, node);
-  NN_ASSIGN(Value * y, e.Add("concat", std::move(inputs), ConcatAttrs{1}));
-  NN_ASSIGN(y, Reshaped(graph, node, y, *result));
-  return e.Replace(y);
+  NN_ASSIGN(Value* const y, e.Add("concat", std::move(inputs), ConcatAttrs{1}));
+  return e.Replace(Shaped(y, *result));
 }
 
 }  // namespace nn::nnapi

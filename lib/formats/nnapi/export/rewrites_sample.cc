@@ -12,25 +12,22 @@
 #include "formats/nnapi/export/rewrites.h"
 #include "formats/nnapi/export/terms.h"
 #include "ir/op_def.h"
-#include "ops/array/arrange/concat.h"
-#include "ops/array/arrange/gather.h"
 #include "ops/array/arrange/slice.h"
-#include "ops/array/shape.h"
-#include "ops/math/elementwise/elementwise.h"
 #include "ops/math/matmul.h"
 #include "ops/nn/resize/grid_sample.h"
-#include "ops/reduce/reduce.h"
+#include "ops/support/term_ops.h"
 #include "ops/support/window.h"
 
 namespace nn::nnapi {
 namespace {
 
-// Elements of one tensor, and images.
+// Limit of NNAPI: elements of each tensor that a grid sample needs.
 constexpr int64_t kMaxElements = int64_t{1} << 24;
+// Limit of NNAPI: images of a grid sample.
 constexpr int64_t kMaxImages = 64;
 
-Term Clipped(Term x, double low, double high) {
-  return x.Function("clip", ClipAttrs{static_cast<float>(low), static_cast<float>(high)});
+Term Clipped(const Term& x, double low, double high) {
+  return Clip(x, static_cast<float>(low), static_cast<float>(high));
 }
 
 // One spatial axis of n elements. Positions are columns [positions, 1].
@@ -53,16 +50,14 @@ class SampledAxis {
   Term Weights(Term g) const {
     std::vector<float> places;
     for (int64_t i = -margin(); i < n_ + margin(); ++i) places.push_back(static_cast<float>(-i));
-    Terms& terms = g.terms();
-    const Term minus = terms.Of(terms.Constant(Tensor::Of({1, std::ssize(places)}, places)));
-    const Term distance = Magnitude(Position(g) + minus);
+    const Term distance = Magnitude(Position(g) + Tensor::Of({1, std::ssize(places)}, places));
     if (a_.mode != ResizeMode::kCubic) return Relu(-distance + 1.0);
     // ((a + 2) d - (a + 3)) d^2 + 1 up to 1, then ((a d - 5 a) d + 8 a) d - 4 a up to 2, where
     // a = -0.75. Each is exactly 0 at the ends of its part.
     const Term near = AtMostOne(distance);
     const Term far = Clipped(distance, 1, 2);
-    return (near * 1.25 + -2.25) * near * near + 1.0 +
-           (((far * -0.75 + 3.75) * far + -6.0) * far + 3.0);
+    return (near * 1.25 - 2.25) * near * near + 1.0 +
+           (((far * -0.75 + 3.75) * far - 6.0) * far + 3.0);
   }
 
  private:
@@ -74,8 +69,8 @@ class SampledAxis {
   // The position as grid_sample.h defines it, within the axis or its margins.
   Term Position(Term g) const {
     Term p = g + 1.0;
-    p = a_.align_corners ? p * 0.5 * last() : (p * static_cast<double>(n_) + -1.0) * 0.5;
-    if (a_.mode == ResizeMode::kNearest) p = p.Function("round");
+    p = a_.align_corners ? Times(p * 0.5, last()) : (Times(p, static_cast<double>(n_)) - 1.0) * 0.5;
+    if (a_.mode == ResizeMode::kNearest) p = Apply("round", {p});
     if (a_.padding == GridPadding::kZeros) return p;
     constexpr double kFar = 0x1p30;
     p = Clipped(p, -kFar, kFar);
@@ -84,7 +79,7 @@ class SampledAxis {
     if (!reflects && margin() == 0) return Clipped(p, 0, last());
     // Cubic taps of a position further outside all have the border's element, as those of -1 and n.
     if (a_.padding == GridPadding::kBorder) return Clipped(p, -1, static_cast<double>(n_));
-    const Term outside = Step(Magnitude(p + -Clipped(p, low(), high())));
+    const Term outside = Step(Magnitude(p - Clipped(p, low(), high())));
     const Compared inside{p, {-kFar, kFar}, false};
     const Compared moved{reflects ? Reflected(p) : Clipped(p, 0, last()), {low(), high()}, false};
     p = Selected(outside, moved, inside);
@@ -95,9 +90,8 @@ class SampledAxis {
   Term Reflected(Term p) const {
     const double span = high() - low();
     const Term from = p + -low();
-    const Term turns = (from * (0.5 / span)).Function("floor");
-    const Term rest = from + turns * (-2 * span);
-    return -Magnitude(rest + -span) + high();
+    const Term rest = from + Floor(Times(from, 0.5 / span)) * (-2 * span);
+    return -Magnitude(rest - span) + high();
   }
 
   int64_t ElementAt(int64_t i) const {
@@ -147,27 +141,28 @@ std::optional<SampleSizes> SizesOf(const Node& node) {
 
 class WeightedSample {
  public:
-  WeightedSample(Graph& graph, Node& node, SampleSizes sizes)
-      : node_(node), a_(node.attrs<GridSampleAttrs>()), s_(std::move(sizes)), t_(graph, node) {
+  WeightedSample(Node& node, SampleSizes sizes)
+      : node_(node), a_(node.attrs<GridSampleAttrs>()), s_(std::move(sizes)) {
     for (const int64_t n : s_.spatial) axes_.emplace_back(a_, n);
   }
 
-  Result<bool> Run() {
+  Term Sum() {
     const size_t last = axes_.size() - 1;
     Term sum = OnLastAxis(Data(), WeightsOf(last));
     int64_t rows = Rows() / Size(last);
+    std::vector<int64_t> shape = {points(), rows};
     for (size_t k = last; k-- > 0;) {
       rows /= Size(k);
-      const Term elements = t_.Shaped(sum.value(), {points(), rows, Size(k)});
-      const Term weights = t_.Shaped(WeightsOf(k).value(), {points(), 1, Size(k)});
-      sum = (elements * weights).Function("reduce_sum", ReduceAttrs{{2}, false});
+      const Term elements = Shaped(sum, shape, {points(), rows, Size(k)});
+      const Term weights = Shaped(WeightsOf(k), {points(), Size(k)}, {points(), 1, Size(k)});
+      sum = ReduceSum(elements * weights, {2}, false);
+      shape = {points(), rows};
     }
     // The grid without its last axis, and the channels.
     std::vector<int64_t> dims = *node_.input(1)->type().const_dims();
     dims.back() = s_.channels;
-    sum = t_.Shaped(sum.value(), dims);
-    if (a_.layout == Layout::kNxc) return t_.Replace(sum);
-    return t_.Replace(sum.Function("transpose", ToChannelsFirst()));
+    sum = Shaped(sum, shape, dims);
+    return a_.layout == Layout::kNxc ? sum : ChannelsFirst(sum);
   }
 
  private:
@@ -180,55 +175,52 @@ class WeightedSample {
     return n;
   }
 
-  TransposeAttrs ToChannelsFirst() const {
+  Term ChannelsFirst(const Term& x) const {
     const AxisMap map = AxisMap::ChannelsFirst(static_cast<int>(axes_.size()) + 2);
-    return {{map.from().begin(), map.from().end()}};
+    return Transpose(x, {map.from().begin(), map.from().end()});
   }
 
-  // x with the margins of its axes and the channels before them.
+  // x with the margins of its axes and the channels before them, [images * rows, last axis].
   Term Data() {
-    Term x = t_.Of(node_.input(0));
-    if (a_.layout == Layout::kNxc) x = x.Function("transpose", ToChannelsFirst());
+    Term x = node_.input(0);
+    std::vector<int64_t> shape = {s_.images, s_.channels};
+    if (a_.layout == Layout::kNxc) x = ChannelsFirst(x);
     for (size_t k = 0; k < axes_.size(); ++k) {
+      shape.push_back(Size(k));
       if (axes_[k].margin() == 0) continue;
-      const auto elements = axes_[k].Elements();
-      Value* const indices = t_.Constant(Tensor::Ints(elements));
-      x = t_.Apply("gather", {x.value(), indices}, GatherAttrs{static_cast<int64_t>(k) + 2, 0});
+      x = Gather(x, Tensor::Ints(axes_[k].Elements()), static_cast<int64_t>(k) + 2);
     }
-    return x;
+    const int64_t n = shape.back();
+    return Shaped(x, shape, {s_.images * (Rows() / n), n});
   }
 
   // [points, elements of axis k]
   Term WeightsOf(size_t k) {
     const auto count = static_cast<int64_t>(axes_.size());
-    const Term grid = t_.Shaped(node_.input(1), {points(), count});
+    const Term grid = Shaped(node_.input(1), {points(), count});
     // The last axis comes first in the grid.
     const int64_t at = count - 1 - static_cast<int64_t>(k);
-    return axes_[k].Weights(grid.Function("slice", SliceAttrs{{1}, {at}, {at + 1}, {}}));
+    return axes_[k].Weights(Apply("slice", {grid}, SliceAttrs{{1}, {at}, {at + 1}, {}}));
   }
 
   // The sums over the last axis, [points, other elements of an image].
-  Term OnLastAxis(Term x, Term weights) {
-    const int64_t n = Size(axes_.size() - 1), rows = Rows() / n;
-    const Term data = t_.Shaped(x.value(), {s_.images * rows, n});
-    std::vector<Value*> sums;
+  Term OnLastAxis(const Term& data, const Term& weights) {
+    std::vector<Term> sums;
     for (int64_t i = 0; i < s_.images; ++i) {
-      const auto of_image = [&](Term all, int64_t count) {
+      const auto of_image = [&](const Term& all, int64_t count) {
         if (s_.images == 1) return all;
-        return all.Function("slice", SliceAttrs{{0}, {i * count}, {(i + 1) * count}, {}});
+        return Apply("slice", {all}, SliceAttrs{{0}, {i * count}, {(i + 1) * count}, {}});
       };
-      const Term at = of_image(weights, s_.positions);
-      const Term elements = of_image(data, rows);
-      sums.push_back(
-          t_.Apply("matmul", {at.value(), elements.value()}, MatmulAttrs{false, true}).value());
+      const int64_t rows = Rows() / Size(axes_.size() - 1);
+      sums.push_back(Apply("matmul", {of_image(weights, s_.positions), of_image(data, rows)},
+                           MatmulAttrs{false, true}));
     }
-    return sums.size() == 1 ? t_.Of(sums[0]) : t_.Apply("concat", std::move(sums), ConcatAttrs{0});
+    return Concat(std::move(sums), 0);
   }
 
   Node& node_;
   const GridSampleAttrs a_;
   const SampleSizes s_;
-  Terms t_;
   std::vector<SampledAxis> axes_;
 };
 
@@ -239,11 +231,11 @@ Result<bool> SampleByWeights(Graph& graph, Node& node) {
   if (!IsReal(node) || !sizes || !node.output()->type().const_dims() ||
       std::ranges::any_of(node.inputs(), [](const Value* v) { return v->dtype() != DType::kF32; }))
     return false;
-  return WeightedSample(graph, node, *sizes).Run();
+  return Formulas(graph, node).Replace(WeightedSample(node, *sizes).Sum());
 }
 
 std::optional<std::string> WhyNotSampled(const Node& node) {
-  if (!node.Is("grid_sample") || !IsReal(node)) return std::nullopt;
+  if (!node.Is<GridSampleAttrs>() || !IsReal(node)) return std::nullopt;
   const std::string lacks = "NNAPI 1.0 has no grid_sample operation, and ";
   if (!node.output()->type().const_dims() || !node.input(0)->type().const_dims())
     return lacks + "its decomposition needs a fixed shape; use --batch or --input-shape";

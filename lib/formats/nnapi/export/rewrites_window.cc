@@ -16,14 +16,16 @@
 #include "ops/nn/pool.h"
 #include "ops/nn/resize/resize.h"
 #include "ops/support/index.h"
+#include "ops/support/term_ops.h"
 #include "rewrite/expand.h"
 #include "rewrite/weights.h"
 
 namespace nn::nnapi {
 namespace {
 
-// Elements along an axis, and of a tensor with zeros between elements.
+// Limit of NNAPI: elements along an axis of a transposed convolution or a resize.
 constexpr int64_t kLongestAxis = int64_t{1} << 20;
+// Limit of NNAPI: elements of the input of a transposed convolution with zeros between them.
 constexpr int64_t kMaxSpread = int64_t{1} << 24;
 
 bool IsPlainImage(const Node& node, Layout layout) {
@@ -67,15 +69,11 @@ Result<bool> DilatedByPhases(Graph& graph, Node& node) {
   a.pads.clear();
   a.dilations.clear();
   a.strides.clear();
-  Expansion e(graph, node);
-  std::vector<Value*> inputs(node.inputs().begin(), node.inputs().end());
-  NN_ASSIGN(inputs[0], e.Add("space_to_batch_nd", {inputs[0]}, std::move(split)));
-  NN_ASSIGN(Value * y, e.Add("conv", std::move(inputs), std::move(a)));
-  NN_ASSIGN(y, e.Add("batch_to_space_nd", {y}, std::move(join)));
-  if (has_strides) {
-    NN_ASSIGN(y, e.Add("slice", {y}, std::move(steps)));
-  }
-  return e.Replace(y);
+  std::vector<Term> operands(node.inputs().begin(), node.inputs().end());
+  operands[0] = Apply("space_to_batch_nd", {operands[0]}, std::move(split));
+  const Term phases = Apply("conv", std::move(operands), std::move(a));
+  const Term y = Apply("batch_to_space_nd", {phases}, std::move(join));
+  return Expansion(graph, node).Replace(has_strides ? Apply("slice", {y}, std::move(steps)) : y);
 }
 
 // A pad with the zeros that the mean counts, before a pool without padding.
@@ -98,15 +96,13 @@ Result<bool> PadBeforeMean(Graph& graph, Node& node) {
   a.padding = Padding::kExplicit;
   a.pads.clear();
   Expansion e(graph, node);
-  NN_ASSIGN(Value* const padded, e.Add("pad", {node.input(0)}, std::move(pads)));
-  NN_ASSIGN(Value * y, e.Add("average_pool", {padded}, std::move(a)));
+  const Term padded = Apply("pad", {node.input(0)}, std::move(pads));
+  NN_ASSIGN(Value* const y, e.Add("average_pool", {padded}, std::move(a)));
   // ceil_mode drops windows that begin in the padding.
-  if (*y->type().dims != *node.output()->type().dims) {
-    SliceAttrs kept{.axes = {1, 2}, .starts = {0, 0}, .ends = {}, .steps = {1, 1}};
-    for (const Window& w : windows) kept.ends.push_back(w.output.value());
-    NN_ASSIGN(y, e.Add("slice", {y}, std::move(kept)));
-  }
-  return e.Replace(y);
+  if (*y->type().dims == *node.output()->type().dims) return e.Replace(y);
+  SliceAttrs kept{.axes = {1, 2}, .starts = {0, 0}, .ends = {}, .steps = {1, 1}};
+  for (const Window& w : windows) kept.ends.push_back(w.output.value());
+  return e.Replace(Apply("slice", {y}, std::move(kept)));
 }
 
 namespace {
@@ -161,17 +157,18 @@ Result<bool> TransposedByZeros(Graph& graph, Node& node) {
   const auto x = *node.input(0)->type().const_dims();
   NN_ASSIGN(const ConvGeometry g, GeometryOf(a, x, *filter_dims));
   Expansion e(graph, node);
-  Value* flipped = nullptr;
+  Term flipped;
   if (filter->is_constant()) {
     NN_ASSIGN(auto tensor, FlippedFilter(filter->constant(), a, g));
     if (!tensor) return false;
-    flipped = e.Constant(*std::move(tensor));
+    flipped = *std::move(tensor);
   } else {
     if (a.groups != 1) return false;
     const int64_t first = AxesOf(a.filter_layout, 4).spatial;
-    NN_ASSIGN(flipped, e.Add("reverse", {node.input(1)}, ReverseAttrs{{first, first + 1}}));
+    NN_ASSIGN(Value* const reversed,
+              e.Add("reverse", {node.input(1)}, ReverseAttrs{{first, first + 1}}));
     NN_ASSIGN(flipped,
-              Rearrange(graph, flipped, FilterMap(a.filter_layout, FilterLayout::kOxi, 4)));
+              Rearrange(graph, reversed, FilterMap(a.filter_layout, FilterLayout::kOxi, 4)));
   }
   // Element j of an axis is element (j + shift) / stride of x, if that is whole and exists.
   std::vector<std::vector<int64_t>> sources;
@@ -197,8 +194,8 @@ Result<bool> TransposedByZeros(Graph& graph, Node& node) {
         for (int64_t c = 0; c < dims[3]; ++c)
           places.push_back(
               row < 0 || column < 0 ? 0 : ((n * x[1] + row) * x[2] + column) * x[3] + c + 1);
-  NN_ASSIGN(Value* const spread, Moved(graph, node, node.input(0), places, dims));
-  if (spread == nullptr) return false;
+  const Term spread = Moved(graph, node.input(0), places, dims);
+  if (spread.is_absent()) return false;
   const bool depthwise = g.in_channels == 1 && g.groups > 1;
   ConvAttrs conv{.layout = Layout::kNxc,
                  .filter_layout = depthwise ? FilterLayout::kIxo : FilterLayout::kOxi,
@@ -207,21 +204,20 @@ Result<bool> TransposedByZeros(Graph& graph, Node& node) {
                  .pads = {},
                  .padding = Padding::kValid,
                  .groups = depthwise ? g.groups : 1};
-  std::vector<Value*> inputs(node.inputs().begin(), node.inputs().end());
-  inputs[0] = spread;
-  inputs[1] = flipped;
-  NN_ASSIGN(Value* const y, e.Add("conv", std::move(inputs), std::move(conv)));
-  return e.Replace(y);
+  std::vector<Term> operands(node.inputs().begin(), node.inputs().end());
+  operands[0] = spread;
+  operands[1] = flipped;
+  return e.Replace(Apply("conv", std::move(operands), std::move(conv)));
 }
 
 namespace {
 
-// One spatial axis of a resize: x, interpolated along it.
-Result<Value*> Interpolated(Expansion& e, Value* x, int axis, const ResizeAxis& taps) {
+// One spatial axis of a resize: x of a rank, interpolated along it. Absent without taps.
+Term Interpolated(const Term& x, int rank, int axis, const ResizeAxis& taps) {
   const int64_t size = taps.size();
-  std::vector<int64_t> broadcast(static_cast<size_t>(x->type().rank() - axis), 1);
+  std::vector<int64_t> broadcast(static_cast<size_t>(rank - axis), 1);
   broadcast[0] = size;
-  Value* sum = nullptr;
+  Term sum;
   for (int64_t t = 0; t < taps.taps; ++t) {
     std::vector<int32_t> index;
     std::vector<float> weight;
@@ -230,16 +226,10 @@ Result<Value*> Interpolated(Expansion& e, Value* x, int axis, const ResizeAxis& 
       index.push_back(static_cast<int32_t>(taps.index[at]));
       weight.push_back(taps.weight[at]);
     }
-    Value* const indices = e.Constant(Tensor::Of({size}, index));
-    NN_ASSIGN(Value * v, e.Add("gather", {x, indices}, GatherAttrs{axis, 0}));
-    if (!std::ranges::all_of(weight, [](float w) { return w == 1; })) {
-      Value* const weights = e.Constant(Tensor::Of(broadcast, weight));
-      NN_ASSIGN(v, e.Add("mul", {v, weights}));
-    }
-    if (sum != nullptr) {
-      NN_ASSIGN(v, e.Add("add", {sum, v}));
-    }
-    sum = v;
+    Term v = Gather(x, Tensor::Of({size}, index), axis);
+    if (!std::ranges::all_of(weight, [](float w) { return w == 1; }))
+      v = v * Tensor::Of(broadcast, weight);
+    sum = sum.is_absent() ? v : sum + v;
   }
   return sum;
 }
@@ -268,14 +258,13 @@ Result<bool> ResizeByTaps(Graph& graph, Node& node) {
   const std::span<const int64_t> output(y->data() + first, axes);
   if (std::ranges::any_of(output, [](int64_t n) { return n > kLongestAxis; })) return false;
   NN_ASSIGN(const auto taps, ResizeAxes(a, node.arithmetic(), numbers, input, output));
-  Expansion e(graph, node);
-  Value* v = node.input(0);
+  Term v = node.input(0);
   for (size_t k = axes; k-- > 0;) {
     if (taps[k].IsIdentity(input[k])) continue;
-    NN_ASSIGN(v, Interpolated(e, v, static_cast<int>(first + k), taps[k]));
-    if (v == nullptr) return false;
+    v = Interpolated(v, static_cast<int>(x->size()), static_cast<int>(first + k), taps[k]);
+    if (v.is_absent()) return false;
   }
-  return e.Replace(v);
+  return Expansion(graph, node).Replace(v);
 }
 
 }  // namespace nn::nnapi

@@ -1,98 +1,96 @@
 #include "formats/nnapi/export/terms.h"
 
 #include <limits>
-#include <unordered_set>
+#include <optional>
+#include <utility>
 
-#include "formats/nnapi/export/rewrites.h"
-#include "ops/math/elementwise/elementwise.h"
+#include "base/checked_math.h"
+#include "ops/array/shape.h"
+#include "ops/support/term_ops.h"
 
 namespace nn::nnapi {
+namespace {
 
-Term Terms::Keep(Result<Value*> v) {
-  if (v) {
-    unordered_.push_back((*v)->def());
-    return {this, *v};
-  }
-  if (status_) status_ = tl::unexpected(v.error());
-  return {this, nullptr};
+std::optional<float> NumberOf(const Value& v) {
+  if (!v.is_constant() || v.type().rank() != 0) return std::nullopt;
+  return static_cast<float>(v.constant().GetDouble(0));
 }
 
-Term Terms::Of(Value* v) {
-  return {this, v};
-}
+}  // namespace
 
-Term Terms::Apply(std::string_view op, std::vector<Value*> inputs, Attrs attrs) {
-  if (!status_) return {this, nullptr};
-  return Keep(e_.Add(op, std::move(inputs), std::move(attrs)));
-}
-
-Term Terms::Shaped(Value* v, const std::vector<int64_t>& dims) {
-  if (!status_) return {this, nullptr};
-  const auto y = Reshaped(graph_, node_, v, dims);
-  return y && *y == v ? Of(v) : Keep(y);
-}
-
-void Terms::Arrange(Value* y) {
-  struct Visit {
-    Node* node;
-    size_t next_input;
+Result<Node*> Formulas::InsertNode(std::string_view op, std::vector<Value*> inputs, Attrs attrs,
+                                   size_t results) {
+  const auto negate = [&](Value* v) {
+    return AddNode("mul", {v, Constant(Tensor::Scalar(-1.0f))}, {}, 1);
   };
-  std::unordered_set<Node*> waiting(unordered_.begin(), unordered_.end());
-  std::vector<Visit> path;
-  const auto enter = [&](const Value* v) {
-    if (v != nullptr && waiting.erase(v->def()) == 1) path.push_back({v->def(), 0});
-  };
-  enter(y);
-  while (!path.empty()) {
-    Visit& visit = path.back();
-    if (visit.next_input < visit.node->inputs().size()) {
-      enter(visit.node->input(visit.next_input++));
-      continue;
+  if (op == "neg") return negate(inputs[0]);
+  if (op == "sub") {
+    if (const auto number = NumberOf(*inputs[1])) {
+      inputs[1] = Constant(Tensor::Scalar(-*number));
+    } else {
+      NN_ASSIGN(const Node* const minus, negate(inputs[1]));
+      inputs[1] = minus->output();
     }
-    graph_.MoveBefore(visit.node, &node_);
-    path.pop_back();
+    return AddNode("add", std::move(inputs), {}, 1);
   }
-  std::erase_if(unordered_, [&](Node* n) { return !waiting.contains(n); });
-  for (Node* const n : unordered_) graph_.MoveBefore(n, &node_);
+  const auto dims = op == "lrn" ? inputs[0]->type().const_dims() : std::nullopt;
+  if (!dims || dims->size() == 4) return AddNode(op, std::move(inputs), std::move(attrs), results);
+  const int64_t elements = CheckedElements(*dims).value_or(0);
+  const auto reshape = [&](Value* v, const std::vector<int64_t>& to) {
+    return AddNode("reshape", {v}, ReshapeAttrs{ToDims(to), false}, 1);
+  };
+  NN_ASSIGN(Node* const row, reshape(inputs[0], {1, 1, 1, elements}));
+  NN_ASSIGN(Node* const y, AddNode(op, {row->output()}, std::move(attrs), 1));
+  return reshape(y->output(), *dims);
 }
 
-Result<Value*> Terms::ValueOf(Term y) {
-  if (!status_) return tl::unexpected(status_.error());
-  Arrange(y.value());
-  return y.value();
+Term Negated(Value* v) {
+  const auto number = NumberOf(*v);
+  return number ? Term(Tensor::Scalar(-*number)) : -Term(v);
 }
 
-Result<bool> Terms::Replace(Term y) {
-  NN_ASSIGN(Value* const v, ValueOf(y));
-  return e_.Replace(v);
+Term Shaped(Value* v, const std::vector<int64_t>& dims) {
+  return v->type().const_dims() == dims ? Term(v) : Reshape(v, ToDims(dims));
 }
 
-Term Relu(Term x) {
-  return x.Function("relu");
+Term Shaped(const Term& x, const std::vector<int64_t>& from, const std::vector<int64_t>& dims) {
+  return from == dims ? x : Reshape(x, ToDims(dims));
 }
 
-Term Magnitude(Term x) {
+Term Times(const Term& x, double factor) {
+  return factor == 1 ? x : x * factor;
+}
+
+Term Relu(const Term& x) {
+  return Apply("relu", {x});
+}
+
+Term Magnitude(const Term& x) {
   return Relu(x) + Relu(-x);
 }
 
-Term AtMostOne(Term x) {
+Term AtMostOne(const Term& x) {
   return Unit(x);
 }
 
-Term Unit(Term x) {
-  return x.Function("clip", ClipAttrs{-1, 1});
+Term Unit(const Term& x) {
+  return Clip(x, -1, 1);
 }
 
-Term Step(Term x) {
+Term Floor(const Term& x) {
+  return Apply("floor", {x});
+}
+
+Term Step(const Term& x) {
   return AtMostOne(Relu(x * 0x1p127) * 0x1p127);
 }
 
-Term SignOf(Term x) {
+Term SignOf(const Term& x) {
   return Unit(x * 0x1p127 * 0x1p127);
 }
 
-Term InfiniteAt(Term step) {
-  return step * static_cast<double>(std::numeric_limits<float>::max()) * 2.0;
+Term InfiniteAt(const Term& step) {
+  return step * std::numeric_limits<float>::max() * 2;
 }
 
 }  // namespace nn::nnapi

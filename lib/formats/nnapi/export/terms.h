@@ -1,88 +1,50 @@
-// Formulas as nodes of a graph, for rewrites (rewrites.h).
+// Formulas of what NNAPI 1.0 has (rewrites.h).
 // Design: docs/design/038-nnapi-arithmetic.md.
 #pragma once
 
+#include <cstdint>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "base/status.h"
 #include "ir/graph.h"
-#include "ir/tensor.h"
+#include "ir/term.h"
 #include "rewrite/expand.h"
 
 namespace nn::nnapi {
 
-class Term;
-
-// Builds a formula before a node. After an error all further terms are null.
-//
-// A compiler may evaluate either operand of + and * first. The finished nodes are in the order of a
-// walk from the result, so that all compilers write the same models.
-class Terms {
+// Builds formulas of float32 without operators that NNAPI lacks: neg and sub are products with -1,
+// and lrn has four axes.
+class Formulas : public Expansion {
  public:
-  Terms(Graph& graph, Node& node) : graph_(graph), node_(node), e_(graph, node) {}
-
-  Term Of(Value* v);
-  Term Apply(std::string_view op, std::vector<Value*> inputs, Attrs attrs = {});
-  Term Shaped(Value* v, const std::vector<int64_t>& dims);
-  Value* Number(double v) { return e_.Constant(Tensor::Scalar(static_cast<float>(v))); }
-  Value* Constant(Tensor tensor) { return e_.Constant(std::move(tensor)); }
-  // The value of a formula, or the error of one of its parts.
-  Result<Value*> ValueOf(Term y);
-  // Replaces the node.
-  Result<bool> Replace(Term y);
+  using Expansion::Expansion;
 
  private:
-  // The result of a new node.
-  Term Keep(Result<Value*> v);
-  // Puts the new nodes that `y` needs in order, before the other ones.
-  void Arrange(Value* y);
-
-  Graph& graph_;
-  Node& node_;
-  Expansion e_;
-  std::vector<Node*> unordered_;
-  Status status_;
+  Result<Node*> InsertNode(std::string_view op, std::vector<Value*> inputs, Attrs attrs,
+                           size_t results) override;
 };
 
-class Term {
- public:
-  Term(Terms* terms, Value* value) : terms_(terms), value_(value) {}
+// -v. A product of two numbers would be a computed scalar.
+Term Negated(Value* v);
+// The value, or the term of shape `from`, in a shape with as many elements.
+Term Shaped(Value* v, const std::vector<int64_t>& dims);
+Term Shaped(const Term& x, const std::vector<int64_t>& from, const std::vector<int64_t>& dims);
 
-  Terms& terms() const { return *terms_; }
-  Value* value() const { return value_; }
-  Term Function(std::string_view op, Attrs attrs = {}) const {
-    return terms_->Apply(op, {value_}, std::move(attrs));
-  }
-
-  friend Term operator+(Term a, Term b) { return a.terms_->Apply("add", {a.value_, b.value_}); }
-  friend Term operator*(Term a, Term b) { return a.terms_->Apply("mul", {a.value_, b.value_}); }
-  friend Term operator+(Term a, double b) {
-    return a.terms_->Apply("add", {a.value_, a.terms_->Number(b)});
-  }
-  friend Term operator*(Term a, double b) {
-    return b == 1 ? a : a.terms_->Apply("mul", {a.value_, a.terms_->Number(b)});
-  }
-  friend Term operator-(Term a) { return a * -1.0; }
-
- private:
-  Terms* terms_;
-  Value* value_;
-};
-
-Term Relu(Term x);
+// x * factor, which is x for 1.
+Term Times(const Term& x, double factor);
+Term Relu(const Term& x);
 // |x|.
-Term Magnitude(Term x);
+Term Magnitude(const Term& x);
 // min(x, 1) of numbers that are not below -1.
-Term AtMostOne(Term x);
+Term AtMostOne(const Term& x);
 // x within [-1, 1].
-Term Unit(Term x);
+Term Unit(const Term& x);
+Term Floor(const Term& x);
 // 1 where x > 0, 0 where it is not, exactly.
-Term Step(Term x);
+Term Step(const Term& x);
 // -1, 0 or 1.
-Term SignOf(Term x);
+Term SignOf(const Term& x);
 // 0, and infinity where a step is 1.
-Term InfiniteAt(Term step);
+Term InfiniteAt(const Term& step);
 
 }  // namespace nn::nnapi

@@ -361,6 +361,8 @@ std::string OperationText(const Operation& o) {
 
 // Shared bytes are written for each operand.
 Status CheckSharing(const Model& model) {
+  // Limit of NNAPI: data of the operands in .nnapi.json, as a multiple of the data in the model,
+  // plus 1 MiB.
   constexpr uint64_t kMaxGrowth = 16, kSlack = uint64_t{1} << 20;
   uint64_t left = kMaxGrowth * model.operand_values.size() + kSlack;
   for (const Pool& p : model.pools) left += kMaxGrowth * p.bytes.size();

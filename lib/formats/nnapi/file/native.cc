@@ -5,6 +5,7 @@
 
 #include "base/checked_math.h"
 #include "formats/common/edit/side_files.h"
+#include "formats/nnapi/roles.h"
 
 namespace nn::nnapi {
 namespace {
@@ -45,13 +46,13 @@ std::optional<Blob> BytesOf(const Model& model, const Operand& operand) {
   return memory->Slice(at.offset, at.length);
 }
 
-Likeness LikenessOf(std::span<const std::byte> bytes) {
+Likeness NnapiReader::LikenessOf(std::span<const std::byte> bytes) const {
   if (IsFlatbuffer(bytes)) return Likeness::kSure;
   return LooksLikeJson(bytes) ? Likeness::kLikely : Likeness::kNone;
 }
 
-Result<std::unique_ptr<NativeModel>> Read(const Blob& file, const std::string& path,
-                                          const ReadLimits& limits) {
+Result<std::unique_ptr<NativeModel>> NnapiReader::Read(const Blob& file, const std::string& path,
+                                                       const ReadLimits& limits) const {
   auto model = IsFlatbuffer(file.bytes()) ? ReadFlatbuffer(file, limits) : ReadJson(file, limits);
   if (!model) return tl::unexpected(std::move(model).error());
   if ((*model)->version > kFormVersion)

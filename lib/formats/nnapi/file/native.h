@@ -85,11 +85,7 @@ const Memory* MemoryOf(const Model& model, const Operand& operand);
 // outside its pool.
 std::optional<Blob> BytesOf(const Model& model, const Operand& operand);
 
-// Parses either form. Checks limits, the wire form and the types of fields, not the rules of the
-// format.
-Result<std::unique_ptr<NativeModel>> Read(const Blob& file, const std::string& path,
-                                          const ReadLimits& limits);
-// The same without reading external pools.
+// Parses either form, without reading external pools.
 Result<std::unique_ptr<Model>> ReadFlatbuffer(const Blob& file, const ReadLimits& limits);
 Result<std::unique_ptr<Model>> ReadJson(const Blob& file, const ReadLimits& limits);
 
@@ -101,26 +97,5 @@ Result<Blob> WriteJson(const Model& model);
 // The file of a model in the form of options.path's extension, with its external pools as side
 // files. options.external_data moves constants to an external pool, or all pools into the model.
 Result<FileImage> Assemble(Model model, const ExportOptions& options);
-
-// Format::likeness.
-Likeness LikenessOf(std::span<const std::byte> bytes);
-
-Result<ModelSummary> Summarize(const NativeModel& model);
-Result<std::vector<TensorEntry>> Tensors(const NativeModel& model);
-
-// Format::dump, restore and save.
-Status Dump(const NativeModel& model, DumpWriter& out);
-Result<std::unique_ptr<NativeModel>> Restore(const DumpNode& dump, const std::string& path,
-                                             const ReadLimits& limits);
-Result<FileImage> Save(const NativeModel& model, const ExportOptions& options);
-
-// Format::port_names and rename.
-Result<PortNames> NamesOfPorts(const NativeModel& model);
-Result<FileImage> Rename(const NativeModel& model, const PortNames& names,
-                         const ExportOptions& options);
-
-// Format::flow and edit.
-Result<NativeFlow> FlowOf(const NativeModel& model);
-Result<std::unique_ptr<NativeModel>> ApplyEdit(const NativeModel& model, const NativeEdit& edit);
 
 }  // namespace nn::nnapi

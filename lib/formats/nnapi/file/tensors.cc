@@ -3,6 +3,7 @@
 #include "base/checked_math.h"
 #include "formats/nnapi/file/native.h"
 #include "formats/nnapi/file/operation.h"
+#include "formats/nnapi/roles.h"
 #include "ir/tensor.h"
 
 namespace nn::nnapi {
@@ -38,7 +39,7 @@ std::string LocationOf(const Operand& o) {
 
 }  // namespace
 
-Result<std::vector<TensorEntry>> Tensors(const NativeModel& native) {
+Result<std::vector<TensorEntry>> NnapiDescriber::TensorsOf(const NativeModel& native) const {
   const auto& model = static_cast<const Model&>(native);
   std::vector<std::vector<size_t>> users(model.operands.size());
   for (size_t i = 0; i < model.operations.size(); ++i)

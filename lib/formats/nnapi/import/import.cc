@@ -8,6 +8,7 @@
 #include "base/text/text.h"
 #include "formats/common/known_inputs.h"
 #include "formats/nnapi/family.h"
+#include "formats/nnapi/roles.h"
 #include "formats/nnapi/spec/signature.h"
 #include "ir/op_def.h"
 #include "ir/verify.h"
@@ -271,6 +272,14 @@ Result<Value*> ImportContext::Required(size_t i) const {
   return input(i);
 }
 
+Result<std::vector<Value*>> ImportContext::RequiredInputs(size_t count) const {
+  std::vector<Value*> values;
+  for (size_t i = 0; i < count; ++i) {
+    NN_ASSIGN(values.emplace_back(), Required(i));
+  }
+  return values;
+}
+
 Status ImportContext::CheckCounts() const {
   const Signature* signature = FindSignature(type(), inputs_.size());
   if (signature == nullptr)
@@ -318,20 +327,21 @@ Result<Node*> ImportContext::AddNode(std::string_view op, std::vector<Value*> in
   return node;
 }
 
-Result<Value*> ImportContext::Add(std::string_view op, std::vector<Value*> inputs, Attrs attrs,
+Result<Value*> ImportContext::Add(std::string_view op, Terms operands, Attrs attrs,
                                   const Type& type) {
+  NN_ASSIGN(std::vector<Value*> inputs, BuildOperands(op, operands));
   NN_ASSIGN(Node* const node, AddNode(op, std::move(inputs), std::move(attrs), type));
   return node->output();
 }
 
-Status ImportContext::Emit(std::string_view op, std::vector<Value*> inputs, Attrs attrs) {
-  NN_ASSIGN(outputs_[0], Add(op, std::move(inputs), std::move(attrs), types_[0]));
+Status ImportContext::Emit(std::string_view op, Terms operands, Attrs attrs) {
+  NN_ASSIGN(outputs_[0], Add(op, std::move(operands), std::move(attrs), types_[0]));
   return {};
 }
 
-Status ImportContext::EmitFused(std::string_view op, std::vector<Value*> inputs, Attrs attrs,
+Status ImportContext::EmitFused(std::string_view op, Terms operands, Attrs attrs,
                                 size_t activation) {
-  NN_ASSIGN(Value* const y, Add(op, std::move(inputs), std::move(attrs), types_[0]));
+  NN_ASSIGN(Value* const y, Add(op, std::move(operands), std::move(attrs), types_[0]));
   NN_ASSIGN(outputs_[0], Activated(y, activation));
   return {};
 }
@@ -383,12 +393,8 @@ Result<WindowArguments> ReadWindow(const ImportContext& ctx, size_t first, bool 
   return w;
 }
 
-Result<ImportedModel> Import(const NativeModel& native) {
-  return ImportWith(native, {}, false);
-}
-
-Result<ImportedModel> ImportWith(const NativeModel& native, const KnownInputs& known,
-                                 bool /*as_float*/) {
+Result<ImportedModel> NnapiImporter::Import(const NativeModel& native, const KnownInputs& known,
+                                            bool /*as_float*/) const {
   return Importer(static_cast<const Model&>(native), known).Run();
 }
 

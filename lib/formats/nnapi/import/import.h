@@ -15,12 +15,13 @@
 #include "formats/format.h"
 #include "formats/nnapi/file/native.h"
 #include "ir/graph.h"
+#include "ir/term.h"
 #include "ops/support/window.h"
 
 namespace nn::nnapi {
 
 // An operation to import and its target graph.
-class ImportContext {
+class ImportContext : public NodeInserter {
  public:
   // `outputs`: the declared types of the output operands.
   ImportContext(const Operation& operation, int64_t index, Graph& graph, std::vector<Value*> inputs,
@@ -40,6 +41,8 @@ class ImportContext {
   Value* input(size_t i) const { return i < inputs_.size() ? inputs_[i] : nullptr; }
   // The input, or kModel if it is absent.
   Result<Value*> Required(size_t i) const;
+  // The first inputs.
+  Result<std::vector<Value*>> RequiredInputs(size_t count) const;
   // kModel unless the numbers of inputs and outputs match a signature.
   Status CheckCounts() const;
   // The value of a scalar INT32 or FLOAT32 argument. kModel if its type differs, kUnsupported if it
@@ -55,18 +58,22 @@ class ImportContext {
   Result<Node*> AddNode(std::string_view op, std::vector<Value*> inputs, Attrs attrs = {},
                         const Type& type = {}, size_t output_count = 1);
   // The same for operators with one result.
-  Result<Value*> Add(std::string_view op, std::vector<Value*> inputs, Attrs attrs = {},
-                     const Type& type = {});
+  Result<Value*> Add(std::string_view op, Terms operands, Attrs attrs = {}, const Type& type = {});
   // Adds the node with the operation's output as result.
-  Status Emit(std::string_view op, std::vector<Value*> inputs, Attrs attrs = {});
+  Status Emit(std::string_view op, Terms operands, Attrs attrs = {});
   // The same, followed by the activation in argument `activation`.
-  Status EmitFused(std::string_view op, std::vector<Value*> inputs, Attrs attrs, size_t activation);
+  Status EmitFused(std::string_view op, Terms operands, Attrs attrs, size_t activation);
   // Applies the activation in an argument to a value.
   Result<Value*> Activated(Value* value, size_t activation);
   void SetOutput(size_t i, Value* value) { outputs_[i] = value; }
   const std::vector<Value*>& outputs() const { return outputs_; }
 
  private:
+  Graph& graph_of_terms() override { return graph_; }
+  Result<Node*> InsertNode(std::string_view op, std::vector<Value*> inputs, Attrs attrs,
+                           size_t results) override {
+    return AddNode(op, std::move(inputs), std::move(attrs), {}, results);
+  }
   Result<const Tensor*> Scalar(size_t i, DType dtype) const;
 
   const Operation& operation_;
@@ -93,9 +100,6 @@ struct ImportRow {
   OperationType operation;
   ImportFn import;
 };
-
-Result<ImportedModel> Import(const NativeModel& model);
-Result<ImportedModel> ImportWith(const NativeModel& model, const KnownInputs& known, bool as_float);
 
 // Format::operators.
 std::vector<OperatorSupport> Operators();

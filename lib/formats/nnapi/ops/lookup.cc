@@ -1,9 +1,9 @@
 #include "formats/nnapi/family.h"
 #include "ops/array/arrange/gather.h"
-#include "ops/array/shape.h"
 #include "ops/math/elementwise/elementwise.h"
 #include "ops/reduce/reduce.h"
 #include "ops/reduce/selection.h"
+#include "ops/support/term_ops.h"
 
 namespace nn::nnapi {
 
@@ -23,38 +23,28 @@ Status ImportEmbeddingLookup(ImportContext& ctx) {
 
 // The values of the first key that equals each lookup, or zeros, and whether there is such a key.
 Status ImportHashtableLookup(ImportContext& ctx) {
-  std::vector<Value*> in;
-  for (size_t i = 0; i < 3; ++i) {
-    NN_ASSIGN(Value* const v, ctx.Required(i));
-    in.push_back(v);
-  }
+  NN_ASSIGN(const std::vector<Value*> in, ctx.RequiredInputs(3));
   const Type& values = in[2]->type();
   for (const size_t i : {size_t{0}, size_t{1}})
     if (in[i]->dtype() != DType::kI32 || !in[i]->type().ranked() || in[i]->type().rank() != 1)
       return ModelError("input {} must be a vector of i32; it is {}", i, in[i]->type().ToString());
   if (!values.ranked()) return UnsupportedError("the rank of the values must be known");
   if (values.rank() < 1) return ModelError("the values must have axes; they have none");
-  NN_ASSIGN(Value* const column, ctx.Add("expand_dims", {in[0]}, AxesAttrs{{1}}));
-  NN_ASSIGN(Value* const equal, ctx.Add("equal", {column, in[1]}));
-  NN_ASSIGN(Value* const found, ctx.Add("reduce_any", {equal}, ReduceAttrs{{1}, false}));
-  NN_ASSIGN(Value* const numbers, ctx.Add("cast", {equal}, CastAttrs{.to = DType::kI32}));
-  NN_ASSIGN(Value* const index,
-            ctx.Add("arg_max", {numbers}, ArgAttrs{.axis = 1, .keep_dims = false}));
-  NN_ASSIGN(Value* const slices, ctx.Add("gather", {in[2], index}, GatherAttrs{}));
+  const Term equal = Equal(ExpandDims(in[0], {1}), in[1]);
+  const Term found = Apply("reduce_any", {equal}, ReduceAttrs{{1}, false});
+  const Term index =
+      Apply("arg_max", {Cast(equal, DType::kI32)}, ArgAttrs{.axis = 1, .keep_dims = false});
   NN_ASSIGN(TensorBuilder zero, TensorBuilder::Create(values.dtype, {}));
   zero.SetInt(0, 0);
   Value* const zeros = ctx.graph().AddConstant(zero.Finish(), {}, values.quant);
-  Value* mask = found;
-  if (values.rank() > 1) {
-    AxesAttrs axes;
-    for (int k = 1; k < values.rank(); ++k) axes.axes.push_back(k);
-    NN_ASSIGN(mask, ctx.Add("expand_dims", {found}, std::move(axes)));
-  }
-  NN_ASSIGN(Value* const y, ctx.Add("select", {mask, slices, zeros}, {}, ctx.output_type(0)));
-  NN_ASSIGN(Value* const hits, ctx.Add("cast", {found}, CastAttrs{.to = DType::kF32}));
-  NN_ASSIGN(
-      Value* const flags,
-      ctx.Add("quantize", {hits}, QuantizeAttrs{Rounding::kHalfAway, true}, ctx.output_type(1)));
+  std::vector<int64_t> axes;
+  for (int k = 1; k < values.rank(); ++k) axes.push_back(k);
+  const Term mask = axes.empty() ? found : ExpandDims(found, std::move(axes));
+  NN_ASSIGN(Value* const y,
+            ctx.Add("select", {mask, Gather(in[2], index, 0), zeros}, {}, ctx.output_type(0)));
+  NN_ASSIGN(Value* const flags,
+            ctx.Add("quantize", {Cast(found, DType::kF32)},
+                    QuantizeAttrs{Rounding::kHalfAway, true}, ctx.output_type(1)));
   ctx.SetOutput(0, y);
   ctx.SetOutput(1, flags);
   return {};

@@ -56,7 +56,7 @@ Tensor ZeroMatrix(int64_t rows, int64_t columns) {
                            std::vector<float>(static_cast<size_t>(rows * columns), 0.0f));
 }
 
-// The most operations of one layer.
+// Limit of NNAPI: steps times directions of a recurrent layer, each of which is an operation.
 constexpr int64_t kMaxOperations = 2048;
 
 // Why there are no operations for a layer; nullopt if there are.
@@ -79,7 +79,7 @@ std::optional<std::string> WhyNoOperations(const Node& node) {
     if (!function || !LstmActivation(function->activation()))
       return "the operations lack its activations";
   }
-  if (!node.Is("lstm")) {
+  if (!node.Is<LstmAttrs>()) {
     // A sum would round differently from the layer.
     if (!HasZeroRecurrentBias(node)) return "RNN has no bias of the recurrent product";
     return std::nullopt;
@@ -107,7 +107,7 @@ class LayerWriter {
       : ctx_(ctx),
         node_(node),
         attrs_(RecurrentAttrsOf(node)),
-        is_lstm_(node.Is("lstm")),
+        is_lstm_(node.Is<LstmAttrs>()),
         gates_(is_lstm_ ? 4 : 1) {
     const Dims& x = *node.input(kX)->type().dims;
     steps_ = x[attrs_.batch_first ? 1 : 0].value();

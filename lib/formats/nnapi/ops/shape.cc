@@ -22,15 +22,11 @@ Status ImportReshape(ImportContext& ctx) {
 
 Status ImportConcatenation(ImportContext& ctx) {
   const size_t count = ctx.input_count() - 1;
-  std::vector<Value*> inputs;
-  for (size_t i = 0; i < count; ++i) {
-    NN_ASSIGN(Value* const v, ctx.Required(i));
-    inputs.push_back(v);
-  }
+  NN_ASSIGN(const std::vector<Value*> inputs, ctx.RequiredInputs(count));
   ConcatAttrs a;
   NN_ASSIGN(a.axis, ctx.Int(count));
   if (a.axis < 0) return ModelError("axis must be 0 or more, not {}", a.axis);
-  return ctx.Emit("concat", std::move(inputs), a);
+  return ctx.Emit("concat", inputs, a);
 }
 
 Status EmitBlocks(ImportContext& ctx, std::string_view op) {

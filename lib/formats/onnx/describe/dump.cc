@@ -4,6 +4,7 @@
 #include "formats/onnx/file/external.h"
 #include "formats/onnx/file/native.h"
 #include "formats/onnx/file/tensor.h"
+#include "formats/onnx/roles.h"
 
 namespace nn::onnx {
 namespace {
@@ -14,7 +15,7 @@ constexpr std::string_view kTextFields[] = {"nn.onnx.pb.AttributeProto.s",
 
 }  // namespace
 
-Status Dump(const NativeModel& model, DumpWriter& out) {
+Status OnnxDescriber::Dump(const NativeModel& model, DumpWriter& out) const {
   const auto& m = static_cast<const Model&>(model);
   const auto info = [](const google::protobuf::Message& message,
                        const google::protobuf::FieldDescriptor&) -> DataInfo {
@@ -27,8 +28,9 @@ Status Dump(const NativeModel& model, DumpWriter& out) {
   return DumpMessage(m.proto, m.payloads, kTextFields, info, out);
 }
 
-Result<std::unique_ptr<NativeModel>> Restore(const DumpNode& dump, const std::string& path,
-                                             const ReadLimits& limits) {
+Result<std::unique_ptr<NativeModel>> OnnxReader::Restore(const DumpNode& dump,
+                                                         const std::string& path,
+                                                         const ReadLimits& limits) const {
   auto model = std::make_unique<Model>();
   model->directory = std::filesystem::path(path).parent_path();
   model->files = SideFiles(model->directory, limits.max_file_bytes, 0);
@@ -37,7 +39,7 @@ Result<std::unique_ptr<NativeModel>> Restore(const DumpNode& dump, const std::st
   return std::unique_ptr<NativeModel>(std::move(model));
 }
 
-Result<FileImage> Save(const NativeModel& model, const ExportOptions& options) {
+Result<FileImage> OnnxWriter::Save(const NativeModel& model, const ExportOptions& options) const {
   const auto& m = static_cast<const Model&>(model);
   return Assemble(m.proto, m.payloads, m.files, options);
 }

@@ -4,14 +4,13 @@
 #include <tuple>
 
 #include "formats/common/describe/holdings.h"
-#include "formats/onnx/describe/holdings.h"
 #include "formats/onnx/export/quant/linear_quant.h"
 #include "formats/onnx/file/native.h"
+#include "formats/onnx/roles.h"
 
 namespace nn::onnx {
 namespace {
 
-constexpr auto kGraph = FieldUse::Kind::kGraph;
 constexpr auto kParts = FieldUse::Kind::kParts;
 constexpr auto kHeld = FieldUse::Kind::kHeld;
 
@@ -154,7 +153,7 @@ struct Used {
 
 }  // namespace
 
-std::vector<Holding> HoldingsOf(const NativeModel& native) {
+std::vector<Holding> OnnxDescriber::HoldingsOf(const NativeModel& native) const {
   const pb::ModelProto& m = static_cast<const Model&>(native).proto;
   Used used;
   std::vector<Holding> out =

@@ -4,13 +4,14 @@
 #include "formats/onnx/edit/output_names.h"
 #include "formats/onnx/file/tensor.h"
 #include "formats/onnx/import/importer.h"
+#include "formats/onnx/roles.h"
 #include "ir/op_def.h"
 #include "ops/array/sequence.h"
 
 namespace nn::onnx {
 namespace {
 
-// Limit on the number of elements of an input.
+// Limit of ONNX: elements of an input that is a list, as --length states them.
 constexpr int64_t kMaxListInput = 65536;
 
 // What follows the name of a map.
@@ -58,12 +59,12 @@ std::vector<std::string> OutputNames(const pb::GraphProto& g) {
   return names;
 }
 
-PortKinds KindsOfPorts(const NativeModel& native) {
+PortKinds OnnxDescriber::PortKindsOf(const NativeModel& native) const {
   const pb::GraphProto& g = static_cast<const Model&>(native).proto.graph();
   std::map<std::string_view, const pb::TypeProto*> types;
   for (const auto& info : g.input()) types.emplace(info.name(), &info.type());
   PortKinds kinds;
-  if (const auto names = NamesOfPorts(native))
+  if (const auto names = PortNamesOf(native))
     for (const std::string& name : names->inputs)
       kinds.inputs.emplace_back(name, PortKindOf(*types[name]));
   const std::vector<std::string> names = OutputNames(g);

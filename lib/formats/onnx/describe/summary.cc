@@ -9,6 +9,7 @@
 #include "base/text/text.h"
 #include "formats/onnx/file/native.h"
 #include "formats/onnx/file/tensor.h"
+#include "formats/onnx/roles.h"
 
 namespace nn::onnx {
 namespace {
@@ -343,11 +344,11 @@ std::string SubgraphName(const std::string& scope, const pb::NodeProto& node, in
       node.name().empty() ? fmt::format("{} {}", node.op_type(), index) : node.name(), attribute);
 }
 
-Result<ModelSummary> Summarize(const NativeModel& native) {
+Result<ModelSummary> OnnxDescriber::Summarize(const NativeModel& native) const {
   return Summarizer(static_cast<const Model&>(native), Shown()).Run();
 }
 
-Result<ModelSummary> SummarizeInFull(const NativeModel& native) {
+Result<ModelSummary> OnnxDescriber::SummarizeInFull(const NativeModel& native) const {
   constexpr Shown kAll = {std::numeric_limits<int>::max(), std::numeric_limits<size_t>::max()};
   return Summarizer(static_cast<const Model&>(native), kAll).Run();
 }

@@ -4,6 +4,7 @@
 
 #include "formats/onnx/file/value_type.h"
 #include "formats/onnx/infer/infer.h"
+#include "formats/onnx/roles.h"
 
 namespace nn::onnx {
 namespace {
@@ -40,11 +41,12 @@ void EachGraph(pb::GraphProto& graph, const Fn& fn) {
 
 }  // namespace
 
-std::vector<TypeDefect> CheckTypes(const NativeModel& model) {
+std::vector<TypeDefect> OnnxDescriber::CheckTypes(const NativeModel& model) const {
   return InferModelTypes(static_cast<const Model&>(model)).defects;
 }
 
-std::vector<ValueEntry> Values(const NativeModel& model, const InputTypes& inputs) {
+std::vector<ValueEntry> OnnxDescriber::ValuesOf(const NativeModel& model,
+                                                const InputTypes& inputs) const {
   std::vector<ValueEntry> out;
   for (GraphTypes& graph : InferModelTypes(static_cast<const Model&>(model), inputs).graphs)
     out.insert(out.end(), std::make_move_iterator(graph.values.begin()),

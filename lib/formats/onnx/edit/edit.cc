@@ -1,4 +1,3 @@
-#include "formats/onnx/edit/edit.h"
 
 #include <fmt/core.h>
 
@@ -19,6 +18,7 @@
 #include "formats/onnx/file/native.h"
 #include "formats/onnx/file/value_type.h"
 #include "formats/onnx/import/importer.h"
+#include "formats/onnx/roles.h"
 
 namespace nn::onnx {
 namespace {
@@ -53,7 +53,7 @@ class FlowBuilder {
   Result<NativeFlow> Run(const Model& model) {
     const pb::GraphProto& graph = model.proto.graph();
     index_.reserve(static_cast<size_t>(graph.node_size()) * 2);
-    NN_ASSIGN(const PortNames ports, NamesOfPorts(model));
+    NN_ASSIGN(const PortNames ports, OnnxDescriber().PortNamesOf(model));
     for (const std::string& name : ports.inputs) flow_.inputs.push_back(ValueOf(name));
     for (const auto& t : graph.initializer()) flow_.values[ValueOf(t.name())].is_constant = true;
     for (const auto& t : graph.sparse_initializer())
@@ -353,11 +353,12 @@ class Editor {
 
 }  // namespace
 
-Result<NativeFlow> FlowOf(const NativeModel& model) {
+Result<NativeFlow> OnnxEditor::FlowOf(const NativeModel& model) const {
   return FlowBuilder().Run(static_cast<const Model&>(model));
 }
 
-Result<std::unique_ptr<NativeModel>> ApplyEdit(const NativeModel& model, const NativeEdit& edit) {
+Result<std::unique_ptr<NativeModel>> OnnxEditor::Apply(const NativeModel& model,
+                                                       const NativeEdit& edit) const {
   NN_ASSIGN(NativeFlow flow, FlowOf(model));
   return Editor(static_cast<const Model&>(model), std::move(flow), edit).Run();
 }

@@ -7,6 +7,7 @@
 #include "formats/onnx/edit/value_names.h"
 #include "formats/onnx/file/external.h"
 #include "formats/onnx/file/native.h"
+#include "formats/onnx/roles.h"
 
 namespace nn::onnx {
 namespace {
@@ -89,7 +90,7 @@ Status RenameValues(pb::ModelProto& model, NewNameMap names) {
   return names.empty() ? Status() : Renamer(std::move(names)).Run(model);
 }
 
-Result<PortNames> NamesOfPorts(const NativeModel& native) {
+Result<PortNames> OnnxDescriber::PortNamesOf(const NativeModel& native) const {
   const pb::GraphProto& graph = static_cast<const Model&>(native).proto.graph();
   // An input with an initializer is a constant with a default.
   std::unordered_set<std::string_view> known;
@@ -102,10 +103,10 @@ Result<PortNames> NamesOfPorts(const NativeModel& native) {
   return names;
 }
 
-Result<FileImage> Rename(const NativeModel& native, const PortNames& names,
-                         const ExportOptions& options) {
+Result<FileImage> OnnxEditor::Rename(const NativeModel& native, const PortNames& names,
+                                     const ExportOptions& options) const {
   const auto& model = static_cast<const Model&>(native);
-  NN_ASSIGN(const PortNames present, NamesOfPorts(native));
+  NN_ASSIGN(const PortNames present, OnnxDescriber().PortNamesOf(native));
   NN_ASSIGN(NewNameMap changes, NewNames(present.inputs, present.outputs, present, names));
   pb::ModelProto proto = model.proto;
   NN_RETURN_IF_ERROR(RenameValues(proto, std::move(changes)));

@@ -22,6 +22,7 @@
 #include "formats/onnx/file/frame.h"
 #include "formats/onnx/file/tensor.h"
 #include "formats/onnx/import/ml.h"
+#include "formats/onnx/roles.h"
 #include "formats/onnx/spec/schema.h"
 #include "ir/op_def.h"
 #include "ops/array/arrange/positions.h"
@@ -29,6 +30,7 @@
 #include "ops/array/shape.h"
 #include "ops/math/elementwise/elementwise.h"
 #include "ops/math/matmul.h"
+#include "ops/nn/resize/resize.h"
 #include "ops/nn/softmax.h"
 #include "ops/recurrent/recurrent.h"
 #include "ops/recurrent/unroll.h"
@@ -310,7 +312,8 @@ Result<bool> EyeLikeOfReals(Graph& graph, Node& node) {
 
 // TensorFlow Lite's softmax of 16-bit integers multiplies the scale by beta. ONNX has no beta, but
 // the integers may have another scale.
-Status ScaleByBeta(Graph& graph, Node& node) {
+Result<bool> ScaleByBeta(Graph& graph, Node& node) {
+  if (node.arithmetic() != Arithmetic::kTflite) return false;
   Value* const x = node.input(0);
   SoftmaxAttrs a = node.attrs<SoftmaxAttrs>();
   const float scale = x->type().quantized() ? x->type().quant->scale() * a.beta : 0;
@@ -321,7 +324,7 @@ Status ScaleByBeta(Graph& graph, Node& node) {
         node.Describe(), a.beta);
   if (!(scale > 0) || !std::isfinite(scale) || a.beta == 1 || x->dtype() != DType::kI16 ||
       x->type().quant->per_axis())
-    return {};
+    return false;
   Node* const scaled =
       graph.AddNode(*Ops().Find("cast"), {x}, CastAttrs{.to = x->dtype()}, 1, &node);
   scaled->set_source(node.source());
@@ -333,21 +336,27 @@ Status ScaleByBeta(Graph& graph, Node& node) {
   graph.SetInput(&node, 0, scaled->output());
   a.beta = 1;
   node.set_attrs(a);
-  return InferNode(node);
+  NN_RETURN_IF_ERROR(InferNode(node));
+  return true;
 }
+
+// Integer arithmetic of TensorFlow Lite.
+constexpr Rewrite kPreparations[] = {
+    {"softmax", "scale by beta", ScaleByBeta},
+    {"quantize", "integers", ExpandRequantize},
+    {"lstm", "steps of integers", ExpandQuantizedLstm},
+    {"reduce_prod", "integers", ExpandQuantizedProd},
+    {"", "table", TabulateUnary},
+};
 
 Status Prepare(Graph& graph) {
   for (auto it = graph.nodes().begin(); it != graph.nodes().end();) {
     Node& node = *it++;
-    if (node.Is("softmax") && node.arithmetic() == Arithmetic::kTflite)
-      NN_RETURN_IF_ERROR(ScaleByBeta(graph, node));
-    NN_ASSIGN(const bool requantized, ExpandRequantize(graph, node));
-    if (requantized) continue;
-    NN_ASSIGN(const bool tabulated, TabulateUnary(graph, node));
-    if (tabulated) continue;
-    NN_ASSIGN(const bool unrolled, ExpandQuantizedLstm(graph, node));
-    if (unrolled) continue;
-    NN_RETURN_IF_ERROR(ExpandQuantizedProd(graph, node));
+    for (const Rewrite& rewrite : kPreparations) {
+      if (!rewrite.op.empty() && rewrite.op != node.op_name()) continue;
+      NN_ASSIGN(const bool changed, rewrite.apply(graph, node));
+      if (changed) break;
+    }
   }
   return UnfuseQdq(graph);
 }
@@ -401,6 +410,16 @@ int64_t MlOpsetOf(const Node& node) {
   return row == nullptr || row->ml_opset == nullptr ? 0 : row->ml_opset(node);
 }
 
+namespace {
+
+// ONNX has the operators, and what keeps a node from them are types that their parts have, too.
+bool TakesFunction(const Node& node, std::string_view name) {
+  return name == "elimination" || (node.Is<ResizeAttrs>() && IsPlainF32(node)) ||
+         (node.Is<LstmAttrs>() && CellClipMatters(node));
+}
+
+}  // namespace
+
 const Target& OnnxTarget() {
   static const Rewrite rewrites[] = {
       {"", "channels first", &SetLayout<Layout::kNcx>},
@@ -415,17 +434,11 @@ const Target& OnnxTarget() {
          // Gemm supports transposed operands, but the bias may have to be split off first.
          return n.input(2) == nullptr ? TransposeMatmulOperands(g, n) : Result<bool>(false);
        }},
-      {"inverse", "elimination", ExpandInverse},
       {"reverse_sequence", "batch and time first", SequencesFirst},
       {"dequantize", "constant", DequantizeConstant},
       {"eye_like", "real numbers", EyeLikeOfReals},
-      {"resize", "gathers",
-       [](Graph& g, Node& n) { return IsPlainF32(n) ? ExpandResize(g, n) : Result<bool>(false); }},
       {"lstm", "without a limit of the cell state", &DropWideCellClip},
-      {"lstm", "steps",
-       [](Graph& g, Node& n) {
-         return CellClipMatters(n) ? UnrollRecurrent(g, n) : Result<bool>(false);
-       }},
+      kSharedFunctions,
       {"", "float32 arithmetic", ComputeInFloat},
       kSharedRules,
   };
@@ -434,6 +447,7 @@ const Target& OnnxTarget() {
                                 .takes_regions = true,
                                 .takes_unranked = true,
                                 .rewrites = rewrites,
+                                .takes_function = TakesFunction,
                                 .prepare = Prepare};
   return target;
 }
@@ -491,7 +505,7 @@ Result<FileImage> WriteGraph(Graph graph, const ExportOptions& options) {
 
 }  // namespace
 
-Result<FileImage> Write(const Graph& graph, const ExportOptions& options) {
+Result<FileImage> OnnxWriter::Write(const Graph& graph, const ExportOptions& options) const {
   Graph written = graph.Clone();
   // Legalization does not know the operator set, so it may have undone what Lower() did.
   if (options.opset != 0) NN_RETURN_IF_ERROR(Lower(written, options, nullptr));

@@ -208,6 +208,5 @@ std::optional<std::string> WhyNotReal(const Node& node);
 Status WriteNode(ExportContext& ctx, const Node& node);
 
 const Target& OnnxTarget();
-Result<FileImage> Write(const Graph& graph, const ExportOptions& options);
 
 }  // namespace nn::onnx

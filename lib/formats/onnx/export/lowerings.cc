@@ -6,15 +6,13 @@
 #include <vector>
 
 #include "ir/op_def.h"
-#include "ops/array/arrange/gather.h"
 #include "ops/array/arrange/pad.h"
 #include "ops/array/arrange/slice.h"
-#include "ops/array/shape.h"
-#include "ops/math/elementwise/elementwise.h"
 #include "ops/nn/softmax.h"
+#include "ops/support/term_ops.h"
 #include "ops/support/types.h"
+#include "rewrite/apply_rule.h"
 #include "rewrite/expand.h"
-#include "rewrite/expand/affine.h"
 #include "rewrite/recurrent_layout.h"
 #include "rewrite/rewrite.h"
 
@@ -42,24 +40,23 @@ Result<bool> GatherReversed(Graph& graph, Node& node) {
   for (const int axis : axes)
     if (!x.dim(axis).is_const()) return false;
   Expansion e(graph, node);
-  Value* y = node.input(0);
+  Term y = node.input(0);
   for (const int axis : axes) {
     std::vector<int64_t> indices(static_cast<size_t>(x.dim(axis).value()));
     std::iota(indices.rbegin(), indices.rend(), 0);
-    NN_ASSIGN(y, e.Add("gather", {y, e.Constant(Tensor::Ints(indices))}, GatherAttrs{axis, 0}));
+    y = Gather(y, Vector(indices), axis);
   }
   return e.Replace(y);
 }
 
 // maximum and minimum of integers -> a selection by a comparison.
+template <const char* takes_a>
 Result<bool> SelectExtreme(Graph& graph, Node& node) {
   Value* const a = node.input(0);
   Value* const b = node.input(1);
   if (!IsInteger(a->dtype()) || a->type().quantized()) return false;
   Expansion e(graph, node);
-  NN_ASSIGN(Value* const takes_a, e.Add(node.Is("maximum") ? "greater" : "less", {a, b}));
-  NN_ASSIGN(Value* const y, e.Add("select", {takes_a, a, b}));
-  return e.Replace(y);
+  return e.Replace(Select(Apply(takes_a, {a, b}), a, b));
 }
 
 bool IsNarrowInteger(const Value* v) {
@@ -68,8 +65,10 @@ bool IsNarrowInteger(const Value* v) {
 
 // Integers of 8 and 16 bits -> of 32 bits, between casts.
 Result<bool> WidenIntegers(Graph& graph, Node& node) {
-  if (!node.op().wraps_integers && !node.Is("div")) return false;
   return ComputeIn(DType::kI32, graph, node, IsNarrowInteger, nullptr);
+}
+Result<bool> WidenWrapping(Graph& graph, Node& node) {
+  return node.op().wraps_integers ? WidenIntegers(graph, node) : Result<bool>(false);
 }
 
 // A slice with steps -> a gather along each axis that has one.
@@ -78,7 +77,7 @@ Result<bool> GatherSteps(Graph& graph, Node& node) {
   const Type& x = node.input(0)->type();
   if (node.input(1) != nullptr || !x.ranked()) return false;
   Expansion e(graph, node);
-  Value* y = node.input(0);
+  Term y = node.input(0);
   for (size_t i = 0; i < a.starts.size(); ++i) {
     NN_ASSIGN(const int axis,
               NormalizeAxis(a.axes.empty() ? static_cast<int64_t>(i) : a.axes[i], x.rank()));
@@ -87,71 +86,42 @@ Result<bool> GatherSteps(Graph& graph, Node& node) {
     NN_ASSIGN(const SliceRange r, RangeOf(a.starts[i], a.ends[i], step, x.dim(axis).value()));
     std::vector<int64_t> indices;
     for (int64_t k = 0; k < r.count; ++k) indices.push_back(r.start + k * r.step);
-    NN_ASSIGN(y, e.Add("gather", {y, e.Constant(Tensor::Ints(indices))}, GatherAttrs{axis, 0}));
+    y = Gather(y, Vector(indices), axis);
   }
   return e.Replace(y);
 }
 
-// Only a pad with elements of the input becomes gathers.
-Result<bool> GatherPadding(Graph& graph, Node& node) {
-  return node.attrs<PadAttrs>().mode != PadMode::kConstant ? ExpandPad(graph, node)
-                                                           : Result<bool>(false);
-}
-
 // reduce_max and reduce_min of bool -> reduce_any and reduce_all.
+template <const char* op>
 Result<bool> ReduceLogically(Graph& graph, Node& node) {
   if (node.input(0)->dtype() != DType::kBool) return false;
   Expansion e(graph, node);
-  NN_ASSIGN(Value* const y, e.Add(node.Is("reduce_max") ? "reduce_any" : "reduce_all",
-                                  {node.inputs().begin(), node.inputs().end()}, node.attrs()));
-  return e.Replace(y);
+  return e.Replace(Apply(op, node.inputs(), node.attrs()));
 }
+
+constexpr char kGreater[] = "greater", kLess[] = "less", kReduceAny[] = "reduce_any",
+               kReduceAll[] = "reduce_all";
 
 }  // namespace
 
 std::span<const Rewrite> Lowerings() {
   static constexpr Rewrite kLowerings[] = {
-      {"layer_norm", "moments", ExpandNorm},
       {"softmax", "last axis", AlongLastAxis<SoftmaxAttrs>},
       {"log_softmax", "last axis", AlongLastAxis<AlongAxisAttrs>},
       {"hardmax", "last axis", AlongLastAxis<AlongAxisAttrs>},
       {"reverse", "gathers", GatherReversed},
-      {"maximum", "selection", SelectExtreme},
-      {"minimum", "selection", SelectExtreme},
+      {"maximum", "selection", SelectExtreme<kGreater>},
+      {"minimum", "selection", SelectExtreme<kLess>},
       {"lstm", "time first", PutTimeFirst},
       {"gru", "time first", PutTimeFirst},
       {"rnn", "time first", PutTimeFirst},
-      {"reduce_max", "logic", ReduceLogically},
-      {"reduce_min", "logic", ReduceLogically},
+      {"reduce_max", "logic", ReduceLogically<kReduceAny>},
+      {"reduce_min", "logic", ReduceLogically<kReduceAll>},
       {"slice", "gathers", GatherSteps},
-      {"arg_max", "first index", ExpandLastIndex},
-      {"arg_min", "first index", ExpandLastIndex},
-      {"gather_elements", "gather", ExpandGatherElements},
-      {"scatter_elements", "scatter_nd", ExpandScatterElements},
-      {"gather_nd", "indices of batches", ExpandGatherBatches},
-      {"trilu", "selection", ExpandTrilu},
-      {"one_hot", "selection", ExpandOneHot},
-      {"eye_like", "constant", ExpandEyeLike},
-      {"compress", "gather", ExpandCompress},
-      {"top_k", "largest elements of the last axis", ExpandTopK},
-      {"unique", "groups", ExpandUnique},
-      {"pad", "gathers", GatherPadding},
-      {"resize", "gathers", ExpandResize},
-      {"grid_sample", "gathers", ExpandGridSample},
-      {"affine_grid", "product", ExpandAffineGrid},
-      {"roi_align", "gathers", ExpandRoiAlign},
-      {"max_pool", "gathers", ExpandMaxPoolIndices},
-      {"max_pool", "gathers", ExpandDilatedPool},
-      {"average_pool", "gathers", ExpandDilatedPool},
-      {"dft", "products", ExpandDft},
-      {"stft", "products", ExpandStft},
-      {"det", "elimination", ExpandDet},
-      {"matmul_integer", "exact products", ExpandIntegerProduct},
-      {"conv_integer", "exact products", ExpandIntegerProduct},
-      {"dynamic_quantize", "definition", ExpandDynamicQuantize},
-      {"pow", "float exponent", ExpandIntegerExponent},
-      {"bernoulli", "uniform numbers", ExpandBernoulli},
-      {"", "wider integers", WidenIntegers},
+      kSharedFunctions,
+      {"div", "wider integers", WidenIntegers},
+      {"", "wider integers", WidenWrapping},
+      kSharedRules,
   };
   return kLowerings;
 }

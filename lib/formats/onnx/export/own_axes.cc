@@ -9,6 +9,7 @@
 #include "ir/op_def.h"
 #include "ops/array/shape.h"
 #include "ops/control/region.h"
+#include "ops/math/elementwise/elementwise.h"
 #include "ops/nn/resize/resize.h"
 #include "ops/support/types.h"
 #include "passes/core/passes.h"
@@ -27,7 +28,7 @@ bool IsRounding(const Node& node) {
   const auto is_per_axis = [](const Value* v) {
     return v->type().quantized() && v->type().quant->per_axis();
   };
-  return (node.Is("quantize") || node.Is("dequantize")) && node.inputs().size() == 1 &&
+  return (node.Is<QuantizeAttrs>() || node.Is<DequantizeAttrs>()) && node.inputs().size() == 1 &&
          !is_per_axis(node.input(0)) && !is_per_axis(node.output());
 }
 
@@ -90,7 +91,7 @@ Status ResizeOwnAxes(Graph& graph) {
   NN_RETURN_IF_ERROR(ForEachRegion(graph, ResizeOwnAxes));
   bool any = false;
   for (Node& node : graph.nodes()) {
-    if (!node.Is("resize")) continue;
+    if (!node.Is<ResizeAttrs>()) continue;
     const auto around = AxesAround(graph, node);
     if (!around) continue;
     Value* const x = around->expand->input(0);

@@ -6,14 +6,10 @@
 
 #include "formats/common/regions.h"
 #include "formats/onnx/import/ml.h"
-#include "ops/array/arrange/concat.h"
-#include "ops/array/arrange/gather.h"
-#include "ops/array/arrange/permute.h"
 #include "ops/array/arrange/slice.h"
-#include "ops/array/shape.h"
 #include "ops/control/loop.h"
-#include "ops/math/matmul.h"
 #include "ops/reduce/reduce.h"
+#include "ops/support/term_ops.h"
 
 namespace nn::onnx {
 namespace {
@@ -23,12 +19,10 @@ class Coupling {
  public:
   Coupling(ImportContext& ctx, int64_t classes) : ctx_(ctx), classes_(classes) {}
 
-  Result<Value*> Run(Value* pairs) {
+  Result<Value*> Run(const Term& pairs) {
     NN_RETURN_IF_ERROR(MakeMatrix(pairs));
-    NN_ASSIGN(Value * start, Column(pairs, 0));
-    NN_ASSIGN(Value* const zero, Number(0));
-    NN_ASSIGN(start, ctx_.Add("mul", {start, zero}));
-    NN_ASSIGN(start, ctx_.Add("add", {start, Filled(1.0 / static_cast<double>(classes_))}));
+    NN_ASSIGN(Value* const start,
+              ctx_.Build(Column(pairs, 0) * 0 + Filled(1.0 / static_cast<double>(classes_))));
     return classes_ == 2 ? Unrolled(start) : Looped(start);
   }
 
@@ -61,25 +55,18 @@ class Coupling {
     return node->output();
   }
 
-  Result<Value*> Number(double v) { return ctx_.Number(DType::kF32, v); }
   // [1, classes]
-  Value* Filled(double v) {
-    return RealConstant(ctx_, DType::kF32, {1, classes_},
-                        std::vector<double>(static_cast<size_t>(classes_), v));
+  Term Filled(double v) const {
+    return RealTensor(DType::kF32, {1, classes_},
+                      std::vector<double>(static_cast<size_t>(classes_), v));
   }
   // [N, 1]
-  Result<Value*> Column(Value* v, int64_t i) {
-    return ctx_.Add("slice", {v}, SliceAttrs{{1}, {i}, {i + 1}, {}});
+  static Term Column(const Term& v, int64_t i) {
+    return Apply("slice", {v}, SliceAttrs{{1}, {i}, {i + 1}, {}});
   }
 
   // q: [N, classes, classes] with -r_ij r_ji, and the sums of r_ji^2 over j on the diagonal.
-  Status MakeMatrix(Value* pairs) {
-    NN_ASSIGN(Value* const one, Number(1));
-    NN_ASSIGN(Value* const zero, Number(0));
-    NN_ASSIGN(Value* const reverse, ctx_.Add("sub", {one, pairs}));
-    NN_ASSIGN(Value * none, Column(pairs, 0));
-    NN_ASSIGN(none, ctx_.Add("mul", {none, zero}));
-    NN_ASSIGN(Value * r, ctx_.Add("concat", {pairs, reverse, none}, ConcatAttrs{.axis = 1}));
+  Status MakeMatrix(const Term& pairs) {
     const int64_t count = classes_ * (classes_ - 1) / 2;
     std::vector<int64_t> places(static_cast<size_t>(classes_ * classes_), 2 * count);
     std::vector<uint8_t> diagonal(places.size(), 0);
@@ -90,20 +77,14 @@ class Coupling {
         places[static_cast<size_t>(j * classes_ + i)] = count + pair;
       }
     }
-    Value* const table = ctx_.Constant(Tensor::Ints(places));
-    NN_ASSIGN(r, ctx_.Add("gather", {r, table}, GatherAttrs{.axis = 1}));
-    NN_ASSIGN(r, ctx_.Add("reshape", {r}, ReshapeAttrs{Dims{-1, classes_, classes_}}));
-    NN_ASSIGN(Value* const transposed, ctx_.Add("transpose", {r}, TransposeAttrs{{0, 2, 1}}));
-    NN_ASSIGN(Value * products, ctx_.Add("mul", {r, transposed}));
-    NN_ASSIGN(products, ctx_.Add("neg", {products}));
-    NN_ASSIGN(Value* const sums, ctx_.Add("reduce_sum_square", {r}, ReduceAttrs{.axes = {1}}));
-    Value* const on_diagonal =
-        ctx_.Constant(Tensor(DType::kBool, {classes_, classes_}, Blob::CopyOf(diagonal)));
-    NN_ASSIGN(q_, ctx_.Add("select", {on_diagonal, sums, products}));
+    const Term all = Concat({pairs, 1 - pairs, Column(pairs, 0) * 0}, 1);
+    const Term r = Reshape(Gather(all, Tensor::Ints(places), 1), Dims{-1, classes_, classes_});
+    const Term products = -(r * Transpose(r, {0, 2, 1}));
+    const Term sums = Apply("reduce_sum_square", {r}, ReduceAttrs{.axes = {1}});
+    const Tensor on_diagonal(DType::kBool, {classes_, classes_}, Blob::CopyOf(diagonal));
+    NN_ASSIGN(q_, ctx_.Build(Select(on_diagonal, sums, products)));
     for (int64_t i = 0; i < classes_; ++i) {
-      NN_ASSIGN(Value * row, ctx_.Add("slice", {q_}, SliceAttrs{{1}, {i}, {i + 1}, {}}));
-      NN_ASSIGN(row, ctx_.Add("squeeze", {row}, AxesAttrs{{1}}));
-      rows_.push_back(row);
+      NN_ASSIGN(rows_.emplace_back(), ctx_.Build(Squeeze(Column(q_, i), {1})));
     }
     return {};
   }
@@ -113,47 +94,31 @@ class Coupling {
     Value* p;        // after all coordinates of such a row
   };
   Result<Iteration> Iterate(Value* p) {
-    NN_ASSIGN(Value * qp, ctx_.Add("expand_dims", {p}, AxesAttrs{{2}}));
-    NN_ASSIGN(qp, ctx_.Add("matmul", {q_, qp}, MatmulAttrs{}));
-    NN_ASSIGN(qp, ctx_.Add("squeeze", {qp}, AxesAttrs{{2}}));
-    NN_ASSIGN(Value * pqp, ctx_.Add("mul", {p, qp}));
-    NN_ASSIGN(pqp, ctx_.Add("reduce_sum", {pqp}, ReduceAttrs{.axes = {1}}));
-    NN_ASSIGN(Value * error, ctx_.Add("sub", {qp, pqp}));
-    NN_ASSIGN(error, ctx_.Add("abs", {error}));
-    NN_ASSIGN(error, ctx_.Add("reduce_max", {error}, ReduceAttrs{.axes = {1}}));
-    NN_ASSIGN(Value* const bound, Number(0.005 / static_cast<double>(classes_)));
-    NN_ASSIGN(Value* const changes, ctx_.Add("greater_equal", {error, bound}));
+    NN_ASSIGN(Value * qp, ctx_.Build(Squeeze(Matmul(q_, ExpandDims(p, {2})), {2})));
+    NN_ASSIGN(Value * pqp, ctx_.Build(ReduceSum(p * Term(qp), {1}, true)));
+    const Term error =
+        Apply("reduce_max", {Apply("abs", {qp - Term(pqp)})}, ReduceAttrs{.axes = {1}});
+    NN_ASSIGN(Value* const changes,
+              ctx_.Build(GreaterEqual(error, 0.005 / static_cast<double>(classes_))));
     Value* next = p;
     for (int64_t t = 0; t < classes_; ++t) NN_RETURN_IF_ERROR(Improve(t, next, qp, pqp));
-    NN_ASSIGN(next, ctx_.Add("select", {changes, next, p}));
+    NN_ASSIGN(next, ctx_.Build(Select(changes, next, p)));
     return Iteration{changes, next};
   }
 
   // Coordinate t of p, with Q p and p Q p.
   Status Improve(int64_t t, Value*& p, Value*& qp, Value*& pqp) {
-    Value* const row = rows_[static_cast<size_t>(t)];
-    NN_ASSIGN(Value* const own, Column(row, t));
-    NN_ASSIGN(Value* const at, Column(qp, t));
-    NN_ASSIGN(Value * change, ctx_.Add("sub", {pqp, at}));
-    NN_ASSIGN(change, ctx_.Add("div", {change, own}));
-    NN_ASSIGN(Value* const one, Number(1));
-    NN_ASSIGN(Value* const sum, ctx_.Add("add", {one, change}));
+    const Term row = rows_[static_cast<size_t>(t)];
+    const Term own = Column(row, t), at = Column(qp, t);
+    const Term change = (pqp - at) / own;
+    const Term sum = 1 + change;
     std::vector<double> unit(static_cast<size_t>(classes_), 0);
     unit[static_cast<size_t>(t)] = 1;
-    NN_ASSIGN(Value * step,
-              ctx_.Add("mul", {change, RealConstant(ctx_, DType::kF32, {1, classes_}, unit)}));
-    NN_ASSIGN(p, ctx_.Add("add", {p, step}));
-    NN_ASSIGN(p, ctx_.Add("div", {p, sum}));
-    NN_ASSIGN(Value * growth, ctx_.Add("mul", {change, own}));
-    NN_ASSIGN(Value* const twice, ctx_.Add("add", {at, at}));
-    NN_ASSIGN(growth, ctx_.Add("add", {growth, twice}));
-    NN_ASSIGN(growth, ctx_.Add("mul", {growth, change}));
-    NN_ASSIGN(pqp, ctx_.Add("add", {pqp, growth}));
-    NN_ASSIGN(Value* const square, ctx_.Add("mul", {sum, sum}));
-    NN_ASSIGN(pqp, ctx_.Add("div", {pqp, square}));
-    NN_ASSIGN(step, ctx_.Add("mul", {change, row}));
-    NN_ASSIGN(qp, ctx_.Add("add", {qp, step}));
-    NN_ASSIGN(qp, ctx_.Add("div", {qp, sum}));
+    const Term step = change * RealTensor(DType::kF32, {1, classes_}, unit);
+    NN_ASSIGN(p, ctx_.Build((p + step) / sum));
+    const Term growth = (change * own + (at + at)) * change;
+    NN_ASSIGN(pqp, ctx_.Build((pqp + growth) / (sum * sum)));
+    NN_ASSIGN(qp, ctx_.Build((qp + change * row) / sum));
     return {};
   }
 
@@ -165,7 +130,7 @@ class Coupling {
 
 }  // namespace
 
-Result<Value*> CoupledProbabilities(ImportContext& ctx, Value* pairs, int64_t classes) {
+Result<Value*> CoupledProbabilities(ImportContext& ctx, const Term& pairs, int64_t classes) {
   return Coupling(ctx, classes).Run(pairs);
 }
 

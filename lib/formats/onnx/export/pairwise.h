@@ -12,6 +12,6 @@ namespace nn::onnx {
 // The method is the second one of Wu, Lin and Weng (Probability Estimates for Multi-class
 // Classification by Pairwise Coupling, 2004) with the stopping rule of LIBSVM, so rows take
 // different numbers of iterations.
-Result<Value*> CoupledProbabilities(ImportContext& ctx, Value* pairs, int64_t classes);
+Result<Value*> CoupledProbabilities(ImportContext& ctx, const Term& pairs, int64_t classes);
 
 }  // namespace nn::onnx

@@ -16,8 +16,10 @@
 #include "formats/onnx/export/export.h"
 #include "formats/onnx/export/lowerings.h"
 #include "formats/onnx/export/quant/linear_quant.h"
+#include "formats/onnx/roles.h"
 #include "formats/onnx/spec/schema.h"
 #include "ir/op_def.h"
+#include "ops/array/arrange/pad.h"
 #include "passes/core/passes.h"
 #include "rewrite/apply_rule.h"
 #include "rewrite/rewrite.h"
@@ -216,16 +218,18 @@ SchemaFit FitToSchemas(const Node& node, int64_t least, int64_t most) {
 
 namespace {
 
+// Any operator set has loops, recurrent layers, and pads of constants.
+bool LowersByFunction(const Node& node, std::string_view name) {
+  if (node.Is<PadAttrs>())
+    return name != "slices of the input" && node.attrs<PadAttrs>().mode != PadMode::kConstant;
+  return node.regions().empty() && node.op().category != Category::kRecurrent;
+}
+
 // Decomposes a node that needs an operator set other than those from `least` to `most`. The name of
 // the rewrite; empty if there is nothing to do.
 Result<std::string_view> LowerNode(Graph& graph, Node& node, int64_t least, int64_t most) {
   if (FitToSchemas(node, least, most).opset != 0 || OnnxTarget().why_illegal(node))
     return std::string_view();
-  for (const Rewrite& r : Lowerings()) {
-    if (!r.op.empty() && !node.Is(r.op)) continue;
-    NN_ASSIGN(const bool lowered, r.apply(graph, node));
-    if (lowered) return r.name;
-  }
   const RuleTarget target = {
       [&](const Node& n) {
         auto reason = OnnxTarget().why_illegal(n);
@@ -233,11 +237,9 @@ Result<std::string_view> LowerNode(Graph& graph, Node& node, int64_t least, int6
         SchemaFit fit = FitToSchemas(n, least, most);
         return fit.opset != 0 ? std::nullopt : std::optional(std::move(fit.reason));
       },
-      [](const Node& n) {
-        return std::ranges::any_of(Lowerings(), [&](const Rewrite& r) { return n.Is(r.op); });
-      }};
-  NN_ASSIGN(const std::string_view rule, ApplyRule(graph, node, target));
-  if (!rule.empty()) return rule;
+      [](const Node& n) { return HasRewrite(Lowerings(), n, LowersByFunction); }, LowersByFunction};
+  NN_ASSIGN(const std::string_view applied, ApplyRewrites(graph, node, Lowerings(), target));
+  if (!applied.empty()) return applied;
   if (node.op().decompose == nullptr) return std::string_view();
   NN_ASSIGN(bool lowered, node.op().decompose(graph, node));
   if (!lowered) {
@@ -248,7 +250,8 @@ Result<std::string_view> LowerNode(Graph& graph, Node& node, int64_t least, int6
 
 }  // namespace
 
-Status Lower(Graph& graph, const ExportOptions& options, RewriteCounts* rewrites) {
+Status OnnxWriter::Lower(Graph& graph, const ExportOptions& options,
+                         RewriteCounts* rewrites) const {
   // Write() refuses others.
   const bool is_open = options.opset == 0;
   if (!is_open && (options.opset < kOldestOpset || options.opset > kNewestOpset)) return {};

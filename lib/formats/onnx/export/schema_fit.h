@@ -23,7 +23,4 @@ struct SchemaFit {
 // Looks from operator set `least` to `most`.
 SchemaFit FitToSchemas(const Node& node, int64_t least, int64_t most);
 
-// Format::lower.
-Status Lower(Graph& graph, const ExportOptions& options, RewriteCounts* rewrites);
-
 }  // namespace nn::onnx

@@ -7,10 +7,10 @@
 
 #include "ir/eval.h"
 #include "ir/op_def.h"
-#include "ops/array/arrange/gather.h"
 #include "ops/math/elementwise/elementwise.h"
 #include "ops/quant/requant.h"
 #include "ops/quant/tflite_elementwise.h"
+#include "ops/support/term_ops.h"
 #include "rewrite/expand.h"
 
 namespace nn::onnx {
@@ -61,17 +61,14 @@ Result<bool> TabulateUnary(Graph& graph, Node& node) {
   NN_ASSIGN(const Tensor exact, RealFunction(node, reals));
   if (IsNear(exact, table, y)) return false;
   Expansion e(graph, node);
-  NN_ASSIGN(Value * v, e.Add("cast", {node.input(0)}, CastAttrs{.to = DType::kI32}));
-  if (low != 0) {
-    NN_ASSIGN(Value* const first, e.Number(DType::kI32, static_cast<double>(-low)));
-    NN_ASSIGN(v, e.Add("add", {v, first}));
-  }
+  const Term number = Cast(node.input(0), DType::kI32);
   NN_ASSIGN(TensorBuilder entries, TensorBuilder::Create(y.dtype, {std::ssize(table)}));
   for (int64_t i = 0; i < entries.elements(); ++i) entries.SetInt(i, table[static_cast<size_t>(i)]);
-  NN_ASSIGN(v, e.Add("gather", {e.Constant(entries.Finish()), v}, GatherAttrs{}));
-  NN_ASSIGN(Node* const result, AddLike(graph, node, "cast", {v}, CastAttrs{.to = y.dtype}));
-  result->set_arithmetic(Arithmetic::kDefault);
-  return e.Replace(result->output());
+  const Term found = Gather(entries.Finish(), low == 0 ? number : number + -low, 0);
+  NN_ASSIGN(Value* const v, e.Build(found));
+  NN_ASSIGN(Value* const result, ExpansionLike(graph, node).Build(Cast(v, y.dtype)));
+  result->def()->set_arithmetic(Arithmetic::kDefault);
+  return e.Replace(result);
 }
 
 }  // namespace nn::onnx

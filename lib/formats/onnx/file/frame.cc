@@ -13,6 +13,7 @@
 #include "formats/onnx/file/native.h"
 #include "formats/onnx/file/tensor.h"
 #include "formats/onnx/import/declared_sizes.h"
+#include "formats/onnx/roles.h"
 
 namespace nn::onnx {
 namespace {
@@ -178,7 +179,7 @@ bool KeepDeclarations(const Infos& declared, const std::vector<Port>& ports, boo
 
 }  // namespace
 
-Result<ModelFrame> FrameOf(const NativeModel& native) {
+Result<ModelFrame> OnnxWriter::FrameOf(const NativeModel& native) const {
   const pb::ModelProto& m = static_cast<const Model&>(native).proto;
   if (m.training_info_size() != 0)
     return UnsupportedError("training information (training_info) cannot be kept");

@@ -8,9 +8,6 @@
 
 namespace nn::onnx {
 
-// Format::frame. kUnsupported for training information.
-Result<ModelFrame> FrameOf(const NativeModel& model);
-
 // Writes the texts that a graph has of a model in another format: its description, and metadata
 // entries under the names that they had there.
 void WriteTexts(const Graph& graph, pb::ModelProto& out);

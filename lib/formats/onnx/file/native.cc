@@ -5,6 +5,7 @@
 #include "formats/common/protobuf/pb_match.h"
 #include "formats/common/protobuf/pb_text.h"
 #include "formats/onnx/file/tensor.h"
+#include "formats/onnx/roles.h"
 
 namespace nn::onnx {
 
@@ -22,7 +23,7 @@ bool LooksLikeText(std::span<const std::byte> bytes) {
 
 }  // namespace
 
-Likeness LikenessOf(std::span<const std::byte> bytes) {
+Likeness OnnxReader::LikenessOf(std::span<const std::byte> bytes) const {
   if (PbFormOf(bytes) != PbForm::kBinary)
     return LooksLikeText(bytes) ? Likeness::kLikely : Likeness::kNone;
   const PbMatch match = MatchPb(bytes, *pb::ModelProto::descriptor());
@@ -32,8 +33,8 @@ Likeness LikenessOf(std::span<const std::byte> bytes) {
   return has_parts ? Likeness::kLikely : Likeness::kPossible;
 }
 
-Result<std::unique_ptr<NativeModel>> Read(const Blob& file, const std::string& path,
-                                          const ReadLimits& limits) {
+Result<std::unique_ptr<NativeModel>> OnnxReader::Read(const Blob& file, const std::string& path,
+                                                      const ReadLimits& limits) const {
   auto model = std::make_unique<Model>();
   model->file = file;
   model->directory = std::filesystem::path(path).parent_path();

@@ -27,29 +27,6 @@ struct Model : NativeModel {
   }
 };
 
-// Parses an .onnx file, or one of the text forms of protobuf (formats/common/protobuf/pb_text.h).
-// Checks limits and the wire form, not the rules of the format.
-Result<std::unique_ptr<NativeModel>> Read(const Blob& file, const std::string& path,
-                                          const ReadLimits& limits);
-
-// Format::likeness.
-Likeness LikenessOf(std::span<const std::byte> bytes);
-
-Result<ModelSummary> Summarize(const NativeModel& model);
-Result<ModelSummary> SummarizeInFull(const NativeModel& model);
-Result<std::vector<TensorEntry>> Tensors(const NativeModel& model);
-
-// Format::dump, restore and save.
-Status Dump(const NativeModel& model, DumpWriter& out);
-Result<std::unique_ptr<NativeModel>> Restore(const DumpNode& dump, const std::string& path,
-                                             const ReadLimits& limits);
-Result<FileImage> Save(const NativeModel& model, const ExportOptions& options);
-
-// Format::port_names and rename.
-Result<PortNames> NamesOfPorts(const NativeModel& model);
-Result<FileImage> Rename(const NativeModel& model, const PortNames& names,
-                         const ExportOptions& options);
-
 // The imported version of the operator set `domain`; 0 if there is none. ONNX files before IR
 // version 3 import version 1 of the default domain implicitly.
 int64_t OpsetVersion(const pb::ModelProto& model, std::string_view domain);

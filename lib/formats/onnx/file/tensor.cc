@@ -152,6 +152,7 @@ Result<Tensor> ReadTensor(const pb::TensorProto& t, const Model& model) {
 }
 
 Result<Tensor> ReadSparseTensor(const pb::SparseTensorProto& t, const Model& model) {
+  // Limit of ONNX: bytes of a sparse tensor as a dense one, with at least 8 bytes for each element.
   constexpr uint64_t kMaxDenseBytes = uint64_t{256} << 20;
   const std::string who = "sparse tensor " + Quote(t.values().name());
   NN_ASSIGN(const Tensor values, ReadTensor(t.values(), model));

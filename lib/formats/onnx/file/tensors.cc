@@ -8,6 +8,7 @@
 #include "base/text/text.h"
 #include "formats/onnx/file/native.h"
 #include "formats/onnx/file/tensor.h"
+#include "formats/onnx/roles.h"
 #include "formats/onnx/spec/schema.h"
 
 namespace nn::onnx {
@@ -231,7 +232,7 @@ class TensorLister {
 
 }  // namespace
 
-Result<std::vector<TensorEntry>> Tensors(const NativeModel& native) {
+Result<std::vector<TensorEntry>> OnnxDescriber::TensorsOf(const NativeModel& native) const {
   return TensorLister(static_cast<const Model&>(native)).Run();
 }
 

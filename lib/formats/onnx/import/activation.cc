@@ -39,8 +39,8 @@ constexpr ActivationRow kActivations[] = {
 
 }  // namespace
 
-Result<Value*> AddActivation(ImportContext& ctx, Value* v, std::string_view name,
-                             std::span<const float> params) {
+Result<Term> Activated(const ImportContext& ctx, const Term& v, std::string_view name,
+                       std::span<const float> params) {
   if (name.empty()) return v;
   const auto* const row = std::ranges::find(kActivations, name, &ActivationRow::name);
   if (row == std::end(kActivations))
@@ -48,7 +48,7 @@ Result<Value*> AddActivation(ImportContext& ctx, Value* v, std::string_view name
   if (params.size() < row->params)
     return ModelError("the activation {} has {} parameters; {} are needed", name, params.size(),
                       row->params);
-  return ctx.Add(row->op, {v}, row->attrs == nullptr ? Attrs() : row->attrs(params));
+  return Apply(row->op, {v}, row->attrs == nullptr ? Attrs() : row->attrs(params));
 }
 
 }  // namespace nn::onnx

@@ -6,13 +6,13 @@
 
 #include "base/status.h"
 #include "formats/onnx/import/import.h"
-#include "ir/graph.h"
+#include "ir/term.h"
 
 namespace nn::onnx {
 
-// Adds the activation of this name; "" is none. kUnsupported for one that is not known, kModel if a
-// parameter is missing.
-Result<Value*> AddActivation(ImportContext& ctx, Value* v, std::string_view name,
-                             std::span<const float> params);
+// The value after the activation of this name; "" is none. kUnsupported for one that is not known,
+// kModel if a parameter is missing.
+Result<Term> Activated(const ImportContext& ctx, const Term& v, std::string_view name,
+                       std::span<const float> params);
 
 }  // namespace nn::onnx

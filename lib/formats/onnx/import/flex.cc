@@ -4,14 +4,13 @@
 #include <utility>
 #include <vector>
 
-#include "formats/onnx/export/quant/linear_quant.h"
 #include "formats/onnx/file/tensor.h"
 #include "formats/onnx/import/heads.h"
 #include "formats/onnx/import/importer.h"
-#include "ops/array/arrange/gather.h"
 #include "ops/math/matmul.h"
 #include "ops/nn/attention/attention.h"
 #include "ops/nn/softmax.h"
+#include "ops/support/term_ops.h"
 
 namespace nn::onnx {
 namespace {
@@ -36,20 +35,17 @@ Result<float> ScoreScale(const ImportContext& ctx) {
 }
 
 // The value times the root of the scale.
-Result<Value*> RootScaled(ImportContext& ctx, Value* v, float scale) {
+Result<Term> RootScaled(Value* v, float scale) {
   const Dim& size = v->type().dim(3);
   if (scale == 0 && (!size.is_const() || size.value() <= 0))
     return UnsupportedError("FlexAttention of heads of {} elements without a scale",
                             size.ToString());
   if (scale == 0) scale = 1 / std::sqrt(static_cast<float>(size.value()));
-  NN_ASSIGN(Value* const factor, ctx.Number(v->dtype(), static_cast<double>(std::sqrt(scale))));
-  return ctx.Add("mul", {v, factor});
+  return v * Term(std::sqrt(scale));
 }
 
 // Keys or values with a head for each head of q: adjacent heads of q share one.
-Result<Value*> ForEachHead(ImportContext& ctx, Value* v, const Value* q) {
-  const Dim& heads = q->type().dim(1);
-  const Dim& own = v->type().dim(1);
+Result<Term> ForEachHead(const Term& v, const Dim& own, const Dim& heads) {
   if (heads == own) return v;
   if (!heads.is_const() || !own.is_const())
     return UnsupportedError("FlexAttention of {} and {} heads", heads.ToString(), own.ToString());
@@ -58,13 +54,14 @@ Result<Value*> ForEachHead(ImportContext& ctx, Value* v, const Value* q) {
   std::vector<int64_t> head_of(static_cast<size_t>(heads.value()));
   for (size_t i = 0; i < head_of.size(); ++i)
     head_of[i] = static_cast<int64_t>(i) / (heads.value() / own.value());
-  return ctx.Add("gather", {v, ctx.Constant(Tensor::Ints(head_of))}, GatherAttrs{1, 0});
+  return Gather(v, Vector(head_of), 1);
 }
 
 }  // namespace
 
 Result<Value*> Importer::Modified(ImportContext& ctx, const Scope& scope, int index,
-                                  std::string_view attribute, Value* v) {
+                                  std::string_view attribute, const Term& term) {
+  NN_ASSIGN(Value* const v, ctx.Build(term));
   if (!ctx.HasAttr(attribute)) return v;
   NN_ASSIGN(const Body body, BodyOf(ctx, scope, index, attribute, 1, 1));
   const size_t unsupported = unsupported_.size();
@@ -92,20 +89,18 @@ Status Importer::ImportFlexAttention(ImportContext& ctx, const Scope& scope, int
   const bool is_wide = weights == (type == DType::kF64 ? DType::kF64 : DType::kF32);
   if (is_wide && !ctx.HasAttr("score_mod") && !ctx.HasAttr("prob_mod"))
     return ctx.Emit("attention", std::move(operands), AttentionAttrs{.scale = scale});
-  NN_ASSIGN(Value* const q, RootScaled(ctx, operands[0], scale));
-  NN_ASSIGN(Value * k, RootScaled(ctx, operands[1], scale));
-  NN_ASSIGN(k, ForEachHead(ctx, k, q));
-  NN_ASSIGN(Value * v, ForEachHead(ctx, operands[2], q));
-  NN_ASSIGN(Value * y, ctx.Add("matmul", {q, k}, MatmulAttrs{false, true}));
-  NN_ASSIGN(y, AddCast(ctx, y, weights));
-  NN_ASSIGN(y, Modified(ctx, scope, index, "score_mod", y));
-  NN_ASSIGN(y, ctx.Add("softmax", {y}, SoftmaxAttrs{}));
-  NN_ASSIGN(y, Modified(ctx, scope, index, "prob_mod", y));
-  NN_ASSIGN(v, AddCast(ctx, v, weights));
-  NN_ASSIGN(y, ctx.Add("matmul", {y, v}, MatmulAttrs{}));
-  NN_ASSIGN(y, AddCast(ctx, y, type));
-  ctx.SetOutput(0, y);
-  return {};
+  const Dim &heads = operands[0]->type().dim(1), &k_heads = operands[1]->type().dim(1),
+            &v_heads = operands[2]->type().dim(1);
+  NN_ASSIGN(const Term q, RootScaled(operands[0], scale));
+  NN_ASSIGN(Term k, RootScaled(operands[1], scale));
+  NN_ASSIGN(k, ForEachHead(k, k_heads, heads));
+  NN_ASSIGN(const Term v, ForEachHead(operands[2], v_heads, heads));
+  const Term products = Apply("matmul", {q, k}, MatmulAttrs{false, true});
+  NN_ASSIGN(Value* const scores,
+            Modified(ctx, scope, index, "score_mod", As(products, type, weights)));
+  NN_ASSIGN(Value* const shares,
+            Modified(ctx, scope, index, "prob_mod", Apply("softmax", {scores}, SoftmaxAttrs{})));
+  return ctx.EmitTerm(As(Matmul(shares, As(v, type, weights)), weights, type));
 }
 
 }  // namespace nn::onnx

@@ -19,15 +19,15 @@ Status RequireRanks(const ImportContext& ctx, const Value* v, std::string_view n
 
 // [B, L, heads * E] -> [B, L, heads, E]. `name` is the attribute with the number of heads.
 Result<Value*> SplitHeads(ImportContext& ctx, Value* v, int64_t heads, std::string_view name);
-// [B, L, heads, E] -> [B, L, heads * E]
-Result<Value*> JoinHeads(ImportContext& ctx, Value* v);
+// [B, heads, L, E] -> [B, L, heads * E]
+Term JoinHeads(Value* v);
 // Exchanges the axes of heads and of positions.
-Result<Value*> ExchangeHeads(ImportContext& ctx, Value* v);
+Term ExchangeHeads(Term v);
 // Past keys or values, input i, followed by the new ones; all have the heads first.
-Result<Value*> WithPast(ImportContext& ctx, size_t i, std::string_view name, Value* v);
+Result<Value*> WithPast(ImportContext& ctx, size_t i, std::string_view name, Term v);
 // Emits rotary_embedding with the attribute "interleaved". The result is packed, [B, L, heads * E],
 // if `is_packed`; x is [B, L, heads, E] then.
-Status EmitRotary(ImportContext& ctx, std::vector<Value*> inputs, bool is_packed);
+Status EmitRotary(ImportContext& ctx, Terms operands, bool is_packed);
 
 // ---- Masks
 
@@ -36,7 +36,7 @@ struct Visibility {
   bool is_causal = false;
   int64_t left = -1, right = -1;  // sizes of a window; -1: no limit
   Value* past = nullptr;          // keys before those of the queries, [B, heads, P, E]
-  Value* valid = nullptr;         // the number of keys, [B]
+  Term valid;                     // the number of keys, [B]
 
   // Whether the attribute of the graph's operator says the same: attention is causal, if at all,
   // with the first query at position 0.
@@ -45,8 +45,8 @@ struct Visibility {
 
 // The mask for a visibility that is not plain: true where a key is visible. The operands have the
 // heads first.
-Result<Value*> VisibilityMask(ImportContext& ctx, const Visibility& seen, Value* q, Value* k);
-// A mask without the keys that are not visible. Either may be null.
-Result<Value*> JoinMasks(ImportContext& ctx, Value* mask, Value* visible);
+Term VisibilityMask(const Visibility& seen, Value* q, Value* k);
+// A mask without the keys that are not visible. Either may be absent.
+Result<Term> JoinMasks(ImportContext& ctx, Value* mask, Term visible);
 
 }  // namespace nn::onnx

@@ -13,9 +13,11 @@
 #include "formats/onnx/import/dynamic_lstm.h"
 #include "formats/onnx/import/importer.h"
 #include "formats/onnx/onnx.h"
+#include "formats/onnx/roles.h"
 #include "formats/onnx/spec/schema.h"
 #include "ir/text/number.h"
 #include "ops/math/elementwise/elementwise.h"
+#include "ops/support/term_ops.h"
 
 namespace nn::onnx {
 namespace {
@@ -234,12 +236,22 @@ Result<Value*> ImportContext::Number(DType dtype, double v) {
   return Constant(std::move(number));
 }
 
-Result<Value*> ImportContext::Add(std::string_view op, std::vector<Value*> inputs, Attrs attrs) {
-  NN_ASSIGN(Node* const node, AddNode(op, std::move(inputs), std::move(attrs)));
-  return node->output();
+Term As(Value* v, DType to) {
+  return v->dtype() == to && !v->type().quantized() ? Term(v) : Cast(v, to);
 }
 
-Status ImportContext::Emit(std::string_view op, std::vector<Value*> inputs, Attrs attrs) {
+Term As(Term x, DType from, DType to) {
+  return from == to ? std::move(x) : Cast(std::move(x), to);
+}
+
+Status ImportContext::EmitTerm(const Term& y, size_t i) {
+  NN_ASSIGN(Value* const v, Build(y));
+  SetOutput(i, v);
+  return {};
+}
+
+Status ImportContext::Emit(std::string_view op, Terms operands, Attrs attrs) {
+  NN_ASSIGN(std::vector<Value*> inputs, BuildOperands(op, operands));
   const OpDef* def = Ops().Find(op);
   if (def == nullptr) return InternalError("no operator named {}", op);
   const bool variadic = !def->outputs.empty() && def->outputs.back().arity == Arity::kVariadic;
@@ -252,15 +264,21 @@ Status ImportContext::Emit(std::string_view op, std::vector<Value*> inputs, Attr
 
 namespace {
 
-const VersionTable<ImportFn>& Imports() {
+const VersionTable<const ImportRow*>& Imports() {
   static const auto table = [] {
-    VersionTable<ImportFn> t;
+    VersionTable<const ImportRow*> t;
     for (const Family& family : Families())
       for (const ImportRow& row : family.imports)
-        if (row.why_not.empty()) t.Add(std::string(row.domain), row.op, row.since, row.import);
+        if (row.why_not.empty()) t.Add(row.domain, row.op, row.since, &row);
     return t;
   }();
   return table;
+}
+
+// The row of the node's operator; null if it has none, or is one-to-one.
+const ImportRow* ImportRowOf(const ImportContext& ctx, std::string_view domain) {
+  const ImportRow* const row = Imports().Find(domain, ctx.node().op_type(), ctx.opset());
+  return row == nullptr || row->import == kOneToOne ? nullptr : row;
 }
 
 // The reason of a row without a function; empty: there is none.
@@ -276,7 +294,7 @@ std::string_view WhyNotImported(std::string_view domain, std::string_view op) {
 bool IsImported(const ImportContext& ctx, std::string_view domain) {
   const std::string& op = ctx.node().op_type();
   const int version = static_cast<int>(ctx.opset());
-  return Imports().Find(domain, op, ctx.opset()) != nullptr ||
+  return ImportRowOf(ctx, domain) != nullptr ||
          (domain.empty() && Ops().FindEncoding("onnx", op, version).first != nullptr);
 }
 
@@ -284,7 +302,10 @@ Status ImportOp(ImportContext& ctx, std::string_view domain) {
   const std::string& op = ctx.node().op_type();
   if (ctx.opset() == 0)
     return ModelError("the model does not import operator set {}", Quote(ctx.node().domain()));
-  if (ImportFn fn = Imports().Find(domain, op, ctx.opset())) return fn(ctx);
+  if (const ImportRow* const row = ImportRowOf(ctx, domain)) {
+    for (size_t i = 0; i < row->inputs; ++i) NN_RETURN_IF_ERROR(ctx.Required(i));
+    return row->import(ctx);
+  }
   if (domain.empty()) {
     NN_ASSIGN(const bool done, ImportOneToOne(ctx));
     if (done) return {};
@@ -295,12 +316,8 @@ Status ImportOp(ImportContext& ctx, std::string_view domain) {
                           domain.empty() ? "ai.onnx" : Escape(domain), ctx.opset());
 }
 
-Result<ImportedModel> Import(const NativeModel& native) {
-  return ImportWith(native, {}, false);
-}
-
-Result<ImportedModel> ImportWith(const NativeModel& native, const KnownInputs& known,
-                                 bool /*as_float*/) {
+Result<ImportedModel> OnnxImporter::Import(const NativeModel& native, const KnownInputs& known,
+                                           bool /*as_float*/) const {
   const auto& model = static_cast<const Model&>(native);
   if (!model.proto.has_graph()) return ModelError("the model has no graph");
   return Importer(model, known).Run();

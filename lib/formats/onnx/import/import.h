@@ -4,6 +4,7 @@
 
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "formats/onnx/file/native.h"
 #include "ir/graph.h"
 #include "ir/op_def.h"
+#include "ir/term.h"
 
 namespace nn::onnx {
 
@@ -22,7 +24,7 @@ namespace nn::onnx {
 using AttrBindings = std::map<std::string, const pb::AttributeProto*, std::less<>>;
 
 // A node to import and its target graph.
-class ImportContext {
+class ImportContext : public NodeInserter {
  public:
   ImportContext(const Model& model, const pb::NodeProto& node, int64_t opset, int64_t index,
                 Graph& graph, std::vector<Value*> inputs)
@@ -44,6 +46,8 @@ class ImportContext {
   Graph& graph() { return graph_; }
 
   const std::vector<Value*>& inputs() const { return inputs_; }
+  // The first inputs, which are required.
+  std::span<Value* const> Inputs(size_t count) const { return std::span(inputs_).first(count); }
   size_t input_count() const { return inputs_.size(); }
   // Null if absent.
   Value* input(size_t i) const { return i < inputs_.size() ? inputs_[i] : nullptr; }
@@ -90,10 +94,10 @@ class ImportContext {
   // The same for an operator with regions.
   Result<Node*> AddNode(std::string_view op, std::vector<Value*> inputs, Attrs attrs,
                         size_t output_count, std::span<Graph> regions);
-  // The same for operators with one result.
-  Result<Value*> Add(std::string_view op, std::vector<Value*> inputs, Attrs attrs = {});
   // Adds the node with the ONNX node's outputs as results.
-  Status Emit(std::string_view op, std::vector<Value*> inputs, Attrs attrs = {});
+  Status Emit(std::string_view op, Terms operands, Attrs attrs = {});
+  // Output i of the node is the value of a term.
+  Status EmitTerm(const Term& y, size_t i = 0);
   // A scalar of a type of numbers or bool.
   Result<Value*> Number(DType dtype, double v);
   Value* Constant(Tensor tensor) { return graph_.AddConstant(std::move(tensor)); }
@@ -104,6 +108,12 @@ class ImportContext {
   const std::vector<Value*>& outputs() const { return outputs_; }
 
  private:
+  Graph& graph_of_terms() override { return graph_; }
+  Result<Node*> InsertNode(std::string_view op, std::vector<Value*> inputs, Attrs attrs,
+                           size_t results) override {
+    return AddNode(op, std::move(inputs), std::move(attrs), results);
+  }
+
   const Model& model_;
   const pb::NodeProto& node_;
   int64_t opset_;
@@ -114,6 +124,10 @@ class ImportContext {
   std::vector<Value*> outputs_;
   const AttrBindings* bindings_ = nullptr;
 };
+
+// A value in an element type; itself if it has this one. The same for a term of type `from`.
+Term As(Value* v, DType to);
+Term As(Term x, DType from, DType to);
 
 using ImportFn = Status (*)(ImportContext&);
 
@@ -160,6 +174,7 @@ struct ImportRow {
   std::string_view op;
   int64_t since = 1;  // the version of the domain's operator set
   ImportFn import = kOneToOne;
+  size_t inputs = 0;  // how many first inputs are required; the function is called with all of them
   std::string_view domain = "";  // NormalDomain()
   // Instead of a function: why no version of the operator is imported.
   std::string_view why_not = "";
@@ -171,9 +186,6 @@ bool IsImported(const ImportContext& ctx, std::string_view domain);
 // Imports an operator of a domain (NormalDomain) into the context's graph. kUnsupported if no
 // function applies.
 Status ImportOp(ImportContext& ctx, std::string_view domain);
-
-Result<ImportedModel> Import(const NativeModel& model);
-Result<ImportedModel> ImportWith(const NativeModel& model, const KnownInputs& known, bool as_float);
 
 // Format::operators.
 std::vector<OperatorSupport> Operators();

@@ -18,7 +18,7 @@
 namespace nn::onnx {
 namespace {
 
-// Limit on the total number of nodes of inlined functions.
+// Limit of ONNX: nodes of all inlined functions.
 constexpr int64_t kMaxInlinedNodes = int64_t{1} << 18;
 
 // Adds the names that a subgraph takes from the scopes around it.
@@ -184,7 +184,7 @@ Result<ImportedModel> Importer::Run() {
 void Importer::RemoveSequences() {
   std::vector<Node*> sequences;
   for (Node& node : graph_.nodes())
-    if (node.Is("sequence")) sequences.push_back(&node);
+    if (node.attrs().Is<SequenceAttrs>()) sequences.push_back(&node);
   for (auto it = sequences.rbegin(); it != sequences.rend(); ++it)
     if (!graph_.HasUses((*it)->output())) graph_.Erase(*it);
 }

@@ -156,7 +156,7 @@ class Importer {
   Status ImportFlexAttention(ImportContext& ctx, const Scope& scope, int index);
   // The result of the subgraph `attribute` of FlexAttention for a value; the value if it is absent.
   Result<Value*> Modified(ImportContext& ctx, const Scope& scope, int index,
-                          std::string_view attribute, Value* v);
+                          std::string_view attribute, const Term& v);
 
   // import_gradient.cc
   Status ImportGradient(ImportContext& ctx, const Scope& scope, int index);
@@ -203,7 +203,7 @@ class Importer {
   ContradictedTypes contradicted_;
 };
 
-// Limit on nested function calls and subgraphs.
+// Limit of ONNX: nested function calls and subgraphs.
 inline constexpr size_t kMaxCallDepth = 64;
 
 // The maximum size of Scope::prefix, because each value has a copy.

@@ -8,45 +8,39 @@
 
 #include "formats/common/control_flow.h"
 #include "formats/common/regions.h"
-#include "ops/array/arrange/gather.h"
 #include "ops/array/arrange/slice.h"
-#include "ops/array/shape.h"
-#include "ops/array/shape_of.h"
 #include "ops/control/loop.h"
+#include "ops/support/term_ops.h"
 #include "ops/support/types.h"
 
 namespace nn::onnx {
 namespace {
 
 // The size of an axis as a scalar.
-Result<Value*> SizeOf(ImportContext& ctx, Value* x, int64_t axis) {
-  NN_ASSIGN(Value* const size, ctx.Add("shape_of", {x}, ShapeOfAttrs{axis, axis + 1}));
-  return AsScalar(ctx, size);
+Term SizeOf(Value* x, int64_t axis) {
+  return Reshape(SizeOfAxis(x, axis), {});
 }
 
 // What an iteration reads.
-Result<Value*> ElementOf(ImportContext& ctx, Value* x, int64_t axis, bool backward, Value* number) {
-  if (backward) {
-    NN_ASSIGN(Value* const last, ctx.Number(DType::kI64, -1));
-    NN_ASSIGN(number, ctx.Add("sub", {last, number}));
-  }
-  return ctx.Add("gather", {x, number}, GatherAttrs{axis, 0});
+Term ElementOf(Value* x, int64_t axis, bool backward, const Term& number) {
+  return Gather(x, backward ? -1 - number : number, axis);
 }
 
 // The elements of a stack in the order and along the axis of a scan output.
-Result<Value*> ScanOutput(ImportContext& ctx, Value* stack, int64_t axis, bool backward) {
+Result<Term> ScanOutput(Value* stack, int64_t axis, bool backward) {
   if (!stack->type().ranked() && axis != 0)
     return UnsupportedError("the rank of a scan output along another axis than 0 is unknown");
+  Term y = stack;
   if (backward) {
     constexpr int64_t kBeforeFirst = std::numeric_limits<int64_t>::min();
-    NN_ASSIGN(stack, ctx.Add("slice", {stack}, SliceAttrs{{0}, {-1}, {kBeforeFirst}, {-1}}));
+    y = Apply("slice", {y}, SliceAttrs{{0}, {-1}, {kBeforeFirst}, {-1}});
   }
-  if (axis == 0) return stack;
+  if (axis == 0) return y;
   NN_ASSIGN(const int to, NormalizeAxis(axis, stack->type().rank()));
-  TransposeAttrs moved;
-  for (int k = 1; k < stack->type().rank(); ++k) moved.perm.push_back(k);
-  moved.perm.insert(moved.perm.begin() + to, 0);
-  return ctx.Add("transpose", {stack}, std::move(moved));
+  std::vector<int64_t> perm;
+  for (int k = 1; k < stack->type().rank(); ++k) perm.push_back(k);
+  perm.insert(perm.begin() + to, 0);
+  return Transpose(y, std::move(perm));
 }
 
 }  // namespace
@@ -85,9 +79,9 @@ Status EmitScanLoop(ImportContext& ctx, Graph& graph, std::vector<UnsupportedNod
   const auto run = [&](std::span<Value* const> given) -> Result<std::vector<Value*>> {
     std::vector<Value*> values(given.begin() + 1, given.end());
     for (size_t k = 0; k < scan.scanned.size(); ++k) {
-      NN_ASSIGN(Value* const x,
-                ElementOf(ctx, scan.scanned[k], scan.in[k], scan.in_directions[k] != 0, given[0]));
-      values.push_back(x);
+      const bool backward = scan.in_directions[k] != 0;
+      NN_ASSIGN(values.emplace_back(),
+                ctx.Build(ElementOf(scan.scanned[k], scan.in[k], backward, given[0])));
     }
     NN_ASSIGN(std::vector<Value*> results, scan.run_body(values));
     results.resize(ctx.output_count());
@@ -97,7 +91,7 @@ Status EmitScanLoop(ImportContext& ctx, Graph& graph, std::vector<UnsupportedNod
   };
   std::vector<Type> types;
   for (const Value* v : scan.states) types.push_back(v->type());
-  NN_ASSIGN(Value* const trips, SizeOf(ctx, scan.scanned[0], scan.in[0]));
+  NN_ASSIGN(Value* const trips, ctx.Build(SizeOf(scan.scanned[0], scan.in[0])));
   auto loop = TakeLoop(graph, unsupported, std::move(types), run);
   if (!loop) return tl::unexpected(InBranch(loop.error(), scan.why));
   std::vector<Value*> inputs = {trips, nullptr};
@@ -107,12 +101,12 @@ Status EmitScanLoop(ImportContext& ctx, Graph& graph, std::vector<UnsupportedNod
   NN_ASSIGN(const Node* const node, ctx.AddNode("loop", std::move(inputs), attrs,
                                                 ctx.output_count(), std::span(&loop->region, 1)));
   for (size_t i = 0; i < ctx.output_count(); ++i) {
-    Value* y = node->output(i);
+    Term y = node->output(i);
     if (i >= scan.states.size()) {
       const size_t k = i - scan.states.size();
-      NN_ASSIGN(y, ScanOutput(ctx, y, scan.out[k], scan.out_directions[k] != 0));
+      NN_ASSIGN(y, ScanOutput(node->output(i), scan.out[k], scan.out_directions[k] != 0));
     }
-    ctx.SetOutput(i, y);
+    NN_RETURN_IF_ERROR(ctx.EmitTerm(y, i));
   }
   return {};
 }

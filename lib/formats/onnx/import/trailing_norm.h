@@ -14,7 +14,7 @@
 namespace nn::onnx {
 
 // The value in float32 if it has 16-bit floats.
-Result<Value*> InFloat(ImportContext& ctx, Value* v);
+Term InFloat(Value* v);
 
 // Adds layer_norm or rms_norm of x, its scale and, if there is one, its bias. If x and scale differ
 // in type, it is computed in the wider one, and the result, output 0, has that of the scale.
@@ -23,6 +23,6 @@ Result<std::vector<Value*>> AddTrailingNorm(ImportContext& ctx, std::string_view
                                             size_t output_count = 1);
 
 // 1 / sqrt(mean of squares + epsilon) over the axes starting at `axis`.
-Result<Value*> InverseRootMeanSquare(ImportContext& ctx, Value* x, int64_t axis, float epsilon);
+Result<Term> InverseRootMeanSquare(const ImportContext& ctx, Value* x, int64_t axis, float epsilon);
 
 }  // namespace nn::onnx

@@ -223,13 +223,11 @@ Result<TreeTables> ReadTreeTables(const ImportContext& ctx, std::string_view vot
 }
 
 Result<Value*> AddTrees(ImportContext& ctx, Value* rows, TreeTables tables) {
-  if (tables.is_double) {
-    NN_ASSIGN(rows, Converted(ctx, rows, DType::kF64));
-  }
+  const DType dtype = tables.is_double ? DType::kF64 : rows->dtype();
   const auto list = [&](const std::vector<double>& values) {
-    return RealConstant(ctx, rows->dtype(), {static_cast<int64_t>(values.size())}, values);
+    return RealTensor(dtype, {static_cast<int64_t>(values.size())}, values);
   };
-  return ctx.Add("tree_ensemble", {rows, list(tables.splits), list(tables.weights)},
+  return ctx.Add("tree_ensemble", {As(rows, dtype), list(tables.splits), list(tables.weights)},
                  std::move(tables.attrs));
 }
 

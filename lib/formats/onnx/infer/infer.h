@@ -156,8 +156,4 @@ ModelTypes InferUndeclaredTypes(const Model& model);
 // Adds the types of all values to the graphs of a model, as value_info.
 void AddValueInfo(Model& model);
 
-// Format::check_types and Format::values.
-std::vector<TypeDefect> CheckTypes(const NativeModel& model);
-std::vector<ValueEntry> Values(const NativeModel& model, const InputTypes& inputs);
-
 }  // namespace nn::onnx

@@ -9,7 +9,7 @@ namespace {
 
 // ---- Einsum -------------------------------------------------------------------------------------
 
-struct Term {
+struct EquationTerm {
   std::string before;  // labels before "..."
   std::string after;
   bool ellipsis = false;
@@ -19,8 +19,8 @@ bool IsLabel(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-Term ParseTerm(std::string_view text) {
-  Term term;
+EquationTerm ParseTerm(std::string_view text) {
+  EquationTerm term;
   const size_t dots = text.find("...");
   term.ellipsis = dots != std::string_view::npos;
   std::ranges::copy_if(text.substr(0, std::min(dots, text.size())), std::back_inserter(term.before),
@@ -35,7 +35,7 @@ struct Labels {
   std::set<char> repeated;
   std::optional<Dims> ellipsis;
 
-  Status Add(const Dims& shape, const Term& term, size_t operand) {
+  Status Add(const Dims& shape, const EquationTerm& term, size_t operand) {
     const size_t labels = term.before.size() + term.after.size();
     if (term.ellipsis ? shape.size() < labels : shape.size() != labels)
       return ModelError("input {} has rank {}, but its term has {} labels", operand, shape.size(),
@@ -77,7 +77,7 @@ Status InferEinsum(TypeContext& ctx) {
     if (operand < ctx.input_count()) {
       const Dims* shape = ctx.dims(operand);
       if (shape == nullptr) return {};
-      const Term term = ParseTerm(left.substr(0, std::min(comma, left.size())));
+      const EquationTerm term = ParseTerm(left.substr(0, std::min(comma, left.size())));
       NN_RETURN_IF_ERROR(labels.Add(*shape, term, operand));
     }
     if (more) left.remove_prefix(comma + 1);
@@ -91,7 +91,7 @@ Status InferEinsum(TypeContext& ctx) {
     for (const auto& [label, dim] : labels.dims)
       if (!labels.repeated.contains(label)) out.push_back(dim);
   } else {
-    const Term term = ParseTerm(std::string_view(equation).substr(arrow + 2));
+    const EquationTerm term = ParseTerm(std::string_view(equation).substr(arrow + 2));
     for (const std::string* part : {&term.before, &term.after}) {
       for (const char label : *part) {
         const auto it = labels.dims.find(label);

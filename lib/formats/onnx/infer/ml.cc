@@ -3,12 +3,11 @@
 
 #include "base/text/text.h"
 #include "formats/onnx/file/tensor.h"
+#include "formats/onnx/import/ml.h"
 #include "formats/onnx/infer/infer.h"
 
 namespace nn::onnx {
 namespace {
-
-constexpr std::string_view kDomain = "ai.onnx.ml";
 
 // f32 in the shape of the input.
 Status InferFloats(TypeContext& ctx) {
@@ -154,22 +153,22 @@ Status InferTreeEnsemble(TypeContext& ctx) {
 }  // namespace
 
 void AddMlInferences(InferTable& t) {
-  t.Add(kDomain, "ArrayFeatureExtractor", 1, InferArrayFeatureExtractor);
-  t.Add(kDomain, "Binarizer", 1, InferLikeFirst);
-  t.Add(kDomain, "Imputer", 1, InferLikeFirst);
-  t.Add(kDomain, "Normalizer", 1, InferFloats);
-  t.Add(kDomain, "Scaler", 1, InferFloats);
+  t.Add(kMlDomain, "ArrayFeatureExtractor", 1, InferArrayFeatureExtractor);
+  t.Add(kMlDomain, "Binarizer", 1, InferLikeFirst);
+  t.Add(kMlDomain, "Imputer", 1, InferLikeFirst);
+  t.Add(kMlDomain, "Normalizer", 1, InferFloats);
+  t.Add(kMlDomain, "Scaler", 1, InferFloats);
   for (const char* op :
        {"FeatureVectorizer", "LinearRegressor", "SVMRegressor", "TreeEnsembleRegressor"})
-    t.Add(kDomain, op, 1, InferSomeFloats);
+    t.Add(kMlDomain, op, 1, InferSomeFloats);
   for (const char* op : {"SVMClassifier", "TreeEnsembleClassifier"})
-    t.Add(kDomain, op, 1, InferClassifier);
-  t.Add(kDomain, "LinearClassifier", 1, InferLinearClassifier);
-  t.Add(kDomain, "CastMap", 1, InferCastMap);
-  t.Add(kDomain, "DictVectorizer", 1, InferDictVectorizer);
-  t.Add(kDomain, "OneHotEncoder", 1, InferOneHotEncoder);
-  t.Add(kDomain, "ZipMap", 1, InferZipMap);
-  t.Add(kDomain, "TreeEnsemble", 5, InferTreeEnsemble);
+    t.Add(kMlDomain, op, 1, InferClassifier);
+  t.Add(kMlDomain, "LinearClassifier", 1, InferLinearClassifier);
+  t.Add(kMlDomain, "CastMap", 1, InferCastMap);
+  t.Add(kMlDomain, "DictVectorizer", 1, InferDictVectorizer);
+  t.Add(kMlDomain, "OneHotEncoder", 1, InferOneHotEncoder);
+  t.Add(kMlDomain, "ZipMap", 1, InferZipMap);
+  t.Add(kMlDomain, "TreeEnsemble", 5, InferTreeEnsemble);
 }
 
 }  // namespace nn::onnx

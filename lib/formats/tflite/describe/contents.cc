@@ -47,12 +47,9 @@ std::vector<TensorIndex> ExportContext::ClaimPorts(const Graph& graph, std::span
 Status ExportContext::WriteContents(const Graph& graph, std::span<const Port> outputs,
                                     std::vector<TensorIndex>& tensors) {
   for (const Node& node : graph.nodes()) {
-    if (!IsFused(node)) {
-      const size_t first = operator_count();
-      Status s = WriteNode(*this, node);
-      if (s) s = CheckOperators(first);
-      if (!s) return tl::unexpected(s.error().In(node.Describe()));
-    }
+    if (!IsFused(node))
+      if (const Status s = WriteNode(*this, node); !s)
+        return tl::unexpected(s.error().In(node.Describe()));
     for (const Value* v : node.outputs()) Define(v);
   }
   for (size_t i = 0; i < tensors.size(); ++i)

@@ -11,6 +11,7 @@
 #include "formats/tflite/file/native.h"
 #include "formats/tflite/file/options.h"
 #include "formats/tflite/file/tensor.h"
+#include "formats/tflite/roles.h"
 #include "tflite/tflite_bfbs_generated.h"
 
 namespace nn::tflite {
@@ -108,7 +109,7 @@ Result<Blob> Join(const DumpNode& dump, RestoredFlatbuffer& restored) {
 
 }  // namespace
 
-Status Dump(const NativeModel& model, DumpWriter& out) {
+Status TfliteDescriber::Dump(const NativeModel& model, DumpWriter& out) const {
   const auto& m = static_cast<const Model&>(model);
   const auto info = BufferInfo(m);
   NN_ASSIGN(const auto archive, ArchiveAt(m.flatbuffer.structure().bytes(), 0));
@@ -124,14 +125,15 @@ Status Dump(const NativeModel& model, DumpWriter& out) {
       out);
 }
 
-Result<std::unique_ptr<NativeModel>> Restore(const DumpNode& dump, const std::string& path,
-                                             const ReadLimits& limits) {
+Result<std::unique_ptr<NativeModel>> TfliteReader::Restore(const DumpNode& dump,
+                                                           const std::string& path,
+                                                           const ReadLimits& limits) const {
   NN_ASSIGN(RestoredFlatbuffer restored, RestoreFlatbuffer(dump, Schema(), limits.max_depth));
   NN_ASSIGN(const Blob file, Join(dump, restored));
   return Read(file, path, limits);
 }
 
-Result<FileImage> Save(const NativeModel& model, const ExportOptions&) {
+Result<FileImage> TfliteWriter::Save(const NativeModel& model, const ExportOptions&) const {
   const auto& m = static_cast<const Model&>(model);
   FileImage image;
   image.parts = m.flatbuffer.parts();

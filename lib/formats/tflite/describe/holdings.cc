@@ -5,11 +5,11 @@
 #include <set>
 
 #include "formats/common/describe/holdings.h"
-#include "formats/tflite/describe/holdings.h"
 #include "formats/tflite/file/archive.h"
 #include "formats/tflite/file/frame.h"
 #include "formats/tflite/file/native.h"
 #include "formats/tflite/file/options.h"
+#include "formats/tflite/roles.h"
 
 namespace nn::tflite {
 namespace {
@@ -155,7 +155,7 @@ class Inventory {
 
 }  // namespace
 
-std::vector<Holding> HoldingsOf(const NativeModel& model) {
+std::vector<Holding> TfliteDescriber::HoldingsOf(const NativeModel& model) const {
   return Inventory(static_cast<const Model&>(model)).Run();
 }
 

@@ -1,4 +1,3 @@
-#include "formats/tflite/describe/micro.h"
 
 #include <fmt/core.h>
 
@@ -11,8 +10,10 @@
 
 #include "base/checked_math.h"
 #include "base/text/text.h"
+#include "formats/common/describe/micro.h"
 #include "formats/tflite/file/native.h"
 #include "formats/tflite/file/tensor.h"
+#include "formats/tflite/roles.h"
 #include "ir/types/dtype.h"
 
 namespace nn::tflite {
@@ -283,7 +284,7 @@ class ArenaPlanner {
 
 }  // namespace
 
-Result<MicroModel> MicroModelOf(const NativeModel& model) {
+std::optional<Result<MicroModel>> TfliteDescriber::MicroModelOf(const NativeModel& model) const {
   return ArenaPlanner(static_cast<const Model&>(model)).Run();
 }
 

@@ -9,6 +9,7 @@
 #include "formats/tflite/file/native.h"
 #include "formats/tflite/file/options.h"
 #include "formats/tflite/file/tensor.h"
+#include "formats/tflite/roles.h"
 #include "tflite_metadata/tflite_metadata_generated.h"
 
 namespace nn::tflite {
@@ -149,11 +150,11 @@ std::string ScopeOf(const fb::SubGraph& graph, int64_t index) {
   return fmt::format("subgraph {}{}{}", index, name.empty() ? "" : " ", name);
 }
 
-Result<ModelSummary> Summarize(const NativeModel& native) {
+Result<ModelSummary> TfliteDescriber::Summarize(const NativeModel& native) const {
   return Summarizer(static_cast<const Model&>(native), false).Run();
 }
 
-Result<ModelSummary> SummarizeInFull(const NativeModel& native) {
+Result<ModelSummary> TfliteDescriber::SummarizeInFull(const NativeModel& native) const {
   return Summarizer(static_cast<const Model&>(native), true).Run();
 }
 

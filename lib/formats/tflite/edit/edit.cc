@@ -1,4 +1,4 @@
-// Format::edit.
+// TensorEditor::Apply.
 //
 // The flatbuffer is built again through its schema, which says what is an index: the
 // tables of what remains, with large data as views after them. To patch the file in place, as
@@ -20,6 +20,7 @@
 #include "formats/tflite/file/native.h"
 #include "formats/tflite/file/options.h"
 #include "formats/tflite/file/tensor.h"
+#include "formats/tflite/roles.h"
 
 namespace nn::tflite {
 namespace {
@@ -29,9 +30,9 @@ using flatbuffers::voffset_t;
 template <typename T>
 using List = flatbuffers::Vector<Offset<T>>;
 
-class ModelEditor : private FbCopier {
+class TensorEditor : private FbCopier {
  public:
-  ModelEditor(const Model& model, const NativeEdit& edit, KeptParts parts, PortNames names)
+  TensorEditor(const Model& model, const NativeEdit& edit, KeptParts parts, PortNames names)
       : FbCopier(model.flatbuffer, Schema()),
         model_(model),
         root_(*model.root),
@@ -103,13 +104,13 @@ class ModelEditor : private FbCopier {
 
   Status Change(const flatbuffers::Table& table, std::string_view type, Changes& changes) override {
     const auto call = [&](auto method, const auto& t) { return (this->*method)(t, changes); };
-    if (type == "Model") return call(&ModelEditor::ChangeModel, root_);
+    if (type == "Model") return call(&TensorEditor::ChangeModel, root_);
     if (type == "SubGraph")
-      return call(&ModelEditor::ChangeSubgraph, reinterpret_cast<const fb::SubGraph&>(table));
+      return call(&TensorEditor::ChangeSubgraph, reinterpret_cast<const fb::SubGraph&>(table));
     if (type == "Operator")
-      return call(&ModelEditor::ChangeOperator, reinterpret_cast<const fb::Operator&>(table));
+      return call(&TensorEditor::ChangeOperator, reinterpret_cast<const fb::Operator&>(table));
     if (type == "Buffer")
-      return call(&ModelEditor::ChangeBuffer, reinterpret_cast<const fb::Buffer&>(table));
+      return call(&TensorEditor::ChangeBuffer, reinterpret_cast<const fb::Buffer&>(table));
     return {};
   }
 
@@ -426,12 +427,13 @@ class ModelEditor : private FbCopier {
 
 }  // namespace
 
-Result<std::unique_ptr<NativeModel>> ApplyEdit(const NativeModel& native, const NativeEdit& edit) {
+Result<std::unique_ptr<NativeModel>> TfliteEditor::Apply(const NativeModel& native,
+                                                         const NativeEdit& edit) const {
   const auto& model = static_cast<const Model&>(native);
   NN_ASSIGN(const NativeFlow flow, FlowOf(native));
-  NN_ASSIGN(PortNames names, NamesOfPorts(native));
+  NN_ASSIGN(PortNames names, TfliteDescriber().PortNamesOf(native));
   NN_ASSIGN(KeptParts parts, FindKeptParts(model, edit));
-  return ModelEditor(model, edit, std::move(parts), std::move(names)).Run(flow);
+  return TensorEditor(model, edit, std::move(parts), std::move(names)).Run(flow);
 }
 
 }  // namespace nn::tflite

@@ -1,4 +1,4 @@
-// Format::flow: values are the tensors of the main subgraph, by their indices.
+// ModelEditor::FlowOf: values are the tensors of the main subgraph, by their indices.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -11,6 +11,7 @@
 #include "formats/tflite/file/options.h"
 #include "formats/tflite/file/tensor.h"
 #include "formats/tflite/import/import.h"
+#include "formats/tflite/roles.h"
 
 namespace nn::tflite {
 namespace {
@@ -168,7 +169,7 @@ class FlowReader {
 
 }  // namespace
 
-Result<NativeFlow> FlowOf(const NativeModel& native) {
+Result<NativeFlow> TfliteEditor::FlowOf(const NativeModel& native) const {
   const auto& model = static_cast<const Model&>(native);
   const fb::SubGraph* const main = At(model.root->subgraphs(), 0);
   if (main == nullptr) return ModelError("the model has no subgraph");

@@ -15,6 +15,7 @@
 #include "formats/tflite/edit/edit_data.h"
 #include "formats/tflite/file/archive.h"
 #include "formats/tflite/file/native.h"
+#include "formats/tflite/roles.h"
 
 namespace nn::tflite {
 namespace {
@@ -223,16 +224,16 @@ Status CheckRenamed(const Patcher& patcher, const PortNames& names) {
   ReadLimits limits;
   limits.max_items = std::numeric_limits<decltype(limits.max_items)>::max();
   limits.max_depth = std::numeric_limits<decltype(limits.max_depth)>::max();
-  const auto renamed = Read(structure, {}, limits);
+  const auto renamed = TfliteReader().Read(structure, {}, limits);
   if (!renamed) return PartsOverlap();
-  NN_ASSIGN(const PortNames present, NamesOfPorts(**renamed));
+  NN_ASSIGN(const PortNames present, TfliteDescriber().PortNamesOf(**renamed));
   if (present != names) return PartsOverlap();
   return {};
 }
 
 }  // namespace
 
-Result<PortNames> NamesOfPorts(const NativeModel& native) {
+Result<PortNames> TfliteDescriber::PortNamesOf(const NativeModel& native) const {
   const fb::SubGraph* main = At(static_cast<const Model&>(native).root->subgraphs(), 0);
   if (main == nullptr) return ModelError("the model has no subgraph");
   PortNames names;
@@ -253,14 +254,14 @@ Result<PortNames> NamesOfPorts(const NativeModel& native) {
   return names;
 }
 
-Result<FileImage> Rename(const NativeModel& native, const PortNames& names,
-                         const ExportOptions& options) {
+Result<FileImage> TfliteEditor::Rename(const NativeModel& native, const PortNames& names,
+                                       const ExportOptions& options) const {
   const auto& model = static_cast<const Model&>(native);
-  NN_ASSIGN(const PortNames present, NamesOfPorts(native));
+  NN_ASSIGN(const PortNames present, TfliteDescriber().PortNamesOf(native));
   const fb::SubGraph& main = *At(model.root->subgraphs(), 0);
   NN_ASSIGN(const TensorNames changes, NewNames(ListOf<int64_t>(main.inputs()),
                                                 ListOf<int64_t>(main.outputs()), present, names));
-  NN_ASSIGN(FileImage copy, Save(native, options));
+  NN_ASSIGN(FileImage copy, TfliteWriter().Save(native, options));
   if (changes.empty()) return copy;
   const auto targets = TargetsOf(changes);
   Patcher patcher(model);

@@ -15,6 +15,7 @@
 #include "formats/tflite/file/options.h"
 #include "formats/tflite/file/tensor.h"
 #include "formats/tflite/import/states.h"
+#include "formats/tflite/roles.h"
 #include "formats/tflite/spec/operand_fit.h"
 #include "formats/tflite/spec/signature.h"
 #include "ir/op_def.h"
@@ -225,7 +226,7 @@ TensorIndex ExportContext::AddConstant(const Tensor& tensor, std::string_view hi
                                       std::string(hint.empty() ? "constant" : hint));
   Blob bytes = tensor.blob();
   // Legal graphs have no strings above 2 GiB.
-  if (tensor.dtype() == DType::kString)
+  if (tensor.dtype() == DType::kString && !trial_)
     if (auto packed = PackStrings(tensor.strings())) bytes = *std::move(packed);
   part_.tensors.back().buffer = AddBuffer(std::move(bytes));
   return index;
@@ -271,36 +272,13 @@ void ExportContext::AddOperatorOf(fb::BuiltinOperator op, Operands operands,
                              std::move(operands.outputs), kind, options});
 }
 
-Status ExportContext::CheckOperands(const OperatorRow& row) const {
-  const auto types = [&](const std::vector<TensorIndex>& tensors) {
-    std::vector<const Type*> out;
-    out.reserve(tensors.size());
-    for (const TensorIndex i : tensors)
-      out.push_back(i == kNoTensor ? nullptr : &part_.tensors[static_cast<size_t>(i)].type);
-    return out;
-  };
-  if (const auto reason =
-          WhyNotOperands(codes_[row.code].first, types(row.inputs), types(row.outputs)))
-    return UnsupportedError("{}", *reason);
-  return {};
-}
-
-std::optional<std::string> WhyNotOneToOne(const Node& node) {
-  const FormatName* format = node.op().FindFormat("tflite");
-  const auto op = format == nullptr ? std::nullopt : OperatorNamed(format->path);
-  if (!op) return std::nullopt;
-  std::vector<const Type*> inputs, outputs;
-  for (const Value* v : node.inputs()) inputs.push_back(v == nullptr ? nullptr : &v->type());
-  for (const Value* v : node.outputs()) outputs.push_back(&v->type());
-  return WhyNotOperands(*op, inputs, outputs);
-}
-
 std::optional<std::string> WhyNotElements(fb::BuiltinOperator op, size_t input, const Type& type) {
   const Signature* signature = FindSignature(op);
   const auto* operand = signature == nullptr ? nullptr : OperandAt(signature->inputs, input);
   if (operand == nullptr || !TensorTypeOf(type.dtype)) return std::nullopt;
   for (const Misfit& m : MisfitsOf(*operand, FactsOf(type), false, nullptr, ""))
-    if (m.kind == Misfit::Kind::kTypes || m.kind == Misfit::Kind::kKernelTypes)
+    if (m.kind == Misfit::Kind::kTypes || m.kind == Misfit::Kind::kKernelTypes ||
+        m.kind == Misfit::Kind::kScale)
       return fmt::format("the {} operator of TensorFlow Lite: {}", fb::EnumNameBuiltinOperator(op),
                          m.text);
   return std::nullopt;
@@ -315,12 +293,6 @@ bool NamesType(const Node& node, DType dtype) {
          signature->inputs[0].types.Has(*type);
 }
 
-Status ExportContext::CheckOperators(size_t first) const {
-  for (size_t i = first; i < part_.operators.size(); ++i)
-    NN_RETURN_IF_ERROR(CheckOperands(part_.operators[i]));
-  return {};
-}
-
 const ExportRow* FindExport(std::string_view op) {
   static const auto table = RowsBy(&ExportRow::op, &Family::exports, Families());
   return FindRow(table, op);
@@ -331,19 +303,24 @@ Status WriteNode(ExportContext& ctx, const Node& node) {
   return row == nullptr || row->write == nullptr ? WriteOneToOne(ctx, node) : row->write(ctx, node);
 }
 
-std::optional<std::string> WhyNotReal(const Node& node) {
-  const Type& type = node.input(0) == nullptr ? node.output()->type() : node.input(0)->type();
-  if (type.dtype == DType::kF32 || type.quantized()) return std::nullopt;
-  return fmt::format("TensorFlow Lite has no {} for {}", node.op_name(), DTypeName(type.dtype));
-}
-
-std::optional<std::string> WhyNotWeighted(const Node& node) {
+std::optional<std::string> WhyNotBias(const Node& node) {
   const Type& x = node.input(0)->type();
   const Value* const bias = node.input(2);
   if (x.quantized() && bias != nullptr && !bias->is_constant() && !bias->type().quantized())
     return fmt::format("{} of {} needs a bias with a scale, not {}", node.op_name(), x.ToString(),
                        bias->type().ToString());
-  return WhyNotReal(node);
+  return std::nullopt;
+}
+
+std::optional<std::string> WhyNotUnranked(const Node& node) {
+  if (node.input(0)->type().ranked()) return std::nullopt;
+  return "its rank must be known";
+}
+
+std::optional<std::string> WhyNotAxes(const Node& node) {
+  if (const Value* axes = node.input(1))
+    return axes->is_constant() ? "its axes cannot be empty" : "its axes must be constant";
+  return WhyNotUnranked(node);
 }
 
 std::optional<std::string> WhyNotWeights(const Node& node, std::initializer_list<DType> with_i8,
@@ -370,9 +347,9 @@ Result<FileImage> WriteWith(const ExportPlan& plan, uint64_t max_inline_bytes) {
     ExportContext ctx(plan.graph, plan.frame.get());
     std::vector<TensorIndex> outputs = ctx.ClaimPorts(plan.graph, plan.inputs, plan.outputs);
     StateWriter states(ctx, plan);
-    NN_RETURN_IF_ERROR(states.Begin());
+    states.Begin();
     NN_RETURN_IF_ERROR(ctx.WriteContents(plan.graph, plan.outputs, outputs));
-    NN_RETURN_IF_ERROR(states.End());
+    states.End();
     uint64_t bytes = 0;
     for (const Blob& b : ctx.buffers()) bytes += b.size();
     if (!appended && bytes > max_inline_bytes) appended = true;
@@ -414,6 +391,7 @@ namespace {
 
 // Sizes are 32-bit integers, and so are their products.
 Status CheckSizes(const Graph& graph) {
+  // Limit of TensorFlow Lite: size of an axis, and elements of a tensor, in a written model.
   constexpr int64_t kMax = std::numeric_limits<int32_t>::max();
   for (const Node& node : graph.nodes())
     for (const auto& region : node.regions()) NN_RETURN_IF_ERROR(CheckSizes(*region));
@@ -445,7 +423,7 @@ Status CheckPorts(const Graph& graph) {
 
 }  // namespace
 
-Result<FileImage> Write(const Graph& graph, const ExportOptions& options) {
+Result<FileImage> TfliteWriter::Write(const Graph& graph, const ExportOptions& options) const {
   NN_RETURN_IF_ERROR(CheckSizes(graph));
   NN_RETURN_IF_ERROR(CheckPorts(graph));
   NN_ASSIGN(const ExportPlan plan, PlanOf(graph, options));

@@ -49,6 +49,9 @@ class ExportContext {
  public:
   // `frame` is that of the plan, or null.
   explicit ExportContext(const Graph& graph, const NativeModel* frame);
+  // For a trial, which writes a single node to see how it is encoded (operator_fit.h).
+  ExportContext() : trial_(true) { buffers_.emplace_back(); }
+  bool trial() const { return trial_; }
 
   flatbuffers::FlatBufferBuilder& builder() { return builder_; }
 
@@ -127,9 +130,8 @@ class ExportContext {
     part_.operators.back().intermediates = std::move(tensors);
   }
 
-  // kUnsupported if an operand of an operator from `first` on violates its signature.
-  Status CheckOperators(size_t first) const;
-  size_t operator_count() const { return part_.operators.size(); }
+  // The model of a trial, without the contents of constants; valid as long as the context.
+  const fb::Model& FinishTrial();
 
   // Adds tensors with the names of the ports, before other names are chosen, and returns those of
   // the outputs: kNoTensor if the value already has a tensor of another name (an input, a constant,
@@ -184,7 +186,6 @@ class ExportContext {
     std::map<std::string, TensorIndex> dims;  // scalars, by Dim::ToString
   };
 
-  Status CheckOperands(const OperatorRow& row) const;
   uint32_t AddBuffer(Blob bytes);
   // The tensor of a constant in a sparse form that the source has; kNoTensor if none fits.
   TensorIndex AddSparse(const Value& value);
@@ -194,6 +195,7 @@ class ExportContext {
   TensorIndex AddScalarI32(std::string_view hint);
 
   flatbuffers::Offset<fb::SubGraph> WritePart(const Part& part);
+  std::vector<flatbuffers::Offset<fb::OperatorCode>> WriteCodes();
   flatbuffers::Offset<fb::Tensor> WriteTensor(const TensorRow& row);
   flatbuffers::Offset<fb::Buffer> WriteBuffer(const Blob& bytes, uint64_t offset);
   flatbuffers::Offset<fb::SignatureDef> WriteSignature(const ExportPlan& plan,
@@ -217,6 +219,7 @@ class ExportContext {
   };
   std::map<std::pair<const void*, size_t>, SharedBuffer> shared_;  // by address and size
   ExampleSizes examples_;
+  bool trial_ = false;
 };
 
 struct ExportRow {
@@ -230,9 +233,6 @@ struct ExportRow {
   // other than f32, unsigned integers.
   bool any_type = false;
 };
-
-// Why the operands of a node do not match the signature of its one-to-one operator.
-std::optional<std::string> WhyNotOneToOne(const Node& node);
 
 // Why an operator does not accept elements of a type as operand `input`.
 std::optional<std::string> WhyNotElements(fb::BuiltinOperator op, size_t input, const Type& type);
@@ -252,7 +252,6 @@ const ExportRow* FindExport(std::string_view op);
 Status WriteNode(ExportContext& ctx, const Node& node);
 
 const Target& TfliteTarget();
-Result<FileImage> Write(const Graph& graph, const ExportOptions& options);
 
 // Writes a model. Data above `max_inline_bytes` are stored after the flatbuffer, because its
 // offsets are limited to 2 GiB.
@@ -260,11 +259,13 @@ Result<FileImage> WriteWith(const ExportPlan& plan, uint64_t max_inline_bytes);
 
 // ---- For rows -----------------------------------------------------------------------------------
 
-// Why the types of a node cannot be written: only float32 and quantized integers are supported.
-std::optional<std::string> WhyNotReal(const Node& node);
-// The same for a node of x, weights and an optional bias; the weights determine the scale of a
-// constant bias.
-std::optional<std::string> WhyNotWeighted(const Node& node);
+// Why the bias of a node of x, weights and an optional bias has no scale: the weights determine
+// that of a constant alone.
+std::optional<std::string> WhyNotBias(const Node& node);
+// Why a node whose first input has no known rank cannot be written.
+std::optional<std::string> WhyNotUnranked(const Node& node);
+// Why the axes of a node, its attribute or input 1, cannot be written.
+std::optional<std::string> WhyNotAxes(const Node& node);
 
 // Why weights of their type cannot be multiplied with a quantized x: u8 goes with u8, and i8 and
 // i16 with the types given for them.

@@ -7,8 +7,10 @@
 #include <vector>
 
 #include "formats/tflite/export/export.h"
+#include "ops/math/elementwise/elementwise.h"
 #include "ops/math/matmul.h"
 #include "ops/nn/conv_transpose.h"
+#include "ops/quant/fake_quantize.h"
 #include "ops/quant/quantized.h"
 #include "ops/recurrent/extended_lstm.h"
 #include "ops/reduce/reduction.h"
@@ -43,7 +45,7 @@ struct Kernel {
 
 std::optional<Kernel> KernelOf(const Node& node, const Type& weights) {
   using enum DType;
-  if (node.Is("matmul")) {
+  if (node.Is<MatmulAttrs>()) {
     const auto& a = node.attrs<MatmulAttrs>();
     const int rank = node.input(0)->type().rank();
     if (IsFullyConnected(node)) return Kernel{{kI8, kI4, kI2}, RowsAlong(rank - 1, false), true, 0};
@@ -51,7 +53,7 @@ std::optional<Kernel> KernelOf(const Node& node, const Type& weights) {
     return Kernel{{kI8}, RowsAlong(a.transpose_a ? rank - 2 : rank - 1, false), true};
   }
   if (weights.rank() != 4) return std::nullopt;
-  if (node.Is("conv_transpose")) return Kernel{{kI8}, RowsOfImages(4, false), false, 0, true};
+  if (node.Is<ConvTransposeAttrs>()) return Kernel{{kI8}, RowsOfImages(4, false), false, 0, true};
   const auto& a = node.attrs<ConvAttrs>();
   const bool symmetric = IsSymmetricConv(a, *weights.quant);
   if (a.filter_layout == FilterLayout::kIxo)
@@ -69,7 +71,7 @@ bool HasScales(const Kernel& kernel, const Type& weights) {
 }
 
 bool IsProduct(const Node& node) {
-  return node.Is("matmul") || node.Is("conv") || node.Is("conv_transpose");
+  return node.Is<MatmulAttrs>() || node.Is<ConvAttrs>() || node.Is<ConvTransposeAttrs>();
 }
 
 }  // namespace
@@ -78,8 +80,8 @@ std::optional<Hybrid> HybridOf(const Node& product) {
   if (!IsProduct(product)) return std::nullopt;
   const Node* const rounding = product.input(0)->def();
   const Node* const scaling = product.input(1)->def();
-  if (rounding == nullptr || !rounding->Is("dynamic_fake_quantize") || scaling == nullptr ||
-      !scaling->Is("dequantize"))
+  if (rounding == nullptr || !rounding->Is<DynamicFakeQuantizeAttrs>() || scaling == nullptr ||
+      !scaling->Is<DequantizeAttrs>())
     return std::nullopt;
   const Value* const weights = scaling->input(0);
   const Type& type = weights->type();
@@ -104,7 +106,7 @@ using Lstm = ExtendedLstmInputs;
 // The integers that the operand of a layer dequantizes; null if it is no constant of INT8.
 const Value* IntegersOf(const Value* operand) {
   const Node* const scaling = operand == nullptr ? nullptr : operand->def();
-  if (scaling == nullptr || !scaling->Is("dequantize")) return nullptr;
+  if (scaling == nullptr || !scaling->Is<DequantizeAttrs>()) return nullptr;
   const Value* const integers = scaling->input(0);
   const bool fits = integers->is_constant() && integers->type().quantized() &&
                     integers->dtype() == DType::kI8 && !HasZeroPoints(*integers->type().quant);
@@ -125,11 +127,11 @@ bool HasScaleOfParts(const Value& integers, int64_t parts) {
 }  // namespace
 
 bool IsHybridLayer(const Node& layer) {
-  if (!layer.Is("extended_lstm")) return false;
+  if (!layer.Is<ExtendedLstmAttrs>()) return false;
   const auto& a = layer.attrs<ExtendedLstmAttrs>();
   const Node* const rounding = layer.input(Lstm::kX)->def();
   if (a.state_rounding == StateRounding::kNone || rounding == nullptr ||
-      !rounding->Is("dynamic_fake_quantize"))
+      !rounding->Is<DynamicFakeQuantizeAttrs>())
     return false;
   const auto& rows = rounding->attrs<DynamicFakeQuantizeAttrs>();
   if (rows.axes != std::vector<int64_t>{2} ||
@@ -153,8 +155,8 @@ const Value* LayerOperand(const Node& layer, size_t i) {
 }
 
 bool IsPartOfHybrids(const Node& node) {
-  if (!node.Is("dynamic_fake_quantize") && !node.Is("dequantize")) return false;
-  const bool rounds = node.Is("dynamic_fake_quantize");
+  if (!node.Is<DynamicFakeQuantizeAttrs>() && !node.Is<DequantizeAttrs>()) return false;
+  const bool rounds = node.Is<DynamicFakeQuantizeAttrs>();
   const auto uses = node.output()->uses();
   return !uses.empty() && std::ranges::all_of(uses, [&](const Use& use) {
     const auto i = static_cast<size_t>(use.index);

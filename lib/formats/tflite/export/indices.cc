@@ -21,16 +21,17 @@ struct Addressed {
 
 // nullopt for other operators than GATHER, GATHER_ND and SCATTER_ND, and unknown axes.
 std::optional<Addressed> AddressedBy(const Node& node) {
-  if (!node.Is("gather") && !node.Is("gather_nd") && !node.Is("scatter_nd")) return std::nullopt;
+  if (!node.Is<GatherAttrs>() && !node.Is<GatherNdAttrs>() && !node.Is<ScatterNdAttrs>())
+    return std::nullopt;
   const Type &x = node.input(0)->type(), &indices = node.input(1)->type();
   if (!x.ranked() || !indices.ranked()) return std::nullopt;
-  if (node.Is("gather")) {
+  if (node.Is<GatherAttrs>()) {
     const auto axis = NormalizeAxis(node.attrs<GatherAttrs>().axis, x.rank());
     return axis ? std::optional(Addressed{*axis, 1}) : std::nullopt;
   }
   const Dim entries = indices.rank() == 0 ? Dim::Invalid() : indices.dim(indices.rank() - 1);
   if (!entries.is_const() || entries == 0) return std::nullopt;
-  if (node.Is("gather_nd"))
+  if (node.Is<GatherNdAttrs>())
     return Addressed{node.attrs<GatherNdAttrs>().batch_dims, entries.value()};
   // Scatters that do not add are gathers of indices that count from the start.
   const bool adds = node.attrs<ScatterNdAttrs>().reduction == Reduction::kAdd;
@@ -49,8 +50,8 @@ Status CountIndicesFromStart(Graph& graph) {
     Value* const indices = node->input(1);
     if (indices->dtype() != DType::kI32 && indices->dtype() != DType::kI64) continue;
     const auto [first, count] = *AddressedBy(*node);
-    Expansion e(graph, *node);
-    NN_ASSIGN(Value* const counted, NonNegative(e, indices, node->input(0), first, count));
+    const Term from_start = NonNegative(indices, node->input(0), first, count);
+    NN_ASSIGN(Value* const counted, Expansion(graph, *node).Build(from_start));
     graph.SetInput(node, 1, counted);
   }
   return {};

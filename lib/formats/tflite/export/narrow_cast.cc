@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "ir/op_def.h"
-#include "ops/math/elementwise/elementwise.h"
+#include "ops/support/term_ops.h"
 #include "rewrite/expand.h"
 
 namespace nn::tflite {
@@ -37,23 +37,15 @@ bool IsBoundedTo(const Value* v, DType type) {
 }
 
 // The integer part of x, of which as many low bits are kept as the type has.
-Result<Value*> Wrapped(Expansion& e, Value* x, DType to) {
+Term Wrapped(const Term& x, DType to) {
   const auto low = static_cast<float>(MinInteger(to)), high = static_cast<float>(MaxInteger(to));
-  NN_ASSIGN(Value* const zero, e.Number(DType::kF32, 0));
-  NN_ASSIGN(Value* const count, e.Number(DType::kF32, std::ldexp(1.0, DTypeBits(to))));
-  NN_ASSIGN(Value* const top, e.Number(DType::kF32, static_cast<double>(high)));
-  NN_ASSIGN(Value* const negative, e.Add("less", {x, zero}));
-  NN_ASSIGN(Value* const up, e.Add("ceil", {x}));
-  NN_ASSIGN(Value* const down, e.Add("floor", {x}));
-  NN_ASSIGN(x, e.Add("select", {negative, up, down}));
-  NN_ASSIGN(x, e.Add("mod", {x, count}));
-  NN_ASSIGN(Value* const above, e.Add("greater", {x, top}));
-  NN_ASSIGN(Value* const wrapped, e.Add("sub", {x, count}));
-  NN_ASSIGN(x, e.Add("select", {above, wrapped, x}));
+  const Term zero = Tensor::Scalar(0.0f);
+  const Term count = Tensor::Scalar(std::ldexp(1.0f, DTypeBits(to)));
+  const Term whole = Select(Less(x, zero), Apply("ceil", {x}), Apply("floor", {x}));
+  const Term rest = Apply("mod", {whole, count});
+  const Term wrapped = Select(Greater(rest, high), rest - count, rest);
   // The remainder of an infinity is NaN, which becomes 0.
-  NN_ASSIGN(Value* const is_number, e.Add("equal", {x, x}));
-  NN_ASSIGN(x, e.Add("select", {is_number, x, zero}));
-  return e.Add("clip", {x}, ClipAttrs{low, high});
+  return Clip(Select(Equal(wrapped, wrapped), wrapped, zero), low, high);
 }
 
 }  // namespace
@@ -79,18 +71,11 @@ Result<bool> NarrowCast(Graph& graph, Node& node) {
   const bool exact = IsFloat(from) ? from != DType::kF64 : DTypeBits(from) <= 16;
   if (!exact || node.input(0)->type().quantized() || node.output()->type().quantized())
     return false;
-  Expansion e(graph, node);
-  Value* x = node.input(0);
-  if (from != DType::kF32) {
-    NN_ASSIGN(x, e.Add("cast", {x}, CastAttrs{DType::kF32}));
-  }
-  if (IsNarrowInteger(to)) {
-    NN_ASSIGN(x, Wrapped(e, x, to));
-  }
-  if (to != DType::kF32) {
-    NN_ASSIGN(x, e.Add("cast", {x}, CastAttrs{to}));
-  }
-  return e.Replace(x);
+  Term x = node.input(0);
+  if (from != DType::kF32) x = Cast(x, DType::kF32);
+  if (IsNarrowInteger(to)) x = Wrapped(x, to);
+  if (to != DType::kF32) x = Cast(x, to);
+  return Expansion(graph, node).Replace(x);
 }
 
 }  // namespace nn::tflite

@@ -3,13 +3,14 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <utility>
 
-#include "formats/tflite/export/chain.h"
 #include "formats/tflite/export/export.h"
 #include "ir/op_def.h"
 #include "ops/array/arrange/blocks.h"
 #include "ops/array/arrange/gather.h"
 #include "ops/array/arrange/pad.h"
+#include "ops/array/arrange/scatter.h"
 #include "ops/array/arrange/slice.h"
 #include "ops/array/arrange/tile.h"
 #include "ops/array/shape.h"
@@ -18,6 +19,7 @@
 #include "ops/nn/conv.h"
 #include "ops/nn/softmax.h"
 #include "ops/reduce/reduce.h"
+#include "ops/support/term_ops.h"
 #include "ops/support/types.h"
 #include "rewrite/expand.h"
 #include "rewrite/legalize.h"
@@ -28,21 +30,26 @@ Result<bool> ClipAsBounds(Graph& graph, Node& node) {
   const auto a = node.attrs<ClipAttrs>();
   const DType dtype = node.input(0)->dtype();
   if (node.input(0)->type().quantized()) return false;
-  Chain chain(graph, node);
-  const auto bounded = [&](std::string_view op, float bound) -> Status {
+  const auto bound = [&](float v) -> Result<Tensor> {
     NN_ASSIGN(TensorBuilder b, TensorBuilder::Create(dtype, {}));
     if (IsInteger(dtype))
-      b.SetInt(0, ClipBound(dtype, bound));
+      b.SetInt(0, ClipBound(dtype, v));
     else
-      b.SetDouble(0, bound);
-    return chain.Then(op, {graph.AddConstant(b.Finish())});
+      b.SetDouble(0, v);
+    return b.Finish();
   };
-  if (a.min == 0 && IsFloat(dtype))
-    NN_RETURN_IF_ERROR(chain.Then("relu"));
-  else if (a.min > -std::numeric_limits<float>::infinity())
-    NN_RETURN_IF_ERROR(bounded("maximum", a.min));
-  if (a.max < std::numeric_limits<float>::infinity()) NN_RETURN_IF_ERROR(bounded("minimum", a.max));
-  return chain.Finish();
+  Term y = node.input(0);
+  if (a.min == 0 && IsFloat(dtype)) {
+    y = Apply("relu", {y});
+  } else if (a.min > -std::numeric_limits<float>::infinity()) {
+    NN_ASSIGN(Tensor least, bound(a.min));
+    y = Maximum(y, std::move(least));
+  }
+  if (a.max < std::numeric_limits<float>::infinity()) {
+    NN_ASSIGN(Tensor most, bound(a.max));
+    y = Minimum(y, std::move(most));
+  }
+  return ExpansionLike(graph, node).Replace(y);
 }
 
 // Expands the operands of an operator that does not broadcast.
@@ -67,10 +74,7 @@ Result<bool> BroadcastOperands(Graph& graph, Node& node) {
 Result<bool> ReluAsMaximum(Graph& graph, Node& node) {
   const Type& x = node.input(0)->type();
   if (!IsInteger(x.dtype) || x.quantized()) return false;
-  NN_ASSIGN(Value* const zero, Number(graph, x.dtype, 0));
-  Chain chain(graph, node);
-  NN_RETURN_IF_ERROR(chain.Then("maximum", {zero}));
-  return chain.Finish();
+  return ExpansionLike(graph, node).Replace(Maximum(node.input(0), 0));
 }
 
 // A cast to an 8-bit float that saturates, of a type whose values are exact in float32.
@@ -79,24 +83,16 @@ Result<bool> ClippedCast(Graph& graph, Node& node) {
   const DType from = node.input(0)->dtype();
   const bool exact = IsFloat(from) ? from != DType::kF64 : DTypeBits(from) <= 16;
   if (!bound || !exact || node.input(0)->type().quantized()) return false;
-  Chain chain(graph, node);
   CastAttrs a = node.attrs<CastAttrs>();
   a.saturate = false;
-  if (from != DType::kF32) NN_RETURN_IF_ERROR(chain.Then("cast", {}, CastAttrs{DType::kF32}));
-  NN_RETURN_IF_ERROR(chain.Then("clip", {}, ClipAttrs{-*bound, *bound}));
-  NN_RETURN_IF_ERROR(chain.Then("cast", {}, a));
-  return chain.Finish();
+  const Term x = from == DType::kF32 ? Term(node.input(0)) : Cast(node.input(0), DType::kF32);
+  return ExpansionLike(graph, node).Replace(Apply("cast", {Clip(x, -*bound, *bound)}, a));
 }
 
 bool CanGather(DType dtype) {
   const DType types[] = {DType::kF32, DType::kF16, DType::kBF16, DType::kI32, DType::kI64,
                          DType::kI16, DType::kI8,  DType::kU8,   DType::kI4,  DType::kBool};
   return std::find(std::begin(types), std::end(types), dtype) != std::end(types);
-}
-
-Result<bool> ScatterAsGather(Graph& graph, Node& node) {
-  if (WhyNotScatterTypes(node)) return false;
-  return node.Is("scatter_nd") ? ExpandScatterNd(graph, node) : ExpandScatterElements(graph, node);
 }
 
 // ---- Matrix products ----------------------------------------------------------------------------
@@ -145,8 +141,7 @@ Result<bool> VectorsAsMatrices(Graph& graph, Node& node) {
   }
   std::vector<Value*> operands = {a, b};
   if (bias != nullptr) operands.push_back(bias);
-  NN_ASSIGN(Node* const product, AddLike(graph, node, "matmul", std::move(operands), attrs));
-  Value* y = product->output();
+  NN_ASSIGN(Value * y, ExpansionLike(graph, node).Add("matmul", std::move(operands), attrs));
   if (b_rank == 1) {
     const int rank = y->type().rank();
     NN_ASSIGN(y, Rearrange(graph, y, AxisMap::Remove(rank, rank - 1)));
@@ -196,7 +191,7 @@ Result<bool> BlocksBeforeChannels(Graph& graph, Node& node) {
     Value* x = node.input(0);
     Node* conv = x->def();
     const auto constant = [](const Value* v) { return v == nullptr || v->is_constant(); };
-    if (conv != nullptr && conv->Is("conv") && conv->attrs<ConvAttrs>().groups == 1 &&
+    if (conv != nullptr && conv->Is<ConvAttrs>() && conv->attrs<ConvAttrs>().groups == 1 &&
         x->uses().size() == 1 && !graph.IsOutput(x) && constant(conv->input(1)) &&
         constant(conv->input(2))) {
       // Constants are permuted at no cost.
@@ -215,11 +210,8 @@ Result<bool> BlocksBeforeChannels(Graph& graph, Node& node) {
     NN_RETURN_IF_ERROR(InferNode(node));
     return true;
   }
-  NN_ASSIGN(Node* const blocks, AddLike(graph, node, node.op_name(), {node.input(0)}, a));
-  NN_ASSIGN(Node* const g, AddLike(graph, node, "gather", {blocks->output(), indices}, along));
-  Value* const y = g->output();
-  graph.Replace(&node, y);
-  return true;
+  const Term blocks = Apply(node.op_name(), {node.input(0)}, a);
+  return ExpansionLike(graph, node).Replace(Gather(blocks, indices, along.axis));
 }
 
 // Negative pads: a slice, then the remaining pads.
@@ -246,16 +238,10 @@ Result<bool> JoinUnpaddedAxes(Graph& graph, Node& node) {
   }
   if (dims.size() == rank) return false;
   joined.pads.insert(joined.pads.end(), ends.begin(), ends.end());
-  std::vector<Value*> inputs(node.inputs().begin(), node.inputs().end());
-  NN_ASSIGN(Node* const fewer,
-            AddLike(graph, node, "reshape", {inputs[0]}, ReshapeAttrs{std::move(dims)}));
-  inputs[0] = fewer->output();
-  NN_ASSIGN(Node* const pad, AddLike(graph, node, "pad", std::move(inputs), std::move(joined)));
-  NN_ASSIGN(Node* const all,
-            AddLike(graph, node, "reshape", {pad->output()}, ReshapeAttrs{*y.dims}));
-  Value* const result = all->output();
-  graph.Replace(&node, result);
-  return true;
+  std::vector<Term> operands(node.inputs().begin(), node.inputs().end());
+  operands[0] = Reshape(node.input(0), std::move(dims));
+  const Term pad = Apply("pad", std::move(operands), std::move(joined));
+  return ExpansionLike(graph, node).Replace(Reshape(pad, *y.dims));
 }
 
 Result<bool> CropAsSlice(Graph& graph, Node& node) {
@@ -275,19 +261,15 @@ Result<bool> CropAsSlice(Graph& graph, Node& node) {
     a.pads[rank + i] -= end;
   }
   if (cut.axes.empty()) return false;
-  NN_ASSIGN(Node* const slice, AddLike(graph, node, "slice", {node.input(0)}, std::move(cut)));
-  Type type = slice->output()->type();
+  ExpansionLike e(graph, node);
+  NN_ASSIGN(Value* const slice, e.Add("slice", {node.input(0)}, std::move(cut)));
+  Type type = slice->type();
   type.quant = x.quant;
-  slice->output()->set_type(std::move(type));
-  Value* y = slice->output();
-  if (std::any_of(a.pads.begin(), a.pads.end(), [](int64_t p) { return p != 0; })) {
-    std::vector<Value*> inputs(node.inputs().begin(), node.inputs().end());
-    inputs[0] = y;
-    NN_ASSIGN(Node* const pad, AddLike(graph, node, "pad", std::move(inputs), std::move(a)));
-    y = pad->output();
-  }
-  graph.Replace(&node, y);
-  return true;
+  slice->set_type(std::move(type));
+  if (std::ranges::all_of(a.pads, [](int64_t p) { return p == 0; })) return e.Replace(slice);
+  std::vector<Term> operands(node.inputs().begin(), node.inputs().end());
+  operands[0] = slice;
+  return e.Replace(Apply("pad", std::move(operands), std::move(a)));
 }
 
 }  // namespace nn::tflite

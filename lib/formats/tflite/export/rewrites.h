@@ -7,7 +7,8 @@
 
 namespace nn::tflite {
 
-constexpr int kMaxPaddedAxes = 5;  // of PAD
+// Limit of TensorFlow Lite: axes of a written PAD, whose axes without padding are joined first.
+constexpr int kMaxPaddedAxes = 5;
 
 // rewrites_window.cc: convolutions and pools.
 Result<bool> SolidGroups(Graph& graph, Node& node);  // CONV_3D has no groups
@@ -16,7 +17,6 @@ Result<bool> ZeroBias(Graph& graph, Node& node);     // CONV_2D needs a bias
 Result<bool> ConvPadding(Graph& graph, Node& node);  // SAME, VALID, or VALID after a pad
 Result<bool> MaxPoolPadding(Graph& graph, Node& node);
 Result<bool> AveragePoolPadding(Graph& graph, Node& node);
-Result<bool> LrnAsSum(Graph& graph, Node& node);
 Result<bool> TransposedConvPadding(Graph& graph, Node& node);
 // elu, celu and selu as ELU, whose alpha is 1
 
@@ -46,7 +46,6 @@ Result<bool> CropAsSlice(Graph& graph, Node& node);
 // rnn, lstm (rewrites_recurrent.cc): the final state as a part of y, and lengths as a mask of y.
 Result<bool> FinalStateAsSlice(Graph& graph, Node& node);
 Result<bool> LengthsAsMask(Graph& graph, Node& node);
-Result<bool> ScatterAsGather(Graph& graph, Node& node);  // scatter_nd, scatter_elements
 
 // indices.cc: computed indices that may be negative, as those that count from the start of axes.
 Status CountIndicesFromStart(Graph& graph);
@@ -56,11 +55,5 @@ Result<bool> CornersOfOneList(Graph& graph, Node& node);
 
 // Whether GATHER moves elements of this type.
 bool CanGather(DType dtype);
-
-// An expansion by gathers, of elements that can be gathered.
-template <auto expand>
-Result<bool> IfGathered(Graph& graph, Node& node) {
-  return CanGather(node.input(0)->dtype()) ? expand(graph, node) : Result<bool>(false);
-}
 
 }  // namespace nn::tflite

@@ -8,9 +8,10 @@
 #include "formats/tflite/export/export.h"
 #include "formats/tflite/export/rewrites.h"
 #include "ir/op_def.h"
-#include "ops/array/arrange/gather.h"
+#include "ir/text/number.h"
 #include "ops/math/bit_cast.h"
 #include "ops/math/elementwise/elementwise.h"
+#include "ops/support/term_ops.h"
 #include "rewrite/expand.h"
 #include "rewrite/legalize.h"
 #include "rewrite/rewrite.h"
@@ -46,30 +47,23 @@ bool IsLegal(const Node& node) {
   return !TfliteTarget().why_illegal(node);
 }
 
-Result<Value*> CastTo(Expansion& e, Value* v, DType dtype) {
-  if (v->dtype() == dtype) return v;
-  return e.Add("cast", {v}, CastAttrs{.to = dtype});
+// x of type `from` in another type.
+Term As(const Term& x, DType from, DType to) {
+  return from == to ? x : Cast(x, to);
 }
 
 // 64-bit integers as those of the other sign; CAST does not accept u64.
-Result<Value*> AsSigned(Expansion& e, Value* v) {
-  return v->dtype() == DType::kU64 ? e.Add("bit_cast", {v}, BitCastAttrs{DType::kI64}) : v;
+DType SignedType(DType t) {
+  return t == DType::kU64 ? DType::kI64 : t;
 }
-Result<bool> FinishAs(Expansion& e, Value* y, DType dtype) {
-  NN_ASSIGN(
-      y, dtype == DType::kU64 ? e.Add("bit_cast", {y}, BitCastAttrs{dtype}) : CastTo(e, y, dtype));
-  return e.Replace(y);
+Term AsSigned(Value* v, DType to) {
+  if (v->dtype() != DType::kU64) return As(v, v->dtype(), to);
+  return As(Apply("bit_cast", {v}, BitCastAttrs{DType::kI64}), DType::kI64, to);
 }
-
-// A constant of integers.
-Result<Value*> Integers(Expansion& e, DType dtype, std::vector<int64_t> dims,
-                        const std::vector<int64_t>& numbers) {
-  NN_ASSIGN(TensorBuilder b, TensorBuilder::Create(dtype, std::move(dims)));
-  for (size_t i = 0; i < numbers.size(); ++i) b.SetInt(static_cast<int64_t>(i), numbers[i]);
-  return e.Constant(b.Finish());
-}
-Result<Value*> Whole(Expansion& e, DType dtype, int64_t v) {
-  return Integers(e, dtype, {}, {v});
+// Replaces a node of type `to` by y of type `from`.
+Result<bool> ReplaceAs(Graph& graph, Node& node, const Term& y, DType from, DType to) {
+  return Expansion(graph, node)
+      .Replace(to == DType::kU64 ? Apply("bit_cast", {y}, BitCastAttrs{to}) : As(y, from, to));
 }
 
 // The type in which a product of two integers of a type is exact, or has the same lowest bits.
@@ -77,93 +71,47 @@ DType ProductType(DType t) {
   return DTypeBits(t) <= 16 ? DType::kI32 : DType::kI64;
 }
 
-// a & b of one type of up to 32 bits: half of a + b - (a ^ b), in 32 bits for each half of a word.
-class Both {
- public:
-  explicit Both(Expansion& e) : e_(e) {}
+// a & b of integers of 16 bits in i32: half of a + b - (a ^ b).
+Term BothOfHalves(const Term& a, const Term& b) {
+  return Apply("shift_right", {a + b - Apply("bitwise_xor", {a, b}), 1});
+}
 
-  Result<Value*> Of(Value* a, Value* b) {
-    const bool is_word = DTypeBits(a->dtype()) == 32;
-    NN_ASSIGN(a, CastTo(e_, a, DType::kI32));
-    NN_ASSIGN(b, CastTo(e_, b, DType::kI32));
-    if (!is_word) return OfHalves(a, b);
-    NN_ASSIGN(Value* const bits, Whole(e_, DType::kI32, 16));
-    NN_ASSIGN(Value* const step, Whole(e_, DType::kI32, 1 << 16));
-    NN_ASSIGN(Value* const a_high, e_.Add("shift_right", {a, bits}));
-    NN_ASSIGN(Value* const b_high, e_.Add("shift_right", {b, bits}));
-    NN_ASSIGN(Value* const a_low, e_.Add("mod", {a, step}));
-    NN_ASSIGN(Value* const b_low, e_.Add("mod", {b, step}));
-    NN_ASSIGN(Value * high, OfHalves(a_high, b_high));
-    NN_ASSIGN(Value* const low, OfHalves(a_low, b_low));
-    NN_ASSIGN(high, e_.Add("mul", {high, step}));
-    return e_.Add("add", {high, low});
-  }
+// a & b of one type of up to 32 bits, in i32; words in halves.
+Term Both(Value* a, Value* b) {
+  const Term x = As(a, a->dtype(), DType::kI32), y = As(b, b->dtype(), DType::kI32);
+  if (DTypeBits(a->dtype()) != 32) return BothOfHalves(x, y);
+  const Term bits = Tensor::Scalar<int32_t>(16), step = Tensor::Scalar<int32_t>(1 << 16);
+  const Term high = BothOfHalves(Apply("shift_right", {x, bits}), Apply("shift_right", {y, bits}));
+  return high * step + BothOfHalves(Apply("mod", {x, step}), Apply("mod", {y, step}));
+}
 
- private:
-  Result<Value*> OfHalves(Value* a, Value* b) {
-    NN_ASSIGN(Value * both, e_.Add("add", {a, b}));
-    NN_ASSIGN(Value* const either, e_.Add("bitwise_xor", {a, b}));
-    NN_ASSIGN(both, e_.Add("sub", {both, either}));
-    NN_ASSIGN(Value* const one, Whole(e_, DType::kI32, 1));
-    return e_.Add("shift_right", {both, one});
-  }
+// Whether the exponent has bit k.
+Term HasBit(const Term& b, int k) {
+  const int64_t bit = int64_t{1} << k;
+  // 2^63, by which b would be divided, is not an i64.
+  return Apply("greater_equal", {k == 62 ? b : Apply("mod", {b, bit << 1}), bit});
+}
 
-  Expansion& e_;
-};
-
-// a to the power of b, both i64, by squaring.
-class Power {
- public:
-  explicit Power(Expansion& e) : e_(e) {}
-
-  Result<Value*> Of(Value* a, Value* b, int bits, bool may_be_negative) {
-    NN_ASSIGN(one_, Whole(e_, DType::kI64, 1));
-    Value* square = a;
-    Value* odd = nullptr;
-    for (int k = 0; k < bits; ++k) {
-      if (k > 0) {
-        NN_ASSIGN(square, e_.Add("mul", {square, square}));
-      }
-      NN_ASSIGN(Value* const has_bit, HasBit(b, k));
-      if (k == 0) odd = has_bit;
-      NN_ASSIGN(Value* const factor, e_.Add("select", {has_bit, square, one_}));
-      if (product_ == nullptr) {
-        product_ = factor;
-      } else {
-        NN_ASSIGN(product_, e_.Add("mul", {product_, factor}));
-      }
+// a to the power of b, both i64, by squaring. With a negative exponent, 1 and -1 have inverses;
+// other integers give 0.
+Result<Term> Power(Expansion& e, const Term& a, const Term& b, int bits, bool may_be_negative) {
+  const Term one = Tensor::Scalar<int64_t>(1);
+  Term square = a, odd, product;
+  for (int k = 0; k < bits; ++k) {
+    if (k > 0) {
+      NN_ASSIGN(square, e.Build(square * square));
     }
-    return may_be_negative ? WithInverses(a, b, odd) : Result<Value*>(product_);
+    const Term has_bit = HasBit(b, k);
+    if (k == 0) odd = has_bit;
+    const Term factor = Select(has_bit, square, one);
+    NN_ASSIGN(product, e.Build(product.is_absent() ? factor : product * factor));
   }
-
- private:
-  Result<Value*> HasBit(Value* b, int k) {
-    const int64_t bit = int64_t{1} << k;
-    // 2^63, by which b would be divided, is not an i64.
-    NN_ASSIGN(Value* const at, Whole(e_, DType::kI64, bit));
-    if (k == 62) return e_.Add("greater_equal", {b, at});
-    NN_ASSIGN(Value* const by, Whole(e_, DType::kI64, bit << 1));
-    NN_ASSIGN(Value* const rest, e_.Add("mod", {b, by}));
-    return e_.Add("greater_equal", {rest, at});
-  }
-
-  // With a negative exponent, 1 and -1 have inverses; other integers give 0.
-  Result<Value*> WithInverses(Value* a, Value* b, Value* odd) {
-    NN_ASSIGN(Value* const zero, Whole(e_, DType::kI64, 0));
-    NN_ASSIGN(Value* const minus, Whole(e_, DType::kI64, -1));
-    NN_ASSIGN(Value* const is_minus, e_.Add("equal", {a, minus}));
-    NN_ASSIGN(Value* const is_one, e_.Add("equal", {a, one_}));
-    NN_ASSIGN(Value* const sign, e_.Add("select", {odd, minus, one_}));
-    NN_ASSIGN(Value * inverse, e_.Add("select", {is_minus, sign, zero}));
-    NN_ASSIGN(inverse, e_.Add("select", {is_one, one_, inverse}));
-    NN_ASSIGN(Value* const negative, e_.Add("less", {b, zero}));
-    return e_.Add("select", {negative, inverse, product_});
-  }
-
-  Expansion& e_;
-  Value* one_ = nullptr;
-  Value* product_ = nullptr;
-};
+  if (!may_be_negative) return product;
+  const Term zero = Tensor::Scalar<int64_t>(0), minus = Tensor::Scalar<int64_t>(-1);
+  const Term of_minus = Select(Equal(a, minus), Select(odd, minus, one), zero);
+  const Term inverse = Select(Equal(a, one), one, of_minus);
+  return Select(Less(b, zero), inverse, product);
+}
 
 // The bits that an exponent may have, without its sign.
 std::pair<int, bool> BitsOfExponent(const Value* b) {
@@ -186,19 +134,15 @@ std::optional<int64_t> UniformExponent(const Value* b) {
 }
 
 // The product by squaring; only what the exponent needs.
-Result<Value*> PowerOf(Expansion& e, Value* a, int64_t exponent) {
-  Value* y = nullptr;
-  for (Value* square = a;;) {
+Result<Term> PowerOf(Expansion& e, const Term& a, int64_t exponent) {
+  Term y;
+  for (Term square = a;;) {
     if ((exponent & 1) != 0) {
-      if (y == nullptr) {
-        y = square;
-      } else {
-        NN_ASSIGN(y, e.Add("mul", {y, square}));
-      }
+      NN_ASSIGN(y, e.Build(y.is_absent() ? square : y * square));
     }
     exponent >>= 1;
     if (exponent == 0) return y;
-    NN_ASSIGN(square, e.Add("mul", {square, square}));
+    NN_ASSIGN(square, e.Build(square * square));
   }
 }
 
@@ -215,23 +159,22 @@ Result<bool> ComputeInWiderIntegers(Graph& graph, Node& node) {
 }
 
 Result<bool> PowAsProducts(Graph& graph, Node& node) {
-  Value *a = node.input(0), *b = node.input(1);
+  Value *const a = node.input(0), *const b = node.input(1);
   const DType dtype = a->dtype();
   if (!IsPlainInteger(a) || !IsPlainInteger(b) || b->dtype() == DType::kU64) return false;
   // POW computes in i32 what i32 holds.
   if (b->dtype() == dtype && dtype != DType::kI64 && dtype != DType::kU32) return false;
   Expansion e(graph, node);
-  NN_ASSIGN(a, AsSigned(e, a));
-  NN_ASSIGN(a, CastTo(e, a, DType::kI64));
-  Value* y = nullptr;
-  if (const auto exponent = UniformExponent(b)) {
-    NN_ASSIGN(y, PowerOf(e, a, *exponent));
-    if (y->type().dims == node.output()->type().dims) return FinishAs(e, y, dtype);
+  const Term base = AsSigned(a, DType::kI64);
+  const auto exponent = UniformExponent(b);
+  if (exponent && a->type().dims == node.output()->type().dims) {
+    NN_ASSIGN(const Term y, PowerOf(e, base, *exponent));
+    return ReplaceAs(graph, node, y, DType::kI64, dtype);
   }
   const auto [bits, may_be_negative] = BitsOfExponent(b);
-  NN_ASSIGN(b, CastTo(e, b, DType::kI64));
-  NN_ASSIGN(y, Power(e).Of(a, b, bits, may_be_negative));
-  return FinishAs(e, y, dtype);
+  const Term power = As(b, b->dtype(), DType::kI64);
+  NN_ASSIGN(const Term y, Power(e, base, power, bits, may_be_negative));
+  return ReplaceAs(graph, node, y, DType::kI64, dtype);
 }
 
 // The exponents of integers must be whole.
@@ -239,98 +182,69 @@ Result<bool> WholeExponent(Graph& graph, Node& node) {
   const Value* const a = node.input(0);
   const Type& b = node.input(1)->type();
   if (!IsPlainInteger(a) || b.dtype != DType::kF32 || b.quantized()) return false;
-  Expansion e(graph, node);
   const DType whole = a->dtype() == DType::kI32 ? DType::kI32 : DType::kI64;
-  NN_ASSIGN(Value* const exponent, CastTo(e, node.input(1), whole));
+  NN_ASSIGN(Value* const exponent, Expansion(graph, node).Build(Cast(node.input(1), whole)));
   graph.SetInput(&node, 1, exponent);
   return true;
 }
 
 Result<bool> ShiftLeftAsProduct(Graph& graph, Node& node) {
-  Value *x = node.input(0), *by = node.input(1);
+  Value *const x = node.input(0), *const given = node.input(1);
   if (!IsPlainInteger(x)) return false;
   const DType dtype = x->dtype(), wide = ProductType(dtype);
   const int bits = DTypeBits(dtype);
-  Expansion e(graph, node);
-  NN_ASSIGN(x, AsSigned(e, x));
-  NN_ASSIGN(by, AsSigned(e, by));
-  NN_ASSIGN(x, CastTo(e, x, wide));
-  NN_ASSIGN(by, CastTo(e, by, wide));
+  Term by = AsSigned(given, wide);
   // A shift by the width of the type, or by a negative number, shifts everything out.
-  NN_ASSIGN(Value* const zero, Whole(e, wide, 0));
-  NN_ASSIGN(Value* const all, Whole(e, wide, bits));
-  if (IsSigned(dtype) || dtype == DType::kU64) {
-    NN_ASSIGN(Value* const negative, e.Add("less", {by, zero}));
-    NN_ASSIGN(by, e.Add("select", {negative, all, by}));
-  }
-  NN_ASSIGN(by, e.Add("minimum", {by, all}));
-  std::vector<int64_t> powers;
-  powers.reserve(static_cast<size_t>(bits) + 1);
-  for (int k = 0; k < bits; ++k) powers.push_back(static_cast<int64_t>(uint64_t{1} << k));
-  powers.push_back(0);
-  NN_ASSIGN(Value* const table, Integers(e, wide, {std::ssize(powers)}, powers));
-  NN_ASSIGN(Value* const power, e.Add("gather", {table, by}, GatherAttrs{0, 0}));
-  NN_ASSIGN(Value* const y, e.Add("mul", {x, power}));
-  return FinishAs(e, y, dtype);
+  NN_ASSIGN(const Term all, Number(wide, bits));
+  if (IsSigned(dtype) || dtype == DType::kU64) by = Select(Less(by, 0), all, by);
+  NN_ASSIGN(TensorBuilder powers, TensorBuilder::Create(wide, {bits + 1}));
+  for (int k = 0; k < bits; ++k) powers.SetInt(k, static_cast<int64_t>(uint64_t{1} << k));
+  powers.SetInt(bits, 0);
+  const Term power = Gather(powers.Finish(), Minimum(by, all), 0);
+  return ReplaceAs(graph, node, AsSigned(x, wide) * power, wide, dtype);
 }
 
 Result<bool> BitsInWords(Graph& graph, Node& node) {
   Value *const a = node.input(0), *const b = node.input(1);
   const DType dtype = a->dtype();
   if (!IsPlainInteger(a) || DTypeBits(dtype) != 64 || IsEmpty(a) || IsEmpty(b)) return false;
-  Expansion e(graph, node);
-  const BitCastAttrs words{DType::kI32};
-  NN_ASSIGN(Value* const left, e.Add("bit_cast", {a}, words));
-  NN_ASSIGN(Value* const right, e.Add("bit_cast", {b}, words));
-  NN_ASSIGN(Value * y, e.Add(node.op_name(), {left, right}));
-  NN_ASSIGN(y, e.Add("bit_cast", {y}, BitCastAttrs{dtype}));
-  return e.Replace(y);
+  const auto words = [](Value* v) { return Apply("bit_cast", {v}, BitCastAttrs{DType::kI32}); };
+  const Term y = Apply(node.op_name(), {words(a), words(b)});
+  return Expansion(graph, node).Replace(Apply("bit_cast", {y}, BitCastAttrs{dtype}));
 }
 
 Result<bool> AndAsSum(Graph& graph, Node& node) {
   Value* const a = node.input(0);
   if (!IsPlainInteger(a) || DTypeBits(a->dtype()) > 32) return false;
-  Expansion e(graph, node);
-  NN_ASSIGN(Value* const y, Both(e).Of(a, node.input(1)));
-  return FinishAs(e, y, a->dtype());
+  return ReplaceAs(graph, node, Both(a, node.input(1)), DType::kI32, a->dtype());
 }
 
 Result<bool> OrAsSum(Graph& graph, Node& node) {
-  Value *a = node.input(0), *b = node.input(1);
+  Value *const a = node.input(0), *const b = node.input(1);
   const DType dtype = a->dtype();
   if (!IsPlainInteger(a) || DTypeBits(dtype) > 32) return false;
-  Expansion e(graph, node);
-  NN_ASSIGN(Value* const both, Both(e).Of(a, b));
-  NN_ASSIGN(a, CastTo(e, a, DType::kI32));
-  NN_ASSIGN(b, CastTo(e, b, DType::kI32));
-  NN_ASSIGN(Value* const differ, e.Add("bitwise_xor", {a, b}));
-  NN_ASSIGN(Value* const y, e.Add("add", {both, differ}));
-  return FinishAs(e, y, dtype);
+  const Term differ =
+      Apply("bitwise_xor", {As(a, dtype, DType::kI32), As(b, b->dtype(), DType::kI32)});
+  return ReplaceAs(graph, node, Both(a, b) + differ, DType::kI32, dtype);
 }
 
 Result<bool> NotAsDifference(Graph& graph, Node& node) {
-  Value* x = node.input(0);
+  Value* const x = node.input(0);
   const DType dtype = x->dtype();
   if (!IsPlainInteger(x)) return false;
-  Expansion e(graph, node);
-  NN_ASSIGN(x, AsSigned(e, x));
-  if (!IsWord(x->dtype())) {
-    NN_ASSIGN(x, CastTo(e, x, DType::kI32));
-  }
-  NN_ASSIGN(Value* const ones, Whole(e, x->dtype(), -1));
-  NN_ASSIGN(Value* const y, e.Add("sub", {ones, x}));
-  return FinishAs(e, y, dtype);
+  const DType word = IsWord(SignedType(dtype)) ? SignedType(dtype) : DType::kI32;
+  return ReplaceAs(graph, node, -1 - AsSigned(x, word), word, dtype);
 }
 
 Result<bool> ArgOf16Bits(Graph& graph, Node& node) {
   const Type& x = node.input(0)->type();
   if (x.dtype != DType::kI16 && x.dtype != DType::kU16) return false;
   const bool real = x.quantized();
-  const Attrs attrs = real ? Attrs(DequantizeAttrs{}) : Attrs(CastAttrs{.to = DType::kI32});
-  const OpDef& op = *Ops().Find(real ? "dequantize" : "cast");
-  Node* const wider = graph.AddNode(op, {node.input(0)}, attrs, 1, &node);
-  NN_RETURN_IF_ERROR(InferNode(*wider));
-  graph.SetInput(&node, 0, wider->output());
+  const Term given = node.input(0);
+  const Term wider =
+      real ? Apply("dequantize", {given}, DequantizeAttrs{}) : Cast(given, DType::kI32);
+  NN_ASSIGN(Value* const v, Expansion(graph, node).Build(wider));
+  graph.SetInput(&node, 0, v);
   return true;
 }
 

@@ -6,11 +6,11 @@
 
 #include "formats/tflite/export/rewrites.h"
 #include "formats/tflite/import/recurrent_layer.h"
-#include "ops/array/arrange/concat.h"
 #include "ops/array/arrange/gather.h"
 #include "ops/array/arrange/positions.h"
 #include "ops/array/arrange/slice.h"
 #include "ops/array/shape.h"
+#include "ops/support/term_ops.h"
 #include "rewrite/expand.h"
 
 namespace nn::tflite {
@@ -18,7 +18,8 @@ namespace {
 
 using enum RecurrentInputs::Index;
 
-// The most steps of a layer with lengths, which are numbered by a constant.
+// Limit of TensorFlow Lite: steps of a written recurrent layer with lengths. A constant numbers
+// them.
 constexpr int64_t kMaxMaskedSteps = int64_t{1} << 20;
 
 bool IsUsed(const Graph& graph, const Value* v) {
@@ -41,38 +42,25 @@ Result<bool> FinalStateAsSlice(Graph& graph, Node& node) {
   const Type& x = node.input(kX)->type();
   if (!x.ranked() || x.dim(a.batch_first ? 1 : 0) == 0) return false;
   if (WhyNotLayer(node, {.final_states = true})) return false;
-  std::vector<Value*> inputs(node.inputs().begin(), node.inputs().end());
-  NN_ASSIGN(Node* const layer, AddLike(graph, node, node.op_name(), inputs, node.attrs()));
-  Value* const y = layer->output();
-  const auto add = [&](std::string_view op, std::vector<Value*> operands,
-                       Attrs attrs) -> Result<Value*> {
-    NN_ASSIGN(Node* const n, AddLike(graph, node, op, std::move(operands), std::move(attrs)));
-    return n->output();
-  };
-  Expansion e(graph, node);
+  ExpansionLike e(graph, node);
+  NN_ASSIGN(Value* const y, e.Add(node.op_name(), node.inputs(), node.attrs()));
   if (IsUsed(graph, node.output(1))) {
     const int64_t time = a.batch_first ? 1 : 0;
     const int64_t directions = a.batch_first ? 2 : 1;
-    std::vector<Value*> states;
+    std::vector<Term> states;
     for (int64_t d = 0; d < a.directions(); ++d) {
-      Value* part = y;
-      if (a.directions() > 1) {
-        NN_ASSIGN(part, add("slice", {part}, SliceAttrs{{directions}, {d}, {d + 1}, {}}));
-      }
+      Term part = y;
+      if (a.directions() > 1)
+        part = Apply("slice", {part}, SliceAttrs{{directions}, {d}, {d + 1}, {}});
       constexpr int64_t kEnd = std::numeric_limits<int64_t>::max();
       const bool first = IsReverse(a, d);  // which is its last step
-      NN_ASSIGN(part,
-                add("slice", {part}, SliceAttrs{{time}, {first ? 0 : -1}, {first ? 1 : kEnd}, {}}));
-      NN_ASSIGN(part, add("squeeze", {part}, AxesAttrs{{time}}));
-      states.push_back(part);
+      part = Apply("slice", {part}, SliceAttrs{{time}, {first ? 0 : -1}, {first ? 1 : kEnd}, {}});
+      states.push_back(Squeeze(part, {time}));
     }
-    if (states.size() > 1) {
-      NN_ASSIGN(states[0], add("concat", states, ConcatAttrs{a.batch_first ? 1 : 0}));
-    }
-    e.ReplaceOutput(1, states[0]);
+    NN_ASSIGN(Value* const state, e.Build(Concat(std::move(states), a.batch_first ? 1 : 0)));
+    e.ReplaceOutput(1, state);
   }
-  e.Replace(y);
-  return true;
+  return e.Replace(y);
 }
 
 namespace {
@@ -89,58 +77,43 @@ class LengthMask {
         time_(a_.batch_first ? 1 : 0) {}
 
   Result<bool> Run(bool with_state) {
-    NN_ASSIGN(Value* const has, HasSteps());
-    NN_ASSIGN(Value* const zero, e_.Number(DType::kF32, 0));
-    std::vector<Value*> ys, states;
+    const Term has = HasSteps(), zero = Tensor::Scalar(0.0f);
+    std::vector<Term> ys, states;
     for (int64_t d = 0; d < a_.directions(); ++d) {
-      Value* x = node_.input(kX);
-      if (IsReverse(a_, d)) {
-        NN_ASSIGN(x, Reversed(x));
-      }
-      NN_ASSIGN(Value * y, Layer(x, d));
+      const Term x = node_.input(kX);
+      const bool reverse = IsReverse(a_, d);
+      NN_ASSIGN(Value* const y, e_.Build(Layer(reverse ? Reversed(x, 3) : x, d)));
       if (with_state) {
-        NN_ASSIGN(Value* const state, LastStep(y));
-        states.push_back(state);
+        NN_ASSIGN(Term state, LastStep(y));
+        states.push_back(std::move(state));
       }
-      if (IsReverse(a_, d)) {
-        NN_ASSIGN(y, Reversed(y));
-      }
-      NN_ASSIGN(y, e_.Add("select", {has, y, zero}));
-      ys.push_back(y);
+      ys.push_back(Select(has, reverse ? Reversed(y, 4) : y, zero));
     }
     if (with_state) {
-      NN_ASSIGN(Value* const state, Joined(states, a_.batch_first ? 1 : 0));
+      NN_ASSIGN(Value* const state, e_.Build(Concat(std::move(states), a_.batch_first ? 1 : 0)));
       e_.ReplaceOutput(1, state);
     }
-    NN_ASSIGN(Value* const y, Joined(ys, a_.batch_first ? 2 : 1));
-    return e_.Replace(y);
+    return e_.Replace(Concat(std::move(ys), a_.batch_first ? 2 : 1));
   }
 
  private:
   const Dim& batch() const { return x_[static_cast<size_t>(1 - time_)]; }
 
   // Whether a sequence has a step, with the axes of y.
-  Result<Value*> HasSteps() {
+  Term HasSteps() const {
     const int64_t steps = x_[static_cast<size_t>(time_)].value();
     std::vector<int32_t> numbers(static_cast<size_t>(steps));
     std::iota(numbers.begin(), numbers.end(), 0);
     const auto shape = a_.batch_first ? std::vector<int64_t>{1, steps, 1, 1}
                                       : std::vector<int64_t>{steps, 1, 1, 1};
-    Value* const step = e_.Constant(Tensor::Of<int32_t>(shape, numbers));
     const Dims of_batch = a_.batch_first ? Dims{batch(), 1, 1, 1} : Dims{1, 1, batch(), 1};
-    NN_ASSIGN(Value* const lengths, e_.Add("reshape", {lengths_}, ReshapeAttrs{of_batch}));
-    return e_.Add("greater", {lengths, step});
+    return Greater(Reshape(lengths_, of_batch), Tensor::Of<int32_t>(shape, numbers));
   }
 
-  // x or y with the steps of each sequence in the opposite order.
-  Result<Value*> Reversed(Value* v) {
-    const int64_t batch_axis = a_.batch_first ? 0 : v->type().rank() - 2;
-    return e_.Add("reverse_sequence", {v, lengths_}, ReverseSequenceAttrs{batch_axis, time_});
-  }
-
-  Result<Value*> Joined(const std::vector<Value*>& parts, int64_t axis) {
-    if (parts.size() == 1) return parts[0];
-    return e_.Add("concat", parts, ConcatAttrs{axis});
+  // x or y, of a rank, with the steps of each sequence in the opposite order.
+  Term Reversed(const Term& v, int64_t rank) const {
+    const int64_t batch_axis = a_.batch_first ? 0 : rank - 2;
+    return Apply("reverse_sequence", {v, lengths_}, ReverseSequenceAttrs{batch_axis, time_});
   }
 
   // The functions of one direction; all lists are empty for the default.
@@ -160,38 +133,37 @@ class LengthMask {
   }
 
   // Direction d of a constant [D, ...].
-  Value* OfDirection(size_t operand, int64_t d) {
+  Term OfDirection(size_t operand, int64_t d) const {
     Value* const v = node_.input(operand);
     if (v == nullptr || a_.directions() == 1) return v;
     std::vector<int64_t> dims = v->constant().dims();
     dims[0] = 1;
     const size_t bytes = v->constant().byte_size() / static_cast<size_t>(a_.directions());
     Blob part = v->constant().blob().Slice(static_cast<size_t>(d) * bytes, bytes);
-    return e_.Constant(Tensor(v->dtype(), std::move(dims), std::move(part)));
+    return Tensor(v->dtype(), std::move(dims), std::move(part));
   }
 
   // The forward layer with the operands of direction d, from states that are zero.
-  Result<Value*> Layer(Value* x, int64_t d) {
-    std::vector<Value*> operands = {x};
+  Term Layer(const Term& x, int64_t d) const {
+    std::vector<Term> operands = {x};
     for (const size_t i : {size_t{kW}, size_t{kR}, size_t{kBias}})
       operands.push_back(OfDirection(i, d));
-    if (!node_.Is("lstm")) return e_.Add("rnn", operands, OneDirection<RecurrentAttrs>(d));
-    operands.insert(operands.end(), 3, nullptr);
+    if (!node_.Is<LstmAttrs>())
+      return Apply("rnn", std::move(operands), OneDirection<RecurrentAttrs>(d));
+    operands.insert(operands.end(), 3, Term());
     operands.push_back(OfDirection(kPeepholes, d));
-    return e_.Add("lstm", operands, OneDirection<LstmAttrs>(d));
+    return Apply("lstm", std::move(operands), OneDirection<LstmAttrs>(d));
   }
 
   // y after the last step of each sequence, which is zero without a step.
-  Result<Value*> LastStep(Value* y) {
-    if (!a_.batch_first) {
-      NN_ASSIGN(y, e_.Add("transpose", {y}, TransposeAttrs{{2, 0, 1, 3}}));
-    }
+  Result<Term> LastStep(Value* y) const {
     const std::vector<int64_t> dims = {batch().value(), 1, 1, y->type().dim(3).value()};
     NN_ASSIGN(TensorBuilder zeros, TensorBuilder::Create(DType::kF32, dims));
     for (int64_t i = 0; i < zeros.elements(); ++i) zeros.SetDouble(i, 0);
-    NN_ASSIGN(y, e_.Add("concat", {e_.Constant(zeros.Finish()), y}, ConcatAttrs{1}));
-    NN_ASSIGN(y, e_.Add("gather", {y, lengths_}, GatherAttrs{1, 1}));  // [B, 1, H]
-    return a_.batch_first ? Result<Value*>(y) : e_.Add("transpose", {y}, TransposeAttrs{{1, 0, 2}});
+    const Term steps = a_.batch_first ? Term(y) : Transpose(y, {2, 0, 1, 3});
+    const Term last = Apply("gather", {Concat({zeros.Finish(), steps}, 1), lengths_},
+                            GatherAttrs{1, 1});  // [B, 1, H]
+    return a_.batch_first ? last : Transpose(last, {1, 0, 2});
   }
 
   const Node& node_;

@@ -96,11 +96,11 @@ Result<Value*> Padded(Graph& graph, Node& node, const std::vector<Window>& windo
   }
   std::vector<Value*> inputs = {x};
   if (value != nullptr) inputs.push_back(value);
-  NN_ASSIGN(Node* const pad, AddLike(graph, node, "pad", std::move(inputs), std::move(a)));
-  Type type = pad->output()->type();
+  NN_ASSIGN(Value* const y, ExpansionLike(graph, node).Add("pad", std::move(inputs), std::move(a)));
+  Type type = y->type();
   type.quant = x->type().quant;
-  pad->output()->set_type(std::move(type));
-  return pad->output();
+  y->set_type(std::move(type));
+  return y;
 }
 
 // Gives a window operator a named padding, after a pad of `value` if needed.
@@ -163,7 +163,7 @@ Result<bool> SolidGroups(Graph& graph, Node& node) {
 }
 
 Result<bool> FilterOrder(Graph& graph, Node& node) {
-  if (node.Is("conv_transpose")) return SetFilterLayout(graph, node, FilterLayout::kOxi);
+  if (node.Is<ConvTransposeAttrs>()) return SetFilterLayout(graph, node, FilterLayout::kOxi);
   const int rank = node.input(1)->type().rank();
   if (rank == 5) return SetFilterLayout(graph, node, FilterLayout::kXio);
   return SetFilterLayout(graph, node, IsDepthwise(node) ? FilterLayout::kIxo : FilterLayout::kOxi);
@@ -225,6 +225,8 @@ int64_t CountAt(const Window& w, int64_t i, bool include_pad) {
 std::optional<std::vector<float>> Corrections(const std::vector<Window>& windows,
                                               bool include_pad) {
   std::vector<std::vector<int64_t>> counts;
+  // Limit of TensorFlow Lite: factors that correct the means of a written average pooling at its
+  // borders.
   constexpr int64_t kMaxFactors = int64_t{1} << 24;
   int64_t kernel = 1, factors = 1;
   for (const Window& w : windows) {
@@ -279,23 +281,14 @@ Result<bool> AveragePoolPadding(Graph& graph, Node& node) {
   a.pads.clear();
   a.ceil_mode = false;
   a.count_include_pad = false;
-  NN_ASSIGN(Node* const pool, AddLike(graph, node, "average_pool", {x}, a));
-  Value* y = pool->output();
+  Term y = Apply("average_pool", {x}, a);
   if (!factors->empty()) {
     const int64_t height = windows[0].output.value(), width = windows[1].output.value();
     std::vector<int64_t> dims = {height, width};
     if (a.layout == Layout::kNxc) dims.push_back(1);
-    NN_ASSIGN(Node* const product,
-              AddLike(graph, node, "mul", {y, graph.AddConstant(Tensor::Of(dims, *factors))}));
-    y = product->output();
+    y = y * Tensor::Of(dims, *factors);
   }
-  graph.Replace(&node, y);
-  return true;
-}
-
-Result<bool> LrnAsSum(Graph& graph, Node& node) {
-  return node.output()->type().rank() <= kMaxPaddedAxes ? ExpandLrn(graph, node)
-                                                        : Result<bool>(false);
+  return ExpansionLike(graph, node).Replace(y);
 }
 
 // Pads without a name: VALID, then a slice (a negative pad) removes the surplus.
@@ -327,12 +320,8 @@ Result<bool> TransposedConvPadding(Graph& graph, Node& node) {
   a.padding = Padding::kExplicit;
   a.pads.clear();
   a.output_padding.clear();
-  std::vector<Value*> inputs(node.inputs().begin(), node.inputs().end());
-  NN_ASSIGN(Node* const full, AddLike(graph, node, "conv_transpose", std::move(inputs), a));
-  NN_ASSIGN(Node* const result, AddLike(graph, node, "pad", {full->output()}, std::move(cut)));
-  Value* const y = result->output();
-  graph.Replace(&node, y);
-  return true;
+  const Term full = Apply("conv_transpose", node.inputs(), a);
+  return ExpansionLike(graph, node).Replace(Apply("pad", {full}, std::move(cut)));
 }
 
 }  // namespace nn::tflite

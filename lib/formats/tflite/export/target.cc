@@ -6,19 +6,27 @@
 
 #include "formats/tflite/export/export.h"
 #include "formats/tflite/export/narrow_cast.h"
+#include "formats/tflite/export/operator_fit.h"
 #include "formats/tflite/export/rewrites.h"
 #include "formats/tflite/file/tensor.h"
 #include "ir/op_def.h"
 #include "ops/array/arrange/blocks.h"
+#include "ops/array/arrange/concat.h"
+#include "ops/array/arrange/pad.h"
+#include "ops/array/arrange/positions.h"
+#include "ops/array/arrange/scatter.h"
 #include "ops/array/shape.h"
 #include "ops/math/elementwise/elementwise.h"
+#include "ops/nn/norm.h"
+#include "ops/nn/resize/resize.h"
+#include "ops/quant/fake_quantize.h"
 #include "ops/quant/quantized.h"
 #include "ops/recurrent/unroll.h"
+#include "ops/support/term_ops.h"
 #include "passes/qdq/qdq.h"
 #include "passes/types/float32.h"
 #include "rewrite/apply_rule.h"
-#include "rewrite/expand.h"
-#include "rewrite/expand/affine.h"
+#include "rewrite/functions.h"
 #include "rewrite/legalize.h"
 #include "rewrite/rewrite.h"
 #include "rewrite/weights.h"
@@ -62,7 +70,7 @@ std::optional<std::string> WhyNotTypes(const Node& node, bool any_type) {
 // Only CONCATENATION of UINT8 converts between the quantizations of its operands.
 std::optional<std::string> WhyNotQuants(const Node& node) {
   if (node.op().quant_rule != QuantRule::kSame ||
-      (node.Is("concat") && node.output()->dtype() == DType::kU8))
+      (node.Is<ConcatAttrs>() && node.output()->dtype() == DType::kU8))
     return std::nullopt;
   for (const Value* y : node.outputs())
     for (const Value* x : node.inputs())
@@ -76,7 +84,7 @@ std::optional<std::string> WhyNotQuants(const Node& node) {
 // Legal nodes with a better form.
 std::optional<std::string> WhyWasteful(const Node& node) {
   // Channels in the last axis can be shuffled in place.
-  if (node.Is("transpose") && node.input(0)->def() != nullptr && IsShuffle(node)) {
+  if (node.Is<TransposeAttrs>() && node.input(0)->def() != nullptr && IsShuffle(node)) {
     const auto& perm = node.attrs<TransposeAttrs>().perm;
     if (perm.back() == static_cast<int64_t>(perm.size()) - 1)
       return "it can be replaced by a gather";
@@ -89,37 +97,20 @@ std::optional<std::string> WhyWasteful(const Node& node) {
 Result<bool> ClipIndices(Graph& graph, Node& node) {
   Value* const indices = node.input(0);
   if (indices->dtype() != DType::kI64 || indices->is_constant()) return false;
-  Expansion e(graph, node);
-  Value* const least = e.Constant(Tensor::Scalar(MinInteger(DType::kI32)));
-  Value* const most = e.Constant(Tensor::Scalar(MaxInteger(DType::kI32)));
-  NN_ASSIGN(Value * clipped, e.Add("maximum", {indices, least}));
-  NN_ASSIGN(clipped, e.Add("minimum", {clipped, most}));
-  NN_ASSIGN(clipped, e.Add("cast", {clipped}, CastAttrs{.to = DType::kI32}));
+  const Term bounded = Minimum(Maximum(indices, MinInteger(DType::kI32)), MaxInteger(DType::kI32));
+  NN_ASSIGN(Value* const clipped, Expansion(graph, node).Build(Cast(bounded, DType::kI32)));
   graph.SetInput(&node, 0, clipped);
   return true;
 }
 
 constexpr Rewrite kRewrites[] = {
-    // Before the layout, whose transposes would hide how the sums are used.
-    {"matmul_integer", "products of floats", ExpandIntegerProduct},
-    {"conv_integer", "products of floats", ExpandIntegerProduct},
-    {"dynamic_quantize", "definition", ExpandDynamicQuantize},
-    {"loop", "stacks of known length", PlaceInStacks},
-    {"loop", "stacks that grow", GrowStacks},
-    {"max_pool", "gathered taps", ExpandMaxPoolIndices},
-    {"max_unpool", "scatter_nd", ExpandMaxUnpool},
+    kEarlyFunctions,
     {"transpose", "shuffle", ShuffleAsGather},
-    {"conv", "second spatial axis", OneAxisAsTwo},
-    {"conv_transpose", "second spatial axis", OneAxisAsTwo},
-    {"max_pool", "second spatial axis", OneAxisAsTwo},
-    {"average_pool", "second spatial axis", OneAxisAsTwo},
-    {"lp_pool", "second spatial axis", OneAxisAsTwo},
     {"", "channels last", &SetLayout<Layout::kNxc>},
     {"batch_norm", "product and sum", DecomposeBatchNorm},
     {"conv", "zeros between groups", SolidGroups},
     {"conv_transpose", "zeros between groups", FillGroups},
     {"conv_transpose", "zeros between taps", FillDilations},
-    {"conv_transpose", "zeros between taps", ExpandDilatedFilter},
     {"conv", "filter layout", FilterOrder},
     {"conv_transpose", "filter layout", FilterOrder},
     {"conv", "padding", ConvPadding},
@@ -127,56 +118,18 @@ constexpr Rewrite kRewrites[] = {
     {"conv_transpose", "padding", TransposedConvPadding},
     {"max_pool", "padding", MaxPoolPadding},
     {"average_pool", "padding", AveragePoolPadding},
-    {"max_pool", "axes in turn", ExpandSolidPool},
-    {"average_pool", "axes in turn", ExpandSolidPool},
-    {"max_pool", "gathered taps", ExpandDilatedPool},
-    {"average_pool", "gathered taps", ExpandDilatedPool},
-    {"lp_pool", "powers", ExpandLpPool},
-    {"lrn", "sum of slices", LrnAsSum},
     {"clip", "bounds", ClipAsBounds},
     {"atan2", "broadcast", BroadcastOperands},
     {"relu", "maximum", ReluAsMaximum},
     {"cast", "narrow integers", NarrowCast},
     {"cast", "saturation", ClippedCast},
-    {"instance_norm", "moments", ExpandNorm},
-    {"layer_norm", "moments", ExpandNorm},
-    {"arg_max", "first index", ExpandLastIndex},
-    {"arg_min", "first index", ExpandLastIndex},
     {"arg_max", "wider numbers", ArgOf16Bits},
     {"arg_min", "wider numbers", ArgOf16Bits},
-    {"tree_ensemble", "gathers", ExpandTrees},
-    {"gather_elements", "gather", ExpandGatherElements},
-    {"grid_sample", "gathers", ExpandGridSample},
-    {"affine_grid", "product", ExpandAffineGrid},
-    {"unique", "sorted elements", ExpandUnique},
-    {"roi_align", "gathers", ExpandRoiAlign},
-    {"det", "elimination", ExpandDet},
-    {"inverse", "elimination", ExpandInverse},
-    {"dft", "matrix product", ExpandDft},
-    {"stft", "matrix product", ExpandStft},
-    {"hardmax", "one_hot", ExpandHardmax},
-    {"reduce_log_sum_exp", "definition", ExpandLogSumExp},
-    {"top_k", "largest of the last axis", ExpandTopK},
-    {"compress", "gather", IfGathered<ExpandCompress>},
-    {"gather_nd", "index vectors with batches", ExpandGatherBatches},
-    {"pow", "one type", ExpandIntegerExponent},
-    {"eye_like", "constant", ExpandEyeLike},
     {"one_hot", "indices of 32 bits", ClipIndices},
-    {"one_hot", "comparison", ExpandOneHot},
-    {"resize", "gathers", IfGathered<ExpandResize>},
-    {"reshape", "copied sizes", ExpandCopiedSizes},
-    {"expand", "tile", ExpandAsTile},
-    {"slice", "bounds of all axes", ExpandComputedBounds},
-    {"scatter_nd", "gather", ScatterAsGather},
-    {"scatter_elements", "gather", ScatterAsGather},
-    {"trilu", "mask", ExpandTrilu},
     {"rnn", "final state", FinalStateAsSlice},
     {"lstm", "final state", FinalStateAsSlice},
     {"rnn", "mask of lengths", LengthsAsMask},
     {"lstm", "mask of lengths", LengthsAsMask},
-    {"rnn", "steps", UnrollRecurrent},
-    {"gru", "steps", UnrollRecurrent},
-    {"lstm", "steps", UnrollRecurrent},
     {"matmul", "weights", TransposedWeights},
     {"matmul", "vectors", VectorsAsMatrices},
     {"softmax", "last axis", SoftmaxAlongLast},
@@ -185,13 +138,8 @@ constexpr Rewrite kRewrites[] = {
     {"space_to_depth", "order of channels", BlocksBeforeChannels},
     {"pad", "unpadded axes in one", JoinUnpaddedAxes},
     {"pad", "crop", CropAsSlice},
-    {"pad", "gather", IfGathered<ExpandPad>},
     {"dequantize", "constant", DequantizeConstant},
     {"non_max_suppression", "one list each", CornersOfOneList},
-    {"random_uniform", "unit interval", ExpandRandom},
-    {"random_normal", "standard distribution", ExpandRandom},
-    {"bernoulli", "comparison", ExpandBernoulli},
-    {"multinomial", "float logits", ExpandFloatLogits},
     {"pow", "products", PowAsProducts},
     {"pow", "whole exponent", WholeExponent},
     {"shift_left", "product", ShiftLeftAsProduct},
@@ -201,6 +149,7 @@ constexpr Rewrite kRewrites[] = {
     {"bitwise_and", "sums", AndAsSum},
     {"bitwise_or", "sums", OrAsSum},
     {"bitwise_not", "difference", NotAsDifference},
+    kSharedFunctions,
     {"", "wider integers", ComputeInWiderIntegers},
     kSharedRules,
 };
@@ -210,9 +159,8 @@ constexpr Rewrite kRewrites[] = {
 std::string WhyNotExpressed(const Node& node) {
   // The first input may be absent.
   const Type x = node.input(0) == nullptr ? Type() : node.input(0)->type();
-  const auto is_row = [&](const Rewrite& r) { return node.Is(r.op); };
   const bool has_rewrite =
-      node.input(0) != nullptr && (HasRules(node) || std::ranges::any_of(kRewrites, is_row));
+      node.input(0) != nullptr && (HasRules(node) || HasRewrite(kRewrites, node, nullptr));
   const bool empty = x.ranked() && Product(*x.dims) == 0;
   if (const auto reason = WhyNotExpanded(node)) return std::string(*reason);
   if (has_rewrite && (x.dtype != DType::kF32 || x.quantized() || empty))
@@ -237,14 +185,21 @@ std::optional<std::string> WhyIllegal(const Node& node) {
   if (auto reason = WhyNotQuants(node)) return reason;
   if (row != nullptr && row->why_not != nullptr)
     if (auto reason = row->why_not(node)) return reason;
-  if (row == nullptr || row->write == nullptr)
-    if (auto reason = WhyNotOneToOne(node)) return reason;
+  if (auto reason = FindOperatorMisfit(node)) return reason;
   return WhyWasteful(node);
+}
+
+bool TakesFunction(const Node& node, std::string_view name) {
+  if (node.Is<PadAttrs>() || node.Is<ResizeAttrs>() || node.Is<CompressAttrs>())
+    return name != "slices of the input" && CanGather(node.input(0)->dtype());
+  if (node.Is<ScatterNdAttrs>() || node.Is<ScatterElementsAttrs>())
+    return !WhyNotScatterTypes(node);
+  return !node.Is<LrnAttrs>() || node.output()->type().rank() <= kMaxPaddedAxes;
 }
 
 // Blocks of images get the layout and the order of TensorFlow Lite by rewrites.
 bool TakesIdiom(const Node& node) {
-  if (!node.Is("depth_to_space") && !node.Is("space_to_depth")) return !WhyIllegal(node);
+  if (!node.Is<DepthToSpaceAttrs>()) return !WhyIllegal(node);
   const Type& x = node.input(0)->type();
   const Layout layout = node.attrs<DepthToSpaceAttrs>().layout;
   return x.dtype == DType::kF32 && x.rank() == 4 && x.dim(ChannelAxis(layout, 4)).is_const();
@@ -256,7 +211,7 @@ Status ExpandRoundedResults(Graph& graph) {
     for (const auto& region : node.regions()) NN_RETURN_IF_ERROR(ExpandRoundedResults(*region));
   std::set<Node*> rounded;
   for (const Port& p : graph.outputs())
-    if (Node* const node = p.value->def(); node != nullptr && node->Is("dynamic_fake_quantize"))
+    if (Node* const node = p.value->def(); node != nullptr && node->Is<DynamicFakeQuantizeAttrs>())
       rounded.insert(node);
   for (Node* const node : rounded) NN_RETURN_IF_ERROR(node->op().decompose(graph, *node));
   return {};
@@ -277,6 +232,7 @@ const Target& TfliteTarget() {
                                 .takes_idiom = TakesIdiom,
                                 .takes_regions = true,
                                 .rewrites = kRewrites,
+                                .takes_function = TakesFunction,
                                 .prepare = Prepare};
   return target;
 }

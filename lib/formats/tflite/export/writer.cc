@@ -192,15 +192,7 @@ flatbuffers::Offset<fb::SubGraph> ExportContext::WritePart(const Part& part) {
   return fb::CreateSubGraph(builder_, tensors_offset, inputs, outputs, operators_offset, name);
 }
 
-flatbuffers::DetachedBuffer ExportContext::Finish(const ExportPlan& plan,
-                                                  const std::vector<TensorIndex>& outputs,
-                                                  bool appended, uint64_t base) {
-  const Graph& graph = plan.graph;
-  part_.name = graph.name.empty() ? "main" : graph.name;
-  for (const Port& p : plan.inputs) part_.inputs.push_back(TensorOf(p.value));
-  part_.outputs = outputs;
-  std::vector<flatbuffers::Offset<fb::SubGraph>> subgraphs = {WritePart(part_)};
-  for (const Part& part : parts_) subgraphs.push_back(WritePart(part));
+std::vector<flatbuffers::Offset<fb::OperatorCode>> ExportContext::WriteCodes() {
   std::vector<flatbuffers::Offset<fb::OperatorCode>> codes;
   for (const auto& [op, version] : codes_) {
     const auto number = static_cast<int32_t>(op);
@@ -210,6 +202,26 @@ flatbuffers::DetachedBuffer ExportContext::Finish(const ExportPlan& plan,
             number, static_cast<int32_t>(fb::BuiltinOperator::PLACEHOLDER_FOR_GREATER_OP_CODES))),
         0, version, op));
   }
+  return codes;
+}
+
+const fb::Model& ExportContext::FinishTrial() {
+  const auto codes = builder_.CreateVector(WriteCodes());
+  const auto subgraphs = builder_.CreateVector(std::vector{WritePart(part_)});
+  builder_.Finish(fb::CreateModel(builder_, 3, codes, subgraphs));
+  return *flatbuffers::GetRoot<fb::Model>(builder_.GetBufferPointer());
+}
+
+flatbuffers::DetachedBuffer ExportContext::Finish(const ExportPlan& plan,
+                                                  const std::vector<TensorIndex>& outputs,
+                                                  bool appended, uint64_t base) {
+  const Graph& graph = plan.graph;
+  part_.name = graph.name.empty() ? "main" : graph.name;
+  for (const Port& p : plan.inputs) part_.inputs.push_back(TensorOf(p.value));
+  part_.outputs = outputs;
+  std::vector<flatbuffers::Offset<fb::SubGraph>> subgraphs = {WritePart(part_)};
+  for (const Part& part : parts_) subgraphs.push_back(WritePart(part));
+  const std::vector<flatbuffers::Offset<fb::OperatorCode>> codes = WriteCodes();
   const NativeModel* const frame = plan.frame.get();
   std::vector<flatbuffers::Offset<fb::SignatureDef>> signatures;
   if (frame != nullptr)

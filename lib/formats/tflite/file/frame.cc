@@ -13,6 +13,7 @@
 #include "formats/tflite/file/archive.h"
 #include "formats/tflite/file/model_metadata.h"
 #include "formats/tflite/file/sparse.h"
+#include "formats/tflite/roles.h"
 #include "passes/interface/preprocessed.h"
 
 namespace nn::tflite {
@@ -294,7 +295,7 @@ bool IsChange(const MetadataChange::Ports& change) {
 
 }  // namespace
 
-Result<ModelFrame> FrameOf(const NativeModel& native) {
+Result<ModelFrame> TfliteWriter::FrameOf(const NativeModel& native) const {
   NN_ASSIGN(auto frame, FrameBuilder(ModelOf(native)).Run());
   return ModelFrame{std::move(frame)};
 }
@@ -306,7 +307,7 @@ Result<std::shared_ptr<const NativeModel>> FrameFor(const std::shared_ptr<const 
   const auto entries = EntriesOf(*frame);
   const auto entry = std::ranges::find(entries, kModelMetadata, &FramedEntry::name);
   if (entry == entries.end() || !IsModelMetadata(entry->bytes)) return frame;
-  NN_ASSIGN(const PortNames names, NamesOfPorts(*frame));
+  NN_ASSIGN(const PortNames names, TfliteDescriber().PortNamesOf(*frame));
   MetadataChange change;
   change.inputs = DescribedPorts(names.inputs, inputs, graph);
   change.outputs = DescribedPorts(names.outputs, outputs, graph);
@@ -336,7 +337,7 @@ std::vector<FramedSignature> SignaturesOf(const NativeModel& native,
                                           const std::vector<Port>& outputs) {
   const Model& frame = ModelOf(native);
   std::vector<FramedSignature> out;
-  const auto names = NamesOfPorts(frame);
+  const auto names = TfliteDescriber().PortNamesOf(frame);
   if (!names) return out;
   for (int64_t i = 0; i < SizeOf(frame.root->signature_defs()); ++i) {
     const fb::SignatureDef& s = *At(frame.root->signature_defs(), i);

@@ -19,12 +19,6 @@ namespace nn::tflite {
 // How the description begins that the writer gives to models without one.
 inline constexpr std::string_view kProducer = "nnconvert";
 
-// Format::frame: a model whose main subgraph has only the tensors of inputs and outputs, and the
-// VAR_HANDLEs. Entries about the order or the place of operators and tensors are not in it. The
-// sparse tensors, without their elements, are in a second subgraph. kUnsupported, with the way
-// out, for signatures of other subgraphs, and for those that name what is no input or output.
-Result<ModelFrame> FrameOf(const NativeModel& model);
-
 // The frame for a graph of which these ports are written: its metadata describe those.
 // kUnsupported, by name, for metadata that are not in their schema.
 Result<std::shared_ptr<const NativeModel>> FrameFor(const std::shared_ptr<const NativeModel>& frame,

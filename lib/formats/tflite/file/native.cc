@@ -9,6 +9,7 @@
 #include "base/file/file.h"
 #include "base/text/text.h"
 #include "formats/common/flatbuffers/fb_verify.h"
+#include "formats/tflite/roles.h"
 
 namespace nn::tflite {
 namespace {
@@ -49,7 +50,7 @@ bool HasIdentifier(std::span<const std::byte> bytes) {
   return bytes.size() >= 8 && std::memcmp(bytes.data() + 4, fb::ModelIdentifier(), 4) == 0;
 }
 
-Likeness LikenessOf(std::span<const std::byte> bytes) {
+Likeness TfliteReader::LikenessOf(std::span<const std::byte> bytes) const {
   if (HasIdentifier(bytes)) return Likeness::kSure;
   // Some tools omit the identifier.
   constexpr uint32_t kSchemaVersion = 3;
@@ -61,8 +62,8 @@ Likeness LikenessOf(std::span<const std::byte> bytes) {
   return is_model ? Likeness::kLikely : Likeness::kNone;
 }
 
-Result<std::unique_ptr<NativeModel>> Read(const Blob& file, const std::string& path,
-                                          const ReadLimits& limits) {
+Result<std::unique_ptr<NativeModel>> TfliteReader::Read(const Blob& file, const std::string& path,
+                                                        const ReadLimits& limits) const {
   const Blob aligned = file.IsAligned(kBufferAlignment) ? file : Blob::Copy(file.bytes());
   NN_ASSIGN(StableFlatbuffer flatbuffer,
             StableFlatbuffer::Make(aligned, Payloads(aligned.bytes())));

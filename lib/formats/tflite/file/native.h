@@ -27,21 +27,12 @@ struct Model : NativeModel {
   const fb::Model* root = nullptr;  // in flatbuffer.structure()
 };
 
-// Reads and verifies a model. kParse if the flatbuffer is damaged, kLimit beyond the limits.
-Result<std::unique_ptr<NativeModel>> Read(const Blob& file, const std::string& path,
-                                          const ReadLimits& limits);
-
 // A model whose files are those of `files`, from a file in memory.
 Result<std::unique_ptr<Model>> Verified(StableFlatbuffer flatbuffer, const SideFiles& files,
                                         const ReadLimits& limits);
 
-// Format::likeness.
-Likeness LikenessOf(std::span<const std::byte> bytes);
 bool HasIdentifier(std::span<const std::byte> bytes);
 
-Result<ModelSummary> Summarize(const NativeModel& model);
-Result<ModelSummary> SummarizeInFull(const NativeModel& model);
-Result<std::vector<TensorEntry>> Tensors(const NativeModel& model);
 // The name of a subgraph in OperatorSummary::scope.
 std::string ScopeOf(const fb::SubGraph& graph, int64_t index);
 
@@ -50,21 +41,6 @@ std::string NameOfTensor(const fb::Tensor& tensor, int64_t index);
 // The name of a tensor as an input or output: with "_1", "_2", ... if `used` contains it. Adds it
 // to `used`.
 std::string PortName(const fb::Tensor& tensor, int64_t index, std::set<std::string>& used);
-
-// Format::dump, restore and save.
-Status Dump(const NativeModel& model, DumpWriter& out);
-Result<std::unique_ptr<NativeModel>> Restore(const DumpNode& dump, const std::string& path,
-                                             const ReadLimits& limits);
-Result<FileImage> Save(const NativeModel& model, const ExportOptions& options);
-
-// Format::port_names and rename.
-Result<PortNames> NamesOfPorts(const NativeModel& model);
-Result<FileImage> Rename(const NativeModel& model, const PortNames& names,
-                         const ExportOptions& options);
-
-// Format::flow and edit.
-Result<NativeFlow> FlowOf(const NativeModel& model);
-Result<std::unique_ptr<NativeModel>> ApplyEdit(const NativeModel& model, const NativeEdit& edit);
 
 // Element i of a vector that may be absent; null if out of range.
 template <typename T>

@@ -8,6 +8,7 @@
 namespace nn::tflite {
 namespace {
 
+// Limit of TensorFlow Lite: bytes of a sparse tensor as a dense one.
 constexpr int64_t kMaxDenseBytes = int64_t{256} << 20;
 
 Result<std::vector<int64_t>> Numbers(fb::SparseIndexVector type, const void* vector) {

@@ -5,6 +5,7 @@
 
 #include "formats/tflite/file/native.h"
 #include "formats/tflite/file/tensor.h"
+#include "formats/tflite/roles.h"
 
 namespace nn::tflite {
 namespace {
@@ -125,7 +126,7 @@ class TensorLister {
 
 }  // namespace
 
-Result<std::vector<TensorEntry>> Tensors(const NativeModel& native) {
+Result<std::vector<TensorEntry>> TfliteDescriber::TensorsOf(const NativeModel& native) const {
   return TensorLister(static_cast<const Model&>(native)).Run();
 }
 

@@ -1,11 +1,14 @@
 #include "formats/tflite/import/complex.h"
 
+#include <algorithm>
+#include <iterator>
+#include <string_view>
+#include <utility>
 #include <vector>
 
-#include "ops/array/arrange/concat.h"
-#include "ops/array/arrange/gather.h"
 #include "ops/array/shape.h"
 #include "ops/math/bit_cast.h"
+#include "ops/support/term_ops.h"
 
 namespace nn::tflite {
 
@@ -20,38 +23,56 @@ std::vector<int64_t> Front(std::vector<int64_t> axes, const Value& v) {
   return axes;
 }
 
-// Whether the operator moves whole complex numbers, as MoveParts() can move their parts.
-bool MovesNumbers(const Node& node) {
-  if (!node.output()->type().ranked() || !node.input(0)->type().ranked()) return false;
-  const bool has_operand = node.inputs().size() > 1 && node.input(1) != nullptr;
-  return node.Is("reshape") ||
-         (!has_operand && (node.Is("squeeze") || node.Is("expand_dims") || node.Is("transpose")));
+bool HasOperand(const Node& node) {
+  return node.inputs().size() > 1 && node.input(1) != nullptr;
 }
 
-// What the operator does, with the parts of its operand.
-Result<Value*> MoveParts(ImportContext& ctx, const Node& node, Value* parts) {
-  if (node.Is("squeeze"))
-    return ctx.Add("squeeze", {parts},
-                   AxesAttrs{Front(node.attrs<AxesAttrs>().axes, *node.input(0))});
-  if (node.Is("expand_dims"))
-    return ctx.Add("expand_dims", {parts},
-                   AxesAttrs{Front(node.attrs<AxesAttrs>().axes, *node.output())});
-  if (node.Is("transpose")) {
-    TransposeAttrs a = node.attrs<TransposeAttrs>();
-    a.perm.push_back(node.input(0)->type().rank());
-    return ctx.Add("transpose", {parts}, a);
-  }
+Term SqueezeParts(const Node& node, Term parts) {
+  return Squeeze(std::move(parts), Front(node.attrs<AxesAttrs>().axes, *node.input(0)));
+}
+
+Term ExpandParts(const Node& node, Term parts) {
+  return ExpandDims(std::move(parts), Front(node.attrs<AxesAttrs>().axes, *node.output()));
+}
+
+Term TransposeParts(const Node& node, Term parts) {
+  std::vector<int64_t> perm = node.attrs<TransposeAttrs>().perm;
+  perm.push_back(node.input(0)->type().rank());
+  return Transpose(std::move(parts), std::move(perm));
+}
+
+Term ReshapeParts(const Node& node, Term parts) {
   ReshapeAttrs a = node.attrs<ReshapeAttrs>();
-  if (node.inputs().size() < 2 || node.input(1) == nullptr) {
+  if (!HasOperand(node)) {
     a.dims.emplace_back(2);
-    return ctx.Add("reshape", {parts}, a);
+    return Apply("reshape", {std::move(parts)}, a);
   }
   Value* const shape = node.input(1);
-  Value* const two = ctx.Constant(shape->dtype() == DType::kI64 ? Tensor::Of<int64_t>({1}, {2})
-                                                                : Tensor::Of<int32_t>({1}, {2}));
-  NN_ASSIGN(Value* const whole, ctx.Add("concat", {shape, two}, ConcatAttrs{0}));
+  const Term two =
+      shape->dtype() == DType::kI64 ? Tensor::Of<int64_t>({1}, {2}) : Tensor::Of<int32_t>({1}, {2});
   a.dims.clear();
-  return ctx.Add("reshape", {parts, whole}, a);
+  return Apply("reshape", {std::move(parts), Concat({shape, two}, 0)}, a);
+}
+
+// An operator that moves whole complex numbers, and what it does with their parts.
+struct Move {
+  std::string_view op;
+  Term (*of_parts)(const Node& node, Term parts);
+  bool takes_operand = false;
+};
+constexpr Move kMoves[] = {
+    {.op = "squeeze", .of_parts = SqueezeParts},
+    {.op = "expand_dims", .of_parts = ExpandParts},
+    {.op = "transpose", .of_parts = TransposeParts},
+    {.op = "reshape", .of_parts = ReshapeParts, .takes_operand = true},
+};
+
+// Null if it does not move numbers.
+const Move* MoveOf(const Node& node) {
+  if (!node.output()->type().ranked() || !node.input(0)->type().ranked()) return nullptr;
+  const auto* const move = std::ranges::find(kMoves, node.op_name(), &Move::op);
+  if (move == std::end(kMoves) || (HasOperand(node) && !move->takes_operand)) return nullptr;
+  return move;
 }
 
 }  // namespace
@@ -63,42 +84,32 @@ Result<Value*> PartsOf(ImportContext& ctx, Value* x) {
   const DType real = x->dtype() == DType::kC64 ? DType::kF32 : DType::kF64;
   std::vector<const Node*> moves;
   const Node* def = x->def();
-  while (def != nullptr && moves.size() < kMaxMoves && MovesNumbers(*def)) {
+  while (def != nullptr && moves.size() < kMaxMoves && MoveOf(*def) != nullptr) {
     moves.push_back(def);
     def = def->input(0)->def();
   }
-  if (def == nullptr || !def->Is("bit_cast") || def->input(0)->dtype() != real)
+  if (def == nullptr || !def->Is<BitCastAttrs>() || def->input(0)->dtype() != real)
     return ctx.Add("bit_cast", {x}, BitCastAttrs{real});
-  Value* parts = def->input(0);
-  for (auto move = moves.rbegin(); move != moves.rend(); ++move) {
-    NN_ASSIGN(parts, MoveParts(ctx, **move, parts));
-  }
-  return parts;
+  Term parts = def->input(0);
+  for (auto move = moves.rbegin(); move != moves.rend(); ++move)
+    parts = MoveOf(**move)->of_parts(**move, std::move(parts));
+  return ctx.Build(parts);
 }
 
-Result<Value*> PartOf(ImportContext& ctx, Value* parts, int64_t part) {
-  return ctx.Add("gather", {parts, ctx.Constant(Tensor::Scalar(part))}, GatherAttrs{-1});
+Term PartOf(Term parts, int64_t part) {
+  return Gather(std::move(parts), Tensor::Scalar(part), -1);
 }
 
-Result<Value*> ComplexProduct(ImportContext& ctx, Value* a, Value* b) {
+Result<Term> ComplexProduct(ImportContext& ctx, Value* a, Value* b) {
   NN_ASSIGN(Value* const a_parts, PartsOf(ctx, a));
   NN_ASSIGN(Value* const b_parts, PartsOf(ctx, b));
   // a_i b_j
-  const auto product = [&](int64_t i, int64_t j) -> Result<Value*> {
-    NN_ASSIGN(Value* const x, PartOf(ctx, a_parts, i));
-    NN_ASSIGN(Value* const y, PartOf(ctx, b_parts, j));
-    return ctx.Add("mul", {x, y});
+  const auto product = [&](int64_t i, int64_t j) {
+    return PartOf(a_parts, i) * PartOf(b_parts, j);
   };
-  NN_ASSIGN(Value* const reals, product(0, 0));
-  NN_ASSIGN(Value* const imaginaries, product(1, 1));
-  NN_ASSIGN(Value* const first, product(0, 1));
-  NN_ASSIGN(Value* const second, product(1, 0));
-  NN_ASSIGN(Value * re, ctx.Add("sub", {reals, imaginaries}));
-  NN_ASSIGN(Value * im, ctx.Add("add", {first, second}));
-  NN_ASSIGN(re, ctx.Add("expand_dims", {re}, AxesAttrs{{-1}}));
-  NN_ASSIGN(im, ctx.Add("expand_dims", {im}, AxesAttrs{{-1}}));
-  NN_ASSIGN(Value* const parts, ctx.Add("concat", {re, im}, ConcatAttrs{-1}));
-  return ctx.Add("bit_cast", {parts}, BitCastAttrs{a->dtype()});
+  const Term re = product(0, 0) - product(1, 1), im = product(0, 1) + product(1, 0);
+  return Apply("bit_cast", {Concat({ExpandDims(re, {-1}), ExpandDims(im, {-1})}, -1)},
+               BitCastAttrs{a->dtype()});
 }
 
 }  // namespace nn::tflite

@@ -7,16 +7,17 @@
 
 #include "base/status.h"
 #include "formats/tflite/import/import.h"
+#include "ir/term.h"
 
 namespace nn::tflite {
 
 // [..., 2]; kModel unless x is complex.
 Result<Value*> PartsOf(ImportContext& ctx, Value* x);
 // The real (0) or the imaginary (1) part of parts.
-Result<Value*> PartOf(ImportContext& ctx, Value* parts, int64_t part);
+Term PartOf(Term parts, int64_t part);
 
 // The product of two complex operands, which may be broadcast. Unlike in C, an
 // infinite part times a NaN is NaN.
-Result<Value*> ComplexProduct(ImportContext& ctx, Value* a, Value* b);
+Result<Term> ComplexProduct(ImportContext& ctx, Value* a, Value* b);
 
 }  // namespace nn::tflite

@@ -7,17 +7,20 @@
 #include "formats/common/regions.h"
 #include "formats/tflite/import/importer.h"
 #include "ir/eval.h"
-#include "ir/text/number.h"
 #include "ops/control/loop.h"
+#include "ops/support/term_ops.h"
 
 namespace nn::tflite {
 namespace {
 
-// Limit on subgraphs that call each other.
+using Op = fb::BuiltinOperator;
+
+// Limit of TensorFlow Lite: nested subgraphs.
 constexpr int kMaxDepth = 16;
 
-// Limits on the evaluation of an initialization.
+// Limit of TensorFlow Lite: bytes of the values of an initialization.
 constexpr uint64_t kMaxInitialBytes = uint64_t{1} << 30;
+// Limit of TensorFlow Lite: operations on elements of an initialization.
 constexpr uint64_t kMaxInitialWork = uint64_t{1} << 30;
 
 }  // namespace
@@ -37,13 +40,11 @@ Result<Importer::WhileSubgraphs> Importer::SubgraphsOfWhile(const ImportContext&
 }
 
 bool CallsSubgraphs(fb::BuiltinOperator op) {
-  using Op = fb::BuiltinOperator;
   return op == Op::STABLEHLO_COMPOSITE || op == Op::STABLEHLO_CASE || op == Op::IF ||
          op == Op::WHILE || op == Op::STABLEHLO_WHILE || op == Op::CALL_ONCE;
 }
 
 Status Importer::ImportControl(ImportContext& ctx) {
-  using Op = fb::BuiltinOperator;
   ImportMark mark(graph_, unsupported_);
   const std::vector<Value*> variables = state_.variables.Values();
   const Op op = OperatorOf(ctx.code());
@@ -288,8 +289,7 @@ Status Importer::ImportCase(ImportContext& ctx) {
   const std::string why = "the index " + WhyUnknown(given);
   for (size_t k = known ? 0 : branches.size() - 1; k-- > 0;) {
     NN_ASSIGN(Value* const index, AsScalar(ctx, given));
-    NN_ASSIGN(Tensor number, Number(index->dtype(), static_cast<double>(k)));
-    NN_ASSIGN(Value* const taken, ctx.Add("equal", {index, ctx.Constant(std::move(number))}));
+    NN_ASSIGN(Value* const taken, ctx.Build(Equal(index, k)));
     NN_ASSIGN(const auto branch, InlineSubgraph(branches[k], inputs, ctx.output_count()));
     for (size_t i = 0; i < chosen.size(); ++i) {
       NN_ASSIGN(chosen[i], Choose(ctx, taken, branch[i], chosen[i], why));

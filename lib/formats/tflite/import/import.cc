@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "formats/tflite/family.h"
@@ -9,11 +10,13 @@
 #include "formats/tflite/file/options.h"
 #include "formats/tflite/file/tensor.h"
 #include "formats/tflite/import/importer.h"
+#include "formats/tflite/roles.h"
 #include "formats/tflite/spec/signature.h"
 #include "formats/tflite/tflite.h"
 #include "ops/array/shape.h"
 #include "ops/math/elementwise/elementwise.h"
 #include "ops/quant/quantized.h"
+#include "ops/support/term_ops.h"
 
 namespace nn::tflite {
 namespace {
@@ -58,6 +61,12 @@ Result<std::optional<Activation>> ActivationOf(fb::ActivationFunctionType type) 
 }
 
 }  // namespace
+
+Status ImportContext::CheckInputs(std::string_view kinds) const {
+  for (size_t i = 0; i < kinds.size(); ++i)
+    if (kinds[i] != '-') NN_RETURN_IF_ERROR(kinds[i] == 'r' ? Ranked(i) : Required(i));
+  return {};
+}
 
 Result<Value*> ImportContext::Required(size_t i) const {
   if (input(i) == nullptr) return ModelError("input {} is missing", i);
@@ -119,8 +128,9 @@ Result<Node*> ImportContext::AddNode(std::string_view op, std::vector<Value*> in
   return graph_.InferAdded(node);
 }
 
-Result<Value*> ImportContext::Add(std::string_view op, std::vector<Value*> inputs, Attrs attrs,
+Result<Value*> ImportContext::Add(std::string_view op, Terms operands, Attrs attrs,
                                   std::shared_ptr<const Quant> quant) {
+  NN_ASSIGN(std::vector<Value*> inputs, BuildOperands(op, operands));
   Type type;
   type.quant = std::move(quant);
   NN_ASSIGN(Node* const node,
@@ -136,18 +146,32 @@ Status ImportContext::EmitRegions(std::string_view op, std::vector<Value*> input
   return {};
 }
 
-Status ImportContext::Emit(std::string_view op, std::vector<Value*> inputs, Attrs attrs) {
+Status ImportContext::EmitTerm(const Term& y) {
   if (output_types_.empty()) return ModelError("the operator has no output");
+  return EmitTerms({y});
+}
+
+Status ImportContext::EmitTerms(const Terms& ys) {
+  for (size_t i = 0; i < std::min(ys.list().size(), outputs_.size()); ++i) {
+    NN_ASSIGN(outputs_[i], Build(ys.list()[i]));
+  }
+  return {};
+}
+
+Status ImportContext::Emit(std::string_view op, Terms operands, Attrs attrs) {
+  if (output_types_.empty()) return ModelError("the operator has no output");
+  NN_ASSIGN(std::vector<Value*> inputs, BuildOperands(op, operands));
   NN_ASSIGN(Node* const node, AddNode(op, std::move(inputs), std::move(attrs), output_types_));
   for (size_t i = 0; i < outputs_.size(); ++i) SetOutput(i, node->output(i));
   return {};
 }
 
 Status ImportContext::EmitActivated(fb::ActivationFunctionType activation, std::string_view op,
-                                    std::vector<Value*> inputs, Attrs attrs) {
+                                    Terms operands, Attrs attrs) {
   NN_ASSIGN(const auto after, ActivationOf(activation));
-  if (!after) return Emit(op, std::move(inputs), std::move(attrs));
+  if (!after) return Emit(op, std::move(operands), std::move(attrs));
   if (output_types_.empty()) return ModelError("the operator has no output");
+  NN_ASSIGN(std::vector<Value*> inputs, BuildOperands(op, operands));
   NN_ASSIGN(Node* const node,
             AddNode(op, std::move(inputs), std::move(attrs), std::span(&output_types_[0], 1)));
   return Emit(after->op, {node->output()}, after->attrs);
@@ -169,8 +193,9 @@ Result<Value*> ImportContext::ReadOwn(std::string_view name, const Type& type) {
   return variables_.Read(graph_, known_inputs_, OwnVariable(name), type);
 }
 
-Status ImportContext::AssignOwn(std::string_view name, Value* value) {
-  return variables_.Assign(OwnVariable(name), value);
+Status ImportContext::AssignOwn(std::string_view name, const Term& value) {
+  NN_ASSIGN(Value* const v, Build(value));
+  return variables_.Assign(OwnVariable(name), v);
 }
 
 Status ImportContext::SetState(size_t i, Value* value) {
@@ -242,13 +267,15 @@ Result<Value*> ImportContext::Weights(size_t i) {
   NN_ASSIGN(Blocks blocks, ReadBlocks(model_, subgraph_, *tensor));
   Value* const integers = graph_.AddConstant(
       std::move(blocks.integers), std::string(Text(tensor->name())), std::move(blocks.quant));
-  NN_ASSIGN(Value* const floats, Add("dequantize", {integers}, DequantizeAttrs{}));
   ++hybrids_;
-  return Add("reshape", {floats}, ReshapeAttrs{std::move(blocks.dims)});
+  return Build(Reshape(Apply("dequantize", {integers}, DequantizeAttrs{}), std::move(blocks.dims)));
 }
 
 Status ImportOp(ImportContext& ctx, const std::string& name) {
-  if (const ImportRow* row = FindImport(ctx.code())) return row->import(ctx);
+  if (const ImportRow* row = FindImport(ctx.code())) {
+    NN_RETURN_IF_ERROR(ctx.CheckInputs(row->inputs));
+    return row->import(ctx);
+  }
   NN_ASSIGN(const bool done, ImportOneToOne(ctx));
   if (done) return {};
   // TensorFlow's converter gives its own operators this prefix.
@@ -279,8 +306,8 @@ const ImportRow* FindImport(const fb::OperatorCode& code) {
   return name.empty() ? nullptr : FindRow(custom, name);
 }
 
-Result<ImportedModel> ImportWith(const NativeModel& native, const KnownInputs& known,
-                                 bool as_float) {
+Result<ImportedModel> TfliteImporter::Import(const NativeModel& native, const KnownInputs& known,
+                                             bool as_float) const {
   const auto& model = static_cast<const Model&>(native);
   const fb::SubGraph* main = At(model.root->subgraphs(), 0);
   if (main == nullptr) return ModelError("the model has no subgraph");
@@ -288,10 +315,6 @@ Result<ImportedModel> ImportWith(const NativeModel& native, const KnownInputs& k
   NN_RETURN_IF_ERROR(Importer(model, *main, state).Run());
   state.contradicted.AddNote(state.result.notes);
   return std::move(state.result);
-}
-
-Result<ImportedModel> Import(const NativeModel& model) {
-  return ImportWith(model, {}, false);
 }
 
 std::vector<OperatorSupport> Operators() {

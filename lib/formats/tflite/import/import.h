@@ -17,12 +17,13 @@
 #include "formats/tflite/import/variables.h"
 #include "ir/graph.h"
 #include "ir/op_def.h"
+#include "ir/term.h"
 #include "ops/quant/fake_quantize.h"
 
 namespace nn::tflite {
 
 // An operator to import and its target graph.
-class ImportContext {
+class ImportContext : public NodeInserter {
  public:
   // `output_types` are those declared in the file. `hybrids` counts the operators of hybrid kernels
   // that are imported as float operators; those whose weights have a scale per channel or tensor
@@ -59,6 +60,8 @@ class ImportContext {
   // Null if absent.
   Value* input(size_t i) const { return i < inputs_.size() ? inputs_[i] : nullptr; }
   const std::vector<Value*>& inputs() const { return inputs_; }
+  // Checks the inputs for ImportRow::inputs.
+  Status CheckInputs(std::string_view kinds) const;
   // The input, or kModel if it is absent.
   Result<Value*> Required(size_t i) const;
   // The input; kUnsupported if its rank is unknown.
@@ -85,7 +88,7 @@ class ImportContext {
 
   // Adds a graph node with one result, with inferred type, its source, and the arithmetic for its
   // types. `quant` is the quantization of the result.
-  Result<Value*> Add(std::string_view op, std::vector<Value*> inputs, Attrs attrs = {},
+  Result<Value*> Add(std::string_view op, Terms operands, Attrs attrs = {},
                      std::shared_ptr<const Quant> quant = nullptr);
   // The same with several results, which are not quantized.
   Result<Node*> AddNode(std::string_view op, std::vector<Value*> inputs, Attrs attrs,
@@ -99,10 +102,14 @@ class ImportContext {
   Status EmitRegions(std::string_view op, std::vector<Value*> inputs, Attrs attrs,
                      std::span<Graph> regions);
   // Adds the node with the operator's outputs as results.
-  Status Emit(std::string_view op, std::vector<Value*> inputs, Attrs attrs = {});
+  Status Emit(std::string_view op, Terms operands, Attrs attrs = {});
+  // The operator's first output is the value of a term.
+  Status EmitTerm(const Term& y);
+  // The operator's outputs are the values of the terms. It may have fewer.
+  Status EmitTerms(const Terms& ys);
   // Emit() for one result, followed by the fused activation.
-  Status EmitActivated(fb::ActivationFunctionType activation, std::string_view op,
-                       std::vector<Value*> inputs, Attrs attrs = {});
+  Status EmitActivated(fb::ActivationFunctionType activation, std::string_view op, Terms operands,
+                       Attrs attrs = {});
   // The operator's only output: `value` after the fused activation.
   Status EmitActivation(fb::ActivationFunctionType activation, Value* value);
   // The weights for a float computation: dequantized if they are quantized. kUnsupported for such
@@ -134,11 +141,17 @@ class ImportContext {
   Status SetState(size_t i, Value* value);
   // The value of a variable of the operator itself, which begins with zeros, and the next one.
   Result<Value*> ReadOwn(std::string_view name, const Type& type);
-  Status AssignOwn(std::string_view name, Value* value);
+  Status AssignOwn(std::string_view name, const Term& value);
   // By input; null if not set.
   const std::map<size_t, Value*>& states() const { return states_; }
 
  private:
+  Graph& graph_of_terms() override { return graph_; }
+  Result<Node*> InsertNode(std::string_view op, std::vector<Value*> inputs, Attrs attrs,
+                           size_t results) override {
+    return AddNode(op, std::move(inputs), std::move(attrs), results);
+  }
+
   // A buffer whose root is a table without fields; null if the operator has options or must have.
   const void* DefaultOptions() const;
   size_t OwnVariable(std::string_view name);
@@ -166,6 +179,8 @@ using ImportFn = Status (*)(ImportContext&);
 struct ImportRow {
   fb::BuiltinOperator op{};
   ImportFn import = nullptr;
+  // Of each input: it must be there (a), and its rank known (r), or `import` checks (-).
+  std::string_view inputs = {};
   // The inputs that are states: variable tensors that the operator updates. Those that begin each
   // run with zeros and are used once are null for `import`; the others require
   // ImportContext::SetState().
@@ -179,9 +194,6 @@ struct ImportRow {
 // Null if there is none.
 const ImportRow* FindImport(const fb::OperatorCode& code);
 
-Result<ImportedModel> Import(const NativeModel& model);
-Result<ImportedModel> ImportWith(const NativeModel& model, const KnownInputs& known, bool as_float);
-// Format::import_as_float.
 // Format::operators.
 std::vector<OperatorSupport> Operators();
 

@@ -5,6 +5,7 @@
 #include "ops/array/arrange/concat.h"
 #include "ops/array/arrange/tile.h"
 #include "ops/array/shape.h"
+#include "ops/support/term_ops.h"
 
 namespace nn::tflite {
 namespace {
@@ -78,8 +79,7 @@ Result<Value*> Stacked(ImportContext& ctx, const std::vector<Value*>& parts,
   if (!constant) {
     if (first.quantized())
       return UnsupportedError("{}: quantized operands that are not constant are unsupported", name);
-    NN_ASSIGN(Value* const all, ctx.Add("concat", parts, ConcatAttrs{0}));
-    return ctx.Add("expand_dims", {all}, AxesAttrs{{0}});
+    return ctx.Build(ExpandDims(Apply("concat", parts, ConcatAttrs{0}), {0}));
   }
   std::shared_ptr<const Quant> scales;
   if (first.quantized()) {

@@ -11,7 +11,8 @@
 
 namespace nn::tflite {
 
-// Largest size of an operand for which constants are made that are not in the file.
+// Limit of TensorFlow Lite: rows and columns of the weights of a recurrent layer, and elements of a
+// bias. Constants of these sizes are made that are not in the file.
 inline constexpr int64_t kMaxUnits = int64_t{1} << 22;
 
 // An operand that no operator has.

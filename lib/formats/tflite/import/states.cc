@@ -58,7 +58,7 @@ TensorIndex StateWriter::AddHandle(const ExportedState& state) {
   return handle;
 }
 
-Status StateWriter::Begin() {
+void StateWriter::Begin() {
   const auto has_initial = [](const ExportedState& s) { return s.initial.has_value(); };
   if (std::ranges::any_of(plan_.states, has_initial)) {
     ctx_.BeginSubgraph("initialize");
@@ -70,7 +70,6 @@ Status StateWriter::Begin() {
       ctx_.AddOperator(Op::ASSIGN_VARIABLE, {{}, {handle, value}},
                        fb::CreateAssignVariableOptions(ctx_.builder()));
     }
-    NN_RETURN_IF_ERROR(ctx_.CheckOperators(0));
     const int32_t subgraph = ctx_.EndSubgraph({}, {});
     ctx_.AddOperator(Op::CALL_ONCE, {}, fb::CreateCallOnceOptions(ctx_.builder(), subgraph));
   }
@@ -81,16 +80,13 @@ Status StateWriter::Begin() {
     ctx_.AddOperator(Op::READ_VARIABLE, {{value}, {handles_.back()}},
                      fb::CreateReadVariableOptions(ctx_.builder()));
   }
-  return ctx_.CheckOperators(0);
 }
 
-Status StateWriter::End() {
-  const size_t first = ctx_.operator_count();
+void StateWriter::End() {
   for (size_t i = 0; i < plan_.states.size(); ++i)
     ctx_.AddOperator(Op::ASSIGN_VARIABLE,
                      {{}, {handles_[i], ctx_.TensorOf(plan_.states[i].output)}},
                      fb::CreateAssignVariableOptions(ctx_.builder()));
-  return ctx_.CheckOperators(first);
 }
 
 }  // namespace nn::tflite

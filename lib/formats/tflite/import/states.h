@@ -23,8 +23,8 @@ class StateWriter {
  public:
   StateWriter(ExportContext& ctx, const ExportPlan& plan) : ctx_(ctx), plan_(plan) {}
 
-  Status Begin();
-  Status End();
+  void Begin();
+  void End();
 
  private:
   TensorIndex AddHandle(const ExportedState& state);

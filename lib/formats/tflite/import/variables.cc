@@ -10,8 +10,8 @@
 namespace nn::tflite {
 namespace {
 
-// Elements of a variable whose zeros are made at import: a file of a few bytes may declare any
-// size.
+// Limit of TensorFlow Lite: elements of a variable. Its zeros are made at import, and a file of a
+// few bytes may declare any size.
 constexpr int64_t kMaxZeros = int64_t{1} << 26;
 
 }  // namespace

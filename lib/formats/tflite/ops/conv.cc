@@ -307,7 +307,7 @@ int32_t At(const std::vector<int64_t>& list, size_t i) {
   return list.empty() ? 1 : static_cast<int32_t>(list[i]);
 }
 
-// The limit of the 32-bit option fields.
+// Limit of TensorFlow Lite: stride and dilation of a written convolution, a 32-bit option.
 constexpr int64_t kMaxStep = 0x7FFFFFFF;
 
 std::optional<std::string> WhyNotSteps(const std::vector<int64_t>& steps, int64_t most) {
@@ -371,7 +371,9 @@ Status WriteConv(ExportContext& ctx, const Node& node) {
 std::optional<std::string> WhyNotConv(const Node& node) {
   const auto& a = node.attrs<ConvAttrs>();
   const int rank = node.output()->type().rank();
-  if (auto reason = WhyNotWeighted(node)) return reason;
+  if (auto reason = WhyNotBias(node)) return reason;
+  if (auto reason = rank == 5 ? WhyNotFirst<Op::CONV_3D>(node) : WhyNotFirst<Op::CONV_2D>(node))
+    return reason;
   if (rank != 4 && rank != 5) return fmt::format("{} spatial axes are unsupported", rank - 2);
   const Dims& x = *node.input(0)->type().dims;
   if (std::any_of(x.begin() + 1, x.end(), [](const Dim& d) { return d == 0; }))
@@ -385,7 +387,6 @@ std::optional<std::string> WhyNotConv(const Node& node) {
       !node.input(0)->type().dim(ChannelAxis(a.layout, rank)).is_const())
     return "the number of channels must be constant";
   if (rank == 5) {
-    if (node.output()->type().quantized()) return "CONV_3D does not support quantized operands";
     if (a.groups != 1) return "CONV_3D does not support groups";
     if (a.filter_layout != FilterLayout::kXio) return "the filter layout must be XIO";
   } else if (a.filter_layout == FilterLayout::kIxo) {
@@ -409,7 +410,7 @@ std::optional<std::string> WhyNotConv(const Node& node) {
 Result<TensorIndex> SolidFilter(ExportContext& ctx, const Value* filter) {
   const std::vector<int64_t> perm = {1, 2, 3, 0, 4};
   const AxisMap map = AxisMap::Permutation(perm);
-  if (filter->is_constant()) {
+  if (filter->is_constant() && !ctx.trial()) {
     NN_ASSIGN(const Tensor permuted, RearrangeConstant(filter->constant(), map));
     return ctx.AddConstant(permuted, filter->name());
   }
@@ -453,16 +454,16 @@ Status WriteConvTranspose(ExportContext& ctx, const Node& node) {
 
 std::optional<std::string> WhyNotConvTranspose(const Node& node) {
   const auto& a = node.attrs<ConvTransposeAttrs>();
-  if (auto reason = WhyNotWeighted(node)) return reason;
+  if (auto reason = WhyNotBias(node)) return reason;
   const int rank = node.output()->type().rank();
+  const Op op = rank == 5 ? Op::CONV_3D_TRANSPOSE : Op::TRANSPOSE_CONV;
+  if (auto reason = WhyNotElements(op, 2, node.input(0)->type())) return reason;
   if (rank != 4 && rank != 5) return fmt::format("{} spatial axes are unsupported", rank - 2);
   const auto& x = *node.input(0)->type().dims;
   if (std::any_of(x.begin(), x.end(), [](const Dim& d) { return d == 0; }))
     return "the input of TRANSPOSE_CONV cannot be empty";
   if (std::ranges::any_of(*node.input(1)->type().dims, [](const Dim& d) { return d == 0; }))
     return "the filter of TRANSPOSE_CONV cannot be empty";
-  if (rank == 5 && node.output()->type().quantized())
-    return "CONV_3D_TRANSPOSE does not support quantized operands";
   if (a.filter_layout != FilterLayout::kOxi) return "the filter layout must be OXI";
   if (rank == 5 && !node.input(1)->type().dim(0).is_const())
     return "CONV_3D_TRANSPOSE needs a known number of output channels";

@@ -13,19 +13,18 @@
 #include "formats/common/padded_list.h"
 #include "formats/tflite/family.h"
 #include "formats/tflite/file/custom_options.h"
-#include "ops/array/arrange/concat.h"
-#include "ops/array/arrange/gather.h"
-#include "ops/array/arrange/slice.h"
 #include "ops/array/shape.h"
 #include "ops/array/shape_of.h"
 #include "ops/math/elementwise/elementwise.h"
 #include "ops/nn/detect/non_max_suppression.h"
 #include "ops/reduce/selection.h"
+#include "ops/support/term_ops.h"
 
 namespace nn::tflite {
 namespace {
 
-// Lists beyond this length are no detections.
+// Limit of TensorFlow Lite: detections, classes and detections of all classes of
+// TFLite_Detection_PostProcess. Longer lists are no detections.
 constexpr int64_t kMaxDetections = 1 << 20;
 
 struct DetectionOptions {
@@ -123,113 +122,76 @@ class Detection {
     NN_ASSIGN(Value* const boxes, Operand(0, 3, "the boxes"));
     NN_ASSIGN(Value* const scores, Operand(1, 3, "the scores"));
     NN_ASSIGN(Value* const anchors, Operand(2, 2, "the anchors"));
-    NN_RETURN_IF_ERROR(Decode(boxes, anchors));
+    const Dim& numbers = boxes->type().dim(1);
+    if ((numbers.is_const() && numbers.value() < 4) || !(anchors->type().dim(1) == 4))
+      return ModelError("the boxes are {} and the anchors {}; expected four numbers each",
+                        boxes->type().ToString(), anchors->type().ToString());
+    boxes_ = Decode(boxes, anchors);
     const Dim& columns = scores->type().dim(1);
     if (!columns.is_const() || columns.value() < o_.classes || columns.value() > o_.classes + 1)
       return ModelError("the scores are {}, but num_classes is {}", scores->type().ToString(),
                         o_.classes);
     // The first class may be the background.
-    NN_ASSIGN(scores_, Slice(scores, 1, columns.value() - o_.classes, columns.value()));
+    NN_ASSIGN(scores_, ctx_.Build(Slice(scores, 1, columns.value() - o_.classes, columns.value())));
     return {};
   }
 
   // The corners ymin, xmin, ymax, xmax of boxes [anchors, 4 or more], whose columns y, x, h, w
   // count from the anchors [anchors, 4] in units of their sizes.
-  Status Decode(Value* boxes, Value* anchors) {
-    const Dim& columns = boxes->type().dim(1);
-    if ((columns.is_const() && columns.value() < 4) || !(anchors->type().dim(1) == 4))
-      return ModelError("the boxes are {} and the anchors {}; expected four numbers each",
-                        boxes->type().ToString(), anchors->type().ToString());
-    const auto pair = [&](float first, float second) {
-      return ctx_.Constant(Tensor::Of<float>({2}, std::vector<float>{first, second}));
+  Term Decode(const Term& boxes, const Term& anchors) const {
+    const auto pair = [](float first, float second) {
+      return Tensor::Of<float>({2}, std::vector<float>{first, second});
     };
-    NN_ASSIGN(Value* const centers, Slice(anchors, 1, 0, 2));
-    NN_ASSIGN(Value* const sizes, Slice(anchors, 1, 2, 4));
-    NN_ASSIGN(Value * center, Slice(boxes, 1, 0, 2));
-    NN_ASSIGN(center, ctx_.Add("div", {center, pair(o_.y_scale, o_.x_scale)}));
-    NN_ASSIGN(center, ctx_.Add("mul", {center, sizes}));
-    NN_ASSIGN(center, ctx_.Add("add", {center, centers}));
-    NN_ASSIGN(Value * half, Slice(boxes, 1, 2, 4));
-    NN_ASSIGN(half, ctx_.Add("div", {half, pair(o_.h_scale, o_.w_scale)}));
-    NN_ASSIGN(half, ctx_.Add("exp", {half}));
-    NN_ASSIGN(half, ctx_.Add("mul", {half, Number(0.5f)}));
-    NN_ASSIGN(half, ctx_.Add("mul", {half, sizes}));
-    NN_ASSIGN(Value* const least, ctx_.Add("sub", {center, half}));
-    NN_ASSIGN(Value* const most, ctx_.Add("add", {center, half}));
-    NN_ASSIGN(boxes_, ctx_.Add("concat", {least, most}, ConcatAttrs{1}));
-    return {};
+    const Term sizes = Slice(anchors, 1, 2, 4);
+    const Term center =
+        Slice(boxes, 1, 0, 2) / pair(o_.y_scale, o_.x_scale) * sizes + Slice(anchors, 1, 0, 2);
+    const Term half =
+        Apply("exp", {Slice(boxes, 1, 2, 4) / pair(o_.h_scale, o_.w_scale)}) * 0.5 * sizes;
+    return Concat({center - half, center + half}, 1);
   }
 
-  Result<Value*> Slice(Value* v, int64_t axis, int64_t begin, int64_t end) {
-    return ctx_.Add("slice", {v}, SliceAttrs{{axis}, {begin}, {end}, {1}});
-  }
-  Result<Value*> Column(Value* v, int64_t i) {
-    NN_ASSIGN(v, Slice(v, 1, i, i + 1));
-    return ctx_.Add("squeeze", {v}, AxesAttrs{{1}});
-  }
-  Result<Value*> Rows(Value* v, Value* indices) {
-    return ctx_.Add("gather", {v, indices}, GatherAttrs{});
-  }
-  Result<Value*> Cast(Value* v, DType to) { return ctx_.Add("cast", {v}, CastAttrs{.to = to}); }
-  Value* Number(auto v) { return ctx_.Constant(Tensor::Scalar(v)); }
+  static Term Column(const Term& v, int64_t i) { return Squeeze(Slice(v, 1, i, i + 1), {1}); }
 
   // The list of any shape [n, ...] as a list of `count` elements, padded with `filler`.
-  Result<Value*> Padded(Value* v, Value* filler, int64_t count) {
-    if (v->type().rank() > 1) {
-      NN_ASSIGN(v, ctx_.Add("reshape", {v}, ReshapeAttrs{{Dim(-1)}, false}));
-    }
-    return PaddedList(ctx_, v, filler, ctx_.Constant(Tensor::Ints({count})));
+  template <typename T>
+  Result<Term> Padded(const Term& list, T filler, int64_t count) {
+    NN_ASSIGN(Value* const v, ctx_.Build(list));
+    const Term flat = v->type().rank() > 1 ? Reshape(v, {Dim(-1)}) : v;
+    return PaddedList(ctx_, flat, Tensor::Scalar(filler), Vector({count}));
   }
 
   // [n, 3]: what the rows of scores [rows, anchors] select.
-  Result<Value*> Suppress(Value* rows, int64_t most) {
-    NN_ASSIGN(Value* const boxes, ctx_.Add("expand_dims", {boxes_}, AxesAttrs{{0}}));
-    NN_ASSIGN(Value* const scores, ctx_.Add("expand_dims", {rows}, AxesAttrs{{0}}));
+  Term Suppress(const Term& rows, int64_t most) const {
     // The kernel keeps scores that equal the threshold, the graph's operator only greater ones.
     const float below = std::nextafter(o_.score_threshold, -std::numeric_limits<float>::infinity());
-    return ctx_.Add("non_max_suppression",
-                    {boxes, scores, ctx_.Constant(Tensor::Ints({most})), Number(o_.iou_threshold),
-                     Number(below)},
-                    NonMaxSuppressionAttrs{});
+    return Apply(
+        "non_max_suppression",
+        {ExpandDims(boxes_, {0}), ExpandDims(rows, {0}), Vector({most}), o_.iou_threshold, below},
+        NonMaxSuppressionAttrs{});
   }
 
-  Status SetOutputs(Value* boxes, Value* classes, Value* scores, Value* count) {
+  Status SetOutputs(const Term& boxes, const Term& classes, const Term& scores, const Term& count) {
     const Dim size(o_.detections * o_.classes_per_detection);
-    NN_ASSIGN(boxes, ctx_.Add("reshape", {boxes}, ReshapeAttrs{{Dim(1), size, Dim(4)}, false}));
-    NN_ASSIGN(classes, ctx_.Add("reshape", {classes}, ReshapeAttrs{{Dim(1), size}, false}));
-    NN_ASSIGN(scores, ctx_.Add("reshape", {scores}, ReshapeAttrs{{Dim(1), size}, false}));
-    NN_ASSIGN(count, Cast(count, DType::kF32));
-    NN_ASSIGN(count, ctx_.Add("reshape", {count}, ReshapeAttrs{{Dim(1)}, false}));
-    size_t i = 0;
-    for (Value* v : {boxes, classes, scores, count}) ctx_.SetOutput(i++, v);
-    return {};
+    return ctx_.EmitTerms({Reshape(boxes, {Dim(1), size, Dim(4)}), Reshape(classes, {Dim(1), size}),
+                           Reshape(scores, {Dim(1), size}),
+                           Reshape(Cast(count, DType::kF32), {Dim(1)})});
   }
 
   // Suppression of anchors by their best scores; each has its best classes.
   Status Fast() {
     const int64_t k = o_.classes_per_detection;
-    NN_ASSIGN(Node* const top, ctx_.AddNode("top_k", {scores_, ctx_.Constant(Tensor::Ints({k}))},
-                                            TopKAttrs{.axis = 1}, 2));
-    NN_ASSIGN(Value * best, Slice(top->output(0), 1, 0, 1));
-    NN_ASSIGN(best, ctx_.Add("transpose", {best}, TransposeAttrs{{1, 0}}));
-    NN_ASSIGN(Value * list, Suppress(best, o_.detections));
-    NN_ASSIGN(list, Column(list, 2));
-    NN_ASSIGN(Value * boxes, Rows(boxes_, list));
-    if (k > 1) {
-      NN_ASSIGN(boxes, ctx_.Add("expand_dims", {boxes}, AxesAttrs{{1}}));
-      const std::vector<int64_t> copies(static_cast<size_t>(k), 0);
-      NN_ASSIGN(boxes, ctx_.Add("gather", {boxes, ctx_.Constant(Tensor::Ints(copies))},
-                                GatherAttrs{1, 0}));
-    }
-    NN_ASSIGN(Value * classes, Rows(top->output(1), list));
-    NN_ASSIGN(classes, Cast(classes, DType::kF32));
-    NN_ASSIGN(Value * scores, Rows(top->output(0), list));
+    const auto top = ApplyAll("top_k", {scores_, Vector({k})}, TopKAttrs{.axis = 1}, 2);
+    const Term best = Transpose(Slice(top[0], 1, 0, 1), {1, 0});
+    const Term list = Column(Suppress(best, o_.detections), 2);
+    Term boxes = Gather(boxes_, list, 0);
+    if (k > 1)
+      boxes = Gather(ExpandDims(boxes, {1}),
+                     Vector(std::vector<int64_t>(static_cast<size_t>(k), 0)), 1);
     const int64_t size = o_.detections * k;
-    NN_ASSIGN(boxes, Padded(boxes, Number(0.0f), 4 * size));
-    NN_ASSIGN(classes, Padded(classes, Number(0.0f), size));
-    NN_ASSIGN(scores, Padded(scores, Number(0.0f), size));
-    NN_ASSIGN(Value* const count, ctx_.Add("shape_of", {list}, ShapeOfAttrs{}));
-    return SetOutputs(boxes, classes, scores, count);
+    NN_ASSIGN(boxes, Padded(boxes, 0.0f, 4 * size));
+    NN_ASSIGN(const Term classes, Padded(Cast(Gather(top[1], list, 0), DType::kF32), 0.0f, size));
+    NN_ASSIGN(const Term scores, Padded(Gather(top[0], list, 0), 0.0f, size));
+    return SetOutputs(boxes, classes, scores, Apply("shape_of", {list}, ShapeOfAttrs{}));
   }
 
   // Suppression in each class, and the best of all classes; those of equal scores in the order of
@@ -240,48 +202,35 @@ class Detection {
       return UnsupportedError("{} anchors with use_regular_nms; a number from 1 is expected",
                               anchors.ToString());
     const int64_t per_class = std::min(o_.detections_per_class, o_.detections);
-    NN_ASSIGN(Value* const rows, ctx_.Add("transpose", {scores_}, TransposeAttrs{{1, 0}}));
-    NN_ASSIGN(Value* const list, Suppress(rows, per_class));
-    NN_ASSIGN(Value * classes, Column(list, 1));
-    NN_ASSIGN(Value * indices, Column(list, 2));
-    NN_ASSIGN(Value * flat, ctx_.Add("mul", {indices, Number(o_.classes)}));
-    NN_ASSIGN(flat, ctx_.Add("add", {flat, classes}));
-    NN_ASSIGN(Value * scores, ctx_.Add("reshape", {scores_}, ReshapeAttrs{{Dim(-1)}, false}));
-    NN_ASSIGN(scores, Rows(scores, flat));
-    NN_ASSIGN(Value * count, ctx_.Add("shape_of", {indices}, ShapeOfAttrs{}));
+    const Term list = Suppress(Transpose(scores_, {1, 0}), per_class);
+    const Term list_classes = Column(list, 1), list_indices = Column(list, 2);
+    const Term flat = list_indices * o_.classes + list_classes;
+    const Term list_scores = Gather(Reshape(scores_, {Dim(-1)}), flat, 0);
 
     const int64_t selected = o_.classes * std::min(per_class, anchors.value());
     const int64_t size = std::max(o_.detections, selected);
     if (size > kMaxDetections)
       return UnsupportedError("{} detections of all classes; at most {}", size, kMaxDetections);
     constexpr float kLeast = -std::numeric_limits<float>::infinity();
-    NN_ASSIGN(scores, Padded(scores, Number(kLeast), size));
-    NN_ASSIGN(Node* const top,
-              ctx_.AddNode("top_k", {scores, ctx_.Constant(Tensor::Ints({o_.detections}))},
-                           TopKAttrs{.axis = 0}, 2));
-    NN_ASSIGN(count, ctx_.Add("minimum", {count, Number(o_.detections)}));
+    NN_ASSIGN(const Term padded_scores, Padded(list_scores, kLeast, size));
+    const auto top =
+        ApplyAll("top_k", {padded_scores, Vector({o_.detections})}, TopKAttrs{.axis = 0}, 2);
+    const Term count = Minimum(Apply("shape_of", {list_indices}, ShapeOfAttrs{}), o_.detections);
     std::vector<int64_t> positions(static_cast<size_t>(o_.detections));
     for (size_t i = 0; i < positions.size(); ++i) positions[i] = static_cast<int64_t>(i);
-    NN_ASSIGN(Value* const is_detection,
-              ctx_.Add("less", {ctx_.Constant(Tensor::Ints(positions)), count}));
-    const auto chosen = [&](Value* v) -> Result<Value*> {
-      NN_ASSIGN(v, Padded(v, Number(int64_t{0}), size));
-      return Rows(v, top->output(1));
-    };
-    NN_ASSIGN(indices, chosen(indices));
-    NN_ASSIGN(Value * boxes, Rows(boxes_, indices));
-    NN_ASSIGN(Value* const is_box, ctx_.Add("expand_dims", {is_detection}, AxesAttrs{{1}}));
-    NN_ASSIGN(boxes, ctx_.Add("select", {is_box, boxes, Number(0.0f)}));
-    NN_ASSIGN(classes, chosen(classes));
-    NN_ASSIGN(classes, Cast(classes, DType::kF32));
-    NN_ASSIGN(classes, ctx_.Add("select", {is_detection, classes, Number(0.0f)}));
-    NN_ASSIGN(scores, ctx_.Add("select", {is_detection, top->output(0), Number(0.0f)}));
-    return SetOutputs(boxes, classes, scores, count);
+    const Term is_detection = Less(Vector(positions), count);
+    NN_ASSIGN(const Term indices, Padded(list_indices, int64_t{0}, size));
+    NN_ASSIGN(const Term classes, Padded(list_classes, int64_t{0}, size));
+    const Term boxes = Gather(boxes_, Gather(indices, top[1], 0), 0);
+    const Term chosen_classes = Cast(Gather(classes, top[1], 0), DType::kF32);
+    return SetOutputs(Select(ExpandDims(is_detection, {1}), boxes, 0),
+                      Select(is_detection, chosen_classes, 0), Select(is_detection, top[0], 0),
+                      count);
   }
 
   ImportContext& ctx_;
   const DetectionOptions& o_;
-  Value* boxes_ = nullptr;
+  Term boxes_;
   Value* scores_ = nullptr;
 };
 

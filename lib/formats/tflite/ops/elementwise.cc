@@ -8,11 +8,10 @@
 #include "formats/tflite/family.h"
 #include "formats/tflite/file/tensor.h"
 #include "formats/tflite/import/complex.h"
-#include "formats/tflite/spec/operand_fit.h"
 #include "ir/types/small_float.h"
-#include "ops/array/shape.h"
 #include "ops/quant/quantized.h"
 #include "ops/reduce/reduce.h"
+#include "ops/support/term_ops.h"
 
 namespace nn::tflite {
 
@@ -58,9 +57,8 @@ Status ImportMul(ImportContext& ctx) {
       return ModelError("complex numbers have no activation");
     NN_ASSIGN(Value* const a, ctx.Ranked(0));
     NN_ASSIGN(Value* const b, ctx.Ranked(1));
-    NN_ASSIGN(Value* const y, ComplexProduct(ctx, a, b));
-    ctx.SetOutput(0, y);
-    return {};
+    NN_ASSIGN(const Term y, ComplexProduct(ctx, a, b));
+    return ctx.EmitTerm(y);
   }
   return ctx.EmitActivated(o->fused_activation_function(), "mul", ctx.inputs());
 }
@@ -72,11 +70,8 @@ Status ImportDiv(ImportContext& ctx) {
 
 // Sums the inputs in order.
 Status ImportAddN(ImportContext& ctx) {
-  NN_ASSIGN(Value * sum, ctx.Required(0));
-  if (ctx.input_count() == 1) {
-    ctx.SetOutput(0, sum);
-    return {};
-  }
+  Value* sum = ctx.input(0);
+  if (ctx.input_count() == 1) return ctx.EmitTerm(sum);
   for (size_t i = 1; i + 1 < ctx.input_count(); ++i) {
     NN_ASSIGN(Value* const next, ctx.Required(i));
     NN_ASSIGN(sum, ctx.Add("add", {sum, next}));
@@ -86,8 +81,7 @@ Status ImportAddN(ImportContext& ctx) {
 }
 
 Status ImportSquare(ImportContext& ctx) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
-  return ctx.Emit("mul", {x, x});
+  return ctx.Emit("mul", {ctx.input(0), ctx.input(0)});
 }
 
 template <int kLow, int kHigh>
@@ -109,29 +103,24 @@ Status ImportGelu(ImportContext& ctx) {
 // The number of boundaries that are not above x; NaN is above all of them.
 Status ImportBucketize(ImportContext& ctx) {
   NN_ASSIGN(const auto* const o, ctx.Options<fb::BucketizeOptions>());
-  NN_ASSIGN(Value * x, ctx.Ranked(0));
+  Value* const x = ctx.input(0);
   const auto list = ListOf<float>(o->boundaries());
   if (!std::is_sorted(list.begin(), list.end())) return ModelError("the boundaries must ascend");
   const int rank = x->type().rank();
   // Boundaries are compared as float32, but those with doubles as doubles.
   const DType dtype = x->dtype() == DType::kF64 ? DType::kF64 : DType::kF32;
-  if (x->dtype() != dtype) {
-    NN_ASSIGN(x, ctx.Add("cast", {x}, CastAttrs{.to = dtype}));
-  }
   NN_ASSIGN(TensorBuilder b, TensorBuilder::Create(dtype, {static_cast<int64_t>(list.size())}));
   for (size_t i = 0; i < list.size(); ++i) b.SetDouble(static_cast<int64_t>(i), list[i]);
-  NN_ASSIGN(x, ctx.Add("expand_dims", {x}, AxesAttrs{{rank}}));
-  NN_ASSIGN(Value * reached, ctx.Add("less", {x, ctx.Constant(b.Finish())}));
-  NN_ASSIGN(reached, ctx.Add("not", {reached}));
-  NN_ASSIGN(reached, ctx.Add("cast", {reached}, CastAttrs{.to = DType::kI32}));
-  return ctx.Emit("reduce_sum", {reached}, ReduceAttrs{{rank}, false});
+  const Term number = x->dtype() == dtype ? x : Cast(x, dtype);
+  const Term reached = Not(Less(ExpandDims(number, {rank}), b.Finish()));
+  return ctx.Emit("reduce_sum", {Cast(reached, DType::kI32)}, ReduceAttrs{{rank}, false});
 }
 
 // x rounded to the nearest of 2^bits numbers between min and max, which are moved so that 0 is one
 // of them.
 Status ImportFakeQuant(ImportContext& ctx) {
   NN_ASSIGN(const auto* const o, ctx.Options<fb::FakeQuantOptions>());
-  NN_ASSIGN(Value* const x, ctx.Required(0));
+  Value* const x = ctx.input(0);
   if (o->num_bits() < 2 || o->num_bits() > 16)
     return ModelError("num_bits is {}; expected 2 to 16", o->num_bits());
   const float least = o->narrow_range() ? 1 : 0;
@@ -140,30 +129,22 @@ Status ImportFakeQuant(ImportContext& ctx) {
   if (!(scale > 0) || !std::isfinite(scale) || !std::isfinite(1 / scale))
     return ModelError("the range from {} to {} is invalid", o->min(), o->max());
   const float zero = std::round(std::clamp(least - o->min() / scale, least, most));
-  const auto number = [&](float v) { return ctx.Constant(Tensor::Scalar(v)); };
-  Value* const low = number((least - zero) * scale);
-  Value* const high = number((most - zero) * scale);
+  const Term low = Tensor::Scalar((least - zero) * scale);
+  const Term high = Tensor::Scalar((most - zero) * scale);
   // NaN becomes the lowest number.
-  NN_ASSIGN(Value * above, ctx.Add("greater", {x, low}));
-  NN_ASSIGN(Value * y, ctx.Add("select", {above, x, low}));
-  NN_ASSIGN(y, ctx.Add("minimum", {y, high}));
-  NN_ASSIGN(y, ctx.Add("sub", {y, low}));
-  NN_ASSIGN(y, ctx.Add("mul", {y, number(1 / scale)}));
+  const Term limited = Minimum(Select(Greater(x, low), x, low), high);
+  const Term y = (limited - low) * Tensor::Scalar(1 / scale);
   // Halves are rounded up. The fraction is exact; the sum of y and 0.5 would not be.
-  NN_ASSIGN(Value* const whole, ctx.Add("floor", {y}));
-  NN_ASSIGN(Value * up, ctx.Add("sub", {y, whole}));
-  NN_ASSIGN(up, ctx.Add("greater_equal", {up, number(0.5f)}));
-  NN_ASSIGN(up, ctx.Add("cast", {up}, CastAttrs{.to = DType::kF32}));
-  NN_ASSIGN(y, ctx.Add("add", {whole, up}));
-  NN_ASSIGN(y, ctx.Add("mul", {y, number(scale)}));
-  return ctx.Emit("add", {y, low});
+  const Term whole = Apply("floor", {y});
+  const Term up = Apply("greater_equal", {y - whole, Tensor::Scalar(0.5f)});
+  return ctx.Emit("add", {(whole + Cast(up, DType::kF32)) * Tensor::Scalar(scale), low});
 }
 
 // An operator of StableHLO for two operands of one type.
 template <const char* kOp>
 Status ImportStablehlo(ImportContext& ctx) {
-  NN_ASSIGN(const Value* const a, ctx.Required(0));
-  NN_ASSIGN(const Value* const b, ctx.Required(1));
+  const Value* const a = ctx.input(0);
+  const Value* const b = ctx.input(1);
   if (ctx.output_type().quantized()) return UnsupportedError("quantized operands are unsupported");
   if (a->type().ranked() && b->type().ranked() && *a->type().dims != *b->type().dims)
     return UnsupportedError("operands of different shapes, {} and {}, are unsupported",
@@ -172,26 +153,22 @@ Status ImportStablehlo(ImportContext& ctx) {
 }
 
 Status ImportStablehloAnd(ImportContext& ctx) {
-  NN_ASSIGN(const Value* const a, ctx.Required(0));
-  return ctx.Emit(a->dtype() == DType::kBool ? "and" : "bitwise_and", ctx.inputs());
+  return ctx.Emit(ctx.input(0)->dtype() == DType::kBool ? "and" : "bitwise_and", ctx.inputs());
 }
 
 Status ImportStablehloOr(ImportContext& ctx) {
-  NN_ASSIGN(const Value* const a, ctx.Required(0));
-  return ctx.Emit(a->dtype() == DType::kBool ? "or" : "bitwise_or", ctx.inputs());
+  return ctx.Emit(ctx.input(0)->dtype() == DType::kBool ? "or" : "bitwise_or", ctx.inputs());
 }
 
 // The same for one operand.
 template <const char* kOp>
 Status ImportStablehloUnary(ImportContext& ctx) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
   if (ctx.output_type().quantized()) return UnsupportedError("quantized operands are unsupported");
-  return ctx.Emit(kOp, {x});
+  return ctx.Emit(kOp, {ctx.input(0)});
 }
 
 // The condition is a scalar, or has the shape of the operands.
 Status ImportStablehloSelect(ImportContext& ctx) {
-  for (size_t i = 0; i < 3; ++i) NN_RETURN_IF_ERROR(ctx.Required(i));
   return ctx.Emit("select", ctx.inputs());
 }
 
@@ -205,22 +182,18 @@ constexpr char kHloAdd[] = "add", kHloMultiply[] = "mul", kHloMaximum[] = "maxim
 
 // A condition of rank 1 selects rows of the operands.
 Status ImportSelect(ImportContext& ctx) {
-  NN_ASSIGN(Value * condition, ctx.Ranked(0));
-  NN_ASSIGN(Value* const a, ctx.Ranked(1));
-  NN_ASSIGN(Value* const b, ctx.Ranked(2));
+  Value *const condition = ctx.input(0), *const a = ctx.input(1), *const b = ctx.input(2);
   const int rank = a->type().rank();
-  if (condition->type().rank() == 1 && rank > 1) {
-    Dims dims(static_cast<size_t>(rank), Dim(1));
-    dims[0] = condition->type().dim(0);
-    NN_ASSIGN(condition, ctx.Add("reshape", {condition}, ReshapeAttrs{dims, false}));
-  }
-  return ctx.Emit("select", {condition, a, b});
+  if (condition->type().rank() != 1 || rank <= 1) return ctx.Emit("select", {condition, a, b});
+  Dims dims(static_cast<size_t>(rank), Dim(1));
+  dims[0] = condition->type().dim(0);
+  return ctx.Emit("select", {Reshape(condition, dims), a, b});
 }
 
 // ---- Element types ------------------------------------------------------------------------------
 
 Status ImportCast(ImportContext& ctx) {
-  NN_ASSIGN(Value * x, ctx.Required(0));
+  Value* x = ctx.input(0);
   CastAttrs a;
   a.to = ctx.output_type().dtype;
   a.saturate = false;  // ConvertFrom of ml_dtypes
@@ -229,31 +202,28 @@ Status ImportCast(ImportContext& ctx) {
   // Real numbers are the real parts.
   if (IsComplex(x->dtype()) && !IsComplex(a.to)) {
     NN_ASSIGN(x, PartsOf(ctx, x));
-    NN_ASSIGN(x, PartOf(ctx, x, 0));
-    if (x->dtype() == a.to) {
-      ctx.SetOutput(0, x);
-      return {};
-    }
+    NN_ASSIGN(x, ctx.Build(PartOf(x, 0)));
+    if (x->dtype() == a.to) return ctx.EmitTerm(x);
   }
   // CAST to integers of less than 8 bits saturates.
   if (IsNarrowInteger(a.to) && IsFloat(x->dtype())) {
     const ClipAttrs bounds = {static_cast<float>(MinInteger(a.to)),
                               static_cast<float>(MaxInteger(a.to))};
-    NN_ASSIGN(x, ctx.Add("clip", {x}, bounds));
+    return ctx.Emit("cast", {Apply("clip", {x}, bounds)}, a);
   }
   return ctx.Emit("cast", {x}, a);
 }
 
 // Also from one quantized type to another.
 Status ImportQuantize(ImportContext& ctx) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
+  Value* const x = ctx.input(0);
   if (!ctx.output_type().quantized()) return ModelError("its output is not quantized");
   return ctx.Emit("quantize", {x}, QuantizeAttrs{Rounding::kHalfAway, true});
 }
 
 // 16-bit floats are widened.
 Status ImportDequantize(ImportContext& ctx) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
+  Value* const x = ctx.input(0);
   if (IsFloat(x->dtype())) return ImportCast(ctx);
   if (!x->type().quantized()) return ModelError("its input is not quantized");
   return ctx.Emit("dequantize", {x}, DequantizeAttrs{ctx.output_type().dtype});
@@ -264,14 +234,6 @@ Status ImportDequantize(ImportContext& ctx) {
 // ==== To TensorFlow Lite =========================================================================
 
 namespace {
-
-std::optional<std::string> WhyNotArithmetic(const Node& node) {
-  const Type& type = node.output()->type();
-  if (type.dtype == DType::kF32 || type.quantized() || type.dtype == DType::kI32 ||
-      type.dtype == DType::kI64)
-    return std::nullopt;
-  return fmt::format("TensorFlow Lite has no {} for {}", node.op_name(), DTypeName(type.dtype));
-}
 
 Status WriteAdd(ExportContext& ctx, const Node& node) {
   ctx.AddOperator(Op::ADD, {ctx.ResultsOf(node), ctx.InputsOf(node)},
@@ -306,17 +268,6 @@ std::optional<std::string> WhyNotAtan2(const Node& node) {
   return std::nullopt;
 }
 
-// The types supported by the kernel of POW.
-std::optional<std::string> WhyNotPow(const Node& node) {
-  const DType t = node.input(0)->dtype();
-  if (node.input(1)->dtype() != t)
-    return fmt::format("POW needs operands of one type, not {} and {}", DTypeName(t),
-                       DTypeName(node.input(1)->dtype()));
-  if (t != DType::kF32 && t != DType::kI32)
-    return fmt::format("POW does not support {}", DTypeName(t));
-  return std::nullopt;
-}
-
 // ---- Activations --------------------------------------------------------------------------------
 
 std::optional<Op> ClipOperator(const Node& node) {
@@ -333,7 +284,6 @@ Status WriteClip(ExportContext& ctx, const Node& node) {
 }
 
 std::optional<std::string> WhyNotClip(const Node& node) {
-  if (auto reason = WhyNotReal(node)) return reason;
   const auto& a = node.attrs<ClipAttrs>();
   if (!ClipOperator(node))
     return fmt::format(
@@ -350,7 +300,7 @@ Status WriteElu(ExportContext& ctx, const Node& node) {
 std::optional<std::string> WhyNotElu(const Node& node) {
   const float alpha = node.attrs<AlphaAttrs>().alpha;
   if (alpha != 1) return fmt::format("alpha must be 1, not {}", alpha);
-  return WhyNotReal(node);
+  return std::nullopt;
 }
 
 Status WriteGelu(ExportContext& ctx, const Node& node) {
@@ -363,7 +313,7 @@ Status WriteGelu(ExportContext& ctx, const Node& node) {
 std::optional<std::string> WhyNotGelu(const Node& node) {
   if (node.attrs<GeluAttrs>().approximate == GeluApproximation::kSigmoid)
     return "GELU has no sigmoid approximation";
-  return WhyNotReal(node);
+  return std::nullopt;
 }
 
 // ---- Element types ------------------------------------------------------------------------------
@@ -377,8 +327,7 @@ Status WriteCast(ExportContext& ctx, const Node& node) {
 
 std::optional<std::string> WhyNotCast(const Node& node) {
   const Type &x = node.input(0)->type(), &y = node.output()->type();
-  const bool known = TensorTypeOf(x.dtype) && TensorTypeOf(y.dtype);
-  if (!known || WhyNotOperands(Op::CAST, {&x}, {&y})) {
+  if (WhyNotElements(Op::CAST, 0, x) || WhyNotElements(Op::CAST, 0, y)) {
     const auto is_small = [](DType t) { return IsFloat(t) && DTypeBits(t) <= 8; };
     return fmt::format("TensorFlow Lite has no CAST from {} to {}{}", DTypeName(x.dtype),
                        DTypeName(y.dtype),
@@ -398,17 +347,6 @@ Status WriteQuantize(ExportContext& ctx, const Node& node) {
   return {};
 }
 
-std::optional<std::string> WhyNotQuantize(const Node& node) {
-  const Type& x = node.input(0)->type();
-  if (!node.output()->type().quantized()) return "its output is not quantized";
-  const DType to = node.output()->dtype();
-  if (x.dtype != DType::kF32 && !x.quantized())
-    return fmt::format("QUANTIZE does not support {} operands", DTypeName(x.dtype));
-  if (x.quantized() ? !CanRequantize(x.dtype, to) : to == DType::kI32)
-    return fmt::format("QUANTIZE does not convert {} to {}", DTypeName(x.dtype), DTypeName(to));
-  return WhyNotOperands(Op::QUANTIZE, {&x}, {&node.output()->type()});
-}
-
 Status WriteDequantize(ExportContext& ctx, const Node& node) {
   ctx.AddOperator(Op::DEQUANTIZE, {ctx.ResultsOf(node), ctx.InputsOf(node)},
                   fb::CreateDequantizeOptions(ctx.builder()));
@@ -419,17 +357,6 @@ Status WriteDequantize(ExportContext& ctx, const Node& node) {
 std::optional<std::string> WhyNotRounding(const Node& node) {
   if (IsPartOfHybrids(node)) return std::nullopt;
   return "only hybrid kernels round to 8 bits and back";
-}
-
-std::optional<std::string> WhyNotDequantize(const Node& node) {
-  const Type& x = node.input(0)->type();
-  const bool is_half_weight = x.dtype == DType::kF16 && node.input(0)->is_constant();
-  if (!x.quantized() && !is_half_weight) return "its input is not quantized";
-  if (node.output()->dtype() != DType::kF32)
-    return fmt::format("DEQUANTIZE produces f32, not {}", DTypeName(node.output()->dtype()));
-  if (!is_half_weight && (IsFloat(x.dtype) || (DTypeBits(x.dtype) > 8 && x.dtype != DType::kI16)))
-    return fmt::format("DEQUANTIZE does not accept {}", DTypeName(x.dtype));
-  return WhyNotOperands(Op::DEQUANTIZE, {&x}, {&node.output()->type()});
 }
 
 }  // namespace
@@ -451,57 +378,58 @@ constexpr ImportRow kElementwiseImports[] = {
     {.op = Op::SUB, .import = ImportSub},
     {.op = Op::MUL, .import = ImportMul},
     {.op = Op::DIV, .import = ImportDiv},
-    {.op = Op::ADD_N, .import = ImportAddN},
-    {.op = Op::SQUARE, .import = ImportSquare},
+    {.op = Op::ADD_N, .import = ImportAddN, .inputs = "a"},
+    {.op = Op::SQUARE, .import = ImportSquare, .inputs = "a"},
     {.op = Op::RELU_N1_TO_1, .import = ImportClip<-1, 1>},
     {.op = Op::RELU_0_TO_1, .import = ImportClip<0, 1>},
     {.op = Op::RELU6, .import = ImportClip<0, 6>},
     {.op = Op::ELU, .import = ImportElu},
     {.op = Op::GELU, .import = ImportGelu},
-    {.op = Op::SELECT, .import = ImportSelect},
-    {.op = Op::CAST, .import = ImportCast},
-    {.op = Op::QUANTIZE, .import = ImportQuantize},
-    {.op = Op::DEQUANTIZE, .import = ImportDequantize},
-    {.op = Op::BUCKETIZE, .import = ImportBucketize},
-    {.op = Op::FAKE_QUANT, .import = ImportFakeQuant},
-    {.op = Op::STABLEHLO_ADD, .import = ImportStablehlo<kHloAdd>},
-    {.op = Op::STABLEHLO_MULTIPLY, .import = ImportStablehlo<kHloMultiply>},
-    {.op = Op::STABLEHLO_MAXIMUM, .import = ImportStablehlo<kHloMaximum>},
-    {.op = Op::STABLEHLO_MINIMUM, .import = ImportStablehlo<kHloMinimum>},
-    {.op = Op::STABLEHLO_AND, .import = ImportStablehloAnd},
-    {.op = Op::STABLEHLO_SHIFT_LEFT, .import = ImportStablehlo<kHloShiftLeft>},
-    {.op = Op::STABLEHLO_DIVIDE, .import = ImportStablehlo<kHloDivide>},
-    {.op = Op::STABLEHLO_POWER, .import = ImportStablehlo<kHloPower>},
-    {.op = Op::STABLEHLO_REMAINDER, .import = ImportStablehlo<kHloRemainder>},
-    {.op = Op::STABLEHLO_SUBTRACT, .import = ImportStablehlo<kHloSubtract>},
-    {.op = Op::STABLEHLO_OR, .import = ImportStablehloOr},
-    {.op = Op::STABLEHLO_SELECT, .import = ImportStablehloSelect},
-    {.op = Op::STABLEHLO_ABS, .import = ImportStablehloUnary<kHloAbs>},
-    {.op = Op::STABLEHLO_COSINE, .import = ImportStablehloUnary<kHloCosine>},
-    {.op = Op::STABLEHLO_EXPONENTIAL, .import = ImportStablehloUnary<kHloExponential>},
-    {.op = Op::STABLEHLO_FLOOR, .import = ImportStablehloUnary<kHloFloor>},
-    {.op = Op::STABLEHLO_LOG, .import = ImportStablehloUnary<kHloLog>},
-    {.op = Op::STABLEHLO_LOGISTIC, .import = ImportStablehloUnary<kHloLogistic>},
-    {.op = Op::STABLEHLO_NEGATE, .import = ImportStablehloUnary<kHloNegate>},
-    {.op = Op::STABLEHLO_RSQRT, .import = ImportStablehloUnary<kHloRsqrt>},
-    {.op = Op::STABLEHLO_TANH, .import = ImportStablehloUnary<kHloTanh>},
+    {.op = Op::SELECT, .import = ImportSelect, .inputs = "rrr"},
+    {.op = Op::CAST, .import = ImportCast, .inputs = "a"},
+    {.op = Op::QUANTIZE, .import = ImportQuantize, .inputs = "a"},
+    {.op = Op::DEQUANTIZE, .import = ImportDequantize, .inputs = "a"},
+    {.op = Op::BUCKETIZE, .import = ImportBucketize, .inputs = "r"},
+    {.op = Op::FAKE_QUANT, .import = ImportFakeQuant, .inputs = "a"},
+    {.op = Op::STABLEHLO_ADD, .import = ImportStablehlo<kHloAdd>, .inputs = "aa"},
+    {.op = Op::STABLEHLO_MULTIPLY, .import = ImportStablehlo<kHloMultiply>, .inputs = "aa"},
+    {.op = Op::STABLEHLO_MAXIMUM, .import = ImportStablehlo<kHloMaximum>, .inputs = "aa"},
+    {.op = Op::STABLEHLO_MINIMUM, .import = ImportStablehlo<kHloMinimum>, .inputs = "aa"},
+    {.op = Op::STABLEHLO_AND, .import = ImportStablehloAnd, .inputs = "a"},
+    {.op = Op::STABLEHLO_SHIFT_LEFT, .import = ImportStablehlo<kHloShiftLeft>, .inputs = "aa"},
+    {.op = Op::STABLEHLO_DIVIDE, .import = ImportStablehlo<kHloDivide>, .inputs = "aa"},
+    {.op = Op::STABLEHLO_POWER, .import = ImportStablehlo<kHloPower>, .inputs = "aa"},
+    {.op = Op::STABLEHLO_REMAINDER, .import = ImportStablehlo<kHloRemainder>, .inputs = "aa"},
+    {.op = Op::STABLEHLO_SUBTRACT, .import = ImportStablehlo<kHloSubtract>, .inputs = "aa"},
+    {.op = Op::STABLEHLO_OR, .import = ImportStablehloOr, .inputs = "a"},
+    {.op = Op::STABLEHLO_SELECT, .import = ImportStablehloSelect, .inputs = "aaa"},
+    {.op = Op::STABLEHLO_ABS, .import = ImportStablehloUnary<kHloAbs>, .inputs = "a"},
+    {.op = Op::STABLEHLO_COSINE, .import = ImportStablehloUnary<kHloCosine>, .inputs = "a"},
+    {.op = Op::STABLEHLO_EXPONENTIAL,
+     .import = ImportStablehloUnary<kHloExponential>,
+     .inputs = "a"},
+    {.op = Op::STABLEHLO_FLOOR, .import = ImportStablehloUnary<kHloFloor>, .inputs = "a"},
+    {.op = Op::STABLEHLO_LOG, .import = ImportStablehloUnary<kHloLog>, .inputs = "a"},
+    {.op = Op::STABLEHLO_LOGISTIC, .import = ImportStablehloUnary<kHloLogistic>, .inputs = "a"},
+    {.op = Op::STABLEHLO_NEGATE, .import = ImportStablehloUnary<kHloNegate>, .inputs = "a"},
+    {.op = Op::STABLEHLO_RSQRT, .import = ImportStablehloUnary<kHloRsqrt>, .inputs = "a"},
+    {.op = Op::STABLEHLO_TANH, .import = ImportStablehloUnary<kHloTanh>, .inputs = "a"},
 };
 
 constexpr ExportRow kElementwiseExports[] = {
-    {.op = "add", .write = WriteAdd, .why_not = WhyNotArithmetic, .fuses = Always},
-    {.op = "sub", .write = WriteSub, .why_not = WhyNotArithmetic, .fuses = Always},
-    {.op = "mul", .write = WriteMul, .why_not = WhyNotArithmetic, .fuses = Always},
-    {.op = "div", .write = WriteDiv, .why_not = WhyNotArithmetic, .fuses = Always},
+    {.op = "add", .write = WriteAdd, .fuses = Always},
+    {.op = "sub", .write = WriteSub, .fuses = Always},
+    {.op = "mul", .write = WriteMul, .fuses = Always},
+    {.op = "div", .write = WriteDiv, .fuses = Always},
     {.op = "atan2", .why_not = WhyNotAtan2, .any_type = true},
-    {.op = "pow", .why_not = WhyNotPow},
     {.op = "clip", .write = WriteClip, .why_not = WhyNotClip},
     {.op = "elu", .write = WriteElu, .why_not = WhyNotElu},
     {.op = "gelu", .write = WriteGelu, .why_not = WhyNotGelu},
     {.op = "select", .any_type = true},
     {.op = "cast", .write = WriteCast, .why_not = WhyNotCast, .any_type = true},
-    {.op = "quantize", .write = WriteQuantize, .why_not = WhyNotQuantize},
+    {.op = "quantize", .write = WriteQuantize},
     {.op = "dynamic_fake_quantize", .why_not = WhyNotRounding},
-    {.op = "dequantize", .write = WriteDequantize, .why_not = WhyNotDequantize, .any_type = true},
+    {.op = "dequantize", .write = WriteDequantize, .any_type = true},
 };
 
 }  // namespace

@@ -13,8 +13,6 @@ namespace {
 
 Status ImportLshProjection(ImportContext& ctx) {
   NN_ASSIGN(const auto* const o, ctx.Options<fb::LSHProjectionOptions>());
-  NN_RETURN_IF_ERROR(ctx.Ranked(0));
-  NN_RETURN_IF_ERROR(ctx.Ranked(1));
   LshProjectionAttrs a;
   if (o->type() == fb::LSHProjectionType::SPARSE)
     a.form = LshForm::kOffset;
@@ -58,8 +56,6 @@ bool OffsetsFit(int64_t functions, int64_t bits) {
 std::optional<std::string> WhyNotLshProjection(const Node& node) {
   const Type& hash = node.input(0)->type();
   const Dim &functions = hash.dim(0), &bits = hash.dim(1);
-  if (node.input(1)->type().dim(0) == 0) return "LSH_PROJECTION needs rows";
-  if (bits.is_const() && bits.value() > 32) return "a hash has at most 32 bits";
   const LshForm form = node.attrs<LshProjectionAttrs>().form;
   if (form == LshForm::kDense) return std::nullopt;
   if (!functions.is_const() || !bits.is_const()) {
@@ -73,7 +69,7 @@ std::optional<std::string> WhyNotLshProjection(const Node& node) {
 }
 
 constexpr ImportRow kLshProjectionImports[] = {
-    {.op = Op::LSH_PROJECTION, .import = ImportLshProjection},
+    {.op = Op::LSH_PROJECTION, .import = ImportLshProjection, .inputs = "rr"},
 };
 
 constexpr ExportRow kLshProjectionExports[] = {

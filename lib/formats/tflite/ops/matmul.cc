@@ -20,7 +20,7 @@ Result<Value*> AsMatrix(ImportContext& ctx, Value* x, const Dim& k) {
 
 Status ImportFullyConnected(ImportContext& ctx) {
   NN_ASSIGN(const auto* const o, ctx.Options<fb::FullyConnectedOptions>());
-  NN_ASSIGN(Value * x, ctx.Ranked(0));
+  Value* x = ctx.input(0);
   NN_ASSIGN(Value * w, ctx.Weights(1));
   if (o->weights_format() != fb::FullyConnectedOptionsWeightsFormat::DEFAULT)
     return UnsupportedError("shuffled weights (SHUFFLED4x16INT8) are unsupported");
@@ -40,8 +40,8 @@ Status ImportFullyConnected(ImportContext& ctx) {
 
 Status ImportBatchMatmul(ImportContext& ctx) {
   NN_ASSIGN(const auto* const o, ctx.Options<fb::BatchMatMulOptions>());
-  NN_ASSIGN(Value * x, ctx.Ranked(0));
-  NN_ASSIGN(Value * y, ctx.Ranked(1));
+  Value* x = ctx.input(0);
+  Value* y = ctx.input(1);
   NN_RETURN_IF_ERROR(ctx.MakeHybrid(
       x, y, RowsAlong(x->type().rank() - (o->adj_x() ? 2 : 1), o->asymmetric_quantize_inputs())));
   NN_RETURN_IF_ERROR(ctx.Emit("matmul", {x, y}, MatmulAttrs{o->adj_x(), o->adj_y()}));
@@ -83,7 +83,7 @@ Status WriteMatmul(ExportContext& ctx, const Node& node) {
 
 std::optional<std::string> WhyNotMatmul(const Node& node) {
   const auto& a = node.attrs<MatmulAttrs>();
-  if (auto reason = WhyNotWeighted(node)) return reason;
+  if (auto reason = WhyNotBias(node)) return reason;
   const Type& x = node.input(0)->type();
   const Type& w = node.input(1)->type();
   if (!x.ranked() || !w.ranked()) return "its rank must be known";
@@ -93,8 +93,6 @@ std::optional<std::string> WhyNotMatmul(const Node& node) {
   if (w.rank() == 2 && node.input(1)->is_constant() && !a.transpose_a && !a.transpose_b)
     return "FULLY_CONNECTED needs transposed weights";
   if (node.input(2) != nullptr) return "BATCH_MATMUL has no bias";
-  if (x.rank() > 5 || w.rank() > 5)
-    return fmt::format("BATCH_MATMUL supports operands up to rank 5, not {}", x.rank());
   return std::nullopt;
 }
 
@@ -111,8 +109,11 @@ namespace {
 
 constexpr size_t kDenseWeights[] = {1};
 constexpr ImportRow kMatmulImports[] = {
-    {.op = Op::FULLY_CONNECTED, .import = ImportFullyConnected, .blockwise = kDenseWeights},
-    {.op = Op::BATCH_MATMUL, .import = ImportBatchMatmul},
+    {.op = Op::FULLY_CONNECTED,
+     .import = ImportFullyConnected,
+     .inputs = "r",
+     .blockwise = kDenseWeights},
+    {.op = Op::BATCH_MATMUL, .import = ImportBatchMatmul, .inputs = "rr"},
 };
 
 constexpr ExportRow kMatmulExports[] = {

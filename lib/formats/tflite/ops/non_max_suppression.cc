@@ -8,12 +8,10 @@
 #include "formats/common/suppression.h"
 #include "formats/tflite/export/rewrites.h"
 #include "formats/tflite/family.h"
-#include "ops/array/arrange/gather.h"
-#include "ops/array/arrange/slice.h"
-#include "ops/array/shape.h"
 #include "ops/array/shape_of.h"
 #include "ops/math/bit_cast.h"
 #include "ops/math/elementwise/elementwise.h"
+#include "ops/support/term_ops.h"
 
 // NON_MAX_SUPPRESSION_V4 selects from one list of boxes and scores. It returns a list of
 // max_output_size indices, filled up with zeros, and the number of selected ones. A box is dropped
@@ -32,13 +30,10 @@ enum NmsInput : size_t { kBoxes, kScores, kMaxBoxes, kIouThreshold, kScoreThresh
 // ==== From TensorFlow Lite =======================================================================
 
 // The greatest number below a threshold; -1 for 0 and less, as no intersection is negative.
-Result<Value*> Below(ImportContext& ctx, Value* threshold) {
-  const auto number = [&](auto v) { return ctx.Constant(Tensor::Scalar(v)); };
-  NN_ASSIGN(Value * bits, ctx.Add("bit_cast", {threshold}, BitCastAttrs{.to = DType::kI32}));
-  NN_ASSIGN(bits, ctx.Add("sub", {bits, number(int32_t{1})}));
-  NN_ASSIGN(Value* const below, ctx.Add("bit_cast", {bits}, BitCastAttrs{.to = DType::kF32}));
-  NN_ASSIGN(Value* const positive, ctx.Add("greater", {threshold, number(0.0f)}));
-  return ctx.Add("select", {positive, below, number(-1.0f)});
+Term Below(const Term& threshold) {
+  const Term bits = Apply("bit_cast", {threshold}, BitCastAttrs{.to = DType::kI32});
+  const Term below = Apply("bit_cast", {bits - 1}, BitCastAttrs{.to = DType::kF32});
+  return Select(Greater(threshold, 0), below, -1);
 }
 
 // Whether the scores of overlapping boxes are lowered, as far as known.
@@ -49,55 +44,38 @@ bool IsSoft(const ImportContext& ctx) {
 }
 
 // The outputs from the list of selected boxes (i32), and their scores if the operator has them.
-Status SetSelection(ImportContext& ctx, Value* list, Value* scores, Value* count) {
-  NN_ASSIGN(Value* const selected, ctx.Add("size_of", {list}, SizeOfAttrs{.dtype = DType::kI32}));
-  NN_ASSIGN(Value* const filled,
-            PaddedList(ctx, list, ctx.Constant(Tensor::Scalar(int32_t{0})), count));
-  size_t output = 0;
-  ctx.SetOutput(output++, filled);
-  if (scores != nullptr && output < ctx.output_count()) {
-    NN_ASSIGN(scores, PaddedList(ctx, scores, ctx.Constant(Tensor::Scalar(0.0f)), count));
-    ctx.SetOutput(output++, scores);
+Status SetSelection(ImportContext& ctx, const Term& list, const Term& scores, const Term& count) {
+  NN_ASSIGN(const Term filled, PaddedList(ctx, list, Tensor::Scalar(int32_t{0}), count));
+  std::vector<Term> results = {filled};
+  if (!scores.is_absent() && ctx.output_count() > 1) {
+    NN_ASSIGN(results.emplace_back(), PaddedList(ctx, scores, Tensor::Scalar(0.0f), count));
   }
-  if (output < ctx.output_count()) ctx.SetOutput(output, selected);
-  return {};
+  results.push_back(Apply("size_of", {list}, SizeOfAttrs{.dtype = DType::kI32}));
+  return ctx.EmitTerms(results);
 }
 
-Status ImportSoft(ImportContext& ctx, Value* count) {
-  NN_ASSIGN(Value* const sigma, ctx.Required(kSigma));
-  NN_ASSIGN(Node* const node,
-            ctx.AddNode("soft_non_max_suppression",
-                        {ctx.input(kBoxes), ctx.input(kScores), count, ctx.input(kIouThreshold),
-                         ctx.input(kScoreThreshold), sigma},
-                        {}, 2));
-  NN_ASSIGN(Value* const list, ctx.Add("cast", {node->output(0)}, CastAttrs{.to = DType::kI32}));
-  return SetSelection(ctx, list, node->output(1), count);
+Status ImportSoft(ImportContext& ctx, const Term& count) {
+  const auto selected =
+      ApplyAll("soft_non_max_suppression",
+               {ctx.input(kBoxes), ctx.input(kScores), count, ctx.input(kIouThreshold),
+                ctx.input(kScoreThreshold), ctx.input(kSigma)},
+               {}, 2);
+  return SetSelection(ctx, Cast(selected[0], DType::kI32), selected[1], count);
 }
 
 Status ImportNonMaxSuppression(ImportContext& ctx) {
-  NN_ASSIGN(Value * boxes, ctx.Ranked(kBoxes));
-  NN_ASSIGN(Value* const scores, ctx.Ranked(kScores));
-  NN_ASSIGN(Value * count, ctx.Required(kMaxBoxes));
-  NN_ASSIGN(Value * threshold, ctx.Required(kIouThreshold));
-  NN_ASSIGN(Value* const least, ctx.Required(kScoreThreshold));
+  Value *const boxes = ctx.input(kBoxes), *const scores = ctx.input(kScores);
   if (boxes->type().rank() != 2 || scores->type().rank() != 1)
     return ModelError("the boxes are {} and the scores {}; expected ranks 2 and 1",
                       boxes->type().ToString(), scores->type().ToString());
-  NN_ASSIGN(count, ctx.Add("cast", {count}, CastAttrs{.to = DType::kI64}));
-  NN_ASSIGN(count, ctx.Add("reshape", {count}, ReshapeAttrs{{1}, false}));
+  const Term count = Reshape(Cast(ctx.input(kMaxBoxes), DType::kI64), {1});
   if (IsSoft(ctx)) return ImportSoft(ctx, count);
-  NN_ASSIGN(threshold, Below(ctx, threshold));
-  NN_ASSIGN(boxes, ctx.Add("expand_dims", {boxes}, AxesAttrs{{0}}));
-  NN_ASSIGN(Value* const rows, ctx.Add("expand_dims", {scores}, AxesAttrs{{0, 1}}));
-  NN_ASSIGN(Value * list, ctx.Add("non_max_suppression", {boxes, rows, count, threshold, least},
-                                  NonMaxSuppressionAttrs{}));
-  NN_ASSIGN(list, ctx.Add("slice", {list}, SliceAttrs{{1}, {2}, {3}, {}}));
-  NN_ASSIGN(list, ctx.Add("squeeze", {list}, AxesAttrs{{1}}));
-  NN_ASSIGN(list, ctx.Add("cast", {list}, CastAttrs{.to = DType::kI32}));
-  Value* best = nullptr;
-  if (ctx.input_count() > kSigma) {
-    NN_ASSIGN(best, ctx.Add("gather", {scores, list}, GatherAttrs{}));
-  }
+  const Term selected = Apply("non_max_suppression",
+                              {ExpandDims(boxes, {0}), ExpandDims(scores, {0, 1}), count,
+                               Below(ctx.input(kIouThreshold)), ctx.input(kScoreThreshold)},
+                              NonMaxSuppressionAttrs{});
+  const Term list = Cast(Squeeze(Slice(selected, 1, 2, 3), {1}), DType::kI32);
+  const Term best = ctx.input_count() > kSigma ? Gather(scores, list, 0) : Term();
   return SetSelection(ctx, list, best, count);
 }
 
@@ -114,7 +92,7 @@ TensorIndex ScalarOf(ExportContext& ctx, const Value* v) {
 }
 
 // The number of boxes to select in 32 bits: not negative, and not more than there are.
-Result<TensorIndex> SizeOf(ExportContext& ctx, const Value* limit, int64_t boxes) {
+Result<TensorIndex> WriteLimit(ExportContext& ctx, const Value* limit, int64_t boxes) {
   constexpr std::string_view kName = "max_output_size";
   if (limit == nullptr) return ctx.AddInt(0, kName);
   if (limit->is_constant())
@@ -201,7 +179,7 @@ Status WriteNonMaxSuppression(ExportContext& ctx, const Node& node) {
   };
   const TensorIndex list = squeezed(kBoxes, {Dim(boxes), Dim(4)}, {0});
   const TensorIndex scores = squeezed(kScores, {Dim(boxes)}, {0, 1});
-  NN_ASSIGN(const TensorIndex size, SizeOf(ctx, node.input(kMaxBoxes), boxes));
+  NN_ASSIGN(const TensorIndex size, WriteLimit(ctx, node.input(kMaxBoxes), boxes));
   const Dim& n = node.output()->type().dim(0);
   const TensorIndex indices = ctx.AddTensor(Type(DType::kI32, {n}), "indices");
   const TensorIndex count = ctx.AddTensor(Type(DType::kI32, Dims{}), "count");
@@ -244,7 +222,7 @@ std::optional<std::string> WhyNotNonMaxSuppression(const Node& node) {
 
 Status WriteSoft(ExportContext& ctx, const Node& node) {
   const int64_t boxes = node.input(kBoxes)->type().dim(0).value();
-  NN_ASSIGN(const TensorIndex size, SizeOf(ctx, node.input(kMaxBoxes), boxes));
+  NN_ASSIGN(const TensorIndex size, WriteLimit(ctx, node.input(kMaxBoxes), boxes));
   const Dim& n = node.output()->type().dim(0);
   const TensorIndex indices = ctx.AddTensor(Type(DType::kI32, {n}), "indices"),
                     scores = ctx.AddTensor(Type(DType::kF32, {n}), "scores"),
@@ -274,8 +252,12 @@ std::optional<std::string> WhyNotSoft(const Node& node) {
 }
 
 constexpr ImportRow kNonMaxSuppressionImports[] = {
-    {.op = fb::BuiltinOperator::NON_MAX_SUPPRESSION_V4, .import = ImportNonMaxSuppression},
-    {.op = fb::BuiltinOperator::NON_MAX_SUPPRESSION_V5, .import = ImportNonMaxSuppression},
+    {.op = fb::BuiltinOperator::NON_MAX_SUPPRESSION_V4,
+     .import = ImportNonMaxSuppression,
+     .inputs = "rraaa"},
+    {.op = fb::BuiltinOperator::NON_MAX_SUPPRESSION_V5,
+     .import = ImportNonMaxSuppression,
+     .inputs = "rraaa"},
 };
 
 constexpr ExportRow kNonMaxSuppressionExports[] = {

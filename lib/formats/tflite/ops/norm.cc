@@ -10,19 +10,19 @@ namespace {
 
 Status ImportSoftmax(ImportContext& ctx) {
   NN_ASSIGN(const auto* const o, ctx.Options<fb::SoftmaxOptions>());
-  NN_ASSIGN(Value* const x, ctx.Required(0));
+  Value* const x = ctx.input(0);
   return ctx.Emit("softmax", {x}, SoftmaxAttrs{-1, o->beta()});
 }
 
 Status ImportLogSoftmax(ImportContext& ctx) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
+  Value* const x = ctx.input(0);
   return ctx.Emit("log_softmax", {x}, AlongAxisAttrs{-1});
 }
 
 // Along the last axis.
 Status ImportL2Normalization(ImportContext& ctx) {
   NN_ASSIGN(const auto* const o, ctx.Options<fb::L2NormOptions>());
-  NN_ASSIGN(Value* const x, ctx.Required(0));
+  Value* const x = ctx.input(0);
   return ctx.EmitActivated(o->fused_activation_function(), "l2_normalization", {x},
                            L2NormalizationAttrs{});
 }
@@ -30,7 +30,7 @@ Status ImportL2Normalization(ImportContext& ctx) {
 // Unlike lrn, `alpha` is not divided by the window size, 2 * radius + 1.
 Status ImportLrn(ImportContext& ctx) {
   NN_ASSIGN(const auto* const o, ctx.Options<fb::LocalResponseNormalizationOptions>());
-  NN_ASSIGN(Value* const x, ctx.Required(0));
+  Value* const x = ctx.input(0);
   if (o->radius() < 0) return ModelError("radius must be 0 or more, not {}", o->radius());
   LrnAttrs a;
   a.layout = Layout::kNxc;
@@ -51,7 +51,12 @@ std::optional<std::string> WhyNotLastAxis(const Node& node, int64_t axis) {
   const Type& x = node.input(0)->type();
   if (!x.ranked()) return "its rank must be known";
   if (axis != -1 && axis != x.rank() - 1) return fmt::format("axis {} must be the last", axis);
-  return WhyNotReal(node);
+  return std::nullopt;
+}
+
+template <typename Attrs>
+std::optional<std::string> WhyNotAlongLast(const Node& node) {
+  return WhyNotLastAxis(node, node.attrs<Attrs>().axis);
 }
 
 Status WriteSoftmax(ExportContext& ctx, const Node& node) {
@@ -60,18 +65,10 @@ Status WriteSoftmax(ExportContext& ctx, const Node& node) {
   return {};
 }
 
-std::optional<std::string> WhyNotSoftmax(const Node& node) {
-  return WhyNotLastAxis(node, node.attrs<SoftmaxAttrs>().axis);
-}
-
 Status WriteLogSoftmax(ExportContext& ctx, const Node& node) {
   ctx.AddOperator(Op::LOG_SOFTMAX, {ctx.ResultsOf(node), ctx.InputsOf(node)},
                   fb::CreateLogSoftmaxOptions(ctx.builder()));
   return {};
-}
-
-std::optional<std::string> WhyNotLogSoftmax(const Node& node) {
-  return WhyNotLastAxis(node, node.attrs<AlongAxisAttrs>().axis);
 }
 
 Status WriteL2Normalization(ExportContext& ctx, const Node& node) {
@@ -99,7 +96,7 @@ Status WriteLrn(ExportContext& ctx, const Node& node) {
 
 std::optional<std::string> WhyNotLrn(const Node& node) {
   const auto& a = node.attrs<LrnAttrs>();
-  if (auto reason = WhyNotReal(node)) return reason;
+  if (auto reason = WhyNotFirst<Op::LOCAL_RESPONSE_NORMALIZATION>(node)) return reason;
   if (a.size % 2 == 0)
     return fmt::format("the window must be odd or the channels constant, not {} channels", a.size);
   if (node.input(0)->type().rank() > 5) return "its rank must be at most 5";
@@ -114,15 +111,15 @@ std::optional<std::string> WhyNotLrn(const Node& node) {
 namespace {
 
 constexpr ImportRow kNormImports[] = {
-    {.op = Op::SOFTMAX, .import = ImportSoftmax},
-    {.op = Op::LOG_SOFTMAX, .import = ImportLogSoftmax},
-    {.op = Op::L2_NORMALIZATION, .import = ImportL2Normalization},
-    {.op = Op::LOCAL_RESPONSE_NORMALIZATION, .import = ImportLrn},
+    {.op = Op::SOFTMAX, .import = ImportSoftmax, .inputs = "a"},
+    {.op = Op::LOG_SOFTMAX, .import = ImportLogSoftmax, .inputs = "a"},
+    {.op = Op::L2_NORMALIZATION, .import = ImportL2Normalization, .inputs = "a"},
+    {.op = Op::LOCAL_RESPONSE_NORMALIZATION, .import = ImportLrn, .inputs = "a"},
 };
 
 constexpr ExportRow kNormExports[] = {
-    {.op = "softmax", .write = WriteSoftmax, .why_not = WhyNotSoftmax},
-    {.op = "log_softmax", .write = WriteLogSoftmax, .why_not = WhyNotLogSoftmax},
+    {.op = "softmax", .write = WriteSoftmax, .why_not = WhyNotAlongLast<SoftmaxAttrs>},
+    {.op = "log_softmax", .write = WriteLogSoftmax, .why_not = WhyNotAlongLast<AlongAxisAttrs>},
     {.op = "l2_normalization",
      .write = WriteL2Normalization,
      .why_not = WhyNotL2Normalization,

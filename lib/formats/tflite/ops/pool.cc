@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "formats/tflite/family.h"
@@ -65,6 +66,9 @@ std::optional<std::string> WhyNotPool(const Node& node, const PoolAttrs& a) {
   if (a.kernel.size() != 2)
     return fmt::format("{} spatial axes are unsupported; TensorFlow Lite pools over 2",
                        a.kernel.size());
+  constexpr int64_t kMax = std::numeric_limits<int32_t>::max();
+  if (const int64_t size = *std::ranges::max_element(a.kernel); size > kMax)
+    return fmt::format("its window is {}: TensorFlow Lite limits dimensions to {}", size, kMax);
   if (std::any_of(a.dilations.begin(), a.dilations.end(), [](int64_t d) { return d != 1; }))
     return "TensorFlow Lite has no dilated pooling; the windows must have constant sizes";
   if (a.padding != Padding::kSameUpper && a.padding != Padding::kValid)
@@ -75,26 +79,22 @@ std::optional<std::string> WhyNotPool(const Node& node, const PoolAttrs& a) {
   return std::nullopt;
 }
 
-// The largest integer is the same with any scale.
 std::optional<std::string> WhyNotMaxPool(const Node& node) {
-  const DType t = node.input(0)->dtype();
-  if (t != DType::kU8 && t != DType::kI8 && t != DType::kI16)
-    if (auto reason = WhyNotReal(node)) return reason;
+  if (auto reason = WhyNotFirst<Op::MAX_POOL_2D>(node)) return reason;
   return WhyNotPool(node, node.attrs<MaxPoolAttrs>());
 }
 
 std::optional<std::string> WhyNotAveragePool(const Node& node) {
-  if (auto reason = WhyNotReal(node)) return reason;
+  if (auto reason = WhyNotFirst<Op::AVERAGE_POOL_2D>(node)) return reason;
   const auto& a = node.attrs<AveragePoolAttrs>();
   if (a.count_include_pad && a.padding == Padding::kSameUpper) return "count_include_pad must be 0";
   return WhyNotPool(node, a);
 }
 
 std::optional<std::string> WhyNotLpPool(const Node& node) {
-  if (auto reason = WhyNotReal(node)) return reason;
+  if (auto reason = WhyNotFirst<Op::L2_POOL_2D>(node)) return reason;
   const auto& a = node.attrs<LpPoolAttrs>();
   if (a.p != 2.0f || !a.average) return "L2_POOL_2D computes the root of the mean of squares only";
-  if (node.output()->type().quantized()) return "L2_POOL_2D does not support quantized operands";
   return WhyNotPool(node, a);
 }
 

@@ -18,22 +18,22 @@ Result<Seeds> SeedsFrom(ImportContext& ctx) {
 Status ImportRandomUniform(ImportContext& ctx) {
   RandomUniformAttrs a;
   NN_ASSIGN(static_cast<Seeds&>(a), SeedsFrom(ctx));
-  NN_ASSIGN(Value* const shape, ctx.Required(0));
+  Value* const shape = ctx.input(0);
   return ctx.Emit("random_uniform", {shape}, std::move(a));
 }
 
 Status ImportRandomNormal(ImportContext& ctx) {
   RandomNormalAttrs a;
   NN_ASSIGN(static_cast<Seeds&>(a), SeedsFrom(ctx));
-  NN_ASSIGN(Value* const shape, ctx.Required(0));
+  Value* const shape = ctx.input(0);
   return ctx.Emit("random_normal", {shape}, std::move(a));
 }
 
 Status ImportMultinomial(ImportContext& ctx) {
   MultinomialAttrs a;
   NN_ASSIGN(static_cast<Seeds&>(a), SeedsFrom(ctx));
-  NN_ASSIGN(Value* const logits, ctx.Required(0));
-  NN_ASSIGN(Value* const count, ctx.Required(1));
+  Value* const logits = ctx.input(0);
+  Value* const count = ctx.input(1);
   a.dtype = ctx.output_type().dtype;
   return ctx.Emit("multinomial", {logits, count}, a);
 }
@@ -100,9 +100,9 @@ std::optional<std::string> WhyNotMultinomial(const Node& node) {
 }
 
 constexpr ImportRow kRandomImports[] = {
-    {.op = Op::RANDOM_UNIFORM, .import = ImportRandomUniform},
-    {.op = Op::RANDOM_STANDARD_NORMAL, .import = ImportRandomNormal},
-    {.op = Op::MULTINOMIAL, .import = ImportMultinomial},
+    {.op = Op::RANDOM_UNIFORM, .import = ImportRandomUniform, .inputs = "a"},
+    {.op = Op::RANDOM_STANDARD_NORMAL, .import = ImportRandomNormal, .inputs = "a"},
+    {.op = Op::MULTINOMIAL, .import = ImportMultinomial, .inputs = "aa"},
 };
 
 constexpr ExportRow kRandomExports[] = {

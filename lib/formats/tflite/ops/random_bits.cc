@@ -2,15 +2,12 @@
 // 64-bit integers, which hold a 32-bit word each.
 #include <array>
 #include <numeric>
-#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/checked_math.h"
 #include "formats/tflite/family.h"
-#include "ops/array/arrange/concat.h"
-#include "ops/array/arrange/slice.h"
-#include "ops/array/shape.h"
-#include "ops/math/elementwise/elementwise.h"
+#include "ops/support/term_ops.h"
 
 namespace nn::tflite {
 
@@ -18,7 +15,8 @@ namespace nn::tflite {
 
 namespace {
 
-// Words for whose positions a constant is created.
+// Limit of TensorFlow Lite: words of 32 bits of STABLEHLO_RNG_BIT_GENERATOR. A constant has their
+// positions.
 constexpr int64_t kMaxWords = int64_t{1} << 24;
 
 class BitGenerator {
@@ -26,7 +24,7 @@ class BitGenerator {
   explicit BitGenerator(ImportContext& ctx) : ctx_(ctx) {}
 
   Status Run(bool threefry) {
-    NN_ASSIGN(Value* const state, ctx_.Ranked(0));
+    Value* const state = ctx_.input(0);
     const auto size = state->type().const_dims();
     if (ctx_.output_count() != 2)
       return ModelError("there are {} outputs; expected 2", ctx_.output_count());
@@ -43,130 +41,78 @@ class BitGenerator {
     const int64_t blocks = (words + in_block - 1) / in_block;
     if (words > kMaxWords)
       return UnsupportedError("more than {} words of random bits are unsupported", kMaxWords);
-    const auto part = [&](int64_t i) {
-      return ctx_.Add("slice", {state}, SliceAttrs{{0}, {i}, {i + 1}, {}});
-    };
-    NN_ASSIGN(Value* const key, part(0));
-    NN_ASSIGN(Value* const counter, part(1));
+    const Term key = Slice(state, 0, 0, 1), counter = Slice(state, 0, 1, 2);
     std::vector<uint64_t> positions(static_cast<size_t>(blocks));
     std::iota(positions.begin(), positions.end(), uint64_t{0});
-    NN_ASSIGN(Value* const counters,
-              ctx_.Add("add", {counter, ctx_.Constant(Tensor::Of({blocks}, positions))}));
-    Value* rest = key;
-    std::vector<Value*> next = {key};
-    NN_ASSIGN(Value* const end, ctx_.Add("add", {counter, Word(static_cast<uint64_t>(blocks))}));
-    next.push_back(end);
-    if ((*size)[0] == 3) {
-      NN_ASSIGN(rest, part(2));
-      next.push_back(rest);
-    }
-    NN_ASSIGN(Value* const after, ctx_.Add("concat", next, ConcatAttrs{0}));
-    ctx_.SetOutput(0, after);
-    std::vector<Value*> out;
-    if (threefry) {
-      NN_ASSIGN(out, Threefry(key, counters));
-    } else {
-      NN_ASSIGN(out, Philox(key, counters, rest));
-    }
-    return Emit(out, words, type, *dims);
+    const Term counters = counter + Tensor::Of({blocks}, positions);
+    std::vector<Term> next = {key, counter + Word(static_cast<uint64_t>(blocks))};
+    if ((*size)[0] == 3) next.push_back(Slice(state, 0, 2, 3));
+    const std::vector<Term> block =
+        threefry ? Threefry(key, counters)
+                 : Philox(key, counters, (*size)[0] == 3 ? next.back() : key);
+    return ctx_.EmitTerms({Concat(std::move(next), 0), Elements(block, words, type, *dims)});
   }
 
  private:
-  Value* Word(uint64_t v) { return ctx_.Constant(Tensor::Of<uint64_t>({1}, {v})); }
-  Result<Value*> Binary(std::string_view op, Value* a, Value* b) { return ctx_.Add(op, {a, b}); }
-  Result<Value*> Low(Value* v) { return Binary("bitwise_and", v, Word(0xFFFFFFFF)); }
-  Result<Value*> High(Value* v) { return Binary("shift_right", v, Word(32)); }
+  static Term Word(uint64_t v) { return Tensor::Of<uint64_t>({1}, {v}); }
+  static Term Low(Term v) { return Apply("bitwise_and", {std::move(v), Word(0xFFFFFFFF)}); }
+  static Term High(Term v) { return ShiftRight(std::move(v), Word(32)); }
   // The sum of two words modulo 2^32.
-  Result<Value*> Sum(Value* a, Value* b) {
-    NN_ASSIGN(Value* const sum, Binary("add", a, b));
-    return Low(sum);
-  }
-  Result<Value*> Xor(Value* a, Value* b) { return Binary("bitwise_xor", a, b); }
+  static Term Sum(Term a, Term b) { return Low(std::move(a) + std::move(b)); }
+  static Term Xor(Term a, Term b) { return Apply("bitwise_xor", {std::move(a), std::move(b)}); }
 
-  Result<Value*> Rotated(Value* v, uint64_t bits) {
-    NN_ASSIGN(Value* const left, Binary("shift_left", v, Word(bits)));
-    NN_ASSIGN(Value* const right, Binary("shift_right", v, Word(32 - bits)));
-    NN_ASSIGN(Value* const both, Binary("bitwise_or", left, right));
-    return Low(both);
+  static Term Rotated(const Term& v, uint64_t bits) {
+    return Low(Apply("bitwise_or", {ShiftLeft(v, Word(bits)), ShiftRight(v, Word(32 - bits))}));
   }
 
   // Both by J. K. Salmon et al., "Parallel random numbers: as easy as 1, 2, 3" (2011).
-  Result<std::vector<Value*>> Threefry(Value* key, Value* counters) {
+  static std::vector<Term> Threefry(const Term& key, const Term& counters) {
     constexpr uint64_t kParity = 0x1BD11BDA;
     constexpr std::array<std::array<uint64_t, 4>, 2> kRotations = {
         {{13, 15, 26, 6}, {17, 29, 16, 24}}};
-    std::array<Value*, 3> keys{};
-    NN_ASSIGN(keys[0], Low(key));
-    NN_ASSIGN(keys[1], High(key));
-    NN_ASSIGN(keys[2], Xor(keys[0], keys[1]));
-    NN_ASSIGN(keys[2], Xor(keys[2], Word(kParity)));
-    NN_ASSIGN(Value * a, Low(counters));
-    NN_ASSIGN(Value * b, High(counters));
-    NN_ASSIGN(a, Sum(a, keys[0]));
-    NN_ASSIGN(b, Sum(b, keys[1]));
+    const Term low = Low(key), high = High(key);
+    const std::array<Term, 3> keys = {low, high, Xor(Xor(low, high), Word(kParity))};
+    Term a = Sum(Low(counters), low), b = Sum(High(counters), high);
     for (size_t round = 0; round < 5; ++round) {
       for (const uint64_t bits : kRotations[round % 2]) {
-        NN_ASSIGN(a, Sum(a, b));
-        NN_ASSIGN(b, Rotated(b, bits));
-        NN_ASSIGN(b, Xor(b, a));
+        a = Sum(a, b);
+        b = Xor(Rotated(b, bits), a);
       }
-      NN_ASSIGN(a, Sum(a, keys[(round + 1) % 3]));
-      NN_ASSIGN(b, Sum(b, keys[(round + 2) % 3]));
-      NN_ASSIGN(b, Sum(b, Word(round + 1)));
+      a = Sum(a, keys[(round + 1) % 3]);
+      b = Sum(Sum(b, keys[(round + 2) % 3]), Word(round + 1));
     }
-    return std::vector<Value*>{a, b};
+    return {a, b};
   }
 
-  Result<std::vector<Value*>> Philox(Value* key, Value* counters, Value* rest) {
+  static std::vector<Term> Philox(const Term& key, const Term& counters, const Term& rest) {
     constexpr uint64_t kFactors[] = {0xD2511F53, 0xCD9E8D57};
     constexpr uint64_t kWeyl[] = {0x9E3779B9, 0xBB67AE85};
-    NN_ASSIGN(Value * key_0, Low(key));
-    NN_ASSIGN(Value * key_1, High(key));
-    NN_ASSIGN(Value * a, Low(counters));
-    NN_ASSIGN(Value * b, High(counters));
-    NN_ASSIGN(Value * c, Low(rest));
-    NN_ASSIGN(Value * d, High(rest));
+    Term key_0 = Low(key), key_1 = High(key);
+    Term a = Low(counters), b = High(counters), c = Low(rest), d = High(rest);
     for (int round = 0; round < 10; ++round) {
-      NN_ASSIGN(Value* const p, Binary("mul", a, Word(kFactors[0])));
-      NN_ASSIGN(Value* const q, Binary("mul", c, Word(kFactors[1])));
-      NN_ASSIGN(a, High(q));
-      NN_ASSIGN(a, Xor(a, b));
-      NN_ASSIGN(a, Xor(a, key_0));
-      NN_ASSIGN(b, Low(q));
-      NN_ASSIGN(c, High(p));
-      NN_ASSIGN(c, Xor(c, d));
-      NN_ASSIGN(c, Xor(c, key_1));
-      NN_ASSIGN(d, Low(p));
-      NN_ASSIGN(key_0, Sum(key_0, Word(kWeyl[0])));
-      NN_ASSIGN(key_1, Sum(key_1, Word(kWeyl[1])));
+      const Term p = a * Word(kFactors[0]), q = c * Word(kFactors[1]);
+      a = Xor(Xor(High(q), b), key_0);
+      b = Low(q);
+      c = Xor(Xor(High(p), d), key_1);
+      d = Low(p);
+      key_0 = Sum(key_0, Word(kWeyl[0]));
+      key_1 = Sum(key_1, Word(kWeyl[1]));
     }
-    return std::vector<Value*>{a, b, c, d};
+    return {a, b, c, d};
   }
 
   // The words of each block one after the other, as elements of the result.
-  Status Emit(const std::vector<Value*>& block, int64_t words, const Type& type,
-              const std::vector<int64_t>& dims) {
-    std::vector<Value*> columns;
-    for (Value* v : block) {
-      NN_ASSIGN(Value* const column, ctx_.Add("expand_dims", {v}, AxesAttrs{{1}}));
-      columns.push_back(column);
-    }
-    NN_ASSIGN(Value * y, ctx_.Add("concat", columns, ConcatAttrs{1}));
-    NN_ASSIGN(y, ctx_.Add("reshape", {y}, ReshapeAttrs{{Dim(-1)}, false}));
-    NN_ASSIGN(y, ctx_.Add("slice", {y}, SliceAttrs{{0}, {0}, {words}, {}}));
+  static Term Elements(const std::vector<Term>& block, int64_t words, const Type& type,
+                       const std::vector<int64_t>& dims) {
+    std::vector<Term> columns;
+    for (const Term& v : block) columns.push_back(ExpandDims(v, {1}));
+    Term y = Slice(Reshape(Concat(std::move(columns), 1), {Dim(-1)}), 0, 0, words);
     if (DTypeBits(type.dtype) == 64) {
-      NN_ASSIGN(y, ctx_.Add("reshape", {y}, ReshapeAttrs{{Dim(words / 2), Dim(2)}}));
-      NN_ASSIGN(Value* const low, ctx_.Add("slice", {y}, SliceAttrs{{1}, {0}, {1}, {}}));
-      NN_ASSIGN(Value* const high, ctx_.Add("slice", {y}, SliceAttrs{{1}, {1}, {2}, {}}));
-      NN_ASSIGN(y, Binary("shift_left", high, Word(32)));
-      NN_ASSIGN(y, Binary("bitwise_or", y, low));
+      y = Reshape(y, {Dim(words / 2), Dim(2)});
+      y = Apply("bitwise_or", {ShiftLeft(Slice(y, 1, 1, 2), Word(32)), Slice(y, 1, 0, 1)});
     }
-    NN_ASSIGN(y, ctx_.Add("reshape", {y}, ReshapeAttrs{ToDims(dims)}));
-    if (y->dtype() != type.dtype) {
-      NN_ASSIGN(y, ctx_.Add("cast", {y}, CastAttrs{type.dtype}));
-    }
-    ctx_.SetOutput(1, y);
-    return {};
+    y = Reshape(y, ToDims(dims));
+    return type.dtype == DType::kU64 ? y : Cast(y, type.dtype);
   }
 
   ImportContext& ctx_;
@@ -179,7 +125,7 @@ Status ImportRngBitGenerator(ImportContext& ctx) {
 }
 
 constexpr ImportRow kRandomBitsImports[] = {
-    {.op = Op::STABLEHLO_RNG_BIT_GENERATOR, .import = ImportRngBitGenerator},
+    {.op = Op::STABLEHLO_RNG_BIT_GENERATOR, .import = ImportRngBitGenerator, .inputs = "r"},
 };
 
 }  // namespace

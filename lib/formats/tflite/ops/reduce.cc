@@ -31,7 +31,7 @@ Status ImportReduce(ImportContext& ctx) {
   constexpr std::string_view kNames[] = {"reduce_mean", "reduce_sum", "reduce_prod", "reduce_max",
                                          "reduce_min",  "reduce_any", "reduce_all"};
   NN_ASSIGN(const auto* const o, ctx.Options<fb::ReducerOptions>());
-  NN_ASSIGN(Value* const x, ctx.Ranked(0));
+  Value* const x = ctx.input(0);
   ReduceAttrs a;
   NN_ASSIGN(a.axes, Axes(ctx, x->type().rank()));
   a.keep_dims = o->keep_dims();
@@ -63,19 +63,13 @@ Status WriteReduce(ExportContext& ctx, const Node& node) {
   return {};
 }
 
-std::optional<std::string> WhyNotReduce(const Node& node) {
-  if (const Value* axes = node.input(1))
-    return axes->is_constant() ? "its axes cannot be empty" : "its axes must be constant";
-  if (!node.input(0)->type().ranked()) return "its rank must be known";
-  // The kernel rounds after each factor, in the order of the elements.
-  if (node.Is("reduce_prod") && node.input(0)->type().quantized()) {
-    const auto axes = ReducedAxes(node.attrs<ReduceAttrs>().axes, node.input(0)->type().rank());
-    if (!axes || !std::is_sorted(axes->begin(), axes->end()))
-      return "the axes of a quantized product must be in ascending order";
-  }
-  const DType t = node.input(0)->dtype();
-  if (t == DType::kI32 || t == DType::kI64 || t == DType::kBool) return std::nullopt;
-  return WhyNotReal(node);
+// The kernel rounds after each factor, in the order of the elements.
+std::optional<std::string> WhyNotReduceProd(const Node& node) {
+  if (auto reason = WhyNotAxes(node)) return reason;
+  const auto axes = ReducedAxes(node.attrs<ReduceAttrs>().axes, node.input(0)->type().rank());
+  if (node.input(0)->type().quantized() && (!axes || !std::is_sorted(axes->begin(), axes->end())))
+    return "the axes of a quantized product must be in ascending order";
+  return std::nullopt;
 }
 
 }  // namespace
@@ -83,23 +77,23 @@ std::optional<std::string> WhyNotReduce(const Node& node) {
 namespace {
 
 constexpr ImportRow kReduceImports[] = {
-    {.op = Op::MEAN, .import = ImportReduce<0>},
-    {.op = Op::SUM, .import = ImportReduce<1>},
-    {.op = Op::REDUCE_PROD, .import = ImportReduce<2>},
-    {.op = Op::REDUCE_MAX, .import = ImportReduce<3>},
-    {.op = Op::REDUCE_MIN, .import = ImportReduce<4>},
-    {.op = Op::REDUCE_ANY, .import = ImportReduce<5>},
-    {.op = Op::REDUCE_ALL, .import = ImportReduce<6>},
+    {.op = Op::MEAN, .import = ImportReduce<0>, .inputs = "r"},
+    {.op = Op::SUM, .import = ImportReduce<1>, .inputs = "r"},
+    {.op = Op::REDUCE_PROD, .import = ImportReduce<2>, .inputs = "r"},
+    {.op = Op::REDUCE_MAX, .import = ImportReduce<3>, .inputs = "r"},
+    {.op = Op::REDUCE_MIN, .import = ImportReduce<4>, .inputs = "r"},
+    {.op = Op::REDUCE_ANY, .import = ImportReduce<5>, .inputs = "r"},
+    {.op = Op::REDUCE_ALL, .import = ImportReduce<6>, .inputs = "r"},
 };
 
 constexpr ExportRow kReduceExports[] = {
-    {.op = "reduce_mean", .write = WriteReduce<Op::MEAN>, .why_not = WhyNotReduce},
-    {.op = "reduce_sum", .write = WriteReduce<Op::SUM>, .why_not = WhyNotReduce},
-    {.op = "reduce_prod", .write = WriteReduce<Op::REDUCE_PROD>, .why_not = WhyNotReduce},
-    {.op = "reduce_max", .write = WriteReduce<Op::REDUCE_MAX>, .why_not = WhyNotReduce},
-    {.op = "reduce_min", .write = WriteReduce<Op::REDUCE_MIN>, .why_not = WhyNotReduce},
-    {.op = "reduce_any", .write = WriteReduce<Op::REDUCE_ANY>, .why_not = WhyNotReduce},
-    {.op = "reduce_all", .write = WriteReduce<Op::REDUCE_ALL>, .why_not = WhyNotReduce},
+    {.op = "reduce_mean", .write = WriteReduce<Op::MEAN>, .why_not = WhyNotAxes},
+    {.op = "reduce_sum", .write = WriteReduce<Op::SUM>, .why_not = WhyNotAxes},
+    {.op = "reduce_prod", .write = WriteReduce<Op::REDUCE_PROD>, .why_not = WhyNotReduceProd},
+    {.op = "reduce_max", .write = WriteReduce<Op::REDUCE_MAX>, .why_not = WhyNotAxes},
+    {.op = "reduce_min", .write = WriteReduce<Op::REDUCE_MIN>, .why_not = WhyNotAxes},
+    {.op = "reduce_any", .write = WriteReduce<Op::REDUCE_ANY>, .why_not = WhyNotAxes},
+    {.op = "reduce_all", .write = WriteReduce<Op::REDUCE_ALL>, .why_not = WhyNotAxes},
 };
 
 }  // namespace

@@ -206,7 +206,8 @@ bool SelectsTheSame(const Node& node) {
 
 std::optional<std::string> WhyNotResize(const Node& node) {
   const auto& a = node.attrs<ResizeAttrs>();
-  if (auto reason = WhyNotReal(node)) return reason;
+  const Op op = a.mode == ResizeMode::kNearest ? Op::RESIZE_NEAREST_NEIGHBOR : Op::RESIZE_BILINEAR;
+  if (auto reason = WhyNotElements(op, 0, node.input(0)->type())) return reason;
   if (node.input(1) != nullptr || node.input(2) != nullptr) return "its scales must be constant";
   if (node.output()->type().rank() != 4) return "its sizes must be constant unless its rank is 4";
   for (const Spatial& s : SpatialOf(node))

@@ -14,7 +14,7 @@
 #include "ops/array/arrange/tile.h"
 #include "ops/array/shape.h"
 #include "ops/math/elementwise/elementwise.h"
-#include "ops/math/matmul.h"
+#include "ops/support/term_ops.h"
 
 namespace nn::tflite {
 
@@ -24,6 +24,7 @@ namespace {
 
 using HloList = std::vector<int64_t>;
 
+// Limit of TensorFlow Lite: positions of STABLEHLO_IOTA.
 constexpr int64_t kMaxIota = int64_t{1} << 22;
 
 template <typename T>
@@ -44,27 +45,26 @@ Result<Dims> HloOutputDims(const ImportContext& ctx) {
 }
 
 Status ImportHloReshape(ImportContext& ctx) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
+  Value* const x = ctx.input(0);
   NN_ASSIGN(Dims dims, HloOutputDims(ctx));
   return ctx.Emit("reshape", {x}, ReshapeAttrs{std::move(dims)});
 }
 
 Status ImportHloTranspose(ImportContext& ctx) {
   NN_ASSIGN(const auto* const o, HloOptions<fb::StablehloTransposeOptions>(ctx));
-  NN_ASSIGN(Value* const x, ctx.Required(0));
+  Value* const x = ctx.input(0);
   return ctx.Emit("transpose", {x}, TransposeAttrs{ListOf<int64_t>(o->permutation())});
 }
 
 Status ImportHloConcatenate(ImportContext& ctx) {
   NN_ASSIGN(const auto* const o, HloOptions<fb::StablehloConcatenateOptions>(ctx));
-  NN_RETURN_IF_ERROR(ctx.Required(0));
   return ctx.Emit("concat", ctx.inputs(), ConcatAttrs{o->dimension()});
 }
 
 // Axis i of x is axis broadcast_dimensions[i] of the result.
 Status ImportHloBroadcast(ImportContext& ctx) {
   NN_ASSIGN(const auto* const o, HloOptions<fb::StablehloBroadcastInDimOptions>(ctx));
-  NN_ASSIGN(Value * x, ctx.Ranked(0));
+  Value* x = ctx.input(0);
   NN_ASSIGN(Dims dims, HloOutputDims(ctx));
   const HloList axes = ListOf<int64_t>(o->broadcast_dimensions());
   const auto rank = static_cast<int64_t>(dims.size());
@@ -89,7 +89,7 @@ Status ImportHloBroadcast(ImportContext& ctx) {
 
 Status ImportHloSlice(ImportContext& ctx) {
   NN_ASSIGN(const auto* const o, HloOptions<fb::StablehloSliceOptions>(ctx));
-  NN_ASSIGN(Value* const x, ctx.Ranked(0));
+  Value* const x = ctx.input(0);
   SliceAttrs a;
   a.starts = ListOf<int64_t>(o->start_indices());
   a.ends = ListOf<int64_t>(o->limit_indices());
@@ -107,56 +107,43 @@ Status ImportHloSlice(ImportContext& ctx) {
 // Starts that leave no room for the slice are clamped.
 Status ImportHloDynamicSlice(ImportContext& ctx) {
   NN_ASSIGN(const auto* const o, HloOptions<fb::StablehloDynamicSliceOptions>(ctx));
-  NN_ASSIGN(Value* const x, ctx.Ranked(0));
+  Value* const x = ctx.input(0);
   const HloList sizes = ListOf<int64_t>(o->slice_sizes());
   const auto dims = x->type().const_dims();
   if (!dims) return UnsupportedError("x is {}; its size must be known", x->type().ToString());
   if (sizes.size() != dims->size() || ctx.input_count() != 1 + dims->size())
     return ModelError("slice_sizes or starts do not fit {}", x->type().ToString());
-  if (sizes.empty()) {
-    ctx.SetOutput(0, x);
-    return {};
-  }
+  if (sizes.empty()) return ctx.EmitTerm(x);
   HloList last;
   for (size_t i = 0; i < sizes.size(); ++i) {
     last.push_back((*dims)[i] - sizes[i]);
     if (sizes[i] < 0 || last[i] < 0)
       return ModelError("slice_sizes do not fit {}", x->type().ToString());
   }
-  std::vector<Value*> starts;
+  std::vector<Term> starts;
   for (size_t i = 0; i < sizes.size(); ++i) {
     NN_ASSIGN(Value* const start, ctx.Required(1 + i));
-    NN_ASSIGN(Value* const wide, ctx.Add("cast", {start}, CastAttrs{DType::kI64}));
-    NN_ASSIGN(Value* const one, ctx.Add("reshape", {wide}, ReshapeAttrs{{Dim(1)}}));
-    starts.push_back(one);
+    starts.push_back(Reshape(Cast(start, DType::kI64), {Dim(1)}));
   }
-  NN_ASSIGN(Value * start, ctx.Add("concat", std::move(starts), ConcatAttrs{0}));
   const HloList zeros(sizes.size(), 0);
-  NN_ASSIGN(start, ctx.Add("maximum", {start, ctx.Constant(Tensor::Ints(zeros))}));
-  NN_ASSIGN(start, ctx.Add("minimum", {start, ctx.Constant(Tensor::Ints(last))}));
-  NN_ASSIGN(Value* const end, ctx.Add("add", {start, ctx.Constant(Tensor::Ints(sizes))}));
-  NN_ASSIGN(Value* const part, ctx.Add("slice", {x, start, end}, SliceAttrs{}, x->type().quant));
+  const Term start = Minimum(Maximum(Concat(std::move(starts), 0), Vector(zeros)), Vector(last));
+  NN_ASSIGN(Value* const part,
+            ctx.Add("slice", {x, start, start + Vector(sizes)}, SliceAttrs{}, x->type().quant));
   return ctx.Emit("reshape", {part}, ReshapeAttrs{ToDims(sizes)});
 }
 
 // The sign of x and the third root of its magnitude.
 Status ImportHloCbrt(ImportContext& ctx) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
+  Value* const x = ctx.input(0);
   if (x->dtype() != DType::kF32)
     return UnsupportedError("an operand of type {} is unsupported", x->type().ToString());
-  NN_ASSIGN(Value* const sign, ctx.Add("sign", {x}));
-  NN_ASSIGN(Value * y, ctx.Add("abs", {x}));
-  NN_ASSIGN(y, ctx.Add("pow", {y, ctx.Constant(Tensor::Scalar(1.0f / 3.0f))}));
-  return ctx.Emit("mul", {y, sign});
+  const Term root = Apply("pow", {Apply("abs", {x}), 1.0f / 3.0f});
+  return ctx.Emit("mul", {root, Apply("sign", {x})});
 }
 
 Status ImportHloClamp(ImportContext& ctx) {
-  NN_ASSIGN(Value* const low, ctx.Required(0));
-  NN_ASSIGN(Value* const x, ctx.Required(1));
-  NN_ASSIGN(Value* const high, ctx.Required(2));
   if (ctx.output_type().quantized()) return UnsupportedError("quantized operands are unsupported");
-  NN_ASSIGN(Value* const y, ctx.Add("maximum", {x, low}));
-  return ctx.Emit("minimum", {y, high});
+  return ctx.Emit("minimum", {Maximum(ctx.input(1), ctx.input(0)), ctx.input(2)});
 }
 
 Status ImportHloCompare(ImportContext& ctx) {
@@ -167,12 +154,11 @@ Status ImportHloCompare(ImportContext& ctx) {
   if (direction >= kOps.size()) return ModelError("the direction {} does not exist", direction);
   if (o->compare_type() == fb::StablehloComparisonType::STABLEHLO_COMPARISON_TYPE_FLOAT_TOTAL_ORDER)
     return UnsupportedError("a comparison by total order is unsupported");
-  NN_RETURN_IF_ERROR(ctx.Required(0));
   return ctx.Emit(kOps[direction], ctx.inputs());
 }
 
 Status ImportHloConvert(ImportContext& ctx) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
+  Value* const x = ctx.input(0);
   if (ctx.output_count() != 1 || x->type().quantized() || ctx.output_type().quantized())
     return UnsupportedError("quantized operands are unsupported");
   return ctx.Emit("cast", {x}, CastAttrs{ctx.output_type().dtype});
@@ -233,13 +219,11 @@ Result<DotOperand> DotOperandOf(ImportContext& ctx, size_t i, const HloList& bat
   for (const HloList* part : last_free ? std::array{&contracted, &std::as_const(free)}
                                        : std::array{&std::as_const(free), &contracted})
     perm.insert(perm.end(), part->begin(), part->end());
-  NN_ASSIGN(Value* const moved, ctx.Add("transpose", {x}, TransposeAttrs{perm}));
   const auto b = CheckedElements(out.batch), f = CheckedElements(out.free),
              k = CheckedElements(inner);
   if (!b || !f || !k) return ModelError("operand {} is too large", i);
-  NN_ASSIGN(out.x, ctx.Add("reshape", {moved},
-                           ReshapeAttrs{last_free ? Dims{Dim(*b), Dim(*k), Dim(*f)}
-                                                  : Dims{Dim(*b), Dim(*f), Dim(*k)}}));
+  const Dim rows(last_free ? *k : *f), columns(last_free ? *f : *k);
+  NN_ASSIGN(out.x, ctx.Build(Reshape(Transpose(x, perm), {Dim(*b), rows, columns})));
   return out;
 }
 
@@ -254,24 +238,23 @@ Status ImportHloDotGeneral(ImportContext& ctx) {
   if (a.batch != b.batch || a.x->type().dim(2) != b.x->type().dim(1))
     return ModelError("the operands do not fit: {} and {}", ctx.input(0)->type().ToString(),
                       ctx.input(1)->type().ToString());
-  NN_ASSIGN(Value* const y, ctx.Add("matmul", {a.x, b.x}, MatmulAttrs{}));
   HloList dims = a.batch;
   dims.insert(dims.end(), a.free.begin(), a.free.end());
   dims.insert(dims.end(), b.free.begin(), b.free.end());
-  return ctx.Emit("reshape", {y}, ReshapeAttrs{ToDims(dims)});
+  return ctx.Emit("reshape", {Matmul(a.x, b.x)}, ReshapeAttrs{ToDims(dims)});
 }
 
 constexpr ImportRow kStablehloImports[] = {
-    {.op = Op::STABLEHLO_RESHAPE, .import = ImportHloReshape},
-    {.op = Op::STABLEHLO_TRANSPOSE, .import = ImportHloTranspose},
-    {.op = Op::STABLEHLO_CONCATENATE, .import = ImportHloConcatenate},
-    {.op = Op::STABLEHLO_BROADCAST_IN_DIM, .import = ImportHloBroadcast},
-    {.op = Op::STABLEHLO_SLICE, .import = ImportHloSlice},
-    {.op = Op::STABLEHLO_DYNAMIC_SLICE, .import = ImportHloDynamicSlice},
-    {.op = Op::STABLEHLO_CBRT, .import = ImportHloCbrt},
-    {.op = Op::STABLEHLO_CLAMP, .import = ImportHloClamp},
-    {.op = Op::STABLEHLO_COMPARE, .import = ImportHloCompare},
-    {.op = Op::STABLEHLO_CONVERT, .import = ImportHloConvert},
+    {.op = Op::STABLEHLO_RESHAPE, .import = ImportHloReshape, .inputs = "a"},
+    {.op = Op::STABLEHLO_TRANSPOSE, .import = ImportHloTranspose, .inputs = "a"},
+    {.op = Op::STABLEHLO_CONCATENATE, .import = ImportHloConcatenate, .inputs = "a"},
+    {.op = Op::STABLEHLO_BROADCAST_IN_DIM, .import = ImportHloBroadcast, .inputs = "r"},
+    {.op = Op::STABLEHLO_SLICE, .import = ImportHloSlice, .inputs = "r"},
+    {.op = Op::STABLEHLO_DYNAMIC_SLICE, .import = ImportHloDynamicSlice, .inputs = "r"},
+    {.op = Op::STABLEHLO_CBRT, .import = ImportHloCbrt, .inputs = "a"},
+    {.op = Op::STABLEHLO_CLAMP, .import = ImportHloClamp, .inputs = "aaa"},
+    {.op = Op::STABLEHLO_COMPARE, .import = ImportHloCompare, .inputs = "a"},
+    {.op = Op::STABLEHLO_CONVERT, .import = ImportHloConvert, .inputs = "a"},
     {.op = Op::STABLEHLO_IOTA, .import = ImportHloIota},
     {.op = Op::STABLEHLO_DOT_GENERAL, .import = ImportHloDotGeneral},
 };

@@ -18,7 +18,7 @@ Status ImportVarHandle(ImportContext& ctx) {
 }
 
 Status ImportReadVariable(ImportContext& ctx) {
-  NN_ASSIGN(Value* const handle, ctx.Required(0));
+  Value* const handle = ctx.input(0);
   if (ctx.output_count() != 1)
     return ModelError("there are {} outputs; expected 1", ctx.output_count());
   NN_ASSIGN(const size_t variable, ctx.variables().OfHandle(handle));
@@ -29,16 +29,16 @@ Status ImportReadVariable(ImportContext& ctx) {
 }
 
 Status ImportAssignVariable(ImportContext& ctx) {
-  NN_ASSIGN(Value* const handle, ctx.Required(0));
-  NN_ASSIGN(Value* const value, ctx.Required(1));
+  Value* const handle = ctx.input(0);
+  Value* const value = ctx.input(1);
   NN_ASSIGN(const size_t variable, ctx.variables().OfHandle(handle));
   return ctx.variables().Assign(variable, value);
 }
 
 constexpr ImportRow kVariableImports[] = {
     {.op = Op::VAR_HANDLE, .import = ImportVarHandle},
-    {.op = Op::READ_VARIABLE, .import = ImportReadVariable},
-    {.op = Op::ASSIGN_VARIABLE, .import = ImportAssignVariable, .has_effect = true},
+    {.op = Op::READ_VARIABLE, .import = ImportReadVariable, .inputs = "a"},
+    {.op = Op::ASSIGN_VARIABLE, .import = ImportAssignVariable, .inputs = "aa", .has_effect = true},
 };
 
 }  // namespace

@@ -20,7 +20,7 @@ namespace nn::tflite {
 
 namespace {
 
-// Each element of a window is an operator.
+// Limit of TensorFlow Lite: elements of a window of STABLEHLO_REDUCE_WINDOW. Each is an operator.
 constexpr int64_t kMaxTaps = 1024;
 
 using Sizes = std::vector<int64_t>;
@@ -101,9 +101,9 @@ Status EmitSame(ImportContext& ctx, Value* value) {
 }
 
 Status ImportDilate(ImportContext& ctx) {
-  NN_ASSIGN(Value* const x, ctx.Ranked(0));
+  Value* const x = ctx.input(0);
   NN_ASSIGN(const Sizes factors, ctx.KnownInts(1, "the dilations"));
-  NN_ASSIGN(Value* const given, ctx.Ranked(2));
+  Value* const given = ctx.input(2);
   NN_RETURN_IF_ERROR(CheckFiller(x, given));
   if (factors.size() != static_cast<size_t>(x->type().rank()) ||
       std::ranges::any_of(factors, [](int64_t f) { return f < 1; }))
@@ -117,8 +117,8 @@ Status ImportDilate(ImportContext& ctx) {
 Status ImportStablehloPad(ImportContext& ctx) {
   const auto* const o = ctx.op().builtin_options_2_as_StablehloPadOptions();
   if (o == nullptr) return ModelError("the options are missing or of a different kind");
-  NN_ASSIGN(Value* const x, ctx.Ranked(0));
-  NN_ASSIGN(Value* const given, ctx.Ranked(1));
+  Value* const x = ctx.input(0);
+  Value* const given = ctx.input(1);
   NN_RETURN_IF_ERROR(CheckFiller(x, given));
   const auto rank = static_cast<size_t>(x->type().rank());
   NN_ASSIGN(Sizes pads, ListFor(o->edge_padding_low(), "edge_padding_low", rank, {}, kAnyNumber));
@@ -187,8 +187,8 @@ Result<Value*> Reduced(ImportContext& ctx, Value* x, Value* start,
 Status ImportReduceWindow(ImportContext& ctx) {
   const auto* const o = ctx.op().builtin_options_2_as_ReduceWindowOptions();
   if (o == nullptr) return ModelError("the options are missing or of a different kind");
-  NN_ASSIGN(Value* const x, ctx.Ranked(0));
-  NN_ASSIGN(Value* const given, ctx.Ranked(1));
+  Value* const x = ctx.input(0);
+  Value* const given = ctx.input(1);
   NN_RETURN_IF_ERROR(CheckFiller(x, given));
   Windows w;
   NN_ASSIGN(w.sizes, ctx.KnownInts(2, "the sizes of the window"));
@@ -245,8 +245,8 @@ Status ImportStablehloReduceWindow(ImportContext& ctx) {
   if (o == nullptr) return ModelError("the options are missing or of a different kind");
   if (ctx.input_count() != 2 || ctx.output_count() != 1)
     return UnsupportedError("a reduction of several tensors at once is unsupported");
-  NN_ASSIGN(Value* const x, ctx.Ranked(0));
-  NN_ASSIGN(Value* const given, ctx.Ranked(1));
+  Value* const x = ctx.input(0);
+  Value* const given = ctx.input(1);
   NN_RETURN_IF_ERROR(CheckFiller(x, given));
   const auto rank = static_cast<size_t>(x->type().rank());
   Windows w;
@@ -267,10 +267,10 @@ Status ImportStablehloReduceWindow(ImportContext& ctx) {
 }
 
 constexpr ImportRow kWindowImports[] = {
-    {.op = Op::DILATE, .import = ImportDilate},
-    {.op = Op::STABLEHLO_PAD, .import = ImportStablehloPad},
-    {.op = Op::REDUCE_WINDOW, .import = ImportReduceWindow},
-    {.op = Op::STABLEHLO_REDUCE_WINDOW, .import = ImportStablehloReduceWindow},
+    {.op = Op::DILATE, .import = ImportDilate, .inputs = "r-r"},
+    {.op = Op::STABLEHLO_PAD, .import = ImportStablehloPad, .inputs = "rr"},
+    {.op = Op::REDUCE_WINDOW, .import = ImportReduceWindow, .inputs = "rr"},
+    {.op = Op::STABLEHLO_REDUCE_WINDOW, .import = ImportStablehloReduceWindow, .inputs = "rr"},
 };
 
 }  // namespace

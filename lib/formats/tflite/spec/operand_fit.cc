@@ -11,18 +11,6 @@
 namespace nn::tflite {
 namespace {
 
-// The misfit of one operand, as text.
-std::optional<std::string> WhyNotOperand(const SignatureOperand& operand, const Type& type,
-                                         const Signature& signature,
-                                         const std::vector<const Type*>& inputs, bool is_output) {
-  const auto same = static_cast<size_t>(std::max(operand.same_as, 0));
-  const bool has_other = operand.same_as >= 0 && same < inputs.size() && inputs[same] != nullptr;
-  const OperandFacts other = has_other ? FactsOf(*inputs[same]) : OperandFacts();
-  const auto misfits = MisfitsOf(operand, FactsOf(type), is_output, has_other ? &other : nullptr,
-                                 has_other ? std::string_view(signature.inputs[same].name) : "");
-  return misfits.empty() ? std::nullopt : std::optional(misfits[0].text);
-}
-
 // The misfit of a result with a fixed scale, as text.
 std::optional<std::string> WhyNotFixed(fb::BuiltinOperator op,
                                        const std::vector<const Type*>& inputs, const Type& type) {
@@ -33,24 +21,6 @@ std::optional<std::string> WhyNotFixed(fb::BuiltinOperator op,
                                        quant == nullptr ? 0 : quant->scale(),
                                        quant == nullptr ? 0 : quant->zero_point());
   return misfit ? std::optional("the result has " + *misfit) : std::nullopt;
-}
-
-// The first reason, for each operand with its signature.
-template <typename F>
-std::optional<std::string> FirstReason(const Signature& signature,
-                                       const std::vector<const Type*>& inputs,
-                                       const std::vector<const Type*>& outputs, const F& reason) {
-  for (const bool is_output : {false, true}) {
-    const auto& types = is_output ? outputs : inputs;
-    for (size_t i = 0; i < types.size(); ++i) {
-      const auto* operand = OperandAt(is_output ? signature.outputs : signature.inputs, i);
-      if (operand == nullptr || types[i] == nullptr) continue;
-      if (const auto text = reason(*operand, *types[i], is_output))
-        return fmt::format("the {} operator of TensorFlow Lite: {}",
-                           fb::EnumNameBuiltinOperator(signature.op), *text);
-    }
-  }
-  return std::nullopt;
 }
 
 }  // namespace
@@ -66,30 +36,27 @@ OperandFacts FactsOf(const Type& type) {
   return facts;
 }
 
-std::optional<std::string> WhyNotOperands(fb::BuiltinOperator op,
-                                          const std::vector<const Type*>& inputs,
-                                          const std::vector<const Type*>& outputs) {
-  const Signature* signature = FindSignature(op);
-  if (signature == nullptr) return std::nullopt;
-  return FirstReason(*signature, inputs, outputs,
-                     [&](const SignatureOperand& operand, const Type& type, bool is_output) {
-                       auto reason = WhyNotOperand(operand, type, *signature, inputs, is_output);
-                       return reason || !is_output ? reason : WhyNotFixed(op, inputs, type);
-                     });
-}
-
 std::optional<std::string> WhyNotScales(fb::BuiltinOperator op,
                                         const std::vector<const Type*>& inputs,
                                         const std::vector<const Type*>& outputs) {
   const Signature* signature = FindSignature(op);
   if (signature == nullptr) return std::nullopt;
-  return FirstReason(*signature, inputs, outputs,
-                     [&](const SignatureOperand& operand, const Type& type,
-                         bool is_output) -> std::optional<std::string> {
-                       for (Misfit& m : MisfitsOf(operand, FactsOf(type), is_output, nullptr, ""))
-                         if (m.kind == Misfit::Kind::kZeroPoint) return std::move(m.text);
-                       return is_output ? WhyNotFixed(op, inputs, type) : std::nullopt;
-                     });
+  const auto because = [&](std::string_view text) {
+    return fmt::format("the {} operator of TensorFlow Lite: {}", fb::EnumNameBuiltinOperator(op),
+                       text);
+  };
+  for (const bool is_output : {false, true}) {
+    const auto& types = is_output ? outputs : inputs;
+    for (size_t i = 0; i < types.size(); ++i) {
+      const auto* operand = OperandAt(is_output ? signature->outputs : signature->inputs, i);
+      if (operand == nullptr || types[i] == nullptr) continue;
+      for (const Misfit& m : MisfitsOf(*operand, FactsOf(*types[i]), is_output, nullptr, ""))
+        if (m.kind == Misfit::Kind::kZeroPoint) return because(m.text);
+      if (const auto misfit = is_output ? WhyNotFixed(op, inputs, *types[i]) : std::nullopt)
+        return because(*misfit);
+    }
+  }
+  return std::nullopt;
 }
 
 }  // namespace nn::tflite

@@ -1,5 +1,4 @@
-// Whether values fit the operands of an operator, by its signature: asked before an operator is
-// written, and when it is read.
+// Whether the scales of values fit the operands of an operator that is read.
 #pragma once
 
 #include <optional>
@@ -12,11 +11,6 @@
 namespace nn::tflite {
 
 OperandFacts FactsOf(const Type& type);
-
-// Why operands do not match the signature of an operator; null types are absent operands.
-std::optional<std::string> WhyNotOperands(fb::BuiltinOperator op,
-                                          const std::vector<const Type*>& inputs,
-                                          const std::vector<const Type*>& outputs);
 
 // Why the kernels of an operator do not compute with the scales and zero points of its operands, or
 // not what these say. Element types and ranks, without which the interpreter refuses a file, are

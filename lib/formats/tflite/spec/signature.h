@@ -19,7 +19,7 @@
 
 namespace nn::tflite {
 
-// The largest stride and dilation of DEPTHWISE_CONV_2D and TRANSPOSE_CONV.
+// Limit of TensorFlow Lite: stride and dilation of DEPTHWISE_CONV_2D and TRANSPOSE_CONV.
 inline constexpr int64_t kMaxWindowStep = 32767;
 
 // A set of element types, one bit each.

@@ -181,7 +181,9 @@ Result<Tensor> TapFilters(const std::vector<int64_t>& block, int64_t taps) {
 // col2im of float32 with known blocks and images -> a transposed convolution of each channel by
 // itself, whose inputs are the taps. An infinity reaches the whole block as NaN.
 Result<bool> DecomposeCol2Im(Graph& graph, Node& node) {
+  // Limit of expansions: elements of a block of Col2Im.
   constexpr int64_t kMaxTaps = 1024;
+  // Limit of expansions: axes of a block of Col2Im.
   constexpr size_t kMaxAxes = 3;
   const auto& a = node.attrs<Col2ImAttrs>();
   const Type &x = node.input(kColumns)->type(), &y = node.output()->type();

@@ -8,12 +8,14 @@
 
 #include "ir/op_def.h"
 #include "ops/array/shape.h"
+#include "ops/support/insert_before.h"
+#include "ops/support/term_ops.h"
 
 namespace nn {
 namespace {
 
 // Permutations of more axes move one axis at a time.
-constexpr size_t kMaxAxes = 5;
+constexpr size_t kMaxJoinedAxes = 5;
 
 AxisPermutation WithoutUnitAxes(const Dims& dims, const std::vector<int64_t>& perm) {
   AxisPermutation out;
@@ -49,51 +51,35 @@ AxisPermutation WithJoinedAxes(const AxisPermutation& p) {
   return out;
 }
 
-class Builder {
- public:
-  Builder(Graph& graph, Node& before) : graph_(graph), before_(before) {}
+Term ReshapedTo(Value* v, const Dims& dims) {
+  return v->type().dims == dims ? v : Reshape(v, dims);
+}
 
-  Result<Value*> Reshape(Value* v, Dims dims) {
-    if (v->type().dims == dims) return v;
-    return Add("reshape", v, ReshapeAttrs{std::move(dims), false});
-  }
-  // `v` has as many elements as p.dims.
-  Result<Value*> Transpose(Value* v, const AxisPermutation& p) {
-    NN_ASSIGN(v, Reshape(v, p.dims));
-    return Add("transpose", v, TransposeAttrs{p.perm});
-  }
-  // Moves the axes to their places one by one, the first first.
-  Result<Value*> MoveAxes(Value* v, const AxisPermutation& p) {
-    std::vector<int64_t> order(p.dims.size());
-    std::iota(order.begin(), order.end(), 0);
-    const auto size = [&](size_t begin, size_t end) {
-      Dim product(1);
-      for (size_t k = begin; k < end; ++k)
-        product = product * p.dims[static_cast<size_t>(order[k])];
-      return product;
-    };
-    for (size_t to = 0; to < order.size(); ++to) {
-      const auto at = std::find(order.begin(), order.end(), p.perm[to]);
-      const auto from = static_cast<size_t>(at - order.begin());
-      if (from == to) continue;
-      NN_ASSIGN(v, Transpose(v, {{size(0, to), size(to, from), size(from, from + 1),
-                                  size(from + 1, order.size())},
-                                 {0, 2, 1, 3}}));
-      std::rotate(order.begin() + static_cast<std::ptrdiff_t>(to), at, at + 1);
-    }
-    return v;
-  }
+// `v` has as many elements as p.dims.
+Term TransposedBy(Value* v, const AxisPermutation& p) {
+  return Transpose(ReshapedTo(v, p.dims), p.perm);
+}
 
- private:
-  Result<Value*> Add(std::string_view op, Value* v, Attrs attrs) {
-    NN_ASSIGN(Node* const n, graph_.Append(op, {v}, std::move(attrs), 1, &before_));
-    n->set_source(before_.source());
-    return n->output();
+// Moves the axes to their places one by one, the first first.
+Result<Value*> MoveAxes(NodeInserter& graph, Value* v, const AxisPermutation& p) {
+  std::vector<int64_t> order(p.dims.size());
+  std::iota(order.begin(), order.end(), 0);
+  const auto size = [&](size_t begin, size_t end) {
+    Dim product(1);
+    for (size_t k = begin; k < end; ++k) product = product * p.dims[static_cast<size_t>(order[k])];
+    return product;
+  };
+  for (size_t to = 0; to < order.size(); ++to) {
+    const auto at = std::find(order.begin(), order.end(), p.perm[to]);
+    const auto from = static_cast<size_t>(at - order.begin());
+    if (from == to) continue;
+    NN_ASSIGN(v, graph.Build(TransposedBy(v, {{size(0, to), size(to, from), size(from, from + 1),
+                                               size(from + 1, order.size())},
+                                              {0, 2, 1, 3}})));
+    std::rotate(order.begin() + static_cast<std::ptrdiff_t>(to), at, at + 1);
   }
-
-  Graph& graph_;
-  Node& before_;
-};
+  return v;
+}
 
 }  // namespace
 
@@ -104,25 +90,25 @@ AxisPermutation JoinedPermutation(const Dims& dims, const std::vector<int64_t>& 
 Result<bool> JoinTransposedAxes(Graph& graph, Node& node) {
   const Node* const from = node.input(0)->def();
   Value* const y = node.output();
-  if (from == nullptr || !from->Is("reshape") || graph.IsOutput(y) || y->uses().empty())
+  if (from == nullptr || !from->Is<ReshapeAttrs>() || graph.IsOutput(y) || y->uses().empty())
     return false;
   for (const Use& use : y->uses())
-    if (!use.node->Is("reshape") || use.index != 0 || !use.node->output()->type().ranked())
+    if (!use.node->Is<ReshapeAttrs>() || use.index != 0 || !use.node->output()->type().ranked())
       return false;
   const Type& type = node.input(0)->type();
   if (!type.ranked() || (type.quantized() && type.quant->per_axis())) return false;
   const AxisPermutation p = JoinedPermutation(*type.dims, node.attrs<TransposeAttrs>().perm);
-  if (p.dims.size() == type.dims->size() && p.dims.size() <= kMaxAxes) return false;
-  Builder builder(graph, node);
+  if (p.dims.size() == type.dims->size() && p.dims.size() <= kMaxJoinedAxes) return false;
+  InsertBefore before(graph, node);
   Value* moved = from->input(0);
-  if (p.dims.size() > kMaxAxes) {
-    NN_ASSIGN(moved, builder.MoveAxes(moved, p));
+  if (p.dims.size() > kMaxJoinedAxes) {
+    NN_ASSIGN(moved, MoveAxes(before, moved, p));
   } else if (p.dims.size() > 1) {
-    NN_ASSIGN(moved, builder.Transpose(moved, p));
+    NN_ASSIGN(moved, before.Build(TransposedBy(moved, p)));
   }
   while (!y->uses().empty()) {
     Node* const user = y->uses().front().node;
-    NN_ASSIGN(Value* const result, builder.Reshape(moved, *user->output()->type().dims));
+    NN_ASSIGN(Value* const result, before.Build(ReshapedTo(moved, *user->output()->type().dims)));
     graph.Replace(user, result);
   }
   return true;

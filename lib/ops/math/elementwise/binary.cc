@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numbers>
 
 #include "numeric/double_functions.h"
 #include "numeric/functions-inl.h"
@@ -99,6 +100,12 @@ struct BinaryFacts {
   std::optional<Selection> selects = std::nullopt;
 };
 
+Status InferBinary(InferContext& ctx);
+Status InferPow(InferContext& ctx);
+Status InferPrelu(InferContext& ctx);
+Status EvalBinary(EvalContext& ctx);
+Status EvalPow(EvalContext& ctx);
+
 struct BinaryRow {
   std::string_view name;
   std::string_view summary;
@@ -108,6 +115,8 @@ struct BinaryRow {
   IntegerBinary integer;
   std::vector<FormatName> formats;
   Category category = Category::kArithmetic;
+  Status (*infer)(InferContext&) = InferBinary;
+  Status (*eval)(EvalContext&) = EvalBinary;
 };
 
 const std::vector<BinaryRow>& BinaryRows() {
@@ -170,7 +179,10 @@ const std::vector<BinaryRow>& BinaryRows() {
        BinaryFacts{PowRange, PowDims},
        float64::Pow,
        IntegersOf2<PowInt>(),
-       {{"onnx", "Pow", 7, {}}, {"tflite", "POW", 1, {}}, {"coreml", "powBroadcastable", 1, {}}}},
+       {{"onnx", "Pow", 7, {}}, {"tflite", "POW", 1, {}}, {"coreml", "powBroadcastable", 1, {}}},
+       Category::kArithmetic,
+       InferPow,
+       EvalPow},
       {"minimum",
        "the smaller of a and b",
        keeps,
@@ -196,6 +208,16 @@ const std::vector<BinaryRow>& BinaryRows() {
        float64::Atan2,
        {},
        {{"tflite", "ATAN2", 1, {}}}},
+      {"log_add_exp",
+       "log(e^a + e^b)",
+       rounds,
+       BinaryFacts{nullptr, nullptr, commutes},
+       [](double a, double b) {
+         if (a == b) return a + std::numbers::ln2;
+         return std::max(a, b) + float64::Log1p(float64::Exp(-std::fabs(a - b)));
+       },
+       {},
+       {}},
       {"squared_difference",
        "(a - b)^2",
        keeps,
@@ -210,7 +232,8 @@ const std::vector<BinaryRow>& BinaryRows() {
        [](double a, double b) { return a < 0 ? a * b : a; },
        IntegersOf2<PreluInt>(),
        {{"onnx", "PRelu", 7, {}}, {"tflite", "PRELU", 1, {}}},
-       Category::kActivation},
+       Category::kActivation,
+       InferPrelu},
   };
   return rows;
 }
@@ -240,29 +263,42 @@ void InferArithmetic(InferContext& ctx) {
   ctx.set_out_elements(0, std::move(out));
 }
 
-Status InferBinary(InferContext& ctx) {
-  // The exponent of pow may have a different type (ONNX), as may the slope of a quantized prelu
-  // (TensorFlow Lite uses i8 for i16).
-  const bool mixed = ctx.node().Is("pow") || (ctx.node().Is("prelu") && ctx.in(0).quantized());
-  DType dtype = ctx.in(0).dtype;
-  if (!mixed) {
-    NN_ASSIGN(dtype, SameDType(ctx, {0, 1}));
-  }
+Status InferTyped(InferContext& ctx, DType dtype) {
   Type out;
   out.dtype = dtype;
   NN_ASSIGN(out.dims, BroadcastInputs(ctx));
-  if (ctx.node().Is("prelu") && ctx.in(0).ranked()) {
-    const Dims& x = *ctx.in(0).dims;
-    if (out.dims && out.dims->size() != x.size())
-      return ModelError("the slope {} has more axes than the input {}", ctx.in(1).ToString(),
-                        ctx.in(0).ToString());
-    if (!Compatible(Type(dtype, x), out))
-      return ModelError("the slope {} does not broadcast to the input {}", ctx.in(1).ToString(),
-                        ctx.in(0).ToString());
-  }
   const bool vector = out.dims && out.dims->size() <= 1 && IsInteger(dtype);
   ctx.set_out(0, std::move(out));
   if (vector) InferArithmetic(ctx);
+  return {};
+}
+
+Status InferBinary(InferContext& ctx) {
+  NN_ASSIGN(const DType dtype, SameDType(ctx, {0, 1}));
+  return InferTyped(ctx, dtype);
+}
+
+// The exponent may have a different type (ONNX).
+Status InferPow(InferContext& ctx) {
+  return InferTyped(ctx, ctx.in(0).dtype);
+}
+
+// The slope of a quantized input may have a different type (TensorFlow Lite uses i8 for i16).
+Status InferPrelu(InferContext& ctx) {
+  DType dtype = ctx.in(0).dtype;
+  if (!ctx.in(0).quantized()) {
+    NN_ASSIGN(dtype, SameDType(ctx, {0, 1}));
+  }
+  NN_RETURN_IF_ERROR(InferTyped(ctx, dtype));
+  if (!ctx.in(0).ranked()) return {};
+  const Dims& x = *ctx.in(0).dims;
+  const Type& out = ctx.node().output()->type();
+  if (out.dims && out.dims->size() != x.size())
+    return ModelError("the slope {} has more axes than the input {}", ctx.in(1).ToString(),
+                      ctx.in(0).ToString());
+  if (!Compatible(Type(dtype, x), out))
+    return ModelError("the slope {} does not broadcast to the input {}", ctx.in(1).ToString(),
+                      ctx.in(0).ToString());
   return {};
 }
 
@@ -338,12 +374,16 @@ Status EvalMixedPow(EvalContext& ctx) {
   return {};
 }
 
+Status EvalPow(EvalContext& ctx) {
+  const bool mixed = !IsQuantized(ctx) && ctx.in(0).dtype() != ctx.in(1).dtype();
+  return mixed ? EvalMixedPow(ctx) : EvalBinary(ctx);
+}
+
 Status EvalBinary(EvalContext& ctx) {
   const BinaryRow& row = BinaryRowOf(ctx.node());
   if (IsQuantized(ctx)) return EvalQuantizedBinary(ctx);
   const Tensor& a = ctx.in(0);
   const Tensor& b = ctx.in(1);
-  if (a.dtype() != b.dtype() && ctx.node().Is("pow")) return EvalMixedPow(ctx);
   NN_ASSIGN(TensorBuilder out, ctx.NewOutput());
   const auto each = [&](auto fn) { ForEachBroadcast<2>(out.dims(), {a.dims(), b.dims()}, fn); };
   const BinaryFloat f32 = BinaryFloats().at(row.name);
@@ -400,8 +440,8 @@ void RegisterBinaryOps(OpRegistry& ops) {
     const Elements types =
         row.integer.s != nullptr ? Elements::kReals | Elements::kIntegers : Elements::kReals;
     op.inputs = {{"a", Arity::kRequired, types}, {"b", Arity::kRequired, types}};
-    op.infer = InferBinary;
-    op.eval = EvalBinary;
+    op.infer = row.infer;
+    op.eval = row.eval;
     op.change_axes = ChangeBroadcastAxes;
     op.formats = row.formats;
     ops.Add(std::move(op));

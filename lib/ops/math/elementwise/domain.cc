@@ -7,6 +7,7 @@
 
 #include "ir/op_def.h"
 #include "ops/families.h"
+#include "ops/math/elementwise/elementwise.h"
 #include "ops/support/domain.h"
 
 namespace nn {
@@ -105,7 +106,7 @@ Domain OfAdd(const Node& node, size_t input, std::span<const Domain> y) {
 Domain OfSub(const Node& node, size_t input, std::span<const Domain> y) {
   // 1 - x of an integer, as exporters write the inversion of an attention mask.
   const Value* b = node.input(1);
-  const bool integer = HoldsIntegers(b) || (b->def() != nullptr && b->def()->Is("cast") &&
+  const bool integer = HoldsIntegers(b) || (b->def() != nullptr && b->def()->Is<CastAttrs>() &&
                                             HoldsIntegers(b->def()->input(0)));
   if (input == 1 && integer) {
     const auto one = RangeOfConstant(node.input(0));

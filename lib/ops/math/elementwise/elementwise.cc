@@ -58,7 +58,7 @@ std::span<const AttrField> DequantizeAttrs::Fields() {
 
 FunctionParams ParamsOf(const Node& node) {
   FunctionParams p{};
-  if (node.Is("gelu")) {
+  if (node.attrs().Is<GeluAttrs>()) {
     p[0] = static_cast<float>(node.attrs<GeluAttrs>().approximate);
     return p;
   }

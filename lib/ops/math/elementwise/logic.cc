@@ -294,18 +294,24 @@ Status InferTest(InferContext& ctx) {
   return {};
 }
 
-Status EvalTest(EvalContext& ctx) {
+template <typename Test>
+Status EvalTest(EvalContext& ctx, const Test& test) {
   const Tensor& x = ctx.in(0);
   NN_ASSIGN(TensorBuilder out, ctx.NewOutput());
-  const bool nan = ctx.node().Is("is_nan");
-  const IsInfAttrs a = nan ? IsInfAttrs() : ctx.attrs<IsInfAttrs>();
-  for (int64_t i = 0; i < out.elements(); ++i) {
-    const double v = x.GetDouble(i);
-    const bool wanted = v > 0 ? a.detect_positive : a.detect_negative;
-    out.SetInt(i, (nan ? std::isnan(v) : std::isinf(v) && wanted) ? 1 : 0);
-  }
+  for (int64_t i = 0; i < out.elements(); ++i) out.SetInt(i, test(x.GetDouble(i)) ? 1 : 0);
   ctx.set_out(0, out.Finish());
   return {};
+}
+
+Status EvalIsNan(EvalContext& ctx) {
+  return EvalTest(ctx, [](double v) { return std::isnan(v); });
+}
+
+Status EvalIsInf(EvalContext& ctx) {
+  const auto& a = ctx.attrs<IsInfAttrs>();
+  return EvalTest(ctx, [&a](double v) {
+    return std::isinf(v) && (v > 0 ? a.detect_positive : a.detect_negative);
+  });
 }
 
 OpDef UnaryOp(std::string_view name, std::string_view summary, Elements types,
@@ -350,10 +356,10 @@ void RegisterLogicOps(OpRegistry& ops) {
                   {{"onnx", "Not", 1, {}}, {"tflite", "LOGICAL_NOT", 1, {}}}));
   ops.Add(UnaryOp("bitwise_not", "inverts every bit", Elements::kIntegers, InferNot, EvalNot,
                   {{"onnx", "BitwiseNot", 18, {}}}));
-  ops.Add(UnaryOp("is_nan", "whether x is NaN", Elements::kFloats, InferTest, EvalTest,
+  ops.Add(UnaryOp("is_nan", "whether x is NaN", Elements::kFloats, InferTest, EvalIsNan,
                   {{"onnx", "IsNaN", 9, {}}}));
   OpDef is_inf =
-      UnaryOp("is_inf", "whether x is infinite", Elements::kFloats, InferTest, EvalTest,
+      UnaryOp("is_inf", "whether x is infinite", Elements::kFloats, InferTest, EvalIsInf,
               {{"onnx",
                 "IsInf",
                 10,

@@ -102,7 +102,7 @@ void RegisterElementwiseSelectOps(OpRegistry& ops) {
   op.summary = "condition ? a : b, element by element";
   op.category = Category::kArithmetic;
   op.selects = Selection{.inputs = 0b110};
-  op.inputs = {{"condition", Arity::kRequired, Elements::kBool},
+  op.inputs = {{"condition", Arity::kRequired, Elements::kBool, /*has_own_type=*/true},
                {"a", Arity::kRequired, Elements::kAny},
                {"b", Arity::kRequired, Elements::kAny}};
   op.infer = InferSelect;

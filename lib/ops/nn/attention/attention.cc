@@ -13,10 +13,11 @@
 #include "ops/array/shape.h"
 #include "ops/array/shape_of.h"
 #include "ops/families.h"
-#include "ops/math/elementwise/elementwise.h"
 #include "ops/math/matmul.h"
 #include "ops/nn/softmax.h"
 #include "ops/reduce/reduce.h"
+#include "ops/support/composition.h"
+#include "ops/support/term_ops.h"
 #include "ops/support/types.h"
 
 namespace nn {
@@ -30,22 +31,17 @@ std::span<const AttrField> AttentionAttrs::Fields() {
 
 // ---- The parts ----------------------------------------------------------------------------------
 
-Result<Value*> AxisPositions(Graph& graph, const AddOperator& add, Value* value, int axis) {
-  const auto number = [&](int64_t n) { return graph.AddConstant(Tensor::Of<int64_t>({}, {n})); };
+Term AxisPositions(Value* value, int axis) {
   const Dim& size = value->type().dim(axis);
-  Value* limit = nullptr;
-  if (size.is_const()) {
-    limit = number(size.value());
-  } else {
-    NN_ASSIGN(limit, add("shape_of", {value}, ShapeOfAttrs{axis, axis + 1}));
-    NN_ASSIGN(limit, add("reshape", {limit}, ReshapeAttrs{{}, false}));
-  }
-  return add("range", {number(0), limit, number(1)}, {});
+  const Term limit = size.is_const()
+                         ? Term(Tensor::Scalar(size.value()))
+                         : Reshape(Apply("shape_of", {value}, ShapeOfAttrs{axis, axis + 1}), {});
+  return Apply("range", {0, limit, 1});
 }
 
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kMasked = -std::numeric_limits<double>::infinity();
 
 // Whether a row of a constant mask may exclude all keys. In a causal attention, query i has the
 // keys 0 to i; a row that several queries share must have a key for the first of them.
@@ -56,7 +52,7 @@ bool MayMaskRows(const Tensor& mask, bool is_causal, int64_t keys) {
   if (columns == 0 || keys == 0) return true;
   const bool is_bool = mask.dtype() == DType::kBool;
   const auto is_open = [&](int64_t i) {
-    return is_bool ? mask.GetInt(i) != 0 : mask.GetDouble(i) != -kInfinity;
+    return is_bool ? mask.GetInt(i) != 0 : mask.GetDouble(i) != kMasked;
   };
   for (int64_t first = 0; first < mask.elements(); first += columns) {
     const int64_t query = first / columns % rows;
@@ -70,167 +66,109 @@ bool MayMaskRows(const Tensor& mask, bool is_causal, int64_t keys) {
 
 }  // namespace
 
-Result<AttentionParts> AttentionParts::Add(Graph& graph, AddOperator add, const Operands& operands,
-                                           const AttentionAttrs& attrs, DType softmax) {
-  AttentionParts parts(graph, std::move(add));
-  NN_RETURN_IF_ERROR(parts.Build(operands, attrs, softmax));
-  return parts;
-}
-
-Result<Value*> AttentionParts::Number(double v) const {
-  NN_ASSIGN(Tensor number, nn::Number(dtype_, v));
-  return graph_->AddConstant(std::move(number));
-}
-
-// sqrt(scale), computed in float32 whatever the type of the operands is; null if it is 1.
-Result<Value*> AttentionParts::Factor(Value* q, float scale) const {
+// sqrt(scale), computed in float32 whatever the type of the operands is; absent if it is 1.
+Term AttentionParts::Factor(Value* q, float scale) const {
   const Dim& size = q->type().dim(3);
   if (scale == 0 && size.is_const()) scale = 1.0f / std::sqrt(static_cast<float>(size.value()));
-  if (scale == 1) return nullptr;
-  if (scale != 0) return Number(static_cast<double>(std::sqrt(scale)));
-  NN_ASSIGN(Value * v, add_("shape_of", {q}, ShapeOfAttrs{3, 4}));
-  NN_ASSIGN(v, add_("cast", {v}, CastAttrs{.to = DType::kF32}));
-  NN_ASSIGN(v, add_("sqrt", {v}, {}));
-  NN_ASSIGN(v, add_("div", {graph_->AddConstant(Tensor::Scalar(1.0f)), v}, {}));
-  NN_ASSIGN(v, add_("sqrt", {v}, {}));
-  return dtype_ == DType::kF32 ? Result<Value*>(v) : add_("cast", {v}, CastAttrs{.to = dtype_});
+  if (scale == 1) return {};
+  if (scale != 0) return *Number(dtype_, std::sqrt(scale));
+  const Term width = Cast(Apply("shape_of", {q}, ShapeOfAttrs{3, 4}), DType::kF32);
+  const Term factor = Apply("sqrt", {1 / Apply("sqrt", {width})});
+  return dtype_ == DType::kF32 ? factor : Cast(factor, dtype_);
 }
 
-// [B, Hq, L, E] -> [B, Hkv, groups, L, E] of a query; [B, Hkv, S, E] -> [B, Hkv, 1, S, E] of keys
-// and values.
-Result<Value*> AttentionParts::Grouped(Value* v, bool is_query) const {
-  if (groups_ == 1) return v;
-  if (!is_query) return add_("expand_dims", {v}, AxesAttrs{{2}});
-  const Type& type = v->type();
-  return add_("reshape", {v},
-              ReshapeAttrs{{type.dim(0), Dim(type.dim(1).value() / groups_), Dim(groups_),
-                            type.dim(2), type.dim(3)},
-                           false});
-}
-
-Result<Value*> AttentionParts::GroupedMask(Value* mask) const {
+Term AttentionParts::GroupedMask(Value* mask) const {
   const int rank = mask->type().rank();
   if (groups_ == 1 || rank < 3) return mask;
   const int64_t heads = shape_[1].value();
-  if (mask->type().dim(rank - 3) == 1) return add_("expand_dims", {mask}, AxesAttrs{{rank - 3}});
-  if (!mask->type().dim(rank - 3).is_const()) {
-    NN_ASSIGN(mask, add_("expand", {mask}, ExpandAttrs{{Dim(heads), Dim(1), Dim(1)}}));
-  }
+  const Dim& size = mask->type().dim(rank - 3);
+  if (size == 1) return ExpandDims(mask, {rank - 3});
   Dims dims = *mask->type().dims;
   dims[static_cast<size_t>(rank - 3)] = Dim(heads / groups_);
   dims.insert(dims.end() - 2, Dim(groups_));
-  return add_("reshape", {mask}, ReshapeAttrs{std::move(dims), false});
+  Term of_heads = mask;
+  if (!size.is_const())
+    of_heads = Apply("expand", {mask}, ExpandAttrs{{Dim(heads), Dim(1), Dim(1)}});
+  return Reshape(of_heads, std::move(dims));
 }
 
 // The bias, and the rows that it masks.
-Status AttentionParts::AddBias(const Operands& operands, const AttentionAttrs& attrs) {
-  Value* mask = operands.mask;
-  Value* causal = nullptr;
-  if (attrs.is_causal) {
-    NN_ASSIGN(Value * query, AxisPositions(*graph_, add_, operands.q, 2));
-    NN_ASSIGN(Value* const key, AxisPositions(*graph_, add_, operands.k, 2));
-    NN_ASSIGN(query, add_("expand_dims", {query}, AxesAttrs{{1}}));
-    NN_ASSIGN(causal, add_("less_equal", {key, query}, {}));
-  }
-  if (mask == nullptr && causal == nullptr) return {};
-  bool may_mask = false;
+void AttentionParts::SetBias(const Operands& operands, const AttentionAttrs& attrs) {
+  Value* const mask = operands.mask;
+  if (mask == nullptr && !attrs.is_causal) return;
+  const bool is_bool = mask != nullptr && mask->dtype() == DType::kBool;
+  int rank = attrs.is_causal ? 2 : 0;
+  Term grouped, open;  // the mask; where the bias is 0
   if (mask != nullptr) {
-    const Dim& keys = shape_[3];
-    may_mask = !mask->is_constant() ||
-               MayMaskRows(mask->constant(), attrs.is_causal, keys.is_const() ? keys.value() : 1);
-    NN_ASSIGN(mask, GroupedMask(mask));
+    grouped = GroupedMask(mask);
+    const int mask_rank = mask->type().rank();
+    rank = std::max(rank, mask_rank + (groups_ != 1 && mask_rank >= 3 ? 1 : 0));
   }
-  Value* open = causal;  // where the bias is 0
-  if (mask != nullptr && mask->dtype() == DType::kBool) {
-    open = mask;
-    if (causal != nullptr) {
-      NN_ASSIGN(open, add_("and", {mask, causal}, {}));
-    }
-    mask = nullptr;
+  if (attrs.is_causal) {
+    const Term query = ExpandDims(AxisPositions(operands.q, 2), {1});
+    open = Apply("less_equal", {AxisPositions(operands.k, 2), query});
   }
-  bias_ = mask;
-  if (open != nullptr) {
-    NN_ASSIGN(Value* const zero, Number(0));
-    NN_ASSIGN(Value* const masked, Number(-kInfinity));
-    NN_ASSIGN(bias_, add_("select", {open, zero, masked}, {}));
-    if (mask != nullptr) {
-      NN_ASSIGN(bias_, add_("add", {mask, bias_}, {}));
-    }
-  }
-  if (!may_mask) return {};
-  if (bias_->type().rank() == 0) {
-    all_masked_ = bias_;
+  if (is_bool) open = attrs.is_causal ? And(grouped, open) : grouped;
+  if (open.is_absent()) {
+    bias_ = grouped;
   } else {
-    NN_ASSIGN(all_masked_,
-              add_("reduce_max", {bias_}, ReduceAttrs{{bias_->type().rank() - 1}, true}));
+    const Term masked = *Number(dtype_, kMasked);
+    bias_ = Select(open, 0, masked);
+    if (mask != nullptr && !is_bool) bias_ = grouped + bias_;
   }
-  NN_ASSIGN(Value* const masked, Number(-kInfinity));
-  NN_ASSIGN(all_masked_, add_("equal", {all_masked_, masked}, {}));
-  return {};
+  const Dim& keys = shape_[3];
+  if (mask == nullptr || (mask->is_constant() && !MayMaskRows(mask->constant(), attrs.is_causal,
+                                                              keys.is_const() ? keys.value() : 1)))
+    return;
+  const Term largest =
+      rank == 0 ? bias_ : Apply("reduce_max", {bias_}, ReduceAttrs{{rank - 1}, true});
+  all_masked_ = Equal(largest, kMasked);
 }
 
-Result<Value*> AttentionParts::ZeroWhereMasked(Value* v) const {
-  if (all_masked_ == nullptr) return v;
-  NN_ASSIGN(Value* const zero, Number(0));
-  return add_("select", {all_masked_, zero, v}, {});
+Term AttentionParts::ZeroWhereMasked(const Term& v) const {
+  return all_masked_.is_absent() ? v : Select(all_masked_, 0, v);
 }
 
-Status AttentionParts::Build(Operands operands, const AttentionAttrs& attrs, DType softmax) {
+AttentionParts::AttentionParts(const Operands& operands, const AttentionAttrs& attrs,
+                               DType softmax) {
   const Type &q = operands.q->type(), &k = operands.k->type();
   dtype_ = q.dtype;
   shape_ = {q.dim(0), q.dim(1), q.dim(2), k.dim(2)};
   // Matrices of one head are broadcast.
   if (q.dim(1).is_const() && k.dim(1).is_const() && q.dim(1) != k.dim(1) && !(k.dim(1) == 1))
     groups_ = q.dim(1).value() / k.dim(1).value();
-  const Dims result = {q.dim(0), q.dim(1), q.dim(2), operands.v->type().dim(3)};
-  NN_RETURN_IF_ERROR(AddBias(operands, attrs));
-  NN_ASSIGN(Value* const factor, Factor(operands.q, attrs.scale));
-  if (factor != nullptr) {
-    NN_ASSIGN(operands.q, add_("mul", {operands.q, factor}, {}));
-    NN_ASSIGN(operands.k, add_("mul", {operands.k, factor}, {}));
+  SetBias(operands, attrs);
+  Term queries = operands.q, keys = operands.k, values = operands.v;
+  if (const Term factor = Factor(operands.q, attrs.scale); !factor.is_absent()) {
+    queries = queries * factor;
+    keys = keys * factor;
   }
-  NN_ASSIGN(operands.q, Grouped(operands.q, true));
-  NN_ASSIGN(operands.k, Grouped(operands.k, false));
-  NN_ASSIGN(operands.v, Grouped(operands.v, false));
-  NN_ASSIGN(products_, add_("matmul", {operands.q, operands.k}, MatmulAttrs{false, true}));
+  if (groups_ != 1) {
+    queries = Reshape(
+        queries, {q.dim(0), Dim(q.dim(1).value() / groups_), Dim(groups_), q.dim(2), q.dim(3)});
+    keys = ExpandDims(keys, {2});
+    values = ExpandDims(values, {2});
+  }
+  products_ = Apply("matmul", {queries, keys}, MatmulAttrs{false, true});
   capped_ = products_;
   if (attrs.softcap != 0) {
-    NN_ASSIGN(Value* const cap, Number(static_cast<double>(attrs.softcap)));
-    NN_ASSIGN(capped_, add_("div", {capped_, cap}, {}));
-    NN_ASSIGN(capped_, add_("tanh", {capped_}, {}));
-    NN_ASSIGN(capped_, add_("mul", {capped_, cap}, {}));
+    const Term cap = *Number(dtype_, attrs.softcap);
+    capped_ = Apply("tanh", {capped_ / cap}) * cap;
   }
-  scores_ = capped_;
-  if (bias_ != nullptr) {
-    NN_ASSIGN(scores_, add_("add", {scores_, bias_}, {}));
-  }
+  scores_ = bias_.is_absent() ? capped_ : capped_ + bias_;
   const bool casts = softmax != DType::kUnknown && softmax != dtype_;
-  weights_ = scores_;
-  if (casts) {
-    NN_ASSIGN(weights_, add_("cast", {weights_}, CastAttrs{.to = softmax}));
-  }
-  NN_ASSIGN(weights_, add_("softmax", {weights_}, SoftmaxAttrs{}));
-  if (casts) {
-    NN_ASSIGN(weights_, add_("cast", {weights_}, CastAttrs{.to = dtype_}));
-  }
-  NN_ASSIGN(y_, add_("matmul", {weights_, operands.v}, MatmulAttrs{}));
-  NN_ASSIGN(y_, ZeroWhereMasked(y_));
-  if (groups_ != 1) {
-    NN_ASSIGN(y_, add_("reshape", {y_}, ReshapeAttrs{result, false}));
-  }
-  return {};
+  weights_ = Apply("softmax", {casts ? Cast(scores_, softmax) : scores_}, SoftmaxAttrs{});
+  if (casts) weights_ = Cast(weights_, dtype_);
+  y_ = ZeroWhereMasked(Matmul(weights_, values));
+  if (groups_ != 1) y_ = Reshape(y_, {q.dim(0), q.dim(1), q.dim(2), operands.v->type().dim(3)});
 }
 
-Result<Value*> AttentionParts::At(Stage stage) const {
-  Value* v = stage == Stage::kProducts ? products_
-             : stage == Stage::kCapped ? capped_
-             : stage == Stage::kScores ? scores_
-                                       : weights_;
-  if (stage == Stage::kWeights) {
-    NN_ASSIGN(v, ZeroWhereMasked(v));
-  }
-  if (groups_ == 1) return v;
-  return add_("reshape", {v}, ReshapeAttrs{shape_, false});
+Term AttentionParts::At(Stage stage) const {
+  const Term v = stage == Stage::kProducts ? products_
+                 : stage == Stage::kCapped ? capped_
+                 : stage == Stage::kScores ? scores_
+                                           : ZeroWhereMasked(weights_);
+  return groups_ == 1 ? v : Reshape(v, shape_);
 }
 
 // ---- The operator -------------------------------------------------------------------------------
@@ -294,17 +232,14 @@ Status InferAttention(InferContext& ctx) {
 }
 
 Result<bool> DecomposeAttention(Graph& graph, Node& node) {
-  const Composition c(graph, node);
+  Composition c(graph, node);
   std::vector<Value*> inputs;
   for (size_t i = 0; i < 4; ++i) {
-    NN_ASSIGN(Value* const v, c.Operand(i));
-    inputs.push_back(v);
+    NN_ASSIGN(inputs.emplace_back(), c.Build(c.Operand(i)));
   }
-  NN_ASSIGN(const AttentionParts parts,
-            AttentionParts::Add(graph, c.adder(), {inputs[0], inputs[1], inputs[2], inputs[3]},
-                                node.attrs<AttentionAttrs>()));
-  NN_RETURN_IF_ERROR(c.Replace(parts.y()));
-  return true;
+  const AttentionParts parts({inputs[0], inputs[1], inputs[2], inputs[3]},
+                             node.attrs<AttentionAttrs>());
+  return c.Replace(parts.y());
 }
 
 std::optional<int64_t> AttentionMultiplyAdds(const Node& node) {

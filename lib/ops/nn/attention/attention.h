@@ -18,12 +18,10 @@
 
 #include <cstdint>
 #include <span>
-#include <utility>
 
-#include "base/status.h"
 #include "ir/attrs.h"
 #include "ir/graph.h"
-#include "ops/support/composition.h"
+#include "ir/term.h"
 
 namespace nn {
 
@@ -35,7 +33,7 @@ struct AttentionAttrs {
 };
 
 // The positions 0, 1, ... along an axis of a value, i64[n].
-Result<Value*> AxisPositions(Graph& graph, const AddOperator& add, Value* value, int axis);
+Term AxisPositions(Value* value, int axis);
 
 // The operators of an attention, on the element type of its operands, which may be any float.
 class AttentionParts {
@@ -45,37 +43,29 @@ class AttentionParts {
   };
   enum class Stage : uint8_t { kProducts, kCapped, kScores, kWeights };
 
-  // Adds them. The softmax is computed in the given type; kUnknown: that of the operands.
-  static Result<AttentionParts> Add(Graph& graph, AddOperator add, const Operands& operands,
-                                    const AttentionAttrs& attrs, DType softmax = DType::kUnknown);
+  // The operands must be valid for the operator. The softmax is computed in the given type;
+  // kUnknown: that of the operands.
+  AttentionParts(const Operands& operands, const AttentionAttrs& attrs,
+                 DType softmax = DType::kUnknown);
 
-  Value* y() const { return y_; }
-  // A value inside, [B, Hq, L, S]; rows of weights whose bias is -infinity are 0. May add
-  // operators.
-  Result<Value*> At(Stage stage) const;
+  const Term& y() const { return y_; }
+  // A value inside, [B, Hq, L, S]; rows of weights whose bias is -infinity are 0.
+  Term At(Stage stage) const;
 
  private:
-  AttentionParts(Graph& graph, AddOperator add) : graph_(&graph), add_(std::move(add)) {}
+  void SetBias(const Operands& operands, const AttentionAttrs& attrs);
+  Term Factor(Value* q, float scale) const;
+  Term GroupedMask(Value* mask) const;
+  Term ZeroWhereMasked(const Term& v) const;
 
-  Status Build(Operands operands, const AttentionAttrs& attrs, DType softmax);
-  Status AddBias(const Operands& operands, const AttentionAttrs& attrs);
-  Result<Value*> Factor(Value* q, float scale) const;
-  Result<Value*> Number(double v) const;
-  Result<Value*> Grouped(Value* v, bool is_query) const;
-  Result<Value*> GroupedMask(Value* mask) const;
-  Result<Value*> ZeroWhereMasked(Value* v) const;
-
-  Graph* graph_;
-  AddOperator add_;
-  DType dtype_ = DType::kUnknown;
-  Dims shape_;  // [B, Hq, L, S]
+  DType dtype_ = DType::kUnknown;  // a type of floats
+  Dims shape_;                     // [B, Hq, L, S]
   // Queries that share a head of k and v have an axis of their own, so that no keys are copied:
   // [B, Hkv, groups, L, S]. 1: there is no such axis.
   int64_t groups_ = 1;
-  Value* bias_ = nullptr;        // null: 0
-  Value* all_masked_ = nullptr;  // [..., L, 1]; null: no row is
-  Value *products_ = nullptr, *capped_ = nullptr, *scores_ = nullptr, *weights_ = nullptr;
-  Value* y_ = nullptr;
+  Term bias_;        // absent: 0
+  Term all_masked_;  // [..., L, 1]; absent: no row is
+  Term products_, capped_, scores_, weights_, y_;
 };
 
 }  // namespace nn

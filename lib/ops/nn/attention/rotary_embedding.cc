@@ -5,11 +5,10 @@
 #include <vector>
 
 #include "ir/op_def.h"
-#include "ops/array/arrange/concat.h"
 #include "ops/array/arrange/slice.h"
-#include "ops/array/shape.h"
 #include "ops/families.h"
 #include "ops/support/composition.h"
+#include "ops/support/term_ops.h"
 #include "ops/support/types.h"
 
 namespace nn {
@@ -56,47 +55,27 @@ Status InferRotaryEmbedding(InferContext& ctx) {
 
 Result<bool> DecomposeRotaryEmbedding(Graph& graph, Node& node) {
   const bool interleaved = node.attrs<RotaryEmbeddingAttrs>().interleaved;
-  const Composition c(graph, node);
-  NN_ASSIGN(Value* const x, c.Operand(0));
-  NN_ASSIGN(Value* const cos, c.Operand(1));
-  NN_ASSIGN(Value* const sin, c.Operand(2));
-  const int64_t last = x->type().rank() - 1;
-  const int64_t pairs = cos->type().dims->back().value();
-  const auto part = [&](int64_t start, int64_t end, int64_t step) {
-    return c.Add("slice", {x}, SliceAttrs{{last}, {start}, {end}, {step}});
-  };
-  NN_ASSIGN(Value* const a, interleaved ? part(0, 2 * pairs, 2) : part(0, pairs, 1));
-  NN_ASSIGN(Value* const b, interleaved ? part(1, 2 * pairs, 2) : part(pairs, 2 * pairs, 1));
-  const auto sum = [&](std::string_view op, Value* with_a, Value* with_b) -> Result<Value*> {
-    NN_ASSIGN(Value* const left, c.Add("mul", {a, with_a}));
-    NN_ASSIGN(Value* const right, c.Add("mul", {b, with_b}));
-    return c.Add(op, {left, right});
-  };
-  NN_ASSIGN(Value * first, sum("sub", cos, sin));
-  NN_ASSIGN(Value * second, sum("add", sin, cos));
-  std::vector<Value*> parts;
+  Composition c(graph, node);
+  const Term x = c.Operand(0), cos = c.Operand(1), sin = c.Operand(2);
+  const Dims& dims = *node.input(0)->type().dims;
+  const int64_t last = node.input(0)->type().rank() - 1;
+  const int64_t pairs = node.input(1)->type().dims->back().value();
+  const Term a = interleaved ? Apply("slice", {x}, SliceAttrs{{last}, {0}, {2 * pairs}, {2}})
+                             : Slice(x, last, 0, pairs);
+  const Term b = interleaved ? Apply("slice", {x}, SliceAttrs{{last}, {1}, {2 * pairs}, {2}})
+                             : Slice(x, last, pairs, 2 * pairs);
+  const Term first = a * cos - b * sin, second = a * sin + b * cos;
+  std::vector<Term> parts = {first, second};
   if (interleaved) {
-    for (Value** v : {&first, &second}) {
-      NN_ASSIGN(*v, c.Add("expand_dims", {*v}, AxesAttrs{{last + 1}}));
-    }
-    NN_ASSIGN(Value * both, c.Add("concat", {first, second}, ConcatAttrs{last + 1}));
-    Dims dims = *x->type().dims;
-    dims.back() = Dim(2 * pairs);
-    NN_ASSIGN(both, c.Add("reshape", {both}, ReshapeAttrs{std::move(dims), false}));
-    parts = {both};
-  } else {
-    parts = {first, second};
+    Dims joined = dims;
+    joined.back() = Dim(2 * pairs);
+    const Term both =
+        Concat({ExpandDims(first, {last + 1}), ExpandDims(second, {last + 1})}, last + 1);
+    parts = {Reshape(both, std::move(joined))};
   }
-  if (!(x->type().dims->back() == 2 * pairs)) {
-    NN_ASSIGN(Value* const rest, part(2 * pairs, std::numeric_limits<int64_t>::max(), 1));
-    parts.push_back(rest);
-  }
-  Value* y = parts.front();
-  if (parts.size() > 1) {
-    NN_ASSIGN(y, c.Add("concat", std::move(parts), ConcatAttrs{last}));
-  }
-  NN_RETURN_IF_ERROR(c.Replace(y));
-  return true;
+  if (!(dims.back() == 2 * pairs))
+    parts.push_back(Slice(x, last, 2 * pairs, std::numeric_limits<int64_t>::max()));
+  return c.Replace(Concat(std::move(parts), last));
 }
 
 }  // namespace

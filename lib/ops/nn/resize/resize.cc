@@ -33,7 +33,7 @@ std::span<const AttrField> ResizeAttrs::Fields() {
 
 namespace {
 
-enum Input : size_t { kX, kRoi, kScales, kSizes };
+enum ResizeInput : size_t { kRoi = 1, kScales, kSizes };
 
 std::vector<float> Floats(const Tensor& t) {
   std::vector<float> out;

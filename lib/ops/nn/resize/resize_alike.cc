@@ -7,7 +7,8 @@
 namespace nn {
 namespace {
 
-// The largest axis that is compared.
+// Limit of all formats: size of an axis of a resize that Core ML or NNAPI has with other
+// attributes. Larger ones are not compared.
 constexpr int64_t kMaxCompared = int64_t{1} << 16;
 // The largest sum of differences of an element's weights. Positions are rounded, which moves them
 // by a few units in the last place.

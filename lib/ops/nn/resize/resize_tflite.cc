@@ -9,7 +9,7 @@ namespace nn {
 namespace {
 
 // Positions have 10 fractional bits, products of two weights 20.
-constexpr int64_t kOne = 1 << 10;
+constexpr int64_t kUnit = 1 << 10;
 
 // The position of an output element between two input elements.
 template <typename T>
@@ -33,13 +33,14 @@ Bracket<float> FloatBetween(Coordinates coordinates, int64_t i, int64_t n, int64
 
 Bracket<int64_t> IntegerBetween(Coordinates coordinates, int64_t i, int64_t n, int64_t m) {
   const bool corners = coordinates == Coordinates::kAlignCorners && m > 1;
-  const int64_t ratio = corners ? (kOne * (n - 1) + (m - 1) / 2) / (m - 1) : (kOne * n + m / 2) / m;
+  const int64_t ratio =
+      corners ? (kUnit * (n - 1) + (m - 1) / 2) / (m - 1) : (kUnit * n + m / 2) / m;
   const int64_t position =
-      coordinates == Coordinates::kHalfPixel ? i * ratio + ratio / 2 - kOne / 2 : i * ratio;
-  const int64_t low = std::max<int64_t>(position / kOne, 0);
-  const int64_t high = std::min((position + kOne - 1) / kOne, n - 1);
-  const int64_t distance = position - kOne * low;
-  return {low, high, kOne - distance, distance};
+      coordinates == Coordinates::kHalfPixel ? i * ratio + ratio / 2 - kUnit / 2 : i * ratio;
+  const int64_t low = std::max<int64_t>(position / kUnit, 0);
+  const int64_t high = std::min((position + kUnit - 1) / kUnit, n - 1);
+  const int64_t distance = position - kUnit * low;
+  return {low, high, kUnit - distance, distance};
 }
 
 // The four terms in TensorFlow Lite's order: the second of each pair of rows comes before the

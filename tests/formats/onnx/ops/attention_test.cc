@@ -24,7 +24,7 @@ Result<ImportedModel> Import(int opset, std::string_view graph) {
                         opset, graph));
   const auto read = ReadModelFile(dir / "m.textproto");
   REQUIRE_MESSAGE(read.has_value(), read.error().message());
-  return read->format->import(*read->model);
+  return read->format->importer.Import(*read->model);
 }
 
 std::string Port(std::string_view kind, std::string_view name, int type,

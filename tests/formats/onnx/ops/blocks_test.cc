@@ -86,12 +86,12 @@ Graph WrittenIn(const Graph& graph, int64_t opset) {
   CHECK(unsupported->empty());
   ExportOptions options;
   options.opset = opset;
-  const auto image = onnx->write(fitted, options);
+  const auto image = onnx->writer.Write(fitted, options);
   REQUIRE_MESSAGE(image.has_value(), image.error().message());
   const std::string bytes = Joined(*image);
-  const auto model = onnx->read(Blob::Copy(std::as_bytes(std::span(bytes))), "m", {});
+  const auto model = onnx->reader.Read(Blob::Copy(std::as_bytes(std::span(bytes))), "m", {});
   REQUIRE(model.has_value());
-  auto imported = onnx->import(**model);
+  auto imported = onnx->importer.Import(**model);
   REQUIRE(imported.has_value());
   CHECK(imported->unsupported.empty());
   return std::move(imported->graph);
@@ -181,7 +181,8 @@ TEST_CASE("onnx blocks: MatMulNBits of float16 is written without casts") {
         Node("Neg", {"m"}, {"y"});
     const ImportedModel source = Import(model, 17, kContrib);
     const Format& onnx = *FindFormat("onnx");
-    const auto image = onnx.write(source.graph, ExportOptions{.path = "m.onnx", .opset = 17});
+    const auto image =
+        onnx.writer.Write(source.graph, ExportOptions{.path = "m.onnx", .opset = 17});
     REQUIRE_MESSAGE(image.has_value(), image.error().message());
     const auto read = ReadModelBytes(image->Contents(), "m.onnx");
     REQUIRE_MESSAGE(read.has_value(), read.error().message());
@@ -193,7 +194,7 @@ TEST_CASE("onnx blocks: MatMulNBits of float16 is written without casts") {
       const bool is_integer = t.data_type() == kU8;
       CHECK((is_integer || t.data_type() == kF16));
     }
-    auto again = onnx.import(*read->model);
+    auto again = onnx.importer.Import(*read->model);
     REQUIRE_MESSAGE(again.has_value(), again.error().message());
     CHECK(StoredIn(again->graph) == StoredIn(source.graph));
   }

@@ -71,7 +71,7 @@ Result<ImportedModel> Import(const Row& row) {
                   row.op, row.domain, node, AttributesOf(row.attrs), ports));
   const auto read = ReadModelFile(dir / "m.textproto");
   REQUIRE_MESSAGE(read.has_value(), read.error().message());
-  return read->format->import(*read->model);
+  return read->format->importer.Import(*read->model);
 }
 
 }  // namespace

@@ -56,7 +56,7 @@ TEST_CASE("ONNX FlexAttention") {
 TEST_CASE("ONNX FlexAttention: what is refused") {
   const auto why = [](const std::string& attributes) {
     const ReadModel read = Read(Flex(1, attributes), 24, std::string(kPreview));
-    const auto imported = read.format->import(*read.model);
+    const auto imported = read.format->importer.Import(*read.model);
     if (!imported) return imported.error().message();
     return imported->unsupported.empty() ? std::string() : imported->unsupported[0].reason;
   };

@@ -155,7 +155,7 @@ TEST_CASE("ONNX Gradient: refusals") {
                  "Gradient of \"y\", which depends on an unsupported operator"));
   const auto error = [&](const std::string& graph) {
     const auto model = onnx_text::Read(graph, 17, std::string(kTraining));
-    const auto imported = model.format->import(*model.model);
+    const auto imported = model.format->importer.Import(*model.model);
     return imported ? std::string() : imported.error().message();
   };
   CHECK(Contains(error(of(kModel, {"x"}, {"x", "w"}, "y")),

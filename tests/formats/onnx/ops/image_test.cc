@@ -34,7 +34,7 @@ TEST_CASE("onnx images: ImageDecoder") {
   CHECK(Check(Decoder("BGR"), x, {{3, 2, 1, 50, 100, 200}}, 22) == 1);
   CHECK(Check(Decoder("Grayscale"), x, {{2, 124}}, 20) == 1);
   const ReadModel unknown = Read(Decoder("rgb"), 20);
-  const auto error = unknown.format->import(*unknown.model);
+  const auto error = unknown.format->importer.Import(*unknown.model);
   REQUIRE(!error.has_value());
   CHECK(Contains(error.error().message(), "unknown pixel_format \"rgb\""));
 }
@@ -47,14 +47,14 @@ TEST_CASE("onnx images: what is written") {
     const auto unsupported = Legalize(graph, *onnx.target);
     REQUIRE(unsupported.has_value());
     CHECK(unsupported->empty());
-    const auto image = onnx.write(graph, ExportOptions{});
+    const auto image = onnx.writer.Write(graph, ExportOptions{});
     REQUIRE_MESSAGE(image.has_value(), image.error().message());
     std::vector<std::byte> bytes;
     for (const Blob& part : image->parts)
       bytes.insert(bytes.end(), part.data(), part.data() + part.size());
-    const auto read = onnx.read(Blob::CopyOf(bytes), "m.onnx", ReadLimits{});
+    const auto read = onnx.reader.Read(Blob::CopyOf(bytes), "m.onnx", ReadLimits{});
     REQUIRE(read.has_value());
-    const auto again = onnx.import(**read);
+    const auto again = onnx.importer.Import(**read);
     REQUIRE_MESSAGE(again.has_value(), again.error().message());
     const auto pixels = [](const Graph& g) {
       return g.outputs()[0].value->def()->attrs<ImageDecodeAttrs>().pixel_format;

@@ -88,7 +88,7 @@ Tensor TensorOf(const Named& t) {
 
 Graph ImportOrFail(const std::string& path) {
   const ReadModel read = ReadOrFail(path);
-  auto imported = read.format->import(*read.model);
+  auto imported = read.format->importer.Import(*read.model);
   REQUIRE_MESSAGE(imported.has_value(), imported.error().message());
   for (const auto& u : imported->unsupported) FAIL(u.reason);
   return std::move(imported->graph);

@@ -74,7 +74,7 @@ ImportedModel Import(const std::string& text) {
   const TempDir dir;
   WriteText(dir / "m.textproto", text);
   const ReadModel read = ReadOrFail(dir / "m.textproto");
-  auto imported = read.format->import(*read.model);
+  auto imported = read.format->importer.Import(*read.model);
   REQUIRE_MESSAGE(imported.has_value(), imported.error().message());
   return *std::move(imported);
 }
@@ -230,7 +230,7 @@ TEST_CASE("qonnx: refusals") {
   const auto error_of = [&](const Case& c) {
     WriteText(dir / "m.textproto", Model(c, false));
     const ReadModel read = ReadOrFail(dir / "m.textproto");
-    const auto imported = read.format->import(*read.model);
+    const auto imported = read.format->importer.Import(*read.model);
     REQUIRE(!imported.has_value());
     return imported.error().message();
   };

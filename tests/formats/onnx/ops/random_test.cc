@@ -20,7 +20,7 @@ graph {{ name: "g" {} }}
                                              nodes));
   const auto read = ReadModelFile(dir / "m.textproto");
   REQUIRE_MESSAGE(read.has_value(), read.error().message());
-  auto imported = read->format->import(*read->model);
+  auto imported = read->format->importer.Import(*read->model);
   REQUIRE_MESSAGE(imported.has_value(), imported.error().message());
   REQUIRE(imported->unsupported.empty());
   return std::move(imported->graph);
@@ -83,7 +83,7 @@ TEST_CASE("ONNX: two seeds are refused, also before the graph is legal") {
     %u = random_uniform() {dims = [3], seed = 1, seed2 = 5}
     out "u" = %u })");
   const Format& onnx = *FindFormat("onnx");
-  REQUIRE(onnx.lower(g, ExportOptions{}, nullptr).has_value());
+  REQUIRE(onnx.writer.Lower(g, ExportOptions{}, nullptr).has_value());
   const auto refused = Legalize(g, *onnx.target);
   REQUIRE(refused.has_value());
   REQUIRE(refused->size() == 1);

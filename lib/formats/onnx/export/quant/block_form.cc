@@ -167,7 +167,7 @@ struct ProductRows {
 
 // Nullopt if the node is no such product.
 std::optional<ProductRows> RowsOf(const Node& node) {
-  if (!node.Is("matmul") || node.attrs<MatmulAttrs>().transpose_a) return std::nullopt;
+  if (!node.Is<MatmulAttrs>() || node.attrs<MatmulAttrs>().transpose_a) return std::nullopt;
   const Value *a = node.input(0), *b = node.input(1);
   const bool is_float = a->dtype() == DType::kF32 || a->dtype() == DType::kF16;
   if (!is_float || a->type().quantized() || !b->is_constant() || b->constant().rank() != 2)

@@ -4,102 +4,91 @@
 #include <utility>
 
 #include "ir/op_def.h"
-#include "ops/array/shape.h"
-#include "ops/math/elementwise/elementwise.h"
+#include "ops/support/term_ops.h"
 
-namespace nn::onnx {
+namespace nn::onnx::i64 {
+namespace {
 
-Result<Value*> Integers::Of(Value* x) {
-  NN_ASSIGN(Value* const v, Cast(x, DType::kI64));
-  return Plus(v, -x->type().quant->zero_point());
-}
+constexpr int64_t kLargest = int64_t{1} << 62;
 
-Result<Value*> Integers::Cast(Value* v, DType to) {
-  return e_.Add("cast", {v}, CastAttrs{.to = to});
-}
-
-Result<Value*> Integers::Plus(Value* v, int64_t n) {
-  if (n == 0) return v;
-  return e_.Add("add", {v, Number(n)});
-}
-
-Result<Value*> Integers::Times(Value* v, int64_t n) {
-  if (n == 1) return v;
-  return e_.Add("mul", {v, Number(n)});
-}
-
-Result<Value*> Integers::Shifted(Value* v, int64_t plus, int bits) {
+// (v + plus) / 2^bits, rounded down.
+Term Shifted(Term v, int64_t plus, int bits) {
   // Div rounds toward zero, so the dividend is made positive.
-  NN_ASSIGN(v, Plus(v, kLargest + plus));
-  NN_ASSIGN(v, e_.Add("div", {v, Number(int64_t{1} << bits)}));
-  return Plus(v, -(kLargest >> bits));
+  const Term quotient = Plus(std::move(v), kLargest + plus) / Number(int64_t{1} << bits);
+  return Plus(quotient, -(kLargest >> bits));
 }
 
-Result<Value*> Integers::Floor(Value* v, int bits) {
-  return Shifted(v, 0, bits);
+}  // namespace
+
+Term Number(int64_t n) {
+  return Tensor::Scalar(n);
 }
 
-Result<Value*> Integers::Round(Value* v, int bits) {
-  return Shifted(v, int64_t{1} << (bits - 1), bits);
+Term Of(Value* x) {
+  return Plus(Cast(x, DType::kI64), -x->type().quant->zero_point());
 }
 
-Result<Value*> Integers::Clamp(Value* v, int64_t least, int64_t most) {
-  NN_ASSIGN(v, e_.Add("maximum", {v, Number(least)}));
-  return e_.Add("minimum", {v, Number(most)});
+Term Plus(Term v, int64_t n) {
+  return n == 0 ? std::move(v) : std::move(v) + Number(n);
 }
 
-Result<Value*> Integers::Wrap32(Value* v) {
-  NN_ASSIGN(v, Cast(v, DType::kI32));
-  return Cast(v, DType::kI64);
+Term Times(Term v, int64_t n) {
+  return n == 1 ? std::move(v) : std::move(v) * Number(n);
 }
 
-Result<Value*> Integers::HighMul(Value* v, int32_t multiplier) {
-  NN_ASSIGN(v, Times(v, multiplier));
-  return Round(v, 31);
+Term Floor(Term v, int bits) {
+  return Shifted(std::move(v), 0, bits);
 }
 
-Result<Value*> Integers::ShiftRight(Value* v, int bits) {
-  if (bits == 0) return v;
+Term Round(Term v, int bits) {
+  return Shifted(std::move(v), int64_t{1} << (bits - 1), bits);
+}
+
+Term Clamp(Term v, int64_t least, int64_t most) {
+  return Minimum(Maximum(std::move(v), Number(least)), Number(most));
+}
+
+Term Wrap32(Term v) {
+  return Cast(Cast(std::move(v), DType::kI32), DType::kI64);
+}
+
+Term HighMul(Term v, int32_t multiplier) {
+  return Round(Times(std::move(v), multiplier), 31);
+}
+
+Term ShiftRight(Term v, int bits) {
   // Half a step more, less 1 for negative integers.
-  NN_ASSIGN(Value* const sign, Floor(v, 31));
-  NN_ASSIGN(v, e_.Add("add", {v, sign}));
-  return Round(v, bits);
+  return bits == 0 ? std::move(v) : Round(v + Floor(v, 31), bits);
 }
 
-Result<Value*> Integers::Rescale(Value* v, FixedMultiplier m) {
-  if (m.shift > 0) {
-    NN_ASSIGN(v, Times(v, int64_t{1} << m.shift));
-    NN_ASSIGN(v, Wrap32(v));
-  }
-  NN_ASSIGN(v, HighMul(v, m.multiplier));
-  return ShiftRight(v, std::max(-m.shift, 0));
+Term Rescale(Term v, FixedMultiplier m) {
+  if (m.shift > 0) v = Wrap32(Times(std::move(v), int64_t{1} << m.shift));
+  return ShiftRight(HighMul(std::move(v), m.multiplier), std::max(-m.shift, 0));
 }
 
-Result<Value*> Integers::Rescale64(Value* v, FixedMultiplier m) {
+Term Rescale64(Term v, FixedMultiplier m) {
   const ReducedMultiplier r = Reduced(m);
-  NN_ASSIGN(v, Times(v, r.multiplier));
-  NN_ASSIGN(v, Round(v, r.shift));
-  return Wrap32(v);
+  return Wrap32(Round(Times(std::move(v), r.multiplier), r.shift));
 }
 
-Result<Value*> Integers::Stored(Value* v, const Type& type) {
-  NN_ASSIGN(v, Plus(v, type.quant->zero_point()));
+Result<Value*> Stored(NodeInserter& inserter, const Term& v, const Type& type) {
+  const int64_t zero = type.quant->zero_point();
+  Term sum = Plus(v, zero);
   // Without a zero point, 32 bits hold what was rounded to 32 bits.
-  if (type.dtype != DType::kI32 || type.quant->zero_point() != 0) {
-    NN_ASSIGN(v, Clamp(v, MinInteger(type.dtype), MaxInteger(type.dtype)));
-  }
-  if (type.ranked() && *v->type().dims != *type.dims) {
-    NN_ASSIGN(v, e_.Add("reshape", {v}, ReshapeAttrs{*type.dims}));
-  }
-  NN_ASSIGN(Node* const cast, e_.AddNode("cast", {v}, CastAttrs{.to = type.dtype}, 1));
-  cast->output()->set_type(type);
-  NN_RETURN_IF_ERROR(InferNode(*cast));
-  return cast->output();
+  if (type.dtype != DType::kI32 || zero != 0)
+    sum = Clamp(sum, MinInteger(type.dtype), MaxInteger(type.dtype));
+  NN_ASSIGN(Value* const built, inserter.Build(sum));
+  const bool is_reshaped = type.ranked() && *built->type().dims != *type.dims;
+  NN_ASSIGN(Value* const y,
+            inserter.Build(Cast(is_reshaped ? Reshape(built, *type.dims) : built, type.dtype)));
+  y->set_type(type);
+  NN_RETURN_IF_ERROR(InferNode(*y->def()));
+  return y;
 }
 
-Result<bool> Integers::Finish(Value* v) {
-  NN_ASSIGN(v, Stored(v, Type(node_.output()->type())));
-  return e_.Replace(v);
+Result<bool> Replace(Expansion& e, const Term& v, const Type& type) {
+  NN_ASSIGN(Value* const y, Stored(e, v, Type(type)));
+  return e.Replace(y);
 }
 
-}  // namespace nn::onnx
+}  // namespace nn::onnx::i64

@@ -14,6 +14,7 @@
 #include "ops/math/elementwise/elementwise.h"
 #include "ops/quant/block_weights.h"
 #include "ops/quant/quantized.h"
+#include "ops/support/term_ops.h"
 #include "ops/support/types.h"
 
 namespace nn::onnx {
@@ -184,12 +185,9 @@ Result<LinearQuant> ReadLinearQuant(ImportContext& ctx, size_t scale, size_t zer
   return q;
 }
 
-Result<Value*> AddCast(ImportContext& ctx, Value* v, DType to) {
-  if (v->dtype() == to && !v->type().quantized()) return v;
-  return ctx.Add("cast", {v}, CastAttrs{.to = to});
-}
-
-Result<Value*> AlongAxis(ImportContext& ctx, Value* v, const LinearQuant& q, const Type& type) {
+Result<Value*> AlongAxis(ImportContext& ctx, const Term& numbers, const LinearQuant& q,
+                         const Type& type) {
+  NN_ASSIGN(Value* const v, ctx.Build(numbers));
   const Type& own = v->type();
   if (!own.ranked() || !type.ranked())
     return UnsupportedError("{} needs operands of known rank", ctx.node().op_type());
@@ -198,7 +196,7 @@ Result<Value*> AlongAxis(ImportContext& ctx, Value* v, const LinearQuant& q, con
       NN_ASSIGN(Tensor t, v->constant().Reshaped(*known));
       return ctx.Constant(std::move(t));
     }
-    return ctx.Add("reshape", {v}, ReshapeAttrs{dims, false});
+    return ctx.Build(Reshape(v, dims));
   };
   if (IsOneNumber(own)) return own.rank() == 0 ? v : reshaped({});
   if (own.rank() == 1 && q.block == 0) {
@@ -220,7 +218,7 @@ Result<Value*> AlongAxis(ImportContext& ctx, Value* v, const LinearQuant& q, con
 Result<Value*> AddQuantize(ImportContext& ctx, Value* x, const LinearQuant& q, DType to,
                            bool saturate) {
   if (x->dtype() == DType::kI32 && !x->type().quantized()) {
-    NN_ASSIGN(x, AddCast(ctx, x, DType::kF32));
+    NN_ASSIGN(x, ctx.Build(Cast(x, DType::kF32)));
   }
   if (FitsType(q)) {
     NN_ASSIGN(auto quant, QuantOf(q, x->type(), ctx));
@@ -232,23 +230,18 @@ Result<Value*> AddQuantize(ImportContext& ctx, Value* x, const LinearQuant& q, D
     node->output()->set_type(std::move(type));
     return node->output();
   }
-  NN_ASSIGN(Value * y, AddCast(ctx, x, DType::kF32));
-  NN_ASSIGN(Value * scale, AddCast(ctx, q.scale, DType::kF32));
-  NN_ASSIGN(scale, AlongAxis(ctx, scale, q, x->type()));
-  NN_ASSIGN(y, ctx.Add("div", {y, scale}));
+  NN_ASSIGN(Value* const scale, AlongAxis(ctx, As(q.scale, DType::kF32), q, x->type()));
+  Term y = As(x, DType::kF32) / scale;
   if (!IsInteger(to)) return ctx.Add("cast", {y}, CastAttrs{.to = to, .saturate = saturate});
   if (DTypeBits(to) > 16)
     return UnsupportedError("{} to {} is unsupported", ctx.node().op_type(), DTypeName(to));
-  NN_ASSIGN(y, ctx.Add("round", {y}));
+  y = Apply("round", {y});
   if (q.zero != nullptr) {
-    NN_ASSIGN(Value * zero, AddCast(ctx, q.zero, DType::kF32));
-    NN_ASSIGN(zero, AlongAxis(ctx, zero, q, x->type()));
-    NN_ASSIGN(y, ctx.Add("add", {y, zero}));
+    NN_ASSIGN(Value* const zero, AlongAxis(ctx, As(q.zero, DType::kF32), q, x->type()));
+    y = y + zero;
   }
-  NN_ASSIGN(y, ctx.Add("clip", {y},
-                       ClipAttrs{static_cast<float>(MinInteger(to)),
-                                 static_cast<float>(MaxInteger(to))}));
-  return AddCast(ctx, y, to);
+  y = Clip(y, static_cast<float>(MinInteger(to)), static_cast<float>(MaxInteger(to)));
+  return ctx.Build(Cast(y, to));
 }
 
 namespace {
@@ -294,17 +287,14 @@ Result<Value*> AddDequantize(ImportContext& ctx, Value* x, const LinearQuant& q,
   }
   // In 32 bits, the difference is exact.
   const bool wide = x->dtype() == DType::kI32 && q.zero != nullptr;
-  NN_ASSIGN(Value * y, AddCast(ctx, x, wide ? DType::kI32 : DType::kF32));
+  const DType dtype = wide ? DType::kI32 : DType::kF32;
+  Term y = As(x, dtype);
   if (q.zero != nullptr) {
-    NN_ASSIGN(Value * zero, AddCast(ctx, q.zero, y->dtype()));
-    NN_ASSIGN(zero, AlongAxis(ctx, zero, q, x->type()));
-    NN_ASSIGN(y, ctx.Add("sub", {y, zero}));
-    NN_ASSIGN(y, AddCast(ctx, y, DType::kF32));
+    NN_ASSIGN(Value* const zero, AlongAxis(ctx, As(q.zero, dtype), q, x->type()));
+    y = As(y - zero, dtype, DType::kF32);
   }
-  NN_ASSIGN(Value * scale, AddCast(ctx, q.scale, DType::kF32));
-  NN_ASSIGN(scale, AlongAxis(ctx, scale, q, x->type()));
-  NN_ASSIGN(y, ctx.Add("mul", {y, scale}));
-  return AddCast(ctx, y, to);
+  NN_ASSIGN(Value* const scale, AlongAxis(ctx, As(q.scale, DType::kF32), q, x->type()));
+  return ctx.Build(As(y * scale, DType::kF32, to));
 }
 
 namespace {
@@ -336,10 +326,10 @@ Result<Value*> ClipIntegers(ImportContext& ctx, Value* x, const Tensor* low, con
   };
   if (low != nullptr) a.min = number(*low);
   if (high != nullptr) a.max = number(*high);
-  NN_ASSIGN(Value * y, ctx.Add("dequantize", {x}, DequantizeAttrs{DType::kF32}));
-  NN_ASSIGN(y, ctx.Add("clip", {y}, a));
+  const Term reals = Apply("dequantize", {x}, DequantizeAttrs{DType::kF32});
+  NN_ASSIGN(Value* const clipped, ctx.Add("clip", {reals}, a));
   NN_ASSIGN(Node* const node,
-            ctx.AddNode("quantize", {y}, QuantizeAttrs{Rounding::kHalfEven, true}));
+            ctx.AddNode("quantize", {clipped}, QuantizeAttrs{Rounding::kHalfEven, true}));
   Type type = node->output()->type();
   type.dtype = x->dtype();
   type.quant = quant;

@@ -49,12 +49,10 @@ Result<Value*> AddDequantize(ImportContext& ctx, Value* x, const LinearQuant& q,
 // different mapping; otherwise the value itself. kModel if the mapping does not match the type.
 Result<Value*> WithMapping(ImportContext& ctx, Value* x, const LinearQuant& q);
 
-// The numbers `v` of a mapping (its scales or zero points), shaped to broadcast to a value of this
+// The numbers of a mapping (its scales or zero points), shaped to broadcast to a value of this
 // type.
-Result<Value*> AlongAxis(ImportContext& ctx, Value* v, const LinearQuant& q, const Type& type);
-
-// The value in another element type.
-Result<Value*> AddCast(ImportContext& ctx, Value* v, DType to);
+Result<Value*> AlongAxis(ImportContext& ctx, const Term& numbers, const LinearQuant& q,
+                         const Type& type);
 
 // Integers of at most 16 bits between two numbers, each of which may be null. Constants stay
 // constants, and quantized integers keep their mapping: they are clipped as real numbers, which

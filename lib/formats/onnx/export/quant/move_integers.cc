@@ -1,16 +1,18 @@
 #include "formats/onnx/export/quant/move_integers.h"
 
 #include <algorithm>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "ir/op_def.h"
-#include "ops/array/shape.h"
+#include "ops/array/arrange/slice.h"
 #include "ops/control/region.h"
 #include "ops/math/elementwise/elementwise.h"
 #include "ops/math/matmul.h"
+#include "ops/nn/pool.h"
+#include "ops/support/term_ops.h"
 #include "passes/core/passes.h"
+#include "rewrite/expand.h"
 
 namespace nn::onnx {
 namespace {
@@ -18,16 +20,16 @@ namespace {
 // Whether the node takes some of its numbers, which ONNX defines for these integers, too.
 bool Selects(const Node& node, const Type& integers) {
   const bool is_byte = integers.dtype == DType::kI8 || integers.dtype == DType::kU8;
-  if (node.Is("slice")) return is_byte || integers.dtype == DType::kI16;
+  if (node.Is<SliceAttrs>()) return is_byte || integers.dtype == DType::kI16;
   // The order of the integers is that of the numbers.
-  return node.Is("max_pool") && node.outputs().size() == 1 && is_byte &&
+  return node.Is<MaxPoolAttrs>() && node.outputs().size() == 1 && is_byte &&
          integers.quant->scales[0] > 0;
 }
 
 // The integers with one scale that `v` is dequantized from; null if it is not.
 Value* IntegersOf(const Value* v) {
   const Node* const dequantize = v == nullptr ? nullptr : v->def();
-  if (dequantize == nullptr || !dequantize->Is("dequantize")) return nullptr;
+  if (dequantize == nullptr || !dequantize->Is<DequantizeAttrs>()) return nullptr;
   Value* const x = dequantize->input(0);
   return x->type().quantized() && !x->type().quant->per_axis() ? x : nullptr;
 }
@@ -42,7 +44,7 @@ Value* MovedIntegers(const Node& node) {
 // Whether the node is a product with a matrix that ONNX Runtime joins with the bias after it to a
 // Gemm, whose operand it reshapes.
 bool BecomesGemm(const Node& node) {
-  if (!node.Is("matmul") || node.input(2) != nullptr) return false;
+  if (!node.Is<MatmulAttrs>() || node.input(2) != nullptr) return false;
   const Type &a = node.input(0)->type(), &b = node.input(1)->type();
   const auto uses = node.output()->uses();
   return a.ranked() && a.rank() != 2 && b.ranked() && b.rank() == 2 &&
@@ -56,23 +58,20 @@ Status FlattenProduct(Graph& graph, Node& node, Value* integers) {
   const Dims& dims = *node.input(0)->type().dims;
   Dim rows(1);
   for (size_t i = 0; i + 1 < dims.size(); ++i) rows = rows * dims[i];
-  const auto add = [&](std::string_view op, std::vector<Value*> inputs, Attrs attrs) {
-    auto added = graph.Append(op, std::move(inputs), std::move(attrs), 1, &node);
-    if (added) (*added)->set_source(node.source());
-    return added.map([](Node* n) { return n->output(); });
-  };
-  NN_ASSIGN(Value* const flat, add("reshape", {integers}, ReshapeAttrs{{rows, dims.back()}}));
-  NN_ASSIGN(Value* const reals, add("dequantize", {flat}, dequantize.attrs()));
-  NN_ASSIGN(Value* const product, add("matmul", {reals, node.input(1)}, node.attrs()));
-  NN_ASSIGN(Value* const y, add("reshape", {product}, ReshapeAttrs{*type.dims}));
+  Expansion e(graph, node);
+  const Term flat = Reshape(integers, {rows, dims.back()});
+  const Term reals = Apply("dequantize", {flat}, dequantize.attrs());
+  NN_ASSIGN(Value* const product, e.Add("matmul", {reals, node.input(1)}, node.attrs()));
   product->def()->set_name(node.name());
+  NN_ASSIGN(Value* const y, e.Build(Reshape(product, *type.dims)));
   graph.Replace(&node, y);
   return {};
 }
 
 bool IsOnlyQuantized(const Graph& graph, const Value& v) {
   return !graph.IsOutput(&v) && !v.uses().empty() &&
-         std::ranges::all_of(v.uses(), [](const Use& use) { return use.node->Is("quantize"); });
+         std::ranges::all_of(v.uses(),
+                             [](const Use& use) { return use.node->Is<QuantizeAttrs>(); });
 }
 
 }  // namespace

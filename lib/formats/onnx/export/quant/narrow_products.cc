@@ -16,7 +16,7 @@ namespace nn::onnx {
 namespace {
 
 bool IsCast(const Node* node, DType from, DType to) {
-  return node != nullptr && node->Is("cast") && node->input(0)->dtype() == from &&
+  return node != nullptr && node->Is<CastAttrs>() && node->input(0)->dtype() == from &&
          node->output()->dtype() == to && !node->input(0)->type().quantized();
 }
 

@@ -6,21 +6,19 @@
 
 #include "formats/onnx/export/quant/integers.h"
 #include "ir/op_def.h"
-#include "ops/array/arrange/gather.h"
-#include "ops/array/arrange/permute.h"
-#include "ops/array/shape.h"
-#include "ops/math/elementwise/elementwise.h"
 #include "ops/quant/requant.h"
 #include "ops/reduce/quant_reduce.h"
 #include "ops/reduce/reduce.h"
+#include "ops/support/term_ops.h"
 #include "rewrite/expand.h"
 
 namespace nn::onnx {
 namespace {
 
-// More would leave the range of 64-bit integers, or wrap in the reference.
+// Limit of ONNX: power of two of the factor with which i16 is written as quantized i32. More would
+// leave the range of 64-bit integers, or wrap in the reference.
 constexpr int kMaxShift = 14;
-// More factors make too many nodes.
+// Limit of ONNX: factors of a written quantized product along axes. More would make too many nodes.
 constexpr int64_t kMaxFactors = 64;
 
 // Whether both are quantized per tensor.
@@ -29,7 +27,7 @@ bool ArePerTensor(const Type& x, const Type& y) {
 }
 
 bool IsRequantizeTo32(const Node& node) {
-  if (!node.Is("quantize") || node.arithmetic() == Arithmetic::kDefault) return false;
+  if (node.arithmetic() == Arithmetic::kDefault) return false;
   const Type &x = node.input(0)->type(), &y = node.output()->type();
   return x.dtype == DType::kI16 && y.dtype == DType::kI32 && ArePerTensor(x, y);
 }
@@ -50,16 +48,14 @@ Result<bool> ExpandRequantize(Graph& graph, Node& node) {
   const FixedMultiplier m = QuantizeMultiplier(double{from.scale()} / double{to.scale()});
   if (m.shift > kMaxShift) return false;
   const int left = std::max(m.shift, 0), right = std::max(-m.shift, 0);
-  Integers e(graph, node);
-  NN_ASSIGN(Value * v, e.Of(node.input(0)));
-  NN_ASSIGN(v, e.Times(v, int64_t{1} << left));
-  NN_ASSIGN(v, e.HighMul(v, m.multiplier));
-  NN_ASSIGN(v, e.ShiftRight(v, right));
-  return e.Finish(v);
+  Expansion e(graph, node);
+  const Term scaled = i64::Times(i64::Of(node.input(0)), int64_t{1} << left);
+  return i64::Replace(e, i64::ShiftRight(i64::HighMul(scaled, m.multiplier), right),
+                      node.output()->type());
 }
 
 Result<bool> ExpandQuantizedProd(Graph& graph, Node& node) {
-  if (!node.Is("reduce_prod") || !HasIntegerProduct(node)) return false;
+  if (!HasIntegerProduct(node)) return false;
   const Type& x = node.input(0)->type();
   NN_ASSIGN(const std::vector<int> axes, ReducedAxes(node.attrs<ReduceAttrs>().axes, x.rank()));
   std::vector<int64_t> perm;
@@ -80,23 +76,13 @@ Result<bool> ExpandQuantizedProd(Graph& graph, Node& node) {
         "factors up to {}; use --dequantize",
         node.Describe(), kMaxFactors);
   const FixedMultiplier m = FactorMultiplier(*x.quant, *node.output()->type().quant, count.value());
-  Integers e(graph, node);
-  NN_ASSIGN(Value * v, e.Of(node.input(0)));
-  NN_ASSIGN(v, e.Add("transpose", {v}, TransposeAttrs{perm}));
   rows.push_back(count);
-  NN_ASSIGN(v, e.Add("reshape", {v}, ReshapeAttrs{std::move(rows)}));
-  Value* product = nullptr;
-  for (int64_t i = 0; i < count.value(); ++i) {
-    NN_ASSIGN(Value* const factor, e.Add("gather", {v, e.Number(i)}, GatherAttrs{-1, 0}));
-    if (product == nullptr) {
-      product = factor;
-      continue;
-    }
-    NN_ASSIGN(product, e.Add("mul", {product, factor}));
-    NN_ASSIGN(product, e.Rescale64(product, m));
-  }
-  NN_ASSIGN(product, e.Rescale64(product, m));
-  return e.Finish(product);
+  Expansion e(graph, node);
+  const Term v = Reshape(Transpose(i64::Of(node.input(0)), std::move(perm)), std::move(rows));
+  const auto factor = [&](int64_t i) { return Gather(v, i64::Number(i), -1); };
+  Term product = factor(0);
+  for (int64_t i = 1; i < count.value(); ++i) product = i64::Rescale64(product * factor(i), m);
+  return i64::Replace(e, i64::Rescale64(product, m), node.output()->type());
 }
 
 }  // namespace nn::onnx

@@ -8,7 +8,7 @@ namespace {
 // ==== From ONNX ==================================================================================
 
 Status ImportBitCast(ImportContext& ctx) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
+  Value* const x = ctx.input(0);
   const DType to = DTypeOf(static_cast<int>(ctx.Int("to", 0)));
   if (DTypeBits(x->dtype()) != DTypeBits(to))
     return ModelError("{} and {} differ in width", DTypeName(x->dtype()), DTypeName(to));
@@ -32,7 +32,8 @@ std::optional<std::string> WhyNotBitCast(const Node& node) {
   return std::nullopt;
 }
 
-constexpr ImportRow kBitCastImports[] = {{.op = "BitCast", .since = 26, .import = ImportBitCast}};
+constexpr ImportRow kBitCastImports[] = {
+    {.op = "BitCast", .since = 26, .import = ImportBitCast, .inputs = 1}};
 
 constexpr ExportRow kBitCastExports[] = {
     {.op = "bit_cast", .write = WriteBitCast, .why_not = WhyNotBitCast, .min_opset = Since<26>},

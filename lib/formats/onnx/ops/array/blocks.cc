@@ -19,13 +19,13 @@ Result<DepthToSpaceAttrs> ReadBlocks(const ImportContext& ctx) {
 }
 
 Status ImportDepthToSpace(ImportContext& ctx) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
+  Value* const x = ctx.input(0);
   NN_ASSIGN(const DepthToSpaceAttrs a, ReadBlocks(ctx));
   return ctx.Emit("depth_to_space", {x}, a);
 }
 
 Status ImportSpaceToDepth(ImportContext& ctx) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
+  Value* const x = ctx.input(0);
   NN_ASSIGN(const DepthToSpaceAttrs a, ReadBlocks(ctx));
   return ctx.Emit("space_to_depth", {x}, a);
 }
@@ -71,8 +71,8 @@ int64_t DepthToSpaceOpset(const Node& node) {
 namespace {
 
 constexpr ImportRow kBlocksImports[] = {
-    {.op = "DepthToSpace", .since = 1, .import = ImportDepthToSpace},
-    {.op = "SpaceToDepth", .since = 1, .import = ImportSpaceToDepth},
+    {.op = "DepthToSpace", .since = 1, .import = ImportDepthToSpace, .inputs = 1},
+    {.op = "SpaceToDepth", .since = 1, .import = ImportSpaceToDepth, .inputs = 1},
 };
 
 constexpr ExportRow kBlocksExports[] = {

@@ -9,7 +9,7 @@ namespace {
 // ==== From ONNX ==================================================================================
 
 Status EmitCast(ImportContext& ctx, DType to) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
+  Value* const x = ctx.input(0);
   if (to == DType::kUnknown) return ModelError("attribute to is not a known element type");
   if (x->dtype() == to && !x->type().quantized()) {
     ctx.SetOutput(0, x);
@@ -37,7 +37,7 @@ Status ImportCast6(ImportContext& ctx) {
   return EmitCast(ctx, DTypeOf(static_cast<int>(to)));
 }
 Status ImportCastLike(ImportContext& ctx) {
-  NN_ASSIGN(Value* const like, ctx.Required(1));
+  Value* const like = ctx.input(1);
   return EmitCast(ctx, like->dtype());
 }
 
@@ -67,9 +67,9 @@ std::optional<std::string> WhyNotCast(const Node& node) {
 }
 
 constexpr ImportRow kCastImports[] = {
-    {.op = "Cast", .since = 1, .import = ImportCast1},
-    {.op = "Cast", .since = 6, .import = ImportCast6},
-    {.op = "CastLike", .since = 15, .import = ImportCastLike},
+    {.op = "Cast", .since = 1, .import = ImportCast1, .inputs = 1},
+    {.op = "Cast", .since = 6, .import = ImportCast6, .inputs = 1},
+    {.op = "CastLike", .since = 15, .import = ImportCastLike, .inputs = 2},
 };
 
 constexpr ExportRow kCastExports[] = {

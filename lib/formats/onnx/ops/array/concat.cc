@@ -33,7 +33,7 @@ Status CheckEvenSplit(const ImportContext& ctx, const Type& x, int64_t axis) {
 
 // Sizes as an attribute; Split-1 may have them as an input instead.
 Status ImportSplit1(ImportContext& ctx) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
+  Value* const x = ctx.input(0);
   SplitAttrs a{ctx.Int("axis", 0), ctx.Ints("split")};
   if (ctx.input(1) != nullptr && a.sizes.empty()) {
     if (ctx.Constant(1) == nullptr)
@@ -45,7 +45,7 @@ Status ImportSplit1(ImportContext& ctx) {
 }
 
 Status ImportSplit13(ImportContext& ctx) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
+  Value* const x = ctx.input(0);
   const SplitAttrs a{ctx.Int("axis", 0), {}};
   if (Value* sizes = ctx.input(1)) return ctx.Emit("split", {x, sizes}, a);
   if (ctx.opset() < 18) {
@@ -122,8 +122,8 @@ namespace {
 constexpr ImportRow kConcatImports[] = {
     {.op = "Concat", .since = 1, .import = ImportConcat1},
     {.op = "Concat", .since = 4, .import = ImportConcat4},
-    {.op = "Split", .since = 1, .import = ImportSplit1},
-    {.op = "Split", .since = 13, .import = ImportSplit13},
+    {.op = "Split", .since = 1, .import = ImportSplit1, .inputs = 1},
+    {.op = "Split", .since = 13, .import = ImportSplit13, .inputs = 1},
 };
 
 constexpr ExportRow kConcatExports[] = {

@@ -20,19 +20,8 @@ namespace nn::onnx {
 
 namespace {
 
-// The first `count` inputs, all required.
-Result<std::vector<Value*>> RequiredInputs(const ImportContext& ctx, size_t count) {
-  std::vector<Value*> inputs;
-  for (size_t i = 0; i < count; ++i) {
-    NN_ASSIGN(Value* const v, ctx.Required(i));
-    inputs.push_back(v);
-  }
-  return inputs;
-}
-
 Status ImportGather(ImportContext& ctx) {
-  NN_ASSIGN(auto inputs, RequiredInputs(ctx, 2));
-  return ctx.Emit("gather", std::move(inputs), GatherAttrs{ctx.Int("axis", 0), 0});
+  return ctx.Emit("gather", ctx.Inputs(2), GatherAttrs{ctx.Int("axis", 0), 0});
 }
 
 // `reduction` came with operator set 16, its values min and max with 18.
@@ -44,33 +33,29 @@ Result<Reduction> ReadReduction(const ImportContext& ctx) {
 }
 
 Status ImportScatterElements(ImportContext& ctx) {
-  NN_ASSIGN(auto inputs, RequiredInputs(ctx, 3));
   ScatterElementsAttrs a{ctx.Int("axis", 0)};
   NN_ASSIGN(a.reduction, ReadReduction(ctx));
-  return ctx.Emit("scatter_elements", std::move(inputs), a);
+  return ctx.Emit("scatter_elements", ctx.Inputs(3), a);
 }
 
 Status ImportScatterNd(ImportContext& ctx) {
-  NN_ASSIGN(auto inputs, RequiredInputs(ctx, 3));
   NN_ASSIGN(const Reduction reduction, ReadReduction(ctx));
-  return ctx.Emit("scatter_nd", std::move(inputs), ScatterNdAttrs{reduction});
+  return ctx.Emit("scatter_nd", ctx.Inputs(3), ScatterNdAttrs{reduction});
 }
 
 // In operator set 9 a negative index selects nothing.
 Status ImportOneHot(ImportContext& ctx) {
-  NN_ASSIGN(auto inputs, RequiredInputs(ctx, 3));
-  if (const Type& values = inputs[2]->type(); values.ranked() && values.rank() != 1)
+  if (const Type& values = ctx.input(2)->type(); values.ranked() && values.rank() != 1)
     return ModelError("values must be a vector, not {}", values.ToString());
   if (const Tensor* indices = ctx.Constant(0); indices != nullptr && ctx.opset() < 11)
     for (int64_t i = 0; i < indices->elements(); ++i)
       if (indices->GetDouble(i) < 0)
         return ModelError("negative index {} needs operator set 11", indices->GetDouble(i));
-  return ctx.Emit("one_hot", std::move(inputs),
-                  OneHotAttrs{ctx.Int("axis", -1), ctx.opset() >= 11});
+  return ctx.Emit("one_hot", ctx.Inputs(3), OneHotAttrs{ctx.Int("axis", -1), ctx.opset() >= 11});
 }
 
 Status ImportEyeLike(ImportContext& ctx) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
+  Value* const x = ctx.input(0);
   EyeLikeAttrs a{ctx.Int("k", 0)};
   if (ctx.HasAttr("dtype")) {
     a.dtype = DTypeOf(static_cast<int>(ctx.Int("dtype", 0)));
@@ -81,19 +66,17 @@ Status ImportEyeLike(ImportContext& ctx) {
 }
 
 Status ImportTrilu(ImportContext& ctx) {
-  NN_ASSIGN(auto inputs, RequiredInputs(ctx, 1));
-  if (Value* k = ctx.input(1)) inputs.push_back(k);
-  return ctx.Emit("trilu", std::move(inputs), TriluAttrs{ctx.Int("upper", 1) != 0});
+  const size_t count = ctx.input(1) == nullptr ? 1 : 2;
+  return ctx.Emit("trilu", ctx.Inputs(count), TriluAttrs{ctx.Int("upper", 1) != 0});
 }
 
 Status ImportCompress(ImportContext& ctx) {
-  NN_ASSIGN(auto inputs, RequiredInputs(ctx, 2));
-  return ctx.Emit("compress", std::move(inputs),
+  return ctx.Emit("compress", ctx.Inputs(2),
                   CompressAttrs{!ctx.HasAttr("axis"), ctx.Int("axis", 0)});
 }
 
 Status ImportUnique(ImportContext& ctx) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
+  Value* const x = ctx.input(0);
   UniqueAttrs a;
   a.flatten = !ctx.HasAttr("axis");
   a.axis = ctx.Int("axis", 0);
@@ -104,7 +87,7 @@ Status ImportUnique(ImportContext& ctx) {
 // Of com.microsoft: the elements of a vector in order of their first occurrence, the index of each
 // one's result, and the counts.
 Status ImportContribUnique(ImportContext& ctx) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
+  Value* const x = ctx.input(0);
   if (x->type().ranked() && x->type().rank() != 1)
     return ModelError("x is {}; it must be a vector", x->type().ToString());
   NN_ASSIGN(Node* const node,
@@ -235,7 +218,8 @@ Status WriteOneHotByEqual(ExportContext& ctx, const Node& node) {
   return {};
 }
 
-// The range [0, depth) is written as a constant.
+// Limit of ONNX: depth of a written one-hot tensor where negative indices select nothing. The range
+// [0, depth) is written as a constant.
 constexpr int64_t kMaxPositions = int64_t{1} << 24;
 
 bool CanCompare(const Node& node) {
@@ -343,17 +327,17 @@ std::optional<std::string> WhyNotReverseSequence(const Node& node) {
 namespace {
 
 constexpr ImportRow kGatherImports[] = {
-    {.op = "Gather", .since = 1, .import = ImportGather},
-    {.op = "Scatter", .since = 9, .import = ImportScatterElements},
-    {.op = "ScatterElements", .since = 11, .import = ImportScatterElements},
-    {.op = "ScatterND", .since = 11, .import = ImportScatterNd},
-    {.op = "OneHot", .since = 9, .import = ImportOneHot},
-    {.op = "EyeLike", .since = 9, .import = ImportEyeLike},
-    {.op = "Trilu", .since = 14, .import = ImportTrilu},
-    {.op = "Trilu", .import = ImportTrilu, .domain = kMicrosoft},
-    {.op = "Compress", .since = 9, .import = ImportCompress},
-    {.op = "Unique", .since = 11, .import = ImportUnique},
-    {.op = "Unique", .import = ImportContribUnique, .domain = kMicrosoft},
+    {.op = "Gather", .since = 1, .import = ImportGather, .inputs = 2},
+    {.op = "Scatter", .since = 9, .import = ImportScatterElements, .inputs = 3},
+    {.op = "ScatterElements", .since = 11, .import = ImportScatterElements, .inputs = 3},
+    {.op = "ScatterND", .since = 11, .import = ImportScatterNd, .inputs = 3},
+    {.op = "OneHot", .since = 9, .import = ImportOneHot, .inputs = 3},
+    {.op = "EyeLike", .since = 9, .import = ImportEyeLike, .inputs = 1},
+    {.op = "Trilu", .since = 14, .import = ImportTrilu, .inputs = 1},
+    {.op = "Trilu", .import = ImportTrilu, .inputs = 1, .domain = kMicrosoft},
+    {.op = "Compress", .since = 9, .import = ImportCompress, .inputs = 2},
+    {.op = "Unique", .since = 11, .import = ImportUnique, .inputs = 1},
+    {.op = "Unique", .import = ImportContribUnique, .inputs = 1, .domain = kMicrosoft},
 };
 
 constexpr ExportRow kGatherExports[] = {

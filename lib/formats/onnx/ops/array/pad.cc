@@ -6,12 +6,10 @@
 #include "base/text/text.h"
 #include "formats/onnx/family.h"
 #include "formats/onnx/file/tensor.h"
-#include "ops/array/arrange/concat.h"
-#include "ops/array/arrange/gather.h"
 #include "ops/array/arrange/pad.h"
 #include "ops/array/shape_of.h"
-#include "ops/math/elementwise/elementwise.h"
 #include "ops/support/movement.h"
+#include "ops/support/term_ops.h"
 #include "ops/support/types.h"
 
 namespace nn::onnx {
@@ -27,39 +25,36 @@ Result<PadMode> ReadMode(const ImportContext& ctx) {
   return *mode;
 }
 
-// The integer 0 for quantized values, which the operator would pad with their zero point; null for
-// others.
-Result<Value*> DefaultValue(ImportContext& ctx, const Value* x) {
-  if (!x->type().quantized()) return nullptr;
-  return ctx.Number(x->dtype(), 0);
+// The integer 0 for quantized values, which the operator would pad with their zero point; absent
+// for others.
+Term DefaultValue(const Value* x) {
+  return x->type().quantized() ? Term(0) : Term();
 }
 
 // Pads and value as attributes; operator set 1 names the pads paddings.
 Status ImportPad1(ImportContext& ctx) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
+  Value* const x = ctx.input(0);
   PadAttrs a;
   NN_ASSIGN(a.mode, ReadMode(ctx));
   a.pads = ctx.Ints(ctx.opset() < 2 ? "paddings" : "pads");
-  std::vector<Value*> inputs = {x};
+  std::vector<Term> inputs = {x};
   const float value = ctx.Float("value", 0);
   if (value != 0 && a.mode == PadMode::kConstant) {
     if (!IsFloat(x->dtype()))
       return UnsupportedError("attribute value of Pad needs a floating-point input, not {}",
                               x->type().ToString());
-    NN_ASSIGN(inputs.emplace_back(), ctx.Number(x->dtype(), static_cast<double>(value)));
+    inputs.emplace_back(value);
   }
   return ctx.Emit("pad", std::move(inputs), std::move(a));
 }
 
 Status ImportPad11(ImportContext& ctx) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
-  NN_ASSIGN(Value* const pads, ctx.Required(1));
+  Value* const x = ctx.input(0);
+  Value* const pads = ctx.input(1);
   PadAttrs a;
   NN_ASSIGN(a.mode, ReadMode(ctx));
-  std::vector<Value*> inputs = {x, ctx.input(2), pads};
-  if (inputs[1] == nullptr && a.mode == PadMode::kConstant) {
-    NN_ASSIGN(inputs[1], DefaultValue(ctx, x));
-  }
+  std::vector<Term> inputs = {x, ctx.input(2), pads};
+  if (inputs[1].is_absent() && a.mode == PadMode::kConstant) inputs[1] = DefaultValue(x);
   if (Value* axes = ctx.input(3)) inputs.push_back(axes);
   return ctx.Emit("pad", std::move(inputs), std::move(a));
 }
@@ -82,8 +77,8 @@ Result<PadAttrs> CenterPads(const std::vector<int64_t>& dims, const std::vector<
 
 // Crops or pads each axis to a size; an odd element goes to the end.
 Status ImportCenterCropPad(ImportContext& ctx) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
-  NN_ASSIGN(Value* const shape, ctx.Required(1));
+  Value* const x = ctx.input(0);
+  Value* const shape = ctx.input(1);
   if (!x->type().ranked()) return UnsupportedError("CenterCropPad needs an input of known rank");
   std::vector<int64_t> axes = ctx.Ints("axes");
   if (!ctx.HasAttr("axes")) {
@@ -98,7 +93,7 @@ Status ImportCenterCropPad(ImportContext& ctx) {
     return ModelError("shape is {}; must have one axis", list.ToString());
   if (list.ranked() && list.rank() == 1 && list.dim(0).is_const() && !(list.dim(0) == entries))
     return ModelError("shape has {} entries for {} axes", list.dim(0).ToString(), axes.size());
-  NN_ASSIGN(Value* const value, DefaultValue(ctx, x));
+  const Term value = DefaultValue(x);
   const auto elements = ctx.Elements(1);
   const auto sizes = elements ? ConstDims(*elements) : std::nullopt;
   const auto dims = x->type().const_dims();
@@ -106,16 +101,11 @@ Status ImportCenterCropPad(ImportContext& ctx) {
     NN_ASSIGN(PadAttrs a, CenterPads(*dims, axes, *sizes));
     return ctx.Emit("pad", {x, value}, std::move(a));
   }
-  NN_ASSIGN(Value* const wanted, ctx.Add("cast", {shape}, CastAttrs{.to = DType::kI64}));
-  NN_ASSIGN(Value * have, ctx.Add("shape_of", {x}, ShapeOfAttrs{}));
-  Value* const at = ctx.Constant(Tensor::Ints(axes));
-  NN_ASSIGN(have, ctx.Add("gather", {have, at}, GatherAttrs{0, 0}));
-  NN_ASSIGN(Value* const added, ctx.Add("sub", {wanted, have}));
-  NN_ASSIGN(Value* const two, ctx.Number(DType::kI64, 2));
-  NN_ASSIGN(Value* const before, ctx.Add("div", {added, two}));
-  NN_ASSIGN(Value* const behind, ctx.Add("sub", {added, before}));
-  NN_ASSIGN(Value* const pads, ctx.Add("concat", {before, behind}, ConcatAttrs{0}));
-  return ctx.Emit("pad", {x, value, pads, at}, PadAttrs{});
+  const Term at = Vector(axes);
+  const Term sizes_of_x = Gather(Apply("shape_of", {x}, ShapeOfAttrs{}), at, 0);
+  const Term added = Cast(shape, DType::kI64) - sizes_of_x;
+  const Term before = added / 2;
+  return ctx.Emit("pad", {x, value, Concat({before, added - before}, 0), at}, PadAttrs{});
 }
 
 }  // namespace
@@ -228,9 +218,9 @@ int64_t PadOpset(const Node& node) {
 namespace {
 
 constexpr ImportRow kPadImports[] = {
-    {.op = "Pad", .since = 1, .import = ImportPad1},
-    {.op = "Pad", .since = 11, .import = ImportPad11},
-    {.op = "CenterCropPad", .since = 18, .import = ImportCenterCropPad},
+    {.op = "Pad", .since = 1, .import = ImportPad1, .inputs = 1},
+    {.op = "Pad", .since = 11, .import = ImportPad11, .inputs = 2},
+    {.op = "CenterCropPad", .since = 18, .import = ImportCenterCropPad, .inputs = 2},
 };
 
 constexpr ExportRow kPadExports[] = {

@@ -9,8 +9,8 @@ namespace {
 
 template <const char* kOp>
 Status ImportScan(ImportContext& ctx) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
-  NN_ASSIGN(Value* const axis, ctx.Required(1));
+  Value* const x = ctx.input(0);
+  Value* const axis = ctx.input(1);
   ScanAttrs a;
   a.exclusive = ctx.Int("exclusive", 0) != 0;
   a.reverse = ctx.Int("reverse", 0) != 0;
@@ -50,8 +50,8 @@ std::optional<std::string> WhyNotScan(const Node& node) {
 }
 
 constexpr ImportRow kScanImports[] = {
-    {.op = "CumSum", .since = 11, .import = ImportScan<kCumSum>},
-    {.op = "CumProd", .since = 26, .import = ImportScan<kCumProd>},
+    {.op = "CumSum", .since = 11, .import = ImportScan<kCumSum>, .inputs = 2},
+    {.op = "CumProd", .since = 26, .import = ImportScan<kCumProd>, .inputs = 2},
 };
 
 constexpr char kCumSumOp[] = "CumSum", kCumProdOp[] = "CumProd";

@@ -9,7 +9,7 @@ namespace {
 
 template <bool largest>
 Status ImportArg(ImportContext& ctx) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
+  Value* const x = ctx.input(0);
   ArgAttrs a;
   a.axis = ctx.Int("axis", 0);
   a.keep_dims = ctx.Int("keepdims", 1) == 1;
@@ -18,7 +18,7 @@ Status ImportArg(ImportContext& ctx) {
 }
 
 Status EmitTopK(ImportContext& ctx, Value* k) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
+  Value* const x = ctx.input(0);
   TopKAttrs a;
   a.axis = ctx.Int("axis", -1);
   a.largest = ctx.Int("largest", 1) != 0;
@@ -33,7 +33,7 @@ Status ImportTopK1(ImportContext& ctx) {
 }
 
 Status ImportTopK10(ImportContext& ctx) {
-  NN_ASSIGN(Value* const k, ctx.Required(1));
+  Value* const k = ctx.input(1);
   return EmitTopK(ctx, k);
 }
 
@@ -52,11 +52,11 @@ void CastIndices(ExportContext& ctx, const Value* v, const std::string& from) {
   if (v->dtype() != DType::kI64) ctx.AddCast(from, ctx.NameOf(v), v->dtype());
 }
 
+template <const char* op>
 Status WriteArg(ExportContext& ctx, const Node& node) {
   const auto& a = node.attrs<ArgAttrs>();
   const std::string y = IndexName(ctx, node.output());
-  pb::NodeProto* out = ctx.AddNode(node, node.Is("arg_max") ? "ArgMax" : "ArgMin",
-                                   {{y}, {ctx.NameOf(node.input(0))}});
+  pb::NodeProto* out = ctx.AddNode(node, op, {{y}, {ctx.NameOf(node.input(0))}});
   SetInt(out, "axis", FrontAxis(a.axis, node.input(0)));
   SetInt(out, "keepdims", a.keep_dims ? 1 : 0);
   if (a.select_last_index) SetInt(out, "select_last_index", 1);
@@ -99,11 +99,15 @@ Status WriteTopK(ExportContext& ctx, const Node& node) {
 }
 
 // ONNX compares the stored integers, as arg_max and arg_min do for quantized types.
-std::optional<std::string> WhyNotSelection(const Node& node) {
-  if (node.input(0)->type().quantized() && node.Is("top_k"))
-    return "its operands are quantized; the ONNX operator needs real ones";
+std::optional<std::string> WhyNotArg(const Node& node) {
   if (node.input(0)->dtype() == DType::kBool) return "its operands are bool; ONNX needs numbers";
   return std::nullopt;
+}
+
+std::optional<std::string> WhyNotTopK(const Node& node) {
+  if (node.input(0)->type().quantized())
+    return "its operands are quantized; the ONNX operator needs real ones";
+  return WhyNotArg(node);
 }
 
 int64_t ArgOpset(const Node& node) {
@@ -121,16 +125,18 @@ int64_t TopKOpset(const Node& node) {
 namespace {
 
 constexpr ImportRow kSelectionImports[] = {
-    {.op = "ArgMax", .since = 1, .import = ImportArg<true>},
-    {.op = "ArgMin", .since = 1, .import = ImportArg<false>},
-    {.op = "TopK", .since = 1, .import = ImportTopK1},
-    {.op = "TopK", .since = 10, .import = ImportTopK10},
+    {.op = "ArgMax", .since = 1, .import = ImportArg<true>, .inputs = 1},
+    {.op = "ArgMin", .since = 1, .import = ImportArg<false>, .inputs = 1},
+    {.op = "TopK", .since = 1, .import = ImportTopK1, .inputs = 1},
+    {.op = "TopK", .since = 10, .import = ImportTopK10, .inputs = 2},
 };
 
+constexpr char kArgMax[] = "ArgMax", kArgMin[] = "ArgMin";
+
 constexpr ExportRow kSelectionExports[] = {
-    {.op = "arg_max", .write = WriteArg, .why_not = WhyNotSelection, .min_opset = ArgOpset},
-    {.op = "arg_min", .write = WriteArg, .why_not = WhyNotSelection, .min_opset = ArgOpset},
-    {.op = "top_k", .write = WriteTopK, .why_not = WhyNotSelection, .min_opset = TopKOpset},
+    {.op = "arg_max", .write = WriteArg<kArgMax>, .why_not = WhyNotArg, .min_opset = ArgOpset},
+    {.op = "arg_min", .write = WriteArg<kArgMin>, .why_not = WhyNotArg, .min_opset = ArgOpset},
+    {.op = "top_k", .write = WriteTopK, .why_not = WhyNotTopK, .min_opset = TopKOpset},
 };
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include "formats/common/control_flow.h"
 #include "formats/onnx/family.h"
 #include "ops/array/arrange/concat.h"
-#include "ops/array/arrange/gather.h"
+#include "ops/support/term_ops.h"
 #include "ops/support/types.h"
 
 namespace nn::onnx {
@@ -21,10 +21,8 @@ Result<Elements> ElementsOf(const ImportContext& ctx, size_t i) {
   return UnsupportedError("input {} is no sequence of known length", i);
 }
 
-Status EmitSequence(ImportContext& ctx, std::vector<Value*> elements) {
-  NN_ASSIGN(Value* const y, ctx.Add("sequence", std::move(elements), SequenceAttrs{}));
-  ctx.SetOutput(0, y);
-  return {};
+Status EmitSequence(ImportContext& ctx, Terms elements) {
+  return ctx.Emit("sequence", std::move(elements), SequenceAttrs{});
 }
 
 std::optional<int64_t> KnownNumber(const ImportContext& ctx, size_t i) {
@@ -53,7 +51,7 @@ Status ImportSequenceEmpty(ImportContext& ctx) {
 
 Status ImportSequenceInsert(ImportContext& ctx) {
   NN_ASSIGN(const Elements old, ElementsOf(ctx, 0));
-  NN_ASSIGN(Value* const x, ctx.Required(1));
+  Value* const x = ctx.input(1);
   size_t at = old.size();
   if (ctx.input(2) != nullptr) {
     const auto given = KnownNumber(ctx, 2);
@@ -82,7 +80,7 @@ Status ImportSequenceErase(ImportContext& ctx) {
 // A run may decide between elements of the same type.
 Status ImportSequenceAt(ImportContext& ctx) {
   NN_ASSIGN(const Elements elements, ElementsOf(ctx, 0));
-  NN_ASSIGN(Value * position, ctx.Required(1));
+  Value* const position = ctx.input(1);
   if (KnownNumber(ctx, 1) || elements.empty()) {
     NN_ASSIGN(const size_t at, PositionOf(ctx, 1, elements.size()));
     ctx.SetOutput(0, elements[at]);
@@ -93,12 +91,8 @@ Status ImportSequenceAt(ImportContext& ctx) {
       return UnsupportedError("the position {}, and the elements have different types",
                               WhyUnknown(position));
   NN_ASSIGN(Value* const stack, Stack(ctx, elements, 0));
-  if (position->type().ranked() && position->type().rank() != 0) {
-    NN_ASSIGN(position, ctx.Add("reshape", {position}, ReshapeAttrs{}));
-  }
-  NN_ASSIGN(Value* const y, ctx.Add("gather", {stack, position}, GatherAttrs{}));
-  ctx.SetOutput(0, y);
-  return {};
+  const bool is_scalar = !position->type().ranked() || position->type().rank() == 0;
+  return ctx.EmitTerm(Gather(stack, is_scalar ? position : Reshape(position, {}), 0));
 }
 
 Status ImportSequenceLength(ImportContext& ctx) {
@@ -111,8 +105,7 @@ Status ImportConcatFromSequence(ImportContext& ctx) {
   NN_ASSIGN(const Elements elements, ElementsOf(ctx, 0));
   NN_ASSIGN(const int64_t axis, ctx.RequiredInt("axis"));
   if (elements.empty()) return ModelError("an empty sequence cannot be concatenated");
-  if (ctx.Int("new_axis", 0) == 0)
-    return ctx.Emit("concat", {elements.begin(), elements.end()}, ConcatAttrs{axis});
+  if (ctx.Int("new_axis", 0) == 0) return ctx.Emit("concat", elements, ConcatAttrs{axis});
   NN_ASSIGN(Value* const y, Stack(ctx, elements, axis));
   ctx.SetOutput(0, y);
   return {};
@@ -142,30 +135,23 @@ Result<std::vector<int64_t>> PartSizesOf(const ImportContext& ctx, const Dim& si
 }
 
 Status ImportSplitToSequence(ImportContext& ctx) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
+  Value* const x = ctx.input(0);
   if (!x->type().ranked()) return UnsupportedError("the rank of the input is unknown");
   NN_ASSIGN(const int axis, NormalizeAxis(ctx.Int("axis", 0), x->type().rank()));
   NN_ASSIGN(const std::vector<int64_t> sizes, PartSizesOf(ctx, x->type().dim(axis)));
   if (sizes.empty()) return EmitSequence(ctx, {});
   const bool squeezed = ctx.input(1) == nullptr && ctx.Int("keepdims", 1) == 0;
-  NN_ASSIGN(const Node* const split,
-            ctx.AddNode("split", {x}, SplitAttrs{axis, sizes}, sizes.size()));
-  std::vector<Value*> parts(split->outputs().begin(), split->outputs().end());
+  std::vector<Term> parts = ApplyAll("split", {x}, SplitAttrs{axis, sizes}, sizes.size());
   if (squeezed)
-    for (Value*& part : parts) {
-      NN_ASSIGN(part, ctx.Add("squeeze", {part}, AxesAttrs{{axis}}));
-    }
+    for (Term& part : parts) part = Squeeze(part, {axis});
   return EmitSequence(ctx, std::move(parts));
 }
 
 // An optional with an element is the element.
 Status ImportOptional(ImportContext& ctx) {
-  Value* y = ctx.input(0);
-  if (y == nullptr) {
-    NN_ASSIGN(y, ctx.Add("sequence", {}, SequenceAttrs{.is_empty_optional = true}));
-  }
-  ctx.SetOutput(0, y);
-  return {};
+  if (ctx.input(0) == nullptr)
+    return ctx.Emit("sequence", {}, SequenceAttrs{.is_empty_optional = true});
+  return ctx.EmitTerm(ctx.input(0));
 }
 
 bool IsAbsent(const Value* v) {
@@ -187,12 +173,12 @@ Status ImportOptionalGetElement(ImportContext& ctx) {
 constexpr ImportRow kSequenceImports[] = {
     {.op = "SequenceConstruct", .since = 11, .import = ImportSequenceConstruct},
     {.op = "SequenceEmpty", .since = 11, .import = ImportSequenceEmpty},
-    {.op = "SequenceInsert", .since = 11, .import = ImportSequenceInsert},
+    {.op = "SequenceInsert", .since = 11, .import = ImportSequenceInsert, .inputs = 2},
     {.op = "SequenceErase", .since = 11, .import = ImportSequenceErase},
-    {.op = "SequenceAt", .since = 11, .import = ImportSequenceAt},
+    {.op = "SequenceAt", .since = 11, .import = ImportSequenceAt, .inputs = 2},
     {.op = "SequenceLength", .since = 11, .import = ImportSequenceLength},
     {.op = "ConcatFromSequence", .since = 11, .import = ImportConcatFromSequence},
-    {.op = "SplitToSequence", .since = 11, .import = ImportSplitToSequence},
+    {.op = "SplitToSequence", .since = 11, .import = ImportSplitToSequence, .inputs = 1},
     {.op = "Optional", .since = 15, .import = ImportOptional},
     {.op = "OptionalHasElement", .since = 15, .import = ImportOptionalHasElement},
     {.op = "OptionalGetElement", .since = 15, .import = ImportOptionalGetElement},

@@ -40,13 +40,13 @@ Status ImportConstant(ImportContext& ctx) {
 }
 
 Status ImportIdentity(ImportContext& ctx) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
+  Value* const x = ctx.input(0);
   ctx.SetOutput(0, x);
   return {};
 }
 
 Status ImportTranspose(ImportContext& ctx) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
+  Value* const x = ctx.input(0);
   TransposeAttrs a{ctx.Ints("perm")};
   if (!ctx.HasAttr("perm")) {
     if (!x->type().ranked())
@@ -60,7 +60,7 @@ Status ImportTranspose(ImportContext& ctx) {
 
 // Flatten to [product of the axes before `axis`, product of the rest].
 Status ImportFlatten(ImportContext& ctx) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
+  Value* const x = ctx.input(0);
   if (!x->type().ranked()) return UnsupportedError("Flatten needs an input of known rank");
   const int rank = x->type().rank();
   int64_t axis = ctx.Int("axis", 1);
@@ -75,13 +75,13 @@ Status ImportFlatten(ImportContext& ctx) {
 
 // Before operator set 5 the shape is an attribute.
 Status ImportReshape1(ImportContext& ctx) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
+  Value* const x = ctx.input(0);
   return ctx.Emit("reshape", {x}, ReshapeAttrs{ToDims(ctx.Ints("shape")), true});
 }
 
 Status ImportReshape5(ImportContext& ctx) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
-  NN_ASSIGN(Value* const shape, ctx.Required(1));
+  Value* const x = ctx.input(0);
+  Value* const shape = ctx.input(1);
   const bool allow_zero = ctx.Int("allowzero", 0) != 0;
   const auto entries = ctx.Elements(1);
   if (allow_zero && entries && std::count(entries->begin(), entries->end(), Dim(0)) > 0 &&
@@ -92,26 +92,26 @@ Status ImportReshape5(ImportContext& ctx) {
 
 // The axes of Squeeze and Unsqueeze are an attribute before operator set 13, then an input.
 Status ImportSqueeze1(ImportContext& ctx) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
+  Value* const x = ctx.input(0);
   return ctx.Emit("squeeze", {x}, AxesAttrs{ctx.Ints("axes")});
 }
 
 Status ImportUnsqueeze1(ImportContext& ctx) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
+  Value* const x = ctx.input(0);
   if (!ctx.HasAttr("axes")) return ModelError("attribute axes is missing");
   return ctx.Emit("expand_dims", {x}, AxesAttrs{ctx.Ints("axes")});
 }
 
 Status ImportSqueeze13(ImportContext& ctx) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
+  Value* const x = ctx.input(0);
   std::vector<Value*> inputs = {x};
   if (Value* axes = ctx.input(1)) inputs.push_back(axes);
   return ctx.Emit("squeeze", std::move(inputs), AxesAttrs{});
 }
 
 Status ImportUnsqueeze13(ImportContext& ctx) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
-  NN_ASSIGN(Value* const axes, ctx.Required(1));
+  Value* const x = ctx.input(0);
+  Value* const axes = ctx.input(1);
   return ctx.Emit("expand_dims", {x, axes}, AxesAttrs{});
 }
 
@@ -119,7 +119,7 @@ Status ImportUnsqueeze13(ImportContext& ctx) {
 
 // `start` and `end` exist from operator set 15 on.
 Status ImportShape(ImportContext& ctx) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
+  Value* const x = ctx.input(0);
   ShapeOfAttrs a;
   a.start = ctx.Int("start", a.start);
   a.end = ctx.Int("end", a.end);
@@ -127,7 +127,7 @@ Status ImportShape(ImportContext& ctx) {
 }
 
 Status ImportSize(ImportContext& ctx) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
+  Value* const x = ctx.input(0);
   return ctx.Emit("size_of", {x}, SizeOfAttrs{});
 }
 
@@ -140,7 +140,7 @@ Result<Value*> RequiredShape(ImportContext& ctx, size_t i) {
 }
 
 Status ImportExpand(ImportContext& ctx) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
+  Value* const x = ctx.input(0);
   NN_ASSIGN(Value* const shape, RequiredShape(ctx, 1));
   return ctx.Emit("expand", {x, shape}, ExpandAttrs{});
 }
@@ -159,7 +159,7 @@ Status ImportConstantOfShape(ImportContext& ctx) {
 
 // Tile-1 repeats one axis; its operands are scalars.
 Status ImportTile1(ImportContext& ctx) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
+  Value* const x = ctx.input(0);
   const Tensor* tiles = ctx.Constant(1);
   const Tensor* axis = ctx.Constant(2);
   if (tiles == nullptr || axis == nullptr || !x->type().ranked())
@@ -176,8 +176,8 @@ Status ImportTile1(ImportContext& ctx) {
 }
 
 Status ImportTile6(ImportContext& ctx) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
-  NN_ASSIGN(Value* const repeats, ctx.Required(1));
+  Value* const x = ctx.input(0);
+  Value* const repeats = ctx.input(1);
   return ctx.Emit("tile", {x, repeats}, TileAttrs{});
 }
 
@@ -368,21 +368,21 @@ namespace {
 
 constexpr ImportRow kShapeImports[] = {
     {.op = "Constant", .since = 1, .import = ImportConstant},
-    {.op = "Identity", .since = 1, .import = ImportIdentity},
-    {.op = "Transpose", .since = 1, .import = ImportTranspose},
-    {.op = "Flatten", .since = 1, .import = ImportFlatten},
-    {.op = "Reshape", .since = 1, .import = ImportReshape1},
-    {.op = "Reshape", .since = 5, .import = ImportReshape5},
-    {.op = "Squeeze", .since = 1, .import = ImportSqueeze1},
-    {.op = "Squeeze", .since = 13, .import = ImportSqueeze13},
-    {.op = "Unsqueeze", .since = 1, .import = ImportUnsqueeze1},
-    {.op = "Unsqueeze", .since = 13, .import = ImportUnsqueeze13},
-    {.op = "Shape", .since = 1, .import = ImportShape},
-    {.op = "Size", .since = 1, .import = ImportSize},
-    {.op = "Expand", .since = 8, .import = ImportExpand},
+    {.op = "Identity", .since = 1, .import = ImportIdentity, .inputs = 1},
+    {.op = "Transpose", .since = 1, .import = ImportTranspose, .inputs = 1},
+    {.op = "Flatten", .since = 1, .import = ImportFlatten, .inputs = 1},
+    {.op = "Reshape", .since = 1, .import = ImportReshape1, .inputs = 1},
+    {.op = "Reshape", .since = 5, .import = ImportReshape5, .inputs = 2},
+    {.op = "Squeeze", .since = 1, .import = ImportSqueeze1, .inputs = 1},
+    {.op = "Squeeze", .since = 13, .import = ImportSqueeze13, .inputs = 1},
+    {.op = "Unsqueeze", .since = 1, .import = ImportUnsqueeze1, .inputs = 1},
+    {.op = "Unsqueeze", .since = 13, .import = ImportUnsqueeze13, .inputs = 2},
+    {.op = "Shape", .since = 1, .import = ImportShape, .inputs = 1},
+    {.op = "Size", .since = 1, .import = ImportSize, .inputs = 1},
+    {.op = "Expand", .since = 8, .import = ImportExpand, .inputs = 1},
     {.op = "ConstantOfShape", .since = 9, .import = ImportConstantOfShape},
-    {.op = "Tile", .since = 1, .import = ImportTile1},
-    {.op = "Tile", .since = 6, .import = ImportTile6},
+    {.op = "Tile", .since = 1, .import = ImportTile1, .inputs = 1},
+    {.op = "Tile", .since = 6, .import = ImportTile6, .inputs = 2},
 };
 
 constexpr ExportRow kShapeExports[] = {

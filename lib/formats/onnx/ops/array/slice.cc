@@ -13,14 +13,12 @@ namespace nn::onnx {
 namespace {
 
 Status ImportSlice1(ImportContext& ctx) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
+  Value* const x = ctx.input(0);
   return ctx.Emit("slice", {x},
                   SliceAttrs{ctx.Ints("axes"), ctx.Ints("starts"), ctx.Ints("ends"), {}});
 }
 
 Status ImportSlice10(ImportContext& ctx) {
-  NN_RETURN_IF_ERROR(ctx.Required(1));
-  NN_RETURN_IF_ERROR(ctx.Required(2));
   return ctx.Emit("slice", ctx.inputs(), SliceAttrs{});
 }
 
@@ -82,8 +80,8 @@ Status WriteReverse(ExportContext& ctx, const Node& node) {
 namespace {
 
 constexpr ImportRow kSliceImports[] = {
-    {.op = "Slice", .since = 1, .import = ImportSlice1},
-    {.op = "Slice", .since = 10, .import = ImportSlice10},
+    {.op = "Slice", .since = 1, .import = ImportSlice1, .inputs = 1},
+    {.op = "Slice", .since = 10, .import = ImportSlice10, .inputs = 3},
 };
 
 constexpr ExportRow kSliceExports[] = {

@@ -9,13 +9,8 @@
 #include "formats/onnx/family.h"
 #include "formats/onnx/import/heads.h"
 #include "ops/array/arrange/concat.h"
-#include "ops/array/arrange/gather.h"
-#include "ops/array/arrange/slice.h"
-#include "ops/array/shape.h"
-#include "ops/math/elementwise/elementwise.h"
-#include "ops/math/matmul.h"
 #include "ops/nn/attention/attention.h"
-#include "ops/nn/attention/rotary_embedding.h"
+#include "ops/support/term_ops.h"
 
 namespace nn::onnx {
 namespace {
@@ -23,36 +18,28 @@ namespace {
 // ---- Scores
 
 // Whether each key is at the position `first`, [B], or after it: [B, 1, 1, keys].
-Result<Value*> KeysFrom(ImportContext& ctx, Value* first, Value* k) {
-  const AddOperator add = [&](std::string_view op, std::vector<Value*> inputs, Attrs attrs) {
-    return ctx.Add(op, std::move(inputs), std::move(attrs));
-  };
-  NN_ASSIGN(first, AddCast(ctx, first, DType::kI64));
-  NN_ASSIGN(first, ctx.Add("expand_dims", {first}, AxesAttrs{{1, 2, 3}}));
-  NN_ASSIGN(Value* const key, AxisPositions(ctx.graph(), add, k, 2));
-  return ctx.Add("greater_equal", {key, first});
+Term KeysFrom(const Term& first, Value* k) {
+  const Term key = AxisPositions(k, 2);
+  return GreaterEqual(key, ExpandDims(first, {1, 2, 3}));
 }
 
 // Which keys a vector of positions makes visible: those before its first B numbers and, if there
 // are more, those from the next B on.
-Result<Value*> KeysInRange(ImportContext& ctx, Value* positions, std::string_view name, Value* q,
-                           Value* k) {
+Result<Term> KeysInRange(ImportContext& ctx, Value* positions, std::string_view name, Value* q,
+                         Value* k) {
   const Dim& batch = q->type().dim(0);
   const Dim& size = positions->type().dim(0);
-  if (size == batch) {
-    NN_ASSIGN(Value* const valid, AddCast(ctx, positions, DType::kI64));
-    return VisibilityMask(ctx, {.valid = valid}, q, k);
-  }
+  if (size == batch) return VisibilityMask({.valid = As(positions, DType::kI64)}, q, k);
   if (!(size == batch * 2) || !batch.is_const())
     return UnsupportedError(
         "{} with a {} of {}; a vector must have the size of the batch, or twice that",
         ctx.node().op_type(), name, positions->type().ToString());
-  NN_ASSIGN(Node* const parts,
-            ctx.AddNode("split", {positions}, SplitAttrs{0, {batch.value(), batch.value()}}, 2));
-  NN_ASSIGN(Value* const valid, AddCast(ctx, parts->output(0), DType::kI64));
-  NN_ASSIGN(Value* const before_end, VisibilityMask(ctx, {.valid = valid}, q, k));
-  NN_ASSIGN(Value* const from_start, KeysFrom(ctx, parts->output(1), k));
-  return ctx.Add("and", {before_end, from_start});
+  std::vector<Term> parts =
+      ApplyAll("split", {positions}, SplitAttrs{0, {batch.value(), batch.value()}}, 2);
+  for (Term& part : parts) part = As(part, positions->dtype(), DType::kI64);
+  const Term before_end = VisibilityMask({.valid = parts[0]}, q, k);
+  const Term from_start = KeysFrom(parts[1], k);
+  return And(before_end, from_start);
 }
 
 // The input `padding`, a mask of integers, and the input `bias` as numbers that are added to the
@@ -65,40 +52,36 @@ Result<Value*> AddedMask(ImportContext& ctx, size_t padding_input, size_t bias_i
   if (padding == nullptr) return bias;
   NN_RETURN_IF_ERROR(RequireRanks(ctx, padding, "the mask", 1, 3));
   const Type& type = padding->type();
-  Value* is_key = nullptr;
+  Term is_key;
   if (type.rank() == 1) {
     NN_ASSIGN(is_key, KeysInRange(ctx, padding, "mask", q, k));
   } else {
-    NN_ASSIGN(Value* const zero, ctx.Number(padding->dtype(), 0));
-    NN_ASSIGN(is_key, ctx.Add("greater", {padding, zero}));
-    AxesAttrs axes{{1}};
-    if (type.rank() == 2) axes.axes.push_back(2);
-    NN_ASSIGN(is_key, ctx.Add("expand_dims", {is_key}, std::move(axes)));
+    std::vector<int64_t> axes = {1};
+    if (type.rank() == 2) axes.push_back(2);
+    is_key = ExpandDims(Greater(padding, 0), std::move(axes));
   }
-  const float filter = ctx.Float("mask_filter_value", -10000.0f);
   NN_ASSIGN(Value* const none, ctx.Number(q->dtype(), 0));
-  NN_ASSIGN(Value* const filtered, ctx.Number(q->dtype(), static_cast<double>(filter)));
-  NN_ASSIGN(Value* const mask, ctx.Add("select", {is_key, none, filtered}));
-  return bias == nullptr ? Result<Value*>(mask) : ctx.Add("add", {bias, mask});
+  const Term mask = Select(is_key, none, ctx.Float("mask_filter_value", -10000.0f));
+  return ctx.Build(bias == nullptr ? mask : bias + mask);
 }
 
 // The attention of operands with the heads first; the result is [B, L, heads * E].
-Result<Value*> AddContribAttention(ImportContext& ctx, Value* q, Value* k, Value* v, Value* mask,
-                                   const Visibility& seen) {
+Result<Term> ContribAttention(ImportContext& ctx, Value* q, Value* k, Value* v, Value* given,
+                              const Visibility& seen) {
   AttentionAttrs attrs{.scale = ctx.Float("scale", 0)};
   if (!(attrs.scale >= 0) || !std::isfinite(attrs.scale))
     return UnsupportedError("{} with a scale of {}", ctx.node().op_type(), attrs.scale);
+  Term mask = given;
   if (seen.is_plain()) {
     attrs.is_causal = seen.is_causal;
   } else {
-    NN_ASSIGN(Value* const visible, VisibilityMask(ctx, seen, q, k));
-    NN_ASSIGN(mask, JoinMasks(ctx, mask, visible));
+    const Term visible = VisibilityMask(seen, q, k);
+    NN_ASSIGN(mask, JoinMasks(ctx, given, visible));
   }
-  std::vector<Value*> inputs = {q, k, v};
-  if (mask != nullptr) inputs.push_back(mask);
-  NN_ASSIGN(Value * y, ctx.Add("attention", std::move(inputs), attrs));
-  NN_ASSIGN(y, ExchangeHeads(ctx, y));
-  return JoinHeads(ctx, y);
+  std::vector<Term> operands = {q, k, v};
+  if (!mask.is_absent()) operands.push_back(mask);
+  NN_ASSIGN(Value* const y, ctx.Add("attention", std::move(operands), attrs));
+  return JoinHeads(y);
 }
 
 // ---- MultiHeadAttention
@@ -113,8 +96,7 @@ Status AddBias(ImportContext& ctx, std::vector<Value*>& operands) {
     if (v->type().rank() != 3 || !v->type().dim(2).is_const())
       return UnsupportedError("MultiHeadAttention with a bias of {}", v->type().ToString());
     const int64_t end = start + v->type().dim(2).value();
-    NN_ASSIGN(Value* const part, ctx.Add("slice", {bias}, SliceAttrs{{0}, {start}, {end}, {1}}));
-    NN_ASSIGN(v, ctx.Add("add", {v, part}));
+    NN_ASSIGN(v, ctx.Build(v + Slice(bias, 0, start, end)));
     start = end;
   }
   return {};
@@ -126,10 +108,8 @@ Status AddPacked(ImportContext& ctx, Value* v, int64_t parts, std::vector<Value*
     return ModelError("a packed operand is {}; axis 3 must have size {}", v->type().ToString(),
                       parts);
   for (int64_t i = 0; i < parts; ++i) {
-    NN_ASSIGN(Value * part, ctx.Add("slice", {v}, SliceAttrs{{3}, {i}, {i + 1}, {1}}));
-    NN_ASSIGN(part, ctx.Add("squeeze", {part}, AxesAttrs{{3}}));
-    NN_ASSIGN(part, ExchangeHeads(ctx, part));
-    operands.push_back(part);
+    const Term part = Squeeze(Slice(v, 3, i, i + 1), {3});
+    NN_ASSIGN(operands.emplace_back(), ctx.Build(ExchangeHeads(part)));
   }
   return {};
 }
@@ -137,7 +117,7 @@ Status AddPacked(ImportContext& ctx, Value* v, int64_t parts, std::vector<Value*
 // Query, key and value. Each is of its own, or all are packed in the query, or key and value in the
 // key. Those of rank 4 have the heads first.
 Result<std::vector<Value*>> Operands(ImportContext& ctx) {
-  NN_ASSIGN(Value* const query, ctx.Required(0));
+  Value* const query = ctx.input(0);
   NN_RETURN_IF_ERROR(RequireRanks(ctx, query, "query", 3, 5));
   Value* const key = ctx.input(1);
   Value* const value = ctx.input(2);
@@ -149,14 +129,14 @@ Result<std::vector<Value*>> Operands(ImportContext& ctx) {
   } else {
     NN_RETURN_IF_ERROR(RequireRanks(ctx, query, "query", 3, 3));
     operands.push_back(query);
-    NN_ASSIGN([[maybe_unused]] Value* const present, ctx.Required(1));
+    NN_RETURN_IF_ERROR(ctx.Required(1));
     NN_RETURN_IF_ERROR(RequireRanks(ctx, key, "key", 3, 5));
     if (key->type().rank() == 5) {
       if (value != nullptr)
         return ModelError("key is {}, which contains the value", key->type().ToString());
       NN_RETURN_IF_ERROR(AddPacked(ctx, key, 2, operands));
     } else {
-      NN_ASSIGN([[maybe_unused]] Value* const given, ctx.Required(2));
+      NN_RETURN_IF_ERROR(ctx.Required(2));
       NN_RETURN_IF_ERROR(RequireRanks(ctx, value, "value", 3, 4));
       operands.insert(operands.end(), {key, value});
     }
@@ -177,19 +157,19 @@ Status ImportMultiHeadAttention(ImportContext& ctx) {
   NN_RETURN_IF_ERROR(AddBias(ctx, operands));
   for (Value*& v : operands) {
     if (v->type().rank() == 4) continue;
-    NN_ASSIGN(v, SplitHeads(ctx, v, heads, "num_heads"));
-    NN_ASSIGN(v, ExchangeHeads(ctx, v));
+    NN_ASSIGN(Value* const split, SplitHeads(ctx, v, heads, "num_heads"));
+    NN_ASSIGN(v, ctx.Build(ExchangeHeads(split)));
   }
   Value* const q = operands[0];
-  const Visibility seen{.is_causal = ctx.Int("unidirectional", 0) != 0, .past = ctx.input(6)};
+  const Visibility seen{
+      .is_causal = ctx.Int("unidirectional", 0) != 0, .past = ctx.input(6), .valid = {}};
   NN_ASSIGN(Value* const k, WithPast(ctx, 6, "past_key", operands[1]));
   NN_ASSIGN(Value* const v, WithPast(ctx, 7, "past_value", operands[2]));
   NN_ASSIGN(Value* const mask, AddedMask(ctx, 4, 5, q, k));
-  NN_ASSIGN(Value* const y, AddContribAttention(ctx, q, k, v, mask, seen));
-  ctx.SetOutput(0, y);
+  NN_ASSIGN(const Term y, ContribAttention(ctx, q, k, v, mask, seen));
   ctx.SetOutput(1, k);
   ctx.SetOutput(2, v);
-  return {};
+  return ctx.EmitTerm(y);
 }
 
 // ---- Attention, QAttention
@@ -217,10 +197,8 @@ Result<std::vector<int64_t>> PartSizes(const ImportContext& ctx, const Value* pr
 }
 
 // Keys (i = 0) or values (1) after those of `past`, [2, B, heads, P, E].
-Result<Value*> BehindPast(ImportContext& ctx, Value* past, int64_t i, Value* v) {
-  NN_ASSIGN(Value * before, ctx.Add("slice", {past}, SliceAttrs{{0}, {i}, {i + 1}, {1}}));
-  NN_ASSIGN(before, ctx.Add("squeeze", {before}, AxesAttrs{{0}}));
-  return ctx.Add("concat", {before, v}, ConcatAttrs{2});
+Term BehindPast(Value* past, int64_t i, Term v) {
+  return Concat({Squeeze(Slice(past, 0, i, i + 1), {0}), std::move(v)}, 2);
 }
 
 Status EmitSelfAttention(ImportContext& ctx, const SelfAttention& s) {
@@ -232,79 +210,62 @@ Status EmitSelfAttention(ImportContext& ctx, const SelfAttention& s) {
   NN_ASSIGN(Node* const parts, ctx.AddNode("split", {s.product}, SplitAttrs{2, sizes}, 3));
   std::vector<Value*> operands;
   for (const size_t i : {0, 1, 2}) {
-    NN_ASSIGN(Value * v, SplitHeads(ctx, parts->output(i), heads, "num_heads"));
-    NN_ASSIGN(v, ExchangeHeads(ctx, v));
-    operands.push_back(v);
+    NN_ASSIGN(Value* const split, SplitHeads(ctx, parts->output(i), heads, "num_heads"));
+    NN_ASSIGN(operands.emplace_back(), ctx.Build(ExchangeHeads(split)));
   }
-  Visibility seen{.is_causal = ctx.Int("unidirectional", 0) != 0};
+  Visibility seen;
+  seen.is_causal = ctx.Int("unidirectional", 0) != 0;
   if (Value* const past = ctx.input(s.past)) {
     NN_RETURN_IF_ERROR(RequireRanks(ctx, past, "past", 5, 5));
     for (const size_t i : {1, 2}) {
-      NN_ASSIGN(operands[i], BehindPast(ctx, past, static_cast<int64_t>(i) - 1, operands[i]));
+      NN_ASSIGN(operands[i], ctx.Build(BehindPast(past, static_cast<int64_t>(i) - 1, operands[i])));
     }
-    NN_ASSIGN(seen.past, ctx.Add("slice", {past}, SliceAttrs{{0}, {0}, {1}, {1}}));
-    NN_ASSIGN(seen.past, ctx.Add("squeeze", {seen.past}, AxesAttrs{{0}}));
+    NN_ASSIGN(seen.past, ctx.Build(Squeeze(Slice(past, 0, 0, 1), {0})));
   }
   NN_ASSIGN(Value* const mask, AddedMask(ctx, s.mask, s.bias, operands[0], operands[1]));
-  NN_ASSIGN(Value* const y,
-            AddContribAttention(ctx, operands[0], operands[1], operands[2], mask, seen));
-  ctx.SetOutput(0, y);
+  NN_ASSIGN(const Term y, ContribAttention(ctx, operands[0], operands[1], operands[2], mask, seen));
+  NN_RETURN_IF_ERROR(ctx.EmitTerm(y));
   if (!ctx.WantsOutput(1)) return {};
-  std::vector<Value*> present;
-  for (const size_t i : {1, 2}) {
-    NN_ASSIGN(present.emplace_back(), ctx.Add("expand_dims", {operands[i]}, AxesAttrs{{0}}));
-  }
-  NN_ASSIGN(Value* const both, ctx.Add("concat", std::move(present), ConcatAttrs{0}));
-  ctx.SetOutput(1, both);
-  return {};
+  const Term present = Concat({ExpandDims(operands[1], {0}), ExpandDims(operands[2], {0})}, 0);
+  return ctx.EmitTerm(present, 1);
 }
 
 Status ImportContribAttention(ImportContext& ctx) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
-  NN_ASSIGN(Value* const weights, ctx.Required(1));
+  Value* const x = ctx.input(0);
+  Value* const weights = ctx.input(1);
   if (ctx.input(6) != nullptr) return UnsupportedError("Attention with past_sequence_length");
-  NN_ASSIGN(Value * product, ctx.Add("matmul", {x, weights}, MatmulAttrs{}));
-  if (Value* const bias = ctx.input(2)) {
-    NN_ASSIGN(product, ctx.Add("add", {product, bias}));
-  }
+  Term y = Matmul(x, weights);
+  if (Value* const bias = ctx.input(2)) y = y + bias;
+  NN_ASSIGN(Value* const product, ctx.Build(y));
   return EmitSelfAttention(ctx, {.product = product, .mask = 3, .past = 4, .bias = 5});
 }
 
 // The product is of integers less their zero points.
 Status ImportQAttention(ImportContext& ctx) {
-  std::vector<Value*> inputs;
-  for (size_t i = 0; i < 5; ++i) {
-    NN_ASSIGN(inputs.emplace_back(), ctx.Required(i));
-  }
-  NN_ASSIGN(Value * product,
-            ctx.Add("matmul_integer", {inputs[0], inputs[1], ctx.input(6), ctx.input(7)}));
-  NN_ASSIGN(product, AddCast(ctx, product, inputs[3]->dtype()));
-  NN_ASSIGN(Value* const scale, ctx.Add("mul", {inputs[3], inputs[4]}));
-  NN_ASSIGN(product, ctx.Add("mul", {product, scale}));
-  NN_ASSIGN(product, ctx.Add("add", {product, inputs[2]}));
+  const auto inputs = ctx.Inputs(5);
+  const Term integers = Apply("matmul_integer", {inputs[0], inputs[1], ctx.input(6), ctx.input(7)});
+  const Term reals = As(integers, DType::kI32, inputs[3]->dtype());
+  NN_ASSIGN(Value* const product, ctx.Build(reals * (Term(inputs[3]) * inputs[4]) + inputs[2]));
   return EmitSelfAttention(ctx, {.product = product, .mask = 5, .past = 8});
 }
 
 // ---- RotaryEmbedding
 
 // The positions of the tokens: position_ids [B, L], or what follows from the first one.
-Result<Value*> TokenPositions(ImportContext& ctx, Value* x, int axis) {
-  NN_ASSIGN(Value* const ids, ctx.Required(1));
+Result<Term> TokenPositions(ImportContext& ctx, Value* x, int axis) {
+  Value* const ids = ctx.input(1);
   NN_RETURN_IF_ERROR(RequireRanks(ctx, ids, "position_ids", 1, 2));
   if (ids->type().rank() == 2) return ids;
-  const AddOperator add = [&](std::string_view op, std::vector<Value*> inputs, Attrs attrs) {
-    return ctx.Add(op, std::move(inputs), std::move(attrs));
-  };
-  NN_ASSIGN(Value* const behind_first, AxisPositions(ctx.graph(), add, x, axis));
-  return ctx.Add("add", {behind_first, ids});
+  const Term behind_first = AxisPositions(x, axis);
+  return behind_first + ids;
 }
 
 // Input x as [B, heads, L, E], or [B, L, heads, E] if it is packed. Without num_heads, the angles,
 // two elements each, give the size of a head.
 Result<Value*> RotatedOperand(ImportContext& ctx) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
+  Value* const x = ctx.input(0);
   NN_RETURN_IF_ERROR(RequireRanks(ctx, x, "input", 3, 4));
-  NN_ASSIGN(Value* const cos, ctx.Required(2));
+  Value* const cos = ctx.input(2);
   NN_RETURN_IF_ERROR(RequireRanks(ctx, cos, "cos_cache", 2, 2));
   if (x->type().rank() == 4) return x;
   int64_t heads = ctx.Int("num_heads", 0);
@@ -326,26 +287,29 @@ Status ImportContribRotaryEmbedding(ImportContext& ctx) {
     return UnsupportedError("RotaryEmbedding with packed batches");
   NN_ASSIGN(Value* const x, RotatedOperand(ctx));
   const bool is_packed = ctx.input(0)->type().rank() == 3;
-  NN_ASSIGN(Value* const positions, TokenPositions(ctx, x, is_packed ? 1 : 2));
-  std::vector<Value*> inputs = {x};
+  NN_ASSIGN(const Term tokens, TokenPositions(ctx, x, is_packed ? 1 : 2));
+  NN_ASSIGN(Value* const positions, ctx.Build(tokens));
+  const int rank = positions->type().rank() + 1;  // of angles [B, L, R / 2] or [L, R / 2]
+  std::vector<Term> operands = {x};
   for (const size_t i : {2, 3}) {
-    NN_ASSIGN(Value * angles, ctx.Required(i));
-    NN_RETURN_IF_ERROR(RequireRanks(ctx, angles, i == 2 ? "cos_cache" : "sin_cache", 2, 2));
-    NN_ASSIGN(angles, ctx.Add("gather", {angles, positions}, GatherAttrs{0, 0}));
-    // [B, L, R / 2] or [L, R / 2]
-    const int rank = angles->type().rank();
-    NN_ASSIGN(angles,
-              ctx.Add("expand_dims", {angles}, AxesAttrs{{is_packed ? rank - 1 : rank - 2}}));
-    inputs.push_back(angles);
+    Value* const cache = ctx.input(i);
+    NN_RETURN_IF_ERROR(RequireRanks(ctx, cache, i == 2 ? "cos_cache" : "sin_cache", 2, 2));
+    operands.push_back(ExpandDims(Gather(cache, positions, 0), {is_packed ? rank - 1 : rank - 2}));
   }
-  return EmitRotary(ctx, std::move(inputs), is_packed);
+  return EmitRotary(ctx, std::move(operands), is_packed);
 }
 
 constexpr ImportRow kContribAttentionImports[] = {
-    {.op = "Attention", .import = ImportContribAttention, .domain = kMicrosoft},
-    {.op = "MultiHeadAttention", .import = ImportMultiHeadAttention, .domain = kMicrosoft},
-    {.op = "QAttention", .import = ImportQAttention, .domain = kMicrosoft},
-    {.op = "RotaryEmbedding", .import = ImportContribRotaryEmbedding, .domain = kMicrosoft},
+    {.op = "Attention", .import = ImportContribAttention, .inputs = 2, .domain = kMicrosoft},
+    {.op = "MultiHeadAttention",
+     .import = ImportMultiHeadAttention,
+     .inputs = 1,
+     .domain = kMicrosoft},
+    {.op = "QAttention", .import = ImportQAttention, .inputs = 5, .domain = kMicrosoft},
+    {.op = "RotaryEmbedding",
+     .import = ImportContribRotaryEmbedding,
+     .inputs = 4,
+     .domain = kMicrosoft},
 };
 
 }  // namespace

@@ -9,10 +9,9 @@
 #include "formats/onnx/export/quant/linear_quant.h"
 #include "formats/onnx/family.h"
 #include "formats/onnx/import/heads.h"
-#include "ops/array/arrange/gather.h"
-#include "ops/array/shape.h"
 #include "ops/math/matmul.h"
 #include "ops/quant/block_weights.h"
+#include "ops/support/term_ops.h"
 #include "ops/support/types.h"
 
 namespace nn::onnx {
@@ -187,23 +186,18 @@ Result<Tensor> WeightsOf(ImportContext& ctx, const NBits& s) {
 // Weights and product are in float32; only the result is rounded to 16 bits. accuracy_level names
 // the least accuracy of A.
 Status ImportMatMulNBits(ImportContext& ctx) {
-  NN_ASSIGN(Value * a, ctx.Required(0));
+  Value* const a = ctx.input(0);
   NN_ASSIGN(const NBits s, ReadNBits(ctx));
   NN_RETURN_IF_ERROR(CheckNBitsShapes(ctx, s));
   NN_ASSIGN(Tensor weights, WeightsOf(ctx, s));
-  const DType type = a->dtype();
-  NN_ASSIGN(a, AddCast(ctx, a, DType::kF32));
   Value* const b = ctx.graph().AddConstant(std::move(weights), ctx.input(1)->name());
-  std::vector<Value*> inputs = {a, b};
-  if (Value* bias = ctx.input(5)) {
+  std::vector<Term> operands = {As(a, DType::kF32), b};
+  if (Value* const bias = ctx.input(5)) {
     NN_RETURN_IF_ERROR(RequireRanks(ctx, bias, "bias", 1, 1));
-    NN_ASSIGN(bias, AddCast(ctx, bias, DType::kF32));
-    inputs.push_back(bias);
+    operands.push_back(As(bias, DType::kF32));
   }
-  NN_ASSIGN(Value * y, ctx.Add("matmul", std::move(inputs), MatmulAttrs{false, true}));
-  NN_ASSIGN(y, AddCast(ctx, y, type));
-  ctx.SetOutput(0, y);
-  return {};
+  const Term y = Apply("matmul", std::move(operands), MatmulAttrs{false, true});
+  return ctx.EmitTerm(As(y, DType::kF32, a->dtype()));
 }
 
 // ---- GatherBlockQuantized
@@ -251,9 +245,9 @@ Result<BlockGather> ReadBlockGather(const ImportContext& ctx, int rank) {
 }
 
 Status ImportGatherBlockQuantized(ImportContext& ctx) {
-  NN_ASSIGN(Value* const given, ctx.Required(0));
-  NN_ASSIGN(Value* const indices, ctx.Required(1));
-  NN_ASSIGN(Value * scale, ctx.Required(2));
+  Value* const given = ctx.input(0);
+  Value* const indices = ctx.input(1);
+  Value* scale = ctx.input(2);
   NN_RETURN_IF_ERROR(RequireRanks(ctx, given, "data", 2, kMaxRank));
   NN_RETURN_IF_ERROR(RequireRanks(ctx, indices, "indices", 0, kMaxRank));
   const int rank = given->type().rank();
@@ -270,9 +264,7 @@ Status ImportGatherBlockQuantized(ImportContext& ctx) {
     NN_ASSIGN(zero,
               UnpackedData(ctx, 3, "zero_points", s.bits, blocks.is_const() ? blocks.value() : -1));
   }
-  const auto selected = [&](Value* v) {
-    return ctx.Add("gather", {v, indices}, GatherAttrs{s.gather_axis, 0});
-  };
+  const auto selected = [&](Value* v) { return ctx.Build(Gather(v, indices, s.gather_axis)); };
   const DType type = scale->dtype();
   NN_ASSIGN(data, selected(data));
   LinearQuant q;
@@ -294,8 +286,11 @@ constexpr std::string_view kNoExperts =
     "MatMul or MatMulNBits after TopK and Gather";
 
 constexpr ImportRow kContribBlocksImports[] = {
-    {.op = "GatherBlockQuantized", .import = ImportGatherBlockQuantized, .domain = kMicrosoft},
-    {.op = "MatMulNBits", .import = ImportMatMulNBits, .domain = kMicrosoft},
+    {.op = "GatherBlockQuantized",
+     .import = ImportGatherBlockQuantized,
+     .inputs = 3,
+     .domain = kMicrosoft},
+    {.op = "MatMulNBits", .import = ImportMatMulNBits, .inputs = 1, .domain = kMicrosoft},
     {.op = "MoE", .domain = kMicrosoft, .why_not = kNoExperts},
     {.op = "QMoE", .domain = kMicrosoft, .why_not = kNoExperts},
 };

@@ -13,10 +13,8 @@
 #include "formats/onnx/export/quant/linear_quant.h"
 #include "formats/onnx/family.h"
 #include "formats/onnx/import/heads.h"
-#include "ops/array/arrange/gather.h"
 #include "ops/array/arrange/slice.h"
-#include "ops/array/shape.h"
-#include "ops/array/shape_of.h"
+#include "ops/support/term_ops.h"
 
 namespace nn::onnx {
 namespace {
@@ -27,165 +25,112 @@ class CropAndResize {
 
   Status Import() {
     NN_RETURN_IF_ERROR(ReadOperands());
-    NN_ASSIGN(const Axis y, Sample(0, height_));
-    NN_ASSIGN(const Axis x, Sample(1, width_));
-    NN_ASSIGN(Value * out, Pixels(y.low, x.low));
+    const Axis y = Sample(0, height_);
+    const Axis x = Sample(1, width_);
+    Term out = Pixels(y.low, x.low);
     if (!nearest_) {
-      NN_ASSIGN(Value* const x_weight, Add("expand_dims", {x.weight}, AxesAttrs{{1, 3}}));
-      NN_ASSIGN(Value* const y_weight, Add("expand_dims", {y.weight}, AxesAttrs{{2, 3}}));
-      NN_ASSIGN(Value* const top_right, Pixels(y.low, x.high));
-      NN_ASSIGN(Value* const top, Between(out, top_right, x_weight));
-      NN_ASSIGN(Value * bottom, Pixels(y.high, x.low));
-      NN_ASSIGN(Value* const bottom_right, Pixels(y.high, x.high));
-      NN_ASSIGN(bottom, Between(bottom, bottom_right, x_weight));
-      NN_ASSIGN(out, Between(top, bottom, y_weight));
+      const Term x_weight = ExpandDims(x.weight, {1, 3});
+      const Term top = Between(out, Pixels(y.low, x.high), x_weight);
+      const Term bottom = Between(Pixels(y.high, x.low), Pixels(y.high, x.high), x_weight);
+      out = Between(top, bottom, ExpandDims(y.weight, {2, 3}));
     }
-    NN_ASSIGN(Value* const rows, Add("expand_dims", {y.inside}, AxesAttrs{{2, 3}}));
-    NN_ASSIGN(Value* const columns, Add("expand_dims", {x.inside}, AxesAttrs{{1, 3}}));
-    NN_ASSIGN(Value* const inside, Add("and", {rows, columns}));
-    NN_ASSIGN(Value* const other, Number(ctx_.Float("extrapolation_value", 0)));
-    NN_ASSIGN(out, Add("select", {inside, out, other}));
-    NN_ASSIGN(out, Add("transpose", {out}, TransposeAttrs{{0, 3, 1, 2}}));
-    NN_ASSIGN(out, AddCast(ctx_, out, result_));
-    ctx_.SetOutput(0, out);
-    return {};
+    const Term inside = And(ExpandDims(y.inside, {2, 3}), ExpandDims(x.inside, {1, 3}));
+    out = Select(inside, out, ctx_.Float("extrapolation_value", 0));
+    out = Transpose(out, {0, 3, 1, 2});
+    return ctx_.EmitTerm(As(out, real_, result_));
   }
 
  private:
   // What the positions on one axis of the image need, [boxes, positions] each.
   struct Axis {
-    Value* low = nullptr;     // the element at or before a position, or the nearest one
-    Value* high = nullptr;    // the element at or after it
-    Value* weight = nullptr;  // of `high`
-    Value* inside = nullptr;  // whether the position is inside the image
+    Term low;     // the element at or before a position, or the nearest one
+    Term high;    // the element at or after it
+    Term weight;  // of `high`
+    Term inside;  // whether the position is inside the image
   };
-
-  Result<Value*> Add(std::string_view op, std::vector<Value*> inputs, Attrs attrs = {}) {
-    return ctx_.Add(op, std::move(inputs), std::move(attrs));
-  }
-  Result<Value*> Number(float v) { return ctx_.Number(real_, static_cast<double>(v)); }
 
   Status ReadOperands() {
     const std::string mode = ctx_.String("mode", "bilinear");
     nearest_ = mode == "nearest";
     if (!nearest_ && mode != "bilinear") return ModelError("unknown mode {}", Quote(mode));
-    NN_ASSIGN(Value * x, ctx_.Required(0));
+    Value* const x = ctx_.input(0);
     NN_RETURN_IF_ERROR(RequireRanks(ctx_, x, "X", 4, 4));
     result_ = x->dtype();
     real_ = result_ == DType::kF64 ? DType::kF64 : DType::kF32;
-    NN_ASSIGN(boxes_, ctx_.Required(1));
-    NN_RETURN_IF_ERROR(RequireRanks(ctx_, boxes_, "rois", 2, 2));
-    NN_ASSIGN(boxes_, AddCast(ctx_, boxes_, real_));
-    NN_ASSIGN(Value* const images, ctx_.Required(2));
+    Value* const boxes = ctx_.input(1);
+    NN_RETURN_IF_ERROR(RequireRanks(ctx_, boxes, "rois", 2, 2));
+    boxes_ = As(boxes, real_);
+    Value* const images = ctx_.input(2);
     NN_RETURN_IF_ERROR(RequireRanks(ctx_, images, "batch_indices", 1, 1));
-    NN_ASSIGN(Value * size, ctx_.Required(3));
-    NN_ASSIGN(size, Folded(ctx_, size));
+    NN_ASSIGN(Value* const size, Folded(ctx_, ctx_.input(3)));
     if (!size->is_constant())
       return UnsupportedError("CropAndResize whose crop_size is not constant");
     size_ = size->constant().ToInts();
     if (size_.size() != 2 || size_[0] < 1 || size_[1] < 1)
       return ModelError("crop_size must have 2 numbers of at least 1");
 
-    NN_ASSIGN(height_, Add("shape_of", {x}, ShapeOfAttrs{2, 3}));
-    NN_ASSIGN(width_, Add("shape_of", {x}, ShapeOfAttrs{3, 4}));
-    NN_ASSIGN(first_row_, AddCast(ctx_, images, DType::kI64));
-    NN_ASSIGN(first_row_, Add("expand_dims", {first_row_}, AxesAttrs{{1}}));
-    NN_ASSIGN(first_row_, Add("mul", {first_row_, height_}));
-    const Dim channels = x->type().dim(1);
-    NN_ASSIGN(pixels_, AddCast(ctx_, x, real_));
-    NN_ASSIGN(pixels_, Add("transpose", {pixels_}, TransposeAttrs{{0, 2, 3, 1}}));
-    NN_ASSIGN(pixels_, Add("reshape", {pixels_}, ReshapeAttrs{{Dim(-1), channels}, false}));
+    height_ = SizeOfAxis(x, 2);
+    width_ = SizeOfAxis(x, 3);
+    first_row_ = ExpandDims(As(images, DType::kI64), {1}) * height_;
+    pixels_ = Reshape(Transpose(As(x, real_), {0, 2, 3, 1}), {Dim(-1), x->type().dim(1)});
     return {};
   }
 
-  Result<Value*> Column(int64_t i) {
-    return Add("slice", {boxes_}, SliceAttrs{{1}, {i}, {i + 1}, {}});
+  Term Column(int64_t i) const {
+    return Apply("slice", {boxes_}, SliceAttrs{{1}, {i}, {i + 1}, {}});
   }
 
   // The positions between the columns `begin` and `begin` + 2 of the boxes, where the last element
   // is at `last`.
-  Result<Value*> Positions(int64_t begin, int64_t count, Value* last) {
-    NN_ASSIGN(Value* const from, Column(begin));
-    NN_ASSIGN(Value* const to, Column(begin + 2));
-    if (count == 1) {
-      NN_ASSIGN(Value* const half, Number(0.5F));
-      NN_ASSIGN(Value * middle, Add("add", {from, to}));
-      NN_ASSIGN(middle, Add("mul", {middle, half}));
-      return Add("mul", {middle, last});
-    }
-    NN_ASSIGN(Value* const first_corner, Add("mul", {from, last}));
-    NN_ASSIGN(Value* const last_corner, Add("mul", {to, last}));
-    NN_ASSIGN(Value * step, Add("sub", {to, from}));
-    NN_ASSIGN(step, Add("mul", {step, last}));
-    NN_ASSIGN(Value* const steps, Number(static_cast<float>(count - 1)));
-    NN_ASSIGN(step, Add("div", {step, steps}));
+  Term Positions(int64_t begin, int64_t count, const Term& last) const {
+    const Term from = Column(begin), to = Column(begin + 2);
+    if (count == 1) return (from + to) * 0.5 * last;
+    const Term first_corner = from * last, last_corner = to * last;
+    const auto steps = static_cast<double>(count - 1);
     std::vector<float> numbers(static_cast<size_t>(count));
     for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<float>(i);
-    NN_ASSIGN(Value* const index, AddCast(ctx_, Constant({1, count}, numbers), real_));
-    NN_ASSIGN(Value * at, Add("mul", {index, step}));
-    NN_ASSIGN(at, Add("add", {first_corner, at}));
+    const Term index = As(Tensor::Of({1, count}, numbers), DType::kF32, real_);
+    const Term at = first_corner + index * ((to - from) * last / steps);
     // The corners are exact.
-    NN_ASSIGN(Value* const zero, Number(0));
-    NN_ASSIGN(Value* const is_first, Add("equal", {index, zero}));
-    NN_ASSIGN(Value* const is_last, Add("equal", {index, steps}));
-    NN_ASSIGN(at, Add("select", {is_last, last_corner, at}));
-    return Add("select", {is_first, first_corner, at});
-  }
-  Value* Constant(std::vector<int64_t> dims, const std::vector<float>& numbers) {
-    return ctx_.Constant(Tensor::Of(std::move(dims), numbers));
+    return Select(Equal(index, 0), first_corner, Select(Equal(index, steps), last_corner, at));
   }
 
   // Samples axis `begin` of the boxes, which has `size` elements in the image.
-  Result<Axis> Sample(int64_t begin, Value* size) {
-    NN_ASSIGN(Value* const one, ctx_.Number(DType::kI64, 1));
-    NN_ASSIGN(Value * last, Add("sub", {size, one}));
-    NN_ASSIGN(last, AddCast(ctx_, last, real_));
-    NN_ASSIGN(Value * at, Positions(begin, size_[static_cast<size_t>(begin)], last));
-    NN_ASSIGN(Value* const zero, Number(0));
-    NN_ASSIGN(Value* const behind_first, Add("greater_equal", {at, zero}));
-    NN_ASSIGN(Value* const before_last, Add("less_equal", {at, last}));
+  Axis Sample(int64_t begin, const Term& size) const {
+    const Term last = Cast(size - 1, real_);
+    const Term any = Positions(begin, size_[static_cast<size_t>(begin)], last);
     Axis axis;
-    NN_ASSIGN(axis.inside, Add("and", {behind_first, before_last}));
-    NN_ASSIGN(at, Add("select", {axis.inside, at, zero}));
-    NN_ASSIGN(Value* const floor, Add("floor", {at}));
-    NN_ASSIGN(axis.weight, Add("sub", {at, floor}));
-    NN_ASSIGN(axis.low, AddCast(ctx_, floor, DType::kI64));
+    axis.inside = And(GreaterEqual(any, 0), LessEqual(any, last));
+    const Term at = Select(axis.inside, any, 0);
+    const Term floor = Apply("floor", {at});
+    axis.weight = at - floor;
+    axis.low = Cast(floor, DType::kI64);
     if (nearest_) {
       // Halves are rounded up.
-      NN_ASSIGN(Value* const half, Number(0.5F));
-      NN_ASSIGN(Value* const is_above, Add("greater_equal", {axis.weight, half}));
-      NN_ASSIGN(Value* const next, Add("add", {axis.low, one}));
-      NN_ASSIGN(axis.low, Add("select", {is_above, next, axis.low}));
+      axis.low = Select(GreaterEqual(axis.weight, 0.5), axis.low + 1, axis.low);
     } else {
-      NN_ASSIGN(Value* const ceil, Add("ceil", {at}));
-      NN_ASSIGN(axis.high, AddCast(ctx_, ceil, DType::kI64));
+      axis.high = Cast(Apply("ceil", {at}), DType::kI64);
     }
     return axis;
   }
 
   // The pixels [boxes, rows, columns, channels] at rows [boxes, rows] and columns of the images.
-  Result<Value*> Pixels(Value* rows, Value* columns) {
-    NN_ASSIGN(Value * at, Add("add", {first_row_, rows}));
-    NN_ASSIGN(at, Add("mul", {at, width_}));
-    NN_ASSIGN(at, Add("expand_dims", {at}, AxesAttrs{{2}}));
-    NN_ASSIGN(columns, Add("expand_dims", {columns}, AxesAttrs{{1}}));
-    NN_ASSIGN(at, Add("add", {at, columns}));
-    return Add("gather", {pixels_, at}, GatherAttrs{0});
+  Term Pixels(const Term& rows, const Term& columns) const {
+    const Term starts = (first_row_ + rows) * width_;
+    return Gather(pixels_, ExpandDims(starts, {2}) + ExpandDims(columns, {1}), 0);
   }
 
-  Result<Value*> Between(Value* a, Value* b, Value* weight) {
-    NN_ASSIGN(Value * d, Add("sub", {b, a}));
-    NN_ASSIGN(d, Add("mul", {d, weight}));
-    return Add("add", {a, d});
+  static Term Between(const Term& a, const Term& b, const Term& weight) {
+    return a + (b - a) * weight;
   }
 
   ImportContext& ctx_;
   bool nearest_ = false;
   DType result_ = DType::kF32, real_ = DType::kF32;  // of the result and the computation
-  Value* pixels_ = nullptr;                          // of all images, [pixels, channels]
-  Value* boxes_ = nullptr;
-  Value* first_row_ = nullptr;  // of the image of each box among the rows of all, [boxes, 1]
-  Value *height_ = nullptr, *width_ = nullptr;
+  Term pixels_;                                      // of all images, [pixels, channels]
+  Term boxes_;
+  Term first_row_;  // of the image of each box among the rows of all, [boxes, 1]
+  Term height_, width_;
   std::vector<int64_t> size_;  // of the crops: height, width
 };
 
@@ -194,7 +139,7 @@ Status ImportCropAndResize(ImportContext& ctx) {
 }
 
 constexpr ImportRow kContribCropImports[] = {
-    {.op = "CropAndResize", .import = ImportCropAndResize, .domain = kMicrosoft},
+    {.op = "CropAndResize", .import = ImportCropAndResize, .inputs = 4, .domain = kMicrosoft},
 };
 
 }  // namespace

@@ -14,14 +14,11 @@
 #include "formats/onnx/export/quant/linear_quant.h"
 #include "formats/onnx/family.h"
 #include "formats/onnx/import/heads.h"
-#include "ops/array/arrange/concat.h"
 #include "ops/array/arrange/gather.h"
 #include "ops/array/arrange/pad.h"
-#include "ops/array/arrange/slice.h"
-#include "ops/array/shape.h"
-#include "ops/array/shape_of.h"
 #include "ops/nn/attention/attention.h"
 #include "ops/nn/attention/rotary_embedding.h"
+#include "ops/support/term_ops.h"
 
 namespace nn::onnx {
 namespace {
@@ -49,39 +46,25 @@ class GroupQuery {
     }
     for (const auto& [i, name, v] :
          {std::tuple(3, "past_key", &k_), std::tuple(4, "past_value", &v_)}) {
-      NN_ASSIGN(*v, ExchangeHeads(ctx_, *v));
-      NN_ASSIGN(*v, Cached(static_cast<size_t>(i), name, *v));
+      NN_ASSIGN(*v, Cached(static_cast<size_t>(i), name, ExchangeHeads(*v)));
     }
-    NN_ASSIGN(q_, ExchangeHeads(ctx_, q_));
+    NN_ASSIGN(q_, ctx_.Build(ExchangeHeads(q_)));
     ctx_.SetOutput(1, k_);
     ctx_.SetOutput(2, v_);
-    NN_ASSIGN(Value * mask, Visible());
+    NN_ASSIGN(Term mask, Visible());
     if (form_.is_sparse) {
-      NN_ASSIGN(Value* const blocks, VisibleBlocks());
-      NN_ASSIGN(mask, Add("and", {mask, blocks}));
+      NN_ASSIGN(const Term blocks, VisibleBlocks());
+      mask = And(mask, blocks);
     } else {
       NN_ASSIGN(mask, JoinMasks(ctx_, ctx_.input(10), mask));
       NN_ASSIGN(mask, WithSink(mask));
     }
     AttentionAttrs attrs{.scale = ctx_.Float("scale", 0), .softcap = ctx_.Float("softcap", 0)};
-    NN_ASSIGN(Value * y, Add("attention", {q_, k_, v_, mask}, attrs));
-    NN_ASSIGN(y, ExchangeHeads(ctx_, y));
-    NN_ASSIGN(y, JoinHeads(ctx_, y));
-    ctx_.SetOutput(0, y);
-    return {};
+    NN_ASSIGN(Value* const y, ctx_.Add("attention", {q_, k_, v_, mask}, attrs));
+    return ctx_.EmitTerm(JoinHeads(y));
   }
 
  private:
-  Result<Value*> Add(std::string_view op, std::vector<Value*> inputs, Attrs attrs = {}) {
-    return ctx_.Add(op, std::move(inputs), std::move(attrs));
-  }
-  Result<Value*> Positions(Value* v, int axis) {
-    const AddOperator add = [this](std::string_view op, std::vector<Value*> inputs, Attrs attrs) {
-      return ctx_.Add(op, std::move(inputs), std::move(attrs));
-    };
-    return AxisPositions(ctx_.graph(), add, v, axis);
-  }
-
   Status CheckForm() {
     for (const std::string_view name : {"k_quant_type", "v_quant_type"})
       if (const std::string type = ctx_.String(name, "NONE"); type != "NONE")
@@ -103,7 +86,7 @@ class GroupQuery {
     NN_ASSIGN(const int64_t kv_heads, ctx_.RequiredInt("kv_num_heads"));
     if (q_heads <= 0 || kv_heads <= 0 || q_heads % kv_heads != 0)
       return ModelError("num_heads is {} and kv_num_heads {}", q_heads, kv_heads);
-    NN_ASSIGN(q_, ctx_.Required(0));
+    q_ = ctx_.input(0);
     NN_RETURN_IF_ERROR(RequireRanks(ctx_, q_, "query", 3, 3));
     k_ = ctx_.input(1);
     v_ = ctx_.input(2);
@@ -115,7 +98,7 @@ class GroupQuery {
       int64_t start = 0;
       for (const auto& [v, heads] :
            {std::pair(&q_, q_heads), std::pair(&k_, kv_heads), std::pair(&v_, kv_heads)}) {
-        NN_ASSIGN(*v, Add("slice", {packed}, SliceAttrs{{2}, {start}, {start + heads}, {1}}));
+        NN_ASSIGN(*v, ctx_.Build(Slice(packed, 2, start, start + heads)));
         start += heads;
       }
       return {};
@@ -130,99 +113,74 @@ class GroupQuery {
 
   // Sets count_ (L), total_ and past_.
   Status ReadLengths() {
-    NN_ASSIGN(Value * keys, ctx_.Required(form_.lengths));
-    NN_ASSIGN(total_, ctx_.Required(form_.total));
-    NN_ASSIGN(keys, AddCast(ctx_, keys, DType::kI64));
-    NN_ASSIGN(keys, Add("reshape", {keys}, ReshapeAttrs{{q_->type().dim(0)}, false}));
-    NN_ASSIGN(total_, AddCast(ctx_, total_, DType::kI64));
-    NN_ASSIGN(total_, Add("reshape", {total_}, ReshapeAttrs{{Dim(1)}, false}));
-    NN_ASSIGN(count_, Add("shape_of", {q_}, ShapeOfAttrs{1, 2}));
-    NN_ASSIGN(Value* const one, ctx_.Number(DType::kI64, 1));
-    NN_ASSIGN(Value* const zero, ctx_.Number(DType::kI64, 0));
-    if (!form_.is_sparse) {
-      NN_ASSIGN(keys, Add("add", {keys, one}));
-    }
-    NN_ASSIGN(Value* const before, Add("sub", {keys, count_}));
-    NN_ASSIGN(Value* const is_prompt, Add("equal", {total_, count_}));
-    NN_ASSIGN(past_, Add("select", {is_prompt, zero, before}));
+    NN_ASSIGN(Value* const lengths, ctx_.Required(form_.lengths));
+    NN_ASSIGN(Value* const total, ctx_.Required(form_.total));
+    const Term listed = Reshape(As(lengths, DType::kI64), {q_->type().dim(0)});
+    total_ = Reshape(As(total, DType::kI64), {Dim(1)});
+    count_ = SizeOfAxis(q_, 1);
+    const Term keys = form_.is_sparse ? listed : listed + 1;
+    past_ = Select(Equal(total_, count_), 0, keys - count_);
     return {};
   }
 
   Status Rotate() {
-    Value* at = form_.is_sparse ? nullptr : ctx_.input(9);
-    if (at == nullptr) {
-      NN_ASSIGN(Value* const first, Add("expand_dims", {past_}, AxesAttrs{{1}}));
-      NN_ASSIGN(at, Positions(q_, 1));
-      NN_ASSIGN(at, Add("add", {first, at}));
+    Value* const given = form_.is_sparse ? nullptr : ctx_.input(9);
+    Term at = given;
+    if (given == nullptr) {
+      const Term own = AxisPositions(q_, 1);
+      at = ExpandDims(past_, {1}) + own;
+    } else {
+      NN_RETURN_IF_ERROR(RequireRanks(ctx_, given, "position_ids", 2, 2));
     }
-    NN_RETURN_IF_ERROR(RequireRanks(ctx_, at, "position_ids", 2, 2));
-    std::vector<Value*> angles;
+    std::vector<Term> angles;
     for (const auto& [i, name] :
          {std::pair(form_.cos, "cos_cache"), std::pair(form_.sin, "sin_cache")}) {
-      NN_ASSIGN(Value * table, ctx_.Required(i));
+      NN_ASSIGN(Value* const table, ctx_.Required(i));
       NN_RETURN_IF_ERROR(RequireRanks(ctx_, table, name, 2, 2));
-      NN_ASSIGN(table, Add("gather", {table, at}, GatherAttrs{0, 0}));
-      NN_ASSIGN(angles.emplace_back(), Add("expand_dims", {table}, AxesAttrs{{2}}));
+      angles.push_back(ExpandDims(Gather(table, at, 0), {2}));
     }
     const RotaryEmbeddingAttrs attrs{ctx_.Int("rotary_interleaved", 0) != 0};
     for (Value** v : {&q_, &k_}) {
-      NN_ASSIGN(*v, Add("rotary_embedding", {*v, angles[0], angles[1]}, attrs));
+      NN_ASSIGN(*v, ctx_.Add("rotary_embedding", {*v, angles[0], angles[1]}, attrs));
     }
     return {};
   }
 
   // A value with one more position, of zeros, at the end of axis 2.
-  Result<Value*> WithZero(Value* v) {
-    return Add("pad", {v}, PadAttrs{.pads = {0, 0, 0, 0, 0, 0, 1, 0}});
+  static Term WithZero(Term v) {
+    return Apply("pad", {std::move(v)}, PadAttrs{.pads = {0, 0, 0, 0, 0, 0, 1, 0}});
   }
 
   // The new cache, [B, heads, positions, E], of the old one, input i, and new keys or values.
-  Result<Value*> Cached(size_t i, std::string_view name, Value* v) {
-    NN_ASSIGN(Value* const added, WithZero(v));
-    NN_ASSIGN(Value * old, ctx_.Number(DType::kI64, 0));
-    Value* positions = total_;
-    Value* all = added;
+  Result<Value*> Cached(size_t i, std::string_view name, const Term& v) {
     Value* const past = ctx_.input(i);
     if (past == nullptr && form_.is_sparse) return ModelError("{} is missing", name);
+    Term old = 0, positions = total_, all = WithZero(v);
     if (past != nullptr) {
       NN_RETURN_IF_ERROR(RequireRanks(ctx_, past, name, 4, 4));
-      NN_ASSIGN(old, Add("shape_of", {past}, ShapeOfAttrs{2, 3}));
-      NN_ASSIGN(positions, Add("maximum", {total_, old}));
-      NN_ASSIGN(all, Add("concat", {past, added}, ConcatAttrs{2}));
+      old = SizeOfAxis(past, 2);
+      positions = Maximum(total_, old);
+      all = Concat({past, all}, 2);
     }
-    NN_ASSIGN(Value* const none, ctx_.Number(DType::kI64, 0));
-    NN_ASSIGN(Value* const one, ctx_.Number(DType::kI64, 1));
-    NN_ASSIGN(positions, Add("reshape", {positions}, ReshapeAttrs{{}, false}));
-    NN_ASSIGN(Value* const at, Add("range", {none, positions, one}));
+    const Term at = Apply("range", {0, Reshape(positions, {}), 1});
     // Each position comes from the past, the new values, or what is after them.
-    NN_ASSIGN(Value* const first, Add("expand_dims", {past_}, AxesAttrs{{1}}));
-    NN_ASSIGN(Value* const end, Add("add", {first, count_}));
-    NN_ASSIGN(Value* const offset, Add("sub", {old, first}));
-    NN_ASSIGN(Value* const moved, Add("add", {at, offset}));
-    NN_ASSIGN(Value* const zeros, Add("add", {old, count_}));
-    NN_ASSIGN(Value* const is_new, Add("less", {at, end}));
-    NN_ASSIGN(Value * source, Add("select", {is_new, moved, form_.is_sparse ? at : zeros}));
-    NN_ASSIGN(Value* const is_old, Add("less", {at, first}));
-    NN_ASSIGN(source, Add("select", {is_old, at, source}));
-    return Add("gather", {all, source}, GatherAttrs{2, 1});
+    const Term first = ExpandDims(past_, {1});
+    const Term moved = at + (old - first);
+    const Term is_new = Less(at, first + count_);
+    const Term source = Select(is_new, moved, form_.is_sparse ? at : old + count_);
+    return ctx_.Add("gather", {all, Select(Less(at, first), at, source)}, GatherAttrs{2, 1});
   }
 
   // Which keys are at or before each query, and inside its window: [B, 1, L, keys]. A window counts
   // the query itself, as in ONNX Runtime since pull request 25927; earlier releases had one key
   // more.
-  Result<Value*> Visible() {
-    NN_ASSIGN(Value * query, Positions(q_, 2));
-    NN_ASSIGN(query, Add("expand_dims", {query}, AxesAttrs{{1}}));
-    NN_ASSIGN(Value* const first, Add("expand_dims", {past_}, AxesAttrs{{1, 2, 3}}));
-    NN_ASSIGN(query, Add("add", {query, first}));
-    NN_ASSIGN(Value* const key, Positions(k_, 2));
-    NN_ASSIGN(Value* const past, Add("less_equal", {key, query}));
+  Result<Term> Visible() {
+    const Term own = AxisPositions(q_, 2);
+    const Term key = AxisPositions(k_, 2);
+    const Term query = ExpandDims(own, {1}) + ExpandDims(past_, {1, 2, 3});
+    const Term past = LessEqual(key, query);
     const int64_t window = ctx_.Int("local_window_size", -1);
-    if (window <= 0) return past;
-    NN_ASSIGN(Value* const reach, ctx_.Number(query->dtype(), static_cast<double>(window - 1)));
-    NN_ASSIGN(Value* const oldest, Add("sub", {query, reach}));
-    NN_ASSIGN(Value* const near, Add("less_equal", {oldest, key}));
-    return Add("and", {past, near});
+    return window <= 0 ? past : And(past, LessEqual(query - (window - 1), key));
   }
 
   // The table [layouts, blocks, blocks] of the blocks of keys that the queries of a block see. Row
@@ -272,63 +230,54 @@ class GroupQuery {
   }
 
   // The same for each query and key: [B, heads or 1, L, keys].
-  Result<Value*> VisibleBlocks() {
+  Result<Term> VisibleBlocks() {
     NN_ASSIGN(const int64_t size, ctx_.RequiredInt("sparse_block_size"));
     if (size < 1) return ModelError("sparse_block_size is {}", size);
-    NN_ASSIGN(Tensor table, BlockTable());
+    NN_ASSIGN(const Tensor table, BlockTable());
     const int64_t layouts = table.dim(0), blocks = table.dim(1);
-    NN_ASSIGN(Value* const divisor, ctx_.Number(DType::kI64, static_cast<double>(size)));
-    NN_ASSIGN(Value * query, Positions(q_, 2));
-    NN_ASSIGN(Value* const first, Add("expand_dims", {past_}, AxesAttrs{{1}}));
-    NN_ASSIGN(query, Add("add", {query, first}));
-    NN_ASSIGN(query, Add("div", {query, divisor}));
+    const Term own = AxisPositions(q_, 2);
+    const Term keys = AxisPositions(k_, 2);
+    const Term query = (own + ExpandDims(past_, {1})) / size;
     // The cache may have positions after the last block.
-    NN_ASSIGN(Value * key, Positions(k_, 2));
-    NN_ASSIGN(key, Add("div", {key, divisor}));
-    NN_ASSIGN(Value* const last, ctx_.Number(DType::kI64, static_cast<double>(blocks - 1)));
-    NN_ASSIGN(key, Add("minimum", {key, last}));
-    Value* sees = ctx_.Constant(std::move(table));
-    NN_ASSIGN(sees, Add("gather", {sees, query}, GatherAttrs{1, 0}));
-    NN_ASSIGN(sees, Add("transpose", {sees}, TransposeAttrs{{1, 0, 2, 3}}));
-    NN_ASSIGN(sees, Add("gather", {sees, key}, GatherAttrs{3, 0}));
+    const Term key = Minimum(keys / size, blocks - 1);
+    const Term sees = Gather(Transpose(Gather(table, query, 1), {1, 0, 2, 3}), key, 3);
     if (layouts == 1 || layouts == heads_) return sees;
     std::vector<int64_t> of_head;
     for (int64_t h = 0; h < heads_; ++h) of_head.push_back(h % layouts);
-    return Add("gather", {sees, ctx_.Constant(Tensor::Ints(of_head))}, GatherAttrs{1, 0});
+    return Gather(sees, Vector(of_head), 1);
   }
 
   // With head_sink, or smooth_softmax (a sink of 0), a softmax has one more score, whose weight is
   // dropped: that of a key and value of zeros.
-  Result<Value*> WithSink(Value* mask) {
-    Value* sink = ctx_.input(11);
-    if (sink == nullptr && ctx_.Int("smooth_softmax", 0) == 0) return mask;
+  Result<Term> WithSink(const Term& given) {
+    Value* const sink = ctx_.input(11);
+    if (sink == nullptr && ctx_.Int("smooth_softmax", 0) == 0) return given;
     NN_ASSIGN(Value* const zero, ctx_.Number(q_->dtype(), 0));
-    if (sink == nullptr) {
-      sink = zero;
-    } else {
+    Term score = zero;
+    if (sink != nullptr) {
       NN_RETURN_IF_ERROR(RequireRanks(ctx_, sink, "head_sink", 1, 1));
-      NN_ASSIGN(sink, Add("expand_dims", {sink}, AxesAttrs{{1, 2}}));
+      score = ExpandDims(sink, {1, 2});
     }
-    if (mask->dtype() == DType::kBool) {
-      NN_ASSIGN(mask, JoinMasks(ctx_, zero, mask));
+    NN_ASSIGN(Value* const built, ctx_.Build(given));
+    Term mask = built;
+    if (built->dtype() == DType::kBool) {
+      NN_ASSIGN(mask, JoinMasks(ctx_, zero, built));
     }
-    NN_ASSIGN(Value* const keys, Add("shape_of", {k_}, ShapeOfAttrs{2, 3}));
-    NN_ASSIGN(k_, WithZero(k_));
-    NN_ASSIGN(v_, WithZero(v_));
-    NN_ASSIGN(Value* const at, Positions(k_, 2));
-    NN_ASSIGN(Value* const is_sink, Add("equal", {at, keys}));
-    NN_ASSIGN(Value* const added, Add("select", {is_sink, sink, zero}));
-    NN_ASSIGN(mask, Add("pad", {mask}, PadAttrs{.pads = {0, 0, 0, 0, 0, 0, 0, 1}}));
-    return Add("add", {mask, added});
+    const Term keys = SizeOfAxis(k_, 2);
+    NN_ASSIGN(k_, ctx_.Build(WithZero(k_)));
+    NN_ASSIGN(v_, ctx_.Build(WithZero(v_)));
+    const Term at = AxisPositions(k_, 2);
+    return Apply("pad", {mask}, PadAttrs{.pads = {0, 0, 0, 0, 0, 0, 0, 1}}) +
+           Select(Equal(at, keys), score, zero);
   }
 
   ImportContext& ctx_;
   const GroupForm& form_;
   int64_t heads_ = 0;  // of queries
   Value *q_ = nullptr, *k_ = nullptr, *v_ = nullptr;
-  Value* count_ = nullptr;  // the number of queries, [1]
-  Value* total_ = nullptr;  // total_sequence_length, [1]
-  Value* past_ = nullptr;   // the number of keys before the new ones, [B]
+  Term count_;  // the number of queries, [1]
+  Term total_;  // total_sequence_length, [1]
+  Term past_;   // the number of keys before the new ones, [B]
 };
 
 template <const GroupForm& form>
@@ -337,8 +286,14 @@ Status ImportGroupQuery(ImportContext& ctx) {
 }
 
 constexpr ImportRow kContribGqaImports[] = {
-    {.op = "GroupQueryAttention", .import = ImportGroupQuery<kDense>, .domain = kMicrosoft},
-    {.op = "SparseAttention", .import = ImportGroupQuery<kSparse>, .domain = kMicrosoft},
+    {.op = "GroupQueryAttention",
+     .import = ImportGroupQuery<kDense>,
+     .inputs = 1,
+     .domain = kMicrosoft},
+    {.op = "SparseAttention",
+     .import = ImportGroupQuery<kSparse>,
+     .inputs = 1,
+     .domain = kMicrosoft},
 };
 
 }  // namespace

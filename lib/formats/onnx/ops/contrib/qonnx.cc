@@ -13,12 +13,13 @@
 
 #include "formats/onnx/export/quant/linear_quant.h"
 #include "formats/onnx/family.h"
-#include "ops/math/elementwise/elementwise.h"
+#include "ops/support/term_ops.h"
 
 namespace nn::onnx {
 namespace {
 
-// Wider integers are not exact in float32, or have no meaning as such.
+// Limit of ONNX: bit width of a QONNX operator. Wider integers are not exact in float32, or have no
+// meaning as such.
 constexpr int64_t kMaxBits = 32;
 
 enum class RoundingMode { kHalfEven, kCeil, kFloor, kUp, kDown, kHalfUp, kHalfDown };
@@ -43,33 +44,29 @@ Result<RoundingMode> RoundingModeOf(ImportContext& ctx, std::string_view fallbac
   return ModelError("rounding_mode is {}, which is unknown", Quote(given));
 }
 
-Result<Value*> AddRounding(ImportContext& ctx, Value* v, RoundingMode mode) {
+Term Rounded(const Term& v, RoundingMode mode) {
   switch (mode) {
     case RoundingMode::kHalfEven:
-      return ctx.Add("round", {v});
+      return Apply("round", {v});
     case RoundingMode::kCeil:
-      return ctx.Add("ceil", {v});
+      return Apply("ceil", {v});
     case RoundingMode::kFloor:
-      return ctx.Add("floor", {v});
+      return Apply("floor", {v});
     default:
       break;
   }
   // The others round magnitudes.
-  NN_ASSIGN(Value* const sign, ctx.Add("sign", {v}));
-  NN_ASSIGN(v, ctx.Add("abs", {v}));
-  if (mode == RoundingMode::kHalfUp || mode == RoundingMode::kHalfDown) {
-    NN_ASSIGN(Value* const half, ctx.Number(v->dtype(), 0.5));
-    NN_ASSIGN(v, ctx.Add(mode == RoundingMode::kHalfUp ? "add" : "sub", {v, half}));
-  }
+  Term size = Apply("abs", {v});
+  if (mode == RoundingMode::kHalfUp) size = size + 0.5;
+  if (mode == RoundingMode::kHalfDown) size = size - 0.5;
   const bool up = mode == RoundingMode::kUp || mode == RoundingMode::kHalfDown;
-  NN_ASSIGN(v, ctx.Add(up ? "ceil" : "floor", {v}));
-  return ctx.Add("mul", {sign, v});
+  return Apply("sign", {v}) * Apply(up ? "ceil" : "floor", {size});
 }
 
 // The constant number of bits in input i.
 Result<int64_t> BitsOf(ImportContext& ctx, size_t i) {
-  NN_ASSIGN(Value * v, ctx.Required(i));
-  NN_ASSIGN(v, Folded(ctx, v));
+  NN_ASSIGN(Value* const given, ctx.Required(i));
+  NN_ASSIGN(Value* const v, Folded(ctx, given));
   if (!v->is_constant()) return UnsupportedError("a bit width that is computed at run time");
   const Tensor& t = v->constant();
   if (t.elements() != 1) return UnsupportedError("{} bit widths; only one", t.elements());
@@ -94,9 +91,8 @@ struct IntegerRange {
   }
 };
 
-Result<Value*> Clamped(ImportContext& ctx, Value* v, const IntegerRange& range) {
-  return ctx.Add("clip", {v},
-                 ClipAttrs{static_cast<float>(range.least), static_cast<float>(range.most)});
+Term Clamped(Term v, const IntegerRange& range) {
+  return Clip(std::move(v), static_cast<float>(range.least), static_cast<float>(range.most));
 }
 
 bool IsZero(const Value* v) {
@@ -111,19 +107,17 @@ struct QuantOperand {
   Value* zero = nullptr;  // null: 0
 
   // x / scale + zero
-  Result<Value*> Steps(ImportContext& ctx) const {
-    NN_ASSIGN(Value* const v, ctx.Add("div", {x, scale}));
-    return zero == nullptr ? Result<Value*>(v) : ctx.Add("add", {v, zero});
+  Term Steps() const {
+    const Term v = x / Term(scale);
+    return zero == nullptr ? v : v + zero;
   }
 };
 
 Result<QuantOperand> ReadQuantOperand(ImportContext& ctx) {
   QuantOperand s;
-  NN_ASSIGN(s.x, ctx.Required(0));
-  NN_ASSIGN(s.scale, ctx.Required(1));
-  NN_ASSIGN(s.scale, Folded(ctx, s.scale));
-  NN_ASSIGN(s.zero, ctx.Required(2));
-  NN_ASSIGN(s.zero, Folded(ctx, s.zero));
+  s.x = ctx.input(0);
+  NN_ASSIGN(s.scale, Folded(ctx, ctx.input(1)));
+  NN_ASSIGN(s.zero, Folded(ctx, ctx.input(2)));
   if (!IsFloat(s.x->dtype()) && s.x->dtype() != DType::kUnknown)
     return ModelError("the operand is {}; it must be real", s.x->type().ToString());
   if (IsZero(s.zero)) s.zero = nullptr;
@@ -162,11 +156,9 @@ Result<Value*> AsQuantized(ImportContext& ctx, const QuantOperand& s, int64_t bi
   const DType dtype = is_signed ? DType::kI8 : DType::kU8;
   NN_ASSIGN(Value* const x, Folded(ctx, s.x));
   if (x->is_constant()) {
-    NN_ASSIGN(Value * v, s.Steps(ctx));
-    NN_ASSIGN(v, Clamped(ctx, v, IntegerRange(bits, is_signed, is_narrow)));
-    NN_ASSIGN(v, AddRounding(ctx, v, mode));
-    NN_ASSIGN(v, AddCast(ctx, v, dtype));
-    NN_ASSIGN(v, Folded(ctx, v));
+    const Term steps = Clamped(s.Steps(), IntegerRange(bits, is_signed, is_narrow));
+    NN_ASSIGN(Value* const rounded, ctx.Build(Cast(Rounded(steps, mode), dtype)));
+    NN_ASSIGN(Value* const v, Folded(ctx, rounded));
     if (v->is_constant()) return AddDequantize(ctx, v, *mapping, DType::kF32);
   }
   if (bits != 8 || is_narrow || mode != RoundingMode::kHalfEven) return nullptr;
@@ -175,20 +167,14 @@ Result<Value*> AsQuantized(ImportContext& ctx, const QuantOperand& s, int64_t bi
 }
 
 // 1 where v >= 0, else -1.
-Result<Value*> SignWithoutZero(ImportContext& ctx, Value* v) {
-  NN_ASSIGN(Value* const zero, ctx.Number(v->dtype(), 0));
-  NN_ASSIGN(Value* const one, ctx.Number(v->dtype(), 1));
-  NN_ASSIGN(Value* const minus_one, ctx.Number(v->dtype(), -1));
-  NN_ASSIGN(Value* const is_positive, ctx.Add("greater_equal", {v, zero}));
-  return ctx.Add("select", {is_positive, one, minus_one});
+Result<Term> SignWithoutZero(ImportContext& ctx, const Term& v, DType dtype) {
+  NN_ASSIGN(Value* const one, ctx.Number(dtype, 1));
+  return Select(GreaterEqual(v, 0), one, -1);
 }
 
-// Integers, as real numbers -> (v - zero) * scale as result of the node.
-Status EmitScaled(ImportContext& ctx, Value* v, Value* zero, Value* scale) {
-  if (zero != nullptr) {
-    NN_ASSIGN(v, ctx.Add("sub", {v, zero}));
-  }
-  return ctx.Emit("mul", {v, scale});
+// Integers, as real numbers -> (v - zero) * scale.
+Term Restored(const Term& v, const Term& zero, const Term& scale) {
+  return (zero.is_absent() ? v : v - zero) * scale;
 }
 
 Status ImportIntQuant(ImportContext& ctx) {
@@ -197,35 +183,28 @@ Status ImportIntQuant(ImportContext& ctx) {
   const bool is_signed = ctx.Int("signed", 1) != 0, is_narrow = ctx.Int("narrow", 0) != 0;
   NN_ASSIGN(const RoundingMode mode, RoundingModeOf(ctx, "ROUND"));
   if (bits == 1 && is_signed) {
-    NN_ASSIGN(Value * v, s.Steps(ctx));
-    NN_ASSIGN(v, SignWithoutZero(ctx, v));
-    return EmitScaled(ctx, v, s.zero, s.scale);
+    NN_ASSIGN(const Term v, SignWithoutZero(ctx, s.Steps(), s.x->dtype()));
+    return ctx.EmitTerm(Restored(v, s.zero, s.scale));
   }
   NN_ASSIGN(Value* const quantized, AsQuantized(ctx, s, bits, is_signed, is_narrow, mode));
   if (quantized != nullptr) {
     ctx.SetOutput(0, quantized);
     return {};
   }
-  NN_ASSIGN(Value * v, s.Steps(ctx));
-  NN_ASSIGN(v, Clamped(ctx, v, IntegerRange(bits, is_signed, is_narrow)));
-  NN_ASSIGN(v, AddRounding(ctx, v, mode));
-  return EmitScaled(ctx, v, s.zero, s.scale);
+  const Term v = Clamped(s.Steps(), IntegerRange(bits, is_signed, is_narrow));
+  return ctx.EmitTerm(Restored(Rounded(v, mode), s.zero, s.scale));
 }
 
 Status ImportBipolarQuant(ImportContext& ctx) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
-  NN_ASSIGN(Value* const scale, ctx.Required(1));
-  NN_ASSIGN(Value * v, ctx.Add("div", {x, scale}));
-  NN_ASSIGN(v, SignWithoutZero(ctx, v));
-  return ctx.Emit("mul", {v, scale});
+  Value* const x = ctx.input(0);
+  Value* const scale = ctx.input(1);
+  NN_ASSIGN(const Term v, SignWithoutZero(ctx, x / Term(scale), x->dtype()));
+  return ctx.EmitTerm(v * scale);
 }
 
 // The integers of the operand, divided by a power of two.
-Result<Value*> Truncated(ImportContext& ctx, const QuantOperand& s, double divisor) {
-  NN_ASSIGN(Value * v, s.Steps(ctx));
-  NN_ASSIGN(v, ctx.Add("round", {v}));
-  NN_ASSIGN(Value* const number, ctx.Number(v->dtype(), divisor));
-  return ctx.Add("div", {v, number});
+Term Truncated(const QuantOperand& s, double divisor) {
+  return Apply("round", {s.Steps()}) / divisor;
 }
 
 Status ImportTrunc1(ImportContext& ctx) {
@@ -233,16 +212,15 @@ Status ImportTrunc1(ImportContext& ctx) {
   NN_ASSIGN(const int64_t from, BitsOf(ctx, 3));
   NN_ASSIGN(const int64_t to, BitsOf(ctx, 4));
   NN_ASSIGN(const RoundingMode mode, RoundingModeOf(ctx, "FLOOR"));
-  NN_ASSIGN(Value * v, Truncated(ctx, s, std::exp2(static_cast<double>(from - to))));
-  NN_ASSIGN(v, AddRounding(ctx, v, mode));
-  return EmitScaled(ctx, v, s.zero, s.scale);
+  const Term v = Truncated(s, std::exp2(static_cast<double>(from - to)));
+  return ctx.EmitTerm(Restored(Rounded(v, mode), s.zero, s.scale));
 }
 
 // The divisor is the quotient of the scales, rounded to a power of two.
 Status ImportTrunc2(ImportContext& ctx) {
   NN_ASSIGN(const QuantOperand s, ReadQuantOperand(ctx));
-  NN_ASSIGN(Value * out_scale, ctx.Required(4));
-  NN_ASSIGN(out_scale, Folded(ctx, out_scale));
+  NN_ASSIGN(Value* const given, ctx.Required(4));
+  NN_ASSIGN(Value* const out_scale, Folded(ctx, given));
   if (!s.scale->is_constant() || !out_scale->is_constant() || s.scale->constant().elements() != 1 ||
       out_scale->constant().elements() != 1)
     return UnsupportedError("scales that are not constant numbers");
@@ -254,31 +232,25 @@ Status ImportTrunc2(ImportContext& ctx) {
     return ModelError("the scales are {} and {}; they must be positive",
                       s.scale->constant().GetDouble(0), out_scale->constant().GetDouble(0));
   const double divisor = std::exp2(std::nearbyint(std::log2(quotient)));
-  NN_ASSIGN(Value * v, Truncated(ctx, s, divisor));
-  NN_ASSIGN(v, Clamped(ctx, v, IntegerRange(bits, is_signed, is_narrow)));
-  NN_ASSIGN(v, AddRounding(ctx, v, mode));
-  Value* zero = s.zero;
-  if (zero != nullptr) {
-    NN_ASSIGN(Value* const number, ctx.Number(zero->dtype(), divisor));
-    NN_ASSIGN(zero, ctx.Add("div", {zero, number}));
-  }
-  return EmitScaled(ctx, v, zero, out_scale);
+  const Term v = Clamped(Truncated(s, divisor), IntegerRange(bits, is_signed, is_narrow));
+  const Term zero = s.zero == nullptr ? Term() : s.zero / Term(divisor);
+  return ctx.EmitTerm(Restored(Rounded(v, mode), zero, out_scale));
 }
 
 constexpr std::string_view kQonnx = "qonnx.custom_op.general";
 constexpr std::string_view kBrevitas = "onnx.brevitas";
 
 constexpr ImportRow kQonnxImports[] = {
-    {.op = "Quant", .import = ImportIntQuant, .domain = kQonnx},
-    {.op = "IntQuant", .import = ImportIntQuant, .domain = kQonnx},
-    {.op = "BipolarQuant", .import = ImportBipolarQuant, .domain = kQonnx},
-    {.op = "Trunc", .import = ImportTrunc1, .domain = kQonnx},
-    {.op = "Trunc", .since = 2, .import = ImportTrunc2, .domain = kQonnx},
-    {.op = "Quant", .import = ImportIntQuant, .domain = kBrevitas},
-    {.op = "IntQuant", .import = ImportIntQuant, .domain = kBrevitas},
-    {.op = "BipolarQuant", .import = ImportBipolarQuant, .domain = kBrevitas},
-    {.op = "Trunc", .import = ImportTrunc1, .domain = kBrevitas},
-    {.op = "Trunc", .since = 2, .import = ImportTrunc2, .domain = kBrevitas},
+    {.op = "Quant", .import = ImportIntQuant, .inputs = 3, .domain = kQonnx},
+    {.op = "IntQuant", .import = ImportIntQuant, .inputs = 3, .domain = kQonnx},
+    {.op = "BipolarQuant", .import = ImportBipolarQuant, .inputs = 2, .domain = kQonnx},
+    {.op = "Trunc", .import = ImportTrunc1, .inputs = 3, .domain = kQonnx},
+    {.op = "Trunc", .since = 2, .import = ImportTrunc2, .inputs = 3, .domain = kQonnx},
+    {.op = "Quant", .import = ImportIntQuant, .inputs = 3, .domain = kBrevitas},
+    {.op = "IntQuant", .import = ImportIntQuant, .inputs = 3, .domain = kBrevitas},
+    {.op = "BipolarQuant", .import = ImportBipolarQuant, .inputs = 2, .domain = kBrevitas},
+    {.op = "Trunc", .import = ImportTrunc1, .inputs = 3, .domain = kBrevitas},
+    {.op = "Trunc", .since = 2, .import = ImportTrunc2, .inputs = 3, .domain = kBrevitas},
 };
 
 }  // namespace

@@ -25,7 +25,7 @@ bool Contains(const Labels& labels, Label label) {
 }
 
 // A value and the labels of its axes.
-struct Term {
+struct EquationTerm {
   Value* v = nullptr;
   Labels labels;
 };
@@ -55,10 +55,10 @@ class Einsum {
 
   Result<Value*> Run() {
     NN_RETURN_IF_ERROR(Parse());
-    for (Term& term : terms_) NN_RETURN_IF_ERROR(TakeDiagonals(term));
+    for (EquationTerm& term : terms_) NN_RETURN_IF_ERROR(TakeDiagonals(term));
     NN_RETURN_IF_ERROR(FindSizes());
-    for (Term& term : terms_) NN_RETURN_IF_ERROR(DropBroadcastAxes(term));
-    Term result = terms_[0];
+    for (EquationTerm& term : terms_) NN_RETURN_IF_ERROR(DropBroadcastAxes(term));
+    EquationTerm result = terms_[0];
     for (size_t i = 1; i < terms_.size(); ++i) {
       std::set<Label> needed(out_.begin(), out_.end());
       for (size_t k = i + 1; k < terms_.size(); ++k)
@@ -104,7 +104,7 @@ class Einsum {
       return CheckOutput();
     }
     std::map<Label, int> counts;
-    for (const Term& term : terms_)
+    for (const EquationTerm& term : terms_)
       for (const Label label : term.labels) ++counts[label];
     for (size_t k = most_covered; k-- > 0;) out_.push_back(kEllipsis + static_cast<Label>(k));
     for (const auto& [label, count] : counts)
@@ -117,7 +117,8 @@ class Einsum {
       const Label label = out_[i];
       if (Contains({out_.begin(), out_.begin() + static_cast<std::ptrdiff_t>(i)}, label))
         return ModelError("the result has a label twice");
-      if (std::ranges::none_of(terms_, [&](const Term& t) { return Contains(t.labels, label); }))
+      if (std::ranges::none_of(terms_,
+                               [&](const EquationTerm& t) { return Contains(t.labels, label); }))
         return ModelError("label {} of the result is in no input",
                           std::string(1, static_cast<char>(label)));
     }
@@ -125,7 +126,7 @@ class Einsum {
   }
 
   // Axes with one label become one.
-  Status TakeDiagonals(Term& term) {
+  Status TakeDiagonals(EquationTerm& term) {
     for (size_t i = 0; i < term.labels.size(); ++i) {
       const Label label = term.labels[i];
       const auto behind = term.labels.begin() + static_cast<std::ptrdiff_t>(i) + 1;
@@ -168,7 +169,7 @@ class Einsum {
 
   // The size of each label: a number if one is known, not 1 if there is another one.
   Status FindSizes() {
-    for (const Term& term : terms_)
+    for (const EquationTerm& term : terms_)
       for (size_t i = 0; i < term.labels.size(); ++i) {
         const Dim& size = term.v->type().dim(static_cast<int>(i));
         const auto [it, is_new] = sizes_.emplace(term.labels[i], size);
@@ -181,7 +182,7 @@ class Einsum {
   }
 
   // An axis of size 1 whose label has another size elsewhere broadcasts.
-  Status DropBroadcastAxes(Term& term) {
+  Status DropBroadcastAxes(EquationTerm& term) {
     std::vector<int64_t> axes;
     Labels kept;
     for (size_t i = 0; i < term.labels.size(); ++i) {
@@ -198,7 +199,7 @@ class Einsum {
   }
 
   template <typename Predicate>
-  Status SumOver(Term& term, Predicate is_summed) {
+  Status SumOver(EquationTerm& term, Predicate is_summed) {
     ReduceAttrs a;
     a.keep_dims = false;
     Labels kept;
@@ -215,7 +216,7 @@ class Einsum {
   }
 
   // The axes in the order of `labels`, all of which the term has.
-  Status Permute(Term& term, const Labels& labels) {
+  Status Permute(EquationTerm& term, const Labels& labels) {
     if (term.labels == labels) return {};
     std::vector<int64_t> perm;
     for (const Label label : labels)
@@ -231,15 +232,15 @@ class Einsum {
     return dims;
   }
 
-  Status Reshape(Term& term, const Dims& dims) {
+  Status Reshape(EquationTerm& term, const Dims& dims) {
     if (*term.v->type().dims == dims) return {};
     NN_ASSIGN(term.v, ctx_.Add("reshape", {term.v}, ReshapeAttrs{dims, false}));
     return {};
   }
 
   // The product, summed over the labels that are not needed.
-  Result<Term> Multiply(Term a, Term b, const std::set<Label>& needed) {
-    const auto alone = [&](const Term& other) {
+  Result<EquationTerm> Multiply(EquationTerm a, EquationTerm b, const std::set<Label>& needed) {
+    const auto alone = [&](const EquationTerm& other) {
       return [&needed, &other](Label label) {
         return !needed.contains(label) && !Contains(other.labels, label);
       };
@@ -262,7 +263,7 @@ class Einsum {
     };
     NN_RETURN_IF_ERROR(Permute(a, joined({&both, &rows, &summed})));
     NN_RETURN_IF_ERROR(Permute(b, joined({&both, &summed, &columns})));
-    Term y;
+    EquationTerm y;
     y.labels = joined({&both, &rows, &columns});
     Dims left = SizesOf(both), right = left;
     if (summed.empty()) {
@@ -290,7 +291,7 @@ class Einsum {
   }
 
   ImportContext& ctx_;
-  std::vector<Term> terms_;
+  std::vector<EquationTerm> terms_;
   Labels out_;
   std::map<Label, Dim> sizes_;
 };

@@ -8,8 +8,8 @@
 #include "formats/onnx/family.h"
 #include "formats/onnx/file/tensor.h"
 #include "ir/op_def.h"
-#include "ops/array/shape.h"
 #include "ops/math/elementwise/elementwise.h"
+#include "ops/support/term_ops.h"
 
 namespace nn::onnx {
 
@@ -21,7 +21,7 @@ namespace {
 
 // Before operator set 11 the bounds are attributes.
 Status ImportClip6(ImportContext& ctx) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
+  Value* const x = ctx.input(0);
   ClipAttrs a;
   a.min = ctx.Float("min", std::numeric_limits<float>::lowest());
   a.max = ctx.Float("max", std::numeric_limits<float>::max());
@@ -30,7 +30,7 @@ Status ImportClip6(ImportContext& ctx) {
 
 // Constant bounds that fit in a float become attributes.
 Status ImportClip11(ImportContext& ctx) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
+  Value* const x = ctx.input(0);
   const Tensor* low = ctx.Constant(1);
   const Tensor* high = ctx.Constant(2);
   for (const Tensor* bound : {low, high})
@@ -45,29 +45,21 @@ Status ImportClip11(ImportContext& ctx) {
     if (high != nullptr) a.max = static_cast<float>(high->GetDouble(0));
     return ctx.Emit("clip", {x}, a);
   }
-  Value* y = x;
   if (constant) {
     NN_ASSIGN(Value* const clipped, ClipIntegers(ctx, x, low, high));
-    if (clipped != nullptr) {
-      ctx.SetOutput(0, clipped);
-      return {};
-    }
+    if (clipped != nullptr) return ctx.EmitTerm(clipped);
   }
-  if (Value* v = ctx.input(1)) {
-    NN_ASSIGN(y, ctx.Add("maximum", {y, v}));
-  }
-  if (Value* v = ctx.input(2)) {
-    NN_ASSIGN(y, ctx.Add("minimum", {y, v}));
-  }
-  ctx.SetOutput(0, y);
-  return {};
+  Term y = x;
+  if (Value* const v = ctx.input(1)) y = Maximum(y, v);
+  if (Value* const v = ctx.input(2)) y = Minimum(y, v);
+  return ctx.EmitTerm(y);
 }
 
 // ---- Any number of operands
 
 // The operands folded from the left.
 Result<Value*> Folded(ImportContext& ctx, std::string_view op) {
-  NN_ASSIGN(Value * y, ctx.Required(0));
+  Value* y = ctx.input(0);
   for (size_t i = 1; i < ctx.input_count(); ++i) {
     NN_ASSIGN(Value* const x, ctx.Required(i));
     NN_ASSIGN(y, ctx.Add(op, {y, x}));
@@ -78,18 +70,12 @@ Result<Value*> Folded(ImportContext& ctx, std::string_view op) {
 Status ImportVariadic(ImportContext& ctx) {
   const std::string& op = ctx.node().op_type();
   NN_ASSIGN(Value* const y, Folded(ctx, op == "Min" ? "minimum" : op == "Max" ? "maximum" : "add"));
-  ctx.SetOutput(0, y);
-  return {};
+  return ctx.EmitTerm(y);
 }
 
 Status ImportMean(ImportContext& ctx) {
   NN_ASSIGN(Value* const sum, Folded(ctx, "add"));
-  if (ctx.input_count() == 1) {
-    ctx.SetOutput(0, sum);
-    return {};
-  }
-  NN_ASSIGN(Value* const count, ctx.Number(sum->dtype(), static_cast<double>(ctx.input_count())));
-  return ctx.Emit("div", {sum, count});
+  return ctx.EmitTerm(ctx.input_count() == 1 ? Term(sum) : sum / Term(ctx.input_count()));
 }
 
 // ---- Two operands
@@ -101,8 +87,9 @@ Status ImportBinary1(ImportContext& ctx) {
       {"Add", "add"}, {"Sub", "sub"},     {"Mul", "mul"},   {"Div", "div"},
       {"Pow", "pow"}, {"Equal", "equal"}, {"Less", "less"}, {"Greater", "greater"},
       {"And", "and"}, {"Or", "or"},       {"Xor", "xor"}};
-  NN_ASSIGN(Value* const a, ctx.Required(0));
-  NN_ASSIGN(Value * b, ctx.Required(1));
+  Value* const a = ctx.input(0);
+  Value* const b = ctx.input(1);
+  Term aligned = b;
   if (ctx.Int("broadcast", 0) != 0 && ctx.HasAttr("axis")) {
     if (!a->type().ranked() || !b->type().ranked())
       return UnsupportedError("{} with attribute axis needs operands of known rank",
@@ -115,35 +102,34 @@ Status ImportBinary1(ImportContext& ctx) {
                         b->type().ToString(), axis);
     Dims dims = *b->type().dims;
     dims.insert(dims.end(), static_cast<size_t>(missing), Dim(1));
-    if (missing > 0) {
-      NN_ASSIGN(b, ctx.Add("reshape", {b}, ReshapeAttrs{std::move(dims), false}));
-    }
+    if (missing > 0) aligned = Reshape(b, std::move(dims));
   }
   for (const auto& [theirs, ours] : kNames)
-    if (theirs == ctx.node().op_type()) return ctx.Emit(ours, {a, b});
+    if (theirs == ctx.node().op_type()) return ctx.Emit(ours, {a, aligned});
   return InternalError("{} has no row in the table", ctx.node().op_type());
 }
 
 // Before operator set 7, the slopes are one number or one per channel.
 Status ImportPrelu1(ImportContext& ctx) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
-  NN_ASSIGN(Value * slope, ctx.Required(1));
+  Value* const x = ctx.input(0);
+  Value* const slope = ctx.input(1);
   const bool one = slope->type().ranked() && Product(*slope->type().dims) == Dim(1);
   if (!one && (!x->type().ranked() || !slope->type().ranked() || slope->type().rank() != 1))
     return UnsupportedError(
         "PRelu before operator set 7 needs an input of known rank and one slope or one per "
         "channel");
+  Term slopes = slope;
   if (!one && x->type().rank() > 2) {
     Dims dims(static_cast<size_t>(x->type().rank() - 1), Dim(1));
     dims[0] = slope->type().dim(0);
-    NN_ASSIGN(slope, ctx.Add("reshape", {slope}, ReshapeAttrs{std::move(dims), false}));
+    slopes = Reshape(slope, std::move(dims));
   }
-  return ctx.Emit("prelu", {x, slope});
+  return ctx.Emit("prelu", {x, slopes});
 }
 
 Status ImportMod(ImportContext& ctx) {
-  NN_ASSIGN(Value* const a, ctx.Required(0));
-  NN_ASSIGN(Value* const b, ctx.Required(1));
+  Value* const a = ctx.input(0);
+  Value* const b = ctx.input(1);
   const bool fmod = ctx.Int("fmod", 0) != 0;
   if (!fmod && IsFloat(a->dtype()) && ctx.opset() < 28)
     return ModelError("{} operands need fmod = 1", DTypeName(a->dtype()));
@@ -152,20 +138,11 @@ Status ImportMod(ImportContext& ctx) {
 
 // shift_right shifts by 0 for negative amounts, and by all but one bit for those of the width and
 // more. From version 28 on, both leave only the extension of the sign; before, they are undefined.
-Result<Value*> ShiftedRight(ImportContext& ctx, Value* a, Value* b) {
-  const DType dtype = b->dtype();
-  const int bits = DTypeBits(dtype);
-  NN_ASSIGN(Value* const zero, ctx.Number(dtype, 0));
-  if (MinInteger(dtype) == 0) {
-    NN_ASSIGN(Value* const width, ctx.Number(dtype, bits));
-    NN_ASSIGN(Value* const wide, ctx.Add("greater_equal", {b, width}));
-    NN_ASSIGN(Value* const shifted, ctx.Add("shift_right", {a, b}));
-    return ctx.Add("select", {wide, zero, shifted});
-  }
-  NN_ASSIGN(Value* const most, ctx.Number(dtype, bits - 1));
-  NN_ASSIGN(Value* const negative, ctx.Add("less", {b, zero}));
-  NN_ASSIGN(b, ctx.Add("select", {negative, most, b}));
-  return ctx.Add("shift_right", {a, b});
+Term ShiftedRight(Value* a, Value* b) {
+  const int bits = DTypeBits(b->dtype());
+  if (MinInteger(b->dtype()) == 0)
+    return Select(GreaterEqual(b, bits), 0, Apply("shift_right", {a, b}));
+  return Apply("shift_right", {a, Select(Less(b, 0), bits - 1, b)});
 }
 
 // Whether all amounts of a shift are known, and less than the width.
@@ -177,17 +154,14 @@ bool ShiftsWithinWidth(const ImportContext& ctx, DType dtype) {
 }
 
 Status ImportBitShift(ImportContext& ctx) {
-  NN_ASSIGN(Value* const a, ctx.Required(0));
-  NN_ASSIGN(Value* const b, ctx.Required(1));
+  Value* const a = ctx.input(0);
+  Value* const b = ctx.input(1);
   const std::string direction = ctx.String("direction", "");
   if (direction != "LEFT" && direction != "RIGHT")
     return ModelError("direction must be LEFT or RIGHT");
   if (direction == "RIGHT" && ctx.opset() >= 28 && IsInteger(b->dtype()) &&
-      !ShiftsWithinWidth(ctx, b->dtype())) {
-    NN_ASSIGN(Value* const y, ShiftedRight(ctx, a, b));
-    ctx.SetOutput(0, y);
-    return {};
-  }
+      !ShiftsWithinWidth(ctx, b->dtype()))
+    return ctx.EmitTerm(ShiftedRight(a, b));
   return ctx.Emit(direction == "LEFT" ? "shift_left" : "shift_right", {a, b});
 }
 
@@ -195,7 +169,7 @@ Status ImportBitShift(ImportContext& ctx) {
 
 // Version 1 has other defaults than version 6.
 Status ImportSelu1(ImportContext& ctx) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
+  Value* const x = ctx.input(0);
   return ctx.Emit("selu", {x}, SeluAttrs{ctx.Float("alpha", 1.6732f), ctx.Float("gamma", 1.0507f)});
 }
 
@@ -400,8 +374,10 @@ Status WriteBitwiseXor(ExportContext& ctx, const Node& node) {
   ctx.AddNode(node, node.input(0)->dtype() == DType::kBool ? "Xor" : "BitwiseXor");
   return {};
 }
+constexpr char kLeft[] = "LEFT", kRight[] = "RIGHT";
+template <const char* direction>
 Status WriteShift(ExportContext& ctx, const Node& node) {
-  SetString(ctx.AddNode(node, "BitShift"), "direction", node.Is("shift_left") ? "LEFT" : "RIGHT");
+  SetString(ctx.AddNode(node, "BitShift"), "direction", direction);
   return {};
 }
 
@@ -410,39 +386,39 @@ Status WriteShift(ExportContext& ctx, const Node& node) {
 namespace {
 
 constexpr ImportRow kElementwiseImports[] = {
-    {.op = "Clip", .since = 1, .import = ImportClip6},
-    {.op = "Clip", .since = 11, .import = ImportClip11},
-    {.op = "Min", .since = 1, .import = ImportVariadic},
-    {.op = "Max", .since = 1, .import = ImportVariadic},
-    {.op = "Sum", .since = 1, .import = ImportVariadic},
-    {.op = "Mean", .since = 1, .import = ImportMean},
-    {.op = "Add", .since = 1, .import = ImportBinary1},
+    {.op = "Clip", .since = 1, .import = ImportClip6, .inputs = 1},
+    {.op = "Clip", .since = 11, .import = ImportClip11, .inputs = 1},
+    {.op = "Min", .since = 1, .import = ImportVariadic, .inputs = 1},
+    {.op = "Max", .since = 1, .import = ImportVariadic, .inputs = 1},
+    {.op = "Sum", .since = 1, .import = ImportVariadic, .inputs = 1},
+    {.op = "Mean", .since = 1, .import = ImportMean, .inputs = 1},
+    {.op = "Add", .since = 1, .import = ImportBinary1, .inputs = 2},
     {.op = "Add", .since = 7, .import = kOneToOne},
-    {.op = "Sub", .since = 1, .import = ImportBinary1},
+    {.op = "Sub", .since = 1, .import = ImportBinary1, .inputs = 2},
     {.op = "Sub", .since = 7, .import = kOneToOne},
-    {.op = "Mul", .since = 1, .import = ImportBinary1},
+    {.op = "Mul", .since = 1, .import = ImportBinary1, .inputs = 2},
     {.op = "Mul", .since = 7, .import = kOneToOne},
-    {.op = "Div", .since = 1, .import = ImportBinary1},
+    {.op = "Div", .since = 1, .import = ImportBinary1, .inputs = 2},
     {.op = "Div", .since = 7, .import = kOneToOne},
-    {.op = "Pow", .since = 1, .import = ImportBinary1},
+    {.op = "Pow", .since = 1, .import = ImportBinary1, .inputs = 2},
     {.op = "Pow", .since = 7, .import = kOneToOne},
-    {.op = "Equal", .since = 1, .import = ImportBinary1},
+    {.op = "Equal", .since = 1, .import = ImportBinary1, .inputs = 2},
     {.op = "Equal", .since = 7, .import = kOneToOne},
-    {.op = "Less", .since = 1, .import = ImportBinary1},
+    {.op = "Less", .since = 1, .import = ImportBinary1, .inputs = 2},
     {.op = "Less", .since = 7, .import = kOneToOne},
-    {.op = "Greater", .since = 1, .import = ImportBinary1},
+    {.op = "Greater", .since = 1, .import = ImportBinary1, .inputs = 2},
     {.op = "Greater", .since = 7, .import = kOneToOne},
-    {.op = "And", .since = 1, .import = ImportBinary1},
+    {.op = "And", .since = 1, .import = ImportBinary1, .inputs = 2},
     {.op = "And", .since = 7, .import = kOneToOne},
-    {.op = "Or", .since = 1, .import = ImportBinary1},
+    {.op = "Or", .since = 1, .import = ImportBinary1, .inputs = 2},
     {.op = "Or", .since = 7, .import = kOneToOne},
-    {.op = "Xor", .since = 1, .import = ImportBinary1},
+    {.op = "Xor", .since = 1, .import = ImportBinary1, .inputs = 2},
     {.op = "Xor", .since = 7, .import = kOneToOne},
-    {.op = "PRelu", .since = 1, .import = ImportPrelu1},
+    {.op = "PRelu", .since = 1, .import = ImportPrelu1, .inputs = 2},
     {.op = "PRelu", .since = 7, .import = kOneToOne},
-    {.op = "Mod", .since = 10, .import = ImportMod},
-    {.op = "BitShift", .since = 11, .import = ImportBitShift},
-    {.op = "Selu", .since = 1, .import = ImportSelu1},
+    {.op = "Mod", .since = 10, .import = ImportMod, .inputs = 2},
+    {.op = "BitShift", .since = 11, .import = ImportBitShift, .inputs = 2},
+    {.op = "Selu", .since = 1, .import = ImportSelu1, .inputs = 1},
     {.op = "Selu", .since = 6, .import = kOneToOne},
 };
 
@@ -462,8 +438,8 @@ constexpr ExportRow kElementwiseExports[] = {
     {.op = "fmod", .write = WriteFmod, .why_not = WhyNotReal},
     {.op = "mod", .write = WriteMod, .why_not = WhyNotReal},
     {.op = "bitwise_xor", .write = WriteBitwiseXor, .why_not = WhyNotReal},
-    {.op = "shift_left", .write = WriteShift, .why_not = WhyNotReal},
-    {.op = "shift_right", .write = WriteShift, .why_not = WhyNotReal},
+    {.op = "shift_left", .write = WriteShift<kLeft>, .why_not = WhyNotReal},
+    {.op = "shift_right", .write = WriteShift<kRight>, .why_not = WhyNotReal},
 };
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "formats/onnx/family.h"
 #include "formats/onnx/import/activation.h"
 #include "ops/array/shape.h"
+#include "ops/support/term_ops.h"
 
 namespace nn::onnx {
 
@@ -21,8 +22,8 @@ namespace nn::onnx {
 namespace {
 
 Status ImportMatMul(ImportContext& ctx) {
-  NN_ASSIGN(Value* const a, ctx.Required(0));
-  NN_ASSIGN(Value* const b, ctx.Required(1));
+  Value* const a = ctx.input(0);
+  Value* const b = ctx.input(1);
   return ctx.Emit("matmul", {a, b}, MatmulAttrs{});
 }
 
@@ -32,14 +33,13 @@ Result<Value*> Scaled(ImportContext& ctx, Value* v, float factor, std::string_vi
   if (!IsFloat(v->dtype()))
     return UnsupportedError("{} of {} operands with {} = {}", ctx.node().op_type(),
                             DTypeName(v->dtype()), name, factor);
-  NN_ASSIGN(Value* const number, ctx.Number(v->dtype(), static_cast<double>(factor)));
-  return ctx.Add("mul", {v, number});
+  return ctx.Build(v * Term(factor));
 }
 
 // Attribute `broadcast` of versions 1 and 6 follows from the shapes.
 Result<Value*> AddGemm(ImportContext& ctx) {
-  NN_ASSIGN(Value* const a, ctx.Required(0));
-  NN_ASSIGN(Value* const b, ctx.Required(1));
+  Value* const a = ctx.input(0);
+  Value* const b = ctx.input(1);
   for (const Value* v : {a, b})
     if (v->type().ranked() && v->type().rank() != 2)
       return ModelError("Gemm needs matrices; an operand is {}", v->type().ToString());
@@ -76,13 +76,12 @@ Status ImportGemm(ImportContext& ctx) {
 
 // Gemm and an activation, whose parameters are attributes.
 Status ImportFusedGemm(ImportContext& ctx) {
-  NN_ASSIGN(Value * y, AddGemm(ctx));
+  NN_ASSIGN(Value* const product, AddGemm(ctx));
   std::vector<float> params;
   for (const std::string_view name : {"activation_alpha", "activation_beta", "activation_gamma"})
     if (ctx.HasAttr(name)) params.push_back(ctx.Float(name, 0));
-  NN_ASSIGN(y, AddActivation(ctx, y, ctx.String("activation", ""), params));
-  ctx.SetOutput(0, y);
-  return {};
+  NN_ASSIGN(const Term y, Activated(ctx, product, ctx.String("activation", ""), params));
+  return ctx.EmitTerm(y);
 }
 
 // With `batch`, axis 0 of the operand follows the other leading axes. A vector is not transposed.
@@ -96,18 +95,18 @@ Result<Value*> BatchLast(ImportContext& ctx, Value* v, bool batch) {
   std::vector<int64_t> perm(static_cast<size_t>(rank));
   std::iota(perm.begin(), perm.end(), 0);
   std::rotate(perm.begin(), perm.begin() + 1, perm.end() - 1);
-  return ctx.Add("transpose", {v}, TransposeAttrs{std::move(perm)});
+  return ctx.Build(Transpose(v, std::move(perm)));
 }
 
 Status ImportInverse(ImportContext& ctx) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
+  Value* const x = ctx.input(0);
   return ctx.Emit("inverse", {x});
 }
 
 // FusedMatMul, and TransposeMatMul, which has no transposed batches.
 Status ImportFusedMatMul(ImportContext& ctx) {
-  NN_ASSIGN(Value * a, ctx.Required(0));
-  NN_ASSIGN(Value * b, ctx.Required(1));
+  Value* a = ctx.input(0);
+  Value* b = ctx.input(1);
   NN_ASSIGN(a, BatchLast(ctx, a, ctx.Int("transBatchA", 0) != 0));
   NN_ASSIGN(b, BatchLast(ctx, b, ctx.Int("transBatchB", 0) != 0));
   MatmulAttrs attrs{ctx.Int("transA", 0) != 0, ctx.Int("transB", 0) != 0};
@@ -138,7 +137,8 @@ bool IsPlain(const Node& node) {
 // Whether the value is a transpose that moves the first axis before the last one or after it.
 // ONNX Runtime makes one operator of that and a product, whose kernel crashes for float16.
 bool HasFirstAxisBehind(const Value* v) {
-  if (v->dtype() != DType::kF16 || v->def() == nullptr || !v->def()->Is("transpose")) return false;
+  if (v->dtype() != DType::kF16 || v->def() == nullptr || !v->def()->Is<TransposeAttrs>())
+    return false;
   std::vector<int64_t> perm = v->def()->attrs<TransposeAttrs>().perm;
   const auto first = std::ranges::find(perm, 0);
   if (perm.size() < 3 || perm.end() - first > 2) return false;
@@ -206,12 +206,12 @@ std::optional<std::string> WhyNotMatmul(const Node& node) {
 namespace {
 
 constexpr ImportRow kMatmulImports[] = {
-    {.op = "MatMul", .since = 1, .import = ImportMatMul},
-    {.op = "Gemm", .since = 1, .import = ImportGemm},
-    {.op = "FusedGemm", .import = ImportFusedGemm, .domain = kMicrosoft},
-    {.op = "FusedMatMul", .import = ImportFusedMatMul, .domain = kMicrosoft},
-    {.op = "Inverse", .import = ImportInverse, .domain = kMicrosoft},
-    {.op = "TransposeMatMul", .import = ImportFusedMatMul, .domain = kMicrosoft},
+    {.op = "MatMul", .since = 1, .import = ImportMatMul, .inputs = 2},
+    {.op = "Gemm", .since = 1, .import = ImportGemm, .inputs = 2},
+    {.op = "FusedGemm", .import = ImportFusedGemm, .inputs = 2, .domain = kMicrosoft},
+    {.op = "FusedMatMul", .import = ImportFusedMatMul, .inputs = 2, .domain = kMicrosoft},
+    {.op = "Inverse", .import = ImportInverse, .inputs = 1, .domain = kMicrosoft},
+    {.op = "TransposeMatMul", .import = ImportFusedMatMul, .inputs = 2, .domain = kMicrosoft},
 };
 
 constexpr ExportRow kMatmulExports[] = {

@@ -6,7 +6,7 @@
 #include "formats/onnx/file/tensor.h"
 #include "ops/array/arrange/tile.h"
 #include "ops/array/shape_of.h"
-#include "ops/math/elementwise/elementwise.h"
+#include "ops/support/term_ops.h"
 
 namespace nn::onnx {
 
@@ -58,10 +58,9 @@ Status ImportRandom(ImportContext& ctx, std::string_view op, Result<A> attrs) {
 template <typename A>
 Status ImportRandomLike(ImportContext& ctx, std::string_view op, Result<A> attrs) {
   NN_ASSIGN(A a, std::move(attrs));
-  NN_ASSIGN(Value* const x, ctx.Required(0));
+  Value* const x = ctx.input(0);
   NN_ASSIGN(a.dtype, ElementType(ctx, x->dtype()));
-  NN_ASSIGN(Value* const shape, ctx.Add("shape_of", {x}, ShapeOfAttrs{}));
-  return ctx.Emit(op, {shape}, std::move(a));
+  return ctx.Emit(op, {Apply("shape_of", {x}, ShapeOfAttrs{})}, std::move(a));
 }
 
 Status ImportRandomUniform(ImportContext& ctx) {
@@ -78,7 +77,7 @@ Status ImportRandomNormalLike(ImportContext& ctx) {
 }
 
 Status ImportBernoulli(ImportContext& ctx) {
-  NN_ASSIGN(Value* const p, ctx.Required(0));
+  Value* const p = ctx.input(0);
   BernoulliAttrs a;
   NN_ASSIGN(static_cast<Seeds&>(a), SeedsFrom(ctx));
   NN_ASSIGN(a.dtype, ElementType(ctx, DType::kUnknown));
@@ -86,7 +85,7 @@ Status ImportBernoulli(ImportContext& ctx) {
 }
 
 Status ImportMultinomial(ImportContext& ctx) {
-  NN_ASSIGN(Value* const logits, ctx.Required(0));
+  Value* const logits = ctx.input(0);
   MultinomialAttrs a;
   NN_ASSIGN(static_cast<Seeds&>(a), SeedsFrom(ctx));
   NN_ASSIGN(a.dtype, ElementType(ctx, DType::kI32));
@@ -106,50 +105,33 @@ Status CopyWithMask(ImportContext& ctx, Value* x) {
   // Before version 10 the mask has the type of the data.
   const DType dtype = ctx.opset() < 10 ? x->dtype() : DType::kBool;
   NN_ASSIGN(Value* const one, ctx.Number(dtype, 1));
-  NN_ASSIGN(Value* const mask, ctx.Add("expand", {one}, ExpandAttrs{*x->type().dims}));
-  ctx.SetOutput(1, mask);
-  return {};
-}
-
-Result<Value*> ScalarOf(ImportContext& ctx, Value* v, DType dtype) {
-  if (v->dtype() != dtype) {
-    NN_ASSIGN(v, ctx.Add("cast", {v}, CastAttrs{.to = dtype}));
-  }
-  return v;
+  return ctx.EmitTerm(Apply("expand", {one}, ExpandAttrs{*x->type().dims}), 1);
 }
 
 // mask = u >= ratio, y = x * mask * 1 / (1 - ratio). `ratio` is a scalar of float32.
-Status EmitDropout(ImportContext& ctx, Value* x, Value* ratio, const Seeds& seeds) {
+Status EmitDropout(ImportContext& ctx, Value* x, const Term& ratio, const Seeds& seeds) {
   RandomUniformAttrs a;
   static_cast<Seeds&>(a) = seeds;
-  NN_ASSIGN(Value* const shape, ctx.Add("shape_of", {x}, ShapeOfAttrs{}));
-  NN_ASSIGN(Value* const u, ctx.Add("random_uniform", {shape}, std::move(a)));
-  NN_ASSIGN(Value* const mask, ctx.Add("greater_equal", {u, ratio}));
-  NN_ASSIGN(Value* const one, ctx.Number(DType::kF32, 1));
-  NN_ASSIGN(Value * scale, ctx.Add("sub", {one, ratio}));
-  NN_ASSIGN(scale, ctx.Add("div", {one, scale}));
-  NN_ASSIGN(scale, ScalarOf(ctx, scale, x->dtype()));
-  NN_ASSIGN(Value* const kept, ctx.Add("cast", {mask}, CastAttrs{.to = x->dtype()}));
-  NN_ASSIGN(Value * y, ctx.Add("mul", {x, kept}));
-  NN_ASSIGN(y, ctx.Add("mul", {y, scale}));
-  ctx.SetOutput(0, y);
+  const Term shape = Apply("shape_of", {x}, ShapeOfAttrs{});
+  const Term mask = GreaterEqual(Apply("random_uniform", {shape}, std::move(a)), ratio);
+  const Term kept = Cast(mask, x->dtype());
+  const Term scale = As(1 / (1 - ratio), DType::kF32, x->dtype());
+  NN_RETURN_IF_ERROR(ctx.EmitTerm(x * kept * scale));
   // Before version 10 the mask has the type of the data.
-  ctx.SetOutput(1, ctx.opset() < 10 ? kept : mask);
-  return {};
+  return ctx.EmitTerm(ctx.opset() < 10 ? kept : mask, 1);
 }
 
 // Versions 1 and 6 train unless is_test is set, versions 7 and 10 never.
 Status ImportDropout1(ImportContext& ctx) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
+  Value* const x = ctx.input(0);
   const float ratio = ctx.Float("ratio", 0.5f);
   if (ctx.opset() >= 7 || ctx.Int("is_test", 0) != 0 || ratio == 0) return CopyWithMask(ctx, x);
-  NN_ASSIGN(Value* const r, ctx.Number(DType::kF32, ratio));
-  return EmitDropout(ctx, x, r, SeedsByPosition(ctx.graph()));
+  return EmitDropout(ctx, x, Tensor::Scalar(ratio), SeedsByPosition(ctx.graph()));
 }
 
 // From version 12 on, the ratio and the mode are inputs. Training with ratio 0 drops nothing.
 Status ImportDropout12(ImportContext& ctx) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
+  Value* const x = ctx.input(0);
   const auto is_zero = [&](size_t i) {
     const Tensor* t = ctx.Constant(i);
     return t != nullptr && t->elements() == 1 && t->GetDouble(0) == 0;
@@ -157,14 +139,9 @@ Status ImportDropout12(ImportContext& ctx) {
   if (ctx.input(2) == nullptr || is_zero(2) || is_zero(1)) return CopyWithMask(ctx, x);
   const Seeds seeds =
       ctx.HasAttr("seed") ? SeedsOf(ctx.Int("seed", 0)) : SeedsByPosition(ctx.graph());
-  Value* ratio = ctx.input(1);
-  if (ratio == nullptr) {
-    NN_ASSIGN(ratio, ctx.Number(DType::kF32, 0.5));
-  }
-  NN_ASSIGN(ratio, ScalarOf(ctx, ratio, DType::kF32));
-  NN_ASSIGN(Value* const mode, ScalarOf(ctx, ctx.input(2), DType::kF32));
-  NN_ASSIGN(ratio, ctx.Add("mul", {ratio, mode}));
-  return EmitDropout(ctx, x, ratio, seeds);
+  const Term ratio =
+      ctx.input(1) == nullptr ? Term(Tensor::Scalar(0.5f)) : As(ctx.input(1), DType::kF32);
+  return EmitDropout(ctx, x, ratio * As(ctx.input(2), DType::kF32), seeds);
 }
 
 }  // namespace
@@ -260,13 +237,13 @@ std::optional<std::string> WhyNotMultinomial(const Node& node) {
 
 constexpr ImportRow kRandomImports[] = {
     {.op = "RandomUniform", .since = 1, .import = ImportRandomUniform},
-    {.op = "RandomUniformLike", .since = 1, .import = ImportRandomUniformLike},
+    {.op = "RandomUniformLike", .since = 1, .import = ImportRandomUniformLike, .inputs = 1},
     {.op = "RandomNormal", .since = 1, .import = ImportRandomNormal},
-    {.op = "RandomNormalLike", .since = 1, .import = ImportRandomNormalLike},
-    {.op = "Bernoulli", .since = 15, .import = ImportBernoulli},
-    {.op = "Multinomial", .since = 7, .import = ImportMultinomial},
-    {.op = "Dropout", .since = 1, .import = ImportDropout1},
-    {.op = "Dropout", .since = 12, .import = ImportDropout12},
+    {.op = "RandomNormalLike", .since = 1, .import = ImportRandomNormalLike, .inputs = 1},
+    {.op = "Bernoulli", .since = 15, .import = ImportBernoulli, .inputs = 1},
+    {.op = "Multinomial", .since = 7, .import = ImportMultinomial, .inputs = 1},
+    {.op = "Dropout", .since = 1, .import = ImportDropout1, .inputs = 1},
+    {.op = "Dropout", .since = 12, .import = ImportDropout12, .inputs = 1},
 };
 
 constexpr ExportRow kRandomExports[] = {

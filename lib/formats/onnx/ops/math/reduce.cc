@@ -1,8 +1,8 @@
 #include <algorithm>
 
 #include "formats/onnx/family.h"
-#include "ops/array/shape.h"
 #include "ops/reduce/reduce.h"
+#include "ops/support/term_ops.h"
 #include "ops/support/types.h"
 
 namespace nn::onnx {
@@ -38,13 +38,12 @@ Status EmitOverNothing(ImportContext& ctx, Value* x, const ReduceName& name) {
   }
   if (!x->type().ranked()) return UnsupportedError("{} needs an input of known rank", name.onnx);
   const int64_t axis = x->type().rank();
-  NN_ASSIGN(Value* const expanded, ctx.Add("expand_dims", {x}, AxesAttrs{{axis}}));
-  return ctx.Emit(name.ours, {expanded}, ReduceAttrs{{axis}, false});
+  return ctx.Emit(name.ours, {ExpandDims(x, {axis})}, ReduceAttrs{{axis}, false});
 }
 
 // The axes are an attribute up to operator set 12 (ReduceSum) or 17 (the others), then an input.
 Status ImportReduce(ImportContext& ctx) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
+  Value* const x = ctx.input(0);
   const auto name =
       std::find_if(std::begin(kReduceNames), std::end(kReduceNames),
                    [&](const ReduceName& n) { return n.onnx == ctx.node().op_type(); });
@@ -77,9 +76,15 @@ Status ImportReduce(ImportContext& ctx) {
 
 namespace {
 
+constexpr char kSum[] = "ReduceSum", kMean[] = "ReduceMean", kMax[] = "ReduceMax",
+               kMin[] = "ReduceMin", kProd[] = "ReduceProd", kL1[] = "ReduceL1", kL2[] = "ReduceL2",
+               kLogSum[] = "ReduceLogSum", kLogSumExp[] = "ReduceLogSumExp",
+               kSumSquare[] = "ReduceSumSquare";
+constexpr char kGlobalMean[] = "GlobalAveragePool", kGlobalMax[] = "GlobalMaxPool";
+
 // The first operator set in which the axes are an input.
 int64_t AxesInputSince(std::string_view op) {
-  return op == "ReduceSum" ? 13 : 18;
+  return op == kSum ? 13 : 18;
 }
 
 // Writes a reduction from one named value to another.
@@ -99,40 +104,39 @@ Status WriteReduction(ExportContext& ctx, const Node& node, std::string_view op,
   return {};
 }
 
-// The operator that reduces over all spatial axes and keeps them; null if the node does something
-// else.
-const char* GlobalPool(const Node& node) {
+// Whether the node reduces over all spatial axes and keeps them.
+bool IsGlobalPool(const Node& node) {
   const auto& a = node.attrs<ReduceAttrs>();
   const Type& x = node.input(0)->type();
   // A reduction of an ONNX file stays one: its axes may be other than those of an image.
   if (!a.keep_dims || a.axes.empty() || !IsFloat(x.dtype) || x.dtype == DType::kBF16 ||
       node.source_op().starts_with("Reduce"))
-    return nullptr;
+    return false;
   for (size_t i = 0; i < a.axes.size(); ++i)
-    if (a.axes[i] != static_cast<int64_t>(i) + 2) return nullptr;
-  if (a.axes.size() + 2 != static_cast<size_t>(x.rank())) return nullptr;
-  if (node.Is("reduce_mean")) return "GlobalAveragePool";
-  return node.Is("reduce_max") ? "GlobalMaxPool" : nullptr;
+    if (a.axes[i] != static_cast<int64_t>(i) + 2) return false;
+  return a.axes.size() + 2 == static_cast<size_t>(x.rank());
 }
 
 template <const char* op>
 Status WriteReduce(ExportContext& ctx, const Node& node) {
-  if (const char* global = GlobalPool(node)) {
-    ctx.AddNode(node, global);
-    return {};
-  }
   return WriteReduction(ctx, node, op, ctx.NameOf(node.input(0)), ctx.NameOf(node.output()));
 }
 
+template <const char* op, const char* pool>
+Status WriteReduceOrPool(ExportContext& ctx, const Node& node) {
+  if (!IsGlobalPool(node)) return WriteReduce<op>(ctx, node);
+  ctx.AddNode(node, pool);
+  return {};
+}
+
 // reduce_any and reduce_all: the maximum and minimum of 0 and 1.
-template <const char* op>
+template <bool any>
 Status WriteLogical(ExportContext& ctx, const Node& node) {
   const std::string x = ctx.NewName("number");
   const std::string y = ctx.NewName("reduced");
   ctx.AddCast(ctx.NameOf(node.input(0)), x, DType::kI32);
-  NN_RETURN_IF_ERROR(WriteReduction(ctx, node, op, x, y));
+  NN_RETURN_IF_ERROR(WriteReduction(ctx, node, any ? kMax : kMin, x, y));
   // Without elements, the maximum is the lowest number and the minimum the highest one.
-  const bool any = node.Is("reduce_any");
   const std::string bound = ctx.AddTensor(Tensor::Scalar(int32_t{0}), "zero");
   ctx.AddHelper(
       any ? "Greater" : "Not",
@@ -155,82 +159,77 @@ std::optional<std::string> WhyNotReduce(const Node& node) {
   return WhyNotReducedAxes(node);
 }
 
+template <const char* op>
 int64_t ReduceOpset(const Node& node) {
-  if (node.input(1) == nullptr) return 1;
-  return AxesInputSince(node.Is("reduce_sum") ? "ReduceSum" : "");
+  return node.input(1) == nullptr ? 1 : AxesInputSince(op);
 }
-
-constexpr char kSum[] = "ReduceSum", kMean[] = "ReduceMean", kMax[] = "ReduceMax",
-               kMin[] = "ReduceMin", kProd[] = "ReduceProd", kL1[] = "ReduceL1", kL2[] = "ReduceL2",
-               kLogSum[] = "ReduceLogSum", kLogSumExp[] = "ReduceLogSumExp",
-               kSumSquare[] = "ReduceSumSquare";
 
 }  // namespace
 
 namespace {
 
 constexpr ImportRow kReduceImports[] = {
-    {.op = "ReduceSum", .since = 1, .import = ImportReduce},
-    {.op = "ReduceMean", .since = 1, .import = ImportReduce},
-    {.op = "ReduceMax", .since = 1, .import = ImportReduce},
-    {.op = "ReduceMin", .since = 1, .import = ImportReduce},
-    {.op = "ReduceProd", .since = 1, .import = ImportReduce},
-    {.op = "ReduceL1", .since = 1, .import = ImportReduce},
-    {.op = "ReduceL2", .since = 1, .import = ImportReduce},
-    {.op = "ReduceLogSum", .since = 1, .import = ImportReduce},
-    {.op = "ReduceLogSumExp", .since = 1, .import = ImportReduce},
-    {.op = "ReduceSumSquare", .since = 1, .import = ImportReduce},
+    {.op = "ReduceSum", .since = 1, .import = ImportReduce, .inputs = 1},
+    {.op = "ReduceMean", .since = 1, .import = ImportReduce, .inputs = 1},
+    {.op = "ReduceMax", .since = 1, .import = ImportReduce, .inputs = 1},
+    {.op = "ReduceMin", .since = 1, .import = ImportReduce, .inputs = 1},
+    {.op = "ReduceProd", .since = 1, .import = ImportReduce, .inputs = 1},
+    {.op = "ReduceL1", .since = 1, .import = ImportReduce, .inputs = 1},
+    {.op = "ReduceL2", .since = 1, .import = ImportReduce, .inputs = 1},
+    {.op = "ReduceLogSum", .since = 1, .import = ImportReduce, .inputs = 1},
+    {.op = "ReduceLogSumExp", .since = 1, .import = ImportReduce, .inputs = 1},
+    {.op = "ReduceSumSquare", .since = 1, .import = ImportReduce, .inputs = 1},
 };
 
 constexpr ExportRow kReduceExports[] = {
     {.op = "reduce_sum",
      .write = WriteReduce<kSum>,
      .why_not = WhyNotReduce,
-     .min_opset = ReduceOpset},
+     .min_opset = ReduceOpset<kSum>},
     {.op = "reduce_mean",
-     .write = WriteReduce<kMean>,
+     .write = WriteReduceOrPool<kMean, kGlobalMean>,
      .why_not = WhyNotReduce,
-     .min_opset = ReduceOpset},
+     .min_opset = ReduceOpset<kMean>},
     {.op = "reduce_max",
-     .write = WriteReduce<kMax>,
+     .write = WriteReduceOrPool<kMax, kGlobalMax>,
      .why_not = WhyNotReduce,
-     .min_opset = ReduceOpset},
+     .min_opset = ReduceOpset<kMax>},
     {.op = "reduce_min",
      .write = WriteReduce<kMin>,
      .why_not = WhyNotReduce,
-     .min_opset = ReduceOpset},
+     .min_opset = ReduceOpset<kMin>},
     {.op = "reduce_prod",
      .write = WriteReduce<kProd>,
      .why_not = WhyNotReduce,
-     .min_opset = ReduceOpset},
+     .min_opset = ReduceOpset<kProd>},
     {.op = "reduce_l1",
      .write = WriteReduce<kL1>,
      .why_not = WhyNotReduce,
-     .min_opset = ReduceOpset},
+     .min_opset = ReduceOpset<kL1>},
     {.op = "reduce_l2",
      .write = WriteReduce<kL2>,
      .why_not = WhyNotReduce,
-     .min_opset = ReduceOpset},
+     .min_opset = ReduceOpset<kL2>},
     {.op = "reduce_log_sum",
      .write = WriteReduce<kLogSum>,
      .why_not = WhyNotReduce,
-     .min_opset = ReduceOpset},
+     .min_opset = ReduceOpset<kLogSum>},
     {.op = "reduce_log_sum_exp",
      .write = WriteReduce<kLogSumExp>,
      .why_not = WhyNotReduce,
-     .min_opset = ReduceOpset},
+     .min_opset = ReduceOpset<kLogSumExp>},
     {.op = "reduce_sum_square",
      .write = WriteReduce<kSumSquare>,
      .why_not = WhyNotReduce,
-     .min_opset = ReduceOpset},
+     .min_opset = ReduceOpset<kSumSquare>},
     {.op = "reduce_any",
-     .write = WriteLogical<kMax>,
+     .write = WriteLogical<true>,
      .why_not = WhyNotReducedAxes,
-     .min_opset = ReduceOpset},
+     .min_opset = ReduceOpset<kMax>},
     {.op = "reduce_all",
-     .write = WriteLogical<kMin>,
+     .write = WriteLogical<false>,
      .why_not = WhyNotReducedAxes,
-     .min_opset = ReduceOpset},
+     .min_opset = ReduceOpset<kMin>},
 };
 
 }  // namespace

@@ -6,9 +6,9 @@
 #include "formats/onnx/export/quant/linear_quant.h"
 #include "formats/onnx/family.h"
 #include "formats/onnx/file/tensor.h"
-#include "ops/array/shape.h"
 #include "ops/math/dft.h"
 #include "ops/math/mel.h"
+#include "ops/support/term_ops.h"
 
 namespace nn::onnx {
 namespace {
@@ -17,7 +17,7 @@ namespace {
 
 // The axis is an attribute before version 20, then an input.
 Status ImportDft(ImportContext& ctx) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
+  Value* const x = ctx.input(0);
   DftAttrs a;
   a.inverse = ctx.Int("inverse", 0) != 0;
   a.onesided = ctx.Int("onesided", 0) != 0;
@@ -34,12 +34,11 @@ Status ImportDft(ImportContext& ctx) {
 
 // A real signal may lack the last axis.
 Status ImportStft(ImportContext& ctx) {
-  NN_ASSIGN(Value * signal, ctx.Required(0));
-  NN_ASSIGN(Value* const step, ctx.Required(1));
-  if (signal->type().ranked() && signal->type().rank() == 2) {
-    NN_ASSIGN(signal, ctx.Add("expand_dims", {signal}, AxesAttrs{{2}}));
-  }
-  return ctx.Emit("stft", {signal, step, ctx.input(2), ctx.input(3)},
+  Value* const signal = ctx.input(0);
+  Value* const step = ctx.input(1);
+  const bool lacks_axis = signal->type().ranked() && signal->type().rank() == 2;
+  return ctx.Emit("stft",
+                  {lacks_axis ? ExpandDims(signal, {2}) : signal, step, ctx.input(2), ctx.input(3)},
                   StftAttrs{ctx.Int("onesided", 1) != 0});
 }
 
@@ -56,35 +55,25 @@ Result<int64_t> SignalAxes(const ImportContext& ctx) {
 // The half of the last axis is computed first, and the other axes of the signal from it.
 Status ImportRfft(ImportContext& ctx) {
   NN_ASSIGN(const int64_t axes, SignalAxes(ctx));
-  NN_ASSIGN(Value * y, ctx.Required(0));
-  NN_ASSIGN(y, ctx.Add("expand_dims", {y}, AxesAttrs{{-1}}));
-  for (int64_t k = 0; k < axes; ++k) {
-    NN_ASSIGN(y, ctx.Add("dft", {y}, DftAttrs{.axis = -2 - k, .onesided = k == 0}));
-  }
-  ctx.SetOutput(0, y);
-  return {};
+  Value* const x = ctx.input(0);
+  Term y = ExpandDims(x, {-1});
+  for (int64_t k = 0; k < axes; ++k)
+    y = Apply("dft", {y}, DftAttrs{.axis = -2 - k, .onesided = k == 0});
+  return ctx.EmitTerm(y);
 }
 
 // The inverse, whose last axis has 2 (size - 1) elements. Each axis divides by its size.
 Status ImportIrfft(ImportContext& ctx) {
   NN_ASSIGN(const int64_t axes, SignalAxes(ctx));
-  NN_ASSIGN(Value * y, ctx.Required(0));
-  for (int64_t k = axes; k-- > 0;) {
-    NN_ASSIGN(y,
-              ctx.Add("dft", {y}, DftAttrs{.axis = -2 - k, .inverse = true, .onesided = k == 0}));
-  }
-  NN_ASSIGN(y, ctx.Add("squeeze", {y}, AxesAttrs{{-1}}));
-  ctx.SetOutput(0, y);
-  return {};
+  Value* const x = ctx.input(0);
+  Term y = x;
+  for (int64_t k = axes; k-- > 0;)
+    y = Apply("dft", {y}, DftAttrs{.axis = -2 - k, .inverse = true, .onesided = k == 0});
+  return ctx.EmitTerm(Squeeze(y, {-1}));
 }
 
 Status ImportMelWeightMatrix(ImportContext& ctx) {
-  std::vector<Value*> inputs;
-  for (size_t i = 0; i < 5; ++i) {
-    NN_ASSIGN(Value* const v, ctx.Required(i));
-    inputs.push_back(v);
-  }
-  return ctx.Emit("mel_weight_matrix", std::move(inputs),
+  return ctx.Emit("mel_weight_matrix", ctx.Inputs(5),
                   MelWeightMatrixAttrs{DTypeOf(static_cast<int>(ctx.Int("output_datatype", 1)))});
 }
 
@@ -143,11 +132,11 @@ Status WriteMelWeightMatrix(ExportContext& ctx, const Node& node) {
 }
 
 constexpr ImportRow kSpectrumImports[] = {
-    {.op = "DFT", .since = 17, .import = ImportDft},
-    {.op = "STFT", .since = 17, .import = ImportStft},
-    {.op = "MelWeightMatrix", .since = 17, .import = ImportMelWeightMatrix},
-    {.op = "Rfft", .import = ImportRfft, .domain = kMicrosoft},
-    {.op = "Irfft", .import = ImportIrfft, .domain = kMicrosoft},
+    {.op = "DFT", .since = 17, .import = ImportDft, .inputs = 1},
+    {.op = "STFT", .since = 17, .import = ImportStft, .inputs = 2},
+    {.op = "MelWeightMatrix", .since = 17, .import = ImportMelWeightMatrix, .inputs = 5},
+    {.op = "Rfft", .import = ImportRfft, .inputs = 1, .domain = kMicrosoft},
+    {.op = "Irfft", .import = ImportIrfft, .inputs = 1, .domain = kMicrosoft},
 };
 
 constexpr ExportRow kSpectrumExports[] = {

@@ -4,58 +4,48 @@
 
 #include "formats/onnx/family.h"
 #include "formats/onnx/import/ml.h"
-#include "ops/array/shape.h"
-#include "ops/math/elementwise/elementwise.h"
 #include "ops/math/matmul.h"
+#include "ops/support/term_ops.h"
 
 namespace nn::onnx {
 namespace {
 
 // x times the coefficients, of which each of `outputs` results has a row, plus the intercepts; f32.
-Result<Value*> LinearScores(ImportContext& ctx, Value* x, const std::vector<float>& coefficients,
-                            const std::vector<float>& intercepts, int64_t outputs) {
+Result<Term> LinearScores(Value* x, const std::vector<float>& coefficients,
+                          const std::vector<float>& intercepts, int64_t outputs) {
   const auto count = static_cast<int64_t>(coefficients.size());
   if (outputs < 1 || count == 0 || count % outputs != 0)
     return ModelError("coefficients has {} entries for {} results", count, outputs);
   if (!intercepts.empty() && static_cast<int64_t>(intercepts.size()) != outputs)
     return ModelError("intercepts has {} entries for {} results", intercepts.size(), outputs);
   const DType dtype = x->dtype();
-  std::vector<Value*> operands = {
-      x, RealConstant(ctx, dtype, {outputs, count / outputs}, coefficients)};
-  if (!intercepts.empty()) operands.push_back(RealConstant(ctx, dtype, {outputs}, intercepts));
-  NN_ASSIGN(Value* const y,
-            ctx.Add("matmul", std::move(operands), MatmulAttrs{.transpose_b = true}));
-  return Converted(ctx, y, DType::kF32);
+  std::vector<Term> operands = {x, RealTensor(dtype, {outputs, count / outputs}, coefficients)};
+  if (!intercepts.empty()) operands.push_back(RealTensor(dtype, {outputs}, intercepts));
+  const Term y = Apply("matmul", std::move(operands), MatmulAttrs{.transpose_b = true});
+  return As(y, dtype, DType::kF32);
 }
 
 Status ImportLinearRegressor(ImportContext& ctx) {
   NN_ASSIGN(Value* const x, RowsOf(ctx));
   NN_ASSIGN(const PostTransform transform, PostTransformOf(ctx));
-  NN_ASSIGN(Value * y, LinearScores(ctx, x, ctx.Floats("coefficients"), ctx.Floats("intercepts"),
-                                    ctx.Int("targets", 1)));
-  NN_ASSIGN(y, Transformed(ctx, transform, y));
-  ctx.SetOutput(0, y);
-  return {};
+  NN_ASSIGN(const Term y, LinearScores(x, ctx.Floats("coefficients"), ctx.Floats("intercepts"),
+                                       ctx.Int("targets", 1)));
+  return ctx.EmitTerm(Transformed(transform, y));
 }
 
 // The label of one score for each row: whether it reaches the threshold.
-Status EmitOnlyLabel(ImportContext& ctx, Value* scores, Value* labels, PostTransform transform) {
-  NN_ASSIGN(Value* const threshold,
-            ctx.Number(DType::kF32, transform == PostTransform::kNone ? 0 : 0.5));
-  NN_ASSIGN(Value * index, ctx.Add("greater_equal", {scores, threshold}));
-  NN_ASSIGN(index, ctx.Add("cast", {index}, CastAttrs{.to = DType::kI64}));
-  NN_ASSIGN(index, ctx.Add("squeeze", {index}, AxesAttrs{{1}}));
+Status EmitOnlyLabel(ImportContext& ctx, const Term& scores, Value* labels,
+                     PostTransform transform) {
   if (labels != nullptr) {
     NN_ASSIGN(labels, OrNoClass(ctx, labels));
   }
-  NN_ASSIGN(Value* const label, LabelsAt(ctx, labels, index));
-  ctx.SetOutput(0, label);
-  return {};
+  const Term reaches = GreaterEqual(scores, transform == PostTransform::kNone ? 0 : 0.5);
+  return ctx.EmitTerm(LabelsAt(labels, Squeeze(Cast(reaches, DType::kI64), {1})));
 }
 
 Status ImportLinearClassifier(ImportContext& ctx) {
   NN_ASSIGN(Value* const x, RowsOf(ctx));
-  NN_ASSIGN(Value* const labels, ClassLabels(ctx, "classlabels_ints"));
+  Value* const labels = ClassLabels(ctx, "classlabels_ints");
   NN_ASSIGN(const PostTransform transform, PostTransformOf(ctx));
   const std::vector<float> coefficients = ctx.Floats("coefficients");
   const std::vector<float> intercepts = ctx.Floats("intercepts");
@@ -69,19 +59,15 @@ Status ImportLinearClassifier(ImportContext& ctx) {
     rows = static_cast<int64_t>(coefficients.size()) / columns.value();
   if (classes != 0 && rows != classes && !(classes == 2 && rows == 1))
     return ModelError("there are coefficients of {} classes, but {} labels", rows, classes);
-  NN_ASSIGN(Value * y, LinearScores(ctx, x, coefficients, intercepts, rows));
+  NN_ASSIGN(Term y, LinearScores(x, coefficients, intercepts, rows));
   if (classes == 2 && rows == 1) {
-    NN_ASSIGN(Value* const other, ctx.Add("neg", {y}));
-    NN_ASSIGN(y, Pairs(ctx, other, y));
+    y = Pairs(-y, y);
     rows = 2;
   }
-  NN_ASSIGN(y, Transformed(ctx, transform, y));
-  ctx.SetOutput(1, y);
+  y = Transformed(transform, y);
+  NN_RETURN_IF_ERROR(ctx.EmitTerm(y, 1));
   if (rows == 1) return EmitOnlyLabel(ctx, y, labels, transform);
-  NN_ASSIGN(Value * winner, Winners(ctx, y));
-  NN_ASSIGN(winner, LabelsAt(ctx, labels, winner));
-  ctx.SetOutput(0, winner);
-  return {};
+  return ctx.EmitTerm(LabelsAt(labels, Winners(y)));
 }
 
 constexpr ImportRow kLinearImports[] = {

@@ -95,7 +95,7 @@ Status EmitLookup(ImportContext& ctx, Value* x, Tensor keys, Tensor values, Tens
 }
 
 Status ImportLabelEncoder2(ImportContext& ctx) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
+  Value* const x = ctx.input(0);
   NN_ASSIGN(Tensor keys, LabelList(ctx, "keys_"));
   NN_ASSIGN(Tensor values, LabelList(ctx, "values_"));
   NN_ASSIGN(Tensor fallback, DefaultLabel(ctx, values.dtype()));
@@ -104,7 +104,7 @@ Status ImportLabelEncoder2(ImportContext& ctx) {
 
 // From strings to integers or back, which the input decides.
 Status EmitTextLookup(ImportContext& ctx, Tensor texts, Tensor numbers) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
+  Value* const x = ctx.input(0);
   if (x->dtype() == DType::kUnknown)
     return UnsupportedError("{} of an unknown element type", ctx.node().op_type());
   NN_ASSIGN(Tensor fallback,
@@ -182,10 +182,21 @@ Status WriteLabelEncoder(ExportContext& ctx, const Node& node) {
   return {};
 }
 
-constexpr ImportRow kLookupImports[] = {
-    {.op = "LabelEncoder", .since = 1, .import = ImportLabelEncoder1, .domain = kMlDomain},
-    {.op = "LabelEncoder", .since = 2, .import = ImportLabelEncoder2, .domain = kMlDomain},
-    {.op = "CategoryMapper", .since = 1, .import = ImportCategoryMapper, .domain = kMlDomain}};
+constexpr ImportRow kLookupImports[] = {{.op = "LabelEncoder",
+                                         .since = 1,
+                                         .import = ImportLabelEncoder1,
+                                         .inputs = 1,
+                                         .domain = kMlDomain},
+                                        {.op = "LabelEncoder",
+                                         .since = 2,
+                                         .import = ImportLabelEncoder2,
+                                         .inputs = 1,
+                                         .domain = kMlDomain},
+                                        {.op = "CategoryMapper",
+                                         .since = 1,
+                                         .import = ImportCategoryMapper,
+                                         .inputs = 1,
+                                         .domain = kMlDomain}};
 
 constexpr ExportRow kLookupExports[] = {{.op = "lookup",
                                          .write = WriteLabelEncoder,

@@ -6,14 +6,15 @@
 #include "base/text/text.h"
 #include "formats/onnx/family.h"
 #include "formats/onnx/import/ml.h"
+#include "ir/text/number.h"
 #include "ops/array/arrange/positions.h"
 #include "ops/array/sequence.h"
-#include "ops/array/shape.h"
+#include "ops/support/term_ops.h"
 
 namespace nn::onnx {
 namespace {
 
-// The largest vector that stands for a sparse map.
+// Limit of ONNX: max_map of CastMap, the size of the vector that a sparse map becomes.
 constexpr int64_t kMaxMap = int64_t{1} << 24;
 
 struct MapOperand {
@@ -22,48 +23,47 @@ struct MapOperand {
 };
 
 Result<MapOperand> RequiredMap(ImportContext& ctx) {
-  NN_ASSIGN(Value* const map, ctx.Required(0));
+  Value* const map = ctx.input(0);
   if (!IsMap(map))
     return UnsupportedError("{} of what is not an input of the model", ctx.node().op_type());
   return MapOperand{map->def()->input(0), map->def()->input(1)};
 }
 
 // The values of these keys, as one row; those of keys that the map lacks are `other`.
-Status EmitValues(ImportContext& ctx, Value* keys, const MapOperand& map, Value* other) {
-  NN_ASSIGN(keys, ctx.Add("expand_dims", {keys}, AxesAttrs{{0}}));
-  return ctx.Emit("lookup", {keys, map.keys, map.values, other});
+Status EmitValues(ImportContext& ctx, Term keys, const MapOperand& map, Term values, Tensor other) {
+  return ctx.Emit(
+      "lookup", {ExpandDims(std::move(keys), {0}), map.keys, std::move(values), std::move(other)});
 }
 
-Result<Value*> ZeroOf(ImportContext& ctx, DType dtype, std::string text) {
-  if (dtype == DType::kString) return ctx.Constant(Tensor({}, {std::move(text)}));
-  return ctx.Number(dtype, 0);
+Result<Tensor> ZeroOf(DType dtype, std::string text) {
+  if (dtype == DType::kString) return Tensor({}, {std::move(text)});
+  return Number(dtype, 0);
 }
 
 // Without map_form SPARSE, the values are in the order of the keys. With it, they are at the
 // positions that the keys are, among zeros; keys beyond max_map are ignored. ONNX Runtime has the
 // text "0.f" for a zero.
 Status ImportCastMap(ImportContext& ctx) {
-  NN_ASSIGN(MapOperand map, RequiredMap(ctx));
+  NN_ASSIGN(const MapOperand map, RequiredMap(ctx));
   const std::string to = ctx.String("cast_to", "TO_FLOAT");
   const DType dtype = to == "TO_FLOAT"    ? DType::kF32
                       : to == "TO_INT64"  ? DType::kI64
                       : to == "TO_STRING" ? DType::kString
                                           : DType::kUnknown;
   if (dtype == DType::kUnknown) return ModelError("unknown cast_to {}", Quote(to));
-  NN_ASSIGN(map.values, Converted(ctx, map.values, dtype));
-  NN_ASSIGN(Value* const zero, ZeroOf(ctx, dtype, "0.f"));
+  NN_ASSIGN(Tensor zero, ZeroOf(dtype, "0.f"));
+  const Term values = As(map.values, dtype);
   const std::string form = ctx.String("map_form", "DENSE");
-  if (form == "DENSE") {
-    NN_ASSIGN(Value* const keys, ctx.Add("unique", {map.keys}, UniqueAttrs{}));
-    return EmitValues(ctx, keys, map, zero);
-  }
+  if (form == "DENSE")
+    return EmitValues(ctx, Apply("unique", {map.keys}, UniqueAttrs{}), map, values,
+                      std::move(zero));
   if (form != "SPARSE") return ModelError("unknown map_form {}", Quote(form));
   const int64_t size = ctx.Int("max_map", 1);
   if (size < 1 || size > kMaxMap)
     return ModelError("max_map is {}; must be 1 to {}", size, kMaxMap);
   std::vector<int64_t> positions;
   for (int64_t i = 0; i < size; ++i) positions.push_back(i);
-  return EmitValues(ctx, ctx.Constant(Tensor::Ints(positions)), map, zero);
+  return EmitValues(ctx, Tensor::Ints(positions), map, values, std::move(zero));
 }
 
 // The values of the keys in the vocabulary, in its order.
@@ -81,13 +81,13 @@ Status ImportDictVectorizer(ImportContext& ctx) {
   Tensor vocabulary = has_texts ? Tensor({texts->strings_size()},
                                          {texts->strings().begin(), texts->strings().end()})
                                 : Tensor::Ints(numbers);
-  NN_ASSIGN(Value* const zero, ZeroOf(ctx, map.values->dtype(), ""));
-  return EmitValues(ctx, ctx.Constant(std::move(vocabulary)), map, zero);
+  NN_ASSIGN(Tensor zero, ZeroOf(map.values->dtype(), ""));
+  return EmitValues(ctx, std::move(vocabulary), map, map.values, std::move(zero));
 }
 
 constexpr ImportRow kMapImports[] = {
-    {.op = "CastMap", .import = ImportCastMap, .domain = kMlDomain},
-    {.op = "DictVectorizer", .import = ImportDictVectorizer, .domain = kMlDomain},
+    {.op = "CastMap", .import = ImportCastMap, .inputs = 1, .domain = kMlDomain},
+    {.op = "DictVectorizer", .import = ImportDictVectorizer, .inputs = 1, .domain = kMlDomain},
 };
 
 }  // namespace

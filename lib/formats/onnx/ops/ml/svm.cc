@@ -10,10 +10,9 @@
 #include "formats/onnx/export/pairwise.h"
 #include "formats/onnx/family.h"
 #include "formats/onnx/import/ml.h"
-#include "ops/array/shape.h"
-#include "ops/math/elementwise/elementwise.h"
 #include "ops/math/matmul.h"
 #include "ops/reduce/reduce.h"
+#include "ops/support/term_ops.h"
 
 namespace nn::onnx {
 namespace {
@@ -21,8 +20,8 @@ namespace {
 enum class SvmKernel : uint8_t { kLinear, kPoly, kRbf, kSigmoid };
 constexpr std::string_view kSvmKernels[] = {"LINEAR", "POLY", "RBF", "SIGMOID"};
 
-Result<Value*> Product(ImportContext& ctx, Value* a, Value* rows) {
-  return ctx.Add("matmul", {a, rows}, MatmulAttrs{.transpose_b = true});
+Term Product(Term a, Term rows) {
+  return Apply("matmul", {std::move(a), std::move(rows)}, MatmulAttrs{.transpose_b = true});
 }
 
 // The kernel function of each row of x and each support vector.
@@ -43,42 +42,34 @@ class SvmKernels {
     const auto count = static_cast<int64_t>(elements.size());
     if (count == 0 || count % vectors != 0)
       return ModelError("support_vectors has {} entries for {} vectors", count, vectors);
-    k.vectors_ = RealConstant(ctx, DType::kF32, {vectors, count / vectors}, elements);
+    k.vectors_ = RealTensor(DType::kF32, {vectors, count / vectors}, elements);
     return k;
   }
 
   // [N, vectors]
-  Result<Value*> Of(ImportContext& ctx, Value* x) const {
-    const auto number = [&](double v) { return ctx.Number(DType::kF32, v); };
-    NN_ASSIGN(Value* const gamma,
-              number(kernel_ == SvmKernel::kRbf ? -double{params_[0]} : double{params_[0]}));
+  Term Of(const Term& x) const {
+    const auto gamma = double{params_[0]};
     if (kernel_ == SvmKernel::kRbf) {
-      NN_ASSIGN(Value * distance, ctx.Add("expand_dims", {x}, AxesAttrs{{1}}));
-      NN_ASSIGN(distance, ctx.Add("sub", {distance, vectors_}));
-      NN_ASSIGN(distance, ctx.Add("reduce_sum_square", {distance},
-                                  ReduceAttrs{.axes = {2}, .keep_dims = false}));
-      NN_ASSIGN(distance, ctx.Add("mul", {distance, gamma}));
-      return ctx.Add("exp", {distance});
+      const Term distance = Apply("reduce_sum_square", {ExpandDims(x, {1}) - vectors_},
+                                  ReduceAttrs{.axes = {2}, .keep_dims = false});
+      return Apply("exp", {distance * -gamma});
     }
-    NN_ASSIGN(Value * y, Product(ctx, x, vectors_));
+    const Term y = Product(x, vectors_);
     if (kernel_ == SvmKernel::kLinear) return y;
-    NN_ASSIGN(Value* const offset, number(double{params_[1]}));
-    NN_ASSIGN(y, ctx.Add("mul", {y, gamma}));
-    NN_ASSIGN(y, ctx.Add("add", {y, offset}));
-    if (kernel_ == SvmKernel::kSigmoid) return ctx.Add("tanh", {y});
-    NN_ASSIGN(Value* const degree, number(std::trunc(double{params_[2]})));
-    return ctx.Add("pow", {y, degree});
+    const Term scaled = y * gamma + params_[1];
+    if (kernel_ == SvmKernel::kSigmoid) return Apply("tanh", {scaled});
+    return Apply("pow", {scaled, std::trunc(params_[2])});
   }
 
  private:
   SvmKernel kernel_ = SvmKernel::kLinear;
   float params_[3] = {};  // gamma, coef0, degree
-  Value* vectors_ = nullptr;
+  Term vectors_;
 };
 
-Result<Value*> FloatRows(ImportContext& ctx) {
+Result<Term> FloatRows(ImportContext& ctx) {
   NN_ASSIGN(Value* const x, RowsOf(ctx));
-  return Converted(ctx, x, DType::kF32);
+  return As(x, DType::kF32);
 }
 
 Result<std::vector<float>> RequiredFloats(const ImportContext& ctx, std::string_view name) {
@@ -90,33 +81,22 @@ Result<std::vector<float>> RequiredFloats(const ImportContext& ctx, std::string_
 // ==== Regression =================================================================================
 
 Status ImportSvmRegressor(ImportContext& ctx) {
-  NN_ASSIGN(Value* const x, FloatRows(ctx));
+  NN_ASSIGN(const Term x, FloatRows(ctx));
   NN_ASSIGN(const PostTransform transform, PostTransformOf(ctx));
   NN_ASSIGN(const std::vector<float> coefficients, RequiredFloats(ctx, "coefficients"));
   NN_ASSIGN(const std::vector<float> rho, RequiredFloats(ctx, "rho"));
   const int64_t vectors = ctx.Int("n_supports", 0);
   const auto count = static_cast<int64_t>(coefficients.size());
-  Value* terms = x;
+  Term terms = x;
   if (vectors > 0) {
     if (count != vectors)
       return ModelError("coefficients has {} entries for {} vectors", count, vectors);
     NN_ASSIGN(const SvmKernels kernels, SvmKernels::Read(ctx, vectors));
-    NN_ASSIGN(terms, kernels.Of(ctx, x));
+    terms = kernels.Of(x);
   }
-  NN_ASSIGN(Value * y,
-            Product(ctx, terms, RealConstant(ctx, DType::kF32, {1, count}, coefficients)));
-  NN_ASSIGN(Value* const offset, ctx.Number(DType::kF32, double{rho[0]}));
-  NN_ASSIGN(y, ctx.Add("add", {y, offset}));
-  if (ctx.Int("one_class", 0) != 0) {
-    NN_ASSIGN(Value* const zero, ctx.Number(DType::kF32, 0));
-    NN_ASSIGN(Value* const inside, ctx.Number(DType::kF32, 1));
-    NN_ASSIGN(Value* const outside, ctx.Number(DType::kF32, -1));
-    NN_ASSIGN(y, ctx.Add("greater", {y, zero}));
-    NN_ASSIGN(y, ctx.Add("select", {y, inside, outside}));
-  }
-  NN_ASSIGN(y, Transformed(ctx, transform, y));
-  ctx.SetOutput(0, y);
-  return {};
+  Term y = Product(terms, RealTensor(DType::kF32, {1, count}, coefficients)) + rho[0];
+  if (ctx.Int("one_class", 0) != 0) y = Select(Greater(y, 0), 1, -1);
+  return ctx.EmitTerm(Transformed(transform, y));
 }
 
 // ==== Classification =============================================================================
@@ -127,7 +107,7 @@ class SvmClassifier {
 
   Status Import() {
     NN_ASSIGN(x_, FloatRows(ctx_));
-    NN_ASSIGN(labels_, ClassLabels(ctx_, "classlabels_ints"));
+    labels_ = ClassLabels(ctx_, "classlabels_ints");
     classes_ = LengthOfConstant(labels_);
     if (classes_ == 0) return ModelError("there are no labels");
     NN_ASSIGN(transform_, PostTransformOf(ctx_));
@@ -135,22 +115,20 @@ class SvmClassifier {
     NN_ASSIGN(rho_, RequiredFloats(ctx_, "rho"));
     all_positive_ = std::ranges::min(coefficients_) >= 0;
     per_class_ = ctx_.Ints("vectors_per_class");
-    if (std::ranges::any_of(per_class_, [](int64_t n) { return n < 0 || n > kMaxVectors; }))
-      return ModelError("vectors_per_class has a negative entry");
+    for (const int64_t n : per_class_)
+      if (n < 0 || n > kMaxVectors)
+        return ModelError("vectors_per_class has the entry {}; expected 0 to {}", n, kMaxVectors);
     vectors_ = std::accumulate(per_class_.begin(), per_class_.end(), int64_t{0});
     return vectors_ > 0 ? ImportPairs() : ImportLinear();
   }
 
  private:
+  // Limit of ONNX: vectors of a class of SVMClassifier.
   static constexpr int64_t kMaxVectors = int64_t{1} << 31;
 
-  Result<Value*> Number(double v) { return ctx_.Number(DType::kF32, v); }
-
-  Status Finish(Value* index, Value* scores) {
-    NN_ASSIGN(Value* const label, LabelsAt(ctx_, labels_, index));
-    ctx_.SetOutput(0, label);
-    ctx_.SetOutput(1, scores);
-    return {};
+  Status Finish(const Term& index, const Term& scores) {
+    NN_RETURN_IF_ERROR(ctx_.EmitTerm(scores, 1));
+    return ctx_.EmitTerm(LabelsAt(labels_, index));
   }
 
   // ---- A score for each class ----
@@ -159,38 +137,27 @@ class SvmClassifier {
     const auto count = static_cast<int64_t>(coefficients_.size());
     if (count % classes_ != 0)
       return ModelError("coefficients has {} entries for {} classes", count, classes_);
-    NN_ASSIGN(Value * scores, Product(ctx_, x_,
-                                      RealConstant(ctx_, DType::kF32, {classes_, count / classes_},
-                                                   coefficients_)));
-    NN_ASSIGN(Value* const offset, Number(double{rho_[0]}));
-    NN_ASSIGN(scores, ctx_.Add("add", {scores, offset}));
-    NN_ASSIGN(Value * index, LinearIndex(scores));
-    if (classes_ > 1 || transform_ == PostTransform::kProbit) {
-      NN_ASSIGN(scores, Transformed(ctx_, transform_, scores));
-    }
+    Term scores =
+        Product(x_, RealTensor(DType::kF32, {classes_, count / classes_}, coefficients_)) + rho_[0];
+    NN_ASSIGN(const Term index, LinearIndex(scores));
+    if (classes_ > 1 || transform_ == PostTransform::kProbit)
+      scores = Transformed(transform_, scores);
     return Finish(index, scores);
   }
 
   // The position of the label. With a single rho, a threshold decides about it in some cases; then
   // the labels of other than two classes are 0 and 1.
-  Result<Value*> LinearIndex(Value* scores) {
+  Result<Term> LinearIndex(const Term& scores) {
     const bool single = rho_.size() == 1;
-    if (!single || (classes_ == 2 && !all_positive_)) return Winners(ctx_, scores);
-    NN_ASSIGN(Value* const largest,
-              ctx_.Add("reduce_max", {scores}, ReduceAttrs{.axes = {1}, .keep_dims = false}));
-    NN_ASSIGN(Value* const threshold, Number(classes_ == 2 ? 0.5 : 0));
-    NN_ASSIGN(Value* const reached,
-              ctx_.Add(classes_ == 2 ? "greater_equal" : "greater", {largest, threshold}));
-    if (classes_ != 2) {
-      if (labels_->dtype() == DType::kString)
-        return UnsupportedError(
-            "classlabels_strings with a single rho, which have no labels 0 and 1");
-      labels_ = nullptr;
-      return ctx_.Add("cast", {reached}, CastAttrs{.to = DType::kI64});
-    }
-    NN_ASSIGN(Value* const winner, Winners(ctx_, scores));
-    NN_ASSIGN(Value* const second, ctx_.Number(DType::kI64, 1));
-    return ctx_.Add("select", {reached, second, winner});
+    if (!single || (classes_ == 2 && !all_positive_)) return Winners(scores);
+    const Term largest =
+        Apply("reduce_max", {scores}, ReduceAttrs{.axes = {1}, .keep_dims = false});
+    if (classes_ == 2) return Select(GreaterEqual(largest, 0.5), 1, Winners(scores));
+    if (labels_->dtype() == DType::kString)
+      return UnsupportedError(
+          "classlabels_strings with a single rho, which have no labels 0 and 1");
+    labels_ = nullptr;
+    return Cast(Greater(largest, 0), DType::kI64);
   }
 
   // ---- A score for each pair of classes ----
@@ -198,29 +165,19 @@ class SvmClassifier {
   Status ImportPairs() {
     NN_RETURN_IF_ERROR(CheckPairs());
     NN_ASSIGN(const SvmKernels kernels, SvmKernels::Read(ctx_, vectors_));
-    NN_ASSIGN(Value* const values, kernels.Of(ctx_, x_));
-    NN_ASSIGN(Value * scores, ctx_.Add("matmul",
-                                       {values, PairCoefficients(),
-                                        RealConstant(ctx_, DType::kF32, {pairs_}, rho_)},
-                                       MatmulAttrs{}));
-    NN_ASSIGN(Value * index, MostVotes(scores));
+    Term scores = Apply(
+        "matmul", {kernels.Of(x_), PairCoefficients(), RealTensor(DType::kF32, {pairs_}, rho_)},
+        MatmulAttrs{});
+    Term index = MostVotes(scores);
     const std::vector<float> a = ctx_.Floats("prob_a"), b = ctx_.Floats("prob_b");
     if (!a.empty()) {
       NN_ASSIGN(scores, Probabilities(scores, a, b));
-      NN_ASSIGN(scores, Transformed(ctx_, transform_, scores));
-      return Finish(index, scores);
-    }
-    if (pairs_ == 1 && all_positive_) {
+    } else if (pairs_ == 1) {
       // ONNX's rule without negative coefficients: always the second label.
-      NN_ASSIGN(Value* const second, ctx_.Number(DType::kI64, 1));
-      NN_ASSIGN(index, ctx_.Add("maximum", {index, second}));
+      if (all_positive_) index = Maximum(index, 1);
+      if (transform_ != PostTransform::kProbit) scores = Pairs(-scores, scores);
     }
-    if (pairs_ == 1 && transform_ != PostTransform::kProbit) {
-      NN_ASSIGN(Value* const other, ctx_.Add("neg", {scores}));
-      NN_ASSIGN(scores, Pairs(ctx_, other, scores));
-    }
-    NN_ASSIGN(scores, Transformed(ctx_, transform_, scores));
-    return Finish(index, scores);
+    return Finish(index, Transformed(transform_, scores));
   }
 
   Status CheckPairs() {
@@ -246,7 +203,7 @@ class SvmClassifier {
 
   // [vectors, pairs]. A vector of class i has a coefficient for each other class j: entry j - 1 for
   // the pair (i, j), and entry j for the pair (j, i).
-  Value* PairCoefficients() {
+  Tensor PairCoefficients() {
     std::vector<float> table(static_cast<size_t>(vectors_ * pairs_), 0.0f);
     std::vector<int64_t> starts(per_class_.size());
     std::exclusive_scan(per_class_.begin(), per_class_.end(), starts.begin(), int64_t{0});
@@ -261,11 +218,11 @@ class SvmClassifier {
         copy(i, j - 1, pair);
         copy(j, i, pair);
       }
-    return RealConstant(ctx_, DType::kF32, {vectors_, pairs_}, table);
+    return RealTensor(DType::kF32, {vectors_, pairs_}, table);
   }
 
   // A positive score is a vote for the first class of the pair, any other one for the second class.
-  Result<Value*> MostVotes(Value* scores) {
+  Term MostVotes(const Term& scores) const {
     std::vector<double> gain(static_cast<size_t>(pairs_ * classes_), 0);
     std::vector<double> second(static_cast<size_t>(classes_), 0);
     for (int64_t i = 0, pair = 0; i < classes_; ++i)
@@ -274,35 +231,29 @@ class SvmClassifier {
         gain[static_cast<size_t>(pair * classes_ + j)] = -1;
         second[static_cast<size_t>(j)] += 1;
       }
-    NN_ASSIGN(Value* const zero, Number(0));
-    NN_ASSIGN(Value * first, ctx_.Add("greater", {scores, zero}));
-    NN_ASSIGN(first, ctx_.Add("cast", {first}, CastAttrs{.to = DType::kF32}));
-    NN_ASSIGN(Value* const votes,
-              ctx_.Add("matmul",
-                       {first, RealConstant(ctx_, DType::kF32, {pairs_, classes_}, gain),
-                        RealConstant(ctx_, DType::kF32, {classes_}, second)},
-                       MatmulAttrs{}));
-    return Winners(ctx_, votes);
+    return Winners(Apply(
+        "matmul",
+        {Cast(Greater(scores, 0), DType::kF32), RealTensor(DType::kF32, {pairs_, classes_}, gain),
+         RealTensor(DType::kF32, {classes_}, second)},
+        MatmulAttrs{}));
   }
 
   // A sigmoid of each score, and the probabilities that fit all pairs best.
-  Result<Value*> Probabilities(Value* scores, const std::vector<float>& a,
-                               const std::vector<float>& b) {
+  Result<Term> Probabilities(const Term& scores, const std::vector<float>& a,
+                             const std::vector<float>& b) {
     if (static_cast<int64_t>(a.size()) != pairs_ || b.size() != a.size())
       return ModelError("prob_a has {} entries and prob_b {}; expected {}", a.size(), b.size(),
                         pairs_);
-    NN_ASSIGN(Value * y, ctx_.Add("mul", {scores, RealConstant(ctx_, DType::kF32, {pairs_}, a)}));
-    NN_ASSIGN(y, ctx_.Add("add", {y, RealConstant(ctx_, DType::kF32, {pairs_}, b)}));
-    NN_ASSIGN(y, ctx_.Add("neg", {y}));
-    NN_ASSIGN(y, ctx_.Add("sigmoid", {y}));
-    NN_ASSIGN(y, ctx_.Add("clip", {y}, ClipAttrs{.min = 1e-7f, .max = 1 - 1e-7f}));
-    return CoupledProbabilities(ctx_, y, classes_);
+    const Term y =
+        scores * RealTensor(DType::kF32, {pairs_}, a) + RealTensor(DType::kF32, {pairs_}, b);
+    return CoupledProbabilities(ctx_, Clip(Apply("sigmoid", {-y}), 1e-7f, 1 - 1e-7f), classes_);
   }
 
+  // Limit of ONNX: pairs of classes times vectors, or times classes, of SVMClassifier.
   static constexpr int64_t kMaxCoefficients = int64_t{1} << 25;
 
   ImportContext& ctx_;
-  Value* x_ = nullptr;
+  Term x_;
   Value* labels_ = nullptr;
   int64_t classes_ = 0, vectors_ = 0, pairs_ = 0;
   PostTransform transform_ = PostTransform::kNone;

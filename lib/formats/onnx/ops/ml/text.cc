@@ -28,7 +28,7 @@ bool HasOwnLetters(std::string_view locale) {
 }
 
 Status ImportStringNormalizer(ImportContext& ctx) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
+  Value* const x = ctx.input(0);
   const std::string action = ctx.String("case_change_action", kCaseActions[0]);
   const auto known = std::ranges::find(kCaseActions, action);
   if (known == std::end(kCaseActions))
@@ -45,7 +45,7 @@ Status ImportStringNormalizer(ImportContext& ctx) {
 }
 
 Status ImportStringSplit(ImportContext& ctx) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
+  Value* const x = ctx.input(0);
   StringSplitAttrs a;
   a.delimiter = ctx.String("delimiter", "");
   a.max_splits = std::max<int64_t>(ctx.Int("maxsplit", -1), -1);
@@ -53,7 +53,7 @@ Status ImportStringSplit(ImportContext& ctx) {
 }
 
 Status ImportRegexFullMatch(ImportContext& ctx) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
+  Value* const x = ctx.input(0);
   if (!ctx.HasAttr("pattern")) return ModelError("attribute pattern is missing");
   return ctx.Emit("regex_full_match", {x}, RegexAttrs{ctx.String("pattern", "")});
 }
@@ -85,9 +85,9 @@ Status WriteRegexFullMatch(ExportContext& ctx, const Node& node) {
 }
 
 constexpr ImportRow kTextImports[] = {
-    {.op = "StringNormalizer", .since = 10, .import = ImportStringNormalizer},
-    {.op = "StringSplit", .since = 20, .import = ImportStringSplit},
-    {.op = "RegexFullMatch", .since = 20, .import = ImportRegexFullMatch}};
+    {.op = "StringNormalizer", .since = 10, .import = ImportStringNormalizer, .inputs = 1},
+    {.op = "StringSplit", .since = 20, .import = ImportStringSplit, .inputs = 1},
+    {.op = "RegexFullMatch", .since = 20, .import = ImportRegexFullMatch, .inputs = 1}};
 
 constexpr ExportRow kTextExports[] = {
     {.op = "string_normalizer", .write = WriteStringNormalizer, .min_opset = Since<10>},

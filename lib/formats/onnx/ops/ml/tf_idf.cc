@@ -14,7 +14,7 @@ constexpr std::string_view kTfIdfModes[] = {"TF", "IDF", "TFIDF"};
 // ==== From ONNX ==================================================================================
 
 Status ImportTfIdf(ImportContext& ctx) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
+  Value* const x = ctx.input(0);
   const std::string mode = ctx.String("mode", "");
   const auto known = std::ranges::find(kTfIdfModes, mode);
   if (known == std::end(kTfIdfModes)) return ModelError("unknown mode {}", Quote(mode));
@@ -52,7 +52,7 @@ Status WriteTfIdf(ExportContext& ctx, const Node& node) {
 }
 
 constexpr ImportRow kTfIdfImports[] = {
-    {.op = "TfIdfVectorizer", .since = 9, .import = ImportTfIdf}};
+    {.op = "TfIdfVectorizer", .since = 9, .import = ImportTfIdf, .inputs = 1}};
 
 constexpr ExportRow kTfIdfExports[] = {
     {.op = "tf_idf", .write = WriteTfIdf, .min_opset = Since<9>}};

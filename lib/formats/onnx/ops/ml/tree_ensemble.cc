@@ -122,27 +122,23 @@ Result<TreeTables> ReadTrees(const ImportContext& ctx) {
 }
 
 Status ImportTreeEnsemble(ImportContext& ctx) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
+  Value* const x = ctx.input(0);
   const int64_t transform = ctx.Int("post_transform", 0);
   if (transform < 0 || transform >= kPostTransforms)
     return ModelError("post_transform is {}; expected 0 to {}", transform, kPostTransforms - 1);
   if (transform != 0 && x->dtype() == DType::kF64)
     return UnsupportedError("post_transform of f64: its functions are supported for f32 only");
   NN_ASSIGN(TreeTables tables, ReadTrees(ctx));
-  const auto list = [&](const std::vector<double>& values) -> Result<Value*> {
-    Value* const v = RealConstant(ctx, DType::kF64, {static_cast<int64_t>(values.size())}, values);
-    return Converted(ctx, v, x->dtype());
+  const auto list = [&](const std::vector<double>& values) {
+    return As(RealTensor(DType::kF64, {static_cast<int64_t>(values.size())}, values), DType::kF64,
+              x->dtype());
   };
-  NN_ASSIGN(Value* const splits, list(tables.splits));
-  NN_ASSIGN(Value* const weights, list(tables.weights));
-  NN_ASSIGN(Value * y, ctx.Add("tree_ensemble", {x, splits, weights}, std::move(tables.attrs)));
-  if (transform != 0) {
-    NN_ASSIGN(y, Converted(ctx, y, DType::kF32));
-    NN_ASSIGN(y, Transformed(ctx, static_cast<PostTransform>(transform), y));
-    NN_ASSIGN(y, Converted(ctx, y, x->dtype()));
-  }
-  ctx.SetOutput(0, y);
-  return {};
+  const Term votes = Apply("tree_ensemble", {x, list(tables.splits), list(tables.weights)},
+                           std::move(tables.attrs));
+  if (transform == 0) return ctx.EmitTerm(votes);
+  const Term scores = As(votes, x->dtype(), DType::kF32);
+  return ctx.EmitTerm(
+      As(Transformed(static_cast<PostTransform>(transform), scores), DType::kF32, x->dtype()));
 }
 
 // ==== To ONNX ====================================================================================
@@ -170,6 +166,7 @@ int64_t MlVersion(const Node& node) {
 // The nodes and leaves of a tree, numbered in the order in which a walk from the root finds them.
 class TreeWriter {
  public:
+  // Limit of ONNX: nodes and votes of written trees that share nodes, as trees of their own.
   static constexpr size_t kMaxWritten = size_t{1} << 26;
 
   explicit TreeWriter(const TreeEnsembleAttrs& a) : a_(a) {}
@@ -345,6 +342,8 @@ Status SetNumbers(ExportContext& ctx, pb::NodeProto* out, std::string_view name,
   return {};
 }
 
+// Limit of ONNX: nodes and leaves of written trees with several votes for a leaf, as trees with one
+// vote.
 constexpr size_t kMaxEntriesOfCopies = size_t{1} << 26;
 
 Status WriteTreeEnsemble(ExportContext& ctx, const Node& node) {
@@ -380,8 +379,11 @@ Status WriteTrees(ExportContext& ctx, const Node& node) {
   return ctx.ml_opset() >= 5 ? WriteTreeEnsemble(ctx, node) : WriteTreeRegressor(ctx, node);
 }
 
-constexpr ImportRow kTreeEnsembleImports[] = {
-    {.op = "TreeEnsemble", .since = 5, .import = ImportTreeEnsemble, .domain = kMlDomain}};
+constexpr ImportRow kTreeEnsembleImports[] = {{.op = "TreeEnsemble",
+                                               .since = 5,
+                                               .import = ImportTreeEnsemble,
+                                               .inputs = 1,
+                                               .domain = kMlDomain}};
 
 constexpr ExportRow kTreeEnsembleExports[] = {
     {.op = "tree_ensemble", .write = WriteTrees, .why_not = WhyNotTrees, .ml_opset = MlVersion}};

@@ -8,20 +8,23 @@
 #include "formats/onnx/family.h"
 #include "formats/onnx/import/ml.h"
 #include "formats/onnx/import/tree_tables.h"
-#include "ops/math/elementwise/elementwise.h"
+#include "ops/support/term_ops.h"
 
 namespace nn::onnx {
 namespace {
 
 constexpr std::string_view kAggregates[] = {"SUM", "AVERAGE", "MIN", "MAX"};
 
-// Adds the base values, one for all targets or one for each.
-Result<Value*> WithBase(ImportContext& ctx, Value* scores, const RealList& base, int64_t targets) {
-  if (base.values.empty()) return scores;
+// The votes with the base values, one for all targets or one for each; f32.
+Result<Term> ScoresOf(ImportContext& ctx, Value* x, TreeTables tables, const RealList& base) {
+  const int64_t targets = tables.attrs.targets;
+  NN_ASSIGN(Value* const votes, AddTrees(ctx, x, std::move(tables)));
   const auto count = static_cast<int64_t>(base.values.size());
-  if (count != 1 && count != targets)
+  if (count > 1 && count != targets)
     return ModelError("base_values has {} entries; expected 1 or {}", count, targets);
-  return ctx.Add("add", {scores, RealConstant(ctx, scores->dtype(), {count}, base.values)});
+  const DType dtype = votes->dtype();
+  const Term y = count == 0 ? Term(votes) : votes + Term(RealTensor(dtype, {count}, base.values));
+  return As(y, dtype, DType::kF32);
 }
 
 Status ImportTreeRegressor(ImportContext& ctx) {
@@ -37,13 +40,8 @@ Status ImportTreeRegressor(ImportContext& ctx) {
   a.aggregate = static_cast<VoteSum>(known - std::begin(kAggregates));
   const int64_t largest = a.vote_targets.empty() ? 0 : std::ranges::max(a.vote_targets);
   a.targets = ctx.Int("n_targets", std::max<int64_t>(largest, 0) + 1);
-  const int64_t targets = a.targets;
-  NN_ASSIGN(Value * y, AddTrees(ctx, x, std::move(tables)));
-  NN_ASSIGN(y, WithBase(ctx, y, base, targets));
-  NN_ASSIGN(y, Converted(ctx, y, DType::kF32));
-  NN_ASSIGN(y, Transformed(ctx, transform, y));
-  ctx.SetOutput(0, y);
-  return {};
+  NN_ASSIGN(const Term y, ScoresOf(ctx, x, std::move(tables), base));
+  return ctx.EmitTerm(Transformed(transform, y));
 }
 
 // The only class for which the trees vote, where there are at most two.
@@ -56,20 +54,14 @@ std::optional<int64_t> OnlyClass(const TreeEnsembleAttrs& a, int64_t classes) {
 }
 
 // The scores of two classes from those of the second one, [N, 1], before the transform.
-Result<Value*> BothClasses(ImportContext& ctx, Value* second, PostTransform transform) {
-  Value* first = nullptr;
-  if (transform == PostTransform::kNone || transform == PostTransform::kProbit) {
-    NN_ASSIGN(Value* const one, ctx.Number(DType::kF32, 1));
-    NN_ASSIGN(first, ctx.Add("sub", {one, second}));
-  } else {
-    NN_ASSIGN(first, ctx.Add("neg", {second}));
-  }
-  return Pairs(ctx, first, second);
+Term BothClasses(const Term& second, PostTransform transform) {
+  const bool is_share = transform == PostTransform::kNone || transform == PostTransform::kProbit;
+  return Pairs(is_share ? 1 - second : -second, second);
 }
 
 Status ImportTreeClassifier(ImportContext& ctx) {
   NN_ASSIGN(Value* const x, RowsOf(ctx));
-  NN_ASSIGN(Value * labels, ClassLabels(ctx, "classlabels_int64s"));
+  Value* labels = ClassLabels(ctx, "classlabels_int64s");
   const int64_t classes = LengthOfConstant(labels);
   if (classes == 0) return ModelError("there are no labels");
   NN_ASSIGN(TreeTables tables, ReadTreeTables(ctx, "class"));
@@ -82,21 +74,14 @@ Status ImportTreeClassifier(ImportContext& ctx) {
     if (base.values.size() == 2 && classes == 2)
       base.values = {base.values[static_cast<size_t>(*only)]};
   }
-  NN_ASSIGN(Value * y, AddTrees(ctx, x, std::move(tables)));
-  NN_ASSIGN(y, WithBase(ctx, y, base, only ? 1 : classes));
-  NN_ASSIGN(y, Converted(ctx, y, DType::kF32));
-  if (only) {
-    NN_ASSIGN(y, BothClasses(ctx, y, transform));
-  }
-  NN_ASSIGN(y, Transformed(ctx, transform, y));
-  ctx.SetOutput(1, y);
+  NN_ASSIGN(Term y, ScoresOf(ctx, x, std::move(tables), base));
+  if (only) y = BothClasses(y, transform);
+  y = Transformed(transform, y);
+  NN_RETURN_IF_ERROR(ctx.EmitTerm(y, 1));
   if (classes == 1) {
     NN_ASSIGN(labels, OrNoClass(ctx, labels));
   }
-  NN_ASSIGN(Value * winner, Winners(ctx, y));
-  NN_ASSIGN(winner, LabelsAt(ctx, labels, winner));
-  ctx.SetOutput(0, winner);
-  return {};
+  return ctx.EmitTerm(LabelsAt(labels, Winners(y)));
 }
 
 constexpr ImportRow kTreeVoteImports[] = {

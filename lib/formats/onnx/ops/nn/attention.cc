@@ -8,13 +8,10 @@
 #include "formats/onnx/family.h"
 #include "formats/onnx/file/tensor.h"
 #include "formats/onnx/import/heads.h"
-#include "ops/array/arrange/concat.h"
 #include "ops/array/arrange/gather.h"
 #include "ops/array/arrange/pad.h"
-#include "ops/array/shape.h"
-#include "ops/array/shape_of.h"
-#include "ops/math/elementwise/elementwise.h"
 #include "ops/nn/attention/rotary_embedding.h"
+#include "ops/support/term_ops.h"
 #include "ops/support/types.h"
 
 namespace nn::onnx {
@@ -28,12 +25,12 @@ namespace {
 // An operand as [B, heads, L, E].
 Result<Value*> HeadsFirst(ImportContext& ctx, size_t i, std::string_view name,
                           std::string_view heads) {
-  NN_ASSIGN(Value * v, ctx.Required(i));
+  NN_ASSIGN(Value* const v, ctx.Required(i));
   NN_RETURN_IF_ERROR(RequireRanks(ctx, v, name, 3, 4));
   if (v->type().rank() == 4) return v;
   if (!ctx.HasAttr(heads)) return ModelError("inputs of rank 3 need {}", heads);
-  NN_ASSIGN(v, SplitHeads(ctx, v, ctx.Int(heads, 0), heads));
-  return ExchangeHeads(ctx, v);
+  NN_ASSIGN(Value* const split, SplitHeads(ctx, v, ctx.Int(heads, 0), heads));
+  return ctx.Build(ExchangeHeads(split));
 }
 
 // attn_mask for all keys; from version 24 on, those that it lacks are masked.
@@ -49,21 +46,16 @@ Result<Value*> FullMask(ImportContext& ctx, Value* k) {
   if (columns.is_const() && keys.is_const() && columns.value() > keys.value())
     return ModelError("attn_mask is {} for {} keys", mask->type().ToString(), keys.ToString());
   const bool is_bool = mask->dtype() == DType::kBool;
-  NN_ASSIGN(Value* const masked,
-            ctx.Number(mask->dtype(), is_bool ? 0 : -std::numeric_limits<double>::infinity()));
+  const double masked = is_bool ? 0 : -std::numeric_limits<double>::infinity();
   PadAttrs pad;
   if (columns.is_const() && keys.is_const()) {
     pad.pads.assign(2 * static_cast<size_t>(rank), 0);
     pad.pads.back() = keys.value() - columns.value();
     return ctx.Add("pad", {mask, masked}, std::move(pad));
   }
-  NN_ASSIGN(Value* const all, ctx.Add("shape_of", {k}, ShapeOfAttrs{2, 3}));
-  NN_ASSIGN(Value* const given, ctx.Add("shape_of", {mask}, ShapeOfAttrs{rank - 1, rank}));
-  NN_ASSIGN(Value* const missing, ctx.Add("sub", {all, given}));
-  Value* const none =
-      ctx.Constant(Tensor::Ints(std::vector<int64_t>(2 * static_cast<size_t>(rank) - 1, 0)));
-  NN_ASSIGN(Value* const pads, ctx.Add("concat", {none, missing}, ConcatAttrs{0}));
-  return ctx.Add("pad", {mask, masked, pads}, std::move(pad));
+  const Term missing = SizeOfAxis(k, 2) - SizeOfAxis(mask, rank - 1);
+  const Term none = Vector(std::vector<int64_t>(2 * static_cast<size_t>(rank) - 1, 0));
+  return ctx.Add("pad", {mask, masked, Concat({none, missing}, 0)}, std::move(pad));
 }
 
 Result<Visibility> VisibilityOf(const ImportContext& ctx) {
@@ -76,10 +68,10 @@ Result<Visibility> VisibilityOf(const ImportContext& ctx) {
     if (size < -1) return ModelError("a window size is {}; it must be -1 or more", size);
   if ((ctx.input(4) == nullptr) != (ctx.input(5) == nullptr))
     return ModelError("past_key and past_value must both be present or absent");
-  if (seen.valid != nullptr) {
+  if (ctx.input(6) != nullptr) {
     if (seen.past != nullptr)
       return ModelError("nonpad_kv_seqlen cannot be combined with past_key");
-    NN_RETURN_IF_ERROR(RequireRanks(ctx, seen.valid, "nonpad_kv_seqlen", 1, 1));
+    NN_RETURN_IF_ERROR(RequireRanks(ctx, ctx.input(6), "nonpad_kv_seqlen", 1, 1));
   }
   return seen;
 }
@@ -107,13 +99,6 @@ Result<DType> SoftmaxType(const ImportContext& ctx, DType dtype) {
   return type == dtype || (is_half && type == DType::kF32) ? DType::kUnknown : type;
 }
 
-// The result as Y: [B, L, heads * E] if Q is.
-Result<Value*> AsResult(ImportContext& ctx, Value* y) {
-  if (ctx.input(0)->type().rank() == 4) return y;
-  NN_ASSIGN(y, ExchangeHeads(ctx, y));
-  return JoinHeads(ctx, y);
-}
-
 Status ImportAttention(ImportContext& ctx) {
   NN_ASSIGN(Value* const q, HeadsFirst(ctx, 0, "Q", "q_num_heads"));
   NN_ASSIGN(Value * k, HeadsFirst(ctx, 1, "K", "kv_num_heads"));
@@ -134,8 +119,9 @@ Status ImportAttention(ImportContext& ctx) {
   if (seen.is_plain()) {
     attrs.is_causal = seen.is_causal;
   } else {
-    NN_ASSIGN(Value* const visible, VisibilityMask(ctx, seen, q, k));
-    NN_ASSIGN(mask, JoinMasks(ctx, mask, visible));
+    const Term visible = VisibilityMask(seen, q, k);
+    NN_ASSIGN(const Term joined, JoinMasks(ctx, mask, visible));
+    NN_ASSIGN(mask, ctx.Build(joined));
   }
   ctx.SetOutput(1, k);
   ctx.SetOutput(2, v);
@@ -148,23 +134,17 @@ Status ImportAttention(ImportContext& ctx) {
     // The operator has one result, so its parts take its place. Its checks of the operands remain.
     NN_ASSIGN(Node* const checked, ctx.AddNode("attention", {q, k, v, mask}, attrs));
     ctx.graph().Erase(checked);
-    const AddOperator add = [&](std::string_view op, std::vector<Value*> inputs, Attrs a) {
-      return ctx.Add(op, std::move(inputs), std::move(a));
-    };
-    NN_ASSIGN(const AttentionParts parts,
-              AttentionParts::Add(ctx.graph(), add, {q, k, v, mask}, attrs, softmax));
-    y = parts.y();
+    const AttentionParts parts({q, k, v, mask}, attrs, softmax);
+    NN_ASSIGN(y, ctx.Build(parts.y()));
     const int64_t mode = ctx.Int("qk_matmul_output_mode", 0);
     if (mode < 0 || mode > 3)
       return ModelError("qk_matmul_output_mode is {}; it must be in [0, 3]", mode);
     if (ctx.WantsOutput(3)) {
-      NN_ASSIGN(Value* const inside, parts.At(static_cast<AttentionParts::Stage>(mode)));
+      NN_ASSIGN(Value* const inside, ctx.Build(parts.At(static_cast<AttentionParts::Stage>(mode))));
       ctx.SetOutput(3, inside);
     }
   }
-  NN_ASSIGN(y, AsResult(ctx, y));
-  ctx.SetOutput(0, y);
-  return {};
+  return ctx.EmitTerm(ctx.input(0)->type().rank() == 4 ? Term(y) : JoinHeads(y));
 }
 
 // ---- RotaryEmbedding
@@ -181,27 +161,26 @@ Result<Value*> AnglesAt(ImportContext& ctx, size_t i, std::string_view name) {
 }
 
 Status ImportRotaryEmbedding(ImportContext& ctx) {
-  NN_ASSIGN(Value * x, ctx.Required(0));
+  Value* x = ctx.input(0);
   NN_RETURN_IF_ERROR(RequireRanks(ctx, x, "X", 3, 4));
   const bool is_packed = x->type().rank() == 3;
   if (is_packed) {
     if (!ctx.HasAttr("num_heads")) return ModelError("an input of rank 3 needs num_heads");
     NN_ASSIGN(x, SplitHeads(ctx, x, ctx.Int("num_heads", 0), "num_heads"));
   }
-  std::vector<Value*> inputs = {x};
+  std::vector<Term> operands = {x};
   const Dim dim = ctx.Int("rotary_embedding_dim", 0);
   const Dim& size = x->type().dim(3);
   for (const auto& [i, name] : {std::pair(1, "cos_cache"), std::pair(2, "sin_cache")}) {
-    NN_ASSIGN(Value * angles, AnglesAt(ctx, static_cast<size_t>(i), name));
+    NN_ASSIGN(Value* const angles, AnglesAt(ctx, static_cast<size_t>(i), name));
     const Dim& pairs = angles->type().dim(2);
     const Dim& rotated = dim == 0 ? size : dim;
     if (pairs.is_const() && rotated.is_const() && !(pairs * 2 == rotated))
       return ModelError("{} is {} for {} elements", name, angles->type().ToString(),
                         rotated.ToString());
-    NN_ASSIGN(angles, ctx.Add("expand_dims", {angles}, AxesAttrs{{is_packed ? 2 : 1}}));
-    inputs.push_back(angles);
+    operands.push_back(ExpandDims(angles, {is_packed ? 2 : 1}));
   }
-  return EmitRotary(ctx, std::move(inputs), is_packed);
+  return EmitRotary(ctx, std::move(operands), is_packed);
 }
 
 }  // namespace
@@ -312,7 +291,7 @@ namespace {
 
 constexpr ImportRow kAttentionImports[] = {
     {.op = "Attention", .since = 23, .import = ImportAttention},
-    {.op = "RotaryEmbedding", .since = 23, .import = ImportRotaryEmbedding},
+    {.op = "RotaryEmbedding", .since = 23, .import = ImportRotaryEmbedding, .inputs = 1},
 };
 
 constexpr ExportRow kAttentionExports[] = {

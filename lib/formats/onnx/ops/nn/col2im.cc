@@ -5,12 +5,7 @@ namespace nn::onnx {
 namespace {
 
 Status ImportCol2Im(ImportContext& ctx) {
-  std::vector<Value*> inputs;
-  for (size_t i = 0; i < 3; ++i) {
-    NN_ASSIGN(Value* const v, ctx.Required(i));
-    inputs.push_back(v);
-  }
-  return ctx.Emit("col2im", std::move(inputs),
+  return ctx.Emit("col2im", ctx.Inputs(3),
                   Col2ImAttrs{ctx.Ints("strides"), ctx.Ints("dilations"), ctx.Ints("pads")});
 }
 
@@ -26,7 +21,8 @@ Status WriteCol2Im(ExportContext& ctx, const Node& node) {
   return {};
 }
 
-constexpr ImportRow kCol2ImImports[] = {{.op = "Col2Im", .since = 18, .import = ImportCol2Im}};
+constexpr ImportRow kCol2ImImports[] = {
+    {.op = "Col2Im", .since = 18, .import = ImportCol2Im, .inputs = 3}};
 
 constexpr ExportRow kCol2ImExports[] = {
     {.op = "col2im", .write = WriteCol2Im, .min_opset = Since<18>}};

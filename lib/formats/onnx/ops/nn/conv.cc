@@ -15,10 +15,10 @@ namespace nn::onnx {
 
 namespace {
 
-Result<Value*> AddConvolution(ImportContext& ctx, Layout layout,
-                              FilterLayout filter_layout = FilterLayout::kOix) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
-  NN_ASSIGN(Value* const w, ctx.Required(1));
+Result<Term> Convolution(ImportContext& ctx, Layout layout,
+                         FilterLayout filter_layout = FilterLayout::kOix) {
+  Value* const x = ctx.input(0);
+  Value* const w = ctx.input(1);
   NN_RETURN_IF_ERROR(CheckKernelShape(ctx, w, filter_layout == FilterLayout::kOxi ? 1 : 2));
   ConvAttrs a;
   NN_RETURN_IF_ERROR(ReadWindow(ctx, a));
@@ -27,41 +27,35 @@ Result<Value*> AddConvolution(ImportContext& ctx, Layout layout,
   a.filter_layout = filter_layout;
   std::vector<Value*> inputs = {x, w};
   if (Value* bias = ctx.input(2)) inputs.push_back(bias);
-  return ctx.Add("conv", std::move(inputs), std::move(a));
+  return Apply("conv", std::move(inputs), std::move(a));
 }
 
 Status ImportConv(ImportContext& ctx) {
-  NN_ASSIGN(Value* const y, AddConvolution(ctx, Layout::kNcx));
-  ctx.SetOutput(0, y);
-  return {};
+  NN_ASSIGN(const Term y, Convolution(ctx, Layout::kNcx));
+  return ctx.EmitTerm(y);
 }
 
 // Of com.microsoft. The documentation gives the filter as OIX, but the kernels of ONNX Runtime read
 // OXI, and its optimizer writes it.
 Status ImportNhwcConv(ImportContext& ctx) {
-  NN_ASSIGN(Value* const y, AddConvolution(ctx, Layout::kNxc, FilterLayout::kOxi));
-  ctx.SetOutput(0, y);
-  return {};
+  NN_ASSIGN(const Term y, Convolution(ctx, Layout::kNxc, FilterLayout::kOxi));
+  return ctx.EmitTerm(y);
 }
 
 // The convolution, an addend and an activation. The filter is OIX in both layouts.
 template <Layout layout>
 Status ImportFusedConv(ImportContext& ctx) {
-  NN_ASSIGN(Value * y, AddConvolution(ctx, layout));
-  if (Value* addend = ctx.input(3)) {
-    NN_ASSIGN(y, ctx.Add("add", {y, addend}));
-  }
-  NN_ASSIGN(y,
-            AddActivation(ctx, y, ctx.String("activation", ""), ctx.Floats("activation_params")));
-  ctx.SetOutput(0, y);
-  return {};
+  NN_ASSIGN(Term y, Convolution(ctx, layout));
+  if (Value* const addend = ctx.input(3)) y = y + addend;
+  NN_ASSIGN(y, Activated(ctx, y, ctx.String("activation", ""), ctx.Floats("activation_params")));
+  return ctx.EmitTerm(y);
 }
 
 // With output_shape the pads are derived. An odd element of padding goes to the start; in version 1
 // without auto_pad, to the end.
 Status EmitConvTranspose(ImportContext& ctx, ConvTransposeAttrs a, Padding split, Value* bias) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
-  NN_ASSIGN(Value* const w, ctx.Required(1));
+  Value* const x = ctx.input(0);
+  Value* const w = ctx.input(1);
   NN_RETURN_IF_ERROR(CheckKernelShape(ctx, w));
   a.groups = ctx.Int("group", 1);
   a.output_padding = ctx.Ints("output_padding");
@@ -204,14 +198,24 @@ std::optional<std::string> WhyNotConvTranspose(const Node& node) {
 namespace {
 
 constexpr ImportRow kConvImports[] = {
-    {.op = "Conv", .since = 1, .import = ImportConv},
-    {.op = "FusedConv", .import = ImportFusedConv<Layout::kNcx>, .domain = kMicrosoft},
-    {.op = "NhwcConv", .import = ImportNhwcConv, .domain = kMicrosoft},
-    {.op = "NhwcFusedConv", .import = ImportFusedConv<Layout::kNxc>, .domain = kMicrosoft},
-    {.op = "ConvTranspose", .since = 1, .import = ImportConvTranspose<Padding::kSameUpper>},
-    {.op = "ConvTranspose", .since = 11, .import = ImportConvTranspose<Padding::kSameLower>},
+    {.op = "Conv", .since = 1, .import = ImportConv, .inputs = 2},
+    {.op = "FusedConv", .import = ImportFusedConv<Layout::kNcx>, .inputs = 2, .domain = kMicrosoft},
+    {.op = "NhwcConv", .import = ImportNhwcConv, .inputs = 2, .domain = kMicrosoft},
+    {.op = "NhwcFusedConv",
+     .import = ImportFusedConv<Layout::kNxc>,
+     .inputs = 2,
+     .domain = kMicrosoft},
+    {.op = "ConvTranspose",
+     .since = 1,
+     .import = ImportConvTranspose<Padding::kSameUpper>,
+     .inputs = 2},
+    {.op = "ConvTranspose",
+     .since = 11,
+     .import = ImportConvTranspose<Padding::kSameLower>,
+     .inputs = 2},
     {.op = "ConvTransposeWithDynamicPads",
      .import = ImportConvTransposeWithPads,
+     .inputs = 2,
      .domain = kMicrosoft},
 };
 

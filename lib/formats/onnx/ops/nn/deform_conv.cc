@@ -9,10 +9,7 @@ namespace {
 
 Status ImportDeformConv(ImportContext& ctx) {
   std::vector<Value*> inputs;
-  for (size_t i = 0; i < 5; ++i) {
-    if (i < 3) NN_RETURN_IF_ERROR(ctx.Required(i));
-    inputs.push_back(ctx.input(i));
-  }
+  for (size_t i = 0; i < 5; ++i) inputs.push_back(ctx.input(i));
   NN_RETURN_IF_ERROR(CheckKernelShape(ctx, inputs[1]));
   DeformConvAttrs a;
   a.strides = ctx.Ints("strides");
@@ -39,7 +36,7 @@ Status WriteDeformConv(ExportContext& ctx, const Node& node) {
 }
 
 constexpr ImportRow kDeformConvImports[] = {
-    {.op = "DeformConv", .since = 19, .import = ImportDeformConv}};
+    {.op = "DeformConv", .since = 19, .import = ImportDeformConv, .inputs = 3}};
 
 constexpr ExportRow kDeformConvExports[] = {
     {.op = "deform_conv", .write = WriteDeformConv, .min_opset = Since<19>}};

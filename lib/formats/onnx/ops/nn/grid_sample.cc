@@ -11,8 +11,8 @@ namespace {
 
 // The modes of operator set 16 have other names from 20 on.
 Status ImportGridSample(ImportContext& ctx) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
-  NN_ASSIGN(Value* const grid, ctx.Required(1));
+  Value* const x = ctx.input(0);
+  Value* const grid = ctx.input(1);
   if (const Type& type = x->type(); ctx.opset() < 20 && type.ranked() && type.rank() != 4)
     return ModelError("X is {}; operator set {} has GridSample for rank 4 only", type.ToString(),
                       ctx.opset());
@@ -63,8 +63,8 @@ int64_t GridSampleOpset(const Node& node) {
 namespace {
 
 constexpr ImportRow kGridSampleImports[] = {
-    {.op = "GridSample", .since = 16, .import = ImportGridSample},
-    {.op = "GridSample", .import = ImportGridSample, .domain = kMicrosoft},
+    {.op = "GridSample", .since = 16, .import = ImportGridSample, .inputs = 2},
+    {.op = "GridSample", .import = ImportGridSample, .inputs = 2, .domain = kMicrosoft},
 };
 
 constexpr ExportRow kGridSampleExports[] = {

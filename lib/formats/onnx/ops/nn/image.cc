@@ -14,7 +14,7 @@ namespace {
 constexpr std::string_view kPixelFormats[] = {"RGB", "BGR", "Grayscale"};
 
 Status ImportImageDecoder(ImportContext& ctx) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
+  Value* const x = ctx.input(0);
   const std::string format = ctx.String("pixel_format", kPixelFormats[0]);
   const auto known = std::ranges::find(kPixelFormats, format);
   if (known == std::end(kPixelFormats)) return ModelError("unknown pixel_format {}", Quote(format));
@@ -31,7 +31,7 @@ Status WriteImageDecoder(ExportContext& ctx, const Node& node) {
 }
 
 constexpr ImportRow kImageImports[] = {
-    {.op = "ImageDecoder", .since = 20, .import = ImportImageDecoder}};
+    {.op = "ImageDecoder", .since = 20, .import = ImportImageDecoder, .inputs = 1}};
 
 constexpr ExportRow kImageExports[] = {
     {.op = "image_decode", .write = WriteImageDecoder, .min_opset = Since<20>}};

@@ -21,10 +21,7 @@ constexpr LinearRule kLinearRules[] = {{"linear", false, false},
 // The rule agrees with the operands. chunk_size, which does not affect the result, is ignored.
 Status ImportLinearAttention(ImportContext& ctx) {
   std::vector<Value*> inputs;
-  for (size_t i = 0; i < 6; ++i) {
-    if (i < 3) NN_RETURN_IF_ERROR(ctx.Required(i));
-    inputs.push_back(ctx.input(i));
-  }
+  for (size_t i = 0; i < 6; ++i) inputs.push_back(ctx.input(i));
   const std::string name = ctx.String("update_rule", "gated_delta");
   const auto rule = std::ranges::find(kLinearRules, name, &LinearRule::name);
   if (rule == std::end(kLinearRules)) return ModelError("unknown update_rule {}", Quote(name));
@@ -40,7 +37,7 @@ Status ImportLinearAttention(ImportContext& ctx) {
 }
 
 constexpr ImportRow kLinearAttentionImports[] = {
-    {.op = "LinearAttention", .since = 27, .import = ImportLinearAttention}};
+    {.op = "LinearAttention", .since = 27, .import = ImportLinearAttention, .inputs = 3}};
 
 }  // namespace
 

@@ -4,9 +4,9 @@
 #include "formats/onnx/export/quant/linear_quant.h"
 #include "formats/onnx/family.h"
 #include "formats/onnx/import/trailing_norm.h"
-#include "ops/array/shape.h"
 #include "ops/nn/batch_norm_training.h"
 #include "ops/nn/norm.h"
+#include "ops/support/term_ops.h"
 #include "ops/support/types.h"
 
 namespace nn::onnx {
@@ -26,33 +26,19 @@ bool IsTraining(const ImportContext& ctx) {
   return training;
 }
 
-Result<Value*> Reshaped(ImportContext& ctx, Value* v, Dims dims) {
-  return ctx.Add("reshape", {v}, ReshapeAttrs{std::move(dims), false});
-}
-
 // The operator on inputs whose channels are axis 1. From version 14 on the results are Y and the
 // running statistics; before, the statistics of the batch follow.
-Result<std::vector<Value*>> AddBatchNorm(ImportContext& ctx, std::vector<Value*> inputs) {
+std::vector<Term> BatchNorm(const ImportContext& ctx, std::vector<Term> operands) {
   const float epsilon = ctx.Float("epsilon", 1e-5f);
-  if (!IsTraining(ctx)) {
-    NN_ASSIGN(Value* const y,
-              ctx.Add("batch_norm", std::move(inputs), BatchNormAttrs{epsilon, Layout::kNcx}));
-    return std::vector<Value*>{y};
-  }
-  const bool batch = ctx.WantsOutput(3) || ctx.WantsOutput(4);
-  NN_ASSIGN(Node* const node,
-            ctx.AddNode("batch_norm_training", std::move(inputs),
-                        BatchNormTrainingAttrs{epsilon, ctx.Float("momentum", 0.9f), Layout::kNcx},
-                        batch ? 5 : 3));
-  return std::vector<Value*>(node->outputs().begin(), node->outputs().end());
+  if (!IsTraining(ctx))
+    return {Apply("batch_norm", std::move(operands), BatchNormAttrs{epsilon, Layout::kNcx})};
+  return ApplyAll("batch_norm_training", std::move(operands),
+                  BatchNormTrainingAttrs{epsilon, ctx.Float("momentum", 0.9f), Layout::kNcx},
+                  ctx.WantsOutput(3) || ctx.WantsOutput(4) ? 5 : 3);
 }
 
 Status ImportBatchNorm(ImportContext& ctx) {
-  std::vector<Value*> inputs;
-  for (size_t i = 0; i < 5; ++i) {
-    NN_ASSIGN(Value* const v, ctx.Required(i));
-    inputs.push_back(v);
-  }
+  const auto inputs = ctx.Inputs(5);
   const Type x = inputs[0]->type();
   if (!x.ranked()) return UnsupportedError("BatchNormalization needs an input of known rank");
   if (x.rank() == 0) return ModelError("the input of BatchNormalization cannot be a scalar");
@@ -61,20 +47,17 @@ Status ImportBatchNorm(ImportContext& ctx) {
   const bool per_element = ctx.opset() < 9 && ctx.Int("spatial", 1) == 0;
   const bool is_flat = per_element || x.rank() == 1;
   const Dims parameters = inputs[3]->type().ranked() ? *inputs[3]->type().dims : Dims{};
+  std::vector<Term> operands(inputs.begin(), inputs.end());
   if (is_flat) {
     const Dim channels = Product(Dims(x.dims->begin() + 1, x.dims->end()));
-    NN_ASSIGN(inputs[0], Reshaped(ctx, inputs[0], {x.dim(0), channels}));
-    for (size_t i = 1; i < 5; ++i) {
-      NN_ASSIGN(inputs[i], Reshaped(ctx, inputs[i], {channels}));
-    }
+    operands[0] = Reshape(operands[0], {x.dim(0), channels});
+    for (size_t i = 1; i < 5; ++i) operands[i] = Reshape(operands[i], {channels});
   }
-  NN_ASSIGN(const std::vector<Value*> results, AddBatchNorm(ctx, inputs));
+  const std::vector<Term> results = BatchNorm(ctx, std::move(operands));
   for (size_t i = 0; i < results.size(); ++i) {
-    Value* y = results[i];
-    if (is_flat && (i == 0 || ctx.WantsOutput(i))) {
-      NN_ASSIGN(y, Reshaped(ctx, y, i == 0 ? *x.dims : parameters));
-    }
-    ctx.SetOutput(i, y);
+    const bool is_reshaped = is_flat && (i == 0 || ctx.WantsOutput(i));
+    NN_RETURN_IF_ERROR(ctx.EmitTerm(
+        is_reshaped ? Reshape(results[i], i == 0 ? *x.dims : parameters) : results[i], i));
   }
   return {};
 }
@@ -95,27 +78,26 @@ Result<std::optional<DType>> StagedType(const ImportContext& ctx, DType dtype) {
   return wanted == own ? std::nullopt : std::optional(wanted);
 }
 
-// The second stage: the standardized x in the type of the scale, times the scale, plus the bias.
-Result<Value*> ScaledAndShifted(ImportContext& ctx, Value* x, Value* scale, Value* bias) {
-  NN_ASSIGN(Value * y, AddCast(ctx, x, scale->dtype()));
-  NN_ASSIGN(y, ctx.Add("mul", {y, scale}));
-  return bias == nullptr ? y : ctx.Add("add", {y, bias});
+// The second stage: the standardized x, in the type of the scale, times the scale, plus the bias.
+Term ScaledAndShifted(const Term& x, const Term& scale, const Term& bias) {
+  return bias.is_absent() ? x * scale : x * scale + bias;
 }
 
 // A normalization of the last axes whose first stage is in `type`. inputs: x, scale, perhaps bias.
 Result<std::vector<Value*>> AddStagedNorm(ImportContext& ctx, std::string_view op, DType type,
                                           const std::vector<Value*>& inputs, Attrs attrs,
                                           size_t output_count = 1) {
-  NN_ASSIGN(Value* const x, AddCast(ctx, inputs[0], type));
+  NN_ASSIGN(Value* const x, ctx.Build(As(inputs[0], type)));
   NN_ASSIGN(Value* const one, ctx.Number(type, 1));
   NN_ASSIGN(auto results, AddTrailingNorm(ctx, op, {x, one}, std::move(attrs), output_count));
   Value* const bias = inputs.size() > 2 ? inputs[2] : nullptr;
-  NN_ASSIGN(results[0], ScaledAndShifted(ctx, results[0], inputs[1], bias));
+  const Term first = As(results[0], inputs[1]->dtype());
+  NN_ASSIGN(results[0], ctx.Build(ScaledAndShifted(first, inputs[1], bias)));
   return results;
 }
 
 // The same for groups of channels. inputs: x, scale, bias.
-Status EmitStagedGroupNorm(ImportContext& ctx, DType type, std::vector<Value*> inputs,
+Status EmitStagedGroupNorm(ImportContext& ctx, DType type, std::span<Value* const> inputs,
                            const GroupNormAttrs& attrs) {
   const Type& shape = inputs[0]->type();
   if (!shape.ranked())
@@ -123,31 +105,25 @@ Status EmitStagedGroupNorm(ImportContext& ctx, DType type, std::vector<Value*> i
   if (shape.rank() < 2) return ModelError("the input {} has no channels", shape.ToString());
   if (shape.dim(1).is_const() && shape.dim(1).value() < attrs.groups)
     return ModelError("{} groups of {} channels", attrs.groups, shape.dim(1).value());
-  NN_ASSIGN(Value* const x, AddCast(ctx, inputs[0], type));
-  std::vector<Value*> stage = {x};
+  std::vector<Term> stage = {As(inputs[0], type)};
   for (const double v : {1.0, 0.0}) {
     NN_ASSIGN(auto each, TensorBuilder::Create(type, {attrs.groups}));
     for (int64_t i = 0; i < attrs.groups; ++i) each.SetDouble(i, v);
-    stage.push_back(ctx.Constant(each.Finish()));
+    stage.emplace_back(each.Finish());
   }
-  NN_ASSIGN(Value* const y, ctx.Add("group_norm", std::move(stage), attrs));
-  for (const size_t i : {1, 2}) {
-    Dims column(static_cast<size_t>(shape.rank()) - 1, Dim(1));
-    column[0] = inputs[i]->type().ranked() ? inputs[i]->type().dim(0) : shape.dim(1);
-    NN_ASSIGN(inputs[i], Reshaped(ctx, inputs[i], column));
-  }
-  NN_ASSIGN(Value* const result, ScaledAndShifted(ctx, y, inputs[1], inputs[2]));
-  ctx.SetOutput(0, result);
-  return {};
+  const Term y = Apply("group_norm", std::move(stage), attrs);
+  const auto column = [&](const Value* v) {
+    Dims dims(static_cast<size_t>(shape.rank()) - 1, Dim(1));
+    dims[0] = v->type().ranked() ? v->type().dim(0) : shape.dim(1);
+    return dims;
+  };
+  return ctx.EmitTerm(ScaledAndShifted(As(y, type, inputs[1]->dtype()),
+                                       Reshape(inputs[1], column(inputs[1])),
+                                       Reshape(inputs[2], column(inputs[2]))));
 }
 
 Status ImportInstanceNorm(ImportContext& ctx) {
-  std::vector<Value*> inputs;
-  for (size_t i = 0; i < 3; ++i) {
-    NN_ASSIGN(Value* const v, ctx.Required(i));
-    inputs.push_back(v);
-  }
-  return ctx.Emit("instance_norm", inputs,
+  return ctx.Emit("instance_norm", ctx.Inputs(3),
                   InstanceNormAttrs{ctx.Float("epsilon", 1e-5f), Layout::kNcx});
 }
 
@@ -170,11 +146,7 @@ Status CheckGroupNormSizes(const ImportContext& ctx) {
 }
 
 Status ImportGroupNorm(ImportContext& ctx) {
-  std::vector<Value*> inputs;
-  for (size_t i = 0; i < 3; ++i) {
-    NN_ASSIGN(Value* const v, ctx.Required(i));
-    inputs.push_back(v);
-  }
+  const auto inputs = ctx.Inputs(3);
   if (!ctx.HasAttr("num_groups")) return ModelError("attribute num_groups is missing");
   NN_RETURN_IF_ERROR(CheckGroupNormSizes(ctx));
   const GroupNormAttrs a = {ctx.Int("num_groups", 1), ctx.Float("epsilon", 1e-5f), Layout::kNcx};
@@ -182,15 +154,15 @@ Status ImportGroupNorm(ImportContext& ctx) {
   // Version 18 has no stages.
   if (ctx.opset() >= 21) {
     NN_ASSIGN(const auto staged, StagedType(ctx, inputs[0]->dtype()));
-    if (staged) return EmitStagedGroupNorm(ctx, *staged, std::move(inputs), a);
+    if (staged) return EmitStagedGroupNorm(ctx, *staged, inputs, a);
   }
   return ctx.Emit("group_norm", inputs, a);
 }
 
 // In operator sets before 17 the operator is ONNX Runtime's own, with the same definition.
 Status ImportLayerNorm(ImportContext& ctx) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
-  NN_ASSIGN(Value* const scale, ctx.Required(1));
+  Value* const x = ctx.input(0);
+  Value* const scale = ctx.input(1);
   NN_ASSIGN(const auto staged, StagedType(ctx, x->dtype()));
   std::vector<Value*> inputs = {x, scale};
   if (Value* bias = ctx.input(2)) inputs.push_back(bias);
@@ -204,8 +176,8 @@ Status ImportLayerNorm(ImportContext& ctx) {
 }
 
 Status ImportRmsNorm(ImportContext& ctx) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
-  NN_ASSIGN(Value* const scale, ctx.Required(1));
+  Value* const x = ctx.input(0);
+  Value* const scale = ctx.input(1);
   NN_ASSIGN(const auto staged, StagedType(ctx, x->dtype()));
   const RmsNormAttrs a = {ctx.Int("axis", -1), ctx.Float("epsilon", 1e-5f)};
   NN_ASSIGN(const auto results, staged ? AddStagedNorm(ctx, "rms_norm", *staged, {x, scale}, a)
@@ -215,7 +187,7 @@ Status ImportRmsNorm(ImportContext& ctx) {
 }
 
 Status ImportLrn(ImportContext& ctx) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
+  Value* const x = ctx.input(0);
   if (!ctx.HasAttr("size")) return ModelError("attribute size is missing");
   return ctx.Emit("lrn", {x},
                   LrnAttrs{ctx.Int("size", 1), ctx.Float("alpha", 1e-4f), ctx.Float("beta", 0.75f),
@@ -223,14 +195,14 @@ Status ImportLrn(ImportContext& ctx) {
 }
 
 Status ImportLpNormalization(ImportContext& ctx) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
+  Value* const x = ctx.input(0);
   return ctx.Emit("lp_normalization", {x},
                   LpNormalizationAttrs{ctx.Int("axis", -1), ctx.Int("p", 2)});
 }
 
 // The function's body adds 1e-9 to the standard deviation.
 Status ImportMeanVariance(ImportContext& ctx) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
+  Value* const x = ctx.input(0);
   MeanVarianceNormalizationAttrs a;
   a.axes = ctx.HasAttr("axes") ? ctx.Ints("axes") : std::vector<int64_t>{0, 2, 3};
   if (x->type().ranked()) {
@@ -409,14 +381,14 @@ std::optional<std::string> WhyNotMeanVariance(const Node& node) {
 namespace {
 
 constexpr ImportRow kNormImports[] = {
-    {.op = "BatchNormalization", .since = 1, .import = ImportBatchNorm},
-    {.op = "InstanceNormalization", .since = 1, .import = ImportInstanceNorm},
-    {.op = "GroupNormalization", .since = 18, .import = ImportGroupNorm},
-    {.op = "LayerNormalization", .since = 1, .import = ImportLayerNorm},
-    {.op = "RMSNormalization", .since = 23, .import = ImportRmsNorm},
-    {.op = "LRN", .since = 1, .import = ImportLrn},
-    {.op = "LpNormalization", .since = 1, .import = ImportLpNormalization},
-    {.op = "MeanVarianceNormalization", .since = 9, .import = ImportMeanVariance},
+    {.op = "BatchNormalization", .since = 1, .import = ImportBatchNorm, .inputs = 5},
+    {.op = "InstanceNormalization", .since = 1, .import = ImportInstanceNorm, .inputs = 3},
+    {.op = "GroupNormalization", .since = 18, .import = ImportGroupNorm, .inputs = 3},
+    {.op = "LayerNormalization", .since = 1, .import = ImportLayerNorm, .inputs = 2},
+    {.op = "RMSNormalization", .since = 23, .import = ImportRmsNorm, .inputs = 2},
+    {.op = "LRN", .since = 1, .import = ImportLrn, .inputs = 1},
+    {.op = "LpNormalization", .since = 1, .import = ImportLpNormalization, .inputs = 1},
+    {.op = "MeanVarianceNormalization", .since = 9, .import = ImportMeanVariance, .inputs = 1},
 };
 
 constexpr ExportRow kNormExports[] = {

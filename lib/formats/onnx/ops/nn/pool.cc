@@ -24,7 +24,7 @@ Status ReadPool(const ImportContext& ctx, A& a) {
 
 template <Layout layout>
 Status ImportMaxPool(ImportContext& ctx) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
+  Value* const x = ctx.input(0);
   MaxPoolAttrs a;
   a.layout = layout;
   NN_RETURN_IF_ERROR(ReadPool(ctx, a));
@@ -33,7 +33,7 @@ Status ImportMaxPool(ImportContext& ctx) {
 }
 
 Status ImportAveragePool(ImportContext& ctx) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
+  Value* const x = ctx.input(0);
   AveragePoolAttrs a;
   NN_RETURN_IF_ERROR(ReadPool(ctx, a));
   a.count_include_pad = ctx.Int("count_include_pad", 0) != 0;
@@ -46,7 +46,7 @@ float ReadP(const ImportContext& ctx) {
 }
 
 Status ImportLpPool(ImportContext& ctx) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
+  Value* const x = ctx.input(0);
   LpPoolAttrs a;
   NN_RETURN_IF_ERROR(ReadPool(ctx, a));
   a.p = ReadP(ctx);
@@ -55,7 +55,7 @@ Status ImportLpPool(ImportContext& ctx) {
 
 // Global pooling: a reduction over the spatial axes.
 Status EmitGlobal(ImportContext& ctx, std::string_view op) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
+  Value* const x = ctx.input(0);
   if (!x->type().ranked())
     return UnsupportedError("{} needs an input of known rank", ctx.node().op_type());
   if (x->type().rank() < 3)
@@ -77,7 +77,7 @@ Status ImportGlobalLpPool(ImportContext& ctx) {
   const float p = ReadP(ctx);
   if (p == 1.0f) return EmitGlobal(ctx, "reduce_l1");
   if (p == 2.0f) return EmitGlobal(ctx, "reduce_l2");
-  NN_ASSIGN(Value* const x, ctx.Required(0));
+  Value* const x = ctx.input(0);
   const auto dims = x->type().const_dims();
   if (!dims || dims->size() < 3)
     return UnsupportedError("GlobalLpPool with p = {} and input {}", p, x->type().ToString());
@@ -88,8 +88,8 @@ Status ImportGlobalLpPool(ImportContext& ctx) {
 }
 
 Status ImportMaxUnpool(ImportContext& ctx) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
-  NN_ASSIGN(Value* const indices, ctx.Required(1));
+  Value* const x = ctx.input(0);
+  Value* const indices = ctx.input(1);
   MaxUnpoolAttrs a;
   a.kernel = ctx.Ints("kernel_shape");
   a.strides = ctx.Ints("strides");
@@ -209,14 +209,14 @@ std::optional<std::string> WhyNotMaxUnpool(const Node& node) {
 namespace {
 
 constexpr ImportRow kPoolImports[] = {
-    {.op = "MaxPool", .since = 1, .import = ImportMaxPool<Layout::kNcx>},
-    {.op = "NhwcMaxPool", .import = ImportMaxPool<Layout::kNxc>, .domain = kMicrosoft},
-    {.op = "AveragePool", .since = 1, .import = ImportAveragePool},
-    {.op = "LpPool", .since = 1, .import = ImportLpPool},
-    {.op = "GlobalAveragePool", .since = 1, .import = ImportGlobalAveragePool},
-    {.op = "GlobalMaxPool", .since = 1, .import = ImportGlobalMaxPool},
-    {.op = "GlobalLpPool", .since = 1, .import = ImportGlobalLpPool},
-    {.op = "MaxUnpool", .since = 9, .import = ImportMaxUnpool},
+    {.op = "MaxPool", .since = 1, .import = ImportMaxPool<Layout::kNcx>, .inputs = 1},
+    {.op = "NhwcMaxPool", .import = ImportMaxPool<Layout::kNxc>, .inputs = 1, .domain = kMicrosoft},
+    {.op = "AveragePool", .since = 1, .import = ImportAveragePool, .inputs = 1},
+    {.op = "LpPool", .since = 1, .import = ImportLpPool, .inputs = 1},
+    {.op = "GlobalAveragePool", .since = 1, .import = ImportGlobalAveragePool, .inputs = 1},
+    {.op = "GlobalMaxPool", .since = 1, .import = ImportGlobalMaxPool, .inputs = 1},
+    {.op = "GlobalLpPool", .since = 1, .import = ImportGlobalLpPool, .inputs = 1},
+    {.op = "MaxUnpool", .since = 9, .import = ImportMaxUnpool, .inputs = 2},
 };
 
 constexpr ExportRow kPoolExports[] = {

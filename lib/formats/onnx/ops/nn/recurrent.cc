@@ -119,9 +119,10 @@ Status WriteRecurrent(ExportContext& ctx, const Node& node) {
   SetActivations(out, a);
   if (std::isfinite(a.clip)) SetFloat(out, "clip", a.clip);
   if (a.batch_first) SetInt(out, "layout", 1);
-  if (node.Is("gru") && node.attrs<GruAttrs>().linear_before_reset)
+  if (node.attrs().Is<GruAttrs>() && node.attrs<GruAttrs>().linear_before_reset)
     SetInt(out, "linear_before_reset", 1);
-  if (node.Is("lstm") && node.attrs<LstmAttrs>().input_forget) SetInt(out, "input_forget", 1);
+  if (node.attrs().Is<LstmAttrs>() && node.attrs<LstmAttrs>().input_forget)
+    SetInt(out, "input_forget", 1);
   return {};
 }
 
@@ -129,7 +130,11 @@ std::optional<std::string> WhyNotRecurrent(const Node& node) {
   const Dim& units = node.input(2)->type().dim(2);
   if (!units.is_const()) return "the number of units must be constant";
   if (units == 0) return "it must have at least one unit";
-  if (!node.Is("lstm") || !CellClipMatters(node)) return std::nullopt;
+  return std::nullopt;
+}
+
+std::optional<std::string> WhyNotLstm(const Node& node) {
+  if (auto why = WhyNotRecurrent(node); why || !CellClipMatters(node)) return why;
   // It is written step by step.
   const auto steps = WhyNotUnrolled(node);
   return fmt::format("ONNX's LSTM does not clip its cell state{}",
@@ -154,10 +159,7 @@ constexpr ImportRow kRecurrentImports[] = {
 constexpr ExportRow kRecurrentExports[] = {
     {.op = "rnn", .write = WriteRecurrent, .why_not = WhyNotRecurrent, .min_opset = RecurrentOpset},
     {.op = "gru", .write = WriteRecurrent, .why_not = WhyNotRecurrent, .min_opset = RecurrentOpset},
-    {.op = "lstm",
-     .write = WriteRecurrent,
-     .why_not = WhyNotRecurrent,
-     .min_opset = RecurrentOpset},
+    {.op = "lstm", .write = WriteRecurrent, .why_not = WhyNotLstm, .min_opset = RecurrentOpset},
 };
 
 }  // namespace

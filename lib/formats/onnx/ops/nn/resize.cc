@@ -8,9 +8,11 @@
 #include "base/text/text.h"
 #include "formats/onnx/export/quant/linear_quant.h"
 #include "formats/onnx/family.h"
+#include "ops/array/arrange/concat.h"
 #include "ops/array/arrange/slice.h"
 #include "ops/array/shape.h"
 #include "ops/nn/resize/resize.h"
+#include "ops/support/term_ops.h"
 #include "ops/support/types.h"
 
 namespace nn::onnx {
@@ -98,42 +100,39 @@ Status EmitGeneral(ImportContext& ctx, Value* x, const ResizeRequest& r) {
     if (std::find(r.axes.begin(), r.axes.end(), d) == r.axes.end()) to_end.perm.push_back(d);
   const size_t others = to_end.perm.size();
   to_end.perm.insert(to_end.perm.end(), r.axes.begin(), r.axes.end());
-  Value* v = x;
   const bool permutes = !std::is_sorted(to_end.perm.begin(), to_end.perm.end());
-  if (permutes) {
-    NN_ASSIGN(v, ctx.Add("transpose", {v}, to_end));
-  }
-  const Dims kept(v->type().dims->begin(),
-                  v->type().dims->begin() + static_cast<std::ptrdiff_t>(others));
-  AxesAttrs leading;
-  for (size_t d = others; d < 2; ++d) leading.axes.push_back(static_cast<int64_t>(d));
+  Dims dims;
+  for (const int64_t d : to_end.perm) dims.push_back(x->type().dim(static_cast<int>(d)));
+  const auto first = dims.begin() + static_cast<std::ptrdiff_t>(others);  // of the resized axes
+  const Dims kept(dims.begin(), first);
+  std::vector<int64_t> leading;
+  for (size_t d = others; d < 2; ++d) leading.push_back(static_cast<int64_t>(d));
+  Term v = permutes ? Apply("transpose", {x}, to_end) : x;
   if (others > 2) {
     Dims merged = {Product(kept), Dim(1)};
-    merged.insert(merged.end(), v->type().dims->begin() + static_cast<std::ptrdiff_t>(others),
-                  v->type().dims->end());
-    NN_ASSIGN(v, ctx.Add("reshape", {v}, ReshapeAttrs{std::move(merged), false}));
-  } else if (!leading.axes.empty()) {
-    NN_ASSIGN(v, ctx.Add("expand_dims", {v}, leading));
+    merged.insert(merged.end(), first, dims.end());
+    v = Reshape(v, std::move(merged));
+  } else if (!leading.empty()) {
+    v = ExpandDims(v, leading);
   }
-  std::vector<Value*> inputs = {v, r.roi, r.scales, r.sizes};
-  while (inputs.back() == nullptr) inputs.pop_back();
-  NN_ASSIGN(v, ctx.Add("resize", std::move(inputs), r.attrs));
+  std::vector<Term> inputs = {v, r.roi, r.scales, r.sizes};
+  while (inputs.back().is_absent()) inputs.pop_back();
+  NN_ASSIGN(Value* const resized, ctx.Add("resize", std::move(inputs), r.attrs));
+  Term y = resized;
   if (others > 2) {
     Dims split = kept;
-    split.insert(split.end(), v->type().dims->begin() + 2, v->type().dims->end());
+    split.insert(split.end(), resized->type().dims->begin() + 2, resized->type().dims->end());
     if (!KnownBeforeRun(split))
       return UnsupportedError("Resize of batch or channels needs shapes known before the run");
-    NN_ASSIGN(v, ctx.Add("reshape", {v}, ReshapeAttrs{std::move(split), false}));
-  } else if (!leading.axes.empty()) {
-    NN_ASSIGN(v, ctx.Add("squeeze", {v}, leading));
+    y = Reshape(y, std::move(split));
+  } else if (!leading.empty()) {
+    y = Squeeze(y, leading);
   }
   if (permutes) {
     const AxisMap back = AxisMap::Permutation(to_end.perm).Inverse();
-    NN_ASSIGN(v,
-              ctx.Add("transpose", {v}, TransposeAttrs{{back.from().begin(), back.from().end()}}));
+    y = Transpose(y, {back.from().begin(), back.from().end()});
   }
-  ctx.SetOutput(0, v);
-  return {};
+  return ctx.EmitTerm(y);
 }
 
 // What is known before the run of `count` numbers that it joins from vectors, with `unknown` for
@@ -155,7 +154,7 @@ std::optional<std::vector<T>> KnownParts(const Value* numbers, size_t count, con
     return true;
   };
   const Node* const join = numbers->def();
-  const bool is_joined = join != nullptr && join->Is("concat") && !known(numbers);
+  const bool is_joined = join != nullptr && join->Is<ConcatAttrs>() && !known(numbers);
   const bool has_counts = is_joined ? std::ranges::all_of(join->inputs(), add) : add(numbers);
   return has_counts && out.size() == count ? std::optional(std::move(out)) : std::nullopt;
 }
@@ -242,9 +241,9 @@ Status EmitResize(ImportContext& ctx, Value* x, const ResizeRequest& r) {
 // The image. Interpolation is of the stored integers, and rounds differently from that of the real
 // numbers they represent.
 Result<Value*> Image(ImportContext& ctx) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
+  Value* const x = ctx.input(0);
   if (!x->type().quantized() || ctx.String("mode", "nearest") == "nearest") return x;
-  return AddCast(ctx, x, x->dtype());
+  return ctx.Build(As(x, x->dtype()));
 }
 
 Result<ResizeRequest> NewRequest(const ImportContext& ctx, const Value* x) {
@@ -353,10 +352,10 @@ Status ImportResize11(ImportContext& ctx) {
 namespace {
 
 constexpr ImportRow kResizeImports[] = {
-    {.op = "Upsample", .since = 1, .import = ImportUpsample1},
-    {.op = "Upsample", .since = 7, .import = ImportUpsample7},
-    {.op = "Resize", .since = 10, .import = ImportResize10},
-    {.op = "Resize", .since = 11, .import = ImportResize11},
+    {.op = "Upsample", .since = 1, .import = ImportUpsample1, .inputs = 1},
+    {.op = "Upsample", .since = 7, .import = ImportUpsample7, .inputs = 1},
+    {.op = "Resize", .since = 10, .import = ImportResize10, .inputs = 1},
+    {.op = "Resize", .since = 11, .import = ImportResize11, .inputs = 1},
 };
 
 }  // namespace

@@ -10,11 +10,6 @@ namespace {
 constexpr char kHalfPixel[] = "half_pixel", kOutputHalfPixel[] = "output_half_pixel";
 
 Status ImportRoiAlign(ImportContext& ctx) {
-  std::vector<Value*> inputs;
-  for (size_t i = 0; i < 3; ++i) {
-    NN_ASSIGN(Value* const v, ctx.Required(i));
-    inputs.push_back(v);
-  }
   RoiAlignAttrs a;
   NN_ASSIGN(a.mode, ctx.Enum("mode", RoiMode::kAvg));
   a.height = ctx.Int("output_height", 1);
@@ -27,12 +22,12 @@ Status ImportRoiAlign(ImportContext& ctx) {
   a.half_pixel = transform == kHalfPixel;
   if (!a.half_pixel && transform != kOutputHalfPixel)
     return ModelError("unknown coordinate_transformation_mode {}", Quote(transform));
-  return ctx.Emit("roi_align", std::move(inputs), a);
+  return ctx.Emit("roi_align", ctx.Inputs(3), a);
 }
 
 Status ImportMaxRoiPool(ImportContext& ctx) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
-  NN_ASSIGN(Value* const rois, ctx.Required(1));
+  Value* const x = ctx.input(0);
+  Value* const rois = ctx.input(1);
   const auto shape = ctx.Ints("pooled_shape");
   if (shape.size() != 2) return ModelError("pooled_shape has {} entries; expected 2", shape.size());
   return ctx.Emit("max_roi_pool", {x, rois},
@@ -76,8 +71,8 @@ int64_t RoiAlignOpset(const Node& node) {
 }
 
 constexpr ImportRow kRoiImports[] = {
-    {.op = "RoiAlign", .since = 10, .import = ImportRoiAlign},
-    {.op = "MaxRoiPool", .since = 1, .import = ImportMaxRoiPool},
+    {.op = "RoiAlign", .since = 10, .import = ImportRoiAlign, .inputs = 3},
+    {.op = "MaxRoiPool", .since = 1, .import = ImportMaxRoiPool, .inputs = 2},
 };
 
 constexpr ExportRow kRoiExports[] = {

@@ -1,8 +1,11 @@
 #include "ops/nn/softmax.h"
+
+#include <algorithm>
+#include <string_view>
+
 #include "formats/onnx/export/quant/linear_quant.h"
 #include "formats/onnx/family.h"
 #include "ops/array/reshape_to.h"
-#include "ops/array/shape.h"
 #include "ops/support/types.h"
 
 namespace nn::onnx {
@@ -11,32 +14,32 @@ namespace nn::onnx {
 
 namespace {
 
-struct SoftmaxName {
+struct SoftmaxRow {
   std::string_view onnx;
   std::string_view ours;
+  Attrs (*attrs)(int64_t axis);
 };
-constexpr SoftmaxName kSoftmaxNames[] = {
-    {"Softmax", "softmax"}, {"LogSoftmax", "log_softmax"}, {"Hardmax", "hardmax"}};
-
-std::string_view OurName(const ImportContext& ctx) {
-  for (const SoftmaxName& name : kSoftmaxNames)
-    if (name.onnx == ctx.node().op_type()) return name.ours;
-  return {};
-}
-
-Attrs AttrsOf(std::string_view op, int64_t axis) {
-  if (op == "softmax") return SoftmaxAttrs{axis, 1.0f};
+Attrs OnlyAxis(int64_t axis) {
   return AlongAxisAttrs{axis};
+}
+constexpr SoftmaxRow kSoftmaxRows[] = {{"Softmax", "softmax",
+                                        [](int64_t axis) {
+                                          return Attrs(SoftmaxAttrs{axis, 1.0f});
+                                        }},
+                                       {"LogSoftmax", "log_softmax", OnlyAxis},
+                                       {"Hardmax", "hardmax", OnlyAxis}};
+
+const SoftmaxRow& SoftmaxRowOf(const ImportContext& ctx) {
+  return *std::ranges::find(kSoftmaxRows, ctx.node().op_type(), &SoftmaxRow::onnx);
 }
 
 Status ImportSoftmax13(ImportContext& ctx) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
-  const std::string_view op = OurName(ctx);
-  return ctx.Emit(op, {x}, AttrsOf(op, ctx.Int("axis", -1)));
+  const SoftmaxRow& row = SoftmaxRowOf(ctx);
+  return ctx.Emit(row.ours, {ctx.input(0)}, row.attrs(ctx.Int("axis", -1)));
 }
 
 // Along the rows of the matrix [axes before `axis`, the rest].
-Result<Value*> AlongRows(ImportContext& ctx, Value* x, std::string_view op) {
+Result<Term> AlongRows(const ImportContext& ctx, Value* x, const SoftmaxRow& row) {
   if (!x->type().ranked())
     return UnsupportedError("{} along several axes needs an input of known rank",
                             ctx.node().op_type());
@@ -45,30 +48,27 @@ Result<Value*> AlongRows(ImportContext& ctx, Value* x, std::string_view op) {
   // A vector is a single row, although the default axis is 1.
   const int64_t wanted = ctx.Int("axis", rank > 1 ? 1 : 0);
   NN_ASSIGN(const int axis, NormalizeAxis(wanted, rank));
-  if (axis == rank - 1) return ctx.Add(op, {x}, AttrsOf(op, axis));
+  if (axis == rank - 1) return Apply(row.ours, {x}, row.attrs(axis));
   const Dims rows(dims.begin(), dims.begin() + axis);
   const Dims columns(dims.begin() + axis, dims.end());
-  NN_ASSIGN(Value* const matrix,
-            ctx.Add("reshape", {x}, ReshapeTo(dims, {Product(rows), Product(columns)})));
-  NN_ASSIGN(Value* const y, ctx.Add(op, {matrix}, AttrsOf(op, 1)));
-  return ctx.Add("reshape", {y}, ReshapeTo({Product(rows), Product(columns)}, dims));
+  const Dims matrix = {Product(rows), Product(columns)};
+  const Term y = Apply(row.ours, {Apply("reshape", {x}, ReshapeTo(dims, matrix))}, row.attrs(1));
+  return Apply("reshape", {y}, ReshapeTo(matrix, dims));
 }
 
 Status ImportSoftmax1(ImportContext& ctx) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
-  NN_ASSIGN(Value* const y, AlongRows(ctx, x, OurName(ctx)));
-  ctx.SetOutput(0, y);
-  return {};
+  Value* const x = ctx.input(0);
+  NN_ASSIGN(const Term y, AlongRows(ctx, x, SoftmaxRowOf(ctx)));
+  return ctx.EmitTerm(y);
 }
 
 // Of com.microsoft. is_inner_broadcast repeats what the shape of the bias says.
 Status ImportBiasSoftmax(ImportContext& ctx) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
-  NN_ASSIGN(Value* const bias, ctx.Required(1));
-  NN_ASSIGN(Value * y, ctx.Add("add", {x, bias}));
-  NN_ASSIGN(y, AlongRows(ctx, y, "softmax"));
-  ctx.SetOutput(0, y);
-  return {};
+  Value* const x = ctx.input(0);
+  Value* const bias = ctx.input(1);
+  NN_ASSIGN(Value* const sum, ctx.Build(x + Term(bias)));
+  NN_ASSIGN(const Term y, AlongRows(ctx, sum, kSoftmaxRows[0]));
+  return ctx.EmitTerm(y);
 }
 
 }  // namespace
@@ -78,8 +78,8 @@ Status ImportBiasSoftmax(ImportContext& ctx) {
 namespace {
 
 int64_t AxisOf(const Node& node) {
-  const int64_t axis =
-      node.Is("softmax") ? node.attrs<SoftmaxAttrs>().axis : node.attrs<AlongAxisAttrs>().axis;
+  const int64_t axis = node.attrs().Is<SoftmaxAttrs>() ? node.attrs<SoftmaxAttrs>().axis
+                                                       : node.attrs<AlongAxisAttrs>().axis;
   return FrontAxis(axis, node.input(0));
 }
 
@@ -111,13 +111,13 @@ constexpr char kSoftmax[] = "Softmax", kLogSoftmax[] = "LogSoftmax", kHardmax[] 
 namespace {
 
 constexpr ImportRow kSoftmaxImports[] = {
-    {.op = "BiasSoftmax", .import = ImportBiasSoftmax, .domain = kMicrosoft},
-    {.op = "Softmax", .since = 1, .import = ImportSoftmax1},
-    {.op = "Softmax", .since = 13, .import = ImportSoftmax13},
-    {.op = "LogSoftmax", .since = 1, .import = ImportSoftmax1},
-    {.op = "LogSoftmax", .since = 13, .import = ImportSoftmax13},
-    {.op = "Hardmax", .since = 1, .import = ImportSoftmax1},
-    {.op = "Hardmax", .since = 13, .import = ImportSoftmax13},
+    {.op = "BiasSoftmax", .import = ImportBiasSoftmax, .inputs = 2, .domain = kMicrosoft},
+    {.op = "Softmax", .since = 1, .import = ImportSoftmax1, .inputs = 1},
+    {.op = "Softmax", .since = 13, .import = ImportSoftmax13, .inputs = 1},
+    {.op = "LogSoftmax", .since = 1, .import = ImportSoftmax1, .inputs = 1},
+    {.op = "LogSoftmax", .since = 13, .import = ImportSoftmax13, .inputs = 1},
+    {.op = "Hardmax", .since = 1, .import = ImportSoftmax1, .inputs = 1},
+    {.op = "Hardmax", .since = 13, .import = ImportSoftmax13, .inputs = 1},
 };
 
 constexpr ExportRow kSoftmaxExports[] = {

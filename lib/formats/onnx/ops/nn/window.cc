@@ -3,7 +3,7 @@
 
 #include "formats/onnx/family.h"
 #include "formats/onnx/file/tensor.h"
-#include "ops/math/elementwise/elementwise.h"
+#include "ops/support/term_ops.h"
 
 namespace nn::onnx {
 
@@ -20,38 +20,14 @@ constexpr CosineSum kBlackman = {0.42, 0.5, 0.08};
 
 template <const CosineSum& kSum>
 Status ImportWindow(ImportContext& ctx) {
-  NN_ASSIGN(Value* const size, ctx.Required(0));
+  Value* const size = ctx.input(0);
   const DType to = DTypeOf(static_cast<int>(ctx.Int("output_datatype", 1)));
-  const auto number = [&](double v) { return ctx.Number(DType::kF32, v); };
-  NN_ASSIGN(Value* const zero, ctx.Number(size->dtype(), 0));
-  NN_ASSIGN(Value* const one, ctx.Number(size->dtype(), 1));
-  NN_ASSIGN(Value * n, ctx.Add("range", {zero, size, one}));
-  NN_ASSIGN(n, ctx.Add("cast", {n}, CastAttrs{}));
-  Value* period = size;
-  if (ctx.Int("periodic", 1) == 0) {
-    NN_ASSIGN(period, ctx.Add("sub", {size, one}));
-  }
-  NN_ASSIGN(period, ctx.Add("cast", {period}, CastAttrs{}));
-  NN_ASSIGN(Value* const circle, number(2 * std::numbers::pi));
-  NN_ASSIGN(Value * angle, ctx.Add("mul", {n, circle}));
-  NN_ASSIGN(angle, ctx.Add("div", {angle, period}));
-  NN_ASSIGN(Value * y, ctx.Add("cos", {angle}));
-  NN_ASSIGN(Value* const first, number(kSum.first));
-  NN_ASSIGN(y, ctx.Add("mul", {y, first}));
-  NN_ASSIGN(Value* const constant, number(kSum.constant));
-  NN_ASSIGN(y, ctx.Add("sub", {constant, y}));
-  if (kSum.second != 0) {
-    NN_ASSIGN(angle, ctx.Add("add", {angle, angle}));
-    NN_ASSIGN(Value * wave, ctx.Add("cos", {angle}));
-    NN_ASSIGN(Value* const second, number(kSum.second));
-    NN_ASSIGN(wave, ctx.Add("mul", {wave, second}));
-    NN_ASSIGN(y, ctx.Add("add", {y, wave}));
-  }
-  if (to == DType::kF32) {
-    ctx.SetOutput(0, y);
-    return {};
-  }
-  return ctx.Emit("cast", {y}, CastAttrs{.to = to});
+  const Term n = Cast(Apply("range", {0, size, 1}), DType::kF32);
+  const Term period = ctx.Int("periodic", 1) == 0 ? size - Term(1) : size;
+  const Term angle = n * (2 * std::numbers::pi) / Cast(period, DType::kF32);
+  Term y = kSum.constant - Apply("cos", {angle}) * kSum.first;
+  if (kSum.second != 0) y = y + Apply("cos", {angle + angle}) * kSum.second;
+  return ctx.EmitTerm(As(y, DType::kF32, to));
 }
 
 }  // namespace
@@ -59,9 +35,9 @@ Status ImportWindow(ImportContext& ctx) {
 namespace {
 
 constexpr ImportRow kWindowImports[] = {
-    {.op = "HannWindow", .since = 17, .import = ImportWindow<kHann>},
-    {.op = "HammingWindow", .since = 17, .import = ImportWindow<kHamming>},
-    {.op = "BlackmanWindow", .since = 17, .import = ImportWindow<kBlackman>},
+    {.op = "HannWindow", .since = 17, .import = ImportWindow<kHann>, .inputs = 1},
+    {.op = "HammingWindow", .since = 17, .import = ImportWindow<kHamming>, .inputs = 1},
+    {.op = "BlackmanWindow", .since = 17, .import = ImportWindow<kBlackman>, .inputs = 1},
 };
 
 }  // namespace

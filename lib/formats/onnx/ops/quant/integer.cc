@@ -9,9 +9,9 @@
 #include "formats/onnx/export/quant/linear_quant.h"
 #include "formats/onnx/family.h"
 #include "formats/onnx/spec/window_attrs.h"
-#include "ops/array/shape.h"
 #include "ops/nn/conv.h"
 #include "ops/quant/quantized.h"
+#include "ops/support/term_ops.h"
 
 namespace nn::onnx {
 
@@ -67,8 +67,8 @@ Result<Node*> AddConv(ImportContext& ctx, const Factor& x, const Factor& w, Valu
 template <Result<Node*> (*add)(ImportContext&, const Factor&, const Factor&, Value*)>
 Status ImportInteger(ImportContext& ctx) {
   Factor a, b;
-  NN_ASSIGN(a.v, ctx.Required(0));
-  NN_ASSIGN(b.v, ctx.Required(1));
+  a.v = ctx.input(0);
+  b.v = ctx.input(1);
   a.q.zero = ctx.input(2);
   b.q.zero = ctx.input(3);
   NN_ASSIGN(Node* const y, add(ctx, a, b, nullptr));
@@ -105,17 +105,13 @@ Result<Value*> RealProduct(ImportContext& ctx, Node* node, const Factor& a, cons
     y->set_type(std::move(type));
     return ctx.Add("dequantize", {y}, DequantizeAttrs{});
   }
-  NN_ASSIGN(Value* const real, AddCast(ctx, y, DType::kF32));
-  std::vector<Value*> scales;
+  std::vector<Term> scales;
   for (const auto& [factor, axis] : {std::pair(&a, a_axis), std::pair(&b, b_axis)}) {
     LinearQuant q = factor->q;
     q.axis = axis;
-    NN_ASSIGN(Value * scale, AddCast(ctx, q.scale, DType::kF32));
-    NN_ASSIGN(scale, AlongAxis(ctx, scale, q, y->type()));
-    scales.push_back(scale);
+    NN_ASSIGN(scales.emplace_back(), AlongAxis(ctx, As(q.scale, DType::kF32), q, y->type()));
   }
-  NN_ASSIGN(Value* const scale, ctx.Add("mul", scales));
-  return ctx.Add("mul", {real, scale});
+  return ctx.Build(As(y, DType::kF32) * (scales[0] * scales[1]));
 }
 
 // Quantizes the result by the mapping of the inputs `scale` and `zero`.
@@ -155,10 +151,6 @@ Status ImportQLinearConv(ImportContext& ctx) {
   return SetQuantized(ctx, y, 6, 7, channels, x.v->dtype());
 }
 
-Result<Value*> Transposed(ImportContext& ctx, Value* v) {
-  return ctx.Add("transpose", {v}, TransposeAttrs{{1, 0}});
-}
-
 // alpha * A * B + C: the integers of C have the scale of the product.
 Status ImportQGemm(ImportContext& ctx) {
   NN_ASSIGN(Factor a, ReadFactor(ctx, 0, 1, 2, -2));
@@ -170,34 +162,29 @@ Status ImportQGemm(ImportContext& ctx) {
     return UnsupportedError("QGemm with scales {} of A", a.q.scale->type().ToString());
   const bool transpose_b = ctx.Int("transB", 0) != 0;
   if (ctx.Int("transA", 0) != 0) {
-    NN_ASSIGN(a.v, Transposed(ctx, a.v));
+    NN_ASSIGN(a.v, ctx.Build(Transpose(a.v, {1, 0})));
   }
   if (transpose_b && b.v->is_constant()) {
     NN_ASSIGN(Tensor t, RearrangeTensor(b.v->constant(), AxisMap(2, {1, 0})));
     b.v = ctx.Constant(std::move(t));
   } else if (transpose_b) {
-    NN_ASSIGN(b.v, Transposed(ctx, b.v));
+    NN_ASSIGN(b.v, ctx.Build(Transpose(b.v, {1, 0})));
   }
   NN_RETURN_IF_ERROR(KeepMappings(ctx, a, b));
   if (const float alpha = ctx.Float("alpha", 1.0f); alpha != 1.0f) {
-    NN_ASSIGN(Value* const number, ctx.Number(DType::kF32, static_cast<double>(alpha)));
-    NN_ASSIGN(a.q.scale, ctx.Add("mul", {a.q.scale, number}));
-    NN_ASSIGN(a.q.scale, Folded(ctx, a.q.scale));
+    NN_ASSIGN(Value* const scale, ctx.Build(a.q.scale * Term(Tensor::Scalar(alpha))));
+    NN_ASSIGN(a.q.scale, Folded(ctx, scale));
   }
   Value* c = ctx.input(6);
   Value* bias = nullptr;
   if (c != nullptr && c->type().ranked() && b.v->type().ranked()) {
     NN_ASSIGN(bias, AsBias(ctx, c, b.v->type().dim(1)));
   }
-  NN_ASSIGN(Node * node, AddMatmul(ctx, a, b, bias));
-  if (c != nullptr && bias == nullptr) {
-    NN_ASSIGN(node, ctx.AddNode("add", {node->output(), c}));
-  }
+  NN_ASSIGN(Node* const node, AddMatmul(ctx, a, b, bias));
   Value* y = nullptr;
-  if (node->Is("add")) {
-    NN_ASSIGN(y, AddCast(ctx, node->output(), DType::kF32));
-    NN_ASSIGN(Value* const scale, ctx.Add("mul", {a.q.scale, b.q.scale}));
-    NN_ASSIGN(y, ctx.Add("mul", {y, scale}));
+  if (c != nullptr && bias == nullptr) {
+    const Term sum = node->output() + Term(c);
+    NN_ASSIGN(y, ctx.Build(Cast(sum, DType::kF32) * (a.q.scale * Term(b.q.scale))));
   } else {
     NN_ASSIGN(y, RealProduct(ctx, node, a, b, -2, -1));
   }
@@ -206,25 +193,20 @@ Status ImportQGemm(ImportContext& ctx) {
   return {};
 }
 
-Status SetWithBias(ImportContext& ctx, Value* y, Value* bias) {
-  if (bias != nullptr) {
-    NN_ASSIGN(y, ctx.Add("add", {y, bias}));
-  }
-  ctx.SetOutput(0, y);
-  return {};
+Status EmitWithBias(ImportContext& ctx, const Term& y, Value* bias) {
+  return ctx.EmitTerm(bias == nullptr ? y : y + bias);
 }
 
 Status ImportMatMulIntegerToFloat(ImportContext& ctx) {
   NN_ASSIGN(const Factor a, ReadFactor(ctx, 0, 2, 4, -2));
   NN_ASSIGN(const Factor b, ReadFactor(ctx, 1, 3, 5, -1));
   NN_ASSIGN(Node* const node, AddMatmul(ctx, a, b, nullptr));
-  NN_ASSIGN(Value * y, RealProduct(ctx, node, a, b, -2, -1));
-  NN_ASSIGN(y, AddCast(ctx, y, a.q.scale->dtype()));
-  return SetWithBias(ctx, y, ctx.input(6));
+  NN_ASSIGN(Value* const y, RealProduct(ctx, node, a, b, -2, -1));
+  return EmitWithBias(ctx, As(y, a.q.scale->dtype()), ctx.input(6));
 }
 
 Status ImportDynamicQuantizeMatMul(ImportContext& ctx) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
+  Value* const x = ctx.input(0);
   NN_ASSIGN(const Factor b, ReadFactor(ctx, 1, 2, 3, -1));
   NN_ASSIGN(Node* const quantized, ctx.AddNode("dynamic_quantize", {x}, {}, 3));
   Factor a;
@@ -233,7 +215,7 @@ Status ImportDynamicQuantizeMatMul(ImportContext& ctx) {
   a.q.zero = quantized->output(2);
   NN_ASSIGN(Node* const node, AddMatmul(ctx, a, b, nullptr));
   NN_ASSIGN(Value* const y, RealProduct(ctx, node, a, b, -2, -1));
-  return SetWithBias(ctx, y, ctx.input(4));
+  return EmitWithBias(ctx, y, ctx.input(4));
 }
 
 }  // namespace
@@ -353,14 +335,17 @@ std::optional<std::string> WhyNotConvInteger(const Node& node) {
 namespace {
 
 constexpr ImportRow kIntegerImports[] = {
-    {.op = "MatMulInteger", .since = 10, .import = ImportInteger<AddMatmul>},
-    {.op = "ConvInteger", .since = 10, .import = ImportInteger<AddConv>},
+    {.op = "MatMulInteger", .since = 10, .import = ImportInteger<AddMatmul>, .inputs = 2},
+    {.op = "ConvInteger", .since = 10, .import = ImportInteger<AddConv>, .inputs = 2},
     {.op = "QLinearMatMul", .since = 10, .import = ImportQLinearMatMul},
     {.op = "QLinearConv", .since = 10, .import = ImportQLinearConv},
     {.op = "QLinearConv", .import = ImportQLinearConv, .domain = kMicrosoft},
     {.op = "QGemm", .import = ImportQGemm, .domain = kMicrosoft},
     {.op = "MatMulIntegerToFloat", .import = ImportMatMulIntegerToFloat, .domain = kMicrosoft},
-    {.op = "DynamicQuantizeMatMul", .import = ImportDynamicQuantizeMatMul, .domain = kMicrosoft},
+    {.op = "DynamicQuantizeMatMul",
+     .import = ImportDynamicQuantizeMatMul,
+     .inputs = 1,
+     .domain = kMicrosoft},
 };
 
 constexpr ExportRow kIntegerExports[] = {

@@ -14,6 +14,7 @@
 #include "ops/nn/pool.h"
 #include "ops/nn/softmax.h"
 #include "ops/reduce/reduce.h"
+#include "ops/support/term_ops.h"
 #include "ops/support/types.h"
 
 namespace nn::onnx {
@@ -28,11 +29,12 @@ Result<Value*> Real(ImportContext& ctx, size_t x) {
 }
 
 // Quantizes the result by the inputs `scale` and the one after it, to the type of input `like`.
-Status SetInteger(ImportContext& ctx, Value* y, size_t scale, size_t like) {
+Status SetInteger(ImportContext& ctx, const Term& y, size_t scale, size_t like) {
+  NN_ASSIGN(Value* const reals, ctx.Build(y));
   NN_ASSIGN(const LinearQuant q, ReadLinearQuant(ctx, scale, scale + 1));
   NN_ASSIGN(Value* const x, ctx.Required(like));
   NN_ASSIGN(Value* const integers,
-            AddQuantize(ctx, y, q, q.zero != nullptr ? q.zero->dtype() : x->dtype()));
+            AddQuantize(ctx, reals, q, q.zero != nullptr ? q.zero->dtype() : x->dtype()));
   ctx.SetOutput(0, integers);
   return {};
 }
@@ -41,15 +43,13 @@ template <const char* kOp>
 Status ImportQLinearBinary(ImportContext& ctx) {
   NN_ASSIGN(Value* const a, Real(ctx, 0));
   NN_ASSIGN(Value* const b, Real(ctx, 3));
-  NN_ASSIGN(Value* const y, ctx.Add(kOp, {a, b}));
-  return SetInteger(ctx, y, 6, 0);
+  return SetInteger(ctx, Apply(kOp, {a, b}), 6, 0);
 }
 
 // An operator with attributes on one value.
 Status SetUnary(ImportContext& ctx, std::string_view op, Attrs attrs) {
   NN_ASSIGN(Value* const x, Real(ctx, 0));
-  NN_ASSIGN(Value* const y, ctx.Add(op, {x}, std::move(attrs)));
-  return SetInteger(ctx, y, 3, 0);
+  return SetInteger(ctx, Apply(op, {x}, std::move(attrs)), 3, 0);
 }
 
 Status ImportQLinearLeakyRelu(ImportContext& ctx) {
@@ -75,7 +75,7 @@ Status ImportQLinearAveragePool(ImportContext& ctx) {
 }
 
 Status ImportQLinearGlobalAveragePool(ImportContext& ctx) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
+  Value* const x = ctx.input(0);
   if (!x->type().ranked())
     return UnsupportedError("{} needs an input of known rank", ctx.node().op_type());
   if (x->type().rank() < 3)
@@ -87,7 +87,7 @@ Status ImportQLinearGlobalAveragePool(ImportContext& ctx) {
 }
 
 Status ImportQLinearReduceMean(ImportContext& ctx) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
+  Value* const x = ctx.input(0);
   if (!x->type().ranked())
     return UnsupportedError("{} needs an input of known rank", ctx.node().op_type());
   const std::vector<int64_t> axes = ctx.Ints("axes");
@@ -106,18 +106,14 @@ Status ImportQLinearSoftmax(ImportContext& ctx) {
   const Dims dims = *x->type().dims;
   const int rank = x->type().rank();
   NN_ASSIGN(const int axis, NormalizeAxis(ctx.Int("axis", -1), rank));
-  Value* y = nullptr;
-  if (ctx.Int("opset", 13) >= 13 || axis == rank - 1) {
-    NN_ASSIGN(y, ctx.Add("softmax", {x}, SoftmaxAttrs{axis, 1.0f}));
-  } else {
-    const Dims rows(dims.begin(), dims.begin() + axis);
-    const Dims columns(dims.begin() + axis, dims.end());
-    const Dims matrix = {Product(rows), Product(columns)};
-    NN_ASSIGN(y, ctx.Add("reshape", {x}, ReshapeTo(dims, matrix)));
-    NN_ASSIGN(y, ctx.Add("softmax", {y}, SoftmaxAttrs{1, 1.0f}));
-    NN_ASSIGN(y, ctx.Add("reshape", {y}, ReshapeTo(matrix, dims)));
-  }
-  return SetInteger(ctx, y, 3, 0);
+  if (ctx.Int("opset", 13) >= 13 || axis == rank - 1)
+    return SetInteger(ctx, Apply("softmax", {x}, SoftmaxAttrs{axis, 1.0f}), 3, 0);
+  const Dims rows(dims.begin(), dims.begin() + axis);
+  const Dims columns(dims.begin() + axis, dims.end());
+  const Dims matrix = {Product(rows), Product(columns)};
+  Term y = Apply("reshape", {x}, ReshapeTo(dims, matrix));
+  y = Apply("softmax", {y}, SoftmaxAttrs{1, 1.0f});
+  return SetInteger(ctx, Apply("reshape", {y}, ReshapeTo(matrix, dims)), 3, 0);
 }
 
 // Scale and zero point of the result, then those of each operand after it.
@@ -125,22 +121,19 @@ Status ImportQLinearConcat(ImportContext& ctx) {
   if (ctx.input_count() < 5 || ctx.input_count() % 3 != 2)
     return ModelError("{} inputs; QLinearConcat has two, and three for each operand",
                       ctx.input_count());
-  std::vector<Value*> parts;
+  std::vector<Term> parts;
   for (size_t i = 2; i < ctx.input_count(); i += 3) {
-    NN_ASSIGN(Value* const part, Real(ctx, i));
-    parts.push_back(part);
+    NN_ASSIGN(parts.emplace_back(), Real(ctx, i));
   }
   NN_ASSIGN(const int64_t axis, ctx.RequiredInt("axis"));
-  NN_ASSIGN(Value* const y, ctx.Add("concat", std::move(parts), ConcatAttrs{axis}));
-  return SetInteger(ctx, y, 0, 2);
+  return SetInteger(ctx, Apply("concat", std::move(parts), ConcatAttrs{axis}), 0, 2);
 }
 
 Status ImportQLinearWhere(ImportContext& ctx) {
-  NN_ASSIGN(Value* const condition, ctx.Required(0));
+  Value* const condition = ctx.input(0);
   NN_ASSIGN(Value* const a, Real(ctx, 1));
   NN_ASSIGN(Value* const b, Real(ctx, 4));
-  NN_ASSIGN(Value* const y, ctx.Add("select", {condition, a, b}));
-  return SetInteger(ctx, y, 7, 1);
+  return SetInteger(ctx, Select(condition, a, b), 7, 1);
 }
 
 constexpr char kQLinearAdd[] = "add", kQLinearMul[] = "mul";
@@ -157,11 +150,15 @@ constexpr ImportRow kQlinearImports[] = {
     {.op = "QLinearAveragePool", .import = ImportQLinearAveragePool, .domain = kMicrosoft},
     {.op = "QLinearGlobalAveragePool",
      .import = ImportQLinearGlobalAveragePool,
+     .inputs = 1,
      .domain = kMicrosoft},
-    {.op = "QLinearReduceMean", .import = ImportQLinearReduceMean, .domain = kMicrosoft},
+    {.op = "QLinearReduceMean",
+     .import = ImportQLinearReduceMean,
+     .inputs = 1,
+     .domain = kMicrosoft},
     {.op = "QLinearSoftmax", .import = ImportQLinearSoftmax, .domain = kMicrosoft},
     {.op = "QLinearConcat", .import = ImportQLinearConcat, .domain = kMicrosoft},
-    {.op = "QLinearWhere", .import = ImportQLinearWhere, .domain = kMicrosoft},
+    {.op = "QLinearWhere", .import = ImportQLinearWhere, .inputs = 1, .domain = kMicrosoft},
 };
 
 }  // namespace

@@ -40,7 +40,7 @@ Status CheckPrecision(const ImportContext& ctx) {
 }
 
 Status ImportQuantizeLinear(ImportContext& ctx) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
+  Value* const x = ctx.input(0);
   NN_RETURN_IF_ERROR(CheckPrecision(ctx));
   DType dtype = DType::kU8;
   if (const int64_t wanted = ctx.Int("output_dtype", 0); wanted != 0)
@@ -53,7 +53,7 @@ Status ImportQuantizeLinear(ImportContext& ctx) {
 }
 
 Status ImportDequantizeLinear(ImportContext& ctx) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
+  Value* const x = ctx.input(0);
   DType to = ctx.input(1) == nullptr ? DType::kF32 : ctx.input(1)->dtype();
   if (const int64_t wanted = ctx.Int("output_dtype", 0); wanted != 0)
     to = DTypeOf(static_cast<int>(wanted));
@@ -159,10 +159,10 @@ std::optional<std::string> WhyNotDequantize(const Node& node) {
 namespace {
 
 constexpr ImportRow kQuantizeImports[] = {
-    {.op = "QuantizeLinear", .since = 10, .import = ImportQuantizeLinear},
-    {.op = "DequantizeLinear", .since = 10, .import = ImportDequantizeLinear},
-    {.op = "QuantizeLinear", .import = ImportQuantizeLinear, .domain = kMicrosoft},
-    {.op = "DequantizeLinear", .import = ImportDequantizeLinear, .domain = kMicrosoft},
+    {.op = "QuantizeLinear", .since = 10, .import = ImportQuantizeLinear, .inputs = 1},
+    {.op = "DequantizeLinear", .since = 10, .import = ImportDequantizeLinear, .inputs = 1},
+    {.op = "QuantizeLinear", .import = ImportQuantizeLinear, .inputs = 1, .domain = kMicrosoft},
+    {.op = "DequantizeLinear", .import = ImportDequantizeLinear, .inputs = 1, .domain = kMicrosoft},
 };
 
 constexpr ExportRow kQuantizeExports[] = {

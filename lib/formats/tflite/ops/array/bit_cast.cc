@@ -8,7 +8,7 @@ namespace {
 // ==== From TensorFlow Lite =======================================================================
 
 Status ImportBitCast(ImportContext& ctx) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
+  Value* const x = ctx.input(0);
   if (ctx.output_type().quantized()) return UnsupportedError("its result is quantized");
   return ctx.Emit("bit_cast", {x}, BitCastAttrs{ctx.output_type().dtype});
 }
@@ -28,7 +28,7 @@ std::optional<std::string> WhyNotBitCast(const Node& node) {
 }
 
 constexpr ImportRow kBitCastImports[] = {
-    {.op = fb::BuiltinOperator::BITCAST, .import = ImportBitCast}};
+    {.op = fb::BuiltinOperator::BITCAST, .import = ImportBitCast, .inputs = "a"}};
 
 constexpr ExportRow kBitCastExports[] = {
     {.op = "bit_cast", .write = WriteBitCast, .why_not = WhyNotBitCast, .any_type = true},

@@ -28,7 +28,7 @@ Result<int64_t> KnownAxis(const ImportContext& ctx, size_t i) {
 Status ImportSplit(ImportContext& ctx) {
   NN_ASSIGN(const auto* const o, ctx.Options<fb::SplitOptions>());
   NN_ASSIGN(const int64_t axis, KnownAxis(ctx, 0));
-  NN_ASSIGN(Value* const x, ctx.Ranked(1));
+  Value* const x = ctx.input(1);
   if (o->num_splits() != static_cast<int64_t>(ctx.output_count()))
     return ModelError("num_splits is {}, but there are {} outputs", o->num_splits(),
                       ctx.output_count());
@@ -41,8 +41,8 @@ Status ImportSplit(ImportContext& ctx) {
 }
 
 Status ImportSplitV(ImportContext& ctx) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
-  NN_ASSIGN(Value* const sizes, ctx.Required(1));
+  Value* const x = ctx.input(0);
+  Value* const sizes = ctx.input(1);
   NN_ASSIGN(const int64_t axis, KnownAxis(ctx, 2));
   return ctx.Emit("split", {x, sizes}, SplitAttrs{axis, {}});
 }
@@ -61,7 +61,7 @@ Status ImportPack(ImportContext& ctx) {
 
 Status ImportUnpack(ImportContext& ctx) {
   NN_ASSIGN(const auto* const o, ctx.Options<fb::UnpackOptions>());
-  NN_ASSIGN(Value* const x, ctx.Ranked(0));
+  Value* const x = ctx.input(0);
   NN_ASSIGN(const int axis, NormalizeAxis(o->axis(), x->type().rank()));
   const auto count = static_cast<int64_t>(ctx.output_count());
   if (const Dim& size = x->type().dim(axis); size.is_const() && size.value() != count)
@@ -124,7 +124,7 @@ Status WriteSplit(ExportContext& ctx, const Node& node) {
 std::optional<std::string> WhyNotSplit(const Node& node) {
   if (!node.input(0)->type().ranked()) return "its rank must be known";
   if (!PartSizes(node) && node.input(1) == nullptr) return "the sizes of the parts must be known";
-  return WhyNotFirst<Op::SPLIT_V>(node);
+  return std::nullopt;
 }
 
 }  // namespace
@@ -133,17 +133,14 @@ namespace {
 
 constexpr ImportRow kConcatImports[] = {
     {.op = Op::CONCATENATION, .import = ImportConcatenation},
-    {.op = Op::SPLIT, .import = ImportSplit},
-    {.op = Op::SPLIT_V, .import = ImportSplitV},
+    {.op = Op::SPLIT, .import = ImportSplit, .inputs = "-r"},
+    {.op = Op::SPLIT_V, .import = ImportSplitV, .inputs = "aa"},
     {.op = Op::PACK, .import = ImportPack},
-    {.op = Op::UNPACK, .import = ImportUnpack},
+    {.op = Op::UNPACK, .import = ImportUnpack, .inputs = "r"},
 };
 
 constexpr ExportRow kConcatExports[] = {
-    {.op = "concat",
-     .write = WriteConcat,
-     .why_not = WhyNotFirst<Op::CONCATENATION>,
-     .any_type = true},
+    {.op = "concat", .write = WriteConcat, .any_type = true},
     {.op = "split", .write = WriteSplit, .why_not = WhyNotSplit, .any_type = true},
 };
 

@@ -6,12 +6,11 @@
 #include "base/checked_math.h"
 #include "formats/tflite/family.h"
 #include "formats/tflite/file/tensor.h"
-#include "ops/array/arrange/concat.h"
 #include "ops/array/arrange/scatter.h"
-#include "ops/array/arrange/slice.h"
 #include "ops/array/arrange/tile.h"
 #include "ops/array/shape.h"
 #include "ops/math/elementwise/elementwise.h"
+#include "ops/support/term_ops.h"
 
 namespace nn::tflite {
 
@@ -53,7 +52,8 @@ Result<Reduction> ReductionOf(const ImportContext& ctx, int64_t subgraph) {
       "STABLEHLO_MINIMUM is unsupported");
 }
 
-// The largest axis for whose positions a constant is created.
+// Limit of TensorFlow Lite: updates along an axis of STABLEHLO_SCATTER, and batches of
+// MaxUnpooling2D. A constant has their positions.
 constexpr int64_t kMaxPositions = int64_t{1} << 22;
 
 // The flat index of the element for each update; updates that are out of range, which have no
@@ -70,29 +70,21 @@ class ElementIndices {
         operand_(std::move(operand)),
         updates_(std::move(updates)) {}
 
-  Result<Value*> Run(Value* indices, int64_t elements) {
+  Result<Term> Run(Value* indices, int64_t elements) {
     NN_RETURN_IF_ERROR(Check(indices));
     const std::vector<int64_t> strides = Strides(operand_);
-    Value* flat = Number(0);
-    Value* inside = ctx_.Constant(Tensor(DType::kBool, {}, Blob::CopyOf(std::vector<uint8_t>{1})));
+    Value* flat = ctx_.Constant(Tensor::Scalar<int64_t>(0));
+    Value* inside = ctx_.Constant(Tensor::Scalar(true));
     for (size_t d = 0; d < operand_.size(); ++d) {
-      NN_ASSIGN(Value* const at, Coordinate(indices, static_cast<int64_t>(d)));
-      NN_ASSIGN(Value* const not_below, ctx_.Add("greater_equal", {at, Number(0)}));
-      NN_ASSIGN(Value* const not_above, ctx_.Add("less", {at, Number(operand_[d])}));
-      NN_ASSIGN(inside, ctx_.Add("and", {inside, not_below}));
-      NN_ASSIGN(inside, ctx_.Add("and", {inside, not_above}));
-      NN_ASSIGN(Value* const part, ctx_.Add("mul", {at, Number(strides[d])}));
-      NN_ASSIGN(flat, ctx_.Add("add", {flat, part}));
+      const Term at = Coordinate(indices, static_cast<int64_t>(d));
+      const Term reaches = And(inside, Apply("greater_equal", {at, 0}));
+      NN_ASSIGN(inside, ctx_.Build(And(reaches, Less(at, operand_[d]))));
+      NN_ASSIGN(flat, ctx_.Build(flat + at * strides[d]));
     }
-    NN_ASSIGN(flat, ctx_.Add("select", {inside, flat, Number(elements)}));
-    Dims dims;
-    for (const int64_t n : updates_) dims.emplace_back(n);
-    return ctx_.Add("expand", {flat}, ExpandAttrs{std::move(dims)});
+    return Apply("expand", {Select(inside, flat, elements)}, ExpandAttrs{ToDims(updates_)});
   }
 
  private:
-  Value* Number(int64_t v) { return ctx_.Constant(Tensor::Scalar(v)); }
-
   Status Check(const Value* indices) {
     const auto rank = static_cast<int64_t>(operand_.size());
     const auto update_rank = static_cast<int64_t>(updates_.size());
@@ -122,8 +114,8 @@ class ElementIndices {
   }
 
   // The index of each update in axis d of the operand, as far as it is broadcast to the updates.
-  Result<Value*> Coordinate(Value* indices, int64_t d) {
-    Value* at = Number(0);
+  Term Coordinate(Value* indices, int64_t d) const {
+    Term at = Tensor::Scalar<int64_t>(0);
     if (!Contains(inserted_, d)) {
       int64_t nth = 0;  // of the axes with windows
       for (int64_t k = 0; k < d; ++k) nth += Contains(inserted_, k) ? 0 : 1;
@@ -132,20 +124,17 @@ class ElementIndices {
       dims[axis] = updates_[axis];
       std::vector<int64_t> positions(static_cast<size_t>(updates_[axis]));
       for (size_t i = 0; i < positions.size(); ++i) positions[i] = static_cast<int64_t>(i);
-      at = ctx_.Constant(Tensor::Of<int64_t>(std::move(dims), positions));
+      at = Tensor::Of<int64_t>(std::move(dims), positions);
     }
     const auto component = std::ranges::find(scattered_, d);
     if (component == scattered_.end()) return at;
     const int64_t c = component - scattered_.begin();
-    Value* start = indices;
-    if (vector_dim_ < indices->type().rank()) {
-      NN_ASSIGN(start, ctx_.Add("slice", {indices}, SliceAttrs{{vector_dim_}, {c}, {c + 1}, {}}));
-    }
+    const Term start =
+        vector_dim_ < indices->type().rank() ? Slice(indices, vector_dim_, c, c + 1) : indices;
     Dims dims;
     for (size_t i = 0; i < updates_.size(); ++i)
       dims.emplace_back(Contains(window_, static_cast<int64_t>(i)) ? 1 : updates_[i]);
-    NN_ASSIGN(start, ctx_.Add("reshape", {start}, ReshapeAttrs{std::move(dims)}));
-    return ctx_.Add("add", {at, start});
+    return at + Reshape(start, std::move(dims));
   }
 
   ImportContext& ctx_;
@@ -155,26 +144,23 @@ class ElementIndices {
 };
 
 // `values` at flat `indices` of `into`, a vector.
-Result<Value*> ScatterFlat(ImportContext& ctx, Value* into, Value* indices, Value* values,
-                           int64_t count, Reduction reduction) {
-  NN_ASSIGN(indices, ctx.Add("reshape", {indices}, ReshapeAttrs{{Dim(count), Dim(1)}}));
-  NN_ASSIGN(values, ctx.Add("reshape", {values}, ReshapeAttrs{{Dim(count)}}));
-  return ctx.Add("scatter_nd", {into, indices, values}, ScatterNdAttrs{reduction});
+Term ScatterFlat(const Term& into, const Term& indices, const Term& values, int64_t count,
+                 Reduction reduction) {
+  return Apply("scatter_nd",
+               {into, Reshape(indices, {Dim(count), Dim(1)}), Reshape(values, {Dim(count)})},
+               ScatterNdAttrs{reduction});
 }
 
 Result<Value*> ScatterIndices(ImportContext& ctx, Value* v) {
   if (v->dtype() == DType::kI64) return v;
-  CastAttrs a;
-  a.to = DType::kI64;
-  return ctx.Add("cast", {v}, a);
+  return ctx.Build(Cast(v, DType::kI64));
 }
 
 Status ImportStablehloScatter(ImportContext& ctx) {
   const auto* const o = ctx.op().builtin_options_2_as_StablehloScatterOptions();
   if (o == nullptr) return ModelError("the options are missing or of a different kind");
-  NN_ASSIGN(Value* const x, ctx.Ranked(0));
-  NN_ASSIGN(Value * indices, ctx.Ranked(1));
-  NN_ASSIGN(Value* const updates, ctx.Ranked(2));
+  Value* const x = ctx.input(0);
+  Value* const updates = ctx.input(2);
   if (x->type().quantized()) return UnsupportedError("quantized elements are unsupported");
   NN_ASSIGN(const Reduction reduction, ReductionOf(ctx, o->update_computation_subgraph_index()));
   NN_ASSIGN(const auto dims, ScatterDims(x, "the input"));
@@ -182,15 +168,13 @@ Status ImportStablehloScatter(ImportContext& ctx) {
   const auto elements = CheckedElements(dims);
   const auto count = CheckedElements(update_dims);
   if (!elements || !count) return LimitError("there are too many elements");
-  NN_ASSIGN(indices, ScatterIndices(ctx, indices));
-  NN_ASSIGN(Value* const at, ElementIndices(ctx, *o, dims, update_dims).Run(indices, *elements));
-  NN_ASSIGN(Value * flat, ctx.Add("reshape", {x}, ReshapeAttrs{{Dim(*elements)}}));
+  NN_ASSIGN(Value* const indices, ScatterIndices(ctx, ctx.input(1)));
+  NN_ASSIGN(const Term at, ElementIndices(ctx, *o, dims, update_dims).Run(indices, *elements));
   NN_ASSIGN(TensorBuilder zero, TensorBuilder::Create(x->dtype(), {1}));
   zero.SetInt(0, 0);
-  NN_ASSIGN(flat, ctx.Add("concat", {flat, ctx.Constant(zero.Finish())}, ConcatAttrs{0}));
-  NN_ASSIGN(flat, ScatterFlat(ctx, flat, at, updates, *count, reduction));
-  NN_ASSIGN(flat, ctx.Add("slice", {flat}, SliceAttrs{{0}, {0}, {*elements}, {}}));
-  return ctx.Emit("reshape", {flat}, ReshapeAttrs{*x->type().dims});
+  const Term flat = Concat({Reshape(x, {Dim(*elements)}), zero.Finish()}, 0);
+  const Term y = ScatterFlat(flat, at, updates, *count, reduction);
+  return ctx.Emit("reshape", {Slice(y, 0, 0, *elements)}, ReshapeAttrs{*x->type().dims});
 }
 
 // ---- Custom operators
@@ -208,8 +192,8 @@ Status ImportMaxUnpooling(ImportContext& ctx) {
   UnpoolOptions o;
   if (bytes.size() < sizeof(o)) return ModelError("the options have {} bytes", bytes.size());
   std::memcpy(&o, bytes.data(), sizeof(o));
-  NN_ASSIGN(Value* const x, ctx.Ranked(0));
-  NN_ASSIGN(Value * indices, ctx.Ranked(1));
+  Value* const x = ctx.input(0);
+  Value* indices = ctx.input(1);
   NN_ASSIGN(const auto dims, ScatterDims(x, "the input"));
   if (!dims.empty() && dims[0] > kMaxPositions)
     return UnsupportedError("batches of more than {} are unsupported", kMaxPositions);
@@ -232,20 +216,19 @@ Status ImportMaxUnpooling(ImportContext& ctx) {
   std::vector<int64_t> starts(static_cast<size_t>(dims[0]));
   for (size_t i = 0; i < starts.size(); ++i)
     starts[i] = static_cast<int64_t>(i) * (*elements / std::max<int64_t>(dims[0], 1));
-  Value* const images = ctx.Constant(Tensor::Of<int64_t>({dims[0], 1, 1, 1}, starts));
-  NN_ASSIGN(indices, ctx.Add("add", {indices, images}));
-  NN_ASSIGN(Value* const zero,
-            ctx.Add("expand", {ctx.Constant(Tensor::Scalar(0.0f))}, ExpandAttrs{{Dim(*elements)}}));
-  NN_ASSIGN(Value* const flat, ScatterFlat(ctx, zero, indices, x, *count, Reduction::kNone));
-  Dims result;
-  for (const int64_t n : out) result.emplace_back(n);
-  return ctx.Emit("reshape", {flat}, ReshapeAttrs{std::move(result)});
+  const Term at = Term(indices) + Tensor::Of<int64_t>({dims[0], 1, 1, 1}, starts);
+  const Term zeros = Apply("expand", {0}, ExpandAttrs{{Dim(*elements)}});
+  const Term flat = ScatterFlat(zeros, at, x, *count, Reduction::kNone);
+  return ctx.Emit("reshape", {flat}, ReshapeAttrs{ToDims(out)});
 }
 
 constexpr ImportRow kElementScatterImports[] = {
-    {.op = Op::STABLEHLO_SCATTER, .import = ImportStablehloScatter},
-    {.op = Op::CUSTOM, .import = ImportMaxUnpooling, .custom = "MaxUnpooling2D"},
-    {.op = Op::CUSTOM, .import = ImportMaxUnpooling, .custom = "LiteRtMaxUnpooling2D"},
+    {.op = Op::STABLEHLO_SCATTER, .import = ImportStablehloScatter, .inputs = "rrr"},
+    {.op = Op::CUSTOM, .import = ImportMaxUnpooling, .inputs = "rr", .custom = "MaxUnpooling2D"},
+    {.op = Op::CUSTOM,
+     .import = ImportMaxUnpooling,
+     .inputs = "rr",
+     .custom = "LiteRtMaxUnpooling2D"},
 };
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include "ops/array/shape.h"
 #include "ops/math/elementwise/elementwise.h"
 #include "ops/support/movement.h"
+#include "ops/support/term_ops.h"
 
 namespace nn::tflite {
 
@@ -33,8 +34,8 @@ Status ImportGatherNd(ImportContext& ctx) {
 // Rows of a table. Those of integers are multiplied by the scale of the table or of each row, which
 // is no hybrid kernel: there is no arithmetic on quantized inputs.
 Status ImportEmbeddingLookup(ImportContext& ctx) {
-  NN_ASSIGN(Value* const ids, ctx.Required(0));
-  NN_ASSIGN(Value * table, ctx.Required(1));
+  Value* const ids = ctx.input(0);
+  Value* table = ctx.input(1);
   const auto quant = table->type().quant;
   if (ctx.output_type().dtype == DType::kF32 && quant != nullptr) {
     if (!quant->per_axis()) {
@@ -64,9 +65,9 @@ bool HasDistinctRows(const Value* indices) {
 
 // Updates to one element are summed, starting at zero.
 Status ImportScatterNd(ImportContext& ctx) {
-  NN_ASSIGN(Value* const indices, ctx.Required(0));
-  NN_ASSIGN(Value* const updates, ctx.Required(1));
-  NN_ASSIGN(Value* const shape, ctx.Required(2));
+  Value* const indices = ctx.input(0);
+  Value* const updates = ctx.input(1);
+  Value* const shape = ctx.input(2);
   NN_ASSIGN(Tensor zero, ZeroElement(Type(updates->dtype(), {})));
   NN_ASSIGN(zero, zero.Reshaped({}));
   // The stored integers of quantized updates are summed, which is a sum of real numbers only where
@@ -81,29 +82,22 @@ Status ImportScatterNd(ImportContext& ctx) {
 
 Status ImportOneHot(ImportContext& ctx) {
   NN_ASSIGN(const auto* const o, ctx.Options<fb::OneHotOptions>());
-  NN_ASSIGN(Value* const indices, ctx.Required(0));
-  NN_ASSIGN(Value* const depth, ctx.Required(1));
-  std::vector<Value*> values;
-  for (const size_t i : {3, 2}) {
-    NN_ASSIGN(Value* const v, ctx.Required(i));
-    NN_ASSIGN(Value* const element,
-              ctx.Add("reshape", {v}, ReshapeAttrs{{Dim(1)}, false}, v->type().quant));
-    values.push_back(element);
+  std::vector<Value*> values = {ctx.input(3), ctx.input(2)};
+  for (Value*& v : values) {
+    NN_ASSIGN(v, ctx.Add("reshape", {v}, ReshapeAttrs{{Dim(1)}, false}, v->type().quant));
   }
   NN_ASSIGN(Value* const pair, ctx.Add("concat", values, ConcatAttrs{0}, values[0]->type().quant));
-  return ctx.Emit("one_hot", {indices, depth, pair}, OneHotAttrs{o->axis(), false});
+  return ctx.Emit("one_hot", {ctx.input(0), ctx.input(1), pair}, OneHotAttrs{o->axis(), false});
 }
 
 // Positions are rows in the file and columns in the graph.
 Status ImportWhere(ImportContext& ctx) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
-  NN_ASSIGN(Value* const columns, ctx.Add("non_zero", {x}));
-  return ctx.Emit("transpose", {columns}, TransposeAttrs{{1, 0}});
+  return ctx.Emit("transpose", {Apply("non_zero", {ctx.input(0)})}, TransposeAttrs{{1, 0}});
 }
 
 Status ImportUnique(ImportContext& ctx) {
   NN_ASSIGN(const auto* const o, ctx.Options<fb::UniqueOptions>());
-  NN_ASSIGN(Value* const x, ctx.Required(0));
+  Value* const x = ctx.input(0);
   UniqueAttrs a;
   a.sorted = false;
   a.index_type = o->idx_out_type() == fb::TensorType::INT64 ? DType::kI64 : DType::kI32;
@@ -158,14 +152,6 @@ Status WriteGather(ExportContext& ctx, const Node& node) {
   return {};
 }
 
-std::optional<std::string> WhyNotGather(const Node& node) {
-  const Type& x = node.input(0)->type();
-  if (!x.ranked()) return "its rank must be known";
-  if (x.dtype == DType::kString && x.rank() != 1)
-    return fmt::format("GATHER of strings needs rank 1, not {}", x.rank());
-  return WhyNotFirst<Op::GATHER>(node);
-}
-
 Status WriteGatherNd(ExportContext& ctx, const Node& node) {
   const Value* const indices = node.input(1);
   std::span<const Dim> sizes;
@@ -179,7 +165,7 @@ Status WriteGatherNd(ExportContext& ctx, const Node& node) {
 
 std::optional<std::string> WhyNotGatherNd(const Node& node) {
   if (node.attrs<GatherNdAttrs>().batch_dims != 0) return "batch_dims of GATHER_ND must be 0";
-  return WhyNotFirst<Op::GATHER_ND>(node);
+  return std::nullopt;
 }
 
 // SCATTER_ND adds to zeros.
@@ -193,8 +179,8 @@ Status WriteScatterNd(ExportContext& ctx, const Node& node) {
 }
 
 Reduction ReductionOf(const Node& node) {
-  return node.Is("scatter_nd") ? node.attrs<ScatterNdAttrs>().reduction
-                               : node.attrs<ScatterElementsAttrs>().reduction;
+  return node.attrs().Is<ScatterNdAttrs>() ? node.attrs<ScatterNdAttrs>().reduction
+                                           : node.attrs<ScatterElementsAttrs>().reduction;
 }
 
 // What remains of a scatter that is neither SCATTER_ND nor expressed by other operators.
@@ -203,7 +189,7 @@ std::optional<std::string> WhyNotScatter(const Node& node) {
   const auto shape = [&](size_t i) { return node.input(i)->type().const_dims(); };
   const auto indices = shape(1);
   if (!indices || !shape(0)) return "x and the indices must have constant shapes";
-  if (node.Is("scatter_nd") && !indices->empty() && indices->back() == 0)
+  if (node.attrs().Is<ScatterNdAttrs>() && !indices->empty() && indices->back() == 0)
     return "the index vectors have no entries";
   for (size_t i = 0; i < 2; ++i)
     if (Product(*node.input(i)->type().dims) == 0) return "x and the indices must not be empty";
@@ -245,8 +231,6 @@ std::optional<std::string> WhyNotOneHot(const Node& node) {
   if (!node.input(1)->is_constant() || !node.input(2)->is_constant())
     return "the depth and the values must be constant";
   if (node.attrs<OneHotAttrs>().wrap) return "negative indices of ONE_HOT are unsupported";
-  if (node.input(0)->dtype() != DType::kI32 && node.input(0)->dtype() != DType::kI64)
-    return fmt::format("ONE_HOT does not support {} indices", DTypeName(node.input(0)->dtype()));
   return std::nullopt;
 }
 
@@ -261,11 +245,6 @@ Status WriteNonZero(ExportContext& ctx, const Node& node) {
   ctx.AddOperator(Op::TRANSPOSE, {ctx.ResultsOf(node), {positions, perm}},
                   fb::CreateTransposeOptions(ctx.builder()));
   return {};
-}
-
-std::optional<std::string> WhyNotNonZero(const Node& node) {
-  if (!node.output()->type().ranked()) return "its rank must be known";
-  return std::nullopt;
 }
 
 Status WriteUnique(ExportContext& ctx, const Node& node) {
@@ -327,26 +306,23 @@ namespace {
 constexpr ImportRow kGatherImports[] = {
     {.op = Op::GATHER, .import = ImportGather},
     {.op = Op::GATHER_ND, .import = ImportGatherNd},
-    {.op = Op::EMBEDDING_LOOKUP, .import = ImportEmbeddingLookup},
-    {.op = Op::SCATTER_ND, .import = ImportScatterNd},
-    {.op = Op::ONE_HOT, .import = ImportOneHot},
-    {.op = Op::WHERE, .import = ImportWhere},
-    {.op = Op::UNIQUE, .import = ImportUnique},
+    {.op = Op::EMBEDDING_LOOKUP, .import = ImportEmbeddingLookup, .inputs = "aa"},
+    {.op = Op::SCATTER_ND, .import = ImportScatterNd, .inputs = "aaa"},
+    {.op = Op::ONE_HOT, .import = ImportOneHot, .inputs = "aaaa"},
+    {.op = Op::WHERE, .import = ImportWhere, .inputs = "a"},
+    {.op = Op::UNIQUE, .import = ImportUnique, .inputs = "a"},
     {.op = Op::REVERSE_SEQUENCE, .import = ImportReverseSequence},
 };
 
 constexpr ExportRow kGatherExports[] = {
-    {.op = "gather", .write = WriteGather, .why_not = WhyNotGather, .any_type = true},
+    {.op = "gather", .write = WriteGather, .why_not = WhyNotUnranked, .any_type = true},
     {.op = "gather_nd", .write = WriteGatherNd, .why_not = WhyNotGatherNd, .any_type = true},
     {.op = "scatter_nd", .write = WriteScatterNd, .why_not = WhyNotScatterNd},
     {.op = "scatter_elements", .why_not = WhyNotScatter},
     {.op = "one_hot", .write = WriteOneHot, .why_not = WhyNotOneHot},
-    {.op = "non_zero", .write = WriteNonZero, .why_not = WhyNotNonZero},
+    {.op = "non_zero", .write = WriteNonZero},
     {.op = "unique", .write = WriteUnique, .why_not = WhyNotUnique},
-    {.op = "reverse_sequence",
-     .write = WriteReverseSequence,
-     .why_not = WhyNotFirst<Op::REVERSE_SEQUENCE>,
-     .any_type = true},
+    {.op = "reverse_sequence", .write = WriteReverseSequence, .any_type = true},
 };
 
 }  // namespace

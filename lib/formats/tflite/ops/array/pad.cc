@@ -3,7 +3,7 @@
 #include "formats/tflite/export/rewrites.h"
 #include "formats/tflite/family.h"
 #include "ops/array/arrange/pad.h"
-#include "ops/array/shape.h"
+#include "ops/support/term_ops.h"
 
 namespace nn::tflite {
 
@@ -13,7 +13,7 @@ namespace {
 
 // The file stores a pair of pads per axis; the graph has all begins, then all ends.
 Status EmitPad(ImportContext& ctx, PadMode mode, Value* value) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
+  Value* const x = ctx.input(0);
   PadAttrs a;
   a.mode = mode;
   if (const auto pairs = ctx.KnownInts(1, "the pads")) {
@@ -23,10 +23,7 @@ Status EmitPad(ImportContext& ctx, PadMode mode, Value* value) {
     if (value != nullptr) inputs.push_back(value);
     return ctx.Emit("pad", std::move(inputs), std::move(a));
   }
-  NN_ASSIGN(Value* const pairs, ctx.Required(1));
-  NN_ASSIGN(Value* const lists, ctx.Add("transpose", {pairs}, TransposeAttrs{{1, 0}}));
-  NN_ASSIGN(Value* const flat, ctx.Add("reshape", {lists}, ReshapeAttrs{{Dim(-1)}, false}));
-  return ctx.Emit("pad", {x, value, flat}, a);
+  return ctx.Emit("pad", {x, value, Reshape(Transpose(ctx.input(1), {1, 0}), {Dim(-1)})}, a);
 }
 
 Status ImportPad(ImportContext& ctx) {
@@ -106,8 +103,6 @@ std::optional<std::string> WhyNotPad(const Node& node) {
   if (std::any_of(a.pads.begin(), a.pads.end(), [](int64_t p) { return p < 0; }))
     return "negative pads are unsupported";
   if (node.input(0)->dtype() == DType::kString) return "strings cannot be padded";
-  if (const int rank = node.input(0)->type().rank(); rank > kMaxPaddedAxes)
-    return fmt::format("PAD takes up to {} axes, not {}", kMaxPaddedAxes, rank);
   if (a.mode == PadMode::kConstant) return std::nullopt;
   const Dims& dims = *node.input(0)->type().dims;
   for (size_t i = 0; i < dims.size(); ++i) {
@@ -124,9 +119,9 @@ std::optional<std::string> WhyNotPad(const Node& node) {
 namespace {
 
 constexpr ImportRow kPadImports[] = {
-    {.op = Op::PAD, .import = ImportPad},
-    {.op = Op::PADV2, .import = ImportPadV2},
-    {.op = Op::MIRROR_PAD, .import = ImportMirrorPad},
+    {.op = Op::PAD, .import = ImportPad, .inputs = "aa"},
+    {.op = Op::PADV2, .import = ImportPadV2, .inputs = "aa"},
+    {.op = Op::MIRROR_PAD, .import = ImportMirrorPad, .inputs = "aa"},
 };
 
 constexpr ExportRow kPadExports[] = {

@@ -31,18 +31,12 @@ Status WriteCumSum(ExportContext& ctx, const Node& node) {
   return {};
 }
 
-std::optional<std::string> WhyNotCumSum(const Node& node) {
-  const DType t = node.input(0)->dtype();
-  if (t == DType::kF32 || t == DType::kI32 || t == DType::kI64) return std::nullopt;
-  return fmt::format("CUMSUM does not support {}", DTypeName(t));
-}
-
 constexpr ImportRow kScanImports[] = {
     {.op = Op::CUMSUM, .import = ImportCumsum},
 };
 
 constexpr ExportRow kScanExports[] = {
-    {.op = "cum_sum", .write = WriteCumSum, .why_not = WhyNotCumSum},
+    {.op = "cum_sum", .write = WriteCumSum},
 };
 
 }  // namespace

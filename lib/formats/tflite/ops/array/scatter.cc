@@ -6,7 +6,6 @@
 
 #include "formats/tflite/family.h"
 #include "ir/text/number.h"
-#include "ops/array/arrange/concat.h"
 #include "ops/array/arrange/gather.h"
 #include "ops/array/arrange/pad.h"
 #include "ops/array/arrange/slice.h"
@@ -16,6 +15,7 @@
 #include "ops/reduce/reduce.h"
 #include "ops/reduce/selection.h"
 #include "ops/support/movement.h"
+#include "ops/support/term_ops.h"
 
 namespace nn::tflite {
 
@@ -23,13 +23,9 @@ namespace nn::tflite {
 
 namespace {
 
-// Of an update, elements of a slice, and the size of an axis.
+// Limit of TensorFlow Lite: positions of an update, elements of a gathered slice, and size of an
+// axis of a diagonal matrix.
 constexpr int64_t kMaxScattered = int64_t{1} << 20;
-
-Result<Value*> NumberOf(ImportContext& ctx, DType dtype, double v) {
-  NN_ASSIGN(Tensor number, Number(dtype, v));
-  return ctx.Constant(std::move(number));
-}
 
 // ---- Segments -----------------------------------------------------------------------------------
 
@@ -44,13 +40,13 @@ Status FlattenSegments(ImportContext& ctx, Value*& x, Value*& ids) {
   const Dim rows = Product(*ids->type().dims);
   dims.erase(dims.begin() + 1, dims.begin() + rank);
   dims[0] = rows;
-  NN_ASSIGN(x, ctx.Add("reshape", {x}, ReshapeAttrs{std::move(dims), false}));
+  NN_ASSIGN(x, ctx.Build(Reshape(x, std::move(dims))));
   if (ids->is_constant()) {
     NN_ASSIGN(Tensor list, ids->constant().Reshaped({rows.value()}));
     ids = ctx.Constant(std::move(list));
     return {};
   }
-  NN_ASSIGN(ids, ctx.Add("reshape", {ids}, ReshapeAttrs{{rows}, false}));
+  NN_ASSIGN(ids, ctx.Build(Reshape(ids, {rows})));
   return {};
 }
 
@@ -58,7 +54,7 @@ Status FlattenSegments(ImportContext& ctx, Value*& x, Value*& ids) {
 // negative ids are dropped: they go to one more row, which is removed again.
 Status EmitSegments(ImportContext& ctx, Value* ids, int64_t count, double initial,
                     Reduction reduction) {
-  NN_ASSIGN(Value * x, ctx.Ranked(0));
+  Value* x = ctx.input(0);
   NN_RETURN_IF_ERROR(FlattenSegments(ctx, x, ids));
   bool drops = true;
   if (ids->is_constant()) {
@@ -68,29 +64,25 @@ Status EmitSegments(ImportContext& ctx, Value* ids, int64_t count, double initia
         most != list.end() && *most >= count)
       return ModelError("segment id {} is out of range; there are {} segments", *most, count);
   }
+  Term row = ids;
   if (drops) {
-    NN_ASSIGN(Value* const none, NumberOf(ctx, ids->dtype(), 0));
-    NN_ASSIGN(Value* const end, NumberOf(ctx, ids->dtype(), static_cast<double>(count)));
-    NN_ASSIGN(Value* const dropped, ctx.Add("less", {ids, none}));
+    NN_ASSIGN(const Term end, Number(ids->dtype(), static_cast<double>(count)));
     // An id that is too large stays out of range.
-    NN_ASSIGN(Value * large, ctx.Add("greater_equal", {ids, end}));
-    NN_ASSIGN(large, ctx.Add("cast", {large}, CastAttrs{.to = ids->dtype()}));
-    NN_ASSIGN(large, ctx.Add("add", {ids, large}));
-    NN_ASSIGN(ids, ctx.Add("select", {dropped, end, large}));
+    const Term too_large = Apply("greater_equal", {row, end});
+    row = Select(Less(row, 0), end, row + Cast(too_large, ids->dtype()));
   }
   Dims dims = *x->type().dims;
   dims[0] = count + (drops ? 1 : 0);
-  NN_ASSIGN(Value * y, NumberOf(ctx, x->dtype(), initial));
-  NN_ASSIGN(y, ctx.Add("expand", {y}, ExpandAttrs{dims}));
-  NN_ASSIGN(Value* const rows, ctx.Add("expand_dims", {ids}, AxesAttrs{{1}}));
-  if (!drops) return ctx.Emit("scatter_nd", {y, rows, x}, ScatterNdAttrs{reduction});
-  NN_ASSIGN(y, ctx.Add("scatter_nd", {y, rows, x}, ScatterNdAttrs{reduction}));
+  NN_ASSIGN(const Term first, Number(x->dtype(), initial));
+  const Terms operands = {Apply("expand", {first}, ExpandAttrs{dims}), ExpandDims(row, {1}), x};
+  if (!drops) return ctx.Emit("scatter_nd", operands, ScatterNdAttrs{reduction});
+  const Term y = Apply("scatter_nd", operands, ScatterNdAttrs{reduction});
   return ctx.Emit("slice", {y}, SliceAttrs{{0}, {0}, {count}, {1}});
 }
 
 // The segments of the ids 0, 0, 1, 1, 1, 2, ...
 Status ImportSegmentSum(ImportContext& ctx) {
-  NN_ASSIGN(Value* const ids, ctx.Ranked(1));
+  Value* const ids = ctx.input(1);
   NN_ASSIGN(const std::vector<int64_t> list, ctx.KnownInts(1, "the segment ids"));
   int64_t last = -1;
   for (const int64_t id : list) {
@@ -105,8 +97,8 @@ Status ImportSegmentSum(ImportContext& ctx) {
 
 template <Reduction reduction>
 Status ImportUnsortedSegment(ImportContext& ctx) {
-  NN_ASSIGN(const Value* const x, ctx.Required(0));
-  NN_ASSIGN(Value* const ids, ctx.Ranked(1));
+  const Value* const x = ctx.input(0);
+  Value* const ids = ctx.input(1);
   NN_ASSIGN(const std::vector<int64_t> count, ctx.KnownInts(2, "the number of segments"));
   if (count.size() != 1 || count[0] < 0) return ModelError("the number of segments is invalid");
   if (x->dtype() != DType::kF32 && x->dtype() != DType::kI32)
@@ -128,17 +120,17 @@ Status ImportUnsortedSegment(ImportContext& ctx) {
 
 // Each value, or the only one, goes to its position in a tensor of the default value.
 Status ImportSparseToDense(ImportContext& ctx) {
-  NN_ASSIGN(Value * indices, ctx.Ranked(0));
-  NN_ASSIGN(Value* const shape, ctx.Required(1));
-  NN_ASSIGN(Value * values, ctx.Ranked(2));
-  NN_ASSIGN(Value * rest, ctx.Ranked(3));
+  Value* indices = ctx.input(0);
+  Value* const shape = ctx.input(1);
+  Value* values = ctx.input(2);
+  Value* rest = ctx.input(3);
   if (rest->type().rank() != 0) {
     NN_ASSIGN(rest, ctx.Add("reshape", {rest}, ReshapeAttrs{{}, false}, rest->type().quant));
   }
   // A list of positions: the coordinates of an element are a row.
   if (indices->type().rank() < 2) {
     const Dim count = indices->type().rank() == 0 ? Dim(1) : indices->type().dim(0);
-    NN_ASSIGN(indices, ctx.Add("reshape", {indices}, ReshapeAttrs{{count, Dim(1)}, false}));
+    NN_ASSIGN(indices, ctx.Build(Reshape(indices, {count, Dim(1)})));
   }
   if (values->type().rank() == 0) {
     NN_ASSIGN(values, ctx.Add("expand", {values}, ExpandAttrs{{indices->type().dim(0)}},
@@ -168,9 +160,8 @@ Result<Tensor> BoxIndices(DType dtype, const std::vector<int64_t>& box) {
 }
 
 // The start is clamped so that the update is within x.
-Status EmitUpdateSlice(ImportContext& ctx, Value* start) {
-  NN_ASSIGN(Value* const x, ctx.Ranked(0));
-  NN_ASSIGN(Value* const update, ctx.Ranked(1));
+Status EmitUpdateSlice(ImportContext& ctx, Term start) {
+  Value *const x = ctx.input(0), *const update = ctx.input(1);
   const auto size = x->type().const_dims(), part = update->type().const_dims();
   if (!size || !part) return UnsupportedError("the shapes of x and update must be constant");
   if (size->size() != part->size() || size->empty())
@@ -185,14 +176,8 @@ Status EmitUpdateSlice(ImportContext& ctx, Value* start) {
                         x->type().ToString());
     if ((*part)[i] != (*size)[i]) axes = i + 1;
   }
-  if (axes == 0) {
-    ctx.SetOutput(0, update);
-    return {};
-  }
-  if (std::ranges::find(*part, 0) != part->end()) {
-    ctx.SetOutput(0, x);
-    return {};
-  }
+  if (axes == 0) return ctx.EmitTerm(update);
+  if (std::ranges::find(*part, 0) != part->end()) return ctx.EmitTerm(x);
   const std::vector<int64_t> box(part->begin(), part->begin() + static_cast<ptrdiff_t>(axes));
   std::vector<int64_t> last;
   for (size_t i = 0; i < axes; ++i) {
@@ -201,39 +186,33 @@ Status EmitUpdateSlice(ImportContext& ctx, Value* start) {
     if (positions > kMaxScattered)
       return UnsupportedError("an update at more than {} positions is unsupported", kMaxScattered);
   }
-  const DType dtype = start->dtype();
+  NN_ASSIGN(const Value* const built, ctx.Build(start));
+  const DType dtype = built->dtype();
   NN_ASSIGN(TensorBuilder limits, TensorBuilder::Create(dtype, {static_cast<int64_t>(axes)}));
   for (size_t i = 0; i < axes; ++i) limits.SetInt(static_cast<int64_t>(i), last[i]);
   NN_ASSIGN(Tensor box_indices, BoxIndices(dtype, box));
-  if (axes < size->size()) {
-    NN_ASSIGN(start,
-              ctx.Add("slice", {start}, SliceAttrs{{0}, {0}, {static_cast<int64_t>(axes)}, {1}}));
-  }
-  NN_ASSIGN(Value* const zero, NumberOf(ctx, dtype, 0));
-  NN_ASSIGN(start, ctx.Add("maximum", {start, zero}));
-  NN_ASSIGN(start, ctx.Add("minimum", {start, ctx.Constant(limits.Finish())}));
-  NN_ASSIGN(Value* const indices, ctx.Add("add", {ctx.Constant(std::move(box_indices)), start}));
-  return ctx.Emit("scatter_nd", {x, indices, update}, ScatterNdAttrs{});
+  if (axes < size->size()) start = Slice(start, 0, 0, static_cast<int64_t>(axes));
+  start = Minimum(Maximum(start, 0), limits.Finish());
+  return ctx.Emit("scatter_nd", {x, Term(std::move(box_indices)) + start, update},
+                  ScatterNdAttrs{});
 }
 
 Status ImportDynamicUpdateSlice(ImportContext& ctx) {
-  NN_ASSIGN(Value* const start, ctx.Required(2));
+  Value* const start = ctx.input(2);
   return EmitUpdateSlice(ctx, start);
 }
 
 // Each start is a scalar.
 Status ImportStablehloUpdateSlice(ImportContext& ctx) {
-  std::vector<Value*> starts;
+  std::vector<Term> starts;
   for (size_t i = 2; i < ctx.input_count(); ++i) {
     NN_ASSIGN(Value* const start, ctx.Required(i));
-    NN_ASSIGN(Value* const one, ctx.Add("reshape", {start}, ReshapeAttrs{{Dim(1)}}));
-    starts.push_back(one);
+    starts.push_back(Reshape(start, {Dim(1)}));
   }
-  NN_ASSIGN(const Value* const x, ctx.Ranked(0));
+  const Value* const x = ctx.input(0);
   if (starts.empty() || static_cast<int>(starts.size()) != x->type().rank())
     return ModelError("there are {} starts for {}", starts.size(), x->type().ToString());
-  NN_ASSIGN(Value* const start, ctx.Add("concat", std::move(starts), ConcatAttrs{0}));
-  return EmitUpdateSlice(ctx, start);
+  return EmitUpdateSlice(ctx, Concat(std::move(starts), 0));
 }
 
 // StableHLO's gather: each index vector in `starts` is the corner of a box of x, clamped so that
@@ -241,8 +220,8 @@ Status ImportStablehloUpdateSlice(ImportContext& ctx) {
 Status ImportStablehloGather(ImportContext& ctx) {
   const auto* const o = ctx.op().builtin_options_2_as_StablehloGatherOptions();
   if (o == nullptr) return ModelError("the options are missing or of a different kind");
-  NN_ASSIGN(Value* const x, ctx.Ranked(0));
-  NN_ASSIGN(Value * starts, ctx.Ranked(1));
+  Value* const x = ctx.input(0);
+  Value* starts = ctx.input(1);
   const auto size = x->type().const_dims(), batch = starts->type().const_dims();
   if (!size || !batch) return UnsupportedError("the shapes of its operands must be constant");
   const auto box = ListOf<int64_t>(o->slice_sizes()), map = ListOf<int64_t>(o->start_index_map());
@@ -255,6 +234,7 @@ Status ImportStablehloGather(ImportContext& ctx) {
       collapsed.size() + offsets.size() != box.size())
     return ModelError("the options do not fit the operands");
   // The axis of index vectors becomes the last of two.
+  Term corner = starts;
   std::vector<int64_t> outer = *batch, perm(batch->size());
   int64_t length = 1;
   if (vector_axis < starts_rank) {
@@ -263,12 +243,12 @@ Status ImportStablehloGather(ImportContext& ctx) {
     std::iota(perm.begin(), perm.end(), 0);
     perm.erase(perm.begin() + vector_axis);
     perm.push_back(vector_axis);
-    NN_ASSIGN(starts, ctx.Add("transpose", {starts}, TransposeAttrs{perm}));
+    corner = Transpose(corner, perm);
   }
   if (static_cast<int64_t>(map.size()) != length)
     return ModelError("start_index_map has {} entries; expected {}", map.size(), length);
   const Dim count = Product(ToDims(outer));
-  NN_ASSIGN(starts, ctx.Add("reshape", {starts}, ReshapeAttrs{{count, Dim(length)}, false}));
+  corner = Reshape(corner, {count, Dim(length)});
   int64_t positions = 1;
   for (size_t i = 0; i < box.size(); ++i) {
     if (box[i] < 1 || box[i] > (*size)[i])
@@ -287,19 +267,15 @@ Status ImportStablehloGather(ImportContext& ctx) {
     component[axis] = static_cast<int64_t>(i);
     last.SetInt(static_cast<int64_t>(i), (*size)[axis] - box[axis]);
   }
-  NN_ASSIGN(Value* const zero, NumberOf(ctx, dtype, 0));
-  NN_ASSIGN(starts, ctx.Add("maximum", {starts, zero}));
-  NN_ASSIGN(starts, ctx.Add("minimum", {starts, ctx.Constant(last.Finish())}));
-  NN_ASSIGN(Value* const column, ctx.Add("expand", {zero}, ExpandAttrs{{count, Dim(1)}}));
-  NN_ASSIGN(starts, ctx.Add("concat", {starts, column}, ConcatAttrs{1}));
-  Value* const components = ctx.Constant(Tensor::Of<int64_t>({rank}, component));
-  NN_ASSIGN(starts, ctx.Add("gather", {starts, components}, GatherAttrs{1}));
+  NN_ASSIGN(const Term zero, Number(dtype, 0));
+  corner = Minimum(Maximum(corner, zero), last.Finish());
+  corner = Concat({corner, Apply("expand", {zero}, ExpandAttrs{{count, Dim(1)}})}, 1);
+  corner = Gather(corner, Vector(component), 1);
   Dims corners(box.size() + 2, Dim(1));
   corners.front() = count;
   corners.back() = rank;
-  NN_ASSIGN(starts, ctx.Add("reshape", {starts}, ReshapeAttrs{corners, false}));
-  NN_ASSIGN(Tensor elements, BoxIndices(dtype, box));
-  NN_ASSIGN(Value* const indices, ctx.Add("add", {ctx.Constant(std::move(elements)), starts}));
+  NN_ASSIGN(const Term elements, BoxIndices(dtype, box));
+  const Term indices = elements + Reshape(corner, corners);
   NN_ASSIGN(Value * y, ctx.Add("gather_nd", {x, indices}, GatherNdAttrs{}, x->type().quant));
   // The axes of the boxes are after the others.
   std::vector<int64_t> shape = outer, order;
@@ -328,20 +304,20 @@ Status ImportStablehloGather(ImportContext& ctx) {
 // ---- Diagonals ----------------------------------------------------------------------------------
 
 // The numbers 0 to size - 1 along the first of two axes, or along the second.
-Result<Value*> Positions(ImportContext& ctx, int64_t size, bool first) {
+Result<Tensor> Positions(int64_t size, bool first) {
   if (size > kMaxScattered)
     return UnsupportedError("matrices with an axis larger than {} are unsupported", kMaxScattered);
   NN_ASSIGN(TensorBuilder b,
             TensorBuilder::Create(DType::kI32, {first ? size : 1, first ? 1 : size}));
   for (int64_t i = 0; i < size; ++i) b.SetInt(i, i);
-  return ctx.Constant(b.Finish());
+  return b.Finish();
 }
 
 // A matrix of bools that is true on the main diagonal.
-Result<Value*> Diagonal(ImportContext& ctx, int64_t rows, int64_t columns) {
-  NN_ASSIGN(Value* const row, Positions(ctx, rows, true));
-  NN_ASSIGN(Value* const column, Positions(ctx, columns, false));
-  return ctx.Add("equal", {row, column});
+Result<Term> Diagonal(int64_t rows, int64_t columns) {
+  NN_ASSIGN(const Term row, Positions(rows, true));
+  NN_ASSIGN(const Term column, Positions(columns, false));
+  return Equal(row, column);
 }
 
 // Kernels write the integer 0, regardless of what it represents.
@@ -350,29 +326,27 @@ Status RefuseQuantized(const ImportContext& ctx) {
   return {};
 }
 
-Result<Value*> Zero(ImportContext& ctx, DType dtype) {
-  NN_ASSIGN(Tensor zero, ZeroElement(Type(dtype, {})));
-  NN_ASSIGN(zero, zero.Reshaped({}));
-  return ctx.Constant(std::move(zero));
+Result<Tensor> ZeroOf(DType dtype) {
+  NN_ASSIGN(const Tensor zero, ZeroElement(Type(dtype, {})));
+  return zero.Reshaped({});
 }
 
 Status ImportMatrixDiag(ImportContext& ctx) {
   NN_RETURN_IF_ERROR(RefuseQuantized(ctx));
-  NN_ASSIGN(Value* const x, ctx.Ranked(0));
+  Value* const x = ctx.input(0);
   const int rank = x->type().rank();
   if (rank == 0) return ModelError("the diagonal must have rank 1 or more");
   const Dim& size = x->type().dim(rank - 1);
   if (!size.is_const()) return UnsupportedError("the size of the diagonal must be constant");
-  NN_ASSIGN(Value* const mask, Diagonal(ctx, size.value(), size.value()));
-  NN_ASSIGN(Value* const row, ctx.Add("expand_dims", {x}, AxesAttrs{{rank - 1}}));
-  NN_ASSIGN(Value* const zero, Zero(ctx, x->dtype()));
-  return ctx.Emit("select", {mask, row, zero});
+  NN_ASSIGN(const Term mask, Diagonal(size.value(), size.value()));
+  NN_ASSIGN(const Term zero, ZeroOf(x->dtype()));
+  return ctx.Emit("select", {mask, ExpandDims(x, {rank - 1}), zero});
 }
 
 Status ImportMatrixSetDiag(ImportContext& ctx) {
   NN_RETURN_IF_ERROR(RefuseQuantized(ctx));
-  NN_ASSIGN(Value* const x, ctx.Ranked(0));
-  NN_ASSIGN(Value* const diagonal, ctx.Ranked(1));
+  Value* const x = ctx.input(0);
+  Value* const diagonal = ctx.input(1);
   const int rank = x->type().rank();
   if (rank < 2) return ModelError("the matrices must have rank 2 or more, not {}", rank);
   const Dim &rows = x->type().dim(rank - 2), &columns = x->type().dim(rank - 1);
@@ -382,10 +356,9 @@ Status ImportMatrixSetDiag(ImportContext& ctx) {
   if (diagonal->type().rank() != rank - 1 || !(diagonal->type().dim(rank - 2) == size))
     return ModelError("the diagonal {} does not fit {}", diagonal->type().ToString(),
                       x->type().ToString());
-  NN_ASSIGN(Value* const mask, Diagonal(ctx, rows.value(), columns.value()));
+  NN_ASSIGN(const Term mask, Diagonal(rows.value(), columns.value()));
   // The diagonal as a row of each matrix, or as a column if that is shorter.
-  NN_ASSIGN(Value* const line, ctx.Add("expand_dims", {diagonal},
-                                       AxesAttrs{{size == columns.value() ? rank - 2 : rank - 1}}));
+  const Term line = ExpandDims(diagonal, {size == columns.value() ? rank - 2 : rank - 1});
   return ctx.Emit("select", {mask, line, x});
 }
 
@@ -394,122 +367,107 @@ Status ImportMatrixSetDiag(ImportContext& ctx) {
 // The values of keys, or zeros for keys that the table does not have, and whether it has them.
 Status ImportHashtableLookup(ImportContext& ctx) {
   NN_RETURN_IF_ERROR(RefuseQuantized(ctx));
-  NN_ASSIGN(Value* const lookup, ctx.Ranked(0));
-  NN_ASSIGN(Value* const keys, ctx.Ranked(1));
-  NN_ASSIGN(Value* const table, ctx.Ranked(2));
+  Value* const lookup = ctx.input(0);
+  Value* const keys = ctx.input(1);
+  Value* const table = ctx.input(2);
   if (lookup->type().rank() != 1 || keys->type().rank() != 1 || table->type().rank() < 1)
     return ModelError("keys must be lists, and the values must have rank 1 or more");
   if (table->dtype() == DType::kString)
     return UnsupportedError("tables of strings are unsupported");
   if (keys->type().dim(0) == 0) return UnsupportedError("an empty table is unsupported");
-  NN_ASSIGN(Value * column, ctx.Add("expand_dims", {lookup}, AxesAttrs{{1}}));
-  NN_ASSIGN(Value * found, ctx.Add("equal", {column, keys}));
-  NN_ASSIGN(found, ctx.Add("cast", {found}, CastAttrs{.to = DType::kI32}));
+  const Term found = Cast(Equal(ExpandDims(lookup, {1}), keys), DType::kI32);
   ArgAttrs first;
   first.axis = 1;
   first.keep_dims = false;
   first.output_type = DType::kI32;
-  NN_ASSIGN(Value* const row, ctx.Add("arg_max", {found}, first));
-  NN_ASSIGN(Value * hit, ctx.Add("reduce_max", {found}, ReduceAttrs{{1}, false}));
-  NN_ASSIGN(Value* const hits, ctx.Add("cast", {hit}, CastAttrs{.to = DType::kU8}));
-  NN_ASSIGN(hit, ctx.Add("cast", {hit}, CastAttrs{.to = DType::kBool}));
+  const Term hit = Apply("reduce_max", {found}, ReduceAttrs{{1}, false});
   Dims dims(table->type().dims->size(), Dim(1));
   dims[0] = lookup->type().dim(0);
-  NN_ASSIGN(hit, ctx.Add("reshape", {hit}, ReshapeAttrs{dims, false}));
-  NN_ASSIGN(Value* const rows, ctx.Add("gather", {table, row}, GatherAttrs{}));
-  NN_ASSIGN(Value* const zero, Zero(ctx, table->dtype()));
-  NN_ASSIGN(Value* const y, ctx.Add("select", {hit, rows, zero}));
-  ctx.SetOutput(0, y);
-  if (ctx.output_count() > 1) ctx.SetOutput(1, hits);
-  return {};
+  NN_ASSIGN(const Term zero, ZeroOf(table->dtype()));
+  const Term rows = Gather(table, Apply("arg_max", {found}, first), 0);
+  return ctx.EmitTerms(
+      {Select(Reshape(Cast(hit, DType::kBool), dims), rows, zero), Cast(hit, DType::kU8)});
 }
 
 // Sums of weighted rows of a table: row ids[i] is added to the result at the first coordinates in
 // row i of the indices. A mean divides each sum by that of its weights, or of their squares.
 Status ImportEmbeddingLookupSparse(ImportContext& ctx) {
   NN_ASSIGN(const auto* const o, ctx.Options<fb::EmbeddingLookupSparseOptions>());
-  NN_ASSIGN(Value* const ids, ctx.Ranked(0));
-  NN_ASSIGN(Value * indices, ctx.Ranked(1));
+  Value* const ids = ctx.input(0);
+  Value* indices = ctx.input(1);
   NN_ASSIGN(const std::vector<int64_t> shape, ctx.KnownInts(2, "the shape"));
-  NN_ASSIGN(Value * weights, ctx.Ranked(3));
-  NN_ASSIGN(Value* const table, ctx.Ranked(4));
+  Value* weights = ctx.input(3);
+  Value* const table = ctx.input(4);
   const auto axes = static_cast<int64_t>(shape.size()) - 1;
   if (ids->type().rank() != 1 || weights->type().rank() != 1 || table->type().rank() < 2 ||
       indices->type().rank() != 2 || !(indices->type().dim(1) == axes + 1))
     return ModelError("the operands do not fit together");
   if (axes < 1) return UnsupportedError("a lookup without axes of its own is unsupported");
-  NN_ASSIGN(indices, ctx.Add("slice", {indices}, SliceAttrs{{1}, {0}, {axes}, {1}}));
+  const Term positions = Slice(indices, 1, 0, axes);
   // The elements at positions, summed from zero; `rest` are the axes of an element.
-  const auto sum = [&](Value* elements, const Dims& rest) -> Result<Value*> {
+  const auto sum = [&](const Term& elements, const Dims& rest) {
     Dims dims = ToDims(std::vector<int64_t>(shape.begin(), shape.end() - 1));
     dims.insert(dims.end(), rest.begin(), rest.end());
-    NN_ASSIGN(Value * zeros, NumberOf(ctx, DType::kF32, 0));
-    NN_ASSIGN(zeros, ctx.Add("expand", {zeros}, ExpandAttrs{dims}));
-    return ctx.Add("scatter_nd", {zeros, indices, elements}, ScatterNdAttrs{Reduction::kAdd});
+    return Apply("scatter_nd", {Apply("expand", {0}, ExpandAttrs{dims}), positions, elements},
+                 ScatterNdAttrs{Reduction::kAdd});
   };
   const Dims element(table->type().dims->begin() + 1, table->type().dims->end());
-  NN_ASSIGN(Value * rows, ctx.Add("gather", {table, ids}, GatherAttrs{}));
+  const Dim length = weights->type().dim(0);
   Dims column(table->type().dims->size(), Dim(1));
-  column[0] = weights->type().dim(0);
-  NN_ASSIGN(Value* const factors, ctx.Add("reshape", {weights}, ReshapeAttrs{column, false}));
-  NN_ASSIGN(rows, ctx.Add("mul", {rows, factors}));
-  NN_ASSIGN(Value* const y, sum(rows, element));
-  if (o->combiner() == fb::CombinerType::SUM) {
-    ctx.SetOutput(0, y);
-    return {};
-  }
-  const bool roots = o->combiner() == fb::CombinerType::SQRTN;
-  NN_ASSIGN(Value* const one, NumberOf(ctx, DType::kF32, 1));
-  NN_ASSIGN(Value* const none, NumberOf(ctx, DType::kF32, 0));
-  NN_ASSIGN(Value * count, ctx.Add("expand", {one}, ExpandAttrs{{weights->type().dim(0)}}));
-  NN_ASSIGN(count, sum(count, {}));
-  if (roots) {
-    NN_ASSIGN(weights, ctx.Add("mul", {weights, weights}));
-  }
-  NN_ASSIGN(Value * divisor, sum(weights, {}));
-  if (roots) {
-    NN_ASSIGN(divisor, ctx.Add("sqrt", {divisor}));
-  }
-  NN_ASSIGN(Value* const empty, ctx.Add("equal", {count, none}));
-  NN_ASSIGN(divisor, ctx.Add("select", {empty, one, divisor}));
-  AxesAttrs last;
-  for (size_t i = 0; i < element.size(); ++i) last.axes.push_back(axes + static_cast<int64_t>(i));
-  NN_ASSIGN(divisor, ctx.Add("expand_dims", {divisor}, last));
-  return ctx.Emit("div", {y, divisor});
+  column[0] = length;
+  const Term factors = weights;
+  const Term y = sum(Gather(table, ids, 0) * Reshape(factors, column), element);
+  if (o->combiner() == fb::CombinerType::SUM) return ctx.EmitTerm(y);
+  const Term one = Tensor::Scalar(1.0f);
+  const Term count = sum(Apply("expand", {one}, ExpandAttrs{{length}}), {});
+  const Term total = o->combiner() == fb::CombinerType::SQRTN
+                         ? Apply("sqrt", {sum(factors * factors, {})})
+                         : sum(factors, {});
+  std::vector<int64_t> last;
+  for (size_t i = 0; i < element.size(); ++i) last.push_back(axes + static_cast<int64_t>(i));
+  return ctx.Emit("div", {y, ExpandDims(Select(Equal(count, 0), one, total), last)});
 }
 
 // The shape to which tensors of both shapes broadcast.
 Status ImportBroadcastArgs(ImportContext& ctx) {
-  NN_ASSIGN(Value * a, ctx.Ranked(0));
-  NN_ASSIGN(Value * b, ctx.Ranked(1));
+  Value* a = ctx.input(0);
+  Value* b = ctx.input(1);
   const auto a_size = a->type().const_dims(), b_size = b->type().const_dims();
   if (!a_size || !b_size || a_size->size() != 1 || b_size->size() != 1)
     return UnsupportedError("shapes of unknown rank are unsupported");
-  NN_ASSIGN(Value* const one, NumberOf(ctx, a->dtype(), 1));
   const int64_t rank = std::max((*a_size)[0], (*b_size)[0]);
-  for (auto& [shape, size] : {std::pair(&a, (*a_size)[0]), std::pair(&b, (*b_size)[0])}) {
-    if (size == rank) continue;
-    NN_ASSIGN(*shape, ctx.Add("pad", {*shape, one}, PadAttrs{{rank - size, 0}}));
-  }
-  NN_ASSIGN(Value* const is_one, ctx.Add("equal", {a, one}));
-  return ctx.Emit("select", {is_one, b, a});
+  const auto padded = [&](Value* shape, int64_t size) {
+    return size == rank ? Term(shape) : Apply("pad", {shape, 1}, PadAttrs{{rank - size, 0}});
+  };
+  const Term longer = padded(a, (*a_size)[0]);
+  return ctx.Emit("select", {Equal(longer, 1), padded(b, (*b_size)[0]), longer});
 }
 
 constexpr ImportRow kScatterImports[] = {
-    {.op = Op::SEGMENT_SUM, .import = ImportSegmentSum},
-    {.op = Op::UNSORTED_SEGMENT_SUM, .import = ImportUnsortedSegment<Reduction::kAdd>},
-    {.op = Op::UNSORTED_SEGMENT_PROD, .import = ImportUnsortedSegment<Reduction::kMul>},
-    {.op = Op::UNSORTED_SEGMENT_MIN, .import = ImportUnsortedSegment<Reduction::kMin>},
-    {.op = Op::UNSORTED_SEGMENT_MAX, .import = ImportUnsortedSegment<Reduction::kMax>},
-    {.op = Op::SPARSE_TO_DENSE, .import = ImportSparseToDense},
-    {.op = Op::DYNAMIC_UPDATE_SLICE, .import = ImportDynamicUpdateSlice},
-    {.op = Op::STABLEHLO_DYNAMIC_UPDATE_SLICE, .import = ImportStablehloUpdateSlice},
-    {.op = Op::MATRIX_DIAG, .import = ImportMatrixDiag},
-    {.op = Op::MATRIX_SET_DIAG, .import = ImportMatrixSetDiag},
-    {.op = Op::HASHTABLE_LOOKUP, .import = ImportHashtableLookup},
-    {.op = Op::EMBEDDING_LOOKUP_SPARSE, .import = ImportEmbeddingLookupSparse},
-    {.op = Op::BROADCAST_ARGS, .import = ImportBroadcastArgs},
-    {.op = Op::STABLEHLO_GATHER, .import = ImportStablehloGather},
+    {.op = Op::SEGMENT_SUM, .import = ImportSegmentSum, .inputs = "rr"},
+    {.op = Op::UNSORTED_SEGMENT_SUM,
+     .import = ImportUnsortedSegment<Reduction::kAdd>,
+     .inputs = "rr"},
+    {.op = Op::UNSORTED_SEGMENT_PROD,
+     .import = ImportUnsortedSegment<Reduction::kMul>,
+     .inputs = "rr"},
+    {.op = Op::UNSORTED_SEGMENT_MIN,
+     .import = ImportUnsortedSegment<Reduction::kMin>,
+     .inputs = "rr"},
+    {.op = Op::UNSORTED_SEGMENT_MAX,
+     .import = ImportUnsortedSegment<Reduction::kMax>,
+     .inputs = "rr"},
+    {.op = Op::SPARSE_TO_DENSE, .import = ImportSparseToDense, .inputs = "rarr"},
+    {.op = Op::DYNAMIC_UPDATE_SLICE, .import = ImportDynamicUpdateSlice, .inputs = "rra"},
+    {.op = Op::STABLEHLO_DYNAMIC_UPDATE_SLICE,
+     .import = ImportStablehloUpdateSlice,
+     .inputs = "rr"},
+    {.op = Op::MATRIX_DIAG, .import = ImportMatrixDiag, .inputs = "r"},
+    {.op = Op::MATRIX_SET_DIAG, .import = ImportMatrixSetDiag, .inputs = "rr"},
+    {.op = Op::HASHTABLE_LOOKUP, .import = ImportHashtableLookup, .inputs = "rrr"},
+    {.op = Op::EMBEDDING_LOOKUP_SPARSE, .import = ImportEmbeddingLookupSparse, .inputs = "rr-rr"},
+    {.op = Op::BROADCAST_ARGS, .import = ImportBroadcastArgs, .inputs = "rr"},
+    {.op = Op::STABLEHLO_GATHER, .import = ImportStablehloGather, .inputs = "rr"},
 };
 
 }  // namespace

@@ -72,8 +72,6 @@ std::optional<std::string> WhyNotArg(const Node& node) {
   if (!node.output()->type().ranked()) return "its rank must be known";
   if (node.attrs<ArgAttrs>().select_last_index)
     return "select_last_index must be 0; TensorFlow Lite returns the first of equal elements";
-  const DType x = node.input(0)->dtype();
-  if (x == DType::kI16 || x == DType::kU16) return "ARG_MAX and ARG_MIN have no 16-bit integers";
   return std::nullopt;
 }
 

@@ -5,7 +5,6 @@
 #include "formats/tflite/file/tensor.h"
 #include "ops/array/arrange/blocks.h"
 #include "ops/array/arrange/tile.h"
-#include "ops/array/generate.h"
 #include "ops/array/shape.h"
 #include "ops/array/shape_of.h"
 #include "ops/support/movement.h"
@@ -19,7 +18,7 @@ namespace {
 
 // The shape is an input or, in old files, an option, in which [0] means a scalar.
 Status ImportReshape(ImportContext& ctx) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
+  Value* const x = ctx.input(0);
   if (Value* shape = ctx.input(1)) return ctx.Emit("reshape", {x, shape}, ReshapeAttrs{});
   NN_ASSIGN(const auto* const o, ctx.Options<fb::ReshapeOptions>());
   auto dims = ListOf<int64_t>(o->new_shape());
@@ -32,24 +31,24 @@ Status ImportReshapeToScalar(ImportContext& ctx) {
   const bool scalar =
       ctx.input(1) == nullptr && ctx.output_type().ranked() && ctx.output_type().rank() == 0;
   if (!scalar) return ImportReshape(ctx);
-  NN_ASSIGN(Value* const x, ctx.Required(0));
+  Value* const x = ctx.input(0);
   return ctx.Emit("reshape", {x, ctx.Constant(Tensor::Ints({}))}, ReshapeAttrs{});
 }
 
 Status ImportSqueeze(ImportContext& ctx) {
   NN_ASSIGN(const auto* const o, ctx.Options<fb::SqueezeOptions>());
-  NN_ASSIGN(Value* const x, ctx.Required(0));
+  Value* const x = ctx.input(0);
   return ctx.Emit("squeeze", {x}, AxesAttrs{ListOf<int64_t>(o->squeeze_dims())});
 }
 
 Status ImportExpandDims(ImportContext& ctx) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
+  Value* const x = ctx.input(0);
   NN_ASSIGN(const auto axes, ctx.KnownInts(1, "the axes"));
   return ctx.Emit("expand_dims", {x}, AxesAttrs{axes});
 }
 
 Status ImportTranspose(ImportContext& ctx) {
-  NN_ASSIGN(Value* const x, ctx.Ranked(0));
+  Value* const x = ctx.input(0);
   NN_ASSIGN(auto perm, ctx.KnownInts(1, "the permutation"));
   for (int64_t& p : perm)
     if (p < 0) p += x->type().rank();
@@ -58,14 +57,14 @@ Status ImportTranspose(ImportContext& ctx) {
 
 // Sparse constants are imported as dense.
 Status ImportDensify(ImportContext& ctx) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
+  Value* const x = ctx.input(0);
   ctx.SetOutput(0, x);
   return {};
 }
 
 Status ImportShape(ImportContext& ctx) {
   NN_ASSIGN(const auto* const o, ctx.Options<fb::ShapeOptions>());
-  NN_ASSIGN(Value* const x, ctx.Required(0));
+  Value* const x = ctx.input(0);
   ShapeOfAttrs a;
   a.dtype = DTypeOf(o->out_type());
   if (a.dtype != DType::kI32 && a.dtype != DType::kI64)
@@ -74,7 +73,7 @@ Status ImportShape(ImportContext& ctx) {
 }
 
 Status ImportRank(ImportContext& ctx) {
-  NN_ASSIGN(Value* const x, ctx.Ranked(0));
+  Value* const x = ctx.input(0);
   ctx.SetOutput(0, ctx.Constant(Tensor::Scalar(static_cast<int32_t>(x->type().rank()))));
   return {};
 }
@@ -82,19 +81,19 @@ Status ImportRank(ImportContext& ctx) {
 // ---- Repetition ---------------------------------------------------------------------------------
 
 Status ImportBroadcastTo(ImportContext& ctx) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
-  NN_ASSIGN(Value* const shape, ctx.Required(1));
+  Value* const x = ctx.input(0);
+  Value* const shape = ctx.input(1);
   return ctx.Emit("expand", {x, shape}, ExpandAttrs{});
 }
 
 Status ImportFill(ImportContext& ctx) {
-  NN_ASSIGN(Value* const dims, ctx.Required(0));
-  NN_ASSIGN(Value* const value, ctx.Required(1));
+  Value* const dims = ctx.input(0);
+  Value* const value = ctx.input(1);
   return ctx.Emit("expand", {value, dims}, ExpandAttrs{});
 }
 
 Status ImportZerosLike(ImportContext& ctx) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
+  Value* const x = ctx.input(0);
   NN_ASSIGN(Tensor zero, ZeroElement(x->type()));
   NN_ASSIGN(zero, zero.Reshaped({}));
   NN_ASSIGN(Value* const shape, ctx.Add("shape_of", {x}, ShapeOfAttrs{}));
@@ -103,8 +102,8 @@ Status ImportZerosLike(ImportContext& ctx) {
 }
 
 Status ImportTile(ImportContext& ctx) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
-  NN_ASSIGN(Value* const repeats, ctx.Required(1));
+  Value* const x = ctx.input(0);
+  Value* const repeats = ctx.input(1);
   return ctx.Emit("tile", {x, repeats}, TileAttrs{});
 }
 
@@ -233,12 +232,9 @@ Status WriteExpandDims(ExportContext& ctx, const Node& node) {
   return {};
 }
 
-std::optional<std::string> WhyNotAxes(const Node& node) {
-  if (const Value* axes = node.input(1))
-    return axes->is_constant() ? "its axes cannot be empty" : "its axes must be constant";
-  if (!node.input(0)->type().ranked()) return "its rank must be known";
-  if (node.Is("expand_dims") && node.attrs<AxesAttrs>().axes.empty())
-    return "its axes cannot be empty";
+std::optional<std::string> WhyNotExpandDims(const Node& node) {
+  if (auto reason = WhyNotAxes(node)) return reason;
+  if (node.attrs<AxesAttrs>().axes.empty()) return "its axes cannot be empty";
   return std::nullopt;
 }
 
@@ -269,11 +265,6 @@ Status WriteShapeOf(ExportContext& ctx, const Node& node) {
   ctx.AddOperator(Op::SLICE, {ctx.ResultsOf(node), {shape, begin, size}},
                   fb::CreateSliceOptions(ctx.builder()));
   return {};
-}
-
-std::optional<std::string> WhyNotShapeOf(const Node& node) {
-  if (!node.input(0)->type().ranked()) return "its rank must be known";
-  return std::nullopt;
 }
 
 // Broadcasting a scalar is FILL.
@@ -319,12 +310,6 @@ Status WriteRange(ExportContext& ctx, const Node& node) {
   ctx.AddOperator(Op::RANGE, {ctx.ResultsOf(node), ctx.InputsOf(node)},
                   fb::CreateRangeOptions(ctx.builder()));
   return {};
-}
-
-std::optional<std::string> WhyNotRange(const Node& node) {
-  const DType t = node.output()->dtype();
-  if (t == DType::kI32 || t == DType::kI64 || t == DType::kF32) return std::nullopt;
-  return fmt::format("RANGE does not support {}", DTypeName(t));
 }
 
 // ---- Blocks -------------------------------------------------------------------------------------
@@ -382,17 +367,17 @@ std::optional<std::string> WhyNotBlocks(const Node& node) {
 namespace {
 
 constexpr ImportRow kShapeImports[] = {
-    {.op = Op::RESHAPE, .import = ImportReshapeToScalar},
-    {.op = Op::SQUEEZE, .import = ImportSqueeze},
-    {.op = Op::EXPAND_DIMS, .import = ImportExpandDims},
-    {.op = Op::TRANSPOSE, .import = ImportTranspose},
-    {.op = Op::SHAPE, .import = ImportShape},
-    {.op = Op::RANK, .import = ImportRank},
-    {.op = Op::BROADCAST_TO, .import = ImportBroadcastTo},
-    {.op = Op::FILL, .import = ImportFill},
-    {.op = Op::ZEROS_LIKE, .import = ImportZerosLike},
-    {.op = Op::TILE, .import = ImportTile},
-    {.op = Op::DENSIFY, .import = ImportDensify},
+    {.op = Op::RESHAPE, .import = ImportReshapeToScalar, .inputs = "a"},
+    {.op = Op::SQUEEZE, .import = ImportSqueeze, .inputs = "a"},
+    {.op = Op::EXPAND_DIMS, .import = ImportExpandDims, .inputs = "a"},
+    {.op = Op::TRANSPOSE, .import = ImportTranspose, .inputs = "r"},
+    {.op = Op::SHAPE, .import = ImportShape, .inputs = "a"},
+    {.op = Op::RANK, .import = ImportRank, .inputs = "r"},
+    {.op = Op::BROADCAST_TO, .import = ImportBroadcastTo, .inputs = "aa"},
+    {.op = Op::FILL, .import = ImportFill, .inputs = "aa"},
+    {.op = Op::ZEROS_LIKE, .import = ImportZerosLike, .inputs = "a"},
+    {.op = Op::TILE, .import = ImportTile, .inputs = "aa"},
+    {.op = Op::DENSIFY, .import = ImportDensify, .inputs = "a"},
     {.op = Op::RANGE, .import = ImportRange},
     {.op = Op::SPACE_TO_DEPTH, .import = ImportSpaceToDepth},
     {.op = Op::DEPTH_TO_SPACE, .import = ImportDepthToSpace},
@@ -403,12 +388,12 @@ constexpr ImportRow kShapeImports[] = {
 constexpr ExportRow kShapeExports[] = {
     {.op = "reshape", .write = WriteReshape, .why_not = WhyNotReshape, .any_type = true},
     {.op = "transpose", .write = WriteTranspose, .any_type = true},
-    {.op = "expand_dims", .write = WriteExpandDims, .why_not = WhyNotAxes, .any_type = true},
+    {.op = "expand_dims", .write = WriteExpandDims, .why_not = WhyNotExpandDims, .any_type = true},
     {.op = "squeeze", .write = WriteSqueeze, .why_not = WhyNotAxes, .any_type = true},
-    {.op = "shape_of", .write = WriteShapeOf, .why_not = WhyNotShapeOf, .any_type = true},
+    {.op = "shape_of", .write = WriteShapeOf, .why_not = WhyNotUnranked, .any_type = true},
     {.op = "expand", .write = WriteExpand, .why_not = WhyNotExpand, .any_type = true},
     {.op = "tile", .write = WriteTile, .any_type = true},
-    {.op = "range", .write = WriteRange, .why_not = WhyNotRange},
+    {.op = "range", .write = WriteRange},
     {.op = "depth_to_space", .write = WriteDepth<Op::DEPTH_TO_SPACE>, .why_not = WhyNotDepth},
     {.op = "space_to_depth", .write = WriteDepth<Op::SPACE_TO_DEPTH>, .why_not = WhyNotDepth},
     {.op = "space_to_batch_nd",

@@ -5,9 +5,9 @@
 #include "base/checked_math.h"
 #include "formats/tflite/family.h"
 #include "ir/text/number.h"
-#include "ops/array/arrange/concat.h"
 #include "ops/array/arrange/slice.h"
 #include "ops/array/shape.h"
+#include "ops/support/term_ops.h"
 #include "ops/support/types.h"
 
 namespace nn::tflite {
@@ -16,34 +16,36 @@ namespace nn::tflite {
 
 namespace {
 
+// An index after the last element of every axis.
+int64_t LastIndex(DType dtype) {
+  return dtype == DType::kI32 ? std::numeric_limits<int32_t>::max()
+                              : std::numeric_limits<int64_t>::max();
+}
+
 // `whole`, an index after the last element of every axis, where a number is -1, otherwise `other`.
 // Both indices are computed.
-Result<Value*> LastIfMinusOne(ImportContext& ctx, Value* number, Value* other) {
-  if (number->dtype() != DType::kI32 && number->dtype() != DType::kI64)
-    return UnsupportedError("indices of type {} are unsupported", number->type().ToString());
-  const int64_t last = number->dtype() == DType::kI32 ? std::numeric_limits<int32_t>::max()
-                                                      : std::numeric_limits<int64_t>::max();
-  NN_ASSIGN(Tensor none, Number(number->dtype(), -1));
-  NN_ASSIGN(TensorBuilder whole, TensorBuilder::Create(number->dtype(), {}));
-  whole.SetInt(0, last);
-  NN_ASSIGN(Value* const is_none, ctx.Add("equal", {number, ctx.Constant(std::move(none))}));
-  return ctx.Add("select", {is_none, ctx.Constant(whole.Finish()), other});
+Result<Term> LastIfMinusOne(const Term& number, const Type& type, const Term& other) {
+  if (type.dtype != DType::kI32 && type.dtype != DType::kI64)
+    return UnsupportedError("indices of type {} are unsupported", type.ToString());
+  NN_ASSIGN(TensorBuilder whole, TensorBuilder::Create(type.dtype, {}));
+  whole.SetInt(0, LastIndex(type.dtype));
+  return Select(Equal(number, -1), whole.Finish(), other);
 }
 
 // A size of -1 extends to the end.
 Status ImportSlice(ImportContext& ctx) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
+  Value* const x = ctx.input(0);
   const auto constant = [&](size_t i) {
     const auto elements = ctx.Elements(i);
     return elements ? ConstDims(*elements) : std::nullopt;
   };
-  NN_ASSIGN(Value* const starts, ctx.Required(1));
-  NN_ASSIGN(Value* const sizes, ctx.Required(2));
+  Value* const starts = ctx.input(1);
+  Value* const sizes = ctx.input(2);
   const auto begin = constant(1), size = constant(2);
   if (!begin || !size) {
-    NN_ASSIGN(Value * ends, ctx.Add("add", {starts, sizes}));
+    Term ends = Term(starts) + sizes;
     if (!size || std::ranges::count(*size, -1) > 0) {
-      NN_ASSIGN(ends, LastIfMinusOne(ctx, sizes, ends));
+      NN_ASSIGN(ends, LastIfMinusOne(sizes, sizes->type(), ends));
     }
     return ctx.Emit("slice", {x, starts, ends}, SliceAttrs{});
   }
@@ -171,11 +173,10 @@ Reshaping ReshapingOf(const std::vector<AxisSpec>& specs) {
 }
 
 // The operator's result, from a slice of x.
-Status EmitReshaped(ImportContext& ctx, std::vector<Value*> operands, SliceAttrs slice,
-                    Reshaping r) {
+Status EmitReshaped(ImportContext& ctx, Terms operands, SliceAttrs slice, Reshaping r) {
   if (r.dropped.axes.empty() && r.added.axes.empty())
     return ctx.Emit("slice", std::move(operands), std::move(slice));
-  const auto quant = operands[0]->type().quant;
+  const auto quant = ctx.input(0)->type().quant;
   NN_ASSIGN(Value * x, ctx.Add("slice", std::move(operands), std::move(slice), quant));
   if (r.added.axes.empty()) return ctx.Emit("squeeze", {x}, std::move(r.dropped));
   if (!r.dropped.axes.empty()) {
@@ -185,40 +186,30 @@ Status EmitReshaped(ImportContext& ctx, std::vector<Value*> operands, SliceAttrs
 }
 
 // The begin and the end of an axis as vectors of one element.
-Result<std::pair<Value*, Value*>> ComputedBounds(ImportContext& ctx, const AxisSpec& s,
-                                                 bool is_offset) {
-  const auto entry = [&](size_t input) {
-    const auto i = static_cast<int64_t>(s.entry);
-    return ctx.Add("slice", {ctx.input(input)}, SliceAttrs{{0}, {i}, {i + 1}, {}});
-  };
+Result<std::pair<Term, Term>> ComputedBounds(const ImportContext& ctx, const AxisSpec& s,
+                                             bool is_offset) {
+  const auto i = static_cast<int64_t>(s.entry);
+  const Term from = Slice(ctx.input(1), 0, i, i + 1), to = Slice(ctx.input(2), 0, i, i + 1);
   const DType dtype = ctx.input(1)->dtype();
-  const auto number = [&](int64_t v) -> Result<Value*> {
+  const auto number = [&](int64_t v) -> Result<Term> {
     NN_ASSIGN(TensorBuilder one, TensorBuilder::Create(dtype, {1}));
     one.SetInt(0, v);
-    return ctx.Constant(one.Finish());
+    return Term(one.Finish());
   };
-  NN_ASSIGN(Value * begin, s.from_first ? number(0) : entry(1));
-  Value* end = nullptr;
+  NN_ASSIGN(const Term begin, s.from_first ? number(0) : from);
+  Term end = is_offset ? from + to : to;
   if (s.shrink) {
-    NN_ASSIGN(Value* const one, number(1));
-    NN_ASSIGN(end, ctx.Add("add", {begin, one}));
-    NN_ASSIGN(end, LastIfMinusOne(ctx, begin, end));
+    NN_ASSIGN(const Term one, number(1));
+    NN_ASSIGN(end, LastIfMinusOne(begin, Type(dtype, {Dim(1)}), begin + one));
   } else if (s.to_last) {
-    NN_ASSIGN(end, number(dtype == DType::kI32 ? std::numeric_limits<int32_t>::max()
-                                               : std::numeric_limits<int64_t>::max()));
-  } else {
-    NN_ASSIGN(end, entry(2));
-    if (is_offset) {
-      NN_ASSIGN(Value* const from, entry(1));
-      NN_ASSIGN(end, ctx.Add("add", {from, end}));
-    }
+    NN_ASSIGN(end, number(LastIndex(dtype)));
   }
   return std::pair(begin, end);
 }
 
 // Computed begins or ends become inputs of the slice.
 Status ImportDynamicStridedSlice(ImportContext& ctx, const fb::StridedSliceOptions& o) {
-  NN_ASSIGN(Value* const x, ctx.Ranked(0));
+  Value* const x = ctx.input(0);
   NN_ASSIGN(const Value* const begin, ctx.Ranked(1));
   NN_ASSIGN(const Value* const end, ctx.Ranked(2));
   NN_ASSIGN(const auto strides, ctx.KnownInts(3, "the strides"));
@@ -231,7 +222,7 @@ Status ImportDynamicStridedSlice(ImportContext& ctx, const fb::StridedSliceOptio
   const std::vector<int64_t> unknown(strides.size(), 0);
   NN_ASSIGN(const auto specs,
             SpecsOf(o, unknown, unknown, strides, static_cast<size_t>(x->type().rank())));
-  std::vector<Value*> starts, ends;
+  std::vector<Term> starts, ends;
   std::vector<int64_t> axes, steps;
   int64_t axis = 0;
   for (const AxisSpec& s : specs) {
@@ -246,17 +237,13 @@ Status ImportDynamicStridedSlice(ImportContext& ctx, const fb::StridedSliceOptio
     ++axis;
   }
   if (axes.empty()) return EmitReshaped(ctx, {x}, SliceAttrs{}, ReshapingOf(specs));
-  NN_ASSIGN(Value* const all_starts, ctx.Add("concat", starts, ConcatAttrs{0}));
-  NN_ASSIGN(Value* const all_ends, ctx.Add("concat", ends, ConcatAttrs{0}));
-  return EmitReshaped(ctx,
-                      {x, all_starts, all_ends, ctx.Constant(Tensor::Ints(axes)),
-                       ctx.Constant(Tensor::Ints(steps))},
+  return EmitReshaped(ctx, {x, Concat(starts, 0), Concat(ends, 0), Vector(axes), Vector(steps)},
                       SliceAttrs{}, ReshapingOf(specs));
 }
 
 Status ImportStridedSlice(ImportContext& ctx) {
   NN_ASSIGN(const auto* const o, ctx.Options<fb::StridedSliceOptions>());
-  NN_ASSIGN(Value* const x, ctx.Ranked(0));
+  Value* const x = ctx.input(0);
   const auto begin = ctx.KnownInts(1, "begins");
   const auto end = ctx.KnownInts(2, "ends");
   if (!begin || !end) return ImportDynamicStridedSlice(ctx, *o);
@@ -275,7 +262,7 @@ Status ImportStridedSlice(ImportContext& ctx) {
 }
 
 Status ImportReverse(ImportContext& ctx) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
+  Value* const x = ctx.input(0);
   NN_ASSIGN(const auto axes, ctx.KnownInts(1, "the axes"));
   return ctx.Emit("reverse", {x}, ReverseAttrs{axes});
 }
@@ -416,17 +403,14 @@ Status WriteReverse(ExportContext& ctx, const Node& node) {
 namespace {
 
 constexpr ImportRow kSliceImports[] = {
-    {.op = Op::SLICE, .import = ImportSlice},
-    {.op = Op::STRIDED_SLICE, .import = ImportStridedSlice},
-    {.op = Op::REVERSE_V2, .import = ImportReverse},
+    {.op = Op::SLICE, .import = ImportSlice, .inputs = "aaa"},
+    {.op = Op::STRIDED_SLICE, .import = ImportStridedSlice, .inputs = "r"},
+    {.op = Op::REVERSE_V2, .import = ImportReverse, .inputs = "a"},
 };
 
 constexpr ExportRow kSliceExports[] = {
     {.op = "slice", .write = WriteSlice, .why_not = WhyNotSlice, .any_type = true},
-    {.op = "reverse",
-     .write = WriteReverse,
-     .why_not = WhyNotFirst<Op::REVERSE_V2>,
-     .any_type = true},
+    {.op = "reverse", .write = WriteReverse, .any_type = true},
 };
 
 }  // namespace

@@ -24,7 +24,7 @@ namespace {
 
 using In = ExtendedLstmInputs;
 
-constexpr size_t kLstmGates = 4;
+constexpr size_t kGatesOfLstm = 4;
 constexpr size_t kHidden = 4;  // of the intermediate tensors, after those of the gates
 
 // The intermediate tensor with the type of the hidden state before its projection; nullopt if the
@@ -110,9 +110,9 @@ class ExtendedImport {
 
   // Those of the gates from `first` on as one operand, without the input gate if the gates are
   // coupled; `skipped` is a gate that has none.
-  Result<Value*> Gates(size_t first, std::string_view name, size_t skipped = kLstmGates) {
+  Result<Value*> Gates(size_t first, std::string_view name, size_t skipped = kGatesOfLstm) {
     std::vector<Value*> parts;
-    for (size_t g = 0, at = first; g < kLstmGates; ++g) {
+    for (size_t g = 0, at = first; g < kGatesOfLstm; ++g) {
       if (g == skipped) continue;
       Value* v = ctx_.input(at++);
       if (g == 0 && a_.coupled) continue;
@@ -139,7 +139,7 @@ class ExtendedImport {
   }
 
   Result<Value*> Matrices(size_t first, std::string_view name) {
-    for (size_t g = a_.coupled ? 1 : 0; g < kLstmGates; ++g) {
+    for (size_t g = a_.coupled ? 1 : 0; g < kGatesOfLstm; ++g) {
       const Value* const v = ctx_.input(first + g);
       if (v == nullptr) return ModelError("{} {} are missing", name, g);
       NN_RETURN_IF_ERROR(RequireMatrix(v, name));
@@ -187,7 +187,7 @@ class ExtendedImport {
     a_.hidden_scale = type.quant->scale();
     a_.hidden_zero_point = type.quant->zero_point();
     if (operands[In::kNorm] == nullptr) return {};
-    for (size_t g = a_.coupled ? 1 : 0; g < kLstmGates; ++g) {
+    for (size_t g = a_.coupled ? 1 : 0; g < kGatesOfLstm; ++g) {
       NN_ASSIGN(const Type gate, ctx_.Intermediate(g));
       if (!gate.quantized()) return ModelError("intermediate {} has no scale", g);
       a_.gate_scales.push_back(gate.quant->scale());
@@ -343,9 +343,9 @@ class ExtendedWriter {
 
   // The operand of each gate; `skipped` is a gate that has no place in the operator.
   void AddGates(size_t input, std::string_view name, std::vector<TensorIndex>& operands,
-                size_t skipped = kLstmGates) {
+                size_t skipped = kGatesOfLstm) {
     int64_t row = 0;
-    for (size_t g = 0; g < kLstmGates; ++g) {
+    for (size_t g = 0; g < kGatesOfLstm; ++g) {
       if (g == skipped) continue;
       const Value* const v = LayerOperand(node_, input);
       if (v == nullptr || (g == 0 && a_.coupled)) {
@@ -362,18 +362,17 @@ class ExtendedWriter {
     std::vector<int64_t> dims = t.dims();
     const size_t row_bytes = t.byte_size() / static_cast<size_t>(dims[0]);
     dims[0] = cells_;
-    Buffer part(row_bytes * static_cast<size_t>(cells_));
-    std::copy_n(t.blob().data() + row_bytes * static_cast<size_t>(first), part.size(),
-                part.as<std::byte>().data());
+    Blob part = t.blob().Slice(row_bytes * static_cast<size_t>(first),
+                               row_bytes * static_cast<size_t>(cells_));
     std::shared_ptr<const Quant> quant;
     if (v.type().quantized())
       quant = Quant::PerTensor(v.type().quant->scale(static_cast<size_t>(first)), 0);
-    return ctx_.AddConstant(Tensor(t.dtype(), std::move(dims), Blob(std::move(part))), name, quant);
+    return ctx_.AddConstant(Tensor(t.dtype(), std::move(dims), std::move(part)), name, quant);
   }
 
   void AddZeroBiases(std::vector<TensorIndex>& operands) {
     const auto count = static_cast<size_t>(cells_);
-    for (size_t g = 0; g < kLstmGates; ++g) {
+    for (size_t g = 0; g < kGatesOfLstm; ++g) {
       if (g == 0 && a_.coupled) {
         operands.push_back(kNoTensor);
       } else if (Quantized()) {
@@ -400,7 +399,7 @@ class ExtendedWriter {
   void AddIntermediates() {
     std::vector<TensorIndex> tensors;
     const size_t first = a_.coupled ? 1 : 0;
-    for (size_t g = 0; g < kLstmGates; ++g) {
+    for (size_t g = 0; g < kGatesOfLstm; ++g) {
       const float scale =
           a_.gate_scales.empty() || g < first ? 0x1p-12f : a_.gate_scales[g - first];
       tensors.push_back(ctx_.AddTensor(Type(DType::kI16, {Dim(0)}, Quant::PerTensor(scale, 0)),

@@ -5,11 +5,11 @@
 #include "formats/tflite/import/extended_lstm.h"
 #include "formats/tflite/import/recurrent_operands.h"
 #include "ops/array/arrange/concat.h"
-#include "ops/array/arrange/slice.h"
 #include "ops/array/arrange/tile.h"
 #include "ops/array/shape.h"
 #include "ops/math/matmul.h"
 #include "ops/recurrent/recurrent.h"
+#include "ops/support/term_ops.h"
 
 namespace nn::tflite {
 
@@ -191,18 +191,16 @@ Status ImportSequenceLstm(ImportContext& ctx) {
   NN_ASSIGN(const auto* const o, ctx.Options<fb::UnidirectionalSequenceLSTMOptions>());
   if (o->diagonal_recurrent_tensors())
     return UnsupportedError("diagonal recurrent weights are unsupported");
-  NN_ASSIGN(Value* const x, ctx.Ranked(0));
-  NN_ASSIGN(const Sequence s, SequenceOf(ctx, x, o->time_major()));
+  NN_ASSIGN(const Sequence s, SequenceOf(ctx, ctx.input(0), o->time_major()));
   const LstmOptions options = {o->fused_activation_function(), o->cell_clip(), o->proj_clip(),
                                o->asymmetric_quantize_inputs()};
   NN_ASSIGN(Value* const y, AddLstm(ctx, {}, options, s, nullptr, RecurrentDirection::kForward));
-  ctx.SetOutput(0, y);
-  return {};
+  return ctx.EmitTerm(y);
 }
 
 Status ImportBidirectionalLstm(ImportContext& ctx) {
   NN_ASSIGN(const auto* const o, ctx.Options<fb::BidirectionalSequenceLSTMOptions>());
-  NN_ASSIGN(Value* const x, ctx.Ranked(0));
+  Value* const x = ctx.input(0);
   NN_ASSIGN(const Sequence forward, SequenceOf(ctx, x, o->time_major()));
   // Without weights of its own, the auxiliary input is that of the backward direction.
   constexpr size_t kAux = 39;
@@ -238,19 +236,13 @@ Status ImportBasicLstm(ImportContext& ctx) {
     return ModelError("the weights are {} for {}", weights->type().ToString(),
                       x->type().ToString());
   NN_ASSIGN(const Sequence s, SequenceOf(ctx, x, true));
-  const auto part = [&](Value* v, int64_t axis, int64_t from, int64_t to) {
-    return ctx.Add("slice", {v}, SliceAttrs{{axis}, {from}, {to}, {}});
-  };
   // Gates i, c, f, o.
   std::vector<Value*> w, r, b;
   for (const int64_t g : {0, 3, 2, 1}) {
-    NN_ASSIGN(Value* const gate, part(weights, 0, g * units, (g + 1) * units));
-    NN_ASSIGN(Value* const of_x, part(gate, 1, 0, columns - units));
-    NN_ASSIGN(Value* const of_h, part(gate, 1, columns - units, columns));
-    NN_ASSIGN(Value* const of_bias, part(bias, 0, g * units, (g + 1) * units));
-    w.push_back(of_x);
-    r.push_back(of_h);
-    b.push_back(of_bias);
+    const Term gate = Slice(weights, 0, g * units, (g + 1) * units);
+    NN_ASSIGN(w.emplace_back(), ctx.Build(Slice(gate, 1, 0, columns - units)));
+    NN_ASSIGN(r.emplace_back(), ctx.Build(Slice(gate, 1, columns - units, columns)));
+    NN_ASSIGN(b.emplace_back(), ctx.Build(Slice(bias, 0, g * units, (g + 1) * units)));
   }
   b.insert(
       b.end(), kGates,
@@ -263,30 +255,24 @@ Status ImportBasicLstm(ImportContext& ctx) {
   NN_ASSIGN(Node* const lstm,
             ctx.AddNode("lstm", {s.x, all_w, all_r, all_b, nullptr, h, c}, LstmAttrs{}, 3));
   for (size_t i = 0; i < 2; ++i) {
-    NN_ASSIGN(Value* const state, ctx.Add("squeeze", {lstm->output(i + 1)}, AxesAttrs{{0}}));
+    NN_ASSIGN(Value* const state, ctx.Build(Squeeze(lstm->output(i + 1), {0})));
     const size_t input = i == 0 ? kH : kC;
     if (i < ctx.output_count()) ctx.SetOutput(i, state);
     if (ctx.KeepsState(input)) NN_RETURN_IF_ERROR(ctx.SetState(input, state));
   }
   if (ctx.output_count() < 3) return {};
-  Value* before = ctx.input(kH);
-  if (before == nullptr) {
-    NN_ASSIGN(before, ctx.Add("expand", {ctx.Constant(Tensor::Scalar(0.0f))},
-                              ExpandAttrs{{s.batch, Dim(units)}}));
-  }
-  NN_ASSIGN(Value* const joined, ctx.Add("concat", {x, before}, ConcatAttrs{1}));
-  ctx.SetOutput(2, joined);
-  if (ctx.output_count() < 4) return {};
-  NN_ASSIGN(Value* const sums,
-            ctx.Add("matmul", {joined, weights, bias}, MatmulAttrs{false, true}));
-  ctx.SetOutput(3, sums);
-  return {};
+  const Term before = ctx.input(kH) != nullptr
+                          ? ctx.input(kH)
+                          : Apply("expand", {0}, ExpandAttrs{{s.batch, Dim(units)}});
+  const Term joined = Concat({x, before}, 1);
+  const Term sums = Apply("matmul", {joined, weights, bias}, MatmulAttrs{false, true});
+  return ctx.EmitTerms({ctx.outputs()[0], ctx.outputs()[1], joined, sums});
 }
 
 Status ImportLstm(ImportContext& ctx) {
   NN_ASSIGN(const auto* const o, ctx.Options<fb::LSTMOptions>());
   if (o->kernel_type() == fb::LSTMKernelType::BASIC) return ImportBasicLstm(ctx);
-  NN_ASSIGN(Value* const x, ctx.Ranked(0));
+  Value* const x = ctx.input(0);
   NN_ASSIGN(const Sequence s, SequenceOf(ctx, x, true));
   const LstmOptions options = {o->fused_activation_function(), o->cell_clip(), o->proj_clip(),
                                o->asymmetric_quantize_inputs()};
@@ -294,8 +280,7 @@ Status ImportLstm(ImportContext& ctx) {
   if (x->type().rank() == 2) {
     NN_ASSIGN(y, ctx.Add("squeeze", {y}, AxesAttrs{{0}}, y->type().quant));
   }
-  ctx.SetOutput(0, y);
-  return {};
+  return ctx.EmitTerm(y);
 }
 
 constexpr size_t kLstmStates[] = {18, 19};
@@ -303,10 +288,14 @@ constexpr size_t kLstmStates[] = {18, 19};
 constexpr size_t kAnyLstmStates[] = {1, 4, 18, 19};
 constexpr size_t kBidirectionalLstmStates[] = {35, 36, 37, 38};
 constexpr ImportRow kLstmImports[] = {
-    {.op = Op::LSTM, .import = ImportLstm, .states = kAnyLstmStates},
-    {.op = Op::UNIDIRECTIONAL_SEQUENCE_LSTM, .import = ImportSequenceLstm, .states = kLstmStates},
+    {.op = Op::LSTM, .import = ImportLstm, .inputs = "r", .states = kAnyLstmStates},
+    {.op = Op::UNIDIRECTIONAL_SEQUENCE_LSTM,
+     .import = ImportSequenceLstm,
+     .inputs = "r",
+     .states = kLstmStates},
     {.op = Op::BIDIRECTIONAL_SEQUENCE_LSTM,
      .import = ImportBidirectionalLstm,
+     .inputs = "r",
      .states = kBidirectionalLstmStates},
 };
 

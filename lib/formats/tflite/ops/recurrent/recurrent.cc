@@ -9,12 +9,12 @@
 #include "formats/tflite/family.h"
 #include "formats/tflite/import/recurrent_operands.h"
 #include "ops/array/arrange/concat.h"
-#include "ops/array/arrange/slice.h"
 #include "ops/array/shape.h"
 #include "ops/math/elementwise/elementwise.h"
 #include "ops/math/matmul.h"
 #include "ops/recurrent/svdf.h"
 #include "ops/recurrent/unroll.h"
+#include "ops/support/term_ops.h"
 
 namespace nn::tflite {
 
@@ -88,15 +88,14 @@ class HybridRnn {
   }
 
   Result<Value*> Step(Value* all, int64_t time_axis, int64_t at, Value* h) {
-    NN_ASSIGN(Value * y, ctx_.Add("slice", {all}, SliceAttrs{{time_axis}, {at}, {at + 1}, {1}}));
-    NN_ASSIGN(y, ctx_.Add("squeeze", {y}, AxesAttrs{{time_axis}}));
+    Term y = Squeeze(Slice(all, time_axis, at, at + 1), {time_axis});
     if (h != nullptr) {
-      NN_ASSIGN(Value* const more, Product(h, in_.r, 1, nullptr));
-      NN_ASSIGN(y, ctx_.Add("add", {y, more}));
+      NN_ASSIGN(const Term more, Product(h, in_.r, 1, nullptr));
+      y = y + more;
     }
     switch (options_.activation) {
       case fb::ActivationFunctionType::NONE:
-        return y;
+        return ctx_.Build(y);
       case fb::ActivationFunctionType::RELU:
         return ctx_.Add("relu", {y});
       case fb::ActivationFunctionType::TANH:
@@ -157,8 +156,7 @@ Result<Value*> AddRnn(ImportContext& ctx, const RnnInputs& in, Sequence x, Value
 
 Status ImportRnn(ImportContext& ctx) {
   NN_ASSIGN(const auto* const o, ctx.Options<fb::RNNOptions>());
-  NN_ASSIGN(Value* const x, ctx.Ranked(0));
-  NN_ASSIGN(const Sequence s, SequenceOf(ctx, x, true));
+  NN_ASSIGN(const Sequence s, SequenceOf(ctx, ctx.input(0), true));
   NN_ASSIGN(
       Value* const y,
       AddRnn(ctx, {}, s, nullptr, {o->fused_activation_function(), o->asymmetric_quantize_inputs()},
@@ -168,14 +166,12 @@ Status ImportRnn(ImportContext& ctx) {
 
 Status ImportSequenceRnn(ImportContext& ctx) {
   NN_ASSIGN(const auto* const o, ctx.Options<fb::SequenceRNNOptions>());
-  NN_ASSIGN(Value* const x, ctx.Ranked(0));
-  NN_ASSIGN(const Sequence s, SequenceOf(ctx, x, o->time_major()));
+  NN_ASSIGN(const Sequence s, SequenceOf(ctx, ctx.input(0), o->time_major()));
   NN_ASSIGN(
       Value* const y,
       AddRnn(ctx, {}, s, nullptr, {o->fused_activation_function(), o->asymmetric_quantize_inputs()},
              RecurrentDirection::kForward));
-  ctx.SetOutput(0, y);
-  return {};
+  return ctx.EmitTerm(y);
 }
 
 // The hybrid kernel of both directions repeats a sequence whose steps are on the first axis as
@@ -200,8 +196,7 @@ Status RequirePlainKernel(ImportContext& ctx, const Sequence& x, Value* aux, boo
 
 Status ImportBidirectionalRnn(ImportContext& ctx) {
   NN_ASSIGN(const auto* const o, ctx.Options<fb::BidirectionalSequenceRNNOptions>());
-  NN_ASSIGN(Value* const x, ctx.Ranked(0));
-  NN_ASSIGN(const Sequence forward, SequenceOf(ctx, x, o->time_major()));
+  NN_ASSIGN(const Sequence forward, SequenceOf(ctx, ctx.input(0), o->time_major()));
   constexpr size_t kAux = 9;
   constexpr RnnInputs kForward = {.aux = 10};
   constexpr RnnInputs kBackward = {.w = 5, .r = 6, .bias = 7, .h = 8, .aux = 11};
@@ -229,9 +224,7 @@ Status ImportBidirectionalRnn(ImportContext& ctx) {
 Status ImportSvdf(ImportContext& ctx) {
   enum : size_t { kX, kFeature, kTime, kBias, kState };
   NN_ASSIGN(const auto* const o, ctx.Options<fb::SVDFOptions>());
-  NN_ASSIGN(Value * x, ctx.Ranked(kX));
-  NN_ASSIGN(Value * feature, ctx.Ranked(kFeature));
-  NN_ASSIGN(Value * time, ctx.Ranked(kTime));
+  Value *x = ctx.input(kX), *feature = ctx.input(kFeature), *time = ctx.input(kTime);
   NN_RETURN_IF_ERROR(RequireMatrix(feature, "feature weights"));
   NN_RETURN_IF_ERROR(RequireMatrix(time, "time weights"));
   const Dims& dims = *time->type().dims;
@@ -267,12 +260,16 @@ Status ImportSvdf(ImportContext& ctx) {
 constexpr size_t kRnnStates[] = {4};
 constexpr size_t kBidirectionalRnnStates[] = {4, 8};
 constexpr ImportRow kRecurrentImports[] = {
-    {.op = Op::RNN, .import = ImportRnn, .states = kRnnStates},
-    {.op = Op::UNIDIRECTIONAL_SEQUENCE_RNN, .import = ImportSequenceRnn, .states = kRnnStates},
+    {.op = Op::RNN, .import = ImportRnn, .inputs = "r", .states = kRnnStates},
+    {.op = Op::UNIDIRECTIONAL_SEQUENCE_RNN,
+     .import = ImportSequenceRnn,
+     .inputs = "r",
+     .states = kRnnStates},
     {.op = Op::BIDIRECTIONAL_SEQUENCE_RNN,
      .import = ImportBidirectionalRnn,
+     .inputs = "r",
      .states = kBidirectionalRnnStates},
-    {.op = Op::SVDF, .import = ImportSvdf, .states = kRnnStates},
+    {.op = Op::SVDF, .import = ImportSvdf, .inputs = "rrr", .states = kRnnStates},
 };
 
 }  // namespace

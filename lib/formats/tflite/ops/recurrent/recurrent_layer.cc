@@ -22,7 +22,7 @@ namespace {
 using enum RecurrentInputs::Index;
 
 bool IsLstmLayer(const Node& node) {
-  return node.Is("lstm");
+  return LstmAttrsOf(node) != nullptr;
 }
 
 // The function of a direction that the operator's option states; nullopt if there is none.

@@ -11,11 +11,11 @@
 #include "formats/tflite/file/custom_options.h"
 #include "numeric/doubles.h"
 #include "ops/array/arrange/pad.h"
-#include "ops/array/shape.h"
 #include "ops/math/dft.h"
 #include "ops/math/elementwise/elementwise.h"
 #include "ops/math/matmul.h"
 #include "ops/reduce/reduce.h"
+#include "ops/support/term_ops.h"
 
 namespace nn::tflite {
 
@@ -23,8 +23,11 @@ namespace nn::tflite {
 
 namespace {
 
-constexpr int64_t kMaxSamples = 1 << 20;  // of a window
+// Limit of TensorFlow Lite: samples of a window of AudioSpectrogram, and frequencies of Mfcc.
+constexpr int64_t kMaxSamples = 1 << 20;
+// Limit of TensorFlow Lite: filters of Mfcc.
 constexpr int64_t kMaxFilters = 1 << 12;
+// Limit of TensorFlow Lite: filters times frequencies of Mfcc.
 constexpr int64_t kMaxWeights = 1 << 24;
 
 // Windows of x [samples, channels], multiplied by Hann's and filled up with zeros to a power of two
@@ -35,7 +38,7 @@ Status ImportAudioSpectrogram(ImportContext& ctx) {
   NN_ASSIGN(const int64_t window, options.Int("window_size", 2, kMaxSamples));
   NN_ASSIGN(const int64_t stride, options.Int("stride", 1, std::numeric_limits<int32_t>::max()));
   NN_ASSIGN(const int64_t squared, options.Int("magnitude_squared", 0, 1));
-  NN_ASSIGN(Value * x, ctx.Ranked(0));
+  Value* const x = ctx.input(0);
   if (x->type().rank() != 2 || x->dtype() != DType::kF32)
     return ModelError("the input is {}; expected f32 of rank 2", x->type().ToString());
   int64_t length = 1;
@@ -43,20 +46,14 @@ Status ImportAudioSpectrogram(ImportContext& ctx) {
   std::vector<float> hann(static_cast<size_t>(length), 0.0f);
   for (int64_t i = 0; i < window; ++i)
     hann[static_cast<size_t>(i)] = static_cast<float>(0.5 - 0.5 * UnitRootOf(i, window).cos);
-  NN_ASSIGN(x, ctx.Add("transpose", {x}, TransposeAttrs{{1, 0}}));
+  Term samples = Transpose(x, {1, 0});
   // As many samples as the last window lacks.
-  if (length > window) {
-    NN_ASSIGN(x, ctx.Add("pad", {x}, PadAttrs{{0, 0, 0, length - window}}));
-  }
-  NN_ASSIGN(x, ctx.Add("expand_dims", {x}, AxesAttrs{{2}}));
-  NN_ASSIGN(x, ctx.Add("stft",
-                       {x, ctx.Constant(Tensor::Scalar(stride)),
-                        ctx.Constant(Tensor::Of({length}, hann))},
-                       StftAttrs{}));
-  NN_ASSIGN(x, ctx.Add("mul", {x, x}));
-  if (squared != 0) return ctx.Emit("reduce_sum", {x}, ReduceAttrs{{3}, false});
-  NN_ASSIGN(x, ctx.Add("reduce_sum", {x}, ReduceAttrs{{3}, false}));
-  return ctx.Emit("sqrt", {x});
+  if (length > window) samples = Apply("pad", {samples}, PadAttrs{{0, 0, 0, length - window}});
+  const Term y =
+      Apply("stft", {ExpandDims(samples, {2}), Tensor::Scalar(stride), Tensor::Of({length}, hann)},
+            StftAttrs{});
+  if (squared != 0) return ctx.Emit("reduce_sum", {y * y}, ReduceAttrs{{3}, false});
+  return ctx.Emit("sqrt", {ReduceSum(y * y, {3}, false)});
 }
 
 double MelOf(double hertz) {
@@ -111,10 +108,11 @@ Tensor CosineTransform(int64_t filters, int64_t coefficients) {
 // The cosine transform of the logarithms of a spectrum in mel filters. x has squared magnitudes,
 // [channels, windows, frequencies].
 Status ImportMfcc(ImportContext& ctx) {
+  // Limit of TensorFlow Lite: frequency limits of Mfcc.
   constexpr int64_t kMaxHertz = std::numeric_limits<int32_t>::max();
   constexpr float kFloor = 1e-12f;
   NN_ASSIGN(const CustomMap options, CustomMap::Read(ctx));
-  NN_ASSIGN(Value * x, ctx.Ranked(0));
+  Value* const x = ctx.input(0);
   NN_ASSIGN(const auto rate, ctx.KnownInts(1, "the sample rate"));
   if (x->type().rank() != 3 || x->dtype() != DType::kF32)
     return ModelError("the input is {}; expected f32 of rank 3", x->type().ToString());
@@ -134,18 +132,18 @@ Status ImportMfcc(ImportContext& ctx) {
     return UnsupportedError("{} filters of {} frequencies are unsupported", m.filters,
                             m.frequencies);
   NN_ASSIGN(const int64_t coefficients, options.Int("dct_coefficient_count", 1, m.filters));
-  NN_ASSIGN(Tensor weights, MelWeights(m));
-  NN_ASSIGN(x, ctx.Add("sqrt", {x}));
-  NN_ASSIGN(x, ctx.Add("matmul", {x, ctx.Constant(std::move(weights))}, MatmulAttrs{}));
-  NN_ASSIGN(x, ctx.Add("maximum", {x, ctx.Constant(Tensor::Scalar(kFloor))}));
-  NN_ASSIGN(x, ctx.Add("log", {x}));
-  return ctx.Emit("matmul", {x, ctx.Constant(CosineTransform(m.filters, coefficients))},
+  NN_ASSIGN(const Term weights, MelWeights(m));
+  const Term filtered = Maximum(Matmul(Apply("sqrt", {x}), weights), kFloor);
+  return ctx.Emit("matmul", {Apply("log", {filtered}), CosineTransform(m.filters, coefficients)},
                   MatmulAttrs{});
 }
 
 constexpr ImportRow kAudioImports[] = {
-    {.op = Op::CUSTOM, .import = ImportAudioSpectrogram, .custom = "AudioSpectrogram"},
-    {.op = Op::CUSTOM, .import = ImportMfcc, .custom = "Mfcc"},
+    {.op = Op::CUSTOM,
+     .import = ImportAudioSpectrogram,
+     .inputs = "r",
+     .custom = "AudioSpectrogram"},
+    {.op = Op::CUSTOM, .import = ImportMfcc, .inputs = "r", .custom = "Mfcc"},
 };
 
 }  // namespace

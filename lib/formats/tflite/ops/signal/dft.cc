@@ -9,75 +9,54 @@
 
 #include "formats/tflite/family.h"
 #include "formats/tflite/import/complex.h"
-#include "ops/array/arrange/gather.h"
-#include "ops/array/shape.h"
 #include "ops/math/bit_cast.h"
 #include "ops/math/elementwise/elementwise.h"
+#include "ops/support/term_ops.h"
 #include "rewrite/expand.h"
+#include "rewrite/functions.h"
 
 namespace nn::tflite {
 namespace {
 
 template <int64_t part>
 Status ImportPart(ImportContext& ctx) {
-  NN_ASSIGN(Value* const x, ctx.Ranked(0));
-  NN_ASSIGN(Value* const parts, PartsOf(ctx, x));
-  NN_ASSIGN(Value* const y, PartOf(ctx, parts, part));
-  ctx.SetOutput(0, y);
-  return {};
+  NN_ASSIGN(Value* const parts, PartsOf(ctx, ctx.input(0)));
+  return ctx.EmitTerm(PartOf(parts, part));
 }
 
 // Squares of float32 neither overflow nor vanish in double. If one part is infinite, so is the
 // result, even if the other one is NaN.
 Status ImportComplexAbs(ImportContext& ctx) {
-  NN_ASSIGN(Value* const x, ctx.Ranked(0));
+  Value* const x = ctx.input(0);
   if (x->dtype() == DType::kC128)
     return UnsupportedError("absolute values of c128 are unsupported");
-  NN_ASSIGN(Value * parts, PartsOf(ctx, x));
-  NN_ASSIGN(parts, ctx.Add("cast", {parts}, CastAttrs{.to = DType::kF64}));
-  std::vector<Value*> squares, infinite;
-  for (const int64_t part : {0, 1}) {
-    NN_ASSIGN(Value* const v, PartOf(ctx, parts, part));
-    NN_ASSIGN(Value* const square, ctx.Add("mul", {v, v}));
-    NN_ASSIGN(Value* const is_infinite, ctx.Add("is_inf", {v}, IsInfAttrs{}));
-    squares.push_back(square);
-    infinite.push_back(is_infinite);
-  }
-  NN_ASSIGN(Value * y, ctx.Add("add", squares));
-  NN_ASSIGN(y, ctx.Add("sqrt", {y}));
-  NN_ASSIGN(Value* const any, ctx.Add("or", infinite));
-  Value* const infinity = ctx.Constant(Tensor::Scalar(std::numeric_limits<double>::infinity()));
-  NN_ASSIGN(y, ctx.Add("select", {any, infinity, y}));
-  return ctx.Emit("cast", {y}, CastAttrs{.to = DType::kF32});
+  NN_ASSIGN(Value* const parts, PartsOf(ctx, x));
+  const Term wide = Cast(parts, DType::kF64);
+  const Term re = PartOf(wide, 0), im = PartOf(wide, 1);
+  const Term any = Or(Apply("is_inf", {re}, IsInfAttrs{}), Apply("is_inf", {im}, IsInfAttrs{}));
+  const Term y = Apply("sqrt", {re * re + im * im});
+  return ctx.Emit("cast", {Select(any, std::numeric_limits<double>::infinity(), y)},
+                  CastAttrs{.to = DType::kF32});
 }
 
 // The transforms of the last two axes, of which fft_length gives the sizes: the first half of the
 // last one, since x is real. In double, so that the result is rounded once. A row of one element is
 // its own transform.
 Status ImportRfft2d(ImportContext& ctx) {
-  NN_ASSIGN(Value* const x, ctx.Ranked(0));
-  NN_ASSIGN(Value* const lengths, ctx.Ranked(1));
+  Value* const x = ctx.input(0);
+  Value* const lengths = ctx.input(1);
   if (!IsInteger(lengths->dtype()) || lengths->type().rank() != 1 ||
       (lengths->type().dim(0).is_const() && !(lengths->type().dim(0) == 2)))
     return ModelError("the lengths are {}; must be 2 integers", lengths->type().ToString());
   if (x->dtype() != DType::kF32 || x->type().rank() < 2)
     return ModelError("the operand is {}; must be f32 of rank 2 or more", x->type().ToString());
-  const auto length = [&](int64_t i) {
-    return ctx.Add("gather", {lengths, ctx.Constant(Tensor::Scalar(i))}, GatherAttrs{0});
-  };
+  const auto length = [&](int64_t i) { return Gather(lengths, Tensor::Scalar(i), 0); };
   const bool one_row = lengths->is_constant() && lengths->constant().GetInt(0) == 1 &&
                        x->type().dim(x->type().rank() - 2) == 1;
-  NN_ASSIGN(Value* const columns, length(1));
-  NN_ASSIGN(Value * y, ctx.Add("expand_dims", {x}, AxesAttrs{{-1}}));
-  if (!one_row) {
-    NN_ASSIGN(y, ctx.Add("cast", {y}, CastAttrs{.to = DType::kF64}));
-  }
-  NN_ASSIGN(y, ctx.Add("dft", {y, columns}, DftAttrs{.axis = -2, .onesided = true}));
-  if (!one_row) {
-    NN_ASSIGN(Value* const rows, length(0));
-    NN_ASSIGN(y, ctx.Add("dft", {y, rows}, DftAttrs{.axis = -3}));
-    NN_ASSIGN(y, ctx.Add("cast", {y}, CastAttrs{.to = DType::kF32}));
-  }
+  Term y = ExpandDims(x, {-1});
+  if (!one_row) y = Cast(y, DType::kF64);
+  y = Apply("dft", {y, length(1)}, DftAttrs{.axis = -2, .onesided = true});
+  if (!one_row) y = Cast(Apply("dft", {y, length(0)}, DftAttrs{.axis = -3}), DType::kF32);
   return ctx.Emit("bit_cast", {y}, BitCastAttrs{DType::kC64});
 }
 
@@ -139,11 +118,14 @@ Status WriteRfft(ExportContext& ctx, const Node& node) {
 }
 
 constexpr ImportRow kDftImports[] = {
-    {.op = Op::REAL, .import = ImportPart<0>},
-    {.op = Op::IMAG, .import = ImportPart<1>},
-    {.op = Op::COMPLEX_ABS, .import = ImportComplexAbs},
-    {.op = Op::RFFT2D, .import = ImportRfft2d},
-    {.op = Op::CUSTOM, .import = ImportRfft2d, .custom = "RFFT2D"},  // before it was built in
+    {.op = Op::REAL, .import = ImportPart<0>, .inputs = "r"},
+    {.op = Op::IMAG, .import = ImportPart<1>, .inputs = "r"},
+    {.op = Op::COMPLEX_ABS, .import = ImportComplexAbs, .inputs = "r"},
+    {.op = Op::RFFT2D, .import = ImportRfft2d, .inputs = "rr"},
+    {.op = Op::CUSTOM,
+     .import = ImportRfft2d,
+     .inputs = "rr",
+     .custom = "RFFT2D"},  // before it was built in
 };
 
 constexpr ExportRow kDftExports[] = {

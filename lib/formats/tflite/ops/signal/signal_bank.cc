@@ -12,10 +12,8 @@
 #include "formats/tflite/family.h"
 #include "formats/tflite/file/custom_options.h"
 #include "numeric/doubles.h"
-#include "ops/array/arrange/gather.h"
-#include "ops/array/shape.h"
 #include "ops/math/elementwise/elementwise.h"
-#include "ops/reduce/reduce.h"
+#include "ops/support/term_ops.h"
 
 namespace nn::tflite {
 
@@ -23,65 +21,40 @@ namespace nn::tflite {
 
 namespace {
 
+// Limit of TensorFlow Lite: channels of SignalFilterBank.
 constexpr int64_t kMaxChannels = 1 << 14;
+// Limit of TensorFlow Lite: channels times elements of SignalFilterBank.
 constexpr int64_t kMaxBankWeights = 1 << 22;
 constexpr int64_t kMinInt = std::numeric_limits<int32_t>::min();
 constexpr int64_t kMaxInt = std::numeric_limits<int32_t>::max();
 
-// Adds nodes up to the first error, which it keeps; later results are null.
-class Steps {
- public:
-  explicit Steps(ImportContext& ctx) : ctx_(ctx) {}
+Term Wide(Term x) {
+  return Cast(std::move(x), DType::kI64);
+}
 
-  Value* Op(std::string_view op, std::vector<Value*> inputs, Attrs attrs = {}) {
-    if (!status_) return nullptr;
-    auto y = ctx_.Add(op, std::move(inputs), std::move(attrs));
-    if (y) return *y;
-    status_ = tl::unexpected(y.error());
-    return nullptr;
-  }
-  Value* Cast(Value* v, DType to) { return Op("cast", {v}, CastAttrs{to}); }
-  Value* Wide(Value* v) { return Cast(v, DType::kI64); }
-  template <typename T>
-  Value* Number(T v) {
-    return ctx_.Constant(Tensor::Scalar(v));
-  }
-  Value* Vector(const std::vector<int64_t>& v) {
-    return ctx_.Constant(Tensor::Of({static_cast<int64_t>(v.size())}, v));
-  }
-  // x, i64[n], shifted to the right as a u64; the low 32 bits as i64.
-  Value* LowAfterShift(Value* x, int64_t bits) {
-    x = Cast(x, DType::kU64);
-    x = Op("shift_right", {x, Number(static_cast<uint64_t>(bits))});
-    return Wide(Cast(x, DType::kU32));
-  }
-  // The number of bits of each element of x, i64[n], from 0 to 2^32 - 1.
-  Value* Bits(Value* x, int64_t n) {
-    std::vector<int64_t> powers;
-    powers.reserve(32);
-    for (int k = 0; k < 32; ++k) powers.push_back(int64_t{1} << k);
-    x = Op("reshape", {x}, ReshapeAttrs{{Dim(n), Dim(1)}});
-    x = Op("greater_equal", {x, Vector(powers)});
-    return Op("reduce_sum", {Wide(x)}, ReduceAttrs{{1}, false});
-  }
-  // (x 2^up) / 2^down, rounded down.
-  Value* Scaled(Value* x, int64_t up, Value* down) {
-    x = Op("mul", {x, Number(int64_t{1} << up)});
-    return Op("shift_right", {x, down});
-  }
-  Value* At(Value* table, Value* index) { return Op("gather", {table, index}, GatherAttrs{0}); }
+// x, i64[n], shifted to the right as a u64; the low 32 bits as i64.
+Term LowAfterShift(Term x, int64_t bits) {
+  return Wide(Cast(ShiftRight(Cast(std::move(x), DType::kU64), bits), DType::kU32));
+}
 
-  // The only output: `v` in the type that the file declares.
-  Status Emit(Value* v) {
-    NN_RETURN_IF_ERROR(status_);
-    return ctx_.Emit("cast", {v}, CastAttrs{ctx_.output_type().dtype});
-  }
-  const Status& status() const { return status_; }
+// The number of bits of each element of x, i64[n], from 0 to 2^32 - 1.
+Term BitsOf(Term x, int64_t n) {
+  std::vector<int64_t> powers;
+  powers.reserve(32);
+  for (int k = 0; k < 32; ++k) powers.push_back(int64_t{1} << k);
+  const Term column = Reshape(std::move(x), {Dim(n), Dim(1)});
+  return ReduceSum(Wide(Apply("greater_equal", {column, Vector(powers)})), {1}, false);
+}
 
- private:
-  ImportContext& ctx_;
-  Status status_;
-};
+// (x 2^up) / 2^down, rounded down.
+Term Scaled(const Term& x, int64_t up, const Term& down) {
+  return ShiftRight(x * (int64_t{1} << up), down);
+}
+
+// The only output, in the type that the file declares.
+Status EmitDeclared(ImportContext& ctx, const Term& y) {
+  return ctx.Emit("cast", {y}, CastAttrs{ctx.output_type().dtype});
+}
 
 struct List {
   Value* x = nullptr;
@@ -154,11 +127,9 @@ Status ImportSignalFilterBank(ImportContext& ctx) {
     }
   }
   if (x.size == 0) return ModelError("the input is empty");
-  Steps s(ctx);
   const std::vector<int64_t> dims = {channels, columns};
-  Value* y = s.At(x.x, ctx.Constant(Tensor::Of(dims, positions)));
-  y = s.Op("mul", {s.Wide(y), ctx.Constant(Tensor::Of(dims, factors))});
-  return s.Emit(s.Op("reduce_sum", {y}, ReduceAttrs{{1}, false}));
+  const Term y = Wide(Gather(x.x, Tensor::Of(dims, positions), 0)) * Tensor::Of(dims, factors);
+  return EmitDeclared(ctx, ReduceSum(y, {1}, false));
 }
 
 // ---- SignalFilterBankSquareRoot
@@ -168,27 +139,21 @@ Status ImportSignalFilterBank(ImportContext& ctx) {
 Status ImportSignalSquareRoot(ImportContext& ctx) {
   NN_RETURN_IF_ERROR(RequireResult(ctx, 0, DType::kU32));
   NN_ASSIGN(const List x, ListAt(ctx, 0, DType::kU64));
-  NN_ASSIGN(Value* const shift, ctx.Ranked(1));
+  Value* const shift = ctx.input(1);
   if (shift->dtype() != DType::kI32 || shift->type().rank() != 0)
     return ModelError("the number of bits is {}; must be i32[]", shift->type().ToString());
-  Steps s(ctx);
   constexpr uint64_t kMost32 = std::numeric_limits<uint32_t>::max();
-  constexpr uint64_t kMost16 = std::numeric_limits<uint16_t>::max();
-  const auto wide = [&](Value* v) { return s.Cast(v, DType::kU64); };
+  const Term most16 = Tensor::Scalar<uint64_t>(std::numeric_limits<uint16_t>::max());
+  const Term most32 = Tensor::Scalar(kMost32);
+  const auto wide = [](const Term& v) { return Cast(v, DType::kU64); };
+  const Term number = x.x;
   // The root in double, which is at most 1 from the root rounded down.
-  Value* root = wide(s.Op("sqrt", {s.Cast(x.x, DType::kF64)}));
-  root = s.Op("minimum", {root, s.Number(kMost32)});
-  Value* const above = s.Op("greater", {s.Op("mul", {root, root}), x.x});
-  root = s.Op("sub", {root, wide(above)});
-  const auto rest = [&] { return s.Op("sub", {x.x, s.Op("mul", {root, root})}); };
-  Value* const below = s.Op("greater", {rest(), s.Op("add", {root, root})});
-  root = s.Op("add", {root, wide(below)});
-  Value* const up = s.Op("greater", {rest(), root});
-  Value* const is_small = s.Op("less_equal", {x.x, s.Number(kMost32)});
-  Value* const most = s.Op("select", {is_small, s.Number(kMost16), s.Number(kMost32)});
-  root = s.Op("minimum", {s.Op("add", {root, wide(up)}), most});
-  root = s.Op("shift_right", {root, wide(shift)});
-  return s.Emit(root);
+  const Term near = Minimum(wide(Apply("sqrt", {Cast(number, DType::kF64)})), most32);
+  const Term low = near - wide(Greater(near * near, number));
+  const Term down = low + wide(Greater(number - low * low, low + low));
+  const Term nearest = down + wide(Greater(number - down * down, down));
+  const Term most = Select(Apply("less_equal", {number, most32}), most16, most32);
+  return EmitDeclared(ctx, ShiftRight(Minimum(nearest, most), wide(shift)));
 }
 
 // ---- SignalFilterBankSpectralSubtraction
@@ -218,23 +183,14 @@ Status ImportSignalSubtraction(ImportContext& ctx) {
     before.push_back(i % 2 == 0 ? even_rest : odd_rest);
   }
   NN_ASSIGN(Value* const last, ctx.ReadOwn("noise", Type(DType::kU32, {Dim(x.size)})));
-  Steps s(ctx);
-  Value* const signal = s.Wide(x.x);
-  Value* const scaled = s.Wide(s.Op("shift_left", {x.x, s.Number(static_cast<uint32_t>(up))}));
-  Value* noise = s.Op(
-      "add", {s.Op("mul", {scaled, s.Vector(now)}), s.Op("mul", {s.Wide(last), s.Vector(before)})});
-  noise = s.LowAfterShift(noise, down);
-  Value* const taken = s.Op("minimum", {noise, scaled});
-  if (clamping != 0) noise = taken;
-  Value* const floor = s.LowAfterShift(s.Op("mul", {signal, s.Number(remaining)}), down);
-  Value* y = s.Op("shift_right", {s.Op("sub", {scaled, taken}), s.Number(up)});
-  y = s.Cast(s.Op("maximum", {y, floor}), DType::kU32);
-  noise = s.Cast(noise, DType::kU32);
-  NN_RETURN_IF_ERROR(s.status());
-  NN_RETURN_IF_ERROR(ctx.AssignOwn("noise", noise));
-  ctx.SetOutput(0, y);
-  ctx.SetOutput(1, noise);
-  return {};
+  const Term scaled = Wide(ShiftLeft(x.x, up));
+  const Term smooth = LowAfterShift(scaled * Vector(now) + Wide(last) * Vector(before), down);
+  const Term taken = Minimum(smooth, scaled);
+  const Term noise = Cast(clamping != 0 ? taken : smooth, DType::kU32);
+  const Term floor = LowAfterShift(Wide(x.x) * remaining, down);
+  const Term y = Cast(Maximum(ShiftRight(scaled - taken, up), floor), DType::kU32);
+  NN_RETURN_IF_ERROR(ctx.EmitTerms({y, noise}));
+  return ctx.AssignOwn("noise", noise);
 }
 
 // ---- SignalFilterBankLog
@@ -254,32 +210,21 @@ Status ImportSignalLog(ImportContext& ctx) {
   NN_ASSIGN(const int64_t correction, options.Int("input_correction_bits", 0, 31));
   NN_ASSIGN(const int64_t scale, options.Int("output_scale", kMinInt, kMaxInt));
   NN_ASSIGN(const List list, ListAt(ctx, 0, DType::kU32));
-  Steps s(ctx);
-  Value* const x =
-      s.Wide(s.Op("shift_left", {list.x, s.Number(static_cast<uint32_t>(correction))}));
-  Value* const is_log = s.Op("greater", {x, s.Number(int64_t{1})});
-  Value* const safe = s.Op("maximum", {x, s.Number(int64_t{1})});
-  Value* const exponent = s.Op("sub", {s.Bits(safe, list.size), s.Number(int64_t{1})});
-  Value* const power = s.Op("shift_left", {s.Number(int64_t{1}), exponent});
-  Value* const fraction = s.Scaled(s.Op("sub", {safe, power}), 16, exponent);
-  Value* const segment = s.Op("shift_right", {fraction, s.Number(int64_t{9})});
-  Value* const table = s.Vector(LogTable());
-  Value* const begin = s.At(table, segment);
-  Value* const end = s.At(table, s.Op("add", {segment, s.Number(int64_t{1})}));
-  Value* const within = s.Op("sub", {fraction, s.Op("mul", {segment, s.Number(int64_t{512})})});
-  Value* const rise = s.Op(
-      "shift_right", {s.Op("mul", {s.Op("sub", {end, begin}), within}), s.Number(int64_t{16})});
-  Value* y = s.Op("mul", {exponent, s.Number(int64_t{65536})});
-  for (Value* const part : {fraction, begin, rise}) y = s.Op("add", {y, part});
-  const auto rounded_product = [&](Value* v, int64_t factor) {
-    return s.Op("add", {s.Op("mul", {v, s.Number(factor)}), s.Number(int64_t{32768})});
-  };
+  const Term x = Wide(ShiftLeft(list.x, correction));
+  const Term safe = Maximum(x, 1);
+  const Term exponent = BitsOf(safe, list.size) - 1;
+  const Term fraction = Scaled(safe - ShiftLeft(1, exponent), 16, exponent);
+  const Term segment = ShiftRight(fraction, 9);
+  const Term table = Vector(LogTable());
+  const Term begin = Gather(table, segment, 0), end = Gather(table, segment + 1, 0);
+  const Term rise = ShiftRight((end - begin) * (fraction - segment * 512), 16);
+  const auto rounded_product = [](const Term& v, int64_t factor) { return v * factor + 32768; };
   // 2^16 ln 2
-  y = s.Op("shift_right", {rounded_product(y, 45426), s.Number(int64_t{16})});
-  y = s.Wide(s.Cast(rounded_product(y, scale), DType::kU32));
-  y = s.Op("shift_right", {y, s.Number(int64_t{16})});
-  y = s.Op("minimum", {y, s.Number(int64_t{std::numeric_limits<int16_t>::max()})});
-  return s.Emit(s.Op("select", {is_log, y, s.Number(int64_t{0})}));
+  const Term log =
+      ShiftRight(rounded_product(exponent * 65536 + fraction + begin + rise, 45426), 16);
+  const Term y = ShiftRight(Wide(Cast(rounded_product(log, scale), DType::kU32)), 16);
+  return EmitDeclared(ctx,
+                      Select(Greater(x, 1), Minimum(y, std::numeric_limits<int16_t>::max()), 0));
 }
 
 // ---- SignalPCAN
@@ -299,36 +244,26 @@ Status ImportSignalGain(ImportContext& ctx) {
   if (table.size < kEntries)
     return UnsupportedError("a table of {} gains is unsupported; must have {}", table.size,
                             kEntries);
-  Steps s(ctx);
-  Value* const n = s.Wide(noise.x);
-  Value* const bits = s.Op("maximum", {s.Bits(n, x.size), s.Number(int64_t{2})});
-  Value* const at = s.Op("sub", {s.Op("mul", {bits, s.Number(int64_t{4})}), s.Number(int64_t{6})});
-  const auto entry = [&](int64_t k) {
-    return s.Cast(s.At(table.x, s.Op("add", {at, s.Number(k)})), DType::kI32);
-  };
-  Value* fraction = s.Op("bitwise_and", {s.Scaled(n, 11, bits), s.Number(int64_t{0x3FF})});
-  fraction = s.Cast(fraction, DType::kI32);
-  const auto number = [&](int32_t v) { return s.Number(v); };
-  Value* gain = s.Op("shift_right", {s.Op("mul", {entry(2), fraction}), number(5)});
-  gain = s.Op("add", {gain, s.Op("mul", {entry(1), number(32)})});
-  gain = s.Op("add", {s.Op("mul", {gain, fraction}), number(1 << 14)});
-  gain = s.Op("add", {s.Op("shift_right", {gain, number(15)}), entry(0)});
-  gain = s.Cast(gain, DType::kI16);
-  Value* const is_small = s.Op("less_equal", {n, s.Number(int64_t{2})});
-  Value* const small = s.At(table.x, s.Op("minimum", {n, s.Number(int64_t{2})}));
-  gain = s.Op("select", {is_small, small, gain});
-  gain = s.Wide(s.Cast(gain, DType::kU32));
-  Value* const ratio = s.LowAfterShift(s.Op("mul", {s.Wide(x.x), gain}), shift);
-  Value* const square = s.Op("shift_right", {s.Op("mul", {ratio, ratio}), s.Number(int64_t{20})});
-  Value* const line =
-      s.Op("sub", {s.Op("shift_right", {ratio, s.Number(int64_t{6})}), s.Number(int64_t{64})});
-  Value* const is_curved = s.Op("less", {ratio, s.Number(int64_t{2 << 12})});
-  return s.Emit(s.Op("select", {is_curved, square, line}));
+  const Term n = Wide(noise.x);
+  const Term bits = Maximum(BitsOf(n, x.size), 2);
+  const Term at = bits * 4 - 6;
+  const auto entry = [&](int64_t k) { return Cast(Gather(table.x, at + k, 0), DType::kI32); };
+  const Term fraction = Cast(Apply("bitwise_and", {Scaled(n, 11, bits), 0x3FF}), DType::kI32);
+  const Term slope = ShiftRight(entry(2) * fraction, 5) + entry(1) * 32;
+  const Term curve = Cast(ShiftRight(slope * fraction + (1 << 14), 15) + entry(0), DType::kI16);
+  const Term is_small = Apply("less_equal", {n, 2});
+  const Term gain = Select(is_small, Gather(table.x, Minimum(n, 2), 0), curve);
+  const Term ratio = LowAfterShift(Wide(x.x) * Wide(Cast(gain, DType::kU32)), shift);
+  return EmitDeclared(
+      ctx, Select(Less(ratio, 2 << 12), ShiftRight(ratio * ratio, 20), ShiftRight(ratio, 6) - 64));
 }
 
 constexpr ImportRow kSignalBankImports[] = {
     {.op = Op::CUSTOM, .import = ImportSignalFilterBank, .custom = "SignalFilterBank"},
-    {.op = Op::CUSTOM, .import = ImportSignalSquareRoot, .custom = "SignalFilterBankSquareRoot"},
+    {.op = Op::CUSTOM,
+     .import = ImportSignalSquareRoot,
+     .inputs = "-r",
+     .custom = "SignalFilterBankSquareRoot"},
     {.op = Op::CUSTOM,
      .import = ImportSignalSubtraction,
      .custom = "SignalFilterBankSpectralSubtraction"},

@@ -10,6 +10,7 @@
 #include "ops/math/dft.h"
 #include "ops/math/elementwise/elementwise.h"
 #include "ops/math/fixed_dft.h"
+#include "ops/support/term_ops.h"
 
 namespace nn::tflite {
 
@@ -17,18 +18,18 @@ namespace nn::tflite {
 
 namespace {
 
-constexpr int64_t kMaxTransform = 1 << 20;  // elements
+// Limit of TensorFlow Lite: elements and rows of SignalRfft and SignalIrfft.
+constexpr int64_t kMaxTransform = 1 << 20;
 
 struct Transform {
   bool is_fixed = false;      // of fixed-point numbers
-  Value* x = nullptr;         // f64[rows, size of the last axis]
+  Term x;                     // f64[rows, size of the last axis]
   std::vector<int64_t> dims;  // of the input
   int64_t rows = 1;
   int64_t length = 0;
-  Value* length_value = nullptr;
 };
 
-Result<Transform> TransformOf(ImportContext& ctx) {
+Result<Transform> TransformOf(const ImportContext& ctx) {
   NN_ASSIGN(const CustomMap options, CustomMap::Read(ctx));
   Transform t;
   NN_ASSIGN(t.length, options.Int("fft_length", 2, kMaxTransform));
@@ -51,16 +52,15 @@ Result<Transform> TransformOf(ImportContext& ctx) {
     if (t.rows > kMaxTransform)
       return UnsupportedError("an input of type {} is unsupported", x->type().ToString());
   }
-  NN_ASSIGN(t.x, ctx.Add("cast", {x}, CastAttrs{.to = DType::kF64}));
-  t.length_value = ctx.Constant(Tensor::Scalar(t.length));
+  t.x = Cast(x, DType::kF64);
   return t;
 }
 
 // The transform with `size` numbers in each row.
-Status EmitTransform(ImportContext& ctx, Transform t, Value* y, int64_t size) {
-  NN_ASSIGN(y, ctx.Add("cast", {y}, CastAttrs{.to = DType::kF32}));
+Status EmitTransform(ImportContext& ctx, Transform t, const Term& x, DftAttrs attrs, int64_t size) {
+  const Term y = Apply("dft", {x, Tensor::Scalar(t.length)}, attrs);
   t.dims.back() = size;
-  return ctx.Emit("reshape", {y}, ReshapeAttrs{ToDims(t.dims)});
+  return ctx.Emit("reshape", {Cast(y, DType::kF32)}, ReshapeAttrs{ToDims(t.dims)});
 }
 
 Status ImportSignalRfft(ImportContext& ctx) {
@@ -69,10 +69,8 @@ Status ImportSignalRfft(ImportContext& ctx) {
   const int64_t size = t.dims.back();
   if (size > t.length)
     return ModelError("the input has {} elements; fft_length is {}", size, t.length);
-  NN_ASSIGN(Value * y, ctx.Add("reshape", {t.x}, ReshapeAttrs{{Dim(t.rows), Dim(size), Dim(1)}}));
-  NN_ASSIGN(y, ctx.Add("dft", {y, t.length_value}, DftAttrs{.axis = -2, .onesided = true}));
-  const int64_t out = t.length + 2;
-  return EmitTransform(ctx, std::move(t), y, out);
+  return EmitTransform(ctx, t, Reshape(t.x, {Dim(t.rows), Dim(size), Dim(1)}),
+                       DftAttrs{.axis = -2, .onesided = true}, t.length + 2);
 }
 
 Status ImportSignalIrfft(ImportContext& ctx) {
@@ -81,12 +79,8 @@ Status ImportSignalIrfft(ImportContext& ctx) {
     return ctx.Emit("fixed_dft", {t.x}, FixedDftAttrs{.length = t.length, .inverse = true});
   if (t.dims.back() != t.length + 2)
     return ModelError("the input has {} elements; expected {}", t.dims.back(), t.length + 2);
-  NN_ASSIGN(Value * y,
-            ctx.Add("reshape", {t.x}, ReshapeAttrs{{Dim(t.rows), Dim(t.length / 2 + 1), Dim(2)}}));
-  NN_ASSIGN(y, ctx.Add("dft", {y, t.length_value},
-                       DftAttrs{.axis = -2, .inverse = true, .onesided = true}));
-  const int64_t out = t.length;
-  return EmitTransform(ctx, std::move(t), y, out);
+  return EmitTransform(ctx, t, Reshape(t.x, {Dim(t.rows), Dim(t.length / 2 + 1), Dim(2)}),
+                       DftAttrs{.axis = -2, .inverse = true, .onesided = true}, t.length);
 }
 
 constexpr ImportRow kSignalTransformImports[] = {

@@ -1,0 +1,128 @@
+#include "rewrite/functions.h"
+
+#include "ir/op_def.h"
+#include "ops/nn/resize/resize.h"
+#include "ops/recurrent/unroll.h"
+#include "rewrite/expand.h"
+#include "rewrite/expand/affine.h"
+
+namespace nn {
+namespace {
+
+constexpr std::string_view kProduct =
+    "the number of products in a sum is not known, or too large for exact sums in float32";
+constexpr std::string_view kMatrices =
+    "the matrices must be of f32 and have a constant size from 1 to 32";
+constexpr std::string_view kTransform =
+    "x must be f32 and have elements, its axis, the length and the shape along the axis constant, "
+    "and the matrix of the transform must have at most 2^24 elements";
+constexpr std::string_view kFrames =
+    "the signal must be f32 and have elements and a constant length, the step and the size of the "
+    "frames must be constant, and the matrix of the transform must have at most 2^24 elements";
+constexpr std::string_view kRegions =
+    "the operands must be of f32, sampling_ratio positive, since 0 lets the regions determine the "
+    "number of samples, and the images of constant shape; set input shapes with --input-shape";
+
+template <const std::string_view& reason>
+std::optional<std::string_view> Needs(const Node& /*node*/) {
+  return reason;
+}
+
+std::optional<std::string_view> WhyNotResized(const Node& node) {
+  if (node.inputs().size() == 1) return std::nullopt;
+  return "its scales or sizes must be constant";
+}
+
+}  // namespace
+
+std::span<const FunctionRow> FunctionRows() {
+  using enum RuleError;
+  static constexpr FunctionRow kFunctionRows[] = {
+      // ---- Before the layout, whose transposes would hide how the sums are used
+      {"matmul_integer", "products of floats", ExpandIntegerProduct, kExact, true, Needs<kProduct>},
+      {"conv_integer", "products of floats", ExpandIntegerProduct, kExact, true, Needs<kProduct>},
+      {"max_pool", "indices of taps", ExpandMaxPoolIndices, kExact, true},
+      {"max_unpool", "scatter_nd", ExpandMaxUnpool, kExact, true},
+      {"conv", "second spatial axis", OneAxisAsTwo, kExact, true},
+      {"conv_transpose", "second spatial axis", OneAxisAsTwo, kExact, true},
+      {"max_pool", "second spatial axis", OneAxisAsTwo, kExact, true},
+      {"average_pool", "second spatial axis", OneAxisAsTwo, kExact, true},
+      {"lp_pool", "second spatial axis", OneAxisAsTwo, kExact, true},
+
+      // ---- Loops and recurrent layers
+      {"loop", "stacks of known length", PlaceInStacks},
+      {"loop", "stacks that grow", GrowStacks},
+      {"rnn", "steps", UnrollRecurrent, kRounds},
+      {"gru", "steps", UnrollRecurrent, kRounds},
+      {"lstm", "steps", UnrollRecurrent, kRounds},
+
+      // ---- Windows and norms
+      {"conv", "planes", ExpandSolidConv, kRounds},
+      {"conv", "zeros between taps", ExpandDilatedFilter},
+      {"conv_transpose", "convolution", ExpandConvTranspose, kRounds},
+      {"conv_transpose", "zeros between taps", ExpandDilatedFilter},
+      {"max_pool", "axes in turn", ExpandSolidPool},
+      {"average_pool", "axes in turn", ExpandSolidPool, kRounds},
+      {"max_pool", "gathered taps", ExpandDilatedPool},
+      {"average_pool", "gathered taps", ExpandDilatedPool},
+      {"lp_pool", "powers", ExpandLpPool, kRounds},
+      {"lrn", "sum of slices", ExpandLrn, kRounds},
+      {"instance_norm", "moments", ExpandNorm, kRounds},
+      {"layer_norm", "moments", ExpandNorm, kRounds},
+
+      // ---- Images
+      {"resize", "gathers", ExpandResize, kRounds, false, WhyNotResized},
+      {"grid_sample", "gathers", ExpandGridSample, kRounds},
+      {"affine_grid", "product", ExpandAffineGrid},
+      {"roi_align", "gathers", ExpandRoiAlign, kRounds, false, Needs<kRegions>},
+
+      // ---- Selections and reductions
+      {"arg_max", "first index", ExpandLastIndex},
+      {"arg_min", "first index", ExpandLastIndex},
+      {"hardmax", "one_hot", ExpandHardmax},
+      {"top_k", "largest of the last axis", ExpandTopK},
+      {"unique", "sorted elements", ExpandUnique},
+      {"compress", "gather", ExpandCompress},
+      {"trilu", "mask", ExpandTrilu},
+      {"one_hot", "comparison", ExpandOneHot},
+      {"tree_ensemble", "gathers of batches", ExpandTrees, kRounds},
+      {"tree_ensemble", "gathers along an axis", ExpandTreesAlongAxis, kRounds},
+      {"reduce_log_sum_exp", "definition", ExpandLogSumExp, kRounds},
+
+      // ---- Places of elements
+      {"gather_elements", "gather", ExpandGatherElements},
+      {"gather_nd", "index vectors with batches", ExpandGatherBatches},
+      {"scatter_elements", "scatter_nd", ExpandScatterElements},
+      {"scatter_nd", "gather", ExpandScatterNd, kRounds},
+      {"pad", "slices of the input", PadAsSlices},
+      {"pad", "gather", ExpandPad},
+      {"split", "one part", ExpandSplitOfOne},
+      {"reshape", "copied sizes", ExpandCopiedSizes},
+      {"expand", "tile", ExpandAsTile},
+      {"slice", "bounds of all axes", ExpandComputedBounds},
+      {"eye_like", "constant", ExpandEyeLike},
+
+      // ---- Mathematics
+      {"pow", "float exponent", ExpandIntegerExponent, kRounds},
+      {"det", "elimination", ExpandDet, kExact, false, Needs<kMatrices>},
+      {"inverse", "elimination", ExpandInverse, kExact, false, Needs<kMatrices>},
+      {"dft", "matrix product", ExpandDft, kRounds, false, Needs<kTransform>},
+      {"stft", "matrix product", ExpandStft, kRounds, false, Needs<kFrames>},
+      {"dynamic_quantize", "definition", ExpandDynamicQuantize},
+
+      // ---- Random numbers
+      {"random_uniform", "unit interval", ExpandRandom},
+      {"random_normal", "standard distribution", ExpandRandom},
+      {"bernoulli", "comparison", ExpandBernoulli},
+      {"multinomial", "float logits", ExpandFloatLogits},
+  };
+  return kFunctionRows;
+}
+
+std::optional<std::string_view> WhyNotExpanded(const Node& node) {
+  for (const FunctionRow& row : FunctionRows())
+    if (row.why_not != nullptr && node.Is(row.op)) return row.why_not(node);
+  return std::nullopt;
+}
+
+}  // namespace nn

@@ -1,0 +1,36 @@
+// Decompositions that are functions rather than formulas (rules/rules.h), because they depend on
+// shapes, on neighbors or on contents of constants. They are for all formats, as the formulas are:
+// no target lists them.
+//
+// Design: docs/design/070-rules.md.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "base/status.h"
+#include "ir/graph.h"
+#include "rewrite/rules/rules.h"
+
+namespace nn {
+
+struct FunctionRow {
+  std::string_view op;
+  std::string_view name;  // for reports
+  Result<bool> (*apply)(Graph&, Node&);
+  RuleError error = RuleError::kExact;
+  // Whether it looks at the neighbors of the node, or at axes, before layouts change them.
+  bool is_early = false;
+  // Why it left a node; null if it has no conditions of its own.
+  std::optional<std::string_view> (*why_not)(const Node&) = nullptr;
+};
+
+// The rows. Of several rows of an operator, the first one that applies replaces a node.
+std::span<const FunctionRow> FunctionRows();
+
+// Why a target that lacks the operator refuses a node that its functions left; nullopt if they have
+// no conditions of their own.
+std::optional<std::string_view> WhyNotExpanded(const Node& node);
+
+}  // namespace nn

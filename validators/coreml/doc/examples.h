@@ -1,9 +1,0 @@
-#pragma once
-
-#include "validators/example.h"
-
-namespace nn::coreml {
-
-RuleExamples Examples();
-
-}  // namespace nn::coreml

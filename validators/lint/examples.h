@@ -1,9 +1,0 @@
-#pragma once
-
-#include "validators/example.h"
-
-namespace nn::lint {
-
-RuleExamples Examples();
-
-}  // namespace nn::lint

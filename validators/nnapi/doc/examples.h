@@ -1,9 +1,0 @@
-#pragma once
-
-#include "validators/example.h"
-
-namespace nn::nnapi {
-
-RuleExamples Examples();
-
-}  // namespace nn::nnapi

@@ -1,9 +1,0 @@
-#pragma once
-
-#include "validators/example.h"
-
-namespace nn::onnx {
-
-RuleExamples Examples();
-
-}  // namespace nn::onnx
