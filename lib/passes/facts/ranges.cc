@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "ir/op_def.h"
+#include "ir/tensor_bounds.h"
 
 namespace nn {
 namespace {
@@ -37,13 +38,7 @@ Interval OfConstant(const Value& v) {
   const bool whole = IsWhole(v.type());
   if (t.elements() == 0) return whole ? Interval{0, 0} : Interval();
   if (!whole && t.elements() > kMaxFloats) return {};
-  Interval range{t.GetDouble(0), t.GetDouble(0)};
-  for (int64_t i = 0; i < t.elements(); ++i) {
-    const double number = t.GetDouble(i);
-    if (std::isnan(number)) return {};
-    range = Union(range, {number, number});
-  }
-  return range;
+  return BoundsOf(t).value_or(Interval());
 }
 
 // From the contents that inference knows.
@@ -145,9 +140,8 @@ bool IsBelowZero(const Interval& range) {
 bool NeverNegative(const Value* v) {
   if (v->is_constant()) {
     const Tensor& t = v->constant();
-    for (int64_t i = 0; i < t.elements(); ++i)
-      if (!(t.GetDouble(i) >= 0)) return false;
-    return true;
+    const auto bounds = BoundsOf(t);
+    return bounds ? bounds->min >= 0 : t.elements() == 0;
   }
   return Ranges().Of(v).min >= 0;
 }

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "ir/op_def.h"
+#include "ir/tensor_bounds.h"
 #include "ops/support/domain.h"
 #include "passes/facts/ranges.h"
 
@@ -31,11 +32,8 @@ bool MayDivideByZero(const Node& node, Ranges& ranges) {
 }  // namespace
 
 bool AllExact(const Tensor& integers) {
-  for (int64_t i = 0; i < integers.elements(); ++i) {
-    const double v = integers.GetDouble(i);
-    if (v < -static_cast<double>(kMaxExact) || v > static_cast<double>(kMaxExact)) return false;
-  }
-  return true;
+  const auto bounds = BoundsOf(integers);
+  return !bounds || kExact.Contains(*bounds);
 }
 
 std::string WhyNotComputed(DType dtype) {

@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <cmath>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "ir/op_def.h"
+#include "ir/tensor_bounds.h"
 #include "ops/families.h"
 #include "ops/math/elementwise/elementwise.h"
 #include "ops/support/domain.h"
@@ -73,18 +73,13 @@ Domain OfRounding(const Node&, size_t, std::span<const Domain> y) {
 
 // ---- Two operands
 
-// The smallest and largest element of a constant; nullopt if `value` is not a constant or has no
-// elements.
-std::optional<std::pair<double, double>> RangeOfConstant(const Value* value) {
+// The smallest and largest element of a constant; nullopt if `value` is not a constant, has no
+// elements or one that is NaN.
+std::optional<Interval> RangeOfConstant(const Value* value) {
   if (value == nullptr || !value->is_constant() || value->type().quantized()) return std::nullopt;
   const Tensor& t = value->constant();
-  if (t.elements() == 0 || (!IsFloat(t.dtype()) && !HoldsIntegers(value))) return std::nullopt;
-  std::pair<double, double> range{t.GetDouble(0), t.GetDouble(0)};
-  for (int64_t i = 1; i < t.elements(); ++i) {
-    const double v = t.GetDouble(i);
-    range = {std::min(range.first, v), std::max(range.second, v)};
-  }
-  return range;
+  if (!IsFloat(t.dtype()) && !HoldsIntegers(value)) return std::nullopt;
+  return BoundsOf(t);
 }
 
 // An interval: the part of a requirement that propagates through arithmetic.
@@ -100,7 +95,7 @@ Domain IntervalOnly(const Domain& y, double min, double max) {
 Domain OfAdd(const Node& node, size_t input, std::span<const Domain> y) {
   if (!y[0].restricted() || y[0].contents) return {};
   const auto k = RangeOfConstant(node.input(1 - input));
-  return k ? IntervalOnly(y[0], y[0].min - k->first, y[0].max - k->second) : Domain();
+  return k ? IntervalOnly(y[0], y[0].min - k->min, y[0].max - k->max) : Domain();
 }
 
 Domain OfSub(const Node& node, size_t input, std::span<const Domain> y) {
@@ -110,17 +105,17 @@ Domain OfSub(const Node& node, size_t input, std::span<const Domain> y) {
                                             HoldsIntegers(b->def()->input(0)));
   if (input == 1 && integer) {
     const auto one = RangeOfConstant(node.input(0));
-    if (one && one->first == 1 && one->second == 1) return Between(0, 1);
+    if (one && one->min == 1 && one->max == 1) return Between(0, 1);
   }
   if (!y[0].restricted() || y[0].contents) return {};
   const auto k = RangeOfConstant(node.input(1 - input));
   if (!k) return {};
-  return input == 0 ? IntervalOnly(y[0], y[0].min + k->second, y[0].max + k->first)
-                    : IntervalOnly(y[0], k->second - y[0].max, k->first - y[0].min);
+  return input == 0 ? IntervalOnly(y[0], y[0].min + k->max, y[0].max + k->min)
+                    : IntervalOnly(y[0], k->max - y[0].max, k->min - y[0].min);
 }
 
 // The domain of x with lo <= x * factor <= hi for all factors of a range of one sign.
-Domain Scaled(const Domain& y, std::pair<double, double> factor) {
+Domain Scaled(const Domain& y, const Interval& factor) {
   const auto [low, high] = factor;
   if (low <= 0 && high >= 0) return {};
   const double a = low > 0 ? y.min : y.max, b = low > 0 ? y.max : y.min;
@@ -140,25 +135,25 @@ Domain OfDiv(const Node& node, size_t input, std::span<const Domain> y) {
   if (input == 1) return NotZero();
   if (!y[0].restricted() || y[0].contents) return {};
   const auto k = RangeOfConstant(node.input(1));
-  if (!k || (k->first <= 0 && k->second >= 0)) return {};
-  return Scaled(y[0], {1 / k->second, 1 / k->first});
+  if (!k || (k->min <= 0 && k->max >= 0)) return {};
+  return Scaled(y[0], {1 / k->max, 1 / k->min});
 }
 
 Domain OfMod(const Node& node, size_t input, std::span<const Domain> y) {
   if (input == 1) return NotZero();
   if (!y[0].restricted() || y[0].contents) return {};
   const auto k = RangeOfConstant(node.input(1));
-  if (!k || k->first <= 0) return {};
+  if (!k || k->min <= 0) return {};
   // Remainders of non-negative numbers are in [0, k).
-  if (y[0].min <= 0 && y[0].max >= k->second - 1) return AtLeast(0);
-  return IntervalOnly(y[0], std::max(y[0].min, 0.0), std::min(y[0].max, k->first - 1));
+  if (y[0].min <= 0 && y[0].max >= k->max - 1) return AtLeast(0);
+  return IntervalOnly(y[0], std::max(y[0].min, 0.0), std::min(y[0].max, k->min - 1));
 }
 
 Domain OfMinimum(const Node& node, size_t input, std::span<const Domain> y) {
   if (!y[0].restricted() || y[0].contents) return {};
   const auto k = RangeOfConstant(node.input(1 - input));
   Domain d = y[0];
-  if (k && k->second <= y[0].max) d.max = std::numeric_limits<double>::infinity();
+  if (k && k->max <= y[0].max) d.max = std::numeric_limits<double>::infinity();
   return d;
 }
 
@@ -167,8 +162,8 @@ Domain OfMaximum(const Node& node, size_t input, std::span<const Domain> y) {
   const auto k = RangeOfConstant(node.input(1 - input));
   Domain d = y[0];
   if (!k) return d;
-  if (k->first >= y[0].min) d.min = -std::numeric_limits<double>::infinity();
-  if (k->first > 0 && d.nonzero) d.nonzero = false;
+  if (k->min >= y[0].min) d.min = -std::numeric_limits<double>::infinity();
+  if (k->min > 0 && d.nonzero) d.nonzero = false;
   return d;
 }
 
@@ -200,8 +195,8 @@ Domain OfPow(const Node& node, size_t input, std::span<const Domain>) {
   bool whole = true;
   for (int64_t i = 0; i < t.elements(); ++i)
     whole = whole && t.GetDouble(i) == std::floor(t.GetDouble(i));
-  if (!whole) return AtLeast(k->first < 0 ? kDomainMargin : 0);
-  return k->first < 0 ? NotZero() : Domain();
+  if (!whole) return AtLeast(k->min < 0 ? kDomainMargin : 0);
+  return k->min < 0 ? NotZero() : Domain();
 }
 
 Domain OfShift(const Node& node, size_t input, std::span<const Domain>) {
