@@ -13,7 +13,7 @@ namespace nn::test::ranks_test {
 namespace {
 
 TEST_CASE("ranks: a case with an input of unknown rank is written or refused") {
-  const auto rows = ReadRows(RowsFolder());
+  const auto rows = ReadSomeRows(RowsFolder());
   REQUIRE_MESSAGE(rows.has_value(), rows.error().message());
   size_t written = 0;
   for (const Row& row : *rows)

@@ -28,8 +28,13 @@
 
 #include "ir/graph.h"
 #include "ir/tensor.h"
+#include "support/sanitizer.h"
 
 namespace nn::test {
+
+// Every how many rows the tests that convert them all take one: with a sanitizer, a row takes ten
+// times as long, and builds without one take each.
+inline constexpr size_t kRowStep = NN_ADDRESS_SANITIZER ? 3 : 1;
 
 struct CrossCase {
   std::string label;  // the values: "f32, -1"; empty if the row has no "for"
@@ -53,6 +58,8 @@ struct Row {
 // All rows of a folder, by family, in file order. kParse, with the location, for a line that is not
 // one of those above and for a name that two rows have; kIo for a folder without rows.
 Result<std::vector<Row>> ReadRows(const std::string& folder);
+// One of kRowStep of them.
+Result<std::vector<Row>> ReadSomeRows(const std::string& folder);
 // The rows of one file's text.
 Result<std::vector<Row>> ParseRows(std::string_view text, const std::string& family);
 
