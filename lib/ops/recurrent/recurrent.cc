@@ -8,6 +8,7 @@
 #include "base/arith.h"
 #include "base/checked_math.h"
 #include "base/text/text.h"
+#include "ir/tensor_bounds.h"
 #include "numeric/functions-inl.h"
 #include "numeric/scalar.h"
 #include "ops/families.h"
@@ -163,13 +164,11 @@ bool IsGate(const RecurrentFunction& f) {
 std::optional<double> LargestState(const Value* state) {
   if (state == nullptr) return 0;
   if (!state->is_constant()) return std::nullopt;
-  double largest = 0;
-  for (int64_t i = 0; i < state->constant().elements(); ++i) {
-    const double v = std::fabs(state->constant().GetDouble(i));
-    if (!std::isfinite(v)) return std::nullopt;
-    largest = std::max(largest, v);
-  }
-  return largest;
+  const Tensor& t = state->constant();
+  if (t.elements() == 0) return 0;
+  const auto bounds = BoundsOf(t);
+  if (!bounds || !std::isfinite(bounds->min) || !std::isfinite(bounds->max)) return std::nullopt;
+  return Magnitude(*bounds).max;
 }
 
 }  // namespace

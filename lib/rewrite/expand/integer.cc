@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "ir/op_def.h"
+#include "ir/tensor_bounds.h"
 #include "ops/array/shape.h"
 #include "ops/math/elementwise/elementwise.h"
 #include "ops/nn/conv.h"
@@ -38,11 +39,8 @@ double MostOf(const Side& side) {
   const auto high = static_cast<double>(MaxInteger(t));
   if (side.zero == nullptr) return std::max(-low, high);
   if (!side.zero->is_constant()) return high - low;
-  double most = 0;
-  const Tensor& zeros = side.zero->constant();
-  for (int64_t i = 0; i < zeros.elements(); ++i)
-    most = std::max({most, zeros.GetDouble(i) - low, high - zeros.GetDouble(i)});
-  return most;
+  const auto zeros = BoundsOf(side.zero->constant());
+  return zeros ? std::max({0.0, zeros->max - low, high - zeros->min}) : 0;
 }
 
 // The largest sum of magnitudes over all axes but `kept`, and over these for each of them.

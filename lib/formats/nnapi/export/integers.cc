@@ -12,6 +12,7 @@
 #include "formats/nnapi/export/integer_bounds.h"
 #include "formats/nnapi/export/rewrites.h"
 #include "ir/op_def.h"
+#include "ir/tensor_bounds.h"
 #include "ops/array/arrange/gather.h"
 #include "ops/array/shape.h"
 #include "ops/math/elementwise/elementwise.h"
@@ -88,18 +89,13 @@ class Carrier {
 
   std::optional<Whole> OfConstant(const Value& v) {
     const Tensor& t = v.constant();
-    if (t.elements() == 0) return std::nullopt;
+    const auto bounds = BoundsOf(t);
+    if (!bounds || !IsExact(bounds->min, bounds->max)) return std::nullopt;
     auto b = TensorBuilder::Create(DType::kF32, t.dims());
     if (!b) return std::nullopt;
-    Whole w{nullptr, t.GetDouble(0), t.GetDouble(0)};
-    for (int64_t i = 0; i < t.elements(); ++i) {
-      const double number = t.GetDouble(i);
-      w = Union(w, {nullptr, number, number});
-      b->As<float>()[static_cast<size_t>(i)] = static_cast<float>(number);
-    }
-    if (!IsExact(w.lo, w.hi)) return std::nullopt;
-    w.value = graph_.AddConstant(b->Finish());
-    return w;
+    for (int64_t i = 0; i < t.elements(); ++i)
+      b->As<float>()[static_cast<size_t>(i)] = static_cast<float>(t.GetDouble(i));
+    return Whole{graph_.AddConstant(b->Finish()), bounds->min, bounds->max};
   }
 
   std::optional<Whole> OfInput(Value* v) {
