@@ -1,9 +1,12 @@
-# Cross compilation with Debian's compiler and arm64 packages ("scripts/setup arm64"); the result
-# runs under qemu. Code generators are those of the host.
+# Cross compilation with Debian's compiler, or with clang if CMAKE_CXX_COMPILER says so, and arm64
+# packages ("scripts/setup arm64"); the result runs under qemu. Code generators are those of the host.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)
-set(CMAKE_CXX_COMPILER aarch64-linux-gnu-g++)
+if(NOT CMAKE_CXX_COMPILER)
+  set(CMAKE_CXX_COMPILER aarch64-linux-gnu-g++)
+endif()
+set(CMAKE_CXX_COMPILER_TARGET aarch64-linux-gnu)  # of clang
 # A change of the calling convention in GCC 10.1, of which it tells at each use of std::minmax.
 set(CMAKE_CXX_FLAGS_INIT -Wno-psabi)
 

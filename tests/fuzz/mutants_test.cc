@@ -25,7 +25,7 @@
 namespace nn::test::mutants_test {
 namespace {
 
-constexpr size_t kMutants = NN_ADDRESS_SANITIZER ? 400 : 1200;
+constexpr size_t kMutants = NN_ADDRESS_SANITIZER ? 200 : 1200;
 
 struct Range {
   uint64_t first = 0;

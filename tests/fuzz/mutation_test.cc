@@ -12,13 +12,14 @@
 #include "fuzz/mutate.h"
 #include "fuzz/seeds.h"
 #include "support/files.h"
+#include "support/sanitizer.h"
 
 // Inspects, validates, imports and copies damaged files: no crash, no violated guarantee, no hang,
 // no allocation of a size that a file claims.
 namespace nn::test::mutation_test {
 namespace {
 
-constexpr int kMutations = 2000;
+constexpr int kMutations = NN_ADDRESS_SANITIZER ? 500 : 2000;
 constexpr size_t kMaxAllocation = size_t{256} << 20;
 constexpr std::chrono::seconds kHang{2};
 
