@@ -10,5 +10,6 @@ using nnsuite::Location;
 using nnsuite::RuleInfo;
 using nnsuite::Severity;
 using nnsuite::SeverityName;
+using nnsuite::StaleEntry;
 
 }  // namespace nn

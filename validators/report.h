@@ -31,14 +31,6 @@ struct FileReport {
   Severity fail_on = Severity::kError;  // the least severity that fails the file
 };
 
-// An entry of a baseline without a finding.
-struct StaleEntry {
-  std::string file;  // as the baseline names it
-  std::string rule;
-  std::string message;
-  uint64_t count = 0;  // of the missing findings
-};
-
 struct Report {
   std::vector<FileReport> files;
   std::vector<RuleInfo> rules;  // the rules that were applied

@@ -9,13 +9,15 @@
 #include "apps/common/command_line.h"
 #include "apps/common/described_options.h"
 #include "apps/common/progress.h"
-#include "apps/nnvalidate/attestation.h"
-#include "apps/nnvalidate/baseline.h"
 #include "apps/nnvalidate/config.h"
 #include "apps/nnvalidate/outputs.h"
 #include "apps/nnvalidate/rules_text.h"
 #include "base/file/file.h"
 #include "base/thread_pool.h"
+#include "check/attestation.h"
+#include "check/baseline.h"
+#include "check/check.h"
+#include "check/check_options.h"
 #include "formats/format.h"
 #include "formats/model_list.h"
 #include "validators/assertions.h"
@@ -32,17 +34,13 @@ struct ValidateArguments {
   std::string output = "-";
   std::string format = "text";
   std::vector<std::string> reports;
-  std::string fail_on;  // "": from the configuration, or error
-  std::optional<size_t> max_per_rule;
-  OptionValues rules;  // of ValidateOptionTable()
+  OptionValues checks;  // of CheckOptionTable()
+  OptionValues rules;   // of ValidateOptionTable()
   std::vector<std::string> exclude;
   std::string config;
   bool no_config = false;
-  std::string baseline;
   std::string write_baseline;
-  std::vector<std::string> targets;
   OptionValues assertions;  // of AssertionTable()
-  std::string attestation;  // a file; "": none
   size_t jobs = 0;
   bool list_rules = false;
   std::string explain;
@@ -56,13 +54,11 @@ void AddRuleOptions(CommandLine& command, ValidateArguments& a) {
                                 ".nnvalidate.json of each")
                      ->type_name("FILE");
   app.add_flag("--no-config", a.no_config, "Read no configuration")->excludes(config);
-  auto* baseline =
-      app.add_option("--baseline", a.baseline, "Hide the findings that this file lists")
-          ->type_name("FILE");
+  AddDescribedOptions(app, CheckOptionTable(), a.checks);
   app.add_option("--write-baseline", a.write_baseline,
                  "Write all findings to a file for --baseline, and exit with code 0")
       ->type_name("FILE")
-      ->excludes(baseline);
+      ->excludes(app.get_option("--baseline"));
   app.add_flag("--list-rules", a.list_rules, "Print the rules that the options select");
   app.add_option("--explain", a.explain,
                  "Print the description of a rule, assertion or target, with an example")
@@ -88,27 +84,11 @@ void AddOptions(CommandLine& command, ValidateArguments& a) {
       .AddRepeated("--exclude", a.exclude,
                    "Skip the files that the pattern matches in folders and patterns; repeatable")
       ->type_name("PATTERN");
-  app.add_option("--fail-on", a.fail_on,
-                 "Lowest severity that gives exit code 1: error (the default) or warning")
-      ->check(CLI::IsMember({"error", "warning"}));
-  app.add_option("--max-per-rule", a.max_per_rule,
-                 "Report at most N findings of each rule in a file, and count the rest")
-      ->check(CLI::PositiveNumber)
-      ->type_name("N");
   AddRuleOptions(command, a);
-  command
-      .AddRepeated("--for", a.targets,
-                   "Report what prevents conversion to onnx[:OPSET], tflite, coreml[:VERSION] or "
-                   "nnapi-1.0; repeatable")
-      ->type_name("FORMAT");
   AddDescribedOptions(
       *app.add_option_group("Assertions",
                             "Requirements beyond the formats' rules; a violation is an error"),
       AssertionTable(), a.assertions);
-  app.add_option("--attestation", a.attestation,
-                 "Also check that MODEL is what this in-toto statement attests, such as one of "
-                 "\"nnconvert --attest\"; signatures of an envelope are not checked")
-      ->type_name("FILE");
   app.add_option("-j,--jobs", a.jobs,
                  "Number of files to check in parallel; 0 for the number of processors")
       ->capture_default_str();
@@ -127,22 +107,12 @@ Status CheckFile(const FileOptions& options, const std::optional<Attestation>& a
   const auto read = ReadModelFile(file.path, limits);
   if (read) {
     file.format = read->format->label;
-    file.findings = Validate(*read->model, *read->format, options.rules);
-    const auto add = [&](std::vector<Finding> more) {
-      file.findings.insert(file.findings.end(), std::move_iterator(more.begin()),
-                           std::move_iterator(more.end()));
-    };
-    for (const TargetVersion& target : options.targets) {
-      NN_ASSIGN(std::vector<Finding> unsupported, CheckTarget(*read, target));
-      add(std::move(unsupported));
-    }
-    add(CheckAssertions(*read, file.path, options.assertions));
-    if (attestation) {
-      NN_ASSIGN(std::vector<Finding> differences,
-                CheckAttestation(*read, file.path, limits, *attestation));
-      add(std::move(differences));
-    }
-    if (fingerprints) AddFingerprints(*read->model, *read->format, file.findings);
+    const ModelChecks checks = {.rules = options.rules,
+                                .assertions = options.assertions,
+                                .targets = options.targets,
+                                .attestation = attestation ? &*attestation : nullptr,
+                                .fingerprints = fingerprints};
+    NN_ASSIGN(file.findings, FindingsOf(*read, file.path, limits, checks));
   } else if (const ErrorCode code = read.error().code();
              code == ErrorCode::kParse || code == ErrorCode::kModel) {
     file.findings = {
@@ -196,15 +166,16 @@ Result<int> PrintRules(const ValidateArguments& a, const Configs& configs) {
   return kExitDone;
 }
 
-Result<CommandLineOptions> OptionsOf(const ValidateArguments& a) {
+Result<CommandLineOptions> OptionsOf(const ValidateArguments& a,
+                                     const nnsuite::CheckOptions& checks) {
   CommandLineOptions out;
   NN_RETURN_IF_ERROR(SetOptions(AssertionTable(), a.assertions, kOnCommandLine, &out.assertions));
   NN_RETURN_IF_ERROR(CheckUsage(out.assertions));
   NN_RETURN_IF_ERROR(SetOptions(ValidateOptionTable(), a.rules, kOnCommandLine, &out.rules));
   out.has_profile = a.rules.contains("profile");
-  out.fail_on = ParseFailOn(a.fail_on);
-  out.max_per_rule = a.max_per_rule;
-  for (const std::string& text : a.targets) {
+  if (a.checks.contains("fail-on")) out.fail_on = checks.fail_on;
+  out.max_per_rule = checks.max_per_rule;
+  for (const std::string& text : checks.targets) {
     NN_ASSIGN(TargetVersion target, ParseTarget(text));
     out.targets.push_back(std::move(target));
   }
@@ -260,12 +231,12 @@ int FailureOf(const std::vector<Status>& results, Report& report) {
 
 // Hides what the baseline lists, limits the findings, and writes the reports; returns the exit code
 // of the findings.
-Result<int> Deliver(const ValidateArguments& a, const std::vector<FileOptions>& options,
+Result<int> Deliver(const std::vector<FileOptions>& options,
                     const std::vector<ReportOutput>& outputs, std::optional<Baseline> baseline,
                     Report& report) {
   if (baseline) {
     for (FileReport& file : report.files) baseline->Hide(file);
-    report.baseline = a.baseline;
+    report.baseline = baseline->path();
     report.stale = baseline->Stale(report);
   }
   for (size_t i = 0; i < options.size(); ++i)
@@ -275,19 +246,26 @@ Result<int> Deliver(const ValidateArguments& a, const std::vector<FileOptions>& 
 }
 
 Result<int> Run(const ValidateArguments& a, const CommandLine& command) {
-  NN_ASSIGN(CommandLineOptions command_line, OptionsOf(a));
+  nnsuite::CheckOptions checks;
+  NN_RETURN_IF_ERROR(SetOptions(CheckOptionTable(), a.checks, kOnCommandLine, &checks));
+  NN_ASSIGN(CommandLineOptions command_line, OptionsOf(a, checks));
   Configs configs(std::move(command_line));
   if (a.list_rules || !a.explain.empty()) return PrintRules(a, configs);
   if (a.format == "markdown") return UsageError("--format markdown requires --list-rules");
   if (a.models.empty()) return UsageError("MODEL is missing");
   NN_ASSIGN(const std::vector<ReportOutput> outputs, OutputsOf(a, command));
   std::optional<Baseline> baseline;
-  if (!a.baseline.empty()) {
-    NN_ASSIGN(baseline, Baseline::Read(a.baseline));
+  if (!checks.baseline.empty()) {
+    NN_ASSIGN(baseline, Baseline::Read(checks.baseline));
   }
   std::optional<Attestation> attestation;
-  if (!a.attestation.empty()) {
-    NN_ASSIGN(attestation, ReadAttestation(a.attestation));
+  if (!checks.attestation.empty()) {
+    NN_ASSIGN(attestation, ReadAttestation(checks.attestation));
+    if (attestation->is_signed)
+      spdlog::warn(
+          "{}: the signatures of the envelope are not checked here; use the tool that made them, "
+          "such as cosign",
+          checks.attestation);
   }
   Report report;
   report.tool_version = Version();
@@ -307,7 +285,7 @@ Result<int> Run(const ValidateArguments& a, const CommandLine& command) {
     spdlog::info("findings in {}: {}", a.write_baseline, known.size());
     return kExitDone;
   }
-  NN_ASSIGN(const int found, Deliver(a, options, outputs, std::move(baseline), report));
+  NN_ASSIGN(const int found, Deliver(options, outputs, std::move(baseline), report));
   return code != kExitDone ? code : found;
 }
 

@@ -6,7 +6,7 @@
 #include <cctype>
 #include <sstream>
 
-#include "apps/nnvalidate/attestation.h"
+#include "check/attestation.h"
 #include "base/json/json.h"
 #include "base/text/table.h"
 #include "base/text/text.h"

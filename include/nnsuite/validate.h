@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "nnsuite/error.h"
+#include "nnsuite/options.h"
 
 namespace nnsuite {
 
@@ -100,6 +101,48 @@ Result<std::vector<Finding>> CheckTarget(const Model& model, const std::string& 
 // number of the others.
 std::string FindingsReport(const Model& model, std::vector<Finding> findings,
                            std::optional<size_t> max_per_rule = std::nullopt);
+
+// All that nnvalidate checks of a model, and how it judges the findings.
+struct CheckOptions {
+  ValidateOptions rules = {};
+  Assertions assertions = {};
+  std::vector<std::string> targets = {};  // CheckTarget()
+  // A file with an in-toto statement, such as one of "nnconvert --attest", about what the model
+  // must be; the rules are "ATTEST-SUBJECT" and so on. The signatures of an envelope are not
+  // checked.
+  std::string attestation = {};
+  std::string baseline = {};            // a file of findings that are known (WriteBaseline())
+  Severity fail_on = Severity::kError;  // the least severity with which the check fails
+  std::optional<uint64_t> max_per_rule = std::nullopt;  // findings in the report; more are counted
+  ReadLimits limits = {};  // of the model, which is read again for its digests
+};
+
+// An entry of a baseline without a finding.
+struct StaleEntry {
+  std::string file;  // as the baseline names it
+  std::string rule;
+  std::string message;
+  uint64_t count = 0;  // of the missing findings
+};
+
+struct CheckedModel {
+  std::vector<Finding> findings = {};  // without the known ones
+  uint64_t known = 0;                  // number of findings that the baseline lists
+  std::vector<StaleEntry> stale = {};  // of the baseline, for this model and missing files
+  bool failed = false;                 // a finding has the severity fail_on or a higher one
+  // As nnvalidate --format json prints it (schemas/nnvalidate-report.schema.json).
+  std::string report = {};
+};
+
+// kUsage for options out of range and for files that are no statement or no baseline, kIo for files
+// that cannot be read.
+Result<CheckedModel> CheckModel(const Model& model, const CheckOptions& options = {});
+
+// Writes a file for CheckOptions::baseline, as a whole or not at all, that lists all findings of
+// CheckModel() without a baseline, and returns their number. It names the model by its path
+// relative to the file; kUsage for a model that has none.
+Result<uint64_t> WriteBaseline(const Model& model, const std::string& path,
+                               const CheckOptions& options = {});
 
 // All selected rules, of every format, in the order in which they run. The texts of a RuleInfo live
 // as long as the program.

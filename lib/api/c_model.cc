@@ -33,22 +33,14 @@ Result<nnsuite::Model> FromMemory(const void* bytes, size_t size, nnsuite_releas
   return model;
 }
 
-Result<int> ValidateInto(const nnsuite::Model& model, const ValidateCall& call, char** json) {
-  std::vector<nnsuite::Finding> findings = nnsuite::Validate(model, call.options);
-  const auto add = [&](std::vector<nnsuite::Finding> more) {
-    findings.insert(findings.end(), std::move_iterator(more.begin()),
-                    std::move_iterator(more.end()));
-  };
-  for (const std::string& target : call.targets) {
-    NN_ASSIGN(std::vector<nnsuite::Finding> more, nnsuite::CheckTarget(model, target));
-    add(std::move(more));
+Result<int> ValidateInto(const nnsuite::Model& model, ValidateCall call, char** json) {
+  if (!call.write_baseline.empty()) {
+    NN_RETURN_IF_ERROR(nnsuite::WriteBaseline(model, call.write_baseline, call.checks));
+    call.checks.baseline = call.write_baseline;
   }
-  NN_ASSIGN(std::vector<nnsuite::Finding> more, nnsuite::CheckAssertions(model, call.assertions));
-  add(std::move(more));
-  bool failed = false;
-  for (const nnsuite::Finding& f : findings) failed = failed || f.severity >= call.fail_on;
-  *json = CopyText(nnsuite::FindingsReport(model, std::move(findings), call.max_per_rule));
-  return failed ? NNSUITE_CHECK_FAILED : NNSUITE_OK;
+  NN_ASSIGN(const nnsuite::CheckedModel checked, nnsuite::CheckModel(model, call.checks));
+  *json = CopyText(checked.report);
+  return checked.failed ? NNSUITE_CHECK_FAILED : NNSUITE_OK;
 }
 
 Result<int> EditInto(const nnsuite::Model& model, const EditCall& call, nnsuite_model** edited,
@@ -192,8 +184,8 @@ int nnsuite_validate(const nnsuite_model* model, const nnsuite_options* options,
                      nnsuite_error** error) {
   return Guard(error, [&]() -> nn::Result<int> {
     NN_RETURN_IF_ERROR(RequireModelAnd(model, json));
-    NN_ASSIGN(const nn::api::ValidateCall call, nn::api::call::Validate(options));
-    return nn::api::ValidateInto(model->model, call, json);
+    NN_ASSIGN(nn::api::ValidateCall call, nn::api::call::Validate(options));
+    return nn::api::ValidateInto(model->model, std::move(call), json);
   });
 }
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/text/text.h"
+#include "check/check_options.h"
 #include "convert/convert_options.h"
 #include "edit/edit_options.h"
 #include "exec/program_options.h"
@@ -40,16 +41,19 @@ OptionTable DrawTable() {
 }
 
 OptionTable ValidateTable() {
-  static const CallFields fields = Joined(
-      Joined({Option<&ValidateCall::fail_on>(
-                  "fail-on", {.help = "Lowest severity of a finding with which the check fails",
-                              .choices = {"note", "warning", "error"}}),
-              Option<&ValidateCall::max_per_rule>("max-per-rule",
-                                                  {.help = "Findings of each rule", .least = 1}),
-              Option<&ValidateCall::targets>(
-                  "for", {.help = "Formats to which the model must be convertible"})},
-             OptionsWithin<&ValidateCall::options>(ValidateOptionTable())),
-      OptionsWithin<&ValidateCall::assertions>(AssertionTable()));
+  using nnsuite::CheckOptions;
+  static const CallFields fields = [] {
+    CallFields out = OptionsWithin<&ValidateCall::checks>(CheckOptionTable());
+    out = Joined(std::move(out),
+                 {Option<&ValidateCall::write_baseline>(
+                     "write-baseline", {.help = "First write all findings to this file, which is "
+                                                "then the baseline",
+                                        .excludes = {"baseline"}})});
+    out = Joined(std::move(out),
+                 OptionsWithin<&ValidateCall::checks, &CheckOptions::rules>(ValidateOptionTable()));
+    return Joined(std::move(out), OptionsWithin<&ValidateCall::checks, &CheckOptions::assertions>(
+                                      AssertionTable()));
+  }();
   return fields;
 }
 

@@ -41,11 +41,8 @@ struct DrawCall {
   nnsuite::PageReports reports = {};
 };
 struct ValidateCall {
-  nnsuite::ValidateOptions options = {};
-  nnsuite::Severity fail_on = nnsuite::Severity::kError;
-  std::optional<uint64_t> max_per_rule = std::nullopt;
-  nnsuite::Assertions assertions = {};
-  std::vector<std::string> targets = {};
+  nnsuite::CheckOptions checks = {};
+  std::string write_baseline = {};  // a file; "": none
 };
 struct EditCall {
   nnsuite::EditOptions edits = {};

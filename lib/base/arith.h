@@ -31,4 +31,15 @@ inline double Fma(double a, double b, double c) {
   return std::fma(a, b, c);
 }
 
+// NN_HIDE_CONSTANT(v): the compiler no longer knows that the number v, or the vector, is constant.
+// With a constant, clang takes "0 > x ? 0 : x" for an instruction of AArch64 whose result for -0 is
+// 0 (seen in version 14). The memory operand suits vectors that are arrays.
+#if defined(__clang__) && defined(__aarch64__)
+#define NN_HIDE_CONSTANT(v) asm("" : "+w"(v))
+#define NN_HIDE_CONSTANT_ARRAY(v) asm("" : "+m"(v))
+#else
+#define NN_HIDE_CONSTANT(v) static_cast<void>(v)
+#define NN_HIDE_CONSTANT_ARRAY(v) static_cast<void>(v)
+#endif
+
 }  // namespace nn

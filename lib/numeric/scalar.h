@@ -25,8 +25,16 @@ struct ScalarDoubles {
   static V Fma(V a, V b, V c) { return nn::Fma(a, b, c); }
   static V Abs(V a) { return std::fabs(a); }
   static V Sqrt(V a) { return std::sqrt(a); }
-  static V Max(V a, V b) { return a > b ? a : b; }
-  static V Min(V a, V b) { return a < b ? a : b; }
+  static V Max(V a, V b) {
+    NN_HIDE_CONSTANT(a);
+    NN_HIDE_CONSTANT(b);
+    return a > b ? a : b;
+  }
+  static V Min(V a, V b) {
+    NN_HIDE_CONSTANT(a);
+    NN_HIDE_CONSTANT(b);
+    return a < b ? a : b;
+  }
 
   static I AddI(I a, I b) { return Wrap(Unsigned(a) + Unsigned(b)); }
   static I SubI(I a, I b) { return Wrap(Unsigned(a) - Unsigned(b)); }
@@ -76,8 +84,16 @@ struct ScalarMachine {
   static V Fma(V a, V b, V c) { return nn::Fma(a, b, c); }
   static V Fms(V a, V b, V c) { return nn::Fma(a, b, -c); }
   static V Fnma(V a, V b, V c) { return nn::Fma(-a, b, c); }
-  static V Max(V a, V b) { return a > b ? a : b; }
-  static V Min(V a, V b) { return a < b ? a : b; }
+  static V Max(V a, V b) {
+    NN_HIDE_CONSTANT(a);
+    NN_HIDE_CONSTANT(b);
+    return a > b ? a : b;
+  }
+  static V Min(V a, V b) {
+    NN_HIDE_CONSTANT(a);
+    NN_HIDE_CONSTANT(b);
+    return a < b ? a : b;
+  }
   static V Round(V a) { return std::nearbyint(a); }
   static V Floor(V a) { return std::floor(a); }
   static V Ceil(V a) { return std::ceil(a); }

@@ -389,6 +389,65 @@ TEST_CASE("api: assertions and targets give findings") {
   CHECK(Contains(report, "\"ASSERT-MAX-PARAMS\": 3"));
 }
 
+TEST_CASE("api: a baseline hides the findings that it lists") {
+  const TestFolder folder;
+  const Model model = Take(Model::Read(Golden("cnn.onnx")));
+  const std::string baseline = folder / "known.json";
+  const CheckOptions options = {.assertions = {.max_params = 10}};
+  const CheckedModel all = Take(CheckModel(model, options));
+  CHECK(all.failed);
+  REQUIRE(all.findings.size() == 1);
+  CHECK(all.findings[0].fingerprint.empty());
+  CHECK(Take(WriteBaseline(model, baseline, options)) == 1);
+  CheckOptions hiding = options;
+  hiding.baseline = baseline;
+  const CheckedModel known = Take(CheckModel(model, hiding));
+  CHECK_FALSE(known.failed);
+  CHECK(known.findings.empty());
+  CHECK(known.known == 1);
+  CHECK(known.stale.empty());
+  CHECK(Contains(known.report, "\"known\": 1"));
+  // Another model, for which the file lists nothing.
+  CHECK(Take(CheckModel(Take(Model::Read(Golden("squeeze.nnapi"))), hiding)).failed);
+  // The assertion holds, and is not stale only where it was checked.
+  hiding.assertions.max_params = 1'000'000'000;
+  const CheckedModel mended = Take(CheckModel(model, hiding));
+  REQUIRE(mended.stale.size() == 1);
+  CHECK(mended.stale[0].rule == "ASSERT-MAX-PARAMS");
+  CHECK(mended.stale[0].count == 1);
+  hiding.assertions = {};
+  CHECK(Take(CheckModel(model, hiding)).stale.empty());
+  // Fingerprints cover assertions as well.
+  CheckOptions fingerprints = options;
+  fingerprints.rules.fingerprints = true;
+  CHECK_FALSE(Take(CheckModel(model, fingerprints)).findings.at(0).fingerprint.empty());
+  const std::string bytes = Contents(Golden("cnn.onnx"));
+  const Model in_memory = Take(Model::FromBytes(std::as_bytes(std::span(bytes))));
+  CHECK(CheckModel(in_memory, hiding).error().code() == ErrorCode::kUsage);
+  CHECK(WriteBaseline(in_memory, baseline).error().code() == ErrorCode::kUsage);
+  hiding.baseline = Golden("cnn.onnx");
+  CHECK(CheckModel(model, hiding).error().code() == ErrorCode::kUsage);
+}
+
+TEST_CASE("api: an attestation is compared with the model") {
+  const TestFolder folder;
+  const std::string statement = folder / "statement.json";
+  std::ofstream(statement) << R"({"_type": "https://in-toto.io/Statement/v1",
+      "subject": [{"name": "cnn.onnx", "digest": {"sha256": "00"}}],
+      "predicateType": "https://example.com/review/v1"})";
+  const Model model = Take(Model::Read(Golden("cnn.onnx")));
+  const CheckedModel checked = Take(CheckModel(model, {.attestation = statement}));
+  CHECK(checked.failed);
+  REQUIRE(checked.findings.size() == 2);
+  CHECK(checked.findings[0].rule == "ATTEST-SUBJECT");
+  CHECK(checked.findings[1].rule == "ATTEST-OTHER-PREDICATE");
+  CHECK(Take(CheckModel(model, {.max_per_rule = 1})).findings.empty());
+  const Model edited = Take(EditModel(model, {.metadata = {"author=me"}})).model;
+  CHECK(CheckModel(edited, {.attestation = statement}).error().code() == ErrorCode::kUsage);
+  CHECK(CheckModel(model, {.attestation = Golden("cnn.onnx")}).error().code() ==
+        ErrorCode::kUsage);
+}
+
 TEST_CASE("api: a bill of materials states the digest of the file") {
   const Model model = Take(Model::Read(Golden("cnn.onnx")));
   CHECK(Contains(Take(BillOfMaterials(model)), "\"CycloneDX\""));

@@ -156,6 +156,20 @@ def test_assertions_and_targets_are_checked(cnn):
     assert cnn.bill_of_materials()["bomFormat"] == "CycloneDX"
 
 
+def test_known_findings_are_hidden(golden, tmp_path):
+    model = nnsuite.open(golden / "cnn.onnx")
+    baseline = tmp_path / "known.json"
+    written = model.validate(assert_max_params=10, write_baseline=str(baseline))
+    assert not written.failed and written.known == 1 and not written
+    assert not model.validate(assert_max_params=10, baseline=str(baseline)).failed
+    statement = tmp_path / "statement.json"
+    statement.write_text(
+        '{"_type": "https://in-toto.io/Statement/v1", "predicateType": "none",'
+        ' "subject": [{"name": "m", "digest": {"sha256": "00"}}]}'
+    )
+    assert model.validate(attestation=str(statement))[0].rule == "ATTEST-SUBJECT"
+
+
 def test_differences_have_shapes(cnn):
     part = cnn.edit(cut_after=["features"])
     assert not cnn.diff(part, batch=2)["equal"]

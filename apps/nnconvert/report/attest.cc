@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "apps/common/model/provenance.h"
+#include "check/provenance.h"
 #include "apps/common/program.h"
 #include "base/file/file.h"
 #include "base/file/model_files.h"

@@ -69,7 +69,11 @@ class Finding:
 
 
 class Findings(List[Finding]):
-    """The findings about a model. `failed`: one has the severity of `fail_on` or above."""
+    """The findings about a model, without those that a baseline lists.
+
+    failed: one has the severity of `fail_on` or above.
+    known: the number of findings that the baseline lists.
+    """
 
     def __init__(
         self,
@@ -80,6 +84,7 @@ class Findings(List[Finding]):
         super().__init__(findings)
         self.failed = failed
         self.report: Dict[str, Any] = {} if report is None else report
+        self.known: int = sum(f.get("known", 0) for f in self.report.get("files", ()))
 
 
 @dataclass(frozen=True)
@@ -219,7 +224,9 @@ class Model:
         options: profile ("spec", "vendor", "strict", "safety"), enable and disable (lists of rule
             ids and patterns such as "ONNX-LINT-*"), fail_on ("error", "warning", "note"),
             max_per_rule, fingerprints, for_ (a list of formats to which the model must be
-            convertible), assert_ops, assert_max_params, ... (requirements of a project).
+            convertible), assert_ops, assert_max_params, ... (requirements of a project),
+            baseline (a file of known findings, which are counted in `known`), write_baseline (the
+            file to write them to), attestation (a file that states what the model must be).
         """
         code, text = self._model.validate(dict(options))
         report = json.loads(text)

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "base/arith.h"
 #include "hwy/highway.h"
 #include "numeric/scalar.h"
 
@@ -124,6 +125,16 @@ struct WasmDoubles {
 };
 #endif
 
+// NN_HIDE_CONSTANT for a vector.
+template <class V>
+HWY_INLINE void HideConstant(V& v) {
+#if HWY_TARGET == HWY_EMU128
+  NN_HIDE_CONSTANT_ARRAY(v.raw);
+#else
+  NN_HIDE_CONSTANT(v.raw);
+#endif
+}
+
 // The operations of one part.
 template <class D>
 struct SimdDoubles {
@@ -156,9 +167,13 @@ struct SimdDoubles {
     return hn::Sqrt(a);
   }
   static HWY_INLINE V Max(V a, V b) {
+    HideConstant(a);
+    HideConstant(b);
     return hn::IfThenElse(hn::Gt(a, b), a, b);
   }
   static HWY_INLINE V Min(V a, V b) {
+    HideConstant(a);
+    HideConstant(b);
     return hn::IfThenElse(hn::Lt(a, b), a, b);
   }
 

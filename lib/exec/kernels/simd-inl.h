@@ -110,6 +110,8 @@ struct SimdMachine {
 #elif HWY_TARGET == HWY_WASM
     return V{wasm_f32x4_pmax(b.raw, a.raw)};  // b < a ? a : b
 #else
+    HideConstant(a);
+    HideConstant(b);
     return hn::IfThenElse(hn::Gt(a, b), a, b);
 #endif
   }
@@ -119,6 +121,8 @@ struct SimdMachine {
 #elif HWY_TARGET == HWY_WASM
     return V{wasm_f32x4_pmin(b.raw, a.raw)};
 #else
+    HideConstant(a);
+    HideConstant(b);
     return hn::IfThenElse(hn::Lt(a, b), a, b);
 #endif
   }

@@ -1,7 +1,6 @@
-#include "apps/nnvalidate/attestation.h"
+#include "check/attestation.h"
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -14,15 +13,15 @@
 #include <utility>
 #include <vector>
 
-#include "apps/common/model/provenance.h"
 #include "base/file/file.h"
 #include "base/file/model_files.h"
 #include "base/text/named_hash.h"
 #include "base/text/text.h"
 #include "base/text/unicode.h"
+#include "check/provenance.h"
 #include "validators/rule.h"
 
-namespace nn::app {
+namespace nn {
 namespace {
 
 constexpr RuleInfo kSubject = {
@@ -226,14 +225,9 @@ class AttestationChecker {
 }  // namespace
 
 Result<Attestation> ReadAttestation(const std::string& path) {
-  bool is_signed = false;
-  NN_ASSIGN(Json statement, provenance::ReadStatement(path, is_signed));
-  if (is_signed)
-    spdlog::warn(
-        "{}: the signatures of the envelope are not checked here; use the tool that made "
-        "them, such as cosign",
-        path);
-  return Attestation{path, std::move(statement)};
+  Attestation out{.path = path, .statement = {}};
+  NN_ASSIGN(out.statement, provenance::ReadStatement(path, out.is_signed));
+  return out;
 }
 
 Result<std::vector<Finding>> CheckAttestation(const ReadModel& model, const std::string& path,
@@ -246,4 +240,4 @@ std::vector<RuleInfo> AttestationRules() {
   return {kSubject, kPredicate, kOtherPredicate, kHash, kResult};
 }
 
-}  // namespace nn::app
+}  // namespace nn

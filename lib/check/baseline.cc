@@ -1,4 +1,4 @@
-#include "apps/nnvalidate/baseline.h"
+#include "check/baseline.h"
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -10,7 +10,7 @@
 #include "base/json/json_parse.h"
 #include "base/text/text.h"
 
-namespace nn::app {
+namespace nn {
 namespace {
 
 namespace fs = std::filesystem;
@@ -116,4 +116,4 @@ uint64_t Baseline::size() const {
   return n;
 }
 
-}  // namespace nn::app
+}  // namespace nn

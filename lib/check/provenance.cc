@@ -1,4 +1,4 @@
-#include "apps/common/model/provenance.h"
+#include "check/provenance.h"
 
 #include <string_view>
 
@@ -8,7 +8,7 @@
 #include "inspect/diff/digests.h"
 #include "inspect/loaded.h"
 
-namespace nn::app::provenance {
+namespace nn::provenance {
 namespace {
 
 constexpr const char* kPayload = "payload";
@@ -79,4 +79,4 @@ Result<Json> ReadStatement(const std::string& path, bool& is_signed) {
   }
 }
 
-}  // namespace nn::app::provenance
+}  // namespace nn::provenance

@@ -1,4 +1,4 @@
-// Known findings that reports hide: nnvalidate --baseline, --write-baseline.
+// Known findings that reports hide (nnsuite::CheckOptions::baseline).
 #pragma once
 
 #include <map>
@@ -9,7 +9,7 @@
 #include "base/status.h"
 #include "validators/report.h"
 
-namespace nn::app {
+namespace nn {
 
 class Baseline {
  public:
@@ -28,6 +28,7 @@ class Baseline {
   // of files that do not exist. Entries of rules that were not applied are not stale.
   std::vector<StaleEntry> Stale(const Report& report) const;
   uint64_t size() const;
+  const std::string& path() const { return path_; }
 
  private:
   struct Entry {
@@ -46,4 +47,4 @@ class Baseline {
   std::map<std::tuple<std::string, std::string, std::string>, Entry> known_;
 };
 
-}  // namespace nn::app
+}  // namespace nn

@@ -12,7 +12,7 @@
 #include "nnsuite/inspect.h"
 #include "nnsuite/options.h"
 
-namespace nn::app::provenance {
+namespace nn::provenance {
 
 inline constexpr const char* kStatementType = "https://in-toto.io/Statement/v1";
 inline constexpr const char* kPredicateType = "https://slsa.dev/provenance/v1";
@@ -41,4 +41,4 @@ std::optional<nnsuite::ModelDigests> HashOf(const std::string& path,
 // was an envelope, whose signatures are not checked. kUsage for other contents.
 Result<Json> ReadStatement(const std::string& path, bool& is_signed);
 
-}  // namespace nn::app::provenance
+}  // namespace nn::provenance

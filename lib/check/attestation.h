@@ -1,4 +1,4 @@
-// Whether a model is the one that a statement attests: nnvalidate --attestation.
+// Whether a model is the one that a statement attests (nnsuite::CheckOptions::attestation).
 #pragma once
 
 #include <string>
@@ -9,16 +9,16 @@
 #include "formats/format.h"
 #include "validators/finding.h"
 
-namespace nn::app {
+namespace nn {
 
-// A statement (apps/common/model/provenance.h).
+// A statement (check/provenance.h).
 struct Attestation {
   std::string path;
   Json statement;
+  bool is_signed = false;  // in an envelope, whose signatures are not checked
 };
 
-// Reads the statement, and says that signatures of an envelope are not checked. kUsage for other
-// contents.
+// kUsage for contents other than a statement.
 Result<Attestation> ReadAttestation(const std::string& path);
 
 // Compares the files of the model at `path` with the subjects of the statement, and the model with
@@ -31,4 +31,4 @@ Result<std::vector<Finding>> CheckAttestation(const ReadModel& model, const std:
 // The requirements as rules, for reports.
 std::vector<RuleInfo> AttestationRules();
 
-}  // namespace nn::app
+}  // namespace nn
