@@ -9,6 +9,7 @@
 
 #include "base/file/file.h"
 #include "base/text/text.h"
+#include "check/check_options.h"
 #include "formats/model_list.h"
 #include "validators/validate_options.h"
 
@@ -100,8 +101,12 @@ Status SetMember(const std::string& key, const nlohmann::json& value, FileOption
     NN_ASSIGN(const auto patterns, TextsOf(key, value, "rule ids"));
     NN_ASSIGN((key == "enable" ? out.rules.enable : out.rules.disable), ExpandRuleIds(patterns));
   } else if (key == "fail_on") {
-    out.fail_on = value.is_string() ? ParseFailOn(value.get<std::string>()) : std::nullopt;
-    if (!out.fail_on) return UsageError("\"fail_on\" must be error or warning");
+    const OptionField& field = *FindOption(CheckOptionTable(), "fail-on");
+    if (!value.is_string() || !std::ranges::count(field.choices, value.get<std::string>()))
+      return UsageError("\"fail_on\" must be one of {}", fmt::join(field.choices, ", "));
+    nnsuite::CheckOptions checks;
+    NN_RETURN_IF_ERROR(field.set(&checks, value.get<std::string>()));
+    out.fail_on = checks.fail_on;
   } else if (key == "max_per_rule") {
     if (!value.is_number_unsigned()) return UsageError("\"max_per_rule\" must be a number");
     out.max_per_rule = value.get<size_t>();
@@ -145,12 +150,6 @@ bool Matches(const std::vector<std::string>& patterns, const fs::path& model,
 }
 
 }  // namespace
-
-std::optional<Severity> ParseFailOn(std::string_view name) {
-  if (name == "error") return Severity::kError;
-  if (name == "warning") return Severity::kWarning;
-  return std::nullopt;
-}
 
 Configs::Configs(CommandLineOptions command_line) : own_(std::move(command_line)) {}
 

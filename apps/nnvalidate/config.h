@@ -63,7 +63,4 @@ class Configs {
   std::map<std::string, std::string> nearest_;  // configuration of each folder; "" for none
 };
 
-// "error", "warning".
-std::optional<Severity> ParseFailOn(std::string_view name);
-
 }  // namespace nn::app

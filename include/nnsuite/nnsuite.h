@@ -164,10 +164,10 @@ int nnsuite_bill_of_materials(const nnsuite_model* model, char** json, nnsuite_e
 // of severity error, or that of the option fail-on. The options enable and disable take rule ids,
 // and patterns such as "ONNX-LINT-*".
 //
-// Texts: fail-on ("note", "warning", "error"), profile ("spec", "vendor", "strict", "safety").
-// Repeatable texts: for, enable, disable, assert-ops, assert-dtype, assert-input. Flags:
-// fingerprints, assert-static-shapes. Integers: max-per-rule, assert-max-params, assert-max-bytes,
-// assert-macs-below.
+// Texts: fail-on ("note", "warning", "error"), baseline, attestation, write-baseline, profile
+// ("spec", "vendor", "strict", "safety"). Repeatable texts: for, enable, disable, assert-ops,
+// assert-dtype, assert-input. Flags: fingerprints, assert-static-shapes. Integers: max-per-rule,
+// assert-max-params, assert-max-bytes, assert-macs-below.
 int nnsuite_validate(const nnsuite_model* model, const nnsuite_options* options, char** json,
                      nnsuite_error** error);
 

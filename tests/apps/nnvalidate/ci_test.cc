@@ -183,7 +183,7 @@ TEST_CASE("nnvalidate: the nearest configuration applies, and the command line o
         R"({"assert": {"max_params": -1}})", R"({"assert": {"dtype": ["float"]}})",
         R"({"max_per_rule": "many"})", "[]", "{", R"({"profile": "lax"})",
         R"({"disable": "ONNX-MODEL-003"})", R"({"disable": ["ONNX-999"]})", R"({"rules": []})",
-        R"({"fail_on": "note"})"}) {
+        R"({"fail_on": "none"})"}) {
     CAPTURE(text);
     WriteText(p / ".nnvalidate.json", text);
     const ProgramResult r = Validate(p / "models/a.onnx");
