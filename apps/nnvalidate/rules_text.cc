@@ -6,10 +6,10 @@
 #include <cctype>
 #include <sstream>
 
-#include "check/attestation.h"
 #include "base/json/json.h"
 #include "base/text/table.h"
 #include "base/text/text.h"
+#include "check/attestation.h"
 #include "validators/assertions.h"
 #include "validators/rule.h"
 #include "validators/runner.h"

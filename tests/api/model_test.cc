@@ -444,8 +444,7 @@ TEST_CASE("api: an attestation is compared with the model") {
   CHECK(Take(CheckModel(model, {.max_per_rule = 1})).findings.empty());
   const Model edited = Take(EditModel(model, {.metadata = {"author=me"}})).model;
   CHECK(CheckModel(edited, {.attestation = statement}).error().code() == ErrorCode::kUsage);
-  CHECK(CheckModel(model, {.attestation = Golden("cnn.onnx")}).error().code() ==
-        ErrorCode::kUsage);
+  CHECK(CheckModel(model, {.attestation = Golden("cnn.onnx")}).error().code() == ErrorCode::kUsage);
 }
 
 TEST_CASE("api: a bill of materials states the digest of the file") {

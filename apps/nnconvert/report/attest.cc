@@ -6,10 +6,10 @@
 #include <utility>
 #include <vector>
 
-#include "check/provenance.h"
 #include "apps/common/program.h"
 #include "base/file/file.h"
 #include "base/file/model_files.h"
+#include "check/provenance.h"
 
 namespace nn::app {
 namespace {
