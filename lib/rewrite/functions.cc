@@ -43,18 +43,18 @@ std::span<const FunctionRow> FunctionRows() {
       {"conv_integer", "products of floats", ExpandIntegerProduct, kExact, true, Needs<kProduct>},
       {"max_pool", "indices of taps", ExpandMaxPoolIndices, kExact, true},
       {"max_unpool", "scatter_nd", ExpandMaxUnpool, kExact, true},
-      {"conv", "second spatial axis", OneAxisAsTwo, kExact, true},
-      {"conv_transpose", "second spatial axis", OneAxisAsTwo, kExact, true},
-      {"max_pool", "second spatial axis", OneAxisAsTwo, kExact, true},
-      {"average_pool", "second spatial axis", OneAxisAsTwo, kExact, true},
-      {"lp_pool", "second spatial axis", OneAxisAsTwo, kExact, true},
+      {"conv", FunctionName::kSecondSpatialAxis, OneAxisAsTwo, kExact, true},
+      {"conv_transpose", FunctionName::kSecondSpatialAxis, OneAxisAsTwo, kExact, true},
+      {"max_pool", FunctionName::kSecondSpatialAxis, OneAxisAsTwo, kExact, true},
+      {"average_pool", FunctionName::kSecondSpatialAxis, OneAxisAsTwo, kExact, true},
+      {"lp_pool", FunctionName::kSecondSpatialAxis, OneAxisAsTwo, kExact, true},
 
       // ---- Loops and recurrent layers
       {"loop", "stacks of known length", PlaceInStacks},
-      {"loop", "stacks that grow", GrowStacks},
-      {"rnn", "steps", UnrollRecurrent, kRounds},
-      {"gru", "steps", UnrollRecurrent, kRounds},
-      {"lstm", "steps", UnrollRecurrent, kRounds},
+      {"loop", FunctionName::kStacksThatGrow, GrowStacks},
+      {"rnn", FunctionName::kSteps, UnrollRecurrent, kRounds},
+      {"gru", FunctionName::kSteps, UnrollRecurrent, kRounds},
+      {"lstm", FunctionName::kSteps, UnrollRecurrent, kRounds},
 
       // ---- Windows and norms
       {"conv", "planes", ExpandSolidConv, kRounds},
@@ -73,7 +73,7 @@ std::span<const FunctionRow> FunctionRows() {
       // ---- Images
       {"resize", "gathers", ExpandResize, kRounds, false, WhyNotResized},
       {"grid_sample", "gathers", ExpandGridSample, kRounds},
-      {"affine_grid", "product", ExpandAffineGrid},
+      {"affine_grid", FunctionName::kProduct, ExpandAffineGrid},
       {"roi_align", "gathers", ExpandRoiAlign, kRounds, false, Needs<kRegions>},
 
       // ---- Selections and reductions
@@ -85,7 +85,7 @@ std::span<const FunctionRow> FunctionRows() {
       {"compress", "gather", ExpandCompress},
       {"trilu", "mask", ExpandTrilu},
       {"one_hot", "comparison", ExpandOneHot},
-      {"tree_ensemble", "gathers of batches", ExpandTrees, kRounds},
+      {"tree_ensemble", FunctionName::kGathersOfBatches, ExpandTrees, kRounds},
       {"tree_ensemble", "gathers along an axis", ExpandTreesAlongAxis, kRounds},
       {"reduce_log_sum_exp", "definition", ExpandLogSumExp, kRounds},
 
@@ -94,7 +94,7 @@ std::span<const FunctionRow> FunctionRows() {
       {"gather_nd", "index vectors with batches", ExpandGatherBatches},
       {"scatter_elements", "scatter_nd", ExpandScatterElements},
       {"scatter_nd", "gather", ExpandScatterNd, kRounds},
-      {"pad", "slices of the input", PadAsSlices},
+      {"pad", FunctionName::kSlicesOfInput, PadAsSlices},
       {"pad", "gather", ExpandPad},
       {"split", "one part", ExpandSplitOfOne},
       {"reshape", "copied sizes", ExpandCopiedSizes},
@@ -104,8 +104,8 @@ std::span<const FunctionRow> FunctionRows() {
 
       // ---- Mathematics
       {"pow", "float exponent", ExpandIntegerExponent, kRounds},
-      {"det", "elimination", ExpandDet, kExact, false, Needs<kMatrices>},
-      {"inverse", "elimination", ExpandInverse, kExact, false, Needs<kMatrices>},
+      {"det", FunctionName::kElimination, ExpandDet, kExact, false, Needs<kMatrices>},
+      {"inverse", FunctionName::kElimination, ExpandInverse, kExact, false, Needs<kMatrices>},
       {"dft", "matrix product", ExpandDft, kRounds, false, Needs<kTransform>},
       {"stft", "matrix product", ExpandStft, kRounds, false, Needs<kFrames>},
       {"dynamic_quantize", "definition", ExpandDynamicQuantize},

@@ -15,6 +15,17 @@
 
 namespace nn {
 
+// The names of functions that some targets take, and others do not (Target::takes_function).
+struct FunctionName {
+  static constexpr std::string_view kElimination = "elimination";
+  static constexpr std::string_view kGathersOfBatches = "gathers of batches";
+  static constexpr std::string_view kProduct = "product";
+  static constexpr std::string_view kSecondSpatialAxis = "second spatial axis";
+  static constexpr std::string_view kSlicesOfInput = "slices of the input";
+  static constexpr std::string_view kStacksThatGrow = "stacks that grow";
+  static constexpr std::string_view kSteps = "steps";
+};
+
 struct FunctionRow {
   std::string_view op;
   std::string_view name;  // for reports

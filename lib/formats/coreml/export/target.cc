@@ -91,8 +91,9 @@ bool TakesFunction(const Node& node, std::string_view name) {
       "expand",         "gather_elements",  "lrn",        "multinomial", "one_hot", "random_normal",
       "random_uniform", "scatter_elements", "scatter_nd", "slice",       "top_k"};
   if (node.Is<LpPoolAttrs>() && node.output()->type().rank() > kMaxRank) return false;
-  return name != "stacks that grow" && name != "gathers of batches" &&
-         name != "second spatial axis" && std::ranges::find(kOps, node.op_name()) == std::end(kOps);
+  return name != FunctionName::kStacksThatGrow && name != FunctionName::kGathersOfBatches &&
+         name != FunctionName::kSecondSpatialAxis &&
+         std::ranges::find(kOps, node.op_name()) == std::end(kOps);
 }
 
 // Core ML computes with real numbers only, so quantized weights are dequantized.

@@ -24,6 +24,7 @@
 #include "ops/recurrent/unroll.h"
 #include "passes/qdq/qdq.h"
 #include "rewrite/apply_rule.h"
+#include "rewrite/functions.h"
 #include "rewrite/weights.h"
 
 namespace nn::nnapi {
@@ -76,7 +77,8 @@ std::optional<std::string> WhyNotPort(const Value& v) {
 }
 
 bool TakesFunction(const Node& /*node*/, std::string_view name) {
-  return name == "second spatial axis" || name == "steps" || name == "product";
+  return name == FunctionName::kSecondSpatialAxis || name == FunctionName::kSteps ||
+         name == FunctionName::kProduct;
 }
 
 Status WriteNode(ExportContext& ctx, const Node& node) {

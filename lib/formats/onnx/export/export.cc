@@ -38,6 +38,7 @@
 #include "passes/qdq/qdq.h"
 #include "rewrite/apply_rule.h"
 #include "rewrite/expand.h"
+#include "rewrite/functions.h"
 #include "rewrite/rewrite.h"
 
 namespace nn::onnx {
@@ -414,7 +415,7 @@ namespace {
 
 // ONNX has the operators, and what keeps a node from them are types that their parts have, too.
 bool TakesFunction(const Node& node, std::string_view name) {
-  return name == "elimination" || (node.Is<ResizeAttrs>() && IsPlainF32(node)) ||
+  return name == FunctionName::kElimination || (node.Is<ResizeAttrs>() && IsPlainF32(node)) ||
          (node.Is<LstmAttrs>() && CellClipMatters(node));
 }
 

@@ -191,7 +191,7 @@ std::optional<std::string> WhyIllegal(const Node& node) {
 
 bool TakesFunction(const Node& node, std::string_view name) {
   if (node.Is<PadAttrs>() || node.Is<ResizeAttrs>() || node.Is<CompressAttrs>())
-    return name != "slices of the input" && CanGather(node.input(0)->dtype());
+    return name != FunctionName::kSlicesOfInput && CanGather(node.input(0)->dtype());
   if (node.Is<ScatterNdAttrs>() || node.Is<ScatterElementsAttrs>())
     return !WhyNotScatterTypes(node);
   return !node.Is<LrnAttrs>() || node.output()->type().rank() <= kMaxPaddedAxes;
