@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <string>
 #include <vector>
@@ -18,6 +19,7 @@
 #include "passes/core/passes.h"
 #include "support/files.h"
 #include "support/run_graph.h"
+#include "support/sanitizer.h"
 #include "support/skip.h"
 #include "tensorio/compare.h"
 
@@ -200,9 +202,11 @@ TEST_CASE("onnx: the node tests in every operator set") {
     bool random = false;
     if (RunSets(root / "node" / name, {}, random)) models.push_back(root / "node" / name);
   }
+  // With a sanitizer, one operator set in five: 18,000 conversions take it six minutes.
+  constexpr size_t kStep = NN_ADDRESS_SANITIZER ? 5 : 1;
   std::string text;
-  int64_t opset = 7;
-  for (const int passed : kPassed) {
+  for (size_t i = 0; i < std::size(kPassed); i += kStep) {
+    const int64_t opset = 7 + static_cast<int64_t>(i);
     Counts counts;
     for (const fs::path& model : models) {
       bool random = false;
@@ -212,8 +216,7 @@ TEST_CASE("onnx: the node tests in every operator set") {
     }
     text += fmt::format("\n{}: {}", opset, counts.Text());
     CHECK(counts.failed == 0);
-    CHECK(counts.passed >= passed);
-    ++opset;
+    CHECK(counts.passed >= kPassed[i]);
   }
   MESSAGE("operator sets: " << text);
 }
