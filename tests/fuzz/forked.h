@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "support/sanitizer.h"
+
 namespace nn::test {
 
 struct WorkResult {
@@ -18,7 +20,8 @@ struct WorkResult {
 };
 
 struct ForkedOptions {
-  unsigned seconds = 10;                // of processor time for one piece
+  // Of processor time for one piece, which takes a sanitizer several times as long.
+  unsigned seconds = NN_ADDRESS_SANITIZER ? 60 : 10;
   uint64_t memory = uint64_t{2} << 30;  // of private memory; unlimited with a sanitizer
 };
 
