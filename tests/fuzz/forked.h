@@ -7,8 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "support/sanitizer.h"
-
 namespace nn::test {
 
 struct WorkResult {
@@ -20,8 +18,7 @@ struct WorkResult {
 };
 
 struct ForkedOptions {
-  // Of processor time for one piece, which takes a sanitizer several times as long.
-  unsigned seconds = NN_ADDRESS_SANITIZER ? 60 : 10;
+  unsigned seconds = 10;                // of processor time for one piece
   uint64_t memory = uint64_t{2} << 30;  // of private memory; unlimited with a sanitizer
 };
 

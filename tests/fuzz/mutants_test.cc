@@ -143,6 +143,7 @@ TEST_CASE("mutants: Core ML") {
 TEST_CASE("mutants: NNAPI") {
   CheckMutants(".nnapi", CorpusSeeds(".nnapi"));
 }
+
 // One in several, evenly, if there are more than `most`.
 std::vector<Seed> Thinned(std::vector<Seed> seeds, size_t most) {
   const size_t step = (seeds.size() + most - 1) / most;
