@@ -82,7 +82,7 @@ void Set(const COptions& options, const char* name, const char* value) {
 // What a program prints.
 std::string OutputOf(const std::string& command) {
   std::string out;
-  FILE* const pipe = popen((std::string(NN_BIN_DIR) + "/" + command).c_str(), "r");
+  FILE* const pipe = popen((BinDir() + "/" + command).c_str(), "r");
   REQUIRE(pipe != nullptr);
   std::array<char, 4096> part;
   while (const size_t n = fread(part.data(), 1, part.size(), pipe)) out.append(part.data(), n);

@@ -66,7 +66,7 @@ TEST_CASE("folder: the state is that of the program") {
   m.options.verification.seed = 7;
   m.options.verification.atol = 0.5;
   CHECK(m.Results() == Texts{"converted", "converted"});
-  const std::string command = NN_BIN_DIR "/nnconvert --to tflite --atol 0.5 --seed 7 " +
+  const std::string command = BinDir() + "/nnconvert --to tflite --atol 0.5 --seed 7 " +
                               (m.folder / "in ") + (m.folder / "out > ") + (m.folder / "log");
   const std::string state = m.State();
   REQUIRE(std::system(command.c_str()) == 0);

@@ -7,10 +7,16 @@
 #include <string>
 #include <utility>
 
+#include "support/paths.h"
+
 namespace nnsuite::test {
 
+using nn::test::BinDir;
+using nn::test::LibraryFile;
+using nn::test::SourcePath;
+
 inline std::string Golden(const std::string& name) {
-  return std::string(NN_SOURCE_DIR) + "/golden/" + name;
+  return SourcePath("golden/") + name;
 }
 
 // An empty folder, removed at the end.

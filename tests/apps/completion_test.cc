@@ -10,6 +10,7 @@
 
 #include "apps/program.h"
 #include "support/files.h"
+#include "support/paths.h"
 
 namespace nn::test::completion_test {
 namespace {
@@ -73,8 +74,7 @@ TEST_CASE("completion: scripts and manual pages have all options") {
 
 TEST_CASE("reference: all options are described") {
   std::string pages;
-  for (const auto& entry :
-       std::filesystem::directory_iterator(NN_SOURCE_DIR "/docs/pages/reference"))
+  for (const auto& entry : std::filesystem::directory_iterator(SourcePath("docs/pages/reference")))
     pages += ReadText(entry.path().string());
   static const std::regex kOption("--([a-z0-9-]+)");
   std::set<std::string> described;

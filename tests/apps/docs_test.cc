@@ -13,6 +13,7 @@
 
 #include "apps/program.h"
 #include "support/files.h"
+#include "support/paths.h"
 #include "support/skip.h"
 
 // Every command in the documentation is run, and prints what the documentation shows.
@@ -78,7 +79,7 @@ bool Matches(std::span<const std::string> expected, std::span<const std::string>
 // Runs the commands of the blocks in a new folder.
 void RunBlocks(const std::string& path, std::span<const Block> blocks) {
   const TempDir dir;
-  fs::create_directory_symlink(NN_SOURCE_DIR "/golden", dir / "golden");
+  fs::create_directory_symlink(SourcePath("golden"), dir / "golden");
   for (const Block& block : blocks) {
     for (const Command& command : block) {
       const std::string out = RunScript(dir.path(), "{ " + command.text + "\n} 2>&1").out;
@@ -89,15 +90,14 @@ void RunBlocks(const std::string& path, std::span<const Block> blocks) {
 }
 
 std::string ReadSource(const std::string& path) {
-  return ReadText(std::string(NN_SOURCE_DIR) + "/" + path);
+  return ReadText(SourcePath(path));
 }
 
 // The paths of the pages in a folder, without its subfolders, sorted; relative to the source tree,
 // like `folder`.
 std::vector<std::string> PagesIn(const std::string& folder) {
   std::vector<std::string> paths;
-  for (const fs::directory_entry& entry :
-       fs::directory_iterator(std::string(NN_SOURCE_DIR) + "/" + folder))
+  for (const fs::directory_entry& entry : fs::directory_iterator(SourcePath(folder)))
     if (entry.path().extension() == ".md")
       paths.push_back(folder + "/" + entry.path().filename().string());
   std::sort(paths.begin(), paths.end());
@@ -227,7 +227,7 @@ TEST_CASE("docs: links lead to pages and headings") {
       if (IsGenerated(file)) continue;
       // The site contains docs/ only.
       CHECK((!path.starts_with("docs/") || file.starts_with("docs/")));
-      REQUIRE(Exists(std::string(NN_SOURCE_DIR) + "/" + file));
+      REQUIRE(Exists(SourcePath(file)));
       if (hash < link.size()) {
         const std::vector<std::string> anchors = AnchorsOf(ReadSource(file));
         CHECK(std::count(anchors.begin(), anchors.end(), link.substr(hash + 1)) != 0);
@@ -237,9 +237,9 @@ TEST_CASE("docs: links lead to pages and headings") {
 }
 
 TEST_CASE("docs: design notes have one form and are listed") {
-  const std::string architecture = ReadText(NN_SOURCE_DIR "/ARCHITECTURE.md");
+  const std::string architecture = ReadText(SourcePath("ARCHITECTURE.md"));
   CHECK(LinesOf(architecture).size() <= 300);
-  for (const fs::directory_entry& entry : fs::directory_iterator(NN_SOURCE_DIR "/docs/design")) {
+  for (const fs::directory_entry& entry : fs::directory_iterator(SourcePath("docs/design"))) {
     const std::string name = entry.path().filename().string();
     CAPTURE(name);
     const std::string note = ReadText(entry.path().string());
@@ -259,8 +259,7 @@ TEST_CASE("docs: sources name the design notes that they embody") {
   std::set<std::string> named;
   for (const char* folder :
        {"lib", "validators", "apps", "cmake", "scripts/zoo", "tests/cross", "tests/fuzz"}) {
-    for (const fs::directory_entry& entry :
-         fs::recursive_directory_iterator(std::string(NN_SOURCE_DIR "/") + folder)) {
+    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(SourcePath(folder))) {
       const std::string extension = entry.path().extension().string();
       if (extension != ".h" && extension != ".cc" && extension != ".cmake" && extension != ".py")
         continue;
@@ -268,12 +267,12 @@ TEST_CASE("docs: sources name the design notes that they embody") {
       for (size_t at = text.find(kMark); at != std::string::npos; at = text.find(kMark, at + 1)) {
         const size_t begin = at + kMark.size();
         const std::string name = text.substr(begin, text.find(".md.\n", begin) + 3 - begin);
-        CHECK_MESSAGE(Exists(NN_SOURCE_DIR "/docs/design/" + name), entry.path().string());
+        CHECK_MESSAGE(Exists(SourcePath("docs/design/") + name), entry.path().string());
         named.insert(name);
       }
     }
   }
-  for (const fs::directory_entry& entry : fs::directory_iterator(NN_SOURCE_DIR "/docs/design"))
+  for (const fs::directory_entry& entry : fs::directory_iterator(SourcePath("docs/design")))
     CHECK_MESSAGE(named.contains(entry.path().filename().string()), entry.path().string());
 }
 
@@ -282,11 +281,11 @@ TEST_CASE("docs: pages of rules, operators and formats are generated") {
   // Of a copy of what the script reads; it writes to build/.
   const TempDir dir;
   for (const char* name : {"docs", "scripts"}) fs::create_directory(dir / name);
-  fs::copy(NN_SOURCE_DIR "/docs", dir / "docs", fs::copy_options::recursive);
+  fs::copy(SourcePath("docs"), dir / "docs", fs::copy_options::recursive);
   for (const char* name : {"scripts/docs", "ARCHITECTURE.md"})
-    fs::copy_file(std::string(NN_SOURCE_DIR) + "/" + name, dir / name);
+    fs::copy_file(SourcePath(name), dir / name);
   fs::create_directory(dir / "given");
-  fs::create_directory_symlink(NN_BIN_DIR, dir / "given/bin");
+  fs::create_directory_symlink(BinDir(), dir / "given/bin");
   const ProgramResult r = RunScript(dir.path(), "scripts/docs --pages-only --build given");
   REQUIRE_MESSAGE(r.code == 0, r.err);
   const std::string pages = dir / "build/docs-pages/";

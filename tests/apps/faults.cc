@@ -11,6 +11,7 @@
 #include <filesystem>
 
 #include "support/files.h"
+#include "support/paths.h"
 
 namespace nn::test {
 namespace {
@@ -18,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 std::vector<std::string> Environment(const Fault& fault) {
-  return {"LD_PRELOAD=" NN_FAULTS, "NN_FAULT_CALLS=" + fault.calls, "NN_FAULT=" + fault.kind,
+  return {"LD_PRELOAD=" + FaultsFile(), "NN_FAULT_CALLS=" + fault.calls, "NN_FAULT=" + fault.kind,
           fmt::format("NN_FAULT_AT={}", fault.at)};
 }
 
@@ -34,7 +35,7 @@ std::vector<char*> Pointers(std::vector<std::string>& texts) {
 pid_t Start(const std::vector<std::string>& arguments, const std::string& folder,
             const std::vector<std::string>& environment) {
   std::vector<std::string> words = arguments;
-  words[0] = NN_BIN_DIR "/" + words[0];
+  words[0] = BinDir() + "/" + words[0];
   std::vector<std::string> settings = environment;
   for (const char* name : {"PATH", "HOME", "TMPDIR"})
     if (const char* value = std::getenv(name))

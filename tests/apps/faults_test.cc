@@ -13,6 +13,7 @@
 #include "apps/program.h"
 #include "base/file/staging.h"
 #include "support/files.h"
+#include "support/paths.h"
 #include "support/sanitizer.h"
 #include "support/skip.h"
 
@@ -292,7 +293,7 @@ TEST_CASE("faults: several writers, and readers that always find a matching pair
       for (int n = 0; n < rounds; ++n) {
         const std::string line = fmt::format(
             "'{0}/nnconvert' -q {1}/{2}.onnx {1}/work/m.onnx --external-data w.bin 2>>{1}/errors",
-            NN_BIN_DIR, dir.path(), i);
+            BinDir(), dir.path(), i);
         failed += std::system(line.c_str()) != 0;
       }
     });

@@ -11,6 +11,7 @@
 #include "apps/program.h"
 #include "base/json/json.h"
 #include "support/files.h"
+#include "support/paths.h"
 #include "support/skip.h"
 
 // What the project has for other tools: the action for GitHub, the hook for pre-commit, and the
@@ -20,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const std::string kRoot = NN_SOURCE_DIR;
+const std::string kRoot = SourcePath("");
 const std::string kCases = kRoot + "/tests/cases/onnx/";
 
 // models/good.onnx and models/sub/bad one.onnx, which breaks two rules, in four places.

@@ -11,6 +11,7 @@
 #include "base/json/json.h"
 #include "support/files.h"
 #include "support/json_schema.h"
+#include "support/paths.h"
 
 namespace nn::test::many_test {
 namespace {
@@ -59,7 +60,7 @@ TEST_CASE("nninspect: a table of a folder, and JSON lines") {
   const std::vector<Json> lines = LinesOf(r.out);
   REQUIRE(lines.size() == 3);
   CHECK(lines[0]["path"] == dir / "zoo/a.textproto");
-  const Json schema = Json::parse(ReadText(NN_SOURCE_DIR "/schemas/nninspect.schema.json"));
+  const Json schema = Json::parse(ReadText(SourcePath("schemas/nninspect.schema.json")));
   for (const Json& line : lines) CHECK(SchemaErrors(schema, line).empty());
   CHECK(lines[1]["values"][1]["name"] == "y");
   r = RunProgram("nninspect --format json " + dir / "zoo");

@@ -20,6 +20,7 @@
 #include "convert/convert_options.h"
 #include "nnsuite/nnsuite.h"
 #include "support/files.h"
+#include "support/paths.h"
 
 // Each row of the tables of options is an option of nnconvert, of C and of Python. The comments of
 // nnsuite.h, the types of the Python package and the tables of the reference are those of the
@@ -151,7 +152,7 @@ std::string PythonTypes() {
 // ---- Pages
 
 constexpr const char* kPrograms[] = {"nninspect", "nnvalidate", "nnconvert", "nnrun"};
-constexpr const char* kReference = NN_SOURCE_DIR "/docs/pages/reference";
+const std::string kReference = SourcePath("docs/pages/reference");
 
 // The tables of --option-tables by their headings.
 std::map<std::string, std::string> OptionTablesOf(const std::string& program) {
@@ -188,7 +189,7 @@ std::vector<PageTable> TablesIn(const std::string& page) {
 // ---- Tests
 
 void CheckGenerated(const std::string& path, const std::string& expected) {
-  const std::string file = std::string(NN_SOURCE_DIR) + "/" + path;
+  const std::string file = SourcePath(path);
   if (std::getenv("NN_OPTIONS_UPDATE") != nullptr) WriteText(file, expected);
   CHECK_MESSAGE(ReadText(file) == expected, path, " differs: run scripts/update-options");
 }
@@ -214,7 +215,7 @@ TEST_CASE("options: one name has one kind in all functions of C") {
 
 TEST_CASE("options: nnsuite.h lists the options of each function") {
   const std::string path = "include/nnsuite/nnsuite.h";
-  CheckGenerated(path, WithOptions(ReadText(std::string(NN_SOURCE_DIR) + "/" + path)));
+  CheckGenerated(path, WithOptions(ReadText(SourcePath(path))));
 }
 
 TEST_CASE("options: the Python package has the type of each option") {

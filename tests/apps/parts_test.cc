@@ -10,6 +10,7 @@
 #include "formats/format.h"
 #include "rewrite/interface_axes.h"
 #include "support/files.h"
+#include "support/paths.h"
 #include "support/run_graph.h"
 
 namespace nn::test::parts_test {
@@ -66,8 +67,7 @@ TEST_CASE("support: SUPPORT.md is what the tables say") {
     CHECK(std::any_of(operators.begin(), operators.end(),
                       [](const OperatorSupport& op) { return op.imported; }));
   }
-  CHECK_MESSAGE(ReadText(std::string(NN_SOURCE_DIR) + "/SUPPORT.md") == text,
-                "run scripts/update-support");
+  CHECK_MESSAGE(ReadText(SourcePath("SUPPORT.md")) == text, "run scripts/update-support");
 }
 
 }  // namespace

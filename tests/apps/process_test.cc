@@ -11,6 +11,7 @@
 #include "apps/faults.h"
 #include "apps/program.h"
 #include "support/files.h"
+#include "support/paths.h"
 
 // The behavior of the programs when system calls fail.
 namespace nn::test::process_test {
@@ -20,7 +21,7 @@ namespace {
 // the folder `dir` has.
 ProgramResult Shell(const TempDir& dir, const std::string& line) {
   const std::string command =
-      fmt::format("cd '{}' && bin='{}' && {{ {}; }} 2>err", dir.path(), NN_BIN_DIR, line);
+      fmt::format("cd '{}' && bin='{}' && {{ {}; }} 2>err", dir.path(), BinDir(), line);
   const int status = std::system(command.c_str());
   REQUIRE(WIFEXITED(status));
   return {WEXITSTATUS(status), "", ReadText(dir / "err")};
@@ -124,7 +125,7 @@ TEST_CASE("a file that becomes shorter while it is read is named") {
     // The program waits until its output is read.
     const std::string line =
         fmt::format("cd '{}' && {{ '{}'/nninspect --dump {} >pipe 2>err; echo $? >code; }} &",
-                    dir.path(), NN_BIN_DIR, name);
+                    dir.path(), BinDir(), name);
     REQUIRE(std::system(line.c_str()) == 0);
     const int reader = open((dir / "pipe").c_str(), O_RDONLY | O_CLOEXEC);
     REQUIRE(reader >= 0);

@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "support/files.h"
+#include "support/paths.h"
 
 namespace nn::test {
 
@@ -25,7 +26,7 @@ ProgramResult RunShell(const std::string& command, std::string_view input) {
 }  // namespace
 
 ProgramResult RunProgram(const std::string& command, std::string_view input) {
-  return RunShell(fmt::format("'{}'/{}", NN_BIN_DIR, command), input);
+  return RunShell(fmt::format("'{}'/{}", BinDir(), command), input);
 }
 
 ProgramResult RunScript(const std::string& folder, const std::string& script) {
@@ -35,7 +36,7 @@ ProgramResult RunScript(const std::string& folder, const std::string& script) {
       fmt::format(
           "env PATH='{}':\"$PATH\" HOME='{}' GIT_CONFIG_NOSYSTEM=1 GIT_CONFIG_GLOBAL=/dev/null "
           "GIT_PAGER=cat LC_ALL=C.UTF-8 bash '{}'",
-          NN_BIN_DIR, dir.path(), dir / "script"),
+          BinDir(), dir.path(), dir / "script"),
       {});
 }
 

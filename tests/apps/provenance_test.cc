@@ -14,6 +14,7 @@
 #include "base/text/named_hash.h"
 #include "support/files.h"
 #include "support/json_schema.h"
+#include "support/paths.h"
 
 namespace nn::test::provenance_test {
 namespace {
@@ -46,7 +47,7 @@ TEST_CASE("nnconvert --attest: digests, options and verification") {
   const TempDir dir;
   const Json statement = Attest(dir, "--seed 7 --float32", kHalf);
   const Json schema =
-      Json::parse(ReadText(NN_SOURCE_DIR "/schemas/nnconvert-attestation.schema.json"));
+      Json::parse(ReadText(SourcePath("schemas/nnconvert-attestation.schema.json")));
   for (const std::string& error : SchemaErrors(schema, statement)) FAIL_CHECK(error);
   CHECK(
       statement["subject"] ==

@@ -15,6 +15,7 @@
 #include "base/json/json.h"
 #include "base/text/text.h"
 #include "support/files.h"
+#include "support/paths.h"
 #include "support/sanitizer.h"
 
 namespace nn::test::terminal_test {
@@ -223,7 +224,7 @@ std::string OnTerminal(const std::string& environment, const std::string& comman
   const std::string name = ptsname(terminal);
   const int other = open(name.c_str(), O_RDWR | O_NOCTTY);
   REQUIRE(other >= 0);
-  const std::string line = fmt::format("{} '{}'/{} 2>'{}'", environment, NN_BIN_DIR, command, name);
+  const std::string line = fmt::format("{} '{}'/{} 2>'{}'", environment, BinDir(), command, name);
   CHECK(std::system(line.c_str()) != -1);
   // The kernel hands text over in pieces, later than it was written: what follows marks the end.
   constexpr std::string_view kEnd = "<end of messages>";

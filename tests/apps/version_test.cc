@@ -8,6 +8,7 @@
 #include "apps/common/program.h"
 #include "apps/program.h"
 #include "support/files.h"
+#include "support/paths.h"
 #include "support/skip.h"
 
 namespace nn::test::version_test {
@@ -30,9 +31,8 @@ TEST_CASE("version: every program prints its name, the version and the commit, i
 std::string Describe(const std::string& folder) {
   const TempDir dir;
   const std::string output = dir / "description.cc";
-  const std::string command =
-      fmt::format("cmake -D SOURCE_DIR='{}' -D OUTPUT='{}' -P '{}/cmake/description.cmake'", folder,
-                  output, NN_SOURCE_DIR);
+  const std::string command = fmt::format("cmake -D SOURCE_DIR='{}' -D OUTPUT='{}' -P '{}'", folder,
+                                          output, SourcePath("cmake/description.cmake"));
   REQUIRE(std::system(command.c_str()) == 0);
   return ReadText(output);
 }

@@ -10,6 +10,7 @@
 #include "convert/convert.h"
 #include "passes/core/passes.h"
 #include "support/files.h"
+#include "support/paths.h"
 
 namespace nn::test::models_test {
 namespace {
@@ -25,8 +26,7 @@ TEST_CASE("convert: models that detect objects or cache keys and values") {
        {Row{"ssd"}, Row{"yolo"}, Row{"cache"}, Row{"decoder", {{"tokens", 2}, {"past", 3}}}}) {
     CAPTURE(row.name);
     const std::string source = dir / (std::string(row.name) + ".onnx");
-    WriteModel(source,
-               ReadText(fmt::format(NN_SOURCE_DIR "/tests/golden/graphs/{}.graph", row.name)));
+    WriteModel(source, ReadText(SourcePath(fmt::format("tests/golden/graphs/{}.graph", row.name))));
     for (const char* extension : {"tflite", "mlmodel"}) {
       CAPTURE(extension);
       ConvertJob options;

@@ -16,6 +16,7 @@
 #include "ir/op_def.h"
 #include "ir/text/text.h"
 #include "support/files.h"
+#include "support/paths.h"
 
 namespace nn::test::grid_test {
 namespace {
@@ -96,7 +97,7 @@ TEST_CASE("grid: the cells are those of the grid files" * doctest::skip(kSomeRow
 }
 
 TEST_CASE("grid: the differences of rewrites are those of the list" * doctest::skip(kSomeRows)) {
-  CheckWritten(NN_SOURCE_DIR "/tests/cross/REWRITES.md", RewritesText(TheGrid().cells));
+  CheckWritten(SourcePath("tests/cross/REWRITES.md"), RewritesText(TheGrid().cells));
 }
 
 // Whether the row's operator is in the graph with an input that is not constant; otherwise it is
@@ -141,7 +142,7 @@ std::string SupportSource() {
 
 // A claim needs a row that proves it, and everything that the rows prove is claimed.
 TEST_CASE("grid: the support table has the counts of the cells" * doctest::skip(kSomeRows)) {
-  CheckWritten(NN_SOURCE_DIR "/apps/nnconvert/support_cells.cc", SupportSource());
+  CheckWritten(SourcePath("apps/nnconvert/support_cells.cc"), SupportSource());
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include "base/text/text.h"
 #include "ir/seeded.h"
 #include "support/files.h"
+#include "support/paths.h"
 
 namespace nn::test {
 namespace {
@@ -185,7 +186,7 @@ Result<std::vector<Row>> ReadSomeRows(const std::string& folder) {
 
 std::string RowsFolder() {
   const char* other = std::getenv("NN_CROSS_ROWS");
-  return other != nullptr ? other : NN_SOURCE_DIR "/tests/cross/rows";
+  return other != nullptr ? other : SourcePath("tests/cross/rows");
 }
 
 Result<Tensor> CaseInput(const Row& row, std::string_view name, const Type& type, size_t i,

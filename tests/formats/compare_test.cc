@@ -10,6 +10,7 @@
 #include "base/json/json.h"
 #include "formats/common/describe/dump_writer.h"
 #include "support/files.h"
+#include "support/paths.h"
 #include "support/wire.h"
 
 // Comparing models field by field, and the forms of data in dumps.
@@ -36,7 +37,7 @@ TEST_CASE("compare: every golden model equals itself, its dump and its copy") {
   for (const std::string name :
        {"cnn.onnx", "superres.mlmodel", "squeeze.nnapi", "mobile_quant.tflite"}) {
     CAPTURE(name);
-    const std::string path = NN_SOURCE_DIR "/golden/" + name;
+    const std::string path = SourcePath("golden/") + name;
     for (const DumpOptions& options : {DumpOptions{}, DumpOptions{DumpWeights::kInline},
                                        DumpOptions{DumpWeights::kFile, "w.npz"},
                                        DumpOptions{DumpWeights::kFile, "w.safetensors"}}) {

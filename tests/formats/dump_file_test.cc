@@ -6,6 +6,7 @@
 #include "formats/format.h"
 #include "support/files.h"
 #include "support/json_schema.h"
+#include "support/paths.h"
 #include "tensorio/tensor_archive.h"
 
 // Dumps whose tensors are in a file beside them.
@@ -54,7 +55,7 @@ class StoredDump {
 };
 
 TEST_CASE("dumps in files: tensors have their names, types and shapes") {
-  const Json schema = Json::parse(ReadText(NN_SOURCE_DIR "/schemas/dump.schema.json"));
+  const Json schema = Json::parse(ReadText(SourcePath("schemas/dump.schema.json")));
   for (const std::string file : {"w.npz", "w.safetensors"}) {
     CAPTURE(file);
     const StoredDump d(file);

@@ -12,6 +12,7 @@
 #include "ir/text/text.h"
 #include "support/files.h"
 #include "support/json_schema.h"
+#include "support/paths.h"
 #include "support/wire.h"
 
 // Models written as JSON and read back: the contents of a file are preserved bit for bit.
@@ -66,10 +67,10 @@ std::string FloatBytes(float v) {
 // ---- Files --------------------------------------------------------------------------------------
 
 TEST_CASE("dumps: files of the golden set") {
-  const Json schema = Json::parse(ReadText(NN_SOURCE_DIR "/schemas/dump.schema.json"));
+  const Json schema = Json::parse(ReadText(SourcePath("schemas/dump.schema.json")));
   for (const std::string name :
        {"cnn.onnx", "superres.mlmodel", "squeeze.nnapi", "mobile_quant.tflite"}) {
-    const std::string path = NN_SOURCE_DIR "/golden/" + name;
+    const std::string path = SourcePath("golden/") + name;
     const Copies c = CheckRoundTrip(path);
     if (name != "mobile_quant.tflite") CHECK(c.restored == ReadText(path));
     for (const std::string& error : SchemaErrors(schema, Json::parse(c.dump))) FAIL_CHECK(error);
@@ -78,7 +79,7 @@ TEST_CASE("dumps: files of the golden set") {
 
 TEST_CASE("dumps: every model of the validators' cases that can be read") {
   int count = 0;
-  for (const auto& entry : fs::recursive_directory_iterator(NN_SOURCE_DIR "/tests/cases")) {
+  for (const auto& entry : fs::recursive_directory_iterator(SourcePath("tests/cases"))) {
     const std::string path = entry.path().string();
     if (!entry.is_regular_file() || FormatOfPath(path) == nullptr || !ReadModelFile(path)) continue;
     CheckRoundTrip(path);

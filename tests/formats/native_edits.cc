@@ -15,6 +15,7 @@
 #include "rewrite/legalize.h"
 #include "support/files.h"
 #include "support/open_sizes.h"
+#include "support/paths.h"
 #include "validators/runner.h"
 
 namespace nn::test {
@@ -305,9 +306,8 @@ int CheckCutsOfAll(std::string_view name,
                    const std::map<std::string, std::set<std::string>>& known) {
   int cuts = 0;
   const Format& format = *FindFormat(name);
-  for (const char* folder : {"/golden", "/tests/fuzz/corpus"})
-    for (const auto& entry :
-         std::filesystem::directory_iterator(NN_SOURCE_DIR + std::string(folder))) {
+  for (const char* folder : {"golden", "tests/fuzz/corpus"})
+    for (const auto& entry : std::filesystem::directory_iterator(SourcePath(folder))) {
       const std::string path = entry.path().string();
       CAPTURE(path);
       if (!entry.is_regular_file()) continue;

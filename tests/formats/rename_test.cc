@@ -12,6 +12,7 @@
 #include "formats/format.h"
 #include "formats/tflite/file/native.h"
 #include "support/files.h"
+#include "support/paths.h"
 #include "support/wire.h"
 
 // Other names for inputs and outputs: they change wherever the model refers to them, and nothing
@@ -146,8 +147,8 @@ void CheckThereAndBack(const std::string& path) {
 
 TEST_CASE("rename: every model of the corpus, there and back") {
   int count = 0;
-  for (const char* folder : {"/golden", "/tests/fuzz/corpus"})
-    for (const auto& entry : fs::directory_iterator(NN_SOURCE_DIR + std::string(folder))) {
+  for (const char* folder : {"golden", "tests/fuzz/corpus"})
+    for (const auto& entry : fs::directory_iterator(SourcePath(folder))) {
       const std::string path = entry.path().string();
       if (!entry.is_regular_file() || !ReadModelFile(path)) continue;
       CheckThereAndBack(path);

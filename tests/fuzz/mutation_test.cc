@@ -12,6 +12,7 @@
 #include "fuzz/mutate.h"
 #include "fuzz/seeds.h"
 #include "support/files.h"
+#include "support/paths.h"
 #include "support/sanitizer.h"
 
 // Inspects, validates, imports and copies damaged files: no crash, no violated guarantee, no hang,
@@ -77,7 +78,7 @@ std::vector<std::string> FilesBelow(const std::string& folder) {
 }
 
 TEST_CASE("mutations: findings of the fuzz targets stay fixed") {
-  std::vector<std::string> files = FilesBelow(NN_SOURCE_DIR "/tests/fuzz/findings");
+  std::vector<std::string> files = FilesBelow(SourcePath("tests/fuzz/findings"));
   REQUIRE_FALSE(files.empty());
   // An additional corpus (scripts/fuzz --coverage).
   if (const char* corpus = std::getenv("NN_FUZZ_CORPUS"); corpus != nullptr)

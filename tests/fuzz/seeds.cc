@@ -13,6 +13,7 @@
 #include "ir/text/text.h"
 #include "rewrite/legalize.h"
 #include "support/files.h"
+#include "support/paths.h"
 
 namespace nn::test {
 namespace {
@@ -74,13 +75,13 @@ void AddConverted(const std::string& from, const std::string& extension, std::ve
 std::vector<std::string> WriteCorpus(const TempDir& dir) {
   std::vector<std::string> files;
   int n = 0;
-  for (const std::string& graph : FilesOf(NN_SOURCE_DIR "/tests/fuzz/corpus", ".graph"))
+  for (const std::string& graph : FilesOf(SourcePath("tests/fuzz/corpus"), ".graph"))
     for (const char* format : {".onnx", ".tflite", ".mlmodel", ".nnapi"}) {
       const std::string path = dir / std::to_string(n++) + format;
       if (WriteGraph(graph, path)) files.push_back(path);
     }
   REQUIRE(n > 0);
-  for (std::string& dump : FilesOf(NN_SOURCE_DIR "/tests/fuzz/corpus", ".json"))
+  for (std::string& dump : FilesOf(SourcePath("tests/fuzz/corpus"), ".json"))
     files.push_back(std::move(dump));
   return files;
 }
@@ -113,7 +114,7 @@ std::vector<Tensor> InputsOf(const fs::path& folder, const Graph& graph) {
 
 std::vector<Seed> Seeds(const std::string& extension) {
   std::vector<std::string> files;
-  for (const std::string& file : FilesOf(NN_SOURCE_DIR "/tests/cases", ""))
+  for (const std::string& file : FilesOf(SourcePath("tests/cases"), ""))
     if (FormatOfPath(file) != nullptr) files.push_back(file);
   const TempDir dir;
   for (std::string& file : WriteCorpus(dir)) files.push_back(std::move(file));

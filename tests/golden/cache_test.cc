@@ -7,6 +7,7 @@
 #include "exec/program.h"
 #include "passes/core/passes.h"
 #include "support/files.h"
+#include "support/paths.h"
 #include "support/run_graph.h"
 
 namespace nn::test::cache_test {
@@ -15,7 +16,7 @@ namespace {
 constexpr int64_t kTokens = 6;
 
 Graph Stored(const std::string& name) {
-  return Parse(ReadText(NN_SOURCE_DIR "/tests/golden/graphs/" + name + ".graph"));
+  return Parse(ReadText(SourcePath("tests/golden/graphs/") + name + ".graph"));
 }
 
 std::vector<Tensor> Run(const Graph& graph, const std::vector<Tensor>& inputs) {

@@ -3,6 +3,7 @@
 
 #include "base/sha256.h"
 #include "support/files.h"
+#include "support/paths.h"
 
 namespace nn::test::conversion_test {
 namespace {
@@ -44,7 +45,7 @@ TEST_CASE("golden: the bytes of converted models") {
     CAPTURE(row.graph);
     CAPTURE(row.format);
     const std::string path = dir / (row.graph + "." + row.format);
-    WriteModel(path, ReadText(NN_SOURCE_DIR "/tests/golden/graphs/" + row.graph + ".graph"));
+    WriteModel(path, ReadText(SourcePath("tests/golden/graphs/") + row.graph + ".graph"));
     Sha256 hasher;
     hasher.Bytes(ReadText(path));
     CHECK(hasher.Finish() == row.digest);

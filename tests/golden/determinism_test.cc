@@ -21,6 +21,7 @@
 #include "passes/core/passes.h"
 #include "passes/core/ports.h"
 #include "support/files.h"
+#include "support/paths.h"
 #include "support/run_graph.h"
 #include "support/skip.h"
 #include "tensorio/digest.h"
@@ -31,8 +32,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const std::string kGolden = NN_SOURCE_DIR "/golden/";
-const std::string kGraphs = NN_SOURCE_DIR "/tests/golden/graphs/";
+const std::string kGolden = SourcePath("golden/");
+const std::string kGraphs = SourcePath("tests/golden/graphs/");
 
 struct GraphRow {
   const char* name;

@@ -4,13 +4,14 @@
 #include "base/file/file.h"
 #include "base/json/json.h"
 #include "support/files.h"
+#include "support/paths.h"
 #include "tensorio/digest.h"
 #include "tensorio/npz.h"
 
 namespace nn::test::golden_test {
 namespace {
 
-const std::string kFolder = NN_SOURCE_DIR "/golden/";
+const std::string kFolder = SourcePath("golden/");
 
 Json Manifest() {
   return Json::parse(ReadText(kFolder + "manifest.json"));

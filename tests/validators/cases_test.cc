@@ -8,12 +8,13 @@
 #include "base/json/json.h"
 #include "formats/format.h"
 #include "support/files.h"
+#include "support/paths.h"
 #include "validators/runner.h"
 
 namespace nn::test::cases_test {
 namespace {
 
-const std::string kCases = std::string(NN_SOURCE_DIR) + "/tests/cases/";
+const std::string kCases = SourcePath("tests/cases/");
 
 // The rules that a file breaks.
 std::set<std::string> BrokenRules(const std::string& path) {

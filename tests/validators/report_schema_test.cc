@@ -9,6 +9,7 @@
 #include "formats/format.h"
 #include "support/files.h"
 #include "support/json_schema.h"
+#include "support/paths.h"
 #include "validators/report.h"
 #include "validators/runner.h"
 
@@ -23,7 +24,7 @@ Report RealReport() {
   Report report;
   report.rules = Rules(kStrict);
   report.tool_version = "1.2.3";
-  const std::string cases = std::string(NN_SOURCE_DIR) + "/tests/cases/";
+  const std::string cases = SourcePath("tests/cases/");
   for (const char* name : {"onnx/good.onnx", "onnx/metadata_twice.onnx", "tflite/cycle.tflite",
                            "nnapi/input_range.nnapi.json", "nnapi/truncated.nnapi.json"}) {
     FileReport file;
@@ -57,7 +58,7 @@ void CheckSchema(const Json& schema, const Json& json) {
 }
 
 TEST_CASE("report schema: the JSON form") {
-  const Json schema = Json::parse(ReadText(NN_SOURCE_DIR "/schemas/nnvalidate-report.schema.json"));
+  const Json schema = Json::parse(ReadText(SourcePath("schemas/nnvalidate-report.schema.json")));
   const Json json = Json::parse(JsonReport(RealReport()));
   CheckSchema(schema, json);
   CHECK(json["files"].size() == 6);

@@ -15,6 +15,7 @@
 #include "base/json/json.h"
 #include "formats/format.h"
 #include "support/files.h"
+#include "support/paths.h"
 #include "support/wire.h"
 #include "validators/runner.h"
 
@@ -124,8 +125,7 @@ std::string EncodeProto(const std::string& message, const std::string& text) {
 
 std::string EncodeFlatbuffer(const std::string& file, const std::string& text) {
   flatbuffers::Parser parser;
-  REQUIRE_MESSAGE(parser.Parse(ReadText(std::string(NN_SOURCE_DIR) + "/schemas/" + file).c_str()),
-                  parser.error_);
+  REQUIRE_MESSAGE(parser.Parse(ReadText(SourcePath("schemas/") + file).c_str()), parser.error_);
   REQUIRE_MESSAGE(parser.Parse(text.c_str()), parser.error_);
   return {reinterpret_cast<const char*>(parser.builder_.GetBufferPointer()),
           parser.builder_.GetSize()};

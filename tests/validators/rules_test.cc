@@ -10,6 +10,7 @@
 
 #include "formats/format.h"
 #include "support/files.h"
+#include "support/paths.h"
 #include "validators/runner.h"
 
 namespace nn::test::rules_test {
@@ -98,7 +99,7 @@ TEST_CASE("rules: all belong to a format with examples, or are FILE-001") {
   const auto broken = ReadModelFile(path);
   REQUIRE(!broken.has_value());
   CHECK(UnreadableFile(broken.error(), FormatOfPath(path)).rule == "FILE-001");
-  WriteText(path, ReadText(std::string(NN_SOURCE_DIR) + "/tests/cases/onnx/good.onnx"));
+  WriteText(path, ReadText(SourcePath("tests/cases/onnx/good.onnx")));
   CHECK(ReadModelFile(path).has_value());  // recognized by its contents
 }
 
@@ -119,7 +120,7 @@ TEST_CASE("rules: statements of the documents are checked, or have a reason why 
 }
 
 TEST_CASE("rules: validators/RULES.md is what the rules say") {
-  CHECK_MESSAGE(ReadText(std::string(NN_SOURCE_DIR) + "/validators/RULES.md") == RulesMarkdown(),
+  CHECK_MESSAGE(ReadText(SourcePath("validators/RULES.md")) == RulesMarkdown(),
                 "run scripts/update-rules");
 }
 

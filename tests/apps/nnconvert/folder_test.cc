@@ -13,6 +13,7 @@
 #include "base/text/text.h"
 #include "support/files.h"
 #include "support/json_schema.h"
+#include "support/paths.h"
 
 namespace nn::test::nnconvert_folder_test {
 namespace {
@@ -24,7 +25,7 @@ ProgramResult Convert(const std::string& arguments) {
 }
 
 Json FitsSchema(const std::string& text, const std::string& schema_name) {
-  const Json schema = Json::parse(ReadText(NN_SOURCE_DIR "/schemas/" + schema_name));
+  const Json schema = Json::parse(ReadText(SourcePath("schemas/") + schema_name));
   Json json = Json::parse(text);
   for (const std::string& error : SchemaErrors(schema, json)) FAIL_CHECK(error);
   return json;

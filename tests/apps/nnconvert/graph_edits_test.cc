@@ -15,6 +15,7 @@
 #include "formats/tensor_file.h"
 #include "support/files.h"
 #include "support/json_schema.h"
+#include "support/paths.h"
 #include "tensorio/npy.h"
 
 namespace nn::test::nnconvert_graph_edits_test {
@@ -58,7 +59,7 @@ TEST_CASE("nnconvert --set-batch: a symbol or a size") {
   CHECK(Shapes(dir / "n.onnx", "inputs") == R"(x["N",3,4,4])");
   CHECK(Shapes(dir / "n.onnx", "outputs") == R"(y["N",5])");
   const Json report = Json::parse(ReadText(dir / "r.json"));
-  const Json schema = Json::parse(ReadText(NN_SOURCE_DIR "/schemas/nnconvert-report.schema.json"));
+  const Json schema = Json::parse(ReadText(SourcePath("schemas/nnconvert-report.schema.json")));
   for (const std::string& error : SchemaErrors(schema, report)) FAIL_CHECK(error);
   CHECK(report["graph_edits"]["changes"].size() == 2);
   CHECK(report["graph_edits"]["verification"]["outputs"][0]["identical"] == true);

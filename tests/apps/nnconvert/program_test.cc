@@ -10,6 +10,7 @@
 #include "base/file/file.h"
 #include "base/json/json.h"
 #include "support/files.h"
+#include "support/paths.h"
 #include "tensorio/npy.h"
 #include "tensorio/tensor_archive.h"
 
@@ -622,7 +623,7 @@ TEST_CASE("nnconvert: tensors of ONNX models move between files") {
 
 TEST_CASE("nnconvert: constants of NNAPI models move into pools of files, and back") {
   const TempDir dir;
-  const std::string golden = NN_SOURCE_DIR "/golden/squeeze.nnapi";
+  const std::string golden = SourcePath("golden/squeeze.nnapi");
   const std::string digest = RunProgram("nnrun --digest " + golden).out;
   for (const std::string name : {"m.nnapi", "m.nnapi.json"}) {
     CAPTURE(name);

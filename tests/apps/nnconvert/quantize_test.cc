@@ -15,12 +15,13 @@
 #include "ir/seeded.h"
 #include "support/files.h"
 #include "support/json_schema.h"
+#include "support/paths.h"
 #include "tensorio/npz.h"
 
 namespace nn::test::nnconvert_quantize_test {
 namespace {
 
-const std::string kCnn = NN_SOURCE_DIR "/golden/cnn.onnx";
+const std::string kCnn = SourcePath("golden/cnn.onnx");
 
 ProgramResult Convert(const std::string& arguments) {
   return RunProgram("nnconvert " + arguments);
@@ -29,7 +30,7 @@ ProgramResult Convert(const std::string& arguments) {
 // The JSON report of a conversion that succeeds.
 Json ReportOf(const std::string& arguments) {
   static const Json schema =
-      Json::parse(ReadText(NN_SOURCE_DIR "/schemas/nnconvert-report.schema.json"));
+      Json::parse(ReadText(SourcePath("schemas/nnconvert-report.schema.json")));
   const ProgramResult r = Convert("--format json " + arguments);
   REQUIRE_MESSAGE(r.code == 0, r.err, r.out);
   Json json = Json::parse(r.out);
@@ -202,7 +203,7 @@ TEST_CASE("nnconvert --quantize: what a format or a model lacks") {
       {"--quantize int8 --calibrate seeded:1 --calibrate-method best " + kCnn, "q.onnx",
        "expected minmax", 2},
       {"--symmetric " + kCnn, "q.onnx", "--quantize", 2},
-      {"--quantize weights-int8 " NN_SOURCE_DIR "/golden/mobile_quant.tflite", "q.tflite",
+      {"--quantize weights-int8 " + SourcePath("golden/mobile_quant.tflite"), "q.tflite",
        "--dequantize", 2},
       {"--quantize weights-lut4 " + kCnn, "q.onnx", "lookup tables", 3},
       {"--quantize weights-int8:16 " + kCnn, "q.mlmodel", "quantized blocks", 3},

@@ -13,11 +13,12 @@
 #include "base/json/json.h"
 #include "support/files.h"
 #include "support/json_schema.h"
+#include "support/paths.h"
 
 namespace nn::test::nnconvert_report_test {
 namespace {
 
-const std::string kGolden = NN_SOURCE_DIR "/golden/";
+const std::string kGolden = SourcePath("golden/");
 
 ProgramResult Convert(const std::string& arguments, std::string_view input = {}) {
   return RunProgram("nnconvert " + arguments, input);
@@ -26,7 +27,7 @@ ProgramResult Convert(const std::string& arguments, std::string_view input = {})
 // A JSON report, checked against its schema.
 Json ParseReport(const std::string& text) {
   static const Json schema =
-      Json::parse(ReadText(NN_SOURCE_DIR "/schemas/nnconvert-report.schema.json"));
+      Json::parse(ReadText(SourcePath("schemas/nnconvert-report.schema.json")));
   Json json = Json::parse(text);
   for (const std::string& error : SchemaErrors(schema, json)) FAIL_CHECK(error);
   return json;

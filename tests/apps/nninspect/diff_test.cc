@@ -3,6 +3,7 @@
 #include "apps/program.h"
 #include "support/files.h"
 #include "support/json_schema.h"
+#include "support/paths.h"
 
 namespace nn::test::nninspect_diff_test {
 namespace {
@@ -28,7 +29,7 @@ Json Diff(const std::string& a, const std::string& b) {
   const ProgramResult r = RunProgram(fmt::format("nninspect --diff --format json {} {}", a, b));
   Json json = Json::parse(r.out);
   static const Json schema =
-      Json::parse(ReadText(NN_SOURCE_DIR "/schemas/nninspect-diff.schema.json"));
+      Json::parse(ReadText(SourcePath("schemas/nninspect-diff.schema.json")));
   for (const std::string& error : SchemaErrors(schema, json)) FAIL_CHECK(error);
   CHECK(r.code == (json["equal"].get<bool>() ? 0 : 1));
   return json;

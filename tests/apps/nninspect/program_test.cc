@@ -6,12 +6,13 @@
 #include "apps/program.h"
 #include "support/files.h"
 #include "support/json_schema.h"
+#include "support/paths.h"
 
 namespace nn::test::nninspect_test {
 namespace {
 
 TEST_CASE("the schema checker finds what is wrong") {
-  const Json schema = Json::parse(ReadText(NN_SOURCE_DIR "/schemas/nninspect.schema.json"));
+  const Json schema = Json::parse(ReadText(SourcePath("schemas/nninspect.schema.json")));
   const TempDir dir;
   WriteModel(dir / "m.onnx", ConvModel());
   const Json good = Inspect(dir / "m.onnx --nodes");

@@ -8,13 +8,14 @@
 #include "base/json/json.h"
 #include "support/files.h"
 #include "support/json_schema.h"
+#include "support/paths.h"
 
 namespace nn::test::nnvalidate_baseline_test {
 namespace {
 
 namespace fs = std::filesystem;
 
-const std::string kCases = NN_SOURCE_DIR "/tests/cases/";
+const std::string kCases = SourcePath("tests/cases/");
 
 ProgramResult Validate(const std::string& arguments) {
   return RunProgram("nnvalidate " + arguments);
@@ -44,8 +45,7 @@ TEST_CASE("nnvalidate: a baseline hides known findings") {
   const std::string baseline = dir / "known.json";
   const ProgramResult written = Validate("--write-baseline " + baseline + " " + dir / "models");
   CHECK(written.code == 0);
-  const Json schema =
-      Json::parse(ReadText(NN_SOURCE_DIR "/schemas/nnvalidate-baseline.schema.json"));
+  const Json schema = Json::parse(ReadText(SourcePath("schemas/nnvalidate-baseline.schema.json")));
   const Json known = Json::parse(ReadText(baseline));
   for (const std::string& error : SchemaErrors(schema, known)) FAIL_CHECK(error);
   uint64_t count = 0;

@@ -7,6 +7,7 @@
 #include "base/json/json.h"
 #include "support/files.h"
 #include "support/json_schema.h"
+#include "support/paths.h"
 #include "support/wire.h"
 
 // The features of nnvalidate for continuous integration: many files, configurations, baselines,
@@ -16,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const std::string kCases = NN_SOURCE_DIR "/tests/cases/";
+const std::string kCases = SourcePath("tests/cases/");
 
 ProgramResult Validate(const std::string& arguments) {
   return RunProgram("nnvalidate " + arguments);
@@ -161,7 +162,7 @@ TEST_CASE("nnvalidate: the nearest configuration applies, and the command line o
         "ONNX-MODEL-003 ONNX-NODE-003 ");
   const std::string all = " --config " + p / ".nnvalidate.json ";
   CHECK(RulesOf(ValidateJson(all + p / "models")) == "ONNX-NODE-003 ");
-  const Json schema = Json::parse(ReadText(NN_SOURCE_DIR "/schemas/nnvalidate-config.schema.json"));
+  const Json schema = Json::parse(ReadText(SourcePath("schemas/nnvalidate-config.schema.json")));
   CHECK(SchemaErrors(schema, Json::parse(ReadText(p / ".nnvalidate.json"))).empty());
   WriteText(p / "models/.nnvalidate.json", R"({"profile": "strict", "fail_on": "warning"})");
   // Another constant, which nothing reads.
@@ -197,7 +198,7 @@ TEST_CASE("nnvalidate: a configuration has assertions, targets, exclusions and l
   fs::create_directories(p / "models/vendor");
   p.Copy("onnx/opset_twice.onnx", "models/vendor/v.onnx");
   const std::string config = p / ".nnvalidate.json";
-  const Json schema = Json::parse(ReadText(NN_SOURCE_DIR "/schemas/nnvalidate-config.schema.json"));
+  const Json schema = Json::parse(ReadText(SourcePath("schemas/nnvalidate-config.schema.json")));
   const auto configure = [&](const std::string& text) {
     WriteText(config, text);
     for (const std::string& error : SchemaErrors(schema, Json::parse(text))) FAIL_CHECK(error);

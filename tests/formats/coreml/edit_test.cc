@@ -9,6 +9,7 @@
 #include "base/json/json.h"
 #include "formats/native_edits.h"
 #include "support/files.h"
+#include "support/paths.h"
 
 namespace nn::test::coreml_edit_test {
 namespace {
@@ -23,7 +24,7 @@ ReadModel FromModel(const std::string& model) {
 }
 
 ReadModel CorpusModel(const std::string& name) {
-  return ReadOrFail(NN_SOURCE_DIR "/tests/fuzz/corpus/" + name + ".json");
+  return ReadOrFail(SourcePath("tests/fuzz/corpus/") + name + ".json");
 }
 
 std::vector<std::string> NamesIn(const Json& list) {

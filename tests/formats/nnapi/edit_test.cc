@@ -8,6 +8,7 @@
 #include "formats/native_edits.h"
 #include "formats/nnapi/file/native.h"
 #include "support/files.h"
+#include "support/paths.h"
 
 namespace nn::test::nnapi_edit_test {
 namespace {
@@ -30,7 +31,7 @@ const nnapi::Model& In(const ReadModel& read) {
 
 // sum = x + c; y = sum * d; c is in the first pool, d in the second one.
 std::string PoolsText() {
-  return ReadText(NN_SOURCE_DIR "/tests/fuzz/corpus/pools.nnapi.json");
+  return ReadText(SourcePath("tests/fuzz/corpus/pools.nnapi.json"));
 }
 
 TEST_CASE("edit: NNAPI, the flow of operations") {
@@ -133,7 +134,7 @@ TEST_CASE("edit: NNAPI, vendor operations, names and unnamed operands") {
 }
 
 TEST_CASE("edit: NNAPI, an input that a remaining operation writes") {
-  const ReadModel read = ReadOrFail(NN_SOURCE_DIR "/tests/fuzz/corpus/hashtable.nnapi.json");
+  const ReadModel read = ReadOrFail(SourcePath("tests/fuzz/corpus/hashtable.nnapi.json"));
   const NativeFlow flow = FlowOrFail(read);
   const size_t hits = flow.operators[0].outputs[1];
   NativeEdit edit = IdentityOf(flow);

@@ -6,6 +6,7 @@
 #include "base/file/file.h"
 #include "formats/format.h"
 #include "support/files.h"
+#include "support/paths.h"
 #include "support/wire.h"
 
 // The text forms of ONNX models, and tensors in files beside them.
@@ -97,7 +98,7 @@ TEST_CASE("formats are recognized by their contents if there is no extension") {
                                      {"superres.mlmodel", "coreml"},
                                      {"squeeze.nnapi", "nnapi"},
                                      {"mobile_quant.tflite", "tflite"}}) {
-    const std::string path = std::string(NN_SOURCE_DIR "/golden/") + file;
+    const std::string path = SourcePath("golden/") + file;
     CAPTURE(path);
     const auto read = ReadText("model", test::ReadText(path));
     REQUIRE(read.has_value());

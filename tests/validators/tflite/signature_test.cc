@@ -7,6 +7,7 @@
 
 #include "formats/format.h"
 #include "support/files.h"
+#include "support/paths.h"
 #include "validators/rule_cases.h"
 #include "validators/runner.h"
 
@@ -32,7 +33,7 @@ std::set<std::string> BrokenBy(const std::string& op, int version) {
 
 TEST_CASE("tflite signatures: the table has every builtin operator of the schema") {
   flatbuffers::Parser parser;
-  REQUIRE(parser.Parse(ReadText(std::string(NN_SOURCE_DIR) + "/schemas/tflite.fbs").c_str()));
+  REQUIRE(parser.Parse(ReadText(SourcePath("schemas/tflite.fbs")).c_str()));
   const auto* operators = parser.enums_.Lookup("nn.tflite.fb.BuiltinOperator");
   REQUIRE(operators != nullptr);
   size_t kernels = 0;
