@@ -5,16 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "formats/format.h"
-#include "ir/op_def.h"
-
 namespace nn::app {
-
-// SUPPORT.md, generated from the tables of import, export and execution.
-std::string SupportMarkdown();
-
-// The entry of the table for an operator in a format: "yes", "rewritten, 3 of 5", or "" for none.
-std::string SupportClaim(const Format& format, const OpDef& op);
 
 // How many forms of an operator tests/cross writes in a format, with the same operators or with
 // others, and how many are refused by name.
@@ -28,5 +19,8 @@ struct SupportCell {
 
 // Written by scripts/update-grid; a test compares it with what tests/cross finds.
 std::span<const SupportCell> SupportCells();
+
+// SUPPORT.md, generated from the tables of import, export and execution.
+std::string SupportMarkdown(std::span<const SupportCell> cells = SupportCells());
 
 }  // namespace nn::app

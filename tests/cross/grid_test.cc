@@ -114,8 +114,9 @@ bool IsComputed(const std::string& text, std::string_view op) {
   });
 }
 
-std::string SupportSource() {
-  std::map<std::string, std::map<size_t, app::SupportCell>> cells;  // by operator and format
+// What the rows prove about each operator in each format.
+std::vector<app::SupportCell> ProvenCells() {
+  std::map<std::string_view, std::map<size_t, app::SupportCell>> cells;  // by operator and format
   for (const RowCells& r : TheGrid().cells) {
     const std::vector<CrossCase> cases = r.row->Cases();
     for (size_t i = 0; i < r.cases.size(); ++i) {
@@ -123,26 +124,36 @@ std::string SupportSource() {
       for (size_t f = 0; f < Formats().size(); ++f) {
         app::SupportCell& cell = cells[r.row->op()][f];
         const Cell::Kind kind = r.cases[i].cells[f].kind;
+        cell.op = r.row->op();
+        cell.format = Formats()[f].name;
         cell.one_to_one += kind == Cell::Kind::kOneToOne ? 1 : 0;
         cell.rewritten += kind == Cell::Kind::kRewritten ? 1 : 0;
         cell.refused += kind == Cell::Kind::kRefused || kind == Cell::Kind::kDrift ? 1 : 0;
       }
     }
   }
+  std::vector<app::SupportCell> out;
+  for (const auto& [op, formats] : cells)
+    for (const auto& [f, cell] : formats) out.push_back(cell);
+  return out;
+}
+
+std::string SupportSource(std::span<const app::SupportCell> cells) {
   std::string out =
       "// Written by scripts/update-grid; do not edit.\n#include \"apps/nnconvert/support.h\"\n\n"
       "namespace nn::app {\n\nstd::span<const SupportCell> SupportCells() {\n"
       "  static constexpr SupportCell kCells[] = {\n";
-  for (const auto& [op, formats] : cells)
-    for (const auto& [f, cell] : formats)
-      out += fmt::format("      {{\"{}\", \"{}\", {}, {}, {}}},\n", op, Formats()[f].name,
-                         cell.one_to_one, cell.rewritten, cell.refused);
+  for (const app::SupportCell& cell : cells)
+    out += fmt::format("      {{\"{}\", \"{}\", {}, {}, {}}},\n", cell.op, cell.format,
+                       cell.one_to_one, cell.rewritten, cell.refused);
   return out + "  };\n  return kCells;\n}\n\n}  // namespace nn::app\n";
 }
 
 // A claim needs a row that proves it, and everything that the rows prove is claimed.
 TEST_CASE("grid: the support table has the counts of the cells" * doctest::skip(kSomeRows)) {
-  CheckWritten(SourcePath("apps/nnconvert/support_cells.cc"), SupportSource());
+  const std::vector<app::SupportCell> cells = ProvenCells();
+  CheckWritten(SourcePath("apps/nnconvert/support_cells.cc"), SupportSource(cells));
+  CheckWritten(SourcePath("SUPPORT.md"), app::SupportMarkdown(cells));
 }
 
 }  // namespace

@@ -50,7 +50,7 @@ struct Row {
   std::string graph;
 
   // "cum_sum" for "cum_sum/types".
-  std::string op() const { return name.substr(0, name.find('/')); }
+  std::string_view op() const { return std::string_view(name).substr(0, name.find('/')); }
   // The first variable changes slowest.
   std::vector<CrossCase> Cases() const;
 };

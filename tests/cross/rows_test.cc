@@ -57,7 +57,7 @@ TEST_CASE("rows: each graph is sound and has the row's operator") {
 }
 
 TEST_CASE("rows: no row has more than 60 cases, no operator more than 150") {
-  std::map<std::string, size_t> counts;
+  std::map<std::string_view, size_t> counts;
   for (const Row& row : Rows()) {
     CAPTURE(row.place);
     const size_t n = row.Cases().size();
@@ -71,7 +71,8 @@ TEST_CASE("rows: no row has more than 60 cases, no operator more than 150") {
 }
 
 TEST_CASE("rows: each operator has some, and each attribute is set in one of them") {
-  std::set<std::string> set, missing, used;
+  std::set<std::string> set, missing;
+  std::set<std::string_view> used;
   for (const Row& row : Rows()) {
     used.insert(row.op());
     for (const CrossCase& c : row.Cases())
@@ -79,7 +80,7 @@ TEST_CASE("rows: each operator has some, and each attribute is set in one of the
   }
   for (const OpDef* op : Ops().All()) {
     if (op->internal) continue;
-    if (!used.contains(std::string(op->name))) missing.insert(std::string(op->name));
+    if (!used.contains(op->name)) missing.insert(std::string(op->name));
     for (const AttrField& field : op->attrs->fields)
       if (std::string name = fmt::format("{}.{}", op->name, field.name); !set.contains(name))
         missing.insert(std::move(name));
@@ -93,7 +94,7 @@ TEST_CASE("rows: each operator has some, and each attribute is set in one of the
 TEST_CASE("rows: each element type that an operator takes is in one of its rows") {
   static constexpr std::string_view kTypes[] = {"bool", "i8",  "i16", "i32",  "i64", "u8",  "u16",
                                                 "u32",  "u64", "f16", "bf16", "f32", "f64", "str"};
-  std::map<std::string, std::set<std::string>> have, want;
+  std::map<std::string_view, std::set<std::string>> have, want;
   for (const Row& row : Rows())
     for (Row other = row; const auto& [name, values] : row.variables) {
       if (name != "T") continue;
