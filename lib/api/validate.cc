@@ -17,7 +17,19 @@ namespace nnsuite {
 
 namespace {
 
-// The findings about a model, without a baseline, as the only file of a report.
+// The model as the only file of a report.
+nn::Report ReportOf(const Model& model, std::vector<Finding> findings) {
+  nn::Report report;
+  report.tool_version = Version();
+  report.files.push_back({.path = model.path(),
+                          .format = std::string(Access::Of(model).read.format->label),
+                          .findings = std::move(findings),
+                          .rest = {},
+                          .failure = {}});
+  return report;
+}
+
+// The findings about a model, without a baseline.
 Result<nn::Report> ReportOn(const Model& model, const CheckOptions& options, bool fingerprints) {
   NN_RETURN_IF_ERROR(nn::CheckUsage(options.assertions));
   std::vector<nn::TargetVersion> targets;
@@ -40,18 +52,11 @@ Result<nn::Report> ReportOn(const Model& model, const CheckOptions& options, boo
                                   .targets = targets,
                                   .attestation = attestation ? &*attestation : nullptr,
                                   .fingerprints = fingerprints};
-  const nn::ReadModel& read = Access::Of(model).read;
   NN_ASSIGN(std::vector<Finding> findings,
-            nn::FindingsOf(read, model.path(), options.limits, checks));
-  nn::Report report;
-  report.tool_version = Version();
+            nn::FindingsOf(Access::Of(model).read, model.path(), options.limits, checks));
+  nn::Report report = ReportOf(model, std::move(findings));
   report.rules = nn::RulesOf(checks);
-  report.files.push_back({.path = model.path(),
-                          .format = std::string(read.format->label),
-                          .findings = std::move(findings),
-                          .rest = {},
-                          .failure = {},
-                          .fail_on = options.fail_on});
+  report.files.front().fail_on = options.fail_on;
   return report;
 }
 
@@ -112,14 +117,8 @@ Result<std::vector<Finding>> CheckTarget(const Model& model, const std::string& 
 
 std::string FindingsReport(const Model& model, std::vector<Finding> findings,
                            std::optional<size_t> max_per_rule) {
-  nn::Report report;
-  report.tool_version = Version();
-  report.files.push_back({.path = model.path(),
-                          .format = std::string(Access::Of(model).read.format->label),
-                          .findings = std::move(findings),
-                          .rest = {},
-                          .failure = {}});
-  if (max_per_rule) nn::LimitFindings(report.files[0], *max_per_rule);
+  nn::Report report = ReportOf(model, std::move(findings));
+  if (max_per_rule) nn::LimitFindings(report.files.front(), *max_per_rule);
   return nn::JsonReport(report);
 }
 
