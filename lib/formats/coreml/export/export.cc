@@ -63,23 +63,10 @@ Status WriteNode(ExportContext& ctx, const Node& node) {
   return {};
 }
 
-std::string ExportContext::NewName(std::string_view hint) {
-  if (hint.empty()) return used_.New("value");
-  return used_.New(IsUtf8(hint) ? std::string(hint) : Escape(hint));
-}
-
-bool ExportContext::Claim(const Value* value, const std::string& name) {
-  if (names_.contains(value)) return false;
-  used_.Claim(name);
-  names_[value] = name;
-  return true;
-}
-
 std::string ExportContext::NameOf(const Value* value) {
-  const auto it = names_.find(value);
-  if (it != names_.end()) return it->second;
+  if (const std::string* const name = FindName(value)) return *name;
   std::string name = NewName(value->name());
-  names_[value] = name;
+  SetName(value, name);
   if (value->is_constant()) {
     const Tensor floats = AsFloats(value->constant());
     Writer layer = AddHelper("loadConstantND", {}, {name});
@@ -90,7 +77,7 @@ std::string ExportContext::NameOf(const Value* value) {
 }
 
 int ExportContext::RankOf(const std::string& name) const {
-  for (const auto& [value, blob] : names_)
+  for (const auto& [value, blob] : names())
     if (blob == name) return std::max(value->type().rank(), 1);
   return -1;
 }

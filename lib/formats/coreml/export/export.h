@@ -9,41 +9,27 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 #include <vector>
 
 #include "base/status.h"
-#include "base/text/name_table.h"
+#include "formats/common/named_export.h"
 #include "formats/coreml/file/fields.h"
 #include "formats/format.h"
 #include "ir/graph.h"
 
 namespace nn::coreml {
 
-class ExportContext {
+// The names are those of blobs. One blob has several values if a loop carries it. On trial
+// (layer_fit.h), layers are written without the networks in them.
+class ExportContext final : public NamedExport {
  public:
-  // A trial writes single nodes to see how they are encoded (layer_fit.h), without the networks in
-  // them.
-  enum class Mode : uint8_t { kFile, kTrial };
-
   explicit ExportContext(Writer network, Mode mode = Mode::kFile)
-      : network_(network), trial_(mode == Mode::kTrial) {}
+      : NamedExport(mode, /*utf8=*/true), network_(network) {}
 
-  bool trial() const { return trial_; }
-
-  // The blob of a value. Constants become layers on first use.
-  std::string NameOf(const Value* value);
-  // Reserves a name for a value before other names are chosen; false if the value already has one.
-  bool Claim(const Value* value, const std::string& name);
-  // Makes the value one that a blob has at times, as those that loops carry do.
-  void SetName(const Value* value, const std::string& name) { names_[value] = name; }
-  // Whether the value has a name, as outputs of the model have before their layers are written.
-  bool HasName(const Value* value) const { return names_.contains(value); }
-  // Reserves a name, so that no value gets it.
-  void Reserve(const std::string& name) { used_.Claim(name); }
-  std::string NewName(std::string_view hint);
+  // Constants become layers.
+  std::string NameOf(const Value* value) override;
   // The rank of the blob of that name; scalar constants have rank 1. -1 if no value has the name.
   int RankOf(const std::string& name) const;
   // Makes the value an alias of `same`, unless it is an output with its own name.
@@ -69,10 +55,7 @@ class ExportContext {
                   const std::vector<std::string>& outputs);
 
   Writer network_;
-  std::unordered_map<const Value*, std::string> names_;
-  NameTable used_;
   std::unordered_set<std::string> layers_;
-  bool trial_;
 };
 
 // Which element types an operator may have on its inputs and outputs.

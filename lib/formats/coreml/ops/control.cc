@@ -11,13 +11,6 @@
 namespace nn::coreml {
 namespace {
 
-// Inputs of a region from `first` on are other names of the last operands.
-void CaptureOperands(ExportContext& ctx, const Node& node, const Graph& region, size_t first) {
-  const auto operands = node.inputs().last(region.inputs().size() - first);
-  for (size_t i = 0; i < operands.size(); ++i)
-    ctx.SetName(region.inputs()[first + i].value, ctx.NameOf(operands[i]));
-}
-
 Status WriteLayers(ExportContext& ctx, const Graph& region) {
   for (const Node& node : region.nodes())
     if (auto s = WriteNode(ctx, node); !s) return tl::unexpected(s.error().In(node.Describe()));
@@ -31,7 +24,7 @@ void AddCopy(ExportContext& ctx, const std::string& from, const std::string& to)
 Status WriteBranch(ExportContext& ctx, const Node& node) {
   std::vector<std::string> results;
   for (const Value* y : node.outputs()) results.push_back(ctx.NameOf(y));
-  for (const auto& region : node.regions()) CaptureOperands(ctx, node, *region, 0);
+  for (const auto& region : node.regions()) ctx.CaptureOperands(node, *region, 0);
   Writer params = ctx.AddLayer(node, "branch", {ctx.NameOf(node.input(0))}, {});
   if (ctx.trial()) return {};
   for (const size_t i : {0, 1}) {
@@ -98,7 +91,7 @@ Status WriteLoop(ExportContext& ctx, const Node& node) {
   const Graph& body = *node.regions()[0];
   const RegionPorts ports(node);
   const Value* const trips = node.input(0);
-  CaptureOperands(ctx, node, body, 1 + ports.carried());
+  ctx.CaptureOperands(node, body, 1 + ports.carried());
   std::vector<std::string> blobs;
   for (size_t k = 0; k < ports.carried(); ++k) {
     blobs.push_back(ctx.NameOf(node.output(k)));

@@ -11,7 +11,7 @@ namespace nn::onnx {
 
 std::string ExportContext::NameOfConstant(const Value& value) {
   const Tensor& tensor = value.constant();
-  if (!trial_ && opset_ >= kBlocksOpset)
+  if (!trial() && opset_ >= kBlocksOpset)
     if (const auto blocks = BlockedTensorOf(tensor); blocks && opset_ >= blocks->least_opset())
       return AddBlocks(*blocks, value.name());
   return SharedTensor(tensor, value.name());
@@ -29,7 +29,7 @@ std::string ExportContext::AddBlocks(const BlockedTensor& blocks, std::string_vi
 }
 
 std::string ExportContext::SharedTensor(const Tensor& tensor, std::string_view hint) {
-  const bool shares = !trial_ && tensor.byte_size() >= kMinShared && !tensor.blob().is_deferred();
+  const bool shares = !trial() && tensor.byte_size() >= kMinShared && !tensor.blob().is_deferred();
   if (!shares) return AddTensor(tensor, hint);
   const bool in_region = graph_ != main_;
   auto& initializers = shared_[tensor.blob().data()];
@@ -44,7 +44,7 @@ std::string ExportContext::SharedTensor(const Tensor& tensor, std::string_view h
 }
 
 void ExportContext::AddInitializer(const Tensor& tensor, const std::string& name) {
-  if (!trial_) WriteTensor(tensor, name, graph_->add_initializer(), payloads_);
+  if (!trial()) WriteTensor(tensor, name, graph_->add_initializer(), payloads_);
   SetType(name, tensor.dtype());
 }
 

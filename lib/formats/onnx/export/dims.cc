@@ -16,7 +16,7 @@ void ExportContext::Define(const Value* value) {
 
 Result<std::string> ExportContext::AddDims(const Dims& dims, std::string_view hint) {
   if (const auto numbers = ConstDims(dims)) return AddInts(*numbers, hint);
-  if (trial_) return AddInts({}, hint);
+  if (trial()) return AddInts({}, hint);
   std::vector<std::string> parts;
   for (const Dim& d : dims) {
     NN_ASSIGN(std::string part, AddDim(d));

@@ -191,25 +191,12 @@ Status WriteNode(ExportContext& ctx, const Node& node) {
   return {};
 }
 
-std::string ExportContext::NewName(std::string_view hint) {
-  return used_.New(std::string(hint.empty() ? "value" : hint));
-}
-
-bool ExportContext::Claim(const Value* value, const std::string& name) {
-  if (names_.contains(value)) return false;
-  used_.Claim(name);
-  names_[value] = name;
-  return true;
-}
-
 std::string ExportContext::NameOf(const Value* value) {
   if (value == nullptr) return {};
-  const auto it = names_.find(value);
-  if (it != names_.end()) return it->second;
-  if (value->is_constant()) return names_[value] = NameOfConstant(*value);
-  std::string name = NewName(value->name());
-  names_[value] = name;
-  SetType(name, value->dtype());
+  if (const std::string* const name = FindName(value)) return *name;
+  std::string name = value->is_constant() ? NameOfConstant(*value) : NewName(value->name());
+  SetName(value, name);
+  if (!value->is_constant()) SetType(name, value->dtype());
   return name;
 }
 
@@ -366,7 +353,7 @@ Status Prepare(Graph& graph) {
 
 void ExportContext::SetTensor(pb::NodeProto* node, std::string_view name, const Tensor& tensor) {
   pb::AttributeProto* a = AddAttr(node, name, pb::AttributeProto::TENSOR);
-  if (!trial_) WriteTensor(tensor, std::string(name), a->mutable_t(), payloads_);
+  if (!trial()) WriteTensor(tensor, std::string(name), a->mutable_t(), payloads_);
 }
 
 void SetInt(pb::NodeProto* node, std::string_view name, int64_t value) {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/status.h"
-#include "base/text/name_table.h"
+#include "formats/common/named_export.h"
 #include "formats/format.h"
 #include "formats/onnx/file/native.h"
 #include "ir/graph.h"
@@ -27,51 +27,38 @@ inline constexpr int64_t kNewestOpset = 26;
 
 struct BlockedTensor;
 
-class ExportContext {
+// On trial (schema_fit.h), constants have no contents, dimensions are not computed from other
+// values, and nodes are written without their subgraphs.
+class ExportContext final : public NamedExport {
  public:
-  // A trial writes single nodes to see how they are encoded (schema_fit.h): constants have no
-  // contents, and dimensions are not computed from other values.
-  enum class Mode : uint8_t { kFile, kTrial };
   // A value and its axis, by symbol.
   using Symbols = std::map<std::string, std::pair<const Value*, int>, std::less<>>;
 
   // `opset` and `ml_opset` are those of ai.onnx and ai.onnx.ml.
   ExportContext(pb::GraphProto* graph, PayloadTable& payloads, int64_t opset, int64_t ml_opset,
                 Mode mode = Mode::kFile)
-      : graph_(graph),
+      : NamedExport(mode, /*utf8=*/false),
+        graph_(graph),
         payloads_(payloads),
         opset_(opset),
         ml_opset_(ml_opset),
-        trial_(mode == Mode::kTrial),
         main_(graph) {}
-
-  // Makes room for the names of `values` values.
-  void ReserveNames(size_t values) {
-    names_.reserve(values);
-    used_.Reserve(values);
-  }
 
   int64_t opset() const { return opset_; }
   int64_t ml_opset() const { return ml_opset_; }
   // In a trial, the element type of the value with this name: set, or unknown.
   void SetType(const std::string& name, DType dtype) {
-    if (trial_) types_[name] = dtype;
+    if (trial()) types_[name] = dtype;
   }
   DType TypeOf(const std::string& name) const {
     const auto it = types_.find(name);
     return it == types_.end() ? DType::kUnknown : it->second;
   }
 
-  // The name of a value in the file; "" for null. Constants become initializers on first use.
-  std::string NameOf(const Value* value);
+  // "" for null. Constants become initializers.
+  std::string NameOf(const Value* value) override;
   // The name of the value with an element type, after a Cast if its type differs.
   std::string NameAs(const Value* value, DType dtype);
-  // Reserves a name for a value before other names are chosen; false if the value already has one.
-  bool Claim(const Value* value, const std::string& name);
-  // Reserves a name, so that no value gets it.
-  void Reserve(const std::string& name) { used_.Claim(name); }
-  // A name that is not in use.
-  std::string NewName(std::string_view hint);
 
   // One argument in braces, whose parts are evaluated in this order. The order of arguments would
   // be the compiler's, and so would be the names that they choose.
@@ -132,10 +119,6 @@ class ExportContext {
     Symbols symbols_;
     std::map<std::string, std::string> dims_;
   };
-  // The value, an input of a region, is another name for a value around it.
-  void Capture(const Value* input, const Value* value) { names_[input] = NameOf(value); }
-  // Whether nodes are written without their subgraphs.
-  bool trial() const { return trial_; }
 
  private:
   Result<std::string> AddDim(const Dim& dim);
@@ -149,10 +132,7 @@ class ExportContext {
   PayloadTable& payloads_;
   int64_t opset_;
   int64_t ml_opset_;
-  bool trial_;
   std::unordered_map<std::string, DType> types_;
-  std::unordered_map<const Value*, std::string> names_;
-  NameTable used_;
   Symbols symbols_;
   std::map<std::string, std::string> dims_;  // vectors of one element, by Dim::ToString
   pb::GraphProto* const main_;

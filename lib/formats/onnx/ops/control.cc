@@ -15,13 +15,6 @@ std::vector<Port> NamedOutputs(ExportContext& ctx, const Graph& region) {
   return ports;
 }
 
-// The inputs of a region from `first` on are the last operands of the node.
-void CaptureOperands(ExportContext& ctx, const Node& node, const Graph& region, size_t first) {
-  const size_t captured = region.inputs().size() - first;
-  const auto operands = node.inputs().last(captured);
-  for (size_t i = 0; i < captured; ++i) ctx.Capture(region.inputs()[first + i].value, operands[i]);
-}
-
 pb::GraphProto* AddGraph(pb::NodeProto* node, std::string_view name) {
   pb::AttributeProto* const a = node->add_attribute();
   a->set_name(std::string(name));
@@ -63,7 +56,7 @@ Status WriteBranch(ExportContext& ctx, const Node& node) {
     pb::GraphProto* const g = AddGraph(out, i == 0 ? "then_branch" : "else_branch");
     if (ctx.trial()) continue;
     const Graph& region = *node.regions()[i];
-    CaptureOperands(ctx, node, region, 0);
+    ctx.CaptureOperands(node, region, 0);
     const ExportContext::Subgraph subgraph(ctx, g);
     NN_RETURN_IF_ERROR(ctx.WriteContents(region, NamedOutputs(ctx, region)));
   }
@@ -94,7 +87,7 @@ Status WriteLoop(ExportContext& ctx, const Node& node) {
   pb::GraphProto* const g = AddGraph(out, "body");
   if (ctx.trial()) return {};
   const Graph& region = *node.regions()[0];
-  CaptureOperands(ctx, node, region, 1 + carried);
+  ctx.CaptureOperands(node, region, 1 + carried);
   const ExportContext::Subgraph subgraph(ctx, g);
   const Type flag(DType::kBool, Dims());
   const auto name_of = [&](const Port& p) {
