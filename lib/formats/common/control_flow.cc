@@ -11,6 +11,9 @@
 #include "base/text/text.h"
 #include "formats/common/known_inputs.h"
 #include "ir/op_def.h"
+#include "ops/array/arrange/concat.h"
+#include "ops/array/arrange/slice.h"
+#include "ops/array/shape.h"
 
 namespace nn {
 namespace {
@@ -181,6 +184,26 @@ void FoldKnown(Graph& graph, KnownValues& known, std::span<Value* const> results
       if (is_new(x) && std::ranges::find(nodes, x->def()) == nodes.end()) nodes.push_back(x->def());
     graph.Erase(node);
   }
+}
+
+Result<Value*> ElementAt(NodeInserter& to, Value* x, int64_t axis, int64_t index) {
+  NN_ASSIGN(Value* const part, to.Add("slice", {x}, SliceAttrs{{axis}, {index}, {index + 1}, {}}));
+  return to.Add("squeeze", {part}, AxesAttrs{{axis}});
+}
+
+Result<Value*> AsScalar(NodeInserter& to, Value* v) {
+  if (v->type().ranked() && v->type().rank() == 0) return v;
+  return to.Add("reshape", {v}, ReshapeAttrs{});
+}
+
+Result<Value*> Stack(NodeInserter& to, std::span<Value* const> parts, int64_t axis) {
+  std::vector<Value*> expanded;
+  for (Value* v : parts) {
+    NN_ASSIGN(Value* const one, to.Add("expand_dims", {v}, AxesAttrs{{axis}}));
+    expanded.push_back(one);
+  }
+  if (expanded.size() == 1) return expanded[0];
+  return to.Add("concat", std::move(expanded), ConcatAttrs{axis});
 }
 
 }  // namespace nn

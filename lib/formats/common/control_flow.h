@@ -17,9 +17,7 @@
 #include "base/status.h"
 #include "formats/format.h"
 #include "ir/graph.h"
-#include "ops/array/arrange/concat.h"
-#include "ops/array/arrange/slice.h"
-#include "ops/array/shape.h"
+#include "ir/term.h"
 #include "passes/facts/known_values.h"
 
 namespace nn {
@@ -108,30 +106,13 @@ void FoldKnown(Graph& graph, KnownValues& known, std::span<Value* const> results
 // The id of the newest value; -1 if there is none.
 int64_t LastId(const Graph& graph);
 
-// The elements of `x` at an index on `axis`, without the axis. Context: ImportContext of a format.
-template <typename Context>
-Result<Value*> ElementAt(Context& ctx, Value* x, int64_t axis, int64_t index) {
-  NN_ASSIGN(Value* const part, ctx.Add("slice", {x}, SliceAttrs{{axis}, {index}, {index + 1}, {}}));
-  return ctx.Add("squeeze", {part}, AxesAttrs{{axis}});
-}
+// The elements of `x` at an index on `axis`, without the axis.
+Result<Value*> ElementAt(NodeInserter& to, Value* x, int64_t axis, int64_t index);
 
 // The only element of `v` as a scalar.
-template <typename Context>
-Result<Value*> AsScalar(Context& ctx, Value* v) {
-  if (v->type().ranked() && v->type().rank() == 0) return v;
-  return ctx.Add("reshape", {v}, ReshapeAttrs{});
-}
+Result<Value*> AsScalar(NodeInserter& to, Value* v);
 
 // The inverse of ElementAt(): `parts`, at least one, along a new axis.
-template <typename Context>
-Result<Value*> Stack(Context& ctx, std::span<Value* const> parts, int64_t axis) {
-  std::vector<Value*> expanded;
-  for (Value* v : parts) {
-    NN_ASSIGN(Value* const one, ctx.Add("expand_dims", {v}, AxesAttrs{{axis}}));
-    expanded.push_back(one);
-  }
-  if (expanded.size() == 1) return expanded[0];
-  return ctx.Add("concat", std::move(expanded), ConcatAttrs{axis});
-}
+Result<Value*> Stack(NodeInserter& to, std::span<Value* const> parts, int64_t axis);
 
 }  // namespace nn

@@ -29,33 +29,6 @@ const ImportRow* FindImport(std::string_view kind) {
   return row;
 }
 
-// Imports a layer by its one-to-one encoding; false if it has none.
-Result<bool> ImportOneToOne(ImportContext& ctx) {
-  const auto [op, format] = Ops().FindEncoding("coreml", ctx.kind(), 1);
-  if (op == nullptr) return false;
-  NN_RETURN_IF_ERROR(ctx.ExpectInputs(op->inputs.size(), op->inputs.size()));
-  const Fields fields = Group(ctx.kind()) == "activation"
-                            ? ctx.params().Sub(ctx.params().OneOf("NonlinearityType"))
-                            : ctx.params();
-  Attrs attrs(op->attrs);
-  for (const auto& [ours, theirs] : format->attrs) {
-    AttrValue value = *attrs.Get(ours);
-    if (std::holds_alternative<float>(value))
-      value = fields.Float(theirs);
-    else if (std::holds_alternative<bool>(value))
-      value = fields.Bool(theirs);
-    else if (std::holds_alternative<int64_t>(value))
-      value = fields.Int(theirs);
-    else
-      return InternalError("attribute {} of {} has no encoding", ours, op->name);
-    NN_ASSIGN(attrs, attrs.With(ours, value));
-  }
-  NN_RETURN_IF_ERROR(
-      ctx.TakeInputs(op->keeps_integers ? "+" : std::string(op->inputs.size(), 'f')));
-  NN_RETURN_IF_ERROR(ctx.Emit(op->name, ctx.inputs(), std::move(attrs)));
-  return true;
-}
-
 // Whether a float constant has only integers in the range of i64.
 bool HasIntegers(const Tensor& t) {
   for (int64_t i = 0; i < t.elements(); ++i) {
@@ -74,7 +47,7 @@ bool IsIntegral(const Value* v) {
 }  // namespace
 
 bool IsImported(std::string_view kind) {
-  return FindImport(kind) != nullptr || Ops().FindEncoding("coreml", kind, 1).first != nullptr;
+  return FindImport(kind) != nullptr || ImportContext::IsOneToOne("coreml", kind);
 }
 
 Status ImportKind(ImportContext& ctx) {
@@ -82,20 +55,38 @@ Status ImportKind(ImportContext& ctx) {
     NN_RETURN_IF_ERROR(ctx.TakeInputs(row->inputs));
     return row->import(ctx);
   }
-  NN_ASSIGN(const bool done, ImportOneToOne(ctx));
+  NN_ASSIGN(const bool done, ctx.EmitOneToOne("coreml", ctx.kind()));
   if (done) return {};
   return UnsupportedError("layer {} is unsupported", ctx.kind());
 }
 
 ImportContext::ImportContext(const Fields& layer, int64_t index, Graph& graph,
                              std::vector<Value*> inputs)
-    : layer_(layer),
-      kind_(KindOf(layer)),
-      params_(kind_.empty() ? layer : layer.Sub(layer.OneOf("layer"))),
-      index_(index),
-      graph_(graph),
-      inputs_(std::move(inputs)),
-      outputs_(layer.Count("output"), nullptr) {}
+    : OperatorImport({.kind = KindOf(layer), .index = index, .name = layer.Text("name")}, graph,
+                     inputs, layer.Count("output")),
+      layer_(layer),
+      params_(kind().empty() ? layer : layer.Sub(layer.OneOf("layer"))),
+      blobs_(std::move(inputs)) {}
+
+Status ImportContext::CheckOutputs() const {
+  if (output_count() <= 1) return {};
+  return ModelError("there are {} outputs; expected 1", output_count());
+}
+
+Status ImportContext::TakeInputsOf(const OpDef& op) {
+  NN_RETURN_IF_ERROR(ExpectInputs(op.inputs.size(), op.inputs.size()));
+  return TakeInputs(op.keeps_integers ? "+" : std::string(op.inputs.size(), 'f'));
+}
+
+Result<std::optional<AttrValue>> ImportContext::ReadAttr(std::string_view name,
+                                                         const AttrValue& initial) const {
+  const Fields fields =
+      Group(kind()) == "activation" ? params_.Sub(params_.OneOf("NonlinearityType")) : params_;
+  if (std::holds_alternative<float>(initial)) return fields.Float(name);
+  if (std::holds_alternative<bool>(initial)) return fields.Bool(name);
+  if (std::holds_alternative<int64_t>(initial)) return fields.Int(name);
+  return OperatorImport::ReadAttr(name, initial);
+}
 
 Status ImportContext::ExpectInputs(size_t at_least, size_t at_most) const {
   if (input_count() >= at_least && input_count() <= at_most) return {};
@@ -105,7 +96,8 @@ Status ImportContext::ExpectInputs(size_t at_least, size_t at_most) const {
 Status ImportContext::TakeInputs(std::string_view kinds) {
   if (kinds == "+") {
     NN_RETURN_IF_ERROR(ExpectInputs(1, SIZE_MAX));
-    NN_ASSIGN(operands_, Alike());
+    NN_ASSIGN(const std::vector<Value*> alike, Alike());
+    for (size_t i = 0; i < alike.size(); ++i) SetInput(i, alike[i]);
     return {};
   }
   std::string types(kinds);
@@ -114,19 +106,20 @@ Status ImportContext::TakeInputs(std::string_view kinds) {
   NN_RETURN_IF_ERROR(ExpectInputs(required, types.size()));
   for (size_t i = 0; i < input_count(); ++i) {
     const char type = types[i];
-    NN_ASSIGN(operands_[i], type == 'f'   ? Float(i)
-                            : type == 'b' ? Bool(i)
-                            : type == 'i' ? Index(i)
-                            : type == 's' ? Spatial(i)
-                                          : Any(i));
+    NN_ASSIGN(Value* const v, type == 'f'   ? Float(i)
+                              : type == 'b' ? Bool(i)
+                              : type == 'i' ? Index(i)
+                              : type == 's' ? Spatial(i)
+                                            : Any(i));
+    SetInput(i, v);
   }
   return {};
 }
 
 Result<Value*> ImportContext::Any(size_t i) const {
-  if (i >= inputs_.size()) return ModelError("input {} is missing", i);
-  if (!inputs_[i]->type().ranked()) return UnsupportedError("the rank of input {} is unknown", i);
-  return inputs_[i];
+  if (i >= blobs_.size()) return ModelError("input {} is missing", i);
+  if (!blobs_[i]->type().ranked()) return UnsupportedError("the rank of input {} is unknown", i);
+  return blobs_[i];
 }
 
 Result<Value*> ConvertTo(Graph& graph, Value* v, DType dtype) {
@@ -149,12 +142,12 @@ Result<Value*> ConvertTo(Graph& graph, Value* v, DType dtype) {
 Result<std::optional<std::vector<int64_t>>> ImportContext::KnownInts(size_t input,
                                                                      std::vector<int64_t> field) {
   if (input >= input_count()) return field;
-  const auto elements = KnownElements(operands_[input]);
+  const auto elements = Elements(input);
   return elements ? ConstDims(*elements) : std::nullopt;
 }
 
 Result<Value*> ImportContext::AsFloat(Value* v) {
-  return ConvertTo(graph_, v, DType::kF32);
+  return ConvertTo(graph(), v, DType::kF32);
 }
 
 Result<Value*> ImportContext::Float(size_t i) {
@@ -177,20 +170,20 @@ Result<Value*> ImportContext::Index(size_t i) {
   NN_ASSIGN(Value* const v, Any(i));
   if (v->is_constant() && v->dtype() == DType::kF32 && !HasIntegers(v->constant()))
     return ModelError("input {} has a value that is not an index", i);
-  return ConvertTo(graph_, v, DType::kI64);
+  return ConvertTo(graph(), v, DType::kI64);
 }
 
 Result<std::vector<Value*>> ImportContext::Alike() {
   bool same = true, integral = true;
-  for (size_t i = 0; i < inputs_.size(); ++i) {
+  for (size_t i = 0; i < blobs_.size(); ++i) {
     NN_ASSIGN(const Value* const v, Any(i));
-    same &= v->dtype() == inputs_[0]->dtype() && v->dtype() != DType::kBool;
+    same &= v->dtype() == blobs_[0]->dtype() && v->dtype() != DType::kBool;
     integral &= v->dtype() == DType::kI64 || IsIntegral(v);
   }
-  if (same) return inputs_;
+  if (same) return blobs_;
   std::vector<Value*> out;
-  for (Value* v : inputs_) {
-    NN_ASSIGN(Value* const alike, ConvertTo(graph_, v, integral ? DType::kI64 : DType::kF32));
+  for (Value* v : blobs_) {
+    NN_ASSIGN(Value* const alike, ConvertTo(graph(), v, integral ? DType::kI64 : DType::kF32));
     out.push_back(alike);
   }
   return out;
@@ -202,18 +195,18 @@ Result<Value*> ImportContext::Spatial(size_t i, int least_rank) {
   if (x->type().rank() < least_rank)
     return ModelError("input {} has rank {}; expected {} or more", i, dims.size(), least_rank);
   if (dims.size() == 4) return x;
-  if (dims.size() < 4) return Rearrange(graph_, x, AxisMap::Insert(x->type().rank(), 0));
+  if (dims.size() < 4) return Rearrange(graph(), x, AxisMap::Insert(x->type().rank(), 0));
   Dims merged = {Product(Dims(dims.begin(), dims.end() - 3))};
   merged.insert(merged.end(), dims.end() - 3, dims.end());
-  if (dims.size() == 5 && dims[0] == 1) return Rearrange(graph_, x, AxisMap::Remove(5, 0));
+  if (dims.size() == 5 && dims[0] == 1) return Rearrange(graph(), x, AxisMap::Remove(5, 0));
   return Build(Reshape(x, std::move(merged)));
 }
 
 Result<Value*> ImportContext::Unspatial(Value* y, size_t i) {
-  const Dims& dims = *inputs_[i]->type().dims;
+  const Dims& dims = *blobs_[i]->type().dims;
   if (dims.size() == 4) return y;
-  if (dims.size() < 4) return Rearrange(graph_, y, AxisMap::Remove(4, 0));
-  if (dims.size() == 5 && dims[0] == 1) return Rearrange(graph_, y, AxisMap::Insert(4, 0));
+  if (dims.size() < 4) return Rearrange(graph(), y, AxisMap::Remove(4, 0));
+  if (dims.size() == 5 && dims[0] == 1) return Rearrange(graph(), y, AxisMap::Insert(4, 0));
   Dims split(dims.begin(), dims.end() - 3);
   const Dims& last = *y->type().dims;
   split.insert(split.end(), last.begin() + 1, last.end());
@@ -230,7 +223,7 @@ Result<Value*> ImportContext::Weights(std::string_view field, std::vector<int64_
   auto tensor = ReadWeights(params_.Sub(field), std::move(dims));
   if (!tensor) return tl::unexpected(tensor.error().In(field));
   Value* const v =
-      graph_.AddConstant(*std::move(tensor), fmt::format("{}.{}", layer_.Text("name"), field));
+      graph().AddConstant(*std::move(tensor), fmt::format("{}.{}", layer_.Text("name"), field));
   if (is_shared) (*weights_)[message] = v;
   return v;
 }
@@ -252,37 +245,6 @@ Result<Terms> ImportContext::WithBias(std::vector<Term> operands, int64_t size) 
 Result<Terms> ImportContext::Weighted(Term x, std::vector<int64_t> dims, int64_t outputs) {
   NN_ASSIGN(Value* const weights, Weights("weights", std::move(dims)));
   return WithBias({std::move(x), weights}, outputs);
-}
-
-Result<Node*> ImportContext::AddNode(std::string_view op, std::vector<Value*> inputs, Attrs attrs,
-                                     size_t output_count) {
-  auto node = graph_.Append(op, std::move(inputs), std::move(attrs), output_count);
-  if (!node) return node;
-  graph_.SetSource(*node, kind_, index_, place_);
-  (*node)->set_name(layer_.Text("name"));
-  return node;
-}
-
-Result<Node*> ImportContext::AddNode(std::string_view op, std::vector<Value*> inputs, Attrs attrs,
-                                     size_t output_count, std::span<Graph> regions) {
-  const OpDef* const def = Ops().Find(op);
-  if (def == nullptr) return InternalError("no operator named {}", op);
-  Node* const node = graph_.AddNode(*def, std::move(inputs), std::move(attrs), output_count);
-  for (Graph& region : regions) node->AddRegion(std::move(region));
-  graph_.SetSource(node, kind_, index_, place_);
-  node->set_name(layer_.Text("name"));
-  return graph_.InferAdded(node);
-}
-
-Status ImportContext::Emit(std::string_view op, Terms operands, Attrs attrs) {
-  return EmitTerm(Apply(op, std::move(operands), std::move(attrs)));
-}
-
-Status ImportContext::EmitTerm(const Term& y) {
-  if (outputs_.size() > 1) return ModelError("there are {} outputs; expected 1", outputs_.size());
-  NN_ASSIGN(Value* const v, Build(y));
-  SetOutput(0, v);
-  return {};
 }
 
 Status ImportContext::EmitSpatial(std::string_view op, Terms operands, Attrs attrs) {

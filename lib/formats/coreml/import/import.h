@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "formats/common/operator_import.h"
 #include "formats/coreml/file/fields.h"
 #include "formats/coreml/file/native.h"
 #include "formats/format.h"
@@ -25,27 +26,18 @@
 namespace nn::coreml {
 
 // A layer to import and its target graph.
-class ImportContext : public NodeInserter {
+class ImportContext final : public OperatorImport {
  public:
   ImportContext(const Fields& layer, int64_t index, Graph& graph, std::vector<Value*> inputs);
 
   // The layer and its parameter message.
   const Fields& layer() const { return layer_; }
   const Fields& params() const { return params_; }
-  const std::string& kind() const { return kind_; }
-  // Source::place of what is added.
-  const SharedString& place() const { return place_; }
-  void set_place(SharedString place) { place_ = std::move(place); }
-  Graph& graph() { return graph_; }
 
-  size_t input_count() const { return inputs_.size(); }
-  // Null if there are fewer inputs. What TakeInputs() has converted it to.
-  Value* input(size_t i) const { return i < operands_.size() ? operands_[i] : nullptr; }
-  const std::vector<Value*>& inputs() const { return operands_; }
-  size_t output_count() const { return outputs_.size(); }
   // kModel unless the number of inputs is in the range.
   Status ExpectInputs(size_t at_least, size_t at_most) const;
-  // Checks and converts the inputs for ImportRow::inputs.
+  // Checks the inputs for ImportRow::inputs and replaces them by what they are converted to. The
+  // functions below always convert the blobs of the layer.
   Status TakeInputs(std::string_view kinds);
   // The input with any element type; Float, Bool and Index convert it to f32, bool or i64. kModel
   // if it is absent, kUnsupported if its rank is unknown.
@@ -81,44 +73,21 @@ class ImportContext : public NodeInserter {
   Result<Terms> WithBias(std::vector<Term> operands, int64_t size);
   // x, the weights of field "weights", and the bias if there is one.
   Result<Terms> Weighted(Term x, std::vector<int64_t> dims, int64_t outputs);
-  Value* Constant(Tensor tensor) { return graph_.AddConstant(std::move(tensor)); }
   Value* Scalar(float v) { return Constant(Tensor::Scalar(v)); }
 
-  // Adds a graph node with inferred types and its source.
-  Result<Node*> AddNode(std::string_view op, std::vector<Value*> inputs, Attrs attrs = {},
-                        size_t output_count = 1);
-  // The same for an operator with regions.
-  Result<Node*> AddNode(std::string_view op, std::vector<Value*> inputs, Attrs attrs,
-                        size_t output_count, std::span<Graph> regions);
-  // Adds the node with the layer's outputs as results.
-  Status Emit(std::string_view op, Terms operands, Attrs attrs = {});
-  // The layer's output is the value of a term.
-  Status EmitTerm(const Term& y);
   // Emit() for an operator whose first input is Spatial(0): its result gets the axes of the
   // layer's.
   Status EmitSpatial(std::string_view op, Terms operands, Attrs attrs);
-  // Results without a name in the layer are dropped.
-  void SetOutput(size_t i, Value* value) {
-    if (i < outputs_.size()) outputs_[i] = value;
-  }
-  const std::vector<Value*>& outputs() const { return outputs_; }
 
  private:
-  Graph& graph_of_terms() override { return graph_; }
-  Result<Node*> InsertNode(std::string_view op, std::vector<Value*> inputs, Attrs attrs,
-                           size_t results) override {
-    return AddNode(op, std::move(inputs), std::move(attrs), results);
-  }
+  Status CheckOutputs() const override;
+  Status TakeInputsOf(const OpDef& op) override;
+  Result<std::optional<AttrValue>> ReadAttr(std::string_view name,
+                                            const AttrValue& initial) const override;
 
   Fields layer_;
-  std::string kind_;
   Fields params_;
-  int64_t index_;
-  SharedString place_;
-  Graph& graph_;
-  std::vector<Value*> inputs_;
-  std::vector<Value*> operands_ = inputs_;
-  std::vector<Value*> outputs_;
+  std::vector<Value*> blobs_;
   std::unordered_map<const Message*, Value*>* weights_ = nullptr;
 };
 

@@ -194,13 +194,9 @@ void Importer::Assign(const std::string& name, Value* v) {
 
 Status Importer::MakeOpaque(ImportContext& ctx, const std::vector<std::string>& blobs,
                             std::string reason) {
-  std::vector<Value*> inputs;
-  for (size_t i = 0; i < ctx.input_count(); ++i) inputs.push_back(ctx.input(i));
-  NN_ASSIGN(Node* const opaque,
-            ctx.AddNode("opaque", inputs, OpaqueAttrs{ctx.kind(), reason}, blobs.size()));
+  NN_ASSIGN(const Node* const opaque,
+            ctx.EmitOpaque(blobs.size(), std::move(reason), unsupported_));
   for (size_t i = 0; i < blobs.size(); ++i) Declare(opaque->output(i), blobs[i]);
-  if (!reason.empty())
-    unsupported_.push_back({opaque->Describe(), "opaque", ctx.kind(), std::move(reason)});
   return {};
 }
 

@@ -60,7 +60,7 @@ Status EmitSplit(ImportContext& ctx, Value* x, int64_t axis, std::vector<int64_t
   for (int64_t i = 0; size.is_const() && sizes.size() < count; ++i)
     sizes.push_back(size.value() / parts + (i < size.value() % parts ? 1 : 0));
   NN_ASSIGN(Node* const node, ctx.AddNode("split", {x}, SplitAttrs{axis, std::move(sizes)}, count));
-  for (size_t i = 0; i < count; ++i) ctx.SetOutput(i, node->output(i));
+  ctx.SetOutputs(node->outputs());
   return {};
 }
 

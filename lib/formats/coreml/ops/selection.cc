@@ -33,7 +33,7 @@ Status ImportTopK(ImportContext& ctx) {
     return ModelError("there are {} outputs; expected at most 2", ctx.output_count());
   NN_ASSIGN(Node* const node,
             ctx.AddNode("top_k", {x, k}, TopKAttrs{p.Int("axis"), !p.Bool("useBottomK")}, 2));
-  for (size_t i = 0; i < ctx.output_count(); ++i) ctx.SetOutput(i, node->output(i));
+  ctx.SetOutputs(node->outputs());
   return {};
 }
 

@@ -218,15 +218,9 @@ class Importer {
     }
     const auto name = NameOf(ctx.type());
     if (!name) return ModelError("NNAPI 1.0 has no operation of this code");
-    const auto [op, format] = Ops().FindEncoding("nnapi", *name, 1);
-    if (op == nullptr) return UnsupportedError("{} is unsupported", *name);
-    NN_RETURN_IF_ERROR(ctx.CheckCounts());
-    std::vector<Value*> inputs;
-    for (size_t i = 0; i < ctx.input_count(); ++i) {
-      NN_ASSIGN(Value* const v, ctx.Required(i));
-      inputs.push_back(v);
-    }
-    return ctx.Emit(op->name, std::move(inputs), Attrs(op->attrs));
+    NN_ASSIGN(const bool done, ctx.EmitOneToOne("nnapi", *name));
+    if (!done) return UnsupportedError("{} is unsupported", *name);
+    return {};
   }
 
   // Names a result after its operand and refines its type by the declaration.
@@ -246,15 +240,9 @@ class Importer {
   }
 
   Status MakeOpaque(ImportContext& ctx, std::string reason) {
-    const std::string op = TextOf(ctx.type());
-    std::vector<Value*> inputs;
-    for (size_t i = 0; i < ctx.input_count(); ++i)
-      if (ctx.input(i) != nullptr) inputs.push_back(ctx.input(i));
-    NN_ASSIGN(Node* const opaque, ctx.AddNode("opaque", std::move(inputs), OpaqueAttrs{op, reason},
-                                              {}, ctx.output_count()));
-    for (size_t i = 0; i < ctx.output_count(); ++i) ctx.SetOutput(i, opaque->output(i));
-    if (!reason.empty())
-      unsupported_.push_back({opaque->Describe(), "opaque", op, std::move(reason)});
+    NN_ASSIGN(Node* const opaque,
+              ctx.EmitOpaque(ctx.output_count(), std::move(reason), unsupported_));
+    if (OnQuantizedTypes(*opaque)) opaque->set_arithmetic(Arithmetic::kTflite);
     return {};
   }
 
@@ -267,11 +255,6 @@ class Importer {
 
 }  // namespace
 
-Result<Value*> ImportContext::Required(size_t i) const {
-  if (input(i) == nullptr) return ModelError("input {} is missing", i);
-  return input(i);
-}
-
 Result<std::vector<Value*>> ImportContext::RequiredInputs(size_t count) const {
   std::vector<Value*> values;
   for (size_t i = 0; i < count; ++i) {
@@ -281,13 +264,18 @@ Result<std::vector<Value*>> ImportContext::RequiredInputs(size_t count) const {
 }
 
 Status ImportContext::CheckCounts() const {
-  const Signature* signature = FindSignature(type(), inputs_.size());
+  const Signature* signature = FindSignature(type(), input_count());
   if (signature == nullptr)
-    return ModelError("there are {} inputs; expected {}", inputs_.size(), InputCounts(type()));
+    return ModelError("there are {} inputs; expected {}", input_count(), InputCounts(type()));
   if (types_.size() != signature->outputs.size())
     return ModelError("there are {} outputs; expected {}", types_.size(),
                       signature->outputs.size());
   return {};
+}
+
+Status ImportContext::TakeInputsOf(const OpDef& /*op*/) {
+  NN_RETURN_IF_ERROR(CheckCounts());
+  return RequiredInputs(input_count()).map([](const auto&) {});
 }
 
 Result<const Tensor*> ImportContext::Scalar(size_t i, DType dtype) const {
@@ -309,40 +297,11 @@ Result<float> ImportContext::Float(size_t i) const {
   return static_cast<float>(t->GetDouble(0));
 }
 
-Result<Node*> ImportContext::AddNode(std::string_view op, std::vector<Value*> inputs, Attrs attrs,
-                                     const Type& type, size_t output_count) {
-  const OpDef* def = Ops().Find(op);
-  if (def == nullptr) return UnsupportedError("unknown operator {}", op);
-  bool quantized = type.quantized();
-  for (const Value* v : inputs) quantized |= v != nullptr && v->type().quantized();
-  Node* node = graph_.AddNode(*def, std::move(inputs), std::move(attrs), output_count);
-  if (quantized) node->set_arithmetic(Arithmetic::kTflite);
-  if (type.quantized()) {
-    Type declared = type;
-    declared.dims.reset();
-    node->output()->set_type(std::move(declared));
-  }
-  NN_ASSIGN(node, graph_.InferAdded(node));
-  graph_.SetSource(node, TextOf(operation_.type), index_);
-  return node;
-}
-
-Result<Value*> ImportContext::Add(std::string_view op, Terms operands, Attrs attrs,
-                                  const Type& type) {
-  NN_ASSIGN(std::vector<Value*> inputs, BuildOperands(op, operands));
-  NN_ASSIGN(Node* const node, AddNode(op, std::move(inputs), std::move(attrs), type));
-  return node->output();
-}
-
-Status ImportContext::Emit(std::string_view op, Terms operands, Attrs attrs) {
-  NN_ASSIGN(outputs_[0], Add(op, std::move(operands), std::move(attrs), types_[0]));
-  return {};
-}
-
 Status ImportContext::EmitFused(std::string_view op, Terms operands, Attrs attrs,
                                 size_t activation) {
-  NN_ASSIGN(Value* const y, Add(op, std::move(operands), std::move(attrs), types_[0]));
-  NN_ASSIGN(outputs_[0], Activated(y, activation));
+  NN_ASSIGN(Value* const y, Add(op, std::move(operands), std::move(attrs), result_type()));
+  NN_ASSIGN(Value* const activated, Activated(y, activation));
+  SetOutput(0, activated);
   return {};
 }
 
@@ -352,11 +311,11 @@ Result<Value*> ImportContext::Activated(Value* value, size_t activation) {
     case FusedActivation::kNone:
       return value;
     case FusedActivation::kRelu:
-      return Add("relu", {value}, {}, types_[0]);
+      return Add("relu", {value}, {}, result_type());
     case FusedActivation::kRelu1:
-      return Add("clip", {value}, ClipAttrs{-1, 1}, types_[0]);
+      return Add("clip", {value}, ClipAttrs{-1, 1}, result_type());
     case FusedActivation::kRelu6:
-      return Add("clip", {value}, ClipAttrs{0, 6}, types_[0]);
+      return Add("clip", {value}, ClipAttrs{0, 6}, result_type());
   }
   return ModelError("unknown fused activation {}", code);
 }
@@ -402,8 +361,8 @@ std::vector<OperatorSupport> Operators() {
   std::vector<OperatorSupport> out;
   for (const OperationType type : AllOperations()) {
     const std::string_view name = *NameOf(type);
-    out.push_back({std::string(name), FindImport(type) != nullptr ||
-                                          Ops().FindEncoding("nnapi", name, 1).first != nullptr});
+    out.push_back({std::string(name),
+                   FindImport(type) != nullptr || ImportContext::IsOneToOne("nnapi", name)});
   }
   return out;
 }

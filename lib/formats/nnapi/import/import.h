@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "formats/common/operator_import.h"
 #include "formats/format.h"
 #include "formats/nnapi/file/native.h"
 #include "ir/graph.h"
@@ -21,26 +22,19 @@
 namespace nn::nnapi {
 
 // An operation to import and its target graph.
-class ImportContext : public NodeInserter {
+class ImportContext final : public OperatorImport {
  public:
   // `outputs`: the declared types of the output operands.
   ImportContext(const Operation& operation, int64_t index, Graph& graph, std::vector<Value*> inputs,
                 std::vector<Type> outputs)
-      : operation_(operation),
-        index_(index),
-        graph_(graph),
-        inputs_(std::move(inputs)),
-        types_(std::move(outputs)),
-        outputs_(types_.size(), nullptr) {}
+      : OperatorImport(
+            {.kind = TextOf(operation.type), .index = index, .arithmetic = Arithmetic::kTflite},
+            graph, std::move(inputs), outputs.size()),
+        operation_(operation),
+        types_(std::move(outputs)) {}
 
   OperationType type() const { return operation_.type; }
-  Graph& graph() { return graph_; }
 
-  size_t input_count() const { return inputs_.size(); }
-  // Null if absent.
-  Value* input(size_t i) const { return i < inputs_.size() ? inputs_[i] : nullptr; }
-  // The input, or kModel if it is absent.
-  Result<Value*> Required(size_t i) const;
   // The first inputs.
   Result<std::vector<Value*>> RequiredInputs(size_t count) const;
   // kModel unless the numbers of inputs and outputs match a signature.
@@ -52,36 +46,22 @@ class ImportContext : public NodeInserter {
 
   // The declared type of output i.
   const Type& output_type(size_t i = 0) const { return types_[i]; }
-  size_t output_count() const { return types_.size(); }
+  // What inference of output i starts from: the declared type if it is quantized.
+  Type result_type(size_t i = 0) const { return types_[i].quantized() ? types_[i] : Type(); }
 
-  // Adds a graph node with inferred types; quantized results start from `type`.
-  Result<Node*> AddNode(std::string_view op, std::vector<Value*> inputs, Attrs attrs = {},
-                        const Type& type = {}, size_t output_count = 1);
-  // The same for operators with one result.
-  Result<Value*> Add(std::string_view op, Terms operands, Attrs attrs = {}, const Type& type = {});
-  // Adds the node with the operation's output as result.
-  Status Emit(std::string_view op, Terms operands, Attrs attrs = {});
-  // The same, followed by the activation in argument `activation`.
+  // Emit(), followed by the activation in argument `activation`.
   Status EmitFused(std::string_view op, Terms operands, Attrs attrs, size_t activation);
   // Applies the activation in an argument to a value.
   Result<Value*> Activated(Value* value, size_t activation);
-  void SetOutput(size_t i, Value* value) { outputs_[i] = value; }
-  const std::vector<Value*>& outputs() const { return outputs_; }
 
  private:
-  Graph& graph_of_terms() override { return graph_; }
-  Result<Node*> InsertNode(std::string_view op, std::vector<Value*> inputs, Attrs attrs,
-                           size_t results) override {
-    return AddNode(op, std::move(inputs), std::move(attrs), {}, results);
-  }
+  std::vector<Type> TypesToEmit(const OpDef& /*op*/) const override { return {result_type()}; }
+  // CheckCounts(), and that no input is absent.
+  Status TakeInputsOf(const OpDef& op) override;
   Result<const Tensor*> Scalar(size_t i, DType dtype) const;
 
   const Operation& operation_;
-  int64_t index_;
-  Graph& graph_;
-  std::vector<Value*> inputs_;
   std::vector<Type> types_;
-  std::vector<Value*> outputs_;
 };
 
 // Padding, strides and, for pools, the kernel: the common arguments of convolutions and pools, in

@@ -41,10 +41,10 @@ Status ImportHashtableLookup(ImportContext& ctx) {
   for (int k = 1; k < values.rank(); ++k) axes.push_back(k);
   const Term mask = axes.empty() ? found : ExpandDims(found, std::move(axes));
   NN_ASSIGN(Value* const y,
-            ctx.Add("select", {mask, Gather(in[2], index, 0), zeros}, {}, ctx.output_type(0)));
+            ctx.Add("select", {mask, Gather(in[2], index, 0), zeros}, {}, ctx.result_type(0)));
   NN_ASSIGN(Value* const flags,
             ctx.Add("quantize", {Cast(found, DType::kF32)},
-                    QuantizeAttrs{Rounding::kHalfAway, true}, ctx.output_type(1)));
+                    QuantizeAttrs{Rounding::kHalfAway, true}, ctx.result_type(1)));
   ctx.SetOutput(0, y);
   ctx.SetOutput(1, flags);
   return {};

@@ -55,9 +55,9 @@ Status ImportResizeBilinear(ImportContext& ctx) {
   a.mode = ResizeMode::kLinear;
   a.coordinates = Coordinates::kAsymmetric;
   a.sizes = {Dim(height), Dim(width)};
-  NN_ASSIGN(Node* const node, ctx.AddNode("resize", {x}, std::move(a), ctx.output_type()));
-  node->set_arithmetic(Arithmetic::kTflite);
-  ctx.SetOutput(0, node->output());
+  NN_ASSIGN(Value* const y, ctx.Add("resize", {x}, std::move(a), ctx.result_type()));
+  y->def()->set_arithmetic(Arithmetic::kTflite);
+  ctx.SetOutput(0, y);
   return {};
 }
 

@@ -200,7 +200,7 @@ Status Importer::ImportIf(ImportContext& ctx, const Scope& scope, int index) {
     NN_ASSIGN(const Body body, BodyOf(ctx, scope, index, *known ? "then_branch" : "else_branch", 0,
                                       ctx.output_count()));
     NN_ASSIGN(const auto results, RunBody(body, {}));
-    for (size_t i = 0; i < results.size(); ++i) ctx.SetOutput(i, results[i]);
+    ctx.SetOutputs(results);
     return {};
   }
   if (!condition->type().ranked()) return UnsupportedError("the rank of the condition is unknown");
@@ -312,7 +312,7 @@ Status Importer::ImportLoop(ImportContext& ctx, const Scope& scope, int index) {
     }
     if (!*next) break;
   }
-  for (size_t i = 0; i < carried; ++i) ctx.SetOutput(i, values[i]);
+  ctx.SetOutputs(std::span(values).first(carried));
   if (scanned.empty()) return {};
   if (scanned[0].empty()) {
     NN_ASSIGN(const auto inputs, inputs_of(0));
@@ -422,7 +422,7 @@ Status Importer::ImportScan(ImportContext& ctx, const Scope& scope, int index) {
   NN_ASSIGN(const auto results,
             RunScan(ctx, body, {inputs.begin(), inputs.begin() + static_cast<ptrdiff_t>(states)},
                     scanned, length, axes));
-  for (size_t i = 0; i < results.size(); ++i) ctx.SetOutput(i, results[i]);
+  ctx.SetOutputs(results);
   return {};
 }
 

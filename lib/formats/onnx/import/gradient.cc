@@ -155,7 +155,7 @@ Status Importer::ImportGradient(ImportContext& ctx, const Scope& scope, int inde
   for (size_t i = 0; i < ctx.output_count(); ++i)
     if (!ctx.WantsOutput(i)) results[i] = nullptr;
   FinishGradient(graph_, node_count, last_id, scope.call < 0 ? index : scope.call, results);
-  for (size_t i = 0; i < results.size(); ++i) ctx.SetOutput(i, results[i]);
+  ctx.SetOutputs(results);
   return {};
 }
 

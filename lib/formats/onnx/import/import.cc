@@ -20,56 +20,6 @@
 #include "ops/support/term_ops.h"
 
 namespace nn::onnx {
-namespace {
-
-// Imports a node by its one-to-one encoding; false if it has none.
-Result<bool> ImportOneToOne(ImportContext& ctx) {
-  const auto [op, format] =
-      Ops().FindEncoding("onnx", ctx.node().op_type(), static_cast<int>(ctx.opset()));
-  if (op == nullptr) return false;
-  Attrs attrs(op->attrs);
-  for (const auto& [ours, theirs] : format->attrs) {
-    const pb::AttributeProto* a = ctx.FindAttr(theirs);
-    if (a == nullptr) continue;
-    AttrValue value;
-    switch (a->type()) {
-      case pb::AttributeProto::FLOAT:
-        value = a->f();
-        break;
-      case pb::AttributeProto::INT: {
-        const auto current = attrs.Get(ours);
-        value = a->i();
-        if (current && std::holds_alternative<bool>(*current)) value = a->i() != 0;
-        break;
-      }
-      case pb::AttributeProto::STRING:
-        value = a->s();
-        break;
-      case pb::AttributeProto::INTS:
-        value = ctx.Ints(theirs);
-        break;
-      case pb::AttributeProto::FLOATS:
-        value = ctx.Floats(theirs);
-        break;
-      default:
-        return ModelError("attribute {} has unexpected type {}", theirs,
-                          pb::AttributeProto::AttributeType_Name(a->type()));
-    }
-    NN_ASSIGN(attrs, attrs.With(ours, value));
-  }
-  std::vector<Value*> inputs;
-  for (size_t i = 0; i < ctx.input_count(); ++i) inputs.push_back(ctx.input(i));
-  NN_RETURN_IF_ERROR(ctx.Emit(op->name, std::move(inputs), std::move(attrs)));
-  return true;
-}
-
-}  // namespace
-
-Result<Value*> ImportContext::Required(size_t i) const {
-  if (input(i) == nullptr) return ModelError("input {} is missing", i);
-  return input(i);
-}
-
 const Tensor* ImportContext::Constant(size_t i) const {
   const Value* v = input(i);
   return v != nullptr && v->is_constant() ? &v->constant() : nullptr;
@@ -138,6 +88,28 @@ Result<Tensor> ImportContext::SparseTensorAttr(std::string_view name) const {
   return ReadSparseTensor(a->sparse_tensor(), model_);
 }
 
+Result<std::optional<AttrValue>> ImportContext::ReadAttr(std::string_view name,
+                                                         const AttrValue& initial) const {
+  const pb::AttributeProto* const a = FindAttr(name);
+  if (a == nullptr) return std::nullopt;
+  switch (a->type()) {
+    case pb::AttributeProto::FLOAT:
+      return a->f();
+    case pb::AttributeProto::INT:
+      if (std::holds_alternative<bool>(initial)) return a->i() != 0;
+      return a->i();
+    case pb::AttributeProto::STRING:
+      return a->s();
+    case pb::AttributeProto::INTS:
+      return Ints(name);
+    case pb::AttributeProto::FLOATS:
+      return Floats(name);
+    default:
+      return ModelError("attribute {} has unexpected type {}", name,
+                        pb::AttributeProto::AttributeType_Name(a->type()));
+  }
+}
+
 namespace {
 
 // What an operator does with the scales and zero points of its operands. The operators of ONNX are
@@ -194,41 +166,28 @@ Status DropMappings(Graph& graph, std::vector<Value*>& inputs) {
 
 }  // namespace
 
-Result<Node*> ImportContext::AddNode(std::string_view op, std::vector<Value*> inputs, Attrs attrs,
-                                     size_t output_count) {
+Result<Node*> ImportContext::Insert(std::string_view op, std::vector<Value*> inputs, Attrs attrs,
+                                    std::span<const Type> types, std::span<Graph> regions) {
   std::shared_ptr<const Quant> mapping;  // of the results
   if (const OpDef* def = Ops().Find(op);
       def != nullptr && std::ranges::any_of(inputs, IsQuantizedValue)) {
     const Mapping of_op = MappingOf(*def);
-    if (of_op == Mapping::kDropped || (of_op == Mapping::kKept && !ShareMapping(graph_, inputs))) {
-      NN_RETURN_IF_ERROR(DropMappings(graph_, inputs));
+    if (of_op == Mapping::kDropped || (of_op == Mapping::kKept && !ShareMapping(graph(), inputs))) {
+      NN_RETURN_IF_ERROR(DropMappings(graph(), inputs));
     } else if (def->quant_rule == QuantRule::kSame && IsQuantizedValue(inputs[0]) &&
                !inputs[0]->type().quant->per_axis()) {
       mapping = inputs[0]->type().quant;
     }
   }
-  auto node = graph_.Append(op, std::move(inputs), std::move(attrs), output_count);
-  if (!node) return node;
-  for (Value* y : (*node)->outputs()) {
-    if (mapping == nullptr || y->dtype() != (*node)->input(0)->dtype()) continue;
+  NN_ASSIGN(Node* const node,
+            OperatorImport::Insert(op, std::move(inputs), std::move(attrs), types, regions));
+  for (Value* y : node->outputs()) {
+    if (mapping == nullptr || y->dtype() != node->input(0)->dtype()) continue;
     Type type = y->type();
     type.quant = mapping;
     y->set_type(std::move(type));
   }
-  graph_.SetSource(*node, node_.op_type(), index_, place_);
-  (*node)->set_name(node_.name());
   return node;
-}
-
-Result<Node*> ImportContext::AddNode(std::string_view op, std::vector<Value*> inputs, Attrs attrs,
-                                     size_t output_count, std::span<Graph> regions) {
-  const OpDef* const def = Ops().Find(op);
-  if (def == nullptr) return InternalError("no operator named {}", op);
-  Node* const node = graph_.AddNode(*def, std::move(inputs), std::move(attrs), output_count);
-  for (Graph& region : regions) node->AddRegion(std::move(region));
-  graph_.SetSource(node, node_.op_type(), index_, place_);
-  node->set_name(node_.name());
-  return graph_.InferAdded(node);
 }
 
 Result<Value*> ImportContext::Number(DType dtype, double v) {
@@ -242,24 +201,6 @@ Term As(Value* v, DType to) {
 
 Term As(Term x, DType from, DType to) {
   return from == to ? std::move(x) : Cast(std::move(x), to);
-}
-
-Status ImportContext::EmitTerm(const Term& y, size_t i) {
-  NN_ASSIGN(Value* const v, Build(y));
-  SetOutput(i, v);
-  return {};
-}
-
-Status ImportContext::Emit(std::string_view op, Terms operands, Attrs attrs) {
-  NN_ASSIGN(std::vector<Value*> inputs, BuildOperands(op, operands));
-  const OpDef* def = Ops().Find(op);
-  if (def == nullptr) return InternalError("no operator named {}", op);
-  const bool variadic = !def->outputs.empty() && def->outputs.back().arity == Arity::kVariadic;
-  const size_t count = variadic ? outputs_.size() : std::min(outputs_.size(), def->outputs.size());
-  NN_ASSIGN(Node* const node,
-            AddNode(op, std::move(inputs), std::move(attrs), std::max<size_t>(count, 1)));
-  for (size_t i = 0; i < count; ++i) SetOutput(i, node->output(i));
-  return {};
 }
 
 namespace {
@@ -295,7 +236,7 @@ bool IsImported(const ImportContext& ctx, std::string_view domain) {
   const std::string& op = ctx.node().op_type();
   const int version = static_cast<int>(ctx.opset());
   return ImportRowOf(ctx, domain) != nullptr ||
-         (domain.empty() && Ops().FindEncoding("onnx", op, version).first != nullptr);
+         (domain.empty() && ctx.IsOneToOne("onnx", op, version));
 }
 
 Status ImportOp(ImportContext& ctx, std::string_view domain) {
@@ -307,7 +248,7 @@ Status ImportOp(ImportContext& ctx, std::string_view domain) {
     return row->import(ctx);
   }
   if (domain.empty()) {
-    NN_ASSIGN(const bool done, ImportOneToOne(ctx));
+    NN_ASSIGN(const bool done, ctx.EmitOneToOne("onnx", op, static_cast<int>(ctx.opset())));
     if (done) return {};
   }
   if (const std::string_view reason = WhyNotImported(domain, op); !reason.empty())

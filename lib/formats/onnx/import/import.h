@@ -11,6 +11,7 @@
 
 #include "base/status.h"
 #include "base/text/text.h"
+#include "formats/common/operator_import.h"
 #include "formats/format.h"
 #include "formats/onnx/file/native.h"
 #include "ir/graph.h"
@@ -24,43 +25,30 @@ namespace nn::onnx {
 using AttrBindings = std::map<std::string, const pb::AttributeProto*, std::less<>>;
 
 // A node to import and its target graph.
-class ImportContext : public NodeInserter {
+class ImportContext final : public OperatorImport {
  public:
   ImportContext(const Model& model, const pb::NodeProto& node, int64_t opset, int64_t index,
                 Graph& graph, std::vector<Value*> inputs)
-      : model_(model),
+      : OperatorImport({.kind = node.op_type(), .index = index, .name = node.name()}, graph,
+                       std::move(inputs), static_cast<size_t>(node.output_size())),
+        model_(model),
         node_(node),
-        opset_(opset),
-        index_(index),
-        graph_(graph),
-        inputs_(std::move(inputs)),
-        outputs_(static_cast<size_t>(node.output_size()), nullptr) {}
+        opset_(opset) {}
 
   // The bindings must outlive this object.
   void set_bindings(const AttrBindings* bindings) { bindings_ = bindings; }
-  // Source::place of what is added.
-  void set_place(SharedString place) { place_ = std::move(place); }
 
   const pb::NodeProto& node() const { return node_; }
   int64_t opset() const { return opset_; }
-  Graph& graph() { return graph_; }
 
-  const std::vector<Value*>& inputs() const { return inputs_; }
   // The first inputs, which are required.
-  std::span<Value* const> Inputs(size_t count) const { return std::span(inputs_).first(count); }
-  size_t input_count() const { return inputs_.size(); }
-  // Null if absent.
-  Value* input(size_t i) const { return i < inputs_.size() ? inputs_[i] : nullptr; }
-  // The input, or kModel if it is absent.
-  Result<Value*> Required(size_t i) const;
+  std::span<Value* const> Inputs(size_t count) const { return std::span(inputs()).first(count); }
   // The constant input; null if it is absent or not constant.
   const Tensor* Constant(size_t i) const;
-  // The contents of an integer input, as far as known by inference (KnownElements).
-  std::optional<Dims> Elements(size_t i) const { return KnownElements(input(i)); }
-  size_t output_count() const { return outputs_.size(); }
+  using OperatorImport::Constant;
   // Whether the model uses output i.
   bool WantsOutput(size_t i) const {
-    return i < outputs_.size() && !node_.output(static_cast<int>(i)).empty();
+    return i < output_count() && !node_.output(static_cast<int>(i)).empty();
   }
 
   // Attributes; the second argument is the operator's default.
@@ -88,40 +76,19 @@ class ImportContext : public NodeInserter {
   // The dense form of a sparse tensor.
   Result<Tensor> SparseTensorAttr(std::string_view name) const;
 
-  // Adds a graph node with inferred types and its source.
-  Result<Node*> AddNode(std::string_view op, std::vector<Value*> inputs, Attrs attrs = {},
-                        size_t output_count = 1);
-  // The same for an operator with regions.
-  Result<Node*> AddNode(std::string_view op, std::vector<Value*> inputs, Attrs attrs,
-                        size_t output_count, std::span<Graph> regions);
-  // Adds the node with the ONNX node's outputs as results.
-  Status Emit(std::string_view op, Terms operands, Attrs attrs = {});
-  // Output i of the node is the value of a term.
-  Status EmitTerm(const Term& y, size_t i = 0);
   // A scalar of a type of numbers or bool.
   Result<Value*> Number(DType dtype, double v);
-  Value* Constant(Tensor tensor) { return graph_.AddConstant(std::move(tensor)); }
-  // Ignored if the node has no output i.
-  void SetOutput(size_t i, Value* value) {
-    if (i < outputs_.size()) outputs_[i] = value;
-  }
-  const std::vector<Value*>& outputs() const { return outputs_; }
 
  private:
-  Graph& graph_of_terms() override { return graph_; }
-  Result<Node*> InsertNode(std::string_view op, std::vector<Value*> inputs, Attrs attrs,
-                           size_t results) override {
-    return AddNode(op, std::move(inputs), std::move(attrs), results);
-  }
+  // Operands with scales and zero points: the operators of ONNX are defined on plain integers.
+  Result<Node*> Insert(std::string_view op, std::vector<Value*> inputs, Attrs attrs,
+                       std::span<const Type> types, std::span<Graph> regions) override;
+  Result<std::optional<AttrValue>> ReadAttr(std::string_view name,
+                                            const AttrValue& initial) const override;
 
   const Model& model_;
   const pb::NodeProto& node_;
   int64_t opset_;
-  int64_t index_;
-  SharedString place_;
-  Graph& graph_;
-  std::vector<Value*> inputs_;
-  std::vector<Value*> outputs_;
   const AttrBindings* bindings_ = nullptr;
 };
 

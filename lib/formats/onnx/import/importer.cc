@@ -413,16 +413,11 @@ Status Importer::Declare(Value* v, const std::string& name, Scope& scope) {
 
 Status Importer::MakeOpaque(ImportContext& ctx, std::string reason, Scope& scope) {
   const pb::NodeProto& node = ctx.node();
-  std::vector<Value*> inputs;
-  for (size_t i = 0; i < ctx.input_count(); ++i)
-    if (ctx.input(i) != nullptr) inputs.push_back(ctx.input(i));
-  NN_ASSIGN(Node* const opaque, ctx.AddNode("opaque", inputs, OpaqueAttrs{node.op_type(), reason},
-                                            static_cast<size_t>(node.output_size())));
+  NN_ASSIGN(const Node* const opaque,
+            ctx.EmitOpaque(ctx.output_count(), std::move(reason), unsupported_));
   for (int i = 0; i < node.output_size(); ++i)
     if (!node.output(i).empty())
       NN_RETURN_IF_ERROR(Declare(opaque->output(static_cast<size_t>(i)), node.output(i), scope));
-  if (!reason.empty())
-    unsupported_.push_back({opaque->Describe(), "opaque", node.op_type(), std::move(reason)});
   return {};
 }
 

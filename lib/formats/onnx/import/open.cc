@@ -7,6 +7,7 @@
 #include "formats/common/regions.h"
 #include "formats/onnx/import/importer.h"
 #include "ops/array/sequence.h"
+#include "ops/array/shape.h"
 #include "ops/control/loop.h"
 
 namespace nn::onnx {
@@ -16,15 +17,6 @@ Status CheckTensors(std::span<Value* const> values) {
   for (const Value* v : values)
     if (IsSequence(v) || IsEmptyOptional(v))
       return UnsupportedError("sequences and optionals in such subgraphs are unsupported");
-  return {};
-}
-
-// Adds the node, whose results are those of the operator.
-Status EmitRegions(ImportContext& ctx, std::string_view op, std::vector<Value*> inputs, Attrs attrs,
-                   std::span<Graph> regions) {
-  NN_ASSIGN(const Node* const node,
-            ctx.AddNode(op, std::move(inputs), std::move(attrs), ctx.output_count(), regions));
-  for (size_t i = 0; i < ctx.output_count(); ++i) ctx.SetOutput(i, node->output(i));
   return {};
 }
 
@@ -71,7 +63,7 @@ Status Importer::ImportOpenLoop(ImportContext& ctx, Body body, std::span<Value* 
   inputs.insert(inputs.end(), values.begin(), values.end());
   inputs.insert(inputs.end(), loop->captured.begin(), loop->captured.end());
   const LoopAttrs attrs{static_cast<int64_t>(values.size()), std::move(why)};
-  return EmitRegions(ctx, "loop", std::move(inputs), attrs, std::span(&loop->region, 1));
+  return ctx.EmitRegions("loop", std::move(inputs), attrs, std::span(&loop->region, 1));
 }
 
 Status Importer::ImportOpenBranch(ImportContext& ctx, const Body& yes, const Body& no,
@@ -87,8 +79,8 @@ Status Importer::ImportOpenBranch(ImportContext& ctx, const Body& yes, const Bod
   NN_ASSIGN(Value* const flag, AsScalar(ctx, condition));
   std::vector<Value*> inputs = {flag};
   inputs.insert(inputs.end(), branches->captured.begin(), branches->captured.end());
-  return EmitRegions(ctx, "branch", std::move(inputs), BranchAttrs{std::move(why)},
-                     branches->regions);
+  return ctx.EmitRegions("branch", std::move(inputs), BranchAttrs{std::move(why)},
+                         branches->regions);
 }
 
 }  // namespace nn::onnx

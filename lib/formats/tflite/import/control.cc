@@ -169,7 +169,7 @@ Status Importer::ImportComposite(ImportContext& ctx) {
   if (o == nullptr) return ModelError("the options are missing or of a different kind");
   NN_ASSIGN(const std::vector<Value*> outputs,
             InlineSubgraph(o->decomposition_subgraph_index(), ctx.inputs(), ctx.output_count()));
-  for (size_t i = 0; i < outputs.size(); ++i) ctx.SetOutput(i, outputs[i]);
+  ctx.SetOutputs(outputs);
   return {};
 }
 
@@ -190,7 +190,7 @@ Status Importer::ImportIf(ImportContext& ctx) {
   if (const auto known = state_.known.Bool(condition)) {
     const int64_t index = *known ? o->then_subgraph_index() : o->else_subgraph_index();
     NN_ASSIGN(const auto results, InlineSubgraph(index, inputs, ctx.output_count()));
-    for (size_t i = 0; i < results.size(); ++i) ctx.SetOutput(i, results[i]);
+    ctx.SetOutputs(results);
     return {};
   }
   const std::string why = "the condition " + WhyUnknown(condition);
@@ -296,7 +296,7 @@ Status Importer::ImportCase(ImportContext& ctx) {
     }
   }
   if (!known) NN_RETURN_IF_ERROR(RequireUnchanged(variables, why));
-  for (size_t i = 0; i < chosen.size(); ++i) ctx.SetOutput(i, chosen[i]);
+  ctx.SetOutputs(chosen);
   return {};
 }
 
@@ -329,7 +329,7 @@ Status Importer::ImportWhile(ImportContext& ctx) {
     // The next iterations would report it again.
     if (mark.HasUnsupported()) return UnsupportedError("the body is unsupported");
   }
-  for (size_t i = 0; i < values.size(); ++i) ctx.SetOutput(i, values[i]);
+  ctx.SetOutputs(values);
   return {};
 }
 

@@ -21,20 +21,6 @@
 namespace nn::tflite {
 namespace {
 
-// Imports an operator by its one-to-one encoding; false if it has none.
-Result<bool> ImportOneToOne(ImportContext& ctx) {
-  const fb::BuiltinOperator code = OperatorOf(ctx.code());
-  const auto [op, format] = Ops().FindEncoding("tflite", fb::EnumNameBuiltinOperator(code), 1);
-  if (op == nullptr) return false;
-  Attrs attrs(op->attrs);
-  for (const auto& [ours, theirs] : format->attrs) {
-    NN_ASSIGN(const AttrValue value, ReadOption(ctx.op(), OptionsOf(code), theirs));
-    NN_ASSIGN(attrs, attrs.With(ours, value));
-  }
-  NN_RETURN_IF_ERROR(ctx.Emit(op->name, ctx.inputs(), std::move(attrs)));
-  return true;
-}
-
 struct Activation {
   std::string_view op;
   Attrs attrs;
@@ -66,11 +52,6 @@ Status ImportContext::CheckInputs(std::string_view kinds) const {
   for (size_t i = 0; i < kinds.size(); ++i)
     if (kinds[i] != '-') NN_RETURN_IF_ERROR(kinds[i] == 'r' ? Ranked(i) : Required(i));
   return {};
-}
-
-Result<Value*> ImportContext::Required(size_t i) const {
-  if (input(i) == nullptr) return ModelError("input {} is missing", i);
-  return input(i);
 }
 
 Result<Value*> ImportContext::Ranked(size_t i) const {
@@ -108,61 +89,26 @@ Result<Type> ImportContext::DeclaredType(const flatbuffers::Vector<int32_t>* lis
   return ReadType(*tensor, NameOfTensor(*tensor, index));
 }
 
-Result<Node*> ImportContext::AddNode(std::string_view op, std::vector<Value*> inputs, Attrs attrs,
-                                     std::span<const Type> types, std::span<Graph> regions) {
-  const OpDef* def = Ops().Find(op);
-  if (def == nullptr) return InternalError("no operator named {}", op);
-  bool quantized = false;
-  for (const Value* v : inputs) quantized |= v != nullptr && v->type().quantized();
-  Node* node = graph_.AddNode(*def, std::move(inputs), std::move(attrs), types.size());
-  for (size_t i = 0; i < types.size(); ++i) {
-    Type type;
-    type.dtype = types[i].dtype;
-    type.quant = types[i].quant;
-    quantized |= type.quantized();
-    node->output(i)->set_type(std::move(type));
-  }
-  for (Graph& region : regions) node->AddRegion(std::move(region));
-  graph_.SetSource(node, OperatorName(&code_), index_, place_);
-  if (quantized) node->set_arithmetic(Arithmetic::kTflite);
-  return graph_.InferAdded(node);
+Result<std::optional<AttrValue>> ImportContext::ReadAttr(std::string_view name,
+                                                         const AttrValue& /*initial*/) const {
+  return ReadOption(op_, OptionsOf(OperatorOf(code_)), name);
+}
+
+Status ImportContext::CheckOutputs() const {
+  if (output_types_.empty()) return ModelError("the operator has no output");
+  return {};
 }
 
 Result<Value*> ImportContext::Add(std::string_view op, Terms operands, Attrs attrs,
                                   std::shared_ptr<const Quant> quant) {
-  NN_ASSIGN(std::vector<Value*> inputs, BuildOperands(op, operands));
   Type type;
   type.quant = std::move(quant);
-  NN_ASSIGN(Node* const node,
-            AddNode(op, std::move(inputs), std::move(attrs), std::span(&type, 1)));
-  return node->output();
-}
-
-Status ImportContext::EmitRegions(std::string_view op, std::vector<Value*> inputs, Attrs attrs,
-                                  std::span<Graph> regions) {
-  NN_ASSIGN(const Node* const node, AddNode(op, std::move(inputs), std::move(attrs),
-                                            std::vector<Type>(output_count()), regions));
-  for (size_t i = 0; i < output_count(); ++i) SetOutput(i, node->output(i));
-  return {};
-}
-
-Status ImportContext::EmitTerm(const Term& y) {
-  if (output_types_.empty()) return ModelError("the operator has no output");
-  return EmitTerms({y});
+  return Add(op, std::move(operands), std::move(attrs), type);
 }
 
 Status ImportContext::EmitTerms(const Terms& ys) {
-  for (size_t i = 0; i < std::min(ys.list().size(), outputs_.size()); ++i) {
-    NN_ASSIGN(outputs_[i], Build(ys.list()[i]));
-  }
-  return {};
-}
-
-Status ImportContext::Emit(std::string_view op, Terms operands, Attrs attrs) {
-  if (output_types_.empty()) return ModelError("the operator has no output");
-  NN_ASSIGN(std::vector<Value*> inputs, BuildOperands(op, operands));
-  NN_ASSIGN(Node* const node, AddNode(op, std::move(inputs), std::move(attrs), output_types_));
-  for (size_t i = 0; i < outputs_.size(); ++i) SetOutput(i, node->output(i));
+  for (size_t i = 0; i < std::min(ys.list().size(), output_count()); ++i)
+    NN_RETURN_IF_ERROR(EmitTerm(ys.list()[i], i));
   return {};
 }
 
@@ -170,11 +116,9 @@ Status ImportContext::EmitActivated(fb::ActivationFunctionType activation, std::
                                     Terms operands, Attrs attrs) {
   NN_ASSIGN(const auto after, ActivationOf(activation));
   if (!after) return Emit(op, std::move(operands), std::move(attrs));
-  if (output_types_.empty()) return ModelError("the operator has no output");
-  NN_ASSIGN(std::vector<Value*> inputs, BuildOperands(op, operands));
-  NN_ASSIGN(Node* const node,
-            AddNode(op, std::move(inputs), std::move(attrs), std::span(&output_types_[0], 1)));
-  return Emit(after->op, {node->output()}, after->attrs);
+  NN_RETURN_IF_ERROR(CheckOutputs());
+  NN_ASSIGN(Value* const y, Add(op, std::move(operands), std::move(attrs), output_types_[0]));
+  return Emit(after->op, {y}, after->attrs);
 }
 
 Status ImportContext::EmitActivation(fb::ActivationFunctionType activation, Value* value) {
@@ -185,12 +129,12 @@ Status ImportContext::EmitActivation(fb::ActivationFunctionType activation, Valu
 }
 
 size_t ImportContext::OwnVariable(std::string_view name) {
-  return variables_.OfOperator(subgraph_, index_,
-                               fmt::format("{}_{}_{}", Text(code_.custom_code()), index_, name));
+  return variables_.OfOperator(subgraph_, index(),
+                               fmt::format("{}_{}_{}", Text(code_.custom_code()), index(), name));
 }
 
 Result<Value*> ImportContext::ReadOwn(std::string_view name, const Type& type) {
-  return variables_.Read(graph_, known_inputs_, OwnVariable(name), type);
+  return variables_.Read(graph(), known_inputs_, OwnVariable(name), type);
 }
 
 Status ImportContext::AssignOwn(std::string_view name, const Term& value) {
@@ -243,7 +187,7 @@ Result<Value*> HybridIntegers(Graph& graph, Value* weights) {
 
 Result<Value*> ImportContext::HybridWeights(Value* weights) {
   if (!rounds_inputs()) return FloatWeights(weights);
-  NN_ASSIGN(Value* const integers, HybridIntegers(graph_, weights));
+  NN_ASSIGN(Value* const integers, HybridIntegers(graph(), weights));
   return Add("dequantize", {integers}, DequantizeAttrs{});
 }
 
@@ -257,7 +201,7 @@ Status ImportContext::MakeHybrid(Value*& x, Value*& weights, DynamicFakeQuantize
 
 Result<Value*> ImportContext::Weights(size_t i) {
   const auto at = static_cast<flatbuffers::uoffset_t>(i);
-  const int64_t index = i < inputs_.size() && input(i) == nullptr ? op_.inputs()->Get(at) : -1;
+  const int64_t index = i < input_count() && input(i) == nullptr ? op_.inputs()->Get(at) : -1;
   const fb::Tensor* const tensor = At(subgraph_.tensors(), index);
   if (tensor == nullptr || !IsBlockwise(*tensor)) return Ranked(i);
   if (input(0) == nullptr || output_types_.empty() || input(0)->dtype() != DType::kF32 ||
@@ -265,26 +209,27 @@ Result<Value*> ImportContext::Weights(size_t i) {
     return UnsupportedError(
         "weights with blockwise quantization need an input and a result of f32");
   NN_ASSIGN(Blocks blocks, ReadBlocks(model_, subgraph_, *tensor));
-  Value* const integers = graph_.AddConstant(
+  Value* const integers = graph().AddConstant(
       std::move(blocks.integers), std::string(Text(tensor->name())), std::move(blocks.quant));
   ++hybrids_;
   return Build(Reshape(Apply("dequantize", {integers}, DequantizeAttrs{}), std::move(blocks.dims)));
 }
 
-Status ImportOp(ImportContext& ctx, const std::string& name) {
+Status ImportOp(ImportContext& ctx) {
   if (const ImportRow* row = FindImport(ctx.code())) {
     NN_RETURN_IF_ERROR(ctx.CheckInputs(row->inputs));
     return row->import(ctx);
   }
-  NN_ASSIGN(const bool done, ImportOneToOne(ctx));
+  NN_ASSIGN(const bool done,
+            ctx.EmitOneToOne("tflite", fb::EnumNameBuiltinOperator(OperatorOf(ctx.code()))));
   if (done) return {};
   // TensorFlow's converter gives its own operators this prefix.
   if (Text(ctx.code().custom_code()).starts_with("Flex"))
     return UnsupportedError(
         "{} is an operator of TensorFlow, which LiteRT runs by its Flex delegate; export the model "
         "without SELECT_TF_OPS, or cut the operator off with nnconvert --extract",
-        name);
-  return UnsupportedError("{} (version {}) is unsupported", name, ctx.code().version());
+        ctx.kind());
+  return UnsupportedError("{} (version {}) is unsupported", ctx.kind(), ctx.code().version());
 }
 
 namespace {
@@ -323,7 +268,7 @@ std::vector<OperatorSupport> Operators() {
     if (op == fb::BuiltinOperator::CUSTOM) continue;  // see below
     const std::string name = fb::EnumNameBuiltinOperator(op);
     out.push_back({name, CallsSubgraphs(op) || FindBuiltin(op) != nullptr ||
-                             Ops().FindEncoding("tflite", name, 1).first != nullptr});
+                             ImportContext::IsOneToOne("tflite", name)});
   }
   for (const Family& family : Families())
     for (const ImportRow& row : family.imports)

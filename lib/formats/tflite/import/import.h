@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "formats/common/operator_import.h"
 #include "formats/format.h"
 #include "formats/tflite/file/native.h"
 #include "formats/tflite/import/variables.h"
@@ -23,7 +24,7 @@
 namespace nn::tflite {
 
 // An operator to import and its target graph.
-class ImportContext : public NodeInserter {
+class ImportContext final : public OperatorImport {
  public:
   // `output_types` are those declared in the file. `hybrids` counts the operators of hybrid kernels
   // that are imported as float operators; those whose weights have a scale per channel or tensor
@@ -32,49 +33,37 @@ class ImportContext : public NodeInserter {
                 const fb::OperatorCode& code, int64_t index, Graph& graph,
                 std::vector<Value*> inputs, std::vector<Type> output_types, int64_t& hybrids,
                 bool hybrid_as_float, Variables& variables, const KnownInputs& known_inputs)
-      : model_(model),
+      : OperatorImport({.kind = OperatorName(&code),
+                        .index = index,
+                        .arithmetic = Arithmetic::kTflite,
+                        .source_in_errors = true},
+                       graph, std::move(inputs), output_types.size()),
+        model_(model),
         subgraph_(subgraph),
         op_(op),
         code_(code),
-        index_(index),
-        graph_(graph),
-        inputs_(std::move(inputs)),
         output_types_(std::move(output_types)),
-        outputs_(output_types_.size(), nullptr),
         hybrids_(hybrids),
         hybrid_as_float_(hybrid_as_float),
         variables_(variables),
         known_inputs_(known_inputs) {}
 
-  // Source::place of what is added.
-  void set_place(SharedString place) { place_ = std::move(place); }
-
   const Model& model() const { return model_; }
   const fb::Operator& op() const { return op_; }
   const fb::OperatorCode& code() const { return code_; }
-  Graph& graph() { return graph_; }
   Variables& variables() { return variables_; }
   const KnownInputs& known_inputs() const { return known_inputs_; }
 
-  size_t input_count() const { return inputs_.size(); }
-  // Null if absent.
-  Value* input(size_t i) const { return i < inputs_.size() ? inputs_[i] : nullptr; }
-  const std::vector<Value*>& inputs() const { return inputs_; }
   // Checks the inputs for ImportRow::inputs.
   Status CheckInputs(std::string_view kinds) const;
-  // The input, or kModel if it is absent.
-  Result<Value*> Required(size_t i) const;
   // The input; kUnsupported if its rank is unknown.
   Result<Value*> Ranked(size_t i) const;
-  // The contents of an integer input, as far as known by inference; nullopt if unknown.
-  std::optional<Dims> Elements(size_t i) const { return KnownElements(input(i)); }
   // The contents of an integer input; kUnsupported, with `what` in the message, if unknown.
   Result<std::vector<int64_t>> KnownInts(size_t i, std::string_view what) const;
   // The type that the file declares for an input, even for a state, which has no value.
   Result<Type> DeclaredInput(size_t i) const { return DeclaredType(op_.inputs(), i); }
   // The same for an intermediate tensor of an integer kernel.
   Result<Type> Intermediate(size_t i) const { return DeclaredType(op_.intermediates(), i); }
-  size_t output_count() const { return outputs_.size(); }
   const Type& output_type(size_t i = 0) const { return output_types_[i]; }
 
   // The operator's options; the defaults of the schema if it has none and its kernel needs none;
@@ -86,25 +75,10 @@ class ImportContext : public NodeInserter {
     return ModelError("the options are missing or of a different kind");
   }
 
-  // Adds a graph node with one result, with inferred type, its source, and the arithmetic for its
-  // types. `quant` is the quantization of the result.
-  Result<Value*> Add(std::string_view op, Terms operands, Attrs attrs = {},
-                     std::shared_ptr<const Quant> quant = nullptr);
-  // The same with several results, which are not quantized.
-  Result<Node*> AddNode(std::string_view op, std::vector<Value*> inputs, Attrs attrs,
-                        size_t results) {
-    return AddNode(op, std::move(inputs), std::move(attrs), std::vector<Type>(results));
-  }
-  // The same with the declared element types and quantization of the results.
-  Result<Node*> AddNode(std::string_view op, std::vector<Value*> inputs, Attrs attrs,
-                        std::span<const Type> types, std::span<Graph> regions = {});
-  // Adds a node with regions, which has the operator's outputs as results.
-  Status EmitRegions(std::string_view op, std::vector<Value*> inputs, Attrs attrs,
-                     std::span<Graph> regions);
-  // Adds the node with the operator's outputs as results.
-  Status Emit(std::string_view op, Terms operands, Attrs attrs = {});
-  // The operator's first output is the value of a term.
-  Status EmitTerm(const Term& y);
+  // The result of a node that has one. `quant` is its quantization.
+  Result<Value*> Add(std::string_view op, Terms operands, Attrs attrs,
+                     std::shared_ptr<const Quant> quant);
+  using OperatorImport::Add;
   // The operator's outputs are the values of the terms. It may have fewer.
   Status EmitTerms(const Terms& ys);
   // Emit() for one result, followed by the fused activation.
@@ -128,11 +102,6 @@ class ImportContext : public NodeInserter {
   // blocks. The kernels quantize their float input, but the graph has the float operator, because
   // the built-in kernel and XNNPACK, which LiteRT uses by default, round in different ways.
   Result<Value*> Weights(size_t i);
-  Value* Constant(Tensor tensor, std::shared_ptr<const Quant> quant = nullptr) {
-    return graph_.AddConstant(std::move(tensor), {}, std::move(quant));
-  }
-  void SetOutput(size_t i, Value* value) { outputs_[i] = value; }
-  const std::vector<Value*>& outputs() const { return outputs_; }
 
   // Whether input i is a state whose value after the operator is required (SetState).
   bool KeepsState(size_t i) const { return states_.contains(i); }
@@ -146,11 +115,11 @@ class ImportContext : public NodeInserter {
   const std::map<size_t, Value*>& states() const { return states_; }
 
  private:
-  Graph& graph_of_terms() override { return graph_; }
-  Result<Node*> InsertNode(std::string_view op, std::vector<Value*> inputs, Attrs attrs,
-                           size_t results) override {
-    return AddNode(op, std::move(inputs), std::move(attrs), results);
-  }
+  // All types that the file declares.
+  std::vector<Type> TypesToEmit(const OpDef& /*op*/) const override { return output_types_; }
+  Status CheckOutputs() const override;
+  Result<std::optional<AttrValue>> ReadAttr(std::string_view name,
+                                            const AttrValue& initial) const override;
 
   // A buffer whose root is a table without fields; null if the operator has options or must have.
   const void* DefaultOptions() const;
@@ -161,12 +130,7 @@ class ImportContext : public NodeInserter {
   const fb::SubGraph& subgraph_;
   const fb::Operator& op_;
   const fb::OperatorCode& code_;
-  int64_t index_;
-  SharedString place_;
-  Graph& graph_;
-  std::vector<Value*> inputs_;
   std::vector<Type> output_types_;
-  std::vector<Value*> outputs_;
   int64_t& hybrids_;
   bool hybrid_as_float_;
   Variables& variables_;

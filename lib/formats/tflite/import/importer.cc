@@ -317,14 +317,14 @@ Status Importer::ImportOperator(const fb::Operator& op, int64_t index) {
   auto status = code == nullptr
                     ? Status(ModelError("operator code {} does not exist; the model has {}",
                                         op.opcode_index(), SizeOf(model_.root->operator_codes())))
-                    : ImportWithCode(op, *code, index, name);
+                    : ImportWithCode(op, *code, index);
   if (!status)
     return tl::unexpected(status.error().In(fmt::format("operator {} ({})", index, name)));
   return {};
 }
 
-Status Importer::ImportWithCode(const fb::Operator& op, const fb::OperatorCode& code, int64_t index,
-                                const std::string& name) {
+Status Importer::ImportWithCode(const fb::Operator& op, const fb::OperatorCode& code,
+                                int64_t index) {
   const int64_t last_id = LastId(graph_);
   const size_t unsupported = unsupported_.size();
   std::vector<Value*> inputs;
@@ -371,14 +371,14 @@ Status Importer::ImportWithCode(const fb::Operator& op, const fb::OperatorCode& 
   auto status = !reason.empty()                ? Status(UnsupportedError("{}", reason))
                 : types.empty() && !has_effect ? Status(ModelError("the operator has no output"))
                 : CallsSubgraphs(OperatorOf(ctx.code())) ? ImportControl(ctx)
-                                                         : ImportOp(ctx, name);
+                                                         : ImportOp(ctx);
   if (status) status = KeepStates(ctx);
   if (status) status = CheckPassedOn(ctx);
   // A subgraph may have reported its own operators.
   const bool follows = on_opaque || unsupported_.size() > unsupported;
   if (!status && (status.error().code() == ErrorCode::kUnsupported ||
                   (on_opaque && status.error().code() == ErrorCode::kModel)))
-    return MakeOpaque(ctx, name, index, follows ? std::string() : status.error().message());
+    return MakeOpaque(ctx, follows ? std::string() : status.error().message());
   if (!status) return status;
   for (size_t i = 0; i < types.size(); ++i) {
     if (ctx.outputs()[i] == nullptr)
@@ -440,22 +440,15 @@ Status Importer::Declare(Value* v, int64_t index, Type declared) {
   return {};
 }
 
-Status Importer::MakeOpaque(ImportContext& ctx, const std::string& name, int64_t index,
-                            std::string reason) {
-  std::vector<Value*> inputs;
-  for (Value* v : ctx.inputs())
-    if (v != nullptr) inputs.push_back(v);
-  NN_ASSIGN(Node* const opaque,
-            graph_.Append("opaque", inputs, OpaqueAttrs{name, reason}, ctx.output_count()));
-  graph_.SetSource(opaque, name, index, PlaceOf(index));
+Status Importer::MakeOpaque(ImportContext& ctx, std::string reason) {
+  NN_ASSIGN(const Node* const opaque,
+            ctx.EmitOpaque(ctx.output_count(), std::move(reason), unsupported_));
   for (size_t i = 0; i < ctx.output_count(); ++i) {
     const int64_t t = ctx.op().outputs()->Get(static_cast<flatbuffers::uoffset_t>(i));
     Value* v = opaque->output(i);
     values_[static_cast<size_t>(t)] = v;
     v->set_name(std::string(Text(At(sub_.tensors(), t)->name())));
   }
-  if (!reason.empty())
-    unsupported_.push_back({opaque->Describe(), "opaque", name, std::move(reason)});
   return {};
 }
 

@@ -39,7 +39,7 @@ struct ImportState {
 };
 
 // Imports an operator without subgraphs. kUnsupported if no function applies.
-Status ImportOp(ImportContext& ctx, const std::string& name);
+Status ImportOp(ImportContext& ctx);
 
 // Whether the operator becomes those of its subgraphs: IF, WHILE and the like.
 bool CallsSubgraphs(fb::BuiltinOperator op);
@@ -83,13 +83,12 @@ class Importer {
   Result<Value*> ReadConstant(const fb::Tensor& tensor, int64_t index);
 
   Status ImportOperator(const fb::Operator& op, int64_t index);
-  Status ImportWithCode(const fb::Operator& op, const fb::OperatorCode& code, int64_t index,
-                        const std::string& name);
+  Status ImportWithCode(const fb::Operator& op, const fb::OperatorCode& code, int64_t index);
   // Source::place of an operator.
   std::string PlaceOf(int64_t index) const;
   Status CheckPassedOn(const ImportContext& ctx) const;
   Status Declare(Value* v, int64_t index, Type declared);
-  Status MakeOpaque(ImportContext& ctx, const std::string& name, int64_t index, std::string reason);
+  Status MakeOpaque(ImportContext& ctx, std::string reason);
 
   // Operators that call subgraphs (import_control.cc). What they add to the graph goes again if
   // they fail.

@@ -171,7 +171,7 @@ Status ImportLayerNorm(ImportContext& ctx) {
   NN_ASSIGN(const auto results,
             staged ? AddStagedNorm(ctx, "layer_norm", *staged, inputs, a, count)
                    : AddTrailingNorm(ctx, "layer_norm", std::move(inputs), a, count));
-  for (size_t i = 0; i < results.size(); ++i) ctx.SetOutput(i, results[i]);
+  ctx.SetOutputs(results);
   return {};
 }
 
