@@ -25,7 +25,6 @@
 #include "base/file/file.h"
 #include "base/memory.h"
 #include "base/text/text.h"
-#include "convert/inputs/port_arrays.h"
 #include "formats/format_options.h"
 
 namespace nn::app {
@@ -321,17 +320,6 @@ int CommandLine::Run(int argc, char** argv, const std::function<Result<int>()>& 
   spdlog::error("{}{}", error.code() == ErrorCode::kInternal ? "internal error: " : "",
                 error.message());
   return ExitCode(error.code());
-}
-
-void AddArrayOptions(CommandLine& command, ArrayOptions& options) {
-  CLI::App& app = command.options();
-  app.add_flag("--cast-inputs", options.cast,
-               "Convert arrays to the types of the inputs even if values change: to the nearest "
-               "number of the type, halves to even; integers saturate");
-  app.add_flag(
-      "--reshape-inputs", options.reshape,
-      "Add and remove axes of size 1 where the shape of an array differs from the shape of "
-      "its input");
 }
 
 }  // namespace nn::app

@@ -22,10 +22,6 @@
 #include "exec/run_limits.h"
 #include "formats/format.h"
 
-namespace nn {
-struct ArrayOptions;
-}
-
 namespace nn::app {
 
 class CommandLine {
@@ -116,9 +112,6 @@ class CommandLine {
 CLI::Validator RealNumber();
 // The same, without infinities.
 CLI::Validator FiniteNumber();
-
-// Adds --cast-inputs and --reshape-inputs.
-void AddArrayOptions(CommandLine& command, ArrayOptions& options);
 
 // Writes text, or a format other than JSON, to a file or "-". All programs print through this
 // function: it escapes control characters other than line ends.

@@ -23,6 +23,16 @@ CLI::Option* AddValue(CLI::App& app, const OptionField& field, OptionValues& val
       std::string(field.help));
 }
 
+template <typename T>
+CLI::Option* AddList(CLI::App& app, const OptionField& field, OptionValues& values) {
+  CLI::Option* const list = AddValue<std::vector<T>>(app, field, values)->allow_extra_args(false);
+  return field.lists ? list->delimiter(',') : list;
+}
+
+CLI::Validator NumberCheck(const OptionField& field) {
+  return field.finite ? FiniteNumber() : RealNumber();
+}
+
 CLI::Option* AddOption(CLI::App& app, const OptionField& field, OptionValues& values) {
   switch (field.kind) {
     case OptionKind::kFlag:
@@ -35,15 +45,15 @@ CLI::Option* AddOption(CLI::App& app, const OptionField& field, OptionValues& va
     case OptionKind::kCount:
       return AddValue<uint64_t>(app, field, values);
     case OptionKind::kReal:
-      return AddValue<double>(app, field, values)->check(RealNumber());
+      return AddValue<double>(app, field, values)->check(NumberCheck(field));
     case OptionKind::kText:
       return AddValue<std::string>(app, field, values);
     case OptionKind::kTexts:
+      return AddList<std::string>(app, field, values);
+    case OptionKind::kReals:
       break;
   }
-  CLI::Option* const texts =
-      AddValue<std::vector<std::string>>(app, field, values)->allow_extra_args(false);
-  return field.lists ? texts->delimiter(',') : texts;
+  return AddList<double>(app, field, values)->check(NumberCheck(field));
 }
 
 void AddChecks(const OptionField& field, CLI::Option& option) {
@@ -69,7 +79,9 @@ std::string ValueText(const OptionField& field, const OptionValue& value) {
   if (field.bytes) return SizeText(std::get<uint64_t>(value));
   return std::visit(
       [](const auto& v) -> std::string {
-        if constexpr (std::is_same_v<std::decay_t<decltype(v)>, std::vector<std::string>>)
+        using T = std::decay_t<decltype(v)>;
+        if constexpr (std::is_same_v<T, std::vector<std::string>> ||
+                      std::is_same_v<T, std::vector<double>>)
           return {};
         else
           return fmt::format("{}", v);

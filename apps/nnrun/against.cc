@@ -1,4 +1,5 @@
 #include "apps/nnrun/against.h"
+#include "apps/nnrun/inputs.h"
 
 #include <algorithm>
 #include <set>

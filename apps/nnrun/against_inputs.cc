@@ -72,7 +72,7 @@ Result<std::map<size_t, Tensor>> ConstantsOf(const Graph& other, const RunOption
                                [&](const auto& entry) { return entry.second.name == port.name; });
   };
   if (std::ranges::none_of(other.inputs(), is_fixed)) return std::map<size_t, Tensor>();
-  RunOptions all = options;
+  RunInputs all = options;
   all.fixed.clear();
   NN_ASSIGN(PortArrays arrays, ReadGiven(other, all));
   for (size_t i = 0; i < arrays.size(); ++i)

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "apps/common/progress.h"
+#include "apps/nnrun/inputs.h"
 #include "apps/nnrun/options.h"
 #include "base/file/file.h"
 #include "base/text/table.h"

@@ -6,10 +6,12 @@
 
 #include "apps/common/command_line.h"
 #include "apps/nnrun/against.h"
+#include "apps/nnrun/inputs.h"
 #include "apps/nnrun/many.h"
 #include "apps/nnrun/options.h"
 #include "base/file/file.h"
 #include "base/text/text.h"
+#include "convert/inputs/input_options.h"
 #include "exec/program_options.h"
 #include "formats/format_options.h"
 #include "passes/core/ports.h"
@@ -18,67 +20,13 @@
 namespace nn::app {
 namespace {
 
-// How pictures become inputs.
-void AddImageOptions(CommandLine& command, ImageOptions& o) {
-  CLI::App& app = command.options();
-  app.add_option("--image-size", o.size,
-                 "Size of images where the input leaves it open: N or HEIGHTxWIDTH")
-      ->type_name("SIZE");
-  app.add_option("--max-image-pixels", o.max_pixels,
-                 "Limit of pixels of an image; exceeding it ends the program with exit code 4")
-      ->check(CLI::Range(int64_t{1}, int64_t{1} << 36))
-      ->type_name("N")
-      ->capture_default_str();
-  app.add_option("--image-fit", o.fit,
-                 "How an image gets the size: stretch it, or crop what covers the size")
-      ->check(CLI::IsMember({"stretch", "crop"}))
-      ->capture_default_str();
-  app.add_option("--image-color", o.color,
-                 "Order of the colors; by default the order of the input, or RGB")
-      ->check(CLI::IsMember({"rgb", "bgr", "gray"}));
-  app.add_option("--layout", o.layout, "Where the channels are if the shape does not tell")
-      ->check(CLI::IsMember({"nchw", "nhwc"}));
-  app.add_option(
-         "--scale", o.scale,
-         "An element is (pixel * scale - mean) / std, pixels being 0 to 255; default 1/255, "
-         "for inputs that the model declares as images 1. Integers are pixels")
-      ->check(FiniteNumber())
-      ->type_name("S");
-  app.add_option("--mean", o.mean, "See --scale: one number, or one for each channel")
-      ->delimiter(',')
-      ->check(FiniteNumber())
-      ->type_name("M,...");
-  app.add_option("--std", o.std, "See --scale: one number, or one for each channel")
-      ->delimiter(',')
-      ->check(FiniteNumber())
-      ->type_name("S,...");
-}
-
 void AddInputOptions(CommandLine& command, RunOptions& o) {
   CLI::App& app = command.options();
   app.add_option(
       "MODEL", o.model,
       "Model file; a folder, or a pattern such as \"models/**/*.onnx\": all these models, "
       "with --output naming a folder");
-  app.add_option(
-         "--inputs", o.inputs_file,
-         "All inputs by name, or in_0, in_1, ... by position: .npz or .safetensors; of a model "
-         "with "
-         "one input also .npy or .pb. Images of Core ML may be [H, W] or [H, W, 3] in RGB order. A "
-         "folder: one run for each file in it, images included")
-      ->type_name("FILE");
-  command
-      .AddRepeated("--input", o.inputs,
-                   "One input: an .npy, .pb, .bin or .raw file, an image, or a literal (0.5 fills, "
-                   "[1,2,3] lists); repeatable")
-      ->type_name("NAME=VALUE");
-  app.add_option(
-         "--seed", o.seed,
-         "Seed for the inputs that are not given (default 0; without it, --inputs must give "
-         "all); values are drawn from the ranges that the model accepts")
-      ->type_name("N");
-  AddArrayOptions(command, o.arrays);
-  AddImageOptions(command, o.images);
+  command.AddDescribed(InputOptionTable(), static_cast<nnsuite::InputOptions*>(&o));
   command.AddDescribed(InputShapesTable(), &o.shapes);
   app.add_option("--test-data", o.test_data,
                  "Folder with input_K.pb and output_K.pb, or with test_data_set_* folders: run and "
@@ -324,19 +272,12 @@ void ReportNotes(const std::vector<std::string>& notes, RunReport& report) {
 // Runs the model as the options say; false if a check failed.
 Result<bool> RunToReport(RunOptions o, RunReport& report) {
   NN_ASSIGN(ReadModel read, ReadModelFile(o.model, o.limits));
-  const InputSettings stated = SettingsOf(o.shapes);
   const auto import = [&](const InputSettings& known) -> Result<ImportedModel> {
-    InputSettings settings = stated;
-    settings.constants = known.constants;
-    for (const auto& [name, length] : known.lengths)
-      settings.lengths.insert_or_assign(name, length);
-    settings.shapes.insert(known.shapes.begin(), known.shapes.end());
+    InputSettings settings = KnownWith(known, o.shapes);
     if (o.keeps_states()) settings.states = StatePorts::kAll;
     NN_ASSIGN(ImportedModel imported, ImportModel(read, o.model, settings));
     ReportNotes(imported.notes, report);
-    NamePorts(imported.graph);
-    NN_RETURN_IF_ERROR(FitRanks(imported.graph, read, o.model, stated.shapes));
-    NN_RETURN_IF_ERROR(BindShapes(imported.graph, stated.shapes, stated.batch));
+    NN_RETURN_IF_ERROR(BindSetShapes(imported.graph, read, o));
     return imported;
   };
   bool passed = true;
@@ -395,6 +336,7 @@ Result<int> RunAndReport(CommandLine& command, RunOptions& o) {
   o.limits = command.limits();
   o.execution.limits = command.run_limits();
   o.images.max_work = o.execution.limits.max_work;
+  o.may_lack = o.keeps_states();  // states begin with zeros
   Result<int> code = taken ? Run(o) : tl::unexpected(taken.error());
   if (o.format != "json" || !PrintsReport(o)) return code;
   return StateError(std::move(code), {{"version", 1}, {"model", o.model}});

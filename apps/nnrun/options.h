@@ -13,29 +13,15 @@
 #include "apps/common/model/many.h"
 #include "apps/common/model/model.h"
 #include "base/json/json.h"
-#include "convert/inputs/port_arrays.h"
+#include "convert/inputs/run_inputs.h"
 #include "exec/program.h"
-#include "formats/test_set.h"
-#include "nnsuite/shapes.h"
-#include "ops/support/domain.h"
 #include "tensorio/compare.h"
 #include "tensorio/tensor_archive.h"
 
 namespace nn::app {
 
-struct RunOptions {
-  std::string model;
-  ReadLimits limits;
-  // Inputs
-  std::string inputs_file;
-  std::vector<std::string> inputs;  // NAME=VALUE
-  std::optional<uint64_t> seed;     // nullopt: 0, and --inputs must give all inputs
-  ArrayOptions arrays;
-  ImageOptions images;
-  nnsuite::InputShapes shapes;
+struct RunOptions : RunInputs {
   std::string test_data;
-  // Not an argument: the inputs that ImportForInputs() made constants, by position among all.
-  std::map<size_t, PortType> fixed;
   // States
   std::optional<int64_t> steps;
   std::string state;
@@ -82,26 +68,6 @@ struct RunReport {
   std::string text;
   Json json = Json::object();
 };
-
-// Imports the model. If it is not supported, or runs decide about its branches and loops, the
-// shapes of the given inputs are known to the import; if it is still not supported, those with few
-// integers, which may decide about sizes and branches, become constants, and `options.fixed` lists
-// them.
-Result<ImportedModel> ImportForInputs(const ReadModel& read, const InputImporter& import,
-                                      RunOptions& options);
-
-// The inputs from the command line, files and literals, in the types and shapes of the graph. Binds
-// the graph's shapes to theirs; a symbolic batch without a size becomes 1. `read` is the model of
-// the graph, for formats whose inputs take arrays of other ranks or types.
-Result<PortArrays> GivenInputs(Graph& graph, const ReadModel& read, const RunOptions& options);
-// The two parts of GivenInputs(): the arrays as they are given, and those that fit the graph.
-Result<PortArrays> ReadGiven(const Graph& graph, const RunOptions& options);
-Result<PortArrays> BindGiven(Graph& graph, const ReadModel& read, const RunOptions& options,
-                             const PortArrays& given);
-// All inputs of a run: the given ones, and seeded ones from `domains` (InputDomains()) for the
-// rest.
-Result<std::vector<Tensor>> CompleteInputs(const Graph& graph, std::span<const Domain> domains,
-                                           PortArrays given, const RunOptions& options);
 
 // Whether the array has a part for each step of a run: one more axis than its input, of their
 // number.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "apps/nnrun/expectation.h"
+#include "apps/nnrun/inputs.h"
 #include "apps/nnrun/options.h"
 #include "base/text/table.h"
 #include "base/text/text.h"

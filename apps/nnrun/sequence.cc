@@ -8,6 +8,7 @@
 #include <system_error>
 #include <utility>
 
+#include "apps/nnrun/inputs.h"
 #include "apps/nnrun/options.h"
 #include "base/file/file.h"
 #include "base/text/text.h"
@@ -142,7 +143,7 @@ class Steps {
   // Arrays with one more axis than their input, of the number of steps, have a part for each step.
   Steps(const PortArrays& given, const Graph& graph, const ReadModel& read,
         const std::vector<Carry>& carries, const RunOptions& o)
-      : given_(given), options_(o), casting_(o.arrays.CastingFor(*read.format)) {
+      : given_(given), options_(o), casting_(CastingFor(o.arrays, *read.format)) {
     for (size_t i = 0; i < given.size(); ++i) {
       const Type& type = graph.inputs()[i].value->type();
       const bool carried = std::ranges::find(carries, i, &Carry::input) != carries.end();

@@ -203,8 +203,7 @@ void SetOption(Options& all, std::string name, const py::handle& value) {
   } else if (py::isinstance<py::int_>(value)) {  // and bool
     set(nnsuite_options_set_integer, value.cast<int64_t>());
   } else {
-    for (const std::string& text : value.cast<std::vector<std::string>>())
-      set(nnsuite_options_set_text, text.c_str());
+    for (const py::handle item : value) SetOption(all, name, item);
   }
 }
 
@@ -327,6 +326,14 @@ struct Program {
     return Take(out);
   }
 
+  std::vector<Tensor> GivenInputs() const {
+    std::vector<nnsuite_tensor*> out(nnsuite_program_input_count(handle.get()));
+    CallUnlocked([&](nnsuite_error** error) {
+      return nnsuite_given_inputs(handle.get(), out.data(), out.size(), error);
+    });
+    return Take(out);
+  }
+
   std::vector<Tensor> SeededInputs(uint64_t seed) const {
     std::vector<nnsuite_tensor*> out(nnsuite_program_input_count(handle.get()));
     CallUnlocked([&](nnsuite_error** error) {
@@ -439,11 +446,17 @@ struct Model {
     });
     return {TensorHandle(tensor)};
   }
-  Program Compile(const py::dict& values) const {
+  Program Compile(const py::dict& values) const { return Compiled(values, nnsuite_compile); }
+  Program CompileForInputs(const py::dict& values) const {
+    return Compiled(values, nnsuite_compile_for_inputs);
+  }
+
+ private:
+  Program Compiled(const py::dict& values, decltype(nnsuite_compile)* compile) const {
     const Options options = OptionsOf(values);
     nnsuite_program* program = nullptr;
     CallUnlocked([&](nnsuite_error** error) {
-      return nnsuite_compile(handle.get(), options.get(), &program, error);
+      return compile(handle.get(), options.get(), &program, error);
     });
     return {ProgramHandle(program)};
   }
@@ -501,6 +514,7 @@ PYBIND11_MODULE(_core, m) {
   py::class_<Program>(m, "Program")
       .def("describe", &Program::Describe)
       .def("run", &Program::Run, py::arg("names"), py::arg("inputs"), py::arg("options"))
+      .def("given_inputs", &Program::GivenInputs)
       .def("seeded_inputs", &Program::SeededInputs, py::arg("seed"));
 
   py::class_<Model>(m, "Model")
@@ -522,7 +536,8 @@ PYBIND11_MODULE(_core, m) {
       .def("write", &Model::Write, py::arg("path"), py::arg("options"))
       .def("edit", &Model::Edit, py::arg("options"))
       .def("constant", &Model::Constant, py::arg("index"))
-      .def("compile", &Model::Compile, py::arg("options"));
+      .def("compile", &Model::Compile, py::arg("options"))
+      .def("compile_for_inputs", &Model::CompileForInputs, py::arg("options"));
 }
 
 }  // namespace nn::python

@@ -85,7 +85,7 @@ void nnsuite_text_free(char* text);
 int nnsuite_options_create(nnsuite_options** options, nnsuite_error** error);
 void nnsuite_options_free(nnsuite_options* options);
 // NNSUITE_USAGE for an unknown name, and a value of another kind than that of the option. An option
-// that is repeatable takes one more text at each call.
+// that is repeatable takes one more text or number at each call.
 int nnsuite_options_set_integer(nnsuite_options* options, const char* name, int64_t value,
                                 nnsuite_error** error);
 int nnsuite_options_set_real(nnsuite_options* options, const char* name, double value,
@@ -272,6 +272,23 @@ const char* nnsuite_tensor_text(const nnsuite_tensor* tensor, size_t index, size
 // Integers: threads, max-memory, max-work, max-steps, batch. Shapes.
 int nnsuite_compile(const nnsuite_model* model, const nnsuite_options* options,
                     nnsuite_program** program, nnsuite_error** error);
+// Compiles a model for inputs from files, images and literals, as nnrun does: their shapes, and
+// small integers where they decide about shapes, are those of the program, whose inputs
+// nnsuite_given_inputs() returns. The option "input" is a text "NAME=VALUE", as of nnrun.
+//
+// Texts: inputs, image-size, image-fit ("stretch", "crop"), image-color ("rgb", "bgr", "gray"),
+// image-layout ("nchw", "nhwc"), backend ("simd", "reference"). Repeatable texts: input,
+// input-shape, length. Flags: cast-inputs, reshape-inputs, no-fuse. Integers: seed,
+// max-image-pixels, threads, max-memory, max-work, max-steps, batch, max-file-bytes,
+// max-piped-bytes, max-unpacked-bytes, max-depth, max-items. Reals: scale. Repeatable reals: mean,
+// std. Shapes.
+int nnsuite_compile_for_inputs(const nnsuite_model* model, const nnsuite_options* options,
+                               nnsuite_program** program, nnsuite_error** error);
+// The inputs that the program was compiled for, and for those that were not given, random numbers
+// of the option "seed"; `inputs` has room for `count` handles. NNSUITE_USAGE for a program of
+// nnsuite_compile().
+int nnsuite_given_inputs(const nnsuite_program* program, nnsuite_tensor** inputs, size_t count,
+                         nnsuite_error** error);
 void nnsuite_program_free(nnsuite_program* program);
 
 // {"inputs": [{"name", "type", "dtype", "shape"}], "outputs": [...], "arena_bytes",

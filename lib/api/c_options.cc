@@ -6,6 +6,7 @@
 #include "base/text/text.h"
 #include "check/check_options.h"
 #include "convert/convert_options.h"
+#include "convert/inputs/input_options.h"
 #include "edit/edit_options.h"
 #include "exec/program_options.h"
 #include "folder/folder_options.h"
@@ -89,6 +90,18 @@ OptionTable CompileTable() {
   return fields;
 }
 
+OptionTable CompileForInputsTable() {
+  using nnsuite::InputOptions;
+  static const CallFields fields = [] {
+    CallFields out = OptionsWithin<&CompileForInputsCall::inputs>(InputOptionTable());
+    out = Joined(std::move(out), OptionsWithin<&CompileForInputsCall::compile>(CompileTable()));
+    return Joined(
+        std::move(out),
+        OptionsWithin<&CompileForInputsCall::inputs, &InputOptions::limits>(ReadLimitTable()));
+  }();
+  return fields;
+}
+
 const OptionField* FindForAny(std::string_view name) {
   for (const OptionUser& user : OptionUsers()) {
     const OptionField* const field = nn::FindOption(user.table, name);
@@ -109,6 +122,12 @@ Status KindError(const OptionField& field) {
   return UsageError("the option {} is {}", Quote(field.name), OptionKindText(field.kind));
 }
 
+template <typename T>
+void AddToList(nnsuite_options* options, const char* name, T value) {
+  OptionValue& list = options->values.try_emplace(name, std::vector<T>()).first->second;
+  std::get<std::vector<T>>(list).push_back(std::move(value));
+}
+
 Status SetNumber(nnsuite_options* options, const char* name, int64_t value) {
   NN_ASSIGN(const OptionField* const field, NamedOption(options, name));
   switch (field->kind) {
@@ -123,6 +142,9 @@ Status SetNumber(nnsuite_options* options, const char* name, int64_t value) {
     case OptionKind::kCount:
       options->values.insert_or_assign(name, value);
       return {};
+    case OptionKind::kReals:
+      AddToList(options, name, static_cast<double>(value));
+      return {};
     case OptionKind::kText:
     case OptionKind::kTexts:
       break;
@@ -132,6 +154,10 @@ Status SetNumber(nnsuite_options* options, const char* name, int64_t value) {
 
 Status SetReal(nnsuite_options* options, const char* name, double value) {
   NN_ASSIGN(const OptionField* const field, NamedOption(options, name));
+  if (field->kind == OptionKind::kReals) {
+    AddToList(options, name, value);
+    return {};
+  }
   if (field->kind != OptionKind::kReal) return KindError(*field);
   options->values.insert_or_assign(name, value);
   return {};
@@ -145,8 +171,7 @@ Status SetText(nnsuite_options* options, const char* name, const char* value) {
     return {};
   }
   if (field->kind != OptionKind::kTexts) return KindError(*field);
-  OptionValue& list = options->values.try_emplace(name, std::vector<std::string>()).first->second;
-  std::get<std::vector<std::string>>(list).emplace_back(value);
+  AddToList(options, name, std::string(value));
   return {};
 }
 
@@ -215,6 +240,7 @@ std::vector<OptionUser> OptionUsers() {
       {"convert_folder", FolderTable(), true, false, true},
       {"edit", EditTable(), false, false, true},
       {"compile", CompileTable(), true},
+      {"compile_for_inputs", CompileForInputsTable(), true},
       {"run_with", {}, false, false, true},
   };
 }
@@ -284,6 +310,13 @@ Result<nnsuite::InputShapes> Diff(const nnsuite_options* options, std::string_vi
 Result<CompileCall> Compile(const nnsuite_options* options) {
   NN_ASSIGN(CompileCall out, CallOf<CompileCall>(options, "compile"));
   AddShapes(options, out.shapes);
+  return out;
+}
+
+Result<CompileForInputsCall> CompileForInputs(const nnsuite_options* options) {
+  NN_ASSIGN(auto out, CallOf<CompileForInputsCall>(options, "compile_for_inputs"));
+  AddShapes(options, out.compile.shapes);
+  out.inputs.images.max_work = out.compile.options.limits.max_work;
   return out;
 }
 

@@ -13,6 +13,7 @@
 #include "nnsuite/convert.h"
 #include "nnsuite/edit.h"
 #include "nnsuite/folder.h"
+#include "nnsuite/inputs.h"
 #include "nnsuite/inspect.h"
 #include "nnsuite/options.h"
 #include "nnsuite/program.h"
@@ -58,6 +59,10 @@ struct CompileCall {
   nnsuite::ProgramOptions options = {};
   nnsuite::InputShapes shapes = {};
 };
+struct CompileForInputsCall {
+  CompileCall compile = {};
+  nnsuite::InputOptions inputs = {};
+};
 
 // A function that takes options. The table describes what the function of its name in nn::api::call
 // returns.
@@ -87,6 +92,7 @@ Result<EditCall> Edit(const nnsuite_options* options);
 // `function` is "diff_with" or "draw_diff".
 Result<nnsuite::InputShapes> Diff(const nnsuite_options* options, std::string_view function);
 Result<CompileCall> Compile(const nnsuite_options* options);
+Result<CompileForInputsCall> CompileForInputs(const nnsuite_options* options);
 Result<nnsuite::ProgressCallback> Run(const nnsuite_options* options);
 }  // namespace call
 

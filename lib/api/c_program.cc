@@ -100,6 +100,38 @@ int nnsuite_compile(const nnsuite_model* model, const nnsuite_options* options,
   });
 }
 
+int nnsuite_compile_for_inputs(const nnsuite_model* model, const nnsuite_options* options,
+                               nnsuite_program** program, nnsuite_error** error) {
+  return nn::api::Guard(error, [&]() -> nn::Result<int> {
+    NN_RETURN_IF_ERROR(nn::api::RequireArgument(program, "program"));
+    *program = nullptr;
+    NN_RETURN_IF_ERROR(nn::api::RequireArgument(model, "model"));
+    NN_ASSIGN(const nn::api::CompileForInputsCall call, nn::api::call::CompileForInputs(options));
+    NN_ASSIGN(nnsuite::ModelInputs given,
+              nnsuite::ReadInputs(model->model, call.inputs, call.compile.shapes));
+    NN_ASSIGN(nnsuite::Program compiled,
+              nnsuite::Program::Compile(std::move(given.graph), call.compile.options));
+    *program = new nnsuite_program{
+        std::move(compiled),
+        nnsuite_program::Given{std::move(given.arrays), call.inputs.seed.value_or(0)}};
+    return NNSUITE_OK;
+  });
+}
+
+int nnsuite_given_inputs(const nnsuite_program* program, nnsuite_tensor** inputs, size_t count,
+                         nnsuite_error** error) {
+  return nn::api::Guard(error, [&]() -> nn::Result<int> {
+    NN_RETURN_IF_ERROR(nn::api::RequireRoom(program, inputs, count, true));
+    if (!program->given)
+      return nn::UsageError("the program was not compiled for inputs; it has none");
+    const nnsuite_program::Given& given = *program->given;
+    NN_ASSIGN(std::vector<nnsuite::Tensor> all,
+              nnsuite::CompleteInputs(program->program, given.arrays, given.seed));
+    nn::api::HandOut(std::move(all), inputs);
+    return NNSUITE_OK;
+  });
+}
+
 void nnsuite_program_free(nnsuite_program* program) {
   delete program;
 }

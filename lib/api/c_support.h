@@ -36,7 +36,14 @@ struct nnsuite_model {
 };
 
 struct nnsuite_program {
+  // Of nnsuite_compile_for_inputs().
+  struct Given {
+    std::vector<std::optional<nnsuite::Tensor>> arrays;
+    uint64_t seed = 0;
+  };
+
   nnsuite::Program program;
+  std::optional<Given> given = std::nullopt;
 };
 
 struct nnsuite_tensor {

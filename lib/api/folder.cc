@@ -20,6 +20,12 @@
 namespace nnsuite {
 namespace {
 
+std::vector<std::string> Texts(const std::vector<double>& numbers) {
+  std::vector<std::string> out;
+  for (const double number : numbers) out.push_back(fmt::format("{}", number));
+  return out;
+}
+
 // As the command line states it.
 nn::Json ValueJson(const nn::OptionValue& value) {
   return std::visit(
@@ -29,6 +35,8 @@ nn::Json ValueJson(const nn::OptionValue& value) {
           return v;
         else if constexpr (std::is_same_v<T, std::vector<std::string>>)
           return v;
+        else if constexpr (std::is_same_v<T, std::vector<double>>)
+          return Texts(v);
         else
           return nn::Json::array({fmt::format("{}", v)});
       },

@@ -3,19 +3,21 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/text/text.h"
 
 namespace nn {
 namespace {
 
-constexpr std::string_view kKindNames[] = {"a flag, 0 or 1", "an integer", "an integer",
-                                           "a number",       "a text",     "a text"};
+constexpr std::string_view kKindNames[] = {"a flag, 0 or 1", "an integer", "an integer", "a number",
+                                           "a text",         "a text",     "a number"};
 
 bool IsGiven(const OptionValue& value) {
   if (const auto* flag = std::get_if<bool>(&value)) return *flag;
   if (const auto* text = std::get_if<std::string>(&value)) return !text->empty();
   if (const auto* texts = std::get_if<std::vector<std::string>>(&value)) return !texts->empty();
+  if (const auto* reals = std::get_if<std::vector<double>>(&value)) return !reals->empty();
   return true;
 }
 
@@ -48,6 +50,8 @@ template <typename T>
 Status CheckRange(const OptionField& field, T value, OptionSurface surface) {
   const std::string name = OptionText(surface, field.name);
   if constexpr (std::is_floating_point_v<T>) {
+    if (field.finite && !std::isfinite(value))
+      return UsageError("{} must be a finite number; it is {}", name, value);
     if (field.least && !(value >= static_cast<T>(*field.least)))
       return UsageError("{} must be at least {}; it is {}", name, *field.least, value);
   } else {
@@ -70,6 +74,8 @@ Status CheckValue(const OptionField& field, const OptionValue& value, OptionSurf
     return CheckRange(field, *integer, surface);
   if (const auto* count = std::get_if<uint64_t>(&value)) return CheckRange(field, *count, surface);
   if (const auto* real = std::get_if<double>(&value)) return CheckRange(field, *real, surface);
+  if (const auto* reals = std::get_if<std::vector<double>>(&value))
+    for (const double real : *reals) NN_RETURN_IF_ERROR(CheckRange(field, real, surface));
   const auto* const text = std::get_if<std::string>(&value);
   if (text == nullptr || field.choices.empty()) return {};
   if (field.takes_files && surface == kOnCommandLine) return {};

@@ -36,9 +36,9 @@
 namespace nn {
 
 // The order of the alternatives of OptionValue.
-enum class OptionKind : uint8_t { kFlag, kInteger, kCount, kReal, kText, kTexts };
-using OptionValue =
-    std::variant<bool, int64_t, uint64_t, double, std::string, std::vector<std::string>>;
+enum class OptionKind : uint8_t { kFlag, kInteger, kCount, kReal, kText, kTexts, kReals };
+using OptionValue = std::variant<bool, int64_t, uint64_t, double, std::string,
+                                 std::vector<std::string>, std::vector<double>>;
 // By name, without dashes: what the caller of a program or function has set.
 using OptionValues = std::map<std::string, OptionValue, std::less<>>;
 
@@ -66,9 +66,10 @@ struct OptionFacts {
   std::vector<std::string_view> needs = {};    // names of options of which one must be set, too
   std::vector<std::string_view> excludes = {};
   bool shows_default = false;  // in the help
+  bool finite = false;         // of real numbers: neither NaN nor infinite
   // What the command line takes beside the kind.
   bool bytes = false;        // a unit: 64GB
-  bool lists = false;        // of texts, several with commas between
+  bool lists = false;        // of texts and lists of numbers, several with commas between
   bool takes_files = false;  // names of files beside the choices; `set` checks them
 };
 
@@ -97,7 +98,7 @@ const OptionField* FindOption(OptionTable table, std::string_view name);
 // "--name" on the command line, and "the option "name"" elsewhere.
 std::string OptionText(OptionSurface surface, std::string_view name);
 
-// Sets the values, in the order of the table; lists of texts are appended. kUsage for names that
+// Sets the values, in the order of the table; lists are appended. kUsage for names that
 // the table does not have on this surface, values of another kind, out of range or not among the
 // choices, and options that lack another one or exclude each other. A flag that is false, and an
 // empty text, count as not set.
@@ -170,6 +171,7 @@ constexpr OptionKind KindOf() {
   if constexpr (std::is_floating_point_v<T>) return OptionKind::kReal;
   if constexpr (std::is_unsigned_v<T>) return OptionKind::kCount;
   if constexpr (std::is_integral_v<T>) return OptionKind::kInteger;
+  if constexpr (std::is_same_v<T, std::vector<double>>) return OptionKind::kReals;
   return OptionKind::kTexts;
 }
 
@@ -208,9 +210,10 @@ bool FromOptionValue(const OptionValue& value, const std::vector<std::string_vie
     const Wide wide = std::get<Wide>(value);
     if (!std::in_range<T>(wide)) return false;
     member = static_cast<T>(wide);
-  } else if constexpr (std::is_same_v<T, std::vector<std::string>>) {
-    const auto& texts = std::get<T>(value);
-    member.insert(member.end(), texts.begin(), texts.end());
+  } else if constexpr (std::is_same_v<T, std::vector<std::string>> ||
+                       std::is_same_v<T, std::vector<double>>) {
+    const auto& list = std::get<T>(value);
+    member.insert(member.end(), list.begin(), list.end());
   } else {
     member = std::get<T>(value);
   }

@@ -184,6 +184,8 @@ TEST_CASE("C: functions with codes name the argument that is NULL") {
       nnsuite_tensor_create_strings(nullptr, 0, nullptr, nullptr, 1, tensor.out(), nullptr),
       nnsuite_tensor_share(nullptr, tensor.out(), nullptr),
       nnsuite_compile(nullptr, nullptr, program.out(), nullptr),
+      nnsuite_compile_for_inputs(nullptr, nullptr, program.out(), nullptr),
+      nnsuite_given_inputs(nullptr, nullptr, 0, nullptr),
       nnsuite_program_describe(nullptr, json.out(), nullptr),
       nnsuite_run(nullptr, nullptr, nullptr, 0, nullptr, 0, nullptr),
       nnsuite_run_with(nullptr, nullptr, nullptr, 0, nullptr, nullptr, 0, nullptr),
@@ -232,6 +234,62 @@ TEST_CASE("c: options are checked when they are set, and where they are used") {
   CProgram program;
   CHECK(nnsuite_compile(model, shapes, program.out(), error.out()) == NNSUITE_USAGE);
   CHECK(MessageOf(error) == "the option \"threads\" must be at least 0; it is -1");
+}
+
+TEST_CASE("c: a program is compiled for inputs from literals and images") {
+  CModel model;
+  OpenGolden("cnn.onnx", model);
+  COptions options;
+  CProgram program;
+  CError error;
+  REQUIRE(nnsuite_options_create(options.out(), nullptr) == NNSUITE_OK);
+  Set(options, "input", "image=0.5");
+  Set(options, "batch", 2);
+  Set(options, "seed", 3);
+  REQUIRE_MESSAGE(
+      nnsuite_compile_for_inputs(model, options, program.out(), error.out()) == NNSUITE_OK,
+      MessageOf(error));
+  nnsuite_tensor* input = nullptr;
+  CHECK(nnsuite_given_inputs(program, &input, 2, error.out()) == NNSUITE_USAGE);
+  REQUIRE(nnsuite_given_inputs(program, &input, 1, nullptr) == NNSUITE_OK);
+  REQUIRE(nnsuite_tensor_size(input) == 2 * 3 * 32 * 32 * 4);
+  CHECK(*static_cast<const float*>(nnsuite_tensor_bytes(input)) == 0.5F);
+  nnsuite_tensor* output = nullptr;
+  CHECK(nnsuite_run(program, nullptr, &input, 1, &output, 1, nullptr) == NNSUITE_OK);
+  nnsuite_tensor_free(output);
+  nnsuite_tensor_free(input);
+
+  // Numbers of each channel; integers are numbers.
+  const std::filesystem::path image = std::filesystem::temp_directory_path() / "nnsuite-c.ppm";
+  std::ofstream(image, std::ios::binary) << "P6 1 1 255\n" << std::string("\xff\0\0", 3);
+  COptions pixels;
+  REQUIRE(nnsuite_options_create(pixels.out(), nullptr) == NNSUITE_OK);
+  Set(pixels, "input", ("image=" + image.string()).c_str());
+  Set(pixels, "scale", 1);
+  Set(pixels, "image-fit", "crop");
+  for (const double mean : {0.5, 1.5, 2.5})
+    CHECK(nnsuite_options_set_real(pixels, "mean", mean, nullptr) == NNSUITE_OK);
+  Set(pixels, "std", 2);
+  REQUIRE_MESSAGE(
+      nnsuite_compile_for_inputs(model, pixels, program.out(), error.out()) == NNSUITE_OK,
+      MessageOf(error));
+  std::filesystem::remove(image);
+  REQUIRE(nnsuite_given_inputs(program, &input, 1, nullptr) == NNSUITE_OK);
+  const auto* const values = static_cast<const float*>(nnsuite_tensor_bytes(input));
+  CHECK(values[0] == 127.25F);
+  CHECK(values[2 * 32 * 32] == -1.25F);
+  nnsuite_tensor_free(input);
+
+  CHECK(nnsuite_options_set_text(pixels, "mean", "1", error.out()) == NNSUITE_USAGE);
+  CHECK(MessageOf(error) == "the option \"mean\" is a number");
+  Set(pixels, "image-fit", "squeeze");
+  CHECK(nnsuite_compile_for_inputs(model, pixels, program.out(), error.out()) == NNSUITE_USAGE);
+  CHECK(program == nullptr);
+  COptions batch;
+  REQUIRE(nnsuite_options_create(batch.out(), nullptr) == NNSUITE_OK);
+  Set(batch, "batch", 1);
+  REQUIRE(nnsuite_compile(model, batch, program.out(), nullptr) == NNSUITE_OK);
+  CHECK(nnsuite_given_inputs(program, &input, 1, error.out()) == NNSUITE_USAGE);
 }
 
 TEST_CASE("c: reports are what the programs print") {

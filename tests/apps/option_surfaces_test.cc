@@ -60,6 +60,7 @@ std::string Sentences(const api::OptionUser& user) {
   add("Flags", Listed(fields, {OptionKind::kFlag}));
   add("Integers", Listed(fields, {OptionKind::kInteger, OptionKind::kCount}));
   add("Reals", Listed(fields, {OptionKind::kReal}));
+  add("Repeatable reals", Listed(fields, {OptionKind::kReals}));
   std::vector<std::string_view> others;
   if (user.shapes) others.emplace_back("shapes");
   if (user.tensors)
@@ -113,6 +114,8 @@ std::string PythonType(const OptionField& field) {
       return field.choices.empty()
                  ? "str"
                  : fmt::format("Literal[\"{}\"]", fmt::join(field.choices, "\", \""));
+    case OptionKind::kReals:
+      return "Union[float, Sequence[float]]";
     case OptionKind::kTexts:
       break;
   }

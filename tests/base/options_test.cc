@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <set>
 #include <string>
@@ -29,6 +30,7 @@ struct Outer {
   std::vector<std::string> texts = {};
   std::set<std::string, std::less<>> names = {};
   Color color = Color::kRed;
+  std::vector<double> reals = {};
   std::optional<Inner> inner = std::nullopt;
   bool off = false;
 };
@@ -55,6 +57,7 @@ const std::vector<OptionField>& Fields() {
       Option<&Outer::texts>("texts", {}),
       Option<&Outer::names>("names", {}),
       Option<&Outer::color>("color", {.choices = {"red", "blue"}}),
+      Option<&Outer::reals>("reals", {.least = -1, .finite = true}),
       Option<&Outer::inner, &Inner::depth>("depth", {.effects = kRounds}),
       Option<&Outer::inner, &Inner::deep>("deep", {.needs = {"depth", "flag"}}),
       ComputedOption<Outer, bool>(
@@ -74,15 +77,16 @@ std::string ErrorOf(const OptionValues& values, OptionSurface surface = kInBindi
 }
 
 using Texts = std::vector<std::string>;
+using Reals = std::vector<double>;
 
 TEST_CASE("options: values of all kinds are set by name") {
   CHECK(CheckOptionTable(Fields()).has_value());
   Outer out;
-  const OptionValues values = {{"flag", true},        {"steps", int64_t{2}},
-                               {"runs", int64_t{7}},  {"small", int64_t{5}},
-                               {"ratio", int64_t{2}}, {"text", std::string("b")},
-                               {"names", Texts{"x"}}, {"color", std::string("blue")},
-                               {"depth", int64_t{6}}, {"deep", true}};
+  const OptionValues values = {
+      {"flag", true},        {"steps", int64_t{2}},          {"runs", int64_t{7}},
+      {"small", int64_t{5}}, {"ratio", int64_t{2}},          {"text", std::string("b")},
+      {"names", Texts{"x"}}, {"color", std::string("blue")}, {"depth", int64_t{6}},
+      {"deep", true},        {"reals", Reals{-1, 2.5}}};
   REQUIRE(SetOptions(Fields(), values, kInBindings, &out).has_value());
   CHECK(out.flag);
   CHECK(out.steps == 2);
@@ -92,6 +96,7 @@ TEST_CASE("options: values of all kinds are set by name") {
   CHECK(out.text == "b");
   CHECK(out.names.contains("x"));
   CHECK(out.color == Color::kBlue);
+  CHECK(out.reals == Reals{-1, 2.5});
   REQUIRE(out.inner.has_value());
   CHECK(out.inner->depth == 6);
   CHECK(out.inner->deep);
@@ -107,6 +112,9 @@ TEST_CASE("options: a value that does not fit is refused with the name of the op
   CHECK(ErrorOf({{"steps", int64_t{10}}}, kOnCommandLine) == "--steps must be at most 9; it is 10");
   CHECK(ErrorOf({{"runs", int64_t{-1}}}) == "the option \"runs\" must be at least 1; it is -1");
   CHECK(ErrorOf({{"small", int64_t{200}}}) == "small: the number is out of range");
+  CHECK(ErrorOf({{"reals", Reals{1, -2}}}) == "the option \"reals\" must be at least -1; it is -2");
+  CHECK(ErrorOf({{"reals", Reals{std::numeric_limits<double>::infinity()}}}) ==
+        "the option \"reals\" must be a finite number; it is inf");
   CHECK(ErrorOf({{"ratio", -0.5}}) == "the option \"ratio\" must be at least 0; it is -0.5");
   CHECK(ErrorOf({{"color", std::string("green")}}) ==
         "the option \"color\" is \"green\"; expected one of red, blue");

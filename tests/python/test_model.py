@@ -202,6 +202,31 @@ def test_the_models_of_a_folder_are_converted(golden, tmp_path):
         nnsuite.convert_folder(models, tmp_path / "out")
 
 
+def test_inputs_from_files_and_literals(cnn, tmp_path):
+    image = np.linspace(0, 1, 2 * 3 * 32 * 32, dtype=np.float32).reshape(2, 3, 32, 32)
+    np.savez(tmp_path / "in.npz", image=image)
+    program = cnn.compile_for_inputs(inputs=str(tmp_path / "in.npz"), threads=2)
+    given = program.given_inputs()
+    assert np.array_equal(given["image"], image)
+    assert program.run(given)["classes"].shape == (2, 10)
+    (tmp_path / "red.ppm").write_bytes(b"P6 1 1 255\n\xff\0\0")
+    picture = f"image={tmp_path / 'red.ppm'}"
+    program = cnn.compile_for_inputs(
+        input=[picture], scale=1, mean=[0.5, 1, 2], std=2, image_color="bgr", image_layout="nchw"
+    )
+    assert program.given_inputs()["image"][0, :, 7, 9].tolist() == [-0.25, -0.5, 126.5]
+    seeded = cnn.compile_for_inputs(seed=4, batch=1)
+    assert np.array_equal(
+        seeded.given_inputs()["image"], cnn.compile(batch=1).seeded_inputs(4)["image"]
+    )
+    with pytest.raises(nnsuite.UsageError, match="not given"):
+        cnn.compile_for_inputs(input="picture=1")
+    with pytest.raises(nnsuite.UsageError, match="number"):
+        cnn.compile_for_inputs(input=picture, mean="1")
+    with pytest.raises(TypeError):
+        cnn.compile_for_inputs(input=[picture, None])
+
+
 def test_simd_targets_give_the_same_bits(cnn):
     targets = nnsuite.simd_targets()
     assert targets

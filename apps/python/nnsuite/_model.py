@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from ._options import (
+        CompileForInputsOptions,
         CompileOptions,
         ConvertFolderOptions,
         ConvertOptions,
@@ -145,10 +146,16 @@ class Program:
         outputs = self._program.run(names, [t._tensor for t in tensors], dict(options))
         return {p.name: Tensor(t) for p, t in zip(self.outputs, outputs)}
 
+    def given_inputs(self) -> Dict[str, np.ndarray]:
+        """The inputs that Model.compile_for_inputs() was told, and random numbers for the others."""
+        return self._arrays(self._program.given_inputs())
+
     def seeded_inputs(self, seed: int = 0) -> Dict[str, np.ndarray]:
         """Contents for all inputs, the same as those of nnrun --seed."""
-        tensors = self._program.seeded_inputs(seed)
-        return {p.name: Tensor(t).numpy() for p, t in zip(self.inputs, tensors)}
+        return self._arrays(self._program.seeded_inputs(seed))
+
+    def _arrays(self, inputs: Sequence[_core.Tensor]) -> Dict[str, np.ndarray]:
+        return {p.name: Tensor(t).numpy() for p, t in zip(self.inputs, inputs)}
 
     def __repr__(self) -> str:
         ports = [", ".join(f"{p.name}: {p.type}" for p in side) for side in (self.inputs, self.outputs)]
@@ -310,6 +317,19 @@ class Model:
             max_memory (bytes), max_work (operations on elements), max_steps.
         """
         return Program(self._model.compile(dict(options)))
+
+    def compile_for_inputs(self, **options: Unpack[CompileForInputsOptions]) -> Program:
+        """Plans runs for inputs from files, images and literals, as nnrun does.
+
+        Program.given_inputs() returns them. Their shapes are those of the program; small integers,
+        where they decide about shapes, are constants of it.
+
+        options: inputs (a file with all of them), input (a list of "NAME=VALUE" with files, images
+            and literals), seed (for the others), cast_inputs, reshape_inputs; image_size,
+            image_fit ("stretch", "crop"), image_color, image_layout, scale, mean, std,
+            max_image_pixels; those of compile(), and limits of open() for the files.
+        """
+        return Program(self._model.compile_for_inputs(dict(options)))
 
     def run(self, inputs: Inputs, **options: Unpack[CompileOptions]) -> Dict[str, np.ndarray]:
         """compile() and Program.run(), for a single run."""

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <utility>
 
 #include "base/image/image.h"
@@ -15,6 +16,17 @@
 
 namespace nn {
 namespace {
+
+using nnsuite::ImageColor;
+using nnsuite::ImageFit;
+using nnsuite::ImageLayout;
+
+static_assert(ImageOptions::kMaxPixels == kMaxImagePixels);
+
+std::string_view ColorName(ImageColor color) {
+  constexpr std::array<std::string_view, 3> kNames = {"rgb", "bgr", "gray"};
+  return kNames[static_cast<size_t>(color)];
+}
 
 // The axes of an input that takes a picture.
 struct ImageAxes {
@@ -33,7 +45,7 @@ bool IsColors(const Dim& d) {
   return d.is_const() && d.value() == 3;
 }
 
-Result<ImageAxes> AxesOf(const Type& type, const std::string& layout) {
+Result<ImageAxes> AxesOf(const Type& type, std::optional<ImageLayout> layout) {
   if (!type.ranked() || type.rank() < 3 || type.rank() > 4)
     return UsageError("{} cannot be fed from an image: it needs 3 axes, or 4 with a batch",
                       type.ToString());
@@ -44,14 +56,15 @@ Result<ImageAxes> AxesOf(const Type& type, const std::string& layout) {
   if (!can_lead && !can_trail)
     return UsageError("{} cannot be fed from an image: no axis has 1 or 3 channels",
                       type.ToString());
-  if (can_lead && can_trail && layout.empty() && IsColors(front) == IsColors(back))
+  if (can_lead && can_trail && !layout && IsColors(front) == IsColors(back))
     return UsageError("{} may have its channels first or last: choose with --layout",
                       type.ToString());
   ImageAxes axes;
   axes.channels_last =
-      layout.empty() ? !can_lead || (can_trail && IsColors(back)) : layout == "nhwc";
+      layout ? *layout == ImageLayout::kNhwc : !can_lead || (can_trail && IsColors(back));
   if (axes.channels_last ? !can_trail : !can_lead)
-    return UsageError("{} does not have the layout {}", type.ToString(), layout);
+    return UsageError("{} does not have the layout {}", type.ToString(),
+                      axes.channels_last ? "nhwc" : "nchw");
   axes.channels = axes.channels_last ? rank - 1 : first;
   axes.height = axes.channels_last ? first : first + 1;
   axes.width = axes.height + 1;
@@ -318,21 +331,22 @@ Result<Tensor> ReadImage(const Blob& file, const PortType& input, const ImageOpt
                       (*type.dims)[0].value());
   const auto channels = static_cast<size_t>((*type.dims)[axes.channels].value());
   NN_ASSIGN(const Pixels pixels, Pixels::Make(input, options, channels));
-  std::string color = options.color;
-  if (color.empty())
-    color = channels == 1 ? "gray" : input.colors == ImageColors::kBgr ? "bgr" : "rgb";
-  if ((color == "gray") != (channels == 1))
-    return UsageError("--image-color {}: the input has {} channels", color, channels);
+  const ImageColor color =
+      options.color.value_or(channels == 1                       ? ImageColor::kGray
+                             : input.colors == ImageColors::kBgr ? ImageColor::kBgr
+                                                                 : ImageColor::kRgb);
+  if ((color == ImageColor::kGray) != (channels == 1))
+    return UsageError("--image-color {}: the input has {} channels", ColorName(color), channels);
   NN_ASSIGN(const ImageSize own, SizeWithin(file, options));
   NN_ASSIGN(const ImageSize size, TargetSize(type, axes, own, options.size));
-  NN_ASSIGN(const Tensor image, Resized(file, own, size, options.fit == "crop"));
+  NN_ASSIGN(const Tensor image, Resized(file, own, size, options.fit == ImageFit::kCrop));
 
   const auto plane = static_cast<size_t>(size.height * size.width);
   const auto x = image.As<float>();
   const auto pixel = [&](size_t c, size_t i) -> double {
-    if (color == "gray")
+    if (color == ImageColor::kGray)
       return std::nearbyint(0.299 * x[i] + 0.587 * x[plane + i] + 0.114 * x[2 * plane + i]);
-    return x[(color == "bgr" ? 2 - c : c) * plane + i];
+    return x[(color == ImageColor::kBgr ? 2 - c : c) * plane + i];
   };
   std::vector<int64_t> dims(static_cast<size_t>(type.rank()), 1);
   dims[axes.channels] = static_cast<int64_t>(channels);

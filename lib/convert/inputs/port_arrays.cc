@@ -63,7 +63,7 @@ class InputSets {
         ports_(InputTypes(graph, format)),
         names_(graph.inputs(), {"in"}),
         files_(graph.inputs(), {"in", "input"}),
-        casting_(options.CastingFor(format)),
+        casting_(CastingFor(options, format)),
         reshape_(options.reshape),
         limits_(limits) {}
 
@@ -180,8 +180,8 @@ class InputSets {
 
 }  // namespace
 
-Casting ArrayOptions::CastingFor(const Format& format) const {
-  if (cast) return Casting::kNearest;
+Casting CastingFor(const ArrayOptions& options, const Format& format) {
+  if (options.cast) return Casting::kNearest;
   return format.importer.RoundsInputs() ? Casting::kReals : Casting::kExact;
 }
 

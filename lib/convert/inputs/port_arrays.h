@@ -1,46 +1,26 @@
 // Arrays in files for the inputs or outputs of a graph.
 #pragma once
 
-#include <cstdint>
 #include <functional>
-#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "base/image/image.h"
 #include "convert/edits/port_finder.h"
 #include "convert/inputs/fit_array.h"
 #include "convert/verify/verify.h"
 #include "formats/format.h"
 #include "ir/graph.h"
+#include "nnsuite/inputs.h"
 
 namespace nn {
 
-// --cast-inputs and --reshape-inputs.
-struct ArrayOptions {
-  bool cast = false;
-  bool reshape = false;
+using nnsuite::ArrayOptions;
+using nnsuite::ImageOptions;
 
-  // For the inputs of a model of this format (see ModelImporter::RoundsInputs).
-  Casting CastingFor(const Format& format) const;
-};
-
-// How pixels become elements of an input.
-struct ImageOptions {
-  std::string size;             // --image-size: "224" or "HEIGHTxWIDTH"; empty: that of the input
-  std::string fit = "stretch";  // --image-fit: or "crop"
-  std::string color;            // --image-color: "rgb", "bgr" or "gray"; empty: by the input
-  std::string layout;           // --layout: "nchw" or "nhwc"; empty: by the input
-  std::optional<double> scale;
-  std::vector<double> mean, std;                             // one number, or one for each channel
-  int64_t max_pixels = kMaxImagePixels;                      // --max-image-pixels
-  uint64_t max_work = std::numeric_limits<uint64_t>::max();  // --max-work; decoding is a part
-
-  // Whether an option other than the size changes values.
-  bool has_numbers() const { return scale || !mean.empty() || !std.empty(); }
-};
+// For the inputs of a model of this format (see ModelImporter::RoundsInputs).
+Casting CastingFor(const ArrayOptions& options, const Format& format);
 
 // A port as it was when the arrays were read: graphs that are bound to their shapes change.
 struct PortType {
