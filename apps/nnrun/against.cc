@@ -25,8 +25,8 @@ Status Compare(Stepper& model, const std::vector<Tensor>& inputs, against::Refer
                       options.against);
   Progress progress("values", count);
   against::DriftOptions o;
-  o.atol = options.atol.value_or(kAtol);
-  o.rtol = options.rtol.value_or(kRtol);
+  o.atol = options.expected.atol.value_or(kAtol);
+  o.rtol = options.expected.rtol.value_or(kRtol);
   o.progress = [&] { progress.Step(); };
   out.values = against::ComparedValues(model.graph()).size();
   NN_ASSIGN(out.drifts, against::CompareValues(model, inputs, reference, o));

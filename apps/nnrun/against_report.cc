@@ -4,9 +4,9 @@
 
 #include "apps/common/model/document.h"
 #include "apps/nnrun/against.h"
-#include "apps/nnrun/expectation.h"
 #include "base/text/table.h"
 #include "base/text/text.h"
+#include "convert/outputs/expectation.h"
 #include "passes/core/ports.h"
 
 namespace nn::app {

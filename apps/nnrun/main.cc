@@ -6,12 +6,14 @@
 
 #include "apps/common/command_line.h"
 #include "apps/nnrun/against.h"
+#include "apps/nnrun/expected.h"
 #include "apps/nnrun/inputs.h"
 #include "apps/nnrun/many.h"
 #include "apps/nnrun/options.h"
 #include "base/file/file.h"
 #include "base/text/text.h"
 #include "convert/inputs/input_options.h"
+#include "convert/outputs/expect_options.h"
 #include "exec/program_options.h"
 #include "formats/format_options.h"
 #include "passes/core/ports.h"
@@ -65,19 +67,7 @@ void AddResultOptions(CommandLine& command, RunOptions& o) {
   app.add_option("--labels", o.labels,
                  "Print the five highest scores with their labels, one on each line of the file")
       ->type_name("FILE");
-  app.add_option("--expect", o.expect,
-                 "Compare the outputs with arrays by name, or out_0, out_1, ... by position: .npz "
-                 "or .safetensors")
-      ->type_name("FILE");
-  app.add_option("--atol", o.atol,
-                 "Largest absolute difference (default 1e-6); integers must be equal")
-      ->check(RealNumber())
-      ->check(CLI::NonNegativeNumber);
-  app.add_option(
-         "--rtol", o.rtol,
-         "Largest difference relative to the largest magnitude of the output (default 1e-5)")
-      ->check(RealNumber())
-      ->check(CLI::NonNegativeNumber);
+  command.AddDescribed(ExpectOptionTable(), &o.expected);
   app.add_option(
          "--against", o.against,
          "Compare every value with its counterpart in another model of any format, or in recorded "
@@ -136,7 +126,7 @@ void AddExecutionOptions(CommandLine& command, RunOptions& o) {
 Status CheckOptions(const RunOptions& o) {
   if (o.model.empty()) return UsageError("MODEL is required");
   NN_RETURN_IF_ERROR(CheckOutputPath(o));
-  const bool prints = o.digest || o.bench || !o.expect.empty() || !o.labels.empty();
+  const bool prints = o.digest || o.bench || !o.expected.file.empty() || !o.labels.empty();
   if (o.output == "-" && prints)
     return UsageError(
         "--output - cannot be combined with --digest, --bench, --expect or --labels: both write to "
@@ -153,7 +143,7 @@ Status CheckOptions(const RunOptions& o) {
         "--test-data, --explain-plan and options for other results");
   if (!o.against.empty() && !o.search_dtype.empty())
     return UsageError("--against cannot be combined with --search-dtype");
-  if (!o.search_dtype.empty() && !o.rtol)
+  if (!o.search_dtype.empty() && !o.expected.rtol)
     return UsageError("--search-dtype needs --rtol, the tolerance that the outputs must hold");
   if (!o.write_repro.empty() && o.against.empty())
     return UsageError("--write-repro needs --against");
@@ -174,7 +164,7 @@ Status CheckOptions(const RunOptions& o) {
   }
   if (o.profile && !o.bench) return UsageError("--profile needs --bench");
   if (o.runs_folder() && (o.keeps_states() || o.bench || o.explain_plan || !o.trace.empty() ||
-                          o.saves_values() || !o.expect.empty()))
+                          o.saves_values() || !o.expected.file.empty()))
     return UsageError(
         "--inputs with a folder can be combined with --output, --labels and --digest only, of the "
         "options for results");
@@ -231,7 +221,7 @@ Result<bool> RunModel(Graph graph, ReadModel read, const RunOptions& o, RunRepor
   if (!o.output.empty()) NN_RETURN_IF_ERROR(WriteOutputs(o.output, outputs, own_outputs));
   if (!o.labels.empty())
     NN_RETURN_IF_ERROR(DescribeScores(program.graph(), o.labels, outputs, report));
-  if (!o.expect.empty()) {
+  if (!o.expected.file.empty()) {
     NN_ASSIGN(passed, CompareWithFile(program.graph(), outputs, o, report));
   }
   if (o.bench) NN_RETURN_IF_ERROR(RunBench(program, inputs, o, report));
@@ -239,8 +229,8 @@ Result<bool> RunModel(Graph graph, ReadModel read, const RunOptions& o, RunRepor
     if (o.bench) NN_RETURN_IF_ERROR(program.Run(inputs, record));  // after the warm-up
     NN_RETURN_IF_ERROR(WriteTrace(program, trace, o));
   }
-  if (o.output.empty() && o.expect.empty() && o.save_steps.empty() && !o.digest && !o.bench &&
-      o.labels.empty())
+  if (o.output.empty() && o.expected.file.empty() && o.save_steps.empty() && !o.digest &&
+      !o.bench && o.labels.empty())
     DescribeOutputs(outputs, report);
   return passed;
 }
@@ -252,8 +242,8 @@ Result<bool> RunSteps(ImportedModel model, const ReadModel& read, const RunOptio
   const std::vector<NamedTensor>& outputs = result.outputs;
   if (o.digest) DigestOutputs(outputs, report);
   if (!o.output.empty()) NN_RETURN_IF_ERROR(WriteOutputs(o.output, outputs, outputs.size()));
-  if (o.output.empty() && o.expect.empty() && !o.digest) DescribeOutputs(outputs, report);
-  if (o.expect.empty()) return true;
+  if (o.output.empty() && o.expected.file.empty() && !o.digest) DescribeOutputs(outputs, report);
+  if (o.expected.file.empty()) return true;
   return CompareWithFile(result.graph, outputs, o, report);
 }
 
@@ -333,7 +323,7 @@ Result<int> Run(const RunOptions& o) {
 // Run() with the options, and a JSON report of an error.
 Result<int> RunAndReport(CommandLine& command, RunOptions& o) {
   const Status taken = command.TakeOptions();
-  o.limits = command.limits();
+  o.limits = o.expected.limits = command.limits();
   o.execution.limits = command.run_limits();
   o.images.max_work = o.execution.limits.max_work;
   o.may_lack = o.keeps_states();  // states begin with zeros

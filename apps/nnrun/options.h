@@ -15,7 +15,7 @@
 #include "base/json/json.h"
 #include "convert/inputs/run_inputs.h"
 #include "exec/program.h"
-#include "tensorio/compare.h"
+#include "nnsuite/outputs.h"
 #include "tensorio/tensor_archive.h"
 
 namespace nn::app {
@@ -29,9 +29,7 @@ struct RunOptions : RunInputs {
   // Results
   std::string output;
   std::string labels;
-  std::string expect;
-  std::optional<double> atol;
-  std::optional<double> rtol;
+  nnsuite::ExpectOptions expected;  // the tolerances are also those of other comparisons
   std::string save_steps;
   std::string save_inputs;
   std::string against;
@@ -123,11 +121,6 @@ Status SaveInputs(const RunOptions& options, std::span<const Tensor> inputs);
 // Digest() of all outputs; the JSON report also has the digest of each output.
 void DigestOutputs(std::span<const NamedTensor> outputs, RunReport& report);
 
-// Compares with the arrays of options.expect; false on a mismatch. Outputs without an array are
-// listed as not compared. `outputs` are those of the graph, and then those of ClassOutputs().
-Result<bool> CompareWithFile(const Graph& graph, std::span<const NamedTensor> outputs,
-                             const RunOptions& options, RunReport& report);
-
 // Runs the ONNX test sets of options.test_data; false on a mismatch.
 Result<bool> RunTestData(const ReadModel& read, const InputImporter& import,
                          const RunOptions& options, RunReport& report);
@@ -142,8 +135,8 @@ Status SaveSteps(const std::string& directory, const Graph& graph, size_t own_ou
                  std::span<const Tensor> inputs, std::span<const Tensor> outputs);
 
 // Reports the operators that must stay f32 so that the outputs are within the tolerance if the
-// others compute in options.search_dtype. Requires options.rtol. `graph` and `read` are as for
-// GivenInputs().
+// others compute in options.search_dtype. Requires options.expected.rtol. `graph` and `read` are as
+// for GivenInputs().
 Status ReportDtypeSearch(Graph graph, const ReadModel& read, const RunOptions& options,
                          RunReport& report);
 

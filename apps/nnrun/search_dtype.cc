@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
-#include "apps/nnrun/expectation.h"
 #include "apps/nnrun/inputs.h"
 #include "apps/nnrun/options.h"
 #include "base/text/table.h"
 #include "base/text/text.h"
+#include "convert/outputs/expectation.h"
 #include "passes/facts/input_domains.h"
 
 namespace nn::app {
@@ -17,7 +17,7 @@ Status ReportDtypeSearch(Graph graph, const ReadModel& read, const RunOptions& o
   NN_ASSIGN(const std::vector<Tensor> inputs,
             CompleteInputs(graph, InputDomains(graph), given, options));
   const auto tolerance = [&](const Tensor& want) {
-    return ScaledTolerance(options.atol.value_or(1e-6), *options.rtol, want);
+    return ScaledTolerance(options.expected.atol.value_or(1e-6), *options.expected.rtol, want);
   };
   const auto accepts = [&](const std::vector<Tensor>& want, const std::vector<Tensor>& got) {
     for (size_t i = 0; i < want.size(); ++i)

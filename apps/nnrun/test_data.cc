@@ -4,9 +4,9 @@
 #include <system_error>
 
 #include "apps/common/progress.h"
-#include "apps/nnrun/expectation.h"
 #include "apps/nnrun/options.h"
 #include "base/text/text.h"
+#include "convert/outputs/expectation.h"
 #include "formats/test_set.h"
 #include "passes/core/ports.h"
 
@@ -89,7 +89,8 @@ Result<bool> RunSet(const fs::path& set, const PortKinds& kinds, const InputImpo
   Expectation expectation;
   NN_ASSIGN(const MatchedOutputs expected, MatchOutputs(files, kinds, model.graph));
   Compare(expected, model.graph.outputs(), outputs,
-          {options.atol.value_or(1e-7), options.rtol.value_or(1e-3), 0}, expectation);
+          {options.expected.atol.value_or(1e-7), options.expected.rtol.value_or(1e-3), 0},
+          expectation);
   const bool passed = expectation.passed() && !files.outputs.empty();
   report.text +=
       fmt::format("{}: {}\n{}", set.string(), passed ? "passed" : "failed", expectation.Text());

@@ -60,7 +60,7 @@ Status WriteSafetensorsOf(const std::string& path, std::span<const NamedTensor> 
 
 // The files that the run reads.
 std::vector<std::string> InputPaths(const RunOptions& o) {
-  std::vector<std::string> paths = {o.model, o.inputs_file, o.expect, o.labels};
+  std::vector<std::string> paths = {o.model, o.inputs_file, o.expected.file, o.labels};
   for (const std::string& text : o.inputs)
     for (size_t at = text.find('='); at != std::string::npos; at = text.find('=', at + 1))
       paths.push_back(text.substr(at + 1));

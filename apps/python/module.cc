@@ -326,6 +326,27 @@ struct Program {
     return Take(out);
   }
 
+  // `expected` has None for an output that is not compared.
+  std::pair<int, py::object> CompareOutputs(const std::vector<const Tensor*>& outputs,
+                                            const std::vector<const Tensor*>& expected,
+                                            const py::dict& values) const {
+    const Options options = OptionsOf(values);
+    if (outputs.size() != expected.size())
+      throw py::value_error("there are as many expected tensors as outputs");
+    const auto handles = [](const std::vector<const Tensor*>& tensors) {
+      std::vector<const nnsuite_tensor*> out;
+      for (const Tensor* t : tensors) out.push_back(t == nullptr ? nullptr : t->handle.get());
+      return out;
+    };
+    const std::vector<const nnsuite_tensor*> got = handles(outputs), want = handles(expected);
+    Text json;
+    const int code = CallUnlocked([&](nnsuite_error** error) {
+      return nnsuite_compare_outputs(handle.get(), got.data(), want.data(), got.size(),
+                                     options.get(), json.out(), error);
+    });
+    return {code, json.str()};
+  }
+
   std::vector<Tensor> GivenInputs() const {
     std::vector<nnsuite_tensor*> out(nnsuite_program_input_count(handle.get()));
     CallUnlocked([&](nnsuite_error** error) {
@@ -514,6 +535,8 @@ PYBIND11_MODULE(_core, m) {
   py::class_<Program>(m, "Program")
       .def("describe", &Program::Describe)
       .def("run", &Program::Run, py::arg("names"), py::arg("inputs"), py::arg("options"))
+      .def("compare_outputs", &Program::CompareOutputs, py::arg("outputs"), py::arg("expected"),
+           py::arg("options"))
       .def("given_inputs", &Program::GivenInputs)
       .def("seeded_inputs", &Program::SeededInputs, py::arg("seed"));
 

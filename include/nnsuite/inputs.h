@@ -89,8 +89,8 @@ struct ModelInputs {
 };
 
 // Reads the inputs and imports the model for them: shapes, and small integers where they decide
-// about shapes, are those of the arrays. Errors: those of Model::Import; kUsage, with a table of the
-// inputs, for names that match no input, arrays that do not fit, and unknown shapes; those of
+// about shapes, are those of the arrays. Errors: those of Model::Import; kUsage, with a table of
+// the inputs, for names that match no input, arrays that do not fit, and unknown shapes; those of
 // reading files. Messages name the options of nnrun that help.
 Result<ModelInputs> ReadInputs(const Model& model, const InputOptions& options,
                                const InputShapes& shapes = {});

@@ -315,6 +315,18 @@ int nnsuite_run_with(const nnsuite_program* program, const char* const* names,
                      const nnsuite_options* options, nnsuite_tensor** outputs, size_t output_count,
                      nnsuite_error** error);
 
+// Compares the outputs of a run, in the program's order, with a file of the option "expect", or
+// with tensors: `expected` has a handle for each output, or NULL for one without a tensor, and may
+// be NULL itself. `json` is the member "expect" of what nnrun --expect --format json prints.
+// NNSUITE_CHECK_FAILED, with the report, if outputs differ by more than atol plus rtol times the
+// largest magnitude of the expected tensor.
+//
+// Texts: expect. Integers: max-file-bytes, max-piped-bytes, max-unpacked-bytes, max-depth,
+// max-items. Reals: atol, rtol.
+int nnsuite_compare_outputs(const nnsuite_program* program, const nnsuite_tensor* const* outputs,
+                            const nnsuite_tensor* const* expected, size_t count,
+                            const nnsuite_options* options, char** json, nnsuite_error** error);
+
 // Contents for all inputs, the same as those of nnrun --seed; `inputs` has room for `count`
 // handles.
 int nnsuite_seeded_inputs(const nnsuite_program* program, uint64_t seed, nnsuite_tensor** inputs,

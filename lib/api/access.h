@@ -15,6 +15,7 @@
 #include "nnsuite/graph.h"
 #include "nnsuite/model.h"
 #include "nnsuite/tensor.h"
+#include "tensorio/compare.h"
 #include "tensorio/named_tensor.h"
 
 namespace nnsuite {
@@ -81,6 +82,8 @@ struct Access {
 // kModel and kParse as for nnsuite::Graph::AddInput.
 nn::Result<nn::Type> TypeOf(const nnsuite::ValueType& type);
 nnsuite::ValueType WrapType(const nn::Type& type);
+
+nnsuite::Comparison WrapComparison(const nn::Comparison& comparison, std::string text);
 
 }  // namespace nn::api
 

@@ -7,6 +7,7 @@
 #include "check/check_options.h"
 #include "convert/convert_options.h"
 #include "convert/inputs/input_options.h"
+#include "convert/outputs/expect_options.h"
 #include "edit/edit_options.h"
 #include "exec/program_options.h"
 #include "folder/folder_options.h"
@@ -98,6 +99,15 @@ OptionTable CompileForInputsTable() {
     return Joined(
         std::move(out),
         OptionsWithin<&CompileForInputsCall::inputs, &InputOptions::limits>(ReadLimitTable()));
+  }();
+  return fields;
+}
+
+OptionTable CompareOutputsTable() {
+  static const CallFields fields = [] {
+    const OptionTable own = ExpectOptionTable();
+    return Joined({own.begin(), own.end()},
+                  OptionsWithin<&nnsuite::ExpectOptions::limits>(ReadLimitTable()));
   }();
   return fields;
 }
@@ -242,6 +252,7 @@ std::vector<OptionUser> OptionUsers() {
       {"compile", CompileTable(), true},
       {"compile_for_inputs", CompileForInputsTable(), true},
       {"run_with", {}, false, false, true},
+      {"compare_outputs", CompareOutputsTable()},
   };
 }
 
@@ -318,6 +329,10 @@ Result<CompileForInputsCall> CompileForInputs(const nnsuite_options* options) {
   AddShapes(options, out.compile.shapes);
   out.inputs.images.max_work = out.compile.options.limits.max_work;
   return out;
+}
+
+Result<nnsuite::ExpectOptions> CompareOutputs(const nnsuite_options* options) {
+  return CallOf<nnsuite::ExpectOptions>(options, "compare_outputs");
 }
 
 Result<nnsuite::ProgressCallback> Run(const nnsuite_options* options) {

@@ -16,6 +16,7 @@
 #include "nnsuite/inputs.h"
 #include "nnsuite/inspect.h"
 #include "nnsuite/options.h"
+#include "nnsuite/outputs.h"
 #include "nnsuite/program.h"
 #include "nnsuite/shapes.h"
 #include "nnsuite/validate.h"
@@ -93,6 +94,7 @@ Result<EditCall> Edit(const nnsuite_options* options);
 Result<nnsuite::InputShapes> Diff(const nnsuite_options* options, std::string_view function);
 Result<CompileCall> Compile(const nnsuite_options* options);
 Result<CompileForInputsCall> CompileForInputs(const nnsuite_options* options);
+Result<nnsuite::ExpectOptions> CompareOutputs(const nnsuite_options* options);
 Result<nnsuite::ProgressCallback> Run(const nnsuite_options* options);
 }  // namespace call
 

@@ -189,6 +189,30 @@ int nnsuite_run_with(const nnsuite_program* program, const char* const* names,
   });
 }
 
+int nnsuite_compare_outputs(const nnsuite_program* program, const nnsuite_tensor* const* outputs,
+                            const nnsuite_tensor* const* expected, size_t count,
+                            const nnsuite_options* options, char** json, nnsuite_error** error) {
+  return nn::api::Guard(error, [&]() -> nn::Result<int> {
+    NN_RETURN_IF_ERROR(nn::api::RequireArgument(json, "json"));
+    *json = nullptr;
+    NN_RETURN_IF_ERROR(nn::api::RequireArgument(program, "program"));
+    if (count > 0) NN_RETURN_IF_ERROR(nn::api::RequireArgument(outputs, "outputs"));
+    NN_ASSIGN(nnsuite::ExpectOptions call, nn::api::call::CompareOutputs(options));
+    const std::vector<nnsuite::PortType>& ports = program->program.outputs();
+    std::vector<nnsuite::Tensor> actual;
+    for (size_t i = 0; i < count; ++i) {
+      NN_RETURN_IF_ERROR(nn::api::RequireArgument(outputs[i], "outputs"));
+      actual.push_back(outputs[i]->tensor);
+      if (expected != nullptr && expected[i] != nullptr && i < ports.size())
+        call.arrays.push_back({ports[i].name, expected[i]->tensor});
+    }
+    NN_ASSIGN(const nnsuite::OutputChecks checks,
+              nnsuite::CompareOutputs(program->program, actual, call));
+    *json = nn::api::CopyText(checks.report);
+    return checks.passed ? NNSUITE_OK : NNSUITE_CHECK_FAILED;
+  });
+}
+
 int nnsuite_seeded_inputs(const nnsuite_program* program, uint64_t seed, nnsuite_tensor** inputs,
                           size_t count, nnsuite_error** error) {
   return nn::api::Guard(error, [&]() -> nn::Result<int> {

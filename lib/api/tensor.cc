@@ -9,6 +9,14 @@
 #include "tensorio/npy.h"
 #include "tensorio/tensor_archive.h"
 
+namespace nn::api {
+
+nnsuite::Comparison WrapComparison(const nn::Comparison& c, std::string text) {
+  return {c.agrees, c.identical, c.outside, c.max_absolute, c.max_relative, std::move(text)};
+}
+
+}  // namespace nn::api
+
 namespace nnsuite {
 namespace {
 
@@ -102,8 +110,7 @@ std::string Digest(std::span<const NamedTensor> tensors) {
 
 Comparison Compare(const Tensor& want, const Tensor& got, const Tolerance& tolerance) {
   const nn::Comparison c = nn::Compare(Access::Of(want), Access::Of(got), tolerance);
-  return {c.agrees,       c.identical,    c.outside,
-          c.max_absolute, c.max_relative, nn::Describe(c, Access::Of(want))};
+  return nn::api::WrapComparison(c, nn::Describe(c, Access::Of(want)));
 }
 
 }  // namespace nnsuite

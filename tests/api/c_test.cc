@@ -189,6 +189,7 @@ TEST_CASE("C: functions with codes name the argument that is NULL") {
       nnsuite_program_describe(nullptr, json.out(), nullptr),
       nnsuite_run(nullptr, nullptr, nullptr, 0, nullptr, 0, nullptr),
       nnsuite_run_with(nullptr, nullptr, nullptr, 0, nullptr, nullptr, 0, nullptr),
+      nnsuite_compare_outputs(nullptr, nullptr, nullptr, 0, nullptr, json.out(), nullptr),
       nnsuite_seeded_inputs(nullptr, 0, nullptr, 0, nullptr),
       nnsuite_simd_targets(nullptr, nullptr),
       nnsuite_use_simd_target(nullptr, nullptr)};
@@ -664,6 +665,51 @@ TEST_CASE("c: borrowed memory is used in place, and released once") {
   CHECK(size == 2);
   CHECK(nnsuite_tensor_text(tensor, 3, &size) == nullptr);
   CHECK(nnsuite_tensor_bytes(tensor) == nullptr);
+}
+
+TEST_CASE("c: outputs are compared as nnrun compares them") {
+  CModel model;
+  OpenGolden("cnn.onnx", model);
+  COptions batch;
+  CProgram program;
+  REQUIRE(nnsuite_options_create(batch.out(), nullptr) == NNSUITE_OK);
+  Set(batch, "batch", 1);
+  REQUIRE(nnsuite_compile(model, batch, program.out(), nullptr) == NNSUITE_OK);
+  std::array<nnsuite_tensor*, 2> inputs = {};
+  std::array<nnsuite_tensor*, 2> outputs = {};
+  for (size_t i = 0; i < 2; ++i) {
+    REQUIRE(nnsuite_seeded_inputs(program, i, &inputs[i], 1, nullptr) == NNSUITE_OK);
+    REQUIRE(nnsuite_run(program, nullptr, &inputs[i], 1, &outputs[i], 1, nullptr) == NNSUITE_OK);
+  }
+  CText json;
+  CError error;
+  CHECK(nnsuite_compare_outputs(program, outputs.data(), outputs.data(), 1, nullptr, json.out(),
+                                error.out()) == NNSUITE_OK);
+  CHECK(Has(static_cast<char*>(json), "\"identical\": true"));
+  CHECK(nnsuite_compare_outputs(program, outputs.data(), &outputs[1], 1, nullptr, json.out(),
+                                error.out()) == NNSUITE_CHECK_FAILED);
+  CHECK(error == nullptr);
+  COptions options;
+  REQUIRE(nnsuite_options_create(options.out(), nullptr) == NNSUITE_OK);
+  Set(options, "atol", 10);
+  CHECK(nnsuite_compare_outputs(program, outputs.data(), &outputs[1], 1, options, json.out(),
+                                error.out()) == NNSUITE_OK);
+
+  const TestFolder folder;
+  const std::string path = folder / "want.npz";
+  OutputOf("nnrun " + Golden("cnn.onnx") + " --batch 1 --output " + path);
+  Set(options, "expect", path.c_str());
+  CHECK(nnsuite_compare_outputs(program, outputs.data(), nullptr, 1, options, json.out(),
+                                error.out()) == NNSUITE_OK);
+  CHECK(Has(static_cast<char*>(json), "\"identical\": true"));
+  CHECK(nnsuite_compare_outputs(program, outputs.data(), nullptr, 1, nullptr, json.out(),
+                                error.out()) == NNSUITE_USAGE);
+  CHECK(nnsuite_compare_outputs(program, outputs.data(), outputs.data(), 2, nullptr, json.out(),
+                                error.out()) == NNSUITE_USAGE);
+  for (size_t i = 0; i < 2; ++i) {
+    nnsuite_tensor_free(inputs[i]);
+    nnsuite_tensor_free(outputs[i]);
+  }
 }
 
 TEST_CASE("c: a program runs by name and by position, on any number of threads") {

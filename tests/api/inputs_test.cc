@@ -102,8 +102,8 @@ TEST_CASE("api: arrays of other types and shapes fit if the options say so") {
   const Model integers = ModelOf(kReshaped);
   CHECK(ReadInputs(integers, {.inputs = {"x=1", "shape=[2.5, 3]"}}).error().code() ==
         ErrorCode::kUsage);
-  const Tensor cast = RunOn(Take(
-      ReadInputs(integers, {.inputs = {"x=1", "shape=[2.5, 3]"}, .arrays = {.cast = true}})));
+  const Tensor cast = RunOn(
+      Take(ReadInputs(integers, {.inputs = {"x=1", "shape=[2.5, 3]"}, .arrays = {.cast = true}})));
   CHECK(cast.shape() == std::vector<int64_t>{2, 3});
   const InputOptions column = {.inputs = {"k=[[1, 2]]"}};
   CHECK(ReadInputs(model, column).error().code() == ErrorCode::kUsage);
@@ -124,7 +124,8 @@ TEST_CASE("api: small integers that decide about shapes become constants") {
 
 TEST_CASE("api: an image becomes an input") {
   const TestFolder folder;
-  std::ofstream(folder / "red.ppm", std::ios::binary) << "P6 1 1 255\n" << "\xff" << std::string(2, '\0');
+  std::ofstream(folder / "red.ppm", std::ios::binary) << "P6 1 1 255\n"
+                                                      << "\xff" << std::string(2, '\0');
   const Model model = Take(Model::Read(Golden("cnn.onnx")));
   InputOptions options = {.inputs = {"image=" + (folder / "red.ppm")}};
   const ModelInputs plain = Take(ReadInputs(model, options));

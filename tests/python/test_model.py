@@ -227,6 +227,26 @@ def test_inputs_from_files_and_literals(cnn, tmp_path):
         cnn.compile_for_inputs(input=[picture, None])
 
 
+def test_outputs_are_compared(cnn, golden, tmp_path):
+    compiled = cnn.compile(batch=1)
+    outputs = compiled.run(compiled.seeded_inputs(0))
+    report = compiled.compare_outputs(outputs, outputs)
+    assert report["passed"] and report["outputs"][0]["identical"]
+    other = compiled.run(compiled.seeded_inputs(1))
+    assert not compiled.compare_outputs(outputs, other)["passed"]
+    assert compiled.compare_outputs(outputs, other, atol=10)["passed"]
+    want = tmp_path / "want.npz"
+    np.savez(want, classes=other["classes"])
+    report = compiled.compare_outputs(outputs, expect=str(want))
+    done = program("run", golden / "cnn.onnx", "--batch", 1, "--expect", want, "--format", "json")
+    assert done.returncode == 1
+    assert report == json.loads(done.stdout)["expect"]
+    with pytest.raises(nnsuite.UsageError, match="scores"):
+        compiled.compare_outputs(outputs, {"scores": outputs["classes"]})
+    with pytest.raises(nnsuite.UsageError):
+        compiled.compare_outputs(outputs)
+
+
 def test_simd_targets_give_the_same_bits(cnn):
     targets = nnsuite.simd_targets()
     assert targets

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "apps/common/program.h"
-#include "apps/common/tolerance.h"
 #include "base/text/text.h"
+#include "convert/outputs/tolerance.h"
 #include "convert/verify/conversion_json.h"
 #include "formats/model_list.h"
 #include "tensorio/compare.h"

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from ._options import (
+        CompareOutputsOptions,
         CompileForInputsOptions,
         CompileOptions,
         ConvertFolderOptions,
@@ -145,6 +146,34 @@ class Program:
             tensors = [Tensor.of(v, _type_of(v, kinds[i])) for i, v in enumerate(inputs)]
         outputs = self._program.run(names, [t._tensor for t in tensors], dict(options))
         return {p.name: Tensor(t) for p, t in zip(self.outputs, outputs)}
+
+    def compare_outputs(
+        self,
+        outputs: Mapping[str, Any],
+        expected: Optional[Mapping[str, Any]] = None,
+        **options: Unpack[CompareOutputsOptions],
+    ) -> Dict[str, Any]:
+        """Compares outputs with expected arrays, as nnrun --expect does.
+
+        outputs: of a run. expected: by name; those without an array are not compared.
+        options: expect (an .npz or .safetensors file with expected arrays), atol (default 1e-6),
+            rtol (default 1e-5, of the largest magnitude in the array), limits of open().
+
+        Returns what nnrun --format json prints as "expect"; "passed" is the result.
+        """
+        expected = expected or {}
+        names = [p.name for p in self.outputs]
+        for name in [*outputs, *expected]:
+            if name not in names:
+                raise _errors.make(2, "usage", f'no output is named "{name}"')
+        types = {p.name: p.dtype for p in self.outputs}
+
+        def tensor(arrays: Mapping[str, Any], name: str) -> _core.Tensor:
+            return Tensor.of(arrays[name], _type_of(arrays[name], types[name]))._tensor
+
+        got = [tensor(outputs, n) for n in names if n in outputs]
+        want = [tensor(expected, n) if n in expected else None for n in names if n in outputs]
+        return json.loads(self._program.compare_outputs(got, want, dict(options))[1])
 
     def given_inputs(self) -> Dict[str, np.ndarray]:
         """The inputs that Model.compile_for_inputs() was told, and random numbers for the others."""

@@ -262,3 +262,16 @@ class CompileForInputsOptions(TypedDict, total=False):
     max_items: Optional[int]
 
 
+class RunWithOptions(TypedDict, total=False):
+    progress: Optional[Callable[[str, int, int], Optional[bool]]]
+
+
+class CompareOutputsOptions(TypedDict, total=False):
+    expect: Optional[str]
+    atol: Optional[float]
+    rtol: Optional[float]
+    max_file_bytes: Optional[int]
+    max_piped_bytes: Optional[int]
+    max_unpacked_bytes: Optional[int]
+    max_depth: Optional[int]
+    max_items: Optional[int]

@@ -40,10 +40,10 @@ InputFields SourceOptions() {
 }
 
 OptionField LayoutOption(std::string_view name, OptionSurface surface) {
-  return Option<&ImageOptions::layout>(
-      name, {.help = "Where the channels are if the shape does not tell",
-             .surfaces = surface,
-             .choices = {"nchw", "nhwc"}});
+  return Option<&ImageOptions::layout>(name,
+                                       {.help = "Where the channels are if the shape does not tell",
+                                        .surfaces = surface,
+                                        .choices = {"nchw", "nhwc"}});
 }
 
 InputFields ImageFields() {
@@ -64,9 +64,8 @@ InputFields ImageFields() {
                         .choices = {"stretch", "crop"},
                         .shows_default = true}),
       Option<&ImageOptions::color>(
-          "image-color",
-          {.help = "Order of the colors; by default the order of the input, or RGB",
-           .choices = {"rgb", "bgr", "gray"}}),
+          "image-color", {.help = "Order of the colors; by default the order of the input, or RGB",
+                          .choices = {"rgb", "bgr", "gray"}}),
       // In C and Python, "layout" is an option of conversions, of another kind.
       LayoutOption("layout", kOnCommandLine),
       LayoutOption("image-layout", kInBindings),
@@ -76,11 +75,11 @@ InputFields ImageFields() {
                    "1/255, for inputs that the model declares as images 1. Integers are pixels",
            .value = "S",
            .finite = true}),
-      Option<&ImageOptions::mean>(
-          "mean", {.help = "See --scale: one number, or one for each channel",
-                   .value = "M,...",
-                   .finite = true,
-                   .lists = true}),
+      Option<&ImageOptions::mean>("mean",
+                                  {.help = "See --scale: one number, or one for each channel",
+                                   .value = "M,...",
+                                   .finite = true,
+                                   .lists = true}),
       Option<&ImageOptions::std>("std", {.help = "See --scale: one number, or one for each channel",
                                          .value = "S,...",
                                          .finite = true,

@@ -204,6 +204,12 @@ Status ReadPortArrays(const std::string& path, const std::vector<PortType>& port
   NN_ASSIGN(const Blob file, ReadFile(path, limits.max_file_bytes, limits.max_piped_bytes));
   auto read = ReadTensorArchive(file, {limits.max_unpacked_bytes, limits.max_items});
   if (!read) return tl::unexpected(read.error().In(path));
+  const Status added = AddPortArrays(*read, ports, finder, arrays, skip_strings);
+  return added ? added : tl::unexpected(added.error().In(path));
+}
+
+Status AddPortArrays(std::span<const NamedTensor> named, const std::vector<PortType>& ports,
+                     const PortFinder& finder, PortArrays& arrays, bool skip_strings) {
   const auto add = [&](const NamedTensor& array) -> Status {
     const auto port = finder.Find(array.name);
     if (!port) return tl::unexpected(port.error().In("array"));
@@ -215,9 +221,8 @@ Status ReadPortArrays(const std::string& path, const std::vector<PortType>& port
     return {};
   };
   Status first_error;
-  for (const NamedTensor& array : *read)
-    if (Status added = add(array); !added && first_error)
-      first_error = tl::unexpected(added.error().In(path));
+  for (const NamedTensor& array : named)
+    if (Status added = add(array); !added && first_error) first_error = std::move(added);
   return first_error;
 }
 

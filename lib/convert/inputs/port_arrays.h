@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "formats/format.h"
 #include "ir/graph.h"
 #include "nnsuite/inputs.h"
+#include "tensorio/named_tensor.h"
 
 namespace nn {
 
@@ -41,6 +43,10 @@ using PortArrays = std::vector<std::optional<Tensor>>;
 Status ReadPortArrays(const std::string& path, const std::vector<PortType>& ports,
                       const PortFinder& finder, const ReadLimits& limits, PortArrays& arrays,
                       bool skip_strings = false);
+
+// The same for arrays in memory.
+Status AddPortArrays(std::span<const NamedTensor> named, const std::vector<PortType>& ports,
+                     const PortFinder& finder, PortArrays& arrays, bool skip_strings = false);
 
 // Adds the array of NAME=VALUE, where VALUE is a literal (tensorio/literal.h) or the path of a
 // tensor file or a picture (ReadImage()). kUsage if no input has the name, or if it has an array.

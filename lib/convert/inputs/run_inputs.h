@@ -24,9 +24,9 @@ namespace nn {
 
 // The options of the inputs of a model.
 struct RunInputs : nnsuite::InputOptions {
-  std::string model = {};             // its path
-  nnsuite::InputShapes shapes = {};   // that are set
-  bool may_lack = false;              // the file of inputs may lack some, even without a seed
+  std::string model = {};            // its path
+  nnsuite::InputShapes shapes = {};  // that are set
+  bool may_lack = false;             // the file of inputs may lack some, even without a seed
   // No option: the inputs that ImportForInputs() made constants, by position among all.
   std::map<size_t, PortType> fixed = {};
 };
@@ -56,9 +56,9 @@ using GivenShapeOf = std::function<GivenShape(const Graph& graph, size_t input, 
 Result<ImportedModel> ImportForInputs(const ReadModel& read, const InputImporter& import,
                                       RunInputs& inputs, const GivenShapeOf& shape_of = nullptr);
 
-// The inputs from files and literals, in the types and shapes of the graph. Binds the graph's shapes
-// to theirs; a symbolic batch without a size becomes 1, and `batch`, unless it is null, has its
-// symbols then, also if there is an error. `read` is the model of the graph, for formats whose
+// The inputs from files and literals, in the types and shapes of the graph. Binds the graph's
+// shapes to theirs; a symbolic batch without a size becomes 1, and `batch`, unless it is null, has
+// its symbols then, also if there is an error. `read` is the model of the graph, for formats whose
 // inputs take arrays of other ranks or types.
 Result<PortArrays> GivenInputs(Graph& graph, const ReadModel& read, const RunInputs& inputs,
                                std::vector<std::string>* batch = nullptr);

@@ -1,10 +1,10 @@
-#include "apps/common/tolerance.h"
+#include "convert/outputs/tolerance.h"
 
 #include <fmt/format.h>
 
 #include <cmath>
 
-namespace nn::app {
+namespace nn {
 
 std::string AcceptingTolerance(std::string_view option, double difference) {
   if (!std::isfinite(difference)) return "no tolerance accepts it";
@@ -12,4 +12,4 @@ std::string AcceptingTolerance(std::string_view option, double difference) {
   return fmt::format("{} {:.1e} would accept it", option, unit * std::ceil(difference / unit));
 }
 
-}  // namespace nn::app
+}  // namespace nn

@@ -1,27 +1,14 @@
-#include "apps/nnrun/expectation.h"
+#include "convert/outputs/expectation.h"
 
 #include <fmt/format.h>
 
 #include <cmath>
+#include <utility>
 
-#include "apps/common/tolerance.h"
-#include "apps/nnrun/options.h"
 #include "base/text/text.h"
-#include "convert/inputs/port_arrays.h"
-#include "passes/core/ports.h"
+#include "convert/outputs/tolerance.h"
 
-namespace nn::app {
-namespace {
-
-PortFinder FinderOf(const Graph& graph, std::span<const NamedTensor> outputs) {
-  if (outputs.size() == graph.outputs().size()) return {graph.outputs(), {"out"}};
-  std::vector<std::string> names;
-  for (const NamedTensor& output : outputs) names.push_back(output.name);
-  return {names, {"out"}};
-}
-
-}  // namespace
-
+namespace nn {
 void AddNumbers(const Comparison& c, Json& entry) {
   entry["elements"] = c.elements;
   entry["outside"] = c.outside;
@@ -38,7 +25,7 @@ void AddNumbers(const Comparison& c, Json& entry) {
 
 void Expectation::Check(const std::string& name, const Tensor& want, const Tensor& got,
                         const Tolerance& tolerance) {
-  const Comparison c = Compare(want, got, tolerance);
+  Comparison c = Compare(want, got, tolerance);
   passed_ = passed_ && c.agrees;
   std::string text = Describe(c, want);
   if (!c.agrees && c.mismatch.empty() && IsFloat(want.dtype())) {
@@ -46,7 +33,6 @@ void Expectation::Check(const std::string& name, const Tensor& want, const Tenso
       text += fmt::format("; mean difference {:.3g}, cosine {:.6g}", c.mean_absolute, c.cosine);
     text += "; " + AcceptingTolerance("--atol", c.max_absolute);
   }
-  table_.Add({Escape(name), text});
   Json entry = {{"name", name}, {"agrees", c.agrees}, {"identical", c.identical}};
   if (!c.mismatch.empty()) {
     entry["mismatch"] = c.mismatch;
@@ -54,6 +40,7 @@ void Expectation::Check(const std::string& name, const Tensor& want, const Tenso
     AddNumbers(c, entry);
   }
   json_.push_back(std::move(entry));
+  outputs_.push_back({name, std::move(c), std::move(text)});
 }
 
 void Expectation::CheckLength(const std::string& name, size_t want, size_t got) {
@@ -61,26 +48,36 @@ void Expectation::CheckLength(const std::string& name, size_t want, size_t got) 
   const std::string text = want == got
                                ? fmt::format("{} elements", got)
                                : fmt::format("has {} elements, but {} are expected", got, want);
-  table_.Add({Escape(name), text});
+  outputs_.push_back({name, std::nullopt, text});
   Json entry = {{"name", name}, {"agrees", want == got}, {"identical", want == got}};
   if (want != got) entry["mismatch"] = text;
   json_.push_back(std::move(entry));
 }
 
 void Expectation::Skip(const std::string& name) {
-  table_.Add({Escape(name), "not compared: no expected array"});
+  outputs_.push_back({name, std::nullopt, "not compared: no expected array"});
 }
 
-Result<bool> CompareWithFile(const Graph& graph, std::span<const NamedTensor> outputs,
-                             const RunOptions& options, RunReport& report) {
-  std::vector<PortType> ports = TypesOf(graph.outputs());
-  for (const NamedTensor& output : outputs.subspan(ports.size()))
-    ports.push_back({output.name, Type(output.tensor.dtype(), ToDims(output.tensor.dims())), {}});
+std::string Expectation::Text() const {
+  Table table({{""}, {""}});
+  for (const Output& output : outputs_) table.Add({Escape(output.name), output.text});
+  return table.Text(2);
+}
+
+Result<Expectation> CompareWithExpected(const std::vector<PortType>& ports,
+                                        const PortFinder& finder,
+                                        std::span<const NamedTensor> outputs,
+                                        const ExpectOptions& options,
+                                        std::span<const NamedTensor> arrays) {
   PortArrays expected(ports.size());
-  if (const Status read = ReadPortArrays(options.expect, ports, FinderOf(graph, outputs),
-                                         options.limits, expected, true);
-      !read)
-    return tl::unexpected(WithPorts(read.error(), "output", ports, expected));
+  const auto read = [&]() -> Status {
+    if (!options.file.empty())
+      NN_RETURN_IF_ERROR(
+          ReadPortArrays(options.file, ports, finder, options.limits, expected, true));
+    return AddPortArrays(arrays, ports, finder, expected, true);
+  };
+  if (const Status done = read(); !done)
+    return tl::unexpected(WithPorts(done.error(), "output", ports, expected));
   Expectation expectation;
   bool any = false;
   for (size_t i = 0; i < outputs.size(); ++i) {
@@ -93,13 +90,13 @@ Result<bool> CompareWithFile(const Graph& graph, std::span<const NamedTensor> ou
     else
       expectation.Skip(name);
   }
-  if (!any) return UsageError("{}: contains no arrays, so nothing can be compared", options.expect);
-  const bool passed = expectation.passed();
-  report.text += fmt::format("{}: {}\n{}", options.expect,
-                             passed ? "outputs match" : "outputs differ", expectation.Text());
-  report.json["expect"] = {
-      {"file", options.expect}, {"passed", passed}, {"outputs", expectation.TakeJson()}};
-  return passed;
+  if (any) return expectation;
+  if (options.file.empty()) return UsageError("there are no expected arrays to compare with");
+  return UsageError("{}: contains no arrays, so nothing can be compared", options.file);
 }
 
-}  // namespace nn::app
+Json ExpectationJson(const std::string& file, Expectation& expectation) {
+  return {{"file", file}, {"passed", expectation.passed()}, {"outputs", expectation.TakeJson()}};
+}
+
+}  // namespace nn
