@@ -7,6 +7,7 @@
 
 #include "api/c_options.h"
 #include "base/text/text.h"
+#include "nnsuite/attest.h"
 #include "nnsuite/convert.h"
 #include "nnsuite/edit.h"
 #include "nnsuite/folder.h"
@@ -216,8 +217,11 @@ int nnsuite_convert(const nnsuite_model* model, const char* path, const nnsuite_
   return Guard(error, [&]() -> nn::Result<int> {
     NN_RETURN_IF_ERROR(RequireModelAnd(model, json));
     NN_RETURN_IF_ERROR(RequireArgument(path, "path"));
-    NN_ASSIGN(const nnsuite::ConvertOptions all, nn::api::call::Convert(options));
-    NN_ASSIGN(const nnsuite::Conversion done, nnsuite::ConvertModel(model->model, path, all));
+    NN_ASSIGN(const nn::api::ConvertCall call, nn::api::call::Convert(options));
+    NN_ASSIGN(const nnsuite::Conversion done,
+              call.attest.empty()
+                  ? nnsuite::ConvertModel(model->model, path, call.convert)
+                  : nnsuite::ConvertAndAttest(model->model, path, call.attest, call.convert));
     *json = CopyText(done.report);
     return done.exit_code;
   });

@@ -59,6 +59,14 @@ OptionTable ValidateTable() {
   return fields;
 }
 
+OptionTable ConvertTable() {
+  static const CallFields fields =
+      Joined(OptionsWithin<&ConvertCall::convert>(ConvertOptionTable()),
+             {Option<&ConvertCall::attest>(
+                 "attest", {.help = "Also write how the file was made, as an in-toto statement"})});
+  return fields;
+}
+
 OptionTable EditTable() {
   static const CallFields fields =
       Joined(Joined(OptionsWithin<&EditCall::edits>(edit::EditOptionTable()),
@@ -246,7 +254,7 @@ std::vector<OptionUser> OptionUsers() {
       {"validate", ValidateTable()},
       {"dump", DumpOptionTable()},
       {"write", ExternalDataTable()},
-      {"convert", ConvertOptionTable(), true, true, true},
+      {"convert", ConvertTable(), true, true, true},
       {"convert_folder", FolderTable(), true, false, true},
       {"edit", EditTable(), false, false, true},
       {"compile", CompileTable(), true},
@@ -284,17 +292,18 @@ Result<nnsuite::ExternalData> Write(const nnsuite_options* options) {
   return CallOf<nnsuite::ExternalData>(options, "write");
 }
 
-Result<nnsuite::ConvertOptions> Convert(const nnsuite_options* options) {
-  NN_ASSIGN(auto out, CallOf<nnsuite::ConvertOptions>(options, "convert"));
-  if (options == nullptr) return out;
+Result<ConvertCall> Convert(const nnsuite_options* options) {
+  NN_ASSIGN(ConvertCall call, CallOf<ConvertCall>(options, "convert"));
+  if (options == nullptr) return call;
+  nnsuite::ConvertOptions& out = call.convert;
   for (const auto& [name, shape] : options->shapes) out.input_shapes.insert_or_assign(name, shape);
   out.fixed_inputs = options->fixed_inputs;
   out.verification.inputs = options->verify_inputs;
   out.progress = options->progress;
-  if (options->samples.empty()) return out;
+  if (options->samples.empty()) return call;
   if (!out.quantize) return UsageError("samples require the option \"quantize\"");
   out.quantize->samples = options->samples;
-  return out;
+  return call;
 }
 
 Result<FolderCall> ConvertFolder(const nnsuite_options* options) {

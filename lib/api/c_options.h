@@ -46,6 +46,10 @@ struct ValidateCall {
   nnsuite::CheckOptions checks = {};
   std::string write_baseline = {};  // a file; "": none
 };
+struct ConvertCall {
+  nnsuite::ConvertOptions convert = {};
+  std::string attest = {};  // a file; "": none
+};
 struct EditCall {
   nnsuite::EditOptions edits = {};
   bool unverified = false;
@@ -87,7 +91,7 @@ Result<DrawCall> Draw(const nnsuite_options* options);
 Result<ValidateCall> Validate(const nnsuite_options* options);
 Result<nnsuite::DumpOptions> Dump(const nnsuite_options* options);
 Result<nnsuite::ExternalData> Write(const nnsuite_options* options);
-Result<nnsuite::ConvertOptions> Convert(const nnsuite_options* options);
+Result<ConvertCall> Convert(const nnsuite_options* options);
 Result<FolderCall> ConvertFolder(const nnsuite_options* options);
 Result<EditCall> Edit(const nnsuite_options* options);
 // `function` is "diff_with" or "draw_diff".

@@ -24,15 +24,6 @@
 namespace nnsuite {
 namespace {
 
-Result<const nn::Format*> FormatOf(const std::string& output, const ConvertOptions& o) {
-  if (!o.format.empty()) return nn::api::FormatNamed(o.format);
-  const nn::Format* format = nn::FormatOfPath(output);
-  if (format == nullptr)
-    return nn::UsageError(
-        "{}: the extension does not determine the format; set ConvertOptions::format", output);
-  return format;
-}
-
 // A set of tensors for all inputs, as the library takes it.
 Result<nn::VerifyInputs> SetOf(std::string_view what, size_t i, const std::vector<Tensor>& tensors,
                                const nn::Graph& graph) {
@@ -127,7 +118,7 @@ std::string_view PortSideName(PortSide side) {
 
 Result<Conversion> ConvertFile(const std::string& input, const std::string& output,
                                const ConvertOptions& options) {
-  NN_ASSIGN(const nn::Format* const format, FormatOf(output, options));
+  NN_ASSIGN(const nn::Format* const format, nn::api::TargetOf(output, options));
   NN_ASSIGN(nn::ConvertJob job, JobOf(input, output, *format, options));
   NN_ASSIGN(nn::ReadModel read, nn::ReadModelFile(input, options.limits));
   const std::string_view source = read.format->label;
@@ -137,7 +128,7 @@ Result<Conversion> ConvertFile(const std::string& input, const std::string& outp
 
 Result<Conversion> ConvertModel(const Model& model, const std::string& output,
                                 const ConvertOptions& options) {
-  NN_ASSIGN(const nn::Format* const format, FormatOf(output, options));
+  NN_ASSIGN(const nn::Format* const format, nn::api::TargetOf(output, options));
   const auto& source = Access::Of(model);
   NN_ASSIGN(nn::ConvertJob job, JobOf(source.path, output, *format, options));
   job.edited = source.edited;
@@ -147,7 +138,7 @@ Result<Conversion> ConvertModel(const Model& model, const std::string& output,
 
 Result<Conversion> ConvertGraph(const Graph& graph, const std::string& output,
                                 const ConvertOptions& options) {
-  NN_ASSIGN(const nn::Format* const format, FormatOf(output, options));
+  NN_ASSIGN(const nn::Format* const format, nn::api::TargetOf(output, options));
   if (!options.fixed_inputs.empty())
     return nn::UsageError("the inputs of a model can be fixed, and those of a graph cannot");
   NN_ASSIGN(const nn::ConvertJob job, JobOf("", output, *format, options));
@@ -162,6 +153,15 @@ namespace nn::api {
 Result<const Format*> FormatNamed(const std::string& name) {
   const Format* const format = FindFormat(name);
   if (format == nullptr) return UsageError("no format is named \"{}\"", name);
+  return format;
+}
+
+Result<const Format*> TargetOf(const std::string& output, const nnsuite::ConvertOptions& o) {
+  if (!o.format.empty()) return FormatNamed(o.format);
+  const Format* const format = FormatOfPath(output);
+  if (format == nullptr)
+    return UsageError("{}: the extension does not determine the format; set ConvertOptions::format",
+                      output);
   return format;
 }
 

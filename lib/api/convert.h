@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/json/json.h"
 #include "base/status.h"
 #include "convert/convert.h"
 #include "convert/verify/verify.h"
@@ -17,6 +18,13 @@ namespace nn::api {
 
 // kUsage if there is none.
 Result<const Format*> FormatNamed(const std::string& name);
+
+// The format of the options, or else that of the extension; kUsage if neither determines it.
+Result<const Format*> TargetOf(const std::string& output, const nnsuite::ConvertOptions& options);
+
+// The options that decide what is written, or how it is verified, as nnconvert's command line
+// states them: without tensors, which no table describes.
+Json DecidingOptions(const nnsuite::ConvertOptions& options);
 
 // Reports the progress of an activity; kLimit if the callback ends `what`. Null for a null
 // callback, which must outlive the result.

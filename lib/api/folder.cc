@@ -1,16 +1,12 @@
 #include "nnsuite/folder.h"
 
-#include <fmt/format.h>
-
 #include <string_view>
-#include <type_traits>
 #include <utility>
-#include <variant>
 
 #include "api/convert.h"
+#include "api/option_json.h"
 #include "base/file/model_files.h"
 #include "base/json/json.h"
-#include "base/options.h"
 #include "convert/convert_options.h"
 #include "edit/edit_options.h"
 #include "exec/run_limits.h"
@@ -20,44 +16,10 @@
 namespace nnsuite {
 namespace {
 
-std::vector<std::string> Texts(const std::vector<double>& numbers) {
-  std::vector<std::string> out;
-  for (const double number : numbers) out.push_back(fmt::format("{}", number));
-  return out;
-}
-
-// As the command line states it.
-nn::Json ValueJson(const nn::OptionValue& value) {
-  return std::visit(
-      [](const auto& v) -> nn::Json {
-        using T = std::remove_cvref_t<decltype(v)>;
-        if constexpr (std::is_same_v<T, bool>)
-          return v;
-        else if constexpr (std::is_same_v<T, std::vector<std::string>>)
-          return v;
-        else if constexpr (std::is_same_v<T, std::vector<double>>)
-          return Texts(v);
-        else
-          return nn::Json::array({fmt::format("{}", v)});
-      },
-      value);
-}
-
-template <typename T>
-void AddToKey(nn::OptionTable table, const T& options, nn::Json& key) {
-  const T defaults = {};
-  for (const nn::OptionField* field : nn::ChangedOptions(table, &options, &defaults)) {
-    const auto value = field->get(&options);
-    if (value && !field->Has(nn::kNoResult))
-      key[nn::OptionText(nn::kOnCommandLine, field->name)] = ValueJson(*value);
-  }
-}
-
 // What decides what is written, or how it is verified, in the form of nnconvert.
 Result<nn::Json> KeyOf(const ConvertOptions& options, const EditOptions& edits) {
-  nn::Json key = nn::Json::object();
-  AddToKey(nn::ConvertOptionTable(), options, key);
-  AddToKey(nn::edit::EditOptionTable(), edits, key);
+  nn::Json key = nn::api::DecidingOptions(options);
+  nn::api::AddDeciding(nn::edit::EditOptionTable(), edits, key);
   if (edits.patch.empty()) return key;
   NN_ASSIGN(const std::vector<nn::FileDigest> patch, nn::DigestModel(edits.patch));
   key["--compose-json"] = nn::FilesJson(patch);

@@ -1,3 +1,4 @@
+#include <nnsuite/attest.h>
 #include <nnsuite/convert.h>
 #include <nnsuite/edit.h>
 #include <nnsuite/graph.h>
@@ -9,6 +10,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <span>
@@ -441,6 +443,30 @@ TEST_CASE("api: an attestation is compared with the model") {
   const Model edited = Take(EditModel(model, {.metadata = {"author=me"}})).model;
   CHECK(CheckModel(edited, {.attestation = statement}).error().code() == ErrorCode::kUsage);
   CHECK(CheckModel(model, {.attestation = Golden("cnn.onnx")}).error().code() == ErrorCode::kUsage);
+}
+
+TEST_CASE("api: a conversion is attested") {
+  const TestFolder folder;
+  const std::string statement = folder / "statement.json", path = folder / "m.tflite";
+  const Model model = Take(Model::Read(Golden("cnn.onnx")));
+  const ConvertOptions options = {
+      .batch = 1, .renamed_inputs = {"image=picture"}, .simplify = true};
+  REQUIRE(Take(ConvertAndAttest(model, path, statement, options)).written.has_value());
+  CheckOptions check;
+  check.attestation = statement;
+  CHECK(Take(CheckModel(Take(Model::Read(path)), check)).findings.empty());
+  CHECK_FALSE(Take(CheckModel(model, check)).findings.empty());
+  // As the program writes it.
+  const std::string program = BinDir() + "/nnconvert --quiet " + Golden("cnn.onnx") + " " + path +
+                              " --batch 1 --rename-input image=picture --simplify --attest " +
+                              (folder / "program.json");
+  REQUIRE(std::system(program.c_str()) == 0);
+  CHECK(Contents(folder / "program.json") == Contents(statement));
+
+  CHECK(ConvertAndAttest(model, path, statement, {.dry_run = true}).error().code() ==
+        ErrorCode::kUsage);
+  const Model edited = Take(EditModel(model, {.metadata = {"author=me"}})).model;
+  CHECK(ConvertAndAttest(edited, path, statement, options).error().code() == ErrorCode::kUsage);
 }
 
 TEST_CASE("api: a bill of materials states the digest of the file") {

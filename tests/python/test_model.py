@@ -170,6 +170,15 @@ def test_known_findings_are_hidden(golden, tmp_path):
     assert model.validate(attestation=str(statement))[0].rule == "ATTEST-SUBJECT"
 
 
+def test_conversions_are_attested(cnn, tmp_path):
+    statement, path = str(tmp_path / "statement.json"), tmp_path / "m.tflite"
+    cnn.convert(path, batch=1, attest=statement)
+    assert not nnsuite.open(path).validate(attestation=statement)
+    assert cnn.validate(attestation=statement)
+    with pytest.raises(nnsuite.UsageError, match="dry run"):
+        cnn.convert(path, batch=1, attest=statement, dry_run=True)
+
+
 def test_differences_have_shapes(cnn):
     part = cnn.edit(cut_after=["features"])
     assert not cnn.diff(part, batch=2)["equal"]

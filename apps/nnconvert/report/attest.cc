@@ -2,59 +2,26 @@
 
 #include <filesystem>
 #include <string>
-#include <system_error>
-#include <utility>
 #include <vector>
 
 #include "apps/common/program.h"
-#include "base/file/file.h"
-#include "base/file/model_files.h"
 #include "check/provenance.h"
+#include "check/statement.h"
 
 namespace nn::app {
 namespace {
 
-namespace fs = std::filesystem;
-
 std::string BaseName(const std::string& path) {
-  return fs::path(path).lexically_normal().filename().string();
+  return std::filesystem::path(path).lexically_normal().filename().string();
 }
 
-// Resource descriptors. The files of a package are named below it.
-Json Descriptors(const std::string& path, const std::vector<FileDigest>& files) {
-  std::error_code error;
-  const bool is_folder = fs::is_directory(path, error);
-  Json out = Json::array();
-  for (const FileDigest& f : files)
-    out.push_back({{"name", is_folder ? BaseName(path) + "/" + f.name : f.name},
-                   {"digest", {{"sha256", f.digits()}}}});
-  return out;
-}
-
-// The files of the output, in place.
-Result<std::vector<FileDigest>> OutputFiles(const ConvertReport& report) {
-  std::vector<std::string> beside;
-  if (!report.c_header.empty())
-    beside.push_back(BaseName(report.c_header));
-  else if (report.conversion.written)
-    for (const auto& [name, bytes] : report.conversion.written->side_files) beside.push_back(name);
-  return DigestModel(report.output, beside);
-}
-
-Json RunDetails(const ConvertArguments& o, const std::optional<GraphDigests>& source,
-                const ConvertReport& report) {
-  Json details = {
-      {"builder", {{"id", NN_HOMEPAGE "/nnconvert"}, {"version", {{"nnconvert", Version()}}}}}};
-  Json all = ReportJson(report);
-  details[provenance::kResult] = all["result"];
-  Json& hashes = details[provenance::kHashes] = Json::object();
-  if (source) hashes["input"] = provenance::HashJson(*source);
-  if (const auto hash = provenance::HashOf(o.output, o.limits))
-    hashes["output"] = provenance::HashJson(*hash);
-  details[provenance::kVerification] = all["verification"];
-  if (all.contains("native_edits")) details[provenance::kNativeEdits] = all["native_edits"];
-  if (all.contains("graph_edits")) details[provenance::kGraphEdits] = all["graph_edits"];
-  return details;
+// The names of the files of the output beside it.
+std::vector<std::string> FilesBeside(const ConvertReport& report) {
+  if (!report.c_header.empty()) return {BaseName(report.c_header)};
+  std::vector<std::string> names;
+  if (report.conversion.written)
+    for (const auto& [name, bytes] : report.conversion.written->side_files) names.push_back(name);
+  return names;
 }
 
 }  // namespace
@@ -74,20 +41,16 @@ std::optional<GraphDigests> HashSource(const ConvertArguments& o) {
 Status WriteAttestation(const ConvertArguments& o, const std::optional<GraphDigests>& source,
                         const ConvertReport& report) {
   if (o.attest.empty() || !report.written) return {};
-  NN_ASSIGN(const std::vector<FileDigest> files, OutputFiles(report));
-  Json definition = {{"buildType", provenance::kBuildType},
-                     {"externalParameters",
-                      {{"source", BaseName(o.input)},
-                       {"format", report.output_format},
-                       {"options", DecidingOptions(o)}}},
-                     {"resolvedDependencies", Descriptors(o.input, report.input_files)}};
-  const Json statement = {{"_type", provenance::kStatementType},
-                          {"subject", Descriptors(report.output, files)},
-                          {"predicateType", provenance::kPredicateType},
-                          {"predicate",
-                           {{"buildDefinition", std::move(definition)},
-                            {"runDetails", RunDetails(o, source, report)}}}};
-  return WriteFile(o.attest, JsonText(statement));
+  return WriteStatement(o.attest, {.source = o.input,
+                                   .source_files = report.input_files,
+                                   .source_hashes = source,
+                                   .output = report.output,
+                                   .output_format = report.output_format,
+                                   .beside = FilesBeside(report),
+                                   .options = DecidingOptions(o),
+                                   .report = ReportJson(report),
+                                   .limits = o.limits,
+                                   .version = Version()});
 }
 
 }  // namespace nn::app

@@ -17,8 +17,7 @@ Status CheckAttest(const ConvertArguments& arguments);
 // --attest. Called before the conversion, which may replace the source.
 std::optional<GraphDigests> HashSource(const ConvertArguments& arguments);
 
-// Writes the statement (check/provenance.h) if the output was written. Equal
-// conversions give equal bytes: it has no time.
+// Writes the statement (check/statement.h) if the output was written.
 Status WriteAttestation(const ConvertArguments& arguments,
                         const std::optional<GraphDigests>& source, const ConvertReport& report);
 

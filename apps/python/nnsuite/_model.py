@@ -293,6 +293,7 @@ class Model:
             preprocess, layout, merge, connect, and symbols in input_shape={"x": ["N", 3, 224, 224]}.
             verify_inputs: of all inputs, in their order, for each run of the verification.
             fix_input: contents by name, which become constants.
+            attest: a file for the statement of nnconvert --attest.
             progress: called with "runs" (of the verification) or "bytes" (of the written model),
             how many are done, and their number; its result False, or an exception, ends the
             conversion.

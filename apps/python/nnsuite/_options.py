@@ -134,6 +134,7 @@ class ConvertOptions(TypedDict, total=False):
 
 class ConvertFolderOptions(TypedDict, total=False):
     input_shape: Optional[Mapping[str, Sequence[Union[int, str]]]]
+    attest: Optional[str]
     progress: Optional[Callable[[str, int, int], Optional[bool]]]
     to: Optional[str]
     batch: Optional[int]
