@@ -444,6 +444,12 @@ struct Model {
                   nnsuite_error** error) { return nnsuite_bill_of_materials(model, text, error); })
         .second;
   }
+  void DumpFile(const std::string& path, const py::dict& values) const {
+    Report(values, [&](const nnsuite_model* model, const nnsuite_options* options, char**,
+                       nnsuite_error** error) {
+      return nnsuite_dump_file(model, path.c_str(), options, error);
+    });
+  }
   void Write(const std::string& path, const py::dict& values) const {
     Report(values, [&](const nnsuite_model* model, const nnsuite_options* options, char**,
                        nnsuite_error** error) {
@@ -551,6 +557,7 @@ PYBIND11_MODULE(_core, m) {
       .def("inspect", &Model::Inspect, py::arg("options"))
       .def("validate", &Model::Validate, py::arg("options"))
       .def("dump", &Model::Dump, py::arg("options"))
+      .def("dump_file", &Model::DumpFile, py::arg("path"), py::arg("options"))
       .def("draw", &Model::Draw, py::arg("form"), py::arg("options"))
       .def("convert", &Model::Convert, py::arg("path"), py::arg("options"))
       .def("diff", &Model::Diff, py::arg("other"), py::arg("options"))

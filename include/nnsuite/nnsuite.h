@@ -177,6 +177,13 @@ int nnsuite_validate(const nnsuite_model* model, const nnsuite_options* options,
 int nnsuite_dump(const nnsuite_model* model, const nnsuite_options* options, char** json,
                  nnsuite_error** error);
 
+// The same as a file, which nnsuite_open takes in place of the model. The option "weights" may also
+// be the path of an .npz or .safetensors file below the folder of the dump, for the tensors.
+//
+// Texts: weights.
+int nnsuite_dump_file(const nnsuite_model* model, const char* path, const nnsuite_options* options,
+                      nnsuite_error** error);
+
 // Writes a copy in the same format. The files are replaced as a whole, or not at all.
 //
 // Texts: external-data. Flags: embed-data. Integers: external-threshold.

@@ -201,6 +201,17 @@ int nnsuite_dump(const nnsuite_model* model, const nnsuite_options* options, cha
   });
 }
 
+int nnsuite_dump_file(const nnsuite_model* model, const char* path, const nnsuite_options* options,
+                      nnsuite_error** error) {
+  return Guard(error, [&]() -> nn::Result<int> {
+    NN_RETURN_IF_ERROR(RequireArgument(model, "model"));
+    NN_RETURN_IF_ERROR(RequireArgument(path, "path"));
+    NN_ASSIGN(const nnsuite::DumpOptions call, nn::api::call::DumpFile(options));
+    NN_RETURN_IF_ERROR(model->model.Dump(path, call));
+    return NNSUITE_OK;
+  });
+}
+
 int nnsuite_write(const nnsuite_model* model, const char* path, const nnsuite_options* options,
                   nnsuite_error** error) {
   return Guard(error, [&]() -> nn::Result<int> {

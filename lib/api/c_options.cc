@@ -67,6 +67,17 @@ OptionTable ConvertTable() {
   return fields;
 }
 
+// Whose weights may be in a file beside it; setting the option checks the name.
+OptionTable DumpFileTable() {
+  static const CallFields fields = [] {
+    const OptionTable own = DumpOptionTable();
+    CallFields out(own.begin(), own.end());
+    for (OptionField& field : out) field.choices.clear();
+    return out;
+  }();
+  return fields;
+}
+
 OptionTable EditTable() {
   static const CallFields fields =
       Joined(Joined(OptionsWithin<&EditCall::edits>(edit::EditOptionTable()),
@@ -253,6 +264,7 @@ std::vector<OptionUser> OptionUsers() {
       {"draw", DrawTable()},
       {"validate", ValidateTable()},
       {"dump", DumpOptionTable()},
+      {"dump_file", DumpFileTable()},
       {"write", ExternalDataTable()},
       {"convert", ConvertTable(), true, true, true},
       {"convert_folder", FolderTable(), true, false, true},
@@ -286,6 +298,10 @@ Result<ValidateCall> Validate(const nnsuite_options* options) {
 
 Result<nnsuite::DumpOptions> Dump(const nnsuite_options* options) {
   return CallOf<nnsuite::DumpOptions>(options, "dump");
+}
+
+Result<nnsuite::DumpOptions> DumpFile(const nnsuite_options* options) {
+  return CallOf<nnsuite::DumpOptions>(options, "dump_file");
 }
 
 Result<nnsuite::ExternalData> Write(const nnsuite_options* options) {

@@ -90,6 +90,7 @@ Result<InspectCall> Inspect(const nnsuite_options* options);
 Result<DrawCall> Draw(const nnsuite_options* options);
 Result<ValidateCall> Validate(const nnsuite_options* options);
 Result<nnsuite::DumpOptions> Dump(const nnsuite_options* options);
+Result<nnsuite::DumpOptions> DumpFile(const nnsuite_options* options);
 Result<nnsuite::ExternalData> Write(const nnsuite_options* options);
 Result<ConvertCall> Convert(const nnsuite_options* options);
 Result<FolderCall> ConvertFolder(const nnsuite_options* options);

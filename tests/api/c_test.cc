@@ -173,6 +173,7 @@ TEST_CASE("C: functions with codes name the argument that is NULL") {
       nnsuite_draw(nullptr, nullptr, nullptr, json.out(), nullptr),
       nnsuite_validate(nullptr, nullptr, json.out(), nullptr),
       nnsuite_dump(nullptr, nullptr, json.out(), nullptr),
+      nnsuite_dump_file(nullptr, nullptr, nullptr, nullptr),
       nnsuite_write(nullptr, nullptr, nullptr, nullptr),
       nnsuite_convert(nullptr, nullptr, nullptr, json.out(), nullptr),
       nnsuite_convert_folder(nullptr, nullptr, nullptr, json.out(), nullptr),
@@ -665,6 +666,26 @@ TEST_CASE("c: borrowed memory is used in place, and released once") {
   CHECK(size == 2);
   CHECK(nnsuite_tensor_text(tensor, 3, &size) == nullptr);
   CHECK(nnsuite_tensor_bytes(tensor) == nullptr);
+}
+
+TEST_CASE("c: a dump may have its tensors in a file beside it") {
+  const TestFolder folder;
+  CModel model, dumped;
+  OpenGolden("cnn.onnx", model);
+  COptions options;
+  CError error;
+  REQUIRE(nnsuite_options_create(options.out(), nullptr) == NNSUITE_OK);
+  Set(options, "weights", "w.safetensors");
+  CText json;
+  CHECK(nnsuite_dump(model, options, json.out(), error.out()) == NNSUITE_USAGE);
+  const std::string path = folder / "m.json";
+  REQUIRE_MESSAGE(nnsuite_dump_file(model, path.c_str(), options, error.out()) == NNSUITE_OK,
+                  MessageOf(error));
+  CHECK(std::filesystem::exists(folder / "w.safetensors"));
+  REQUIRE(nnsuite_open(path.c_str(), nullptr, dumped.out(), error.out()) == NNSUITE_OK);
+  CHECK(nnsuite_diff(model, dumped, json.out(), error.out()) == NNSUITE_OK);
+  Set(options, "weights", "some");
+  CHECK(nnsuite_dump_file(model, path.c_str(), options, error.out()) == NNSUITE_USAGE);
 }
 
 TEST_CASE("c: outputs are compared as nnrun compares them") {

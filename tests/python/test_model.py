@@ -392,6 +392,14 @@ def test_copies_and_dumps(cnn, golden, tmp_path):
     assert json.loads(cnn.dump(weights="none"))["format"] == "onnx"
 
 
+def test_dumps_have_weights_beside(cnn, tmp_path):
+    cnn.dump_file(tmp_path / "m.json", weights="w.npz")
+    assert (tmp_path / "w.npz").exists()
+    assert nnsuite.open(tmp_path / "m.json").diff(cnn)["equal"]
+    with pytest.raises(nnsuite.UsageError):
+        cnn.dump_file(tmp_path / "m.json", weights="w.txt")
+
+
 def test_constants(cnn):
     constants = cnn.constants
     weights = constants["stem.weight"]

@@ -373,6 +373,14 @@ class Model:
         """The complete model as JSON text, which from_bytes() takes in place of the model."""
         return self._model.dump({"weights": weights})[1]
 
+    def dump_file(self, path: Path, weights: str = "base64") -> None:
+        """The same as a file, which open() takes in place of the model.
+
+        weights: or the path of an .npz or .safetensors file, below the folder of the dump, for the
+            tensors.
+        """
+        self._model.dump_file(os.fspath(path), {"weights": weights})
+
     def svg(self, expand: bool = False) -> str:
         """A picture of the operators. expand: draws all repetitions of repeated blocks."""
         return self._model.draw("svg", {"expand": expand})[1]

@@ -70,6 +70,10 @@ class DumpOptions(TypedDict, total=False):
     weights: Optional[Literal["base64", "inline", "stats", "digest", "none"]]
 
 
+class DumpFileOptions(TypedDict, total=False):
+    weights: Optional[str]
+
+
 class WriteOptions(TypedDict, total=False):
     external_data: Optional[str]
     external_threshold: Optional[int]
@@ -130,11 +134,11 @@ class ConvertOptions(TypedDict, total=False):
     max_memory: Optional[int]
     max_work: Optional[int]
     max_steps: Optional[int]
+    attest: Optional[str]
 
 
 class ConvertFolderOptions(TypedDict, total=False):
     input_shape: Optional[Mapping[str, Sequence[Union[int, str]]]]
-    attest: Optional[str]
     progress: Optional[Callable[[str, int, int], Optional[bool]]]
     to: Optional[str]
     batch: Optional[int]
@@ -231,8 +235,6 @@ class CompileOptions(TypedDict, total=False):
     length: Optional[Union[str, Sequence[str]]]
 
 
-class RunWithOptions(TypedDict, total=False):
-    progress: Optional[Callable[[str, int, int], Optional[bool]]]
 class CompileForInputsOptions(TypedDict, total=False):
     input_shape: Optional[Mapping[str, Sequence[Union[int, str]]]]
     inputs: Optional[str]
