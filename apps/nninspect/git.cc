@@ -11,7 +11,7 @@
 
 #include "apps/common/command_line.h"
 #include "apps/nninspect/inspection.h"
-#include "apps/nninspect/print.h"
+#include "apps/nninspect/print/diff.h"
 #include "base/file/file.h"
 #include "base/text/text.h"
 #include "base/text/unicode.h"

@@ -4,13 +4,15 @@
 #include "apps/nninspect/git.h"
 #include "apps/nninspect/inspection.h"
 #include "apps/nninspect/many.h"
-#include "apps/nninspect/print.h"
+#include "apps/nninspect/print/diff.h"
+#include "apps/nninspect/print/print.h"
 #include "formats/format_options.h"
 #include "inspect/bom.h"
 #include "inspect/diff/diff.h"
 #include "inspect/page/page.h"
 #include "inspect/page/page_notes.h"
 #include "inspect/picture/picture.h"
+#include "inspect/report/inspection.h"
 #include "inspect/report_options.h"
 
 namespace nn::app {
@@ -117,8 +119,9 @@ Result<int> Diff(const InspectOptions& o) {
     NN_RETURN_IF_ERROR(PrintText(o.output, page));
     return diff.empty() ? kExitDone : kExitCheckFailed;
   }
-  NN_RETURN_IF_ERROR(PrintText(
-      o.output, o.format == "json" ? JsonText(DiffJson(a, b, diff)) : DiffText(a, b, diff)));
+  NN_RETURN_IF_ERROR(PrintText(o.output, o.format == "json"
+                                             ? JsonText(inspect::DiffJson(a, b, diff))
+                                             : DiffText(a, b, diff)));
   return diff.empty() ? kExitDone : kExitCheckFailed;
 }
 
@@ -140,7 +143,7 @@ Result<int> WritePage(const InspectOptions& o) {
 }
 
 std::string Text(const InspectOptions& o, const Inspection& inspection) {
-  if (o.format == "json") return JsonText(InspectionJson(inspection, o));
+  if (o.format == "json") return JsonText(inspect::InspectionJson(inspection, o));
   return o.format == "csv" ? InspectionCsv(inspection) : InspectionText(inspection, o);
 }
 
@@ -174,7 +177,7 @@ Result<int> RunAndReport(CommandLine& command, InspectOptions& o) {
   o.limits = command.limits();
   Result<int> code = taken ? Run(o) : tl::unexpected(taken.error());
   if (o.format != "json" || o.output != "-") return code;
-  Json report = ReportHead();
+  Json report = inspect::ReportHead();
   if (!o.diff) report["path"] = o.model;
   return StateError(std::move(code), std::move(report));
 }

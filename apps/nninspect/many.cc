@@ -8,8 +8,8 @@
 
 #include "apps/common/model/many.h"
 #include "apps/nninspect/inspection.h"
-#include "apps/nninspect/print.h"
 #include "base/text/text.h"
+#include "inspect/report/inspection.h"
 
 namespace nn::app {
 namespace {
@@ -32,7 +32,7 @@ Result<ManyRow> RowOf(const InspectOptions& o, const ModelFile& model) {
   const ModelSummary& s = i.model.summary;
   ManyRow row;
   if (o.format == "json") {
-    row.json = InspectionJson(i, one);
+    row.json = inspect::InspectionJson(i, one);
     return row;
   }
   const auto& multiply_adds = i.overview.multiply_adds;
@@ -64,7 +64,7 @@ Result<int> InspectMany(const InspectOptions& o) {
                   {"size", Align::kRight},
                   {"not supported"}};
   task.run = [&o](const ModelFile& model) { return RowOf(o, model); };
-  task.head = ReportHead();
+  task.head = inspect::ReportHead();
   task.noun = "inspected";
   task.json = o.format == "json";
   const ManyResult result = RunMany(models, o.many, task);

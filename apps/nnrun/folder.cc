@@ -1,4 +1,5 @@
-// Runs for all files of a folder (--inputs DIR).
+#include "apps/nnrun/folder.h"
+
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -12,12 +13,14 @@
 #include "apps/common/progress.h"
 #include "apps/nnrun/inputs.h"
 #include "apps/nnrun/options.h"
+#include "apps/nnrun/results/outputs.h"
 #include "base/file/file.h"
 #include "base/text/table.h"
 #include "base/text/text.h"
 #include "passes/core/ports.h"
 #include "passes/facts/input_domains.h"
 #include "tensorio/digest.h"
+#include "tensorio/tensor_archive.h"
 
 namespace nn::app {
 namespace {

@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "apps/nnrun/options.h"
+#include "apps/nnrun/sequence.h"
 #include "base/text/text.h"
 
 namespace nn::app {

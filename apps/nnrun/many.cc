@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "apps/common/model/many.h"
+#include "apps/nnrun/options.h"
 #include "base/text/text.h"
 
 namespace nn::app {

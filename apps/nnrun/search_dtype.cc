@@ -1,3 +1,5 @@
+#include "apps/nnrun/search_dtype.h"
+
 #include "against/search_dtype.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// Runs of several steps, which pass states along (--steps, --carry, --state).
+#include "apps/nnrun/sequence.h"
+
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -16,6 +17,7 @@
 #include "passes/core/ports.h"
 #include "passes/facts/input_domains.h"
 #include "tensorio/npy.h"
+#include "tensorio/tensor_archive.h"
 
 namespace nn::app {
 namespace {

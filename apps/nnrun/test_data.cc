@@ -1,3 +1,5 @@
+#include "apps/nnrun/test_data.h"
+
 #include <algorithm>
 #include <charconv>
 #include <filesystem>

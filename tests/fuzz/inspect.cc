@@ -1,16 +1,17 @@
 #include "fuzz/inspect.h"
+#include "apps/nninspect/print/print.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "apps/nninspect/inspection.h"
-#include "apps/nninspect/print.h"
 #include "base/json/json.h"
 #include "base/text/text.h"
 #include "inspect/loaded.h"
 #include "inspect/page/page.h"
 #include "inspect/picture/picture.h"
+#include "inspect/report/inspection.h"
 
 namespace nn::test {
 namespace {
@@ -37,7 +38,7 @@ std::string Tell(const std::string& path) {
   const auto inspection = app::Inspect(options);
   if (!inspection) return Internal(inspection.error());
   options.format = "json";
-  JsonText(app::InspectionJson(*inspection, options));
+  JsonText(inspect::InspectionJson(*inspection, options));
   if (std::string bad = ControlByteIn("text", app::InspectionText(*inspection, options));
       !bad.empty())
     return bad;

@@ -6,9 +6,10 @@
 
 #include "apps/inspect.h"
 #include "apps/nninspect/csv.h"
-#include "apps/nninspect/print.h"
+#include "apps/nninspect/print/statistics.h"
 #include "apps/program.h"
 #include "base/half.h"
+#include "inspect/report/parts_json.h"
 #include "support/files.h"
 #include "support/json_schema.h"
 #include "support/wire.h"
@@ -68,7 +69,7 @@ TEST_CASE("statistics: counts, extremes and moments of finite elements") {
     CHECK(app::StatisticsText(inspect::StatisticsOf(r.tensor)) == r.text);
   }
   const Json json =
-      app::StatisticsJson(inspect::StatisticsOf(Tensor::Of<float>({2}, {kNan, kInf})));
+      inspect::StatisticsJson(inspect::StatisticsOf(Tensor::Of<float>({2}, {kNan, kInf})));
   CHECK(json["min"].is_null());
   CHECK(json["distinct"] == Json::parse(R"(["Infinity", "NaN"])"));
   std::vector<float> many(9);
