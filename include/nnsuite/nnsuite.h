@@ -193,8 +193,8 @@ int nnsuite_write(const nnsuite_model* model, const char* path, const nnsuite_op
 // Converts a model and verifies the result as nnconvert does, whose --format json prints the report
 // (schemas/nnconvert-report.schema.json), without the digests of files. NNSUITE_CHECK_FAILED if
 // outputs differ, and NNSUITE_UNSUPPORTED for nodes that the format cannot express; nothing is
-// written then, and the report names the outputs or nodes. "attest" names a file for the statement of
-// nnconvert --attest, for a model that was read from a file.
+// written then, and the report names the outputs or nodes. "attest" names a file for the statement
+// of nnconvert --attest, for a model that was read from a file.
 //
 // Texts: to, merge, set-batch, quantize, calibrate-method, external-data, attest. Repeatable texts:
 // input-shape, length, clip-input, rename-input, rename-output, connect, preprocess, layout,

@@ -47,16 +47,25 @@ nnsuite_options* Options(std::initializer_list<std::pair<const char*, int64_t>> 
   return options;
 }
 
-void Run(const nnsuite_program* program) {
+// Of nnsuite_compile_for_inputs() if `given`.
+void Run(const nnsuite_program* program, bool given) {
   std::vector<nnsuite_tensor*> inputs(nnsuite_program_input_count(program));
   std::vector<nnsuite_tensor*> outputs(nnsuite_program_output_count(program));
   nnsuite_error* error = nullptr;
-  int code = nnsuite_seeded_inputs(program, 0, inputs.data(), inputs.size(), &error);
+  int code = given ? nnsuite_given_inputs(program, inputs.data(), inputs.size(), &error)
+                   : nnsuite_seeded_inputs(program, 0, inputs.data(), inputs.size(), &error);
   CheckError(code, &error);
   if (code == NNSUITE_OK) {
     code = nnsuite_run(program, nullptr, inputs.data(), inputs.size(), outputs.data(),
                        outputs.size(), &error);
     CheckError(code, &error);
+  }
+  if (code == NNSUITE_OK && !outputs.empty()) {
+    char* text = nullptr;
+    const int same = nnsuite_compare_outputs(program, outputs.data(), outputs.data(),
+                                             outputs.size(), nullptr, &text, &error);
+    Require(same == NNSUITE_OK, "outputs agree with themselves");
+    CheckReport(same, &text, &error);
   }
   for (nnsuite_tensor* t : inputs) nnsuite_tensor_free(t);
   for (nnsuite_tensor* t : outputs) {
@@ -81,8 +90,11 @@ void Use(nnsuite_model* model) {
       Options({{"max-memory", int64_t{64} << 20}, {"max-work", 10'000'000}, {"max-steps", 100}});
   nnsuite_program* program = nullptr;
   CheckError(nnsuite_compile(model, limits, &program, &error), &error);
+  if (program != nullptr) Run(program, false);
+  nnsuite_program_free(program);
+  CheckError(nnsuite_compile_for_inputs(model, limits, &program, &error), &error);
   nnsuite_options_free(limits);
-  if (program != nullptr) Run(program);
+  if (program != nullptr) Run(program, true);
   nnsuite_program_free(program);
 }
 
