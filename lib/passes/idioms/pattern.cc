@@ -355,7 +355,7 @@ class Matcher {
   bool TryFactors(Value* v, const WantedNumber& number, const std::vector<WantedFactor>& wanted,
                   const Then& then) {
     OpenProduct product;
-    product.factors = {{v, false}};
+    product.factors.push_back({v});
     return TryOpened(product, 0, number, wanted, then);
   }
 
