@@ -96,6 +96,21 @@ Result<std::string_view> ApplyFunction(Graph& graph, Node& node, TakesFunction t
   return std::string_view();
 }
 
+// `path`: the operators that are to be replaced, one for the other.
+bool LeadTo(std::string_view op, const std::function<bool(std::string_view)>& has,
+            std::vector<std::string_view>& path) {
+  if (std::ranges::count(path, op)) return false;
+  path.push_back(op);
+  const auto leads = [&](const FormulaRule* rule) {
+    return std::ranges::all_of(rule->formula.Operators(), [&](const std::string& part) {
+      return has(part) || LeadTo(part, has, path);
+    });
+  };
+  const bool found = std::ranges::any_of(RulesOf(op), leads);
+  path.pop_back();
+  return found;
+}
+
 bool IsFunctions(const Rewrite& r) {
   return r.name == kEarlyFunctions.name || r.name == kSharedFunctions.name;
 }
@@ -132,6 +147,11 @@ Result<std::string_view> ApplyRewrites(Graph& graph, Node& node, std::span<const
 
 bool HasRules(const Node& node) {
   return !RulesOf(node.op_name()).empty();
+}
+
+bool HasRulesTo(std::string_view op, const std::function<bool(std::string_view)>& has) {
+  std::vector<std::string_view> path;
+  return LeadTo(op, has, path);
 }
 
 bool HasRewrite(std::span<const Rewrite> rewrites, const Node& node, TakesFunction takes) {

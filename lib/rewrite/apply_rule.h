@@ -49,6 +49,8 @@ bool HasUnranked(const Node& node);
 
 // Whether there are rules for the operator.
 bool HasRules(const Node& node);
+// Whether they lead to operators for which `has` is true, whatever their attributes and types are.
+bool HasRulesTo(std::string_view op, const std::function<bool(std::string_view)>& has);
 
 // Whether one of the rewrites is for the operator of the node, or one of the shared functions is
 // that the target takes.

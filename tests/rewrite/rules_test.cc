@@ -33,6 +33,11 @@ std::string Unary(std::string_view op) {
 std::string Moderate(std::string_view op) {
   return OnX(fmt::format("f32[{}]", kModerate.size()), op);
 }
+// Of numbers and a constant.
+std::string WithConstant(std::string_view op, std::string_view constant) {
+  return fmt::format("graph {{ in %x: f32[{}] const %c: {} %y = {}(%x, %c) out \"y\" = %y }}",
+                     kNumbers.size(), constant, op);
+}
 // Of all pairs of numbers.
 std::string Pairs(std::string_view op, std::string_view type, size_t n) {
   return fmt::format(
@@ -47,6 +52,13 @@ void AddActivations(std::vector<Row>& rows) {
   add("hard_sigmoid", "hard_sigmoid(%x) {alpha = 0.25, beta = 0.5}", 0);
   add("hard_sigmoid", "hard_sigmoid(%x) {alpha = 1, beta = 0.125}", 0);
   add("hard_swish", "hard_swish(%x)", 1e-6);
+  add("leaky_relu", "leaky_relu(%x) {alpha = 0.25}", 0);
+  add("leaky_relu", "leaky_relu(%x) {alpha = -3}", 1e-6);  // -0 becomes +0
+  add("clip", "clip(%x) {min = 0, max = 1}", 0);
+  add("clip", "clip(%x) {min = -2, max = 30}", 0);
+  add("clip", "clip(%x)", 0);
+  add("clip", "clip(%x) {min = -2}", 0);
+  add("clip", "clip(%x) {max = 30}", 0);
   add("elu", "elu(%x) {alpha = 0.5}", 1e-6);
   add("selu", "selu(%x)", 1e-6);
   add("celu", "celu(%x) {alpha = 0.5}", 1e-6);
@@ -72,6 +84,19 @@ void AddArithmetic(std::vector<Row>& rows) {
                   Pairs("squared_difference", "i64", whole.size()),
                   {whole, whole}});
   rows.push_back({"xor", ExpandByRule, Pairs("xor", "bool", 2), {{0, 1}, {0, 1}}});
+  for (const char* op : {"sub", "minimum"})
+    rows.push_back({op, ExpandByRule, Pairs(op, "f32", n), {kNumbers, kNumbers}});
+  for (const char* op : {"abs", "neg"})
+    rows.push_back({op, ExpandByRule, Unary(fmt::format("{}(%x)", op)), {kNumbers}});
+  const auto with_constant = [&](const char* op, double y, double tolerance) {
+    const std::string graph = WithConstant(op, fmt::format("f32[] = [{}]", y));
+    rows.push_back({op, ExpandByRule, graph, {kNumbers}, tolerance});
+  };
+  with_constant("div", 4, 0);
+  with_constant("div", -0.3, 1e-6);
+  with_constant("pow", 1, 0);
+  with_constant("pow", 2, 0);
+  with_constant("pow", 3, 1e-6);
   rows.push_back({"abs", ExpandByRule, OnX("i64[3]", "abs(%x)"), {{-5, 0, 7}}});
   rows.push_back({"reciprocal", ExpandByRule, Unary("reciprocal(%x)"), {kNumbers}});
   rows.push_back({"rsqrt", ExpandByRule, Moderate("rsqrt(%x)"), {kModerate}, 1e-6});
@@ -83,7 +108,7 @@ void AddArithmetic(std::vector<Row>& rows) {
 }
 
 void AddReductions(std::vector<Row>& rows) {
-  for (const char* op : {"reduce_l1", "reduce_sum_square"})
+  for (const char* op : {"reduce_l1", "reduce_min", "reduce_sum_square"})
     for (const char* attrs : {"axes = [1]", "axes = [0, -1], keep_dims = false"})
       rows.push_back({op,
                       ExpandByRule,
@@ -148,6 +173,13 @@ TEST_CASE("rules: conditions") {
       OnX("f32[2]", "gelu(%x) {approximate = tanh}"),
       OnX("i32[2]", "abs(%x)"),
       "graph { in %x: f32[2, 3] in %a: i64[1] %y = reduce_l1(%x, %a) out \"y\" = %y }",
+      OnX("f32[2]", "leaky_relu(%x) {alpha = inf}"),
+      WithConstant("div", "f32[2, 1] = [4, 0]"),
+      WithConstant("div", "f32[] = [1e-40]"),
+      WithConstant("pow", "f32[] = [4]"),
+      WithConstant("pow", "f32[2, 1] = [2, 3]"),
+      WithConstant("pow", "f32[2, 1] = [2, 2]"),  // the result has more axes
+      "graph { in %x: f32[2] in %c: f32[2] %y = div(%x, %c) out \"y\" = %y }",
   };
   for (const std::string& graph : graphs) CheckNotExpanded(ExpandByRule, graph);
 }
@@ -173,7 +205,8 @@ TEST_CASE("rules: texts that are no formulas") {
       {"elu(x) = sqrt(alpha) * x", "sqrt is not computed for numbers"},
       {"elu(x) = x where f33", "a condition is no number"},
       {"elu(x) = x where f32 | beta", "beta is no type"},
-      {"elu(x) = x where x > 0", "a condition is no number"},
+      {"prelu(x, slope) = x where x > slope", "a condition is about two operands"},
+      {"elu(x) = x where sigmoid(x)", "sigmoid is not computed for numbers"},
       {"gelu(x) = x where approximate == some", "some is no approximate"},
       {"relu(x) = x where f32 f32", "f32 is not expected"},
   };
@@ -233,7 +266,7 @@ TEST_CASE("rules: operators that are defined by each other, which only the cost 
       circular.push_back(rule.formula.op());
   std::ranges::sort(circular);
   circular.erase(std::unique(circular.begin(), circular.end()), circular.end());
-  CHECK(fmt::format("{}", fmt::join(circular, " ")) == "atan atan2 elu is_nan not_equal");
+  CHECK(fmt::format("{}", fmt::join(circular, " ")) == "atan atan2 clip div elu is_nan not_equal");
 }
 
 // A target that has all operators but these.
@@ -243,6 +276,19 @@ RuleTarget Without(const std::set<std::string>& lacks) {
                                                             : std::nullopt;
           },
           [](const Node& /*n*/) { return false; }};
+}
+
+TEST_CASE("rules: a condition on a constant holds for all of its elements") {
+  const auto expand = [](std::string_view slopes) {
+    Graph g = Parse(WithConstant("prelu", fmt::format("f32[24] = {}", slopes)));
+    const auto rule = ApplyRule(g, g.nodes().front(), Without({"prelu", "less", "select"}));
+    REQUIRE(rule.has_value());
+    return std::string(*rule);
+  };
+  CHECK(expand("seeded(1, 0.5)") == "sum");
+  std::string infinite = "[";
+  for (int i = 0; i < 23; ++i) infinite += "1, ";
+  CHECK(expand(infinite + "inf]").empty());
 }
 
 TEST_CASE("rules: operators that lead to each other come to an end") {

@@ -33,6 +33,7 @@ std::optional<double> NamedNumber(std::string_view name) {
   if (name == "pi") return std::numbers::pi;
   if (name == "lowest") return std::numeric_limits<float>::lowest();
   if (name == "largest") return std::numeric_limits<float>::max();
+  if (name == "least_normal") return std::numeric_limits<float>::min();
   return std::nullopt;
 }
 
@@ -64,6 +65,7 @@ struct NumberRow {
 };
 constexpr NumberRow kNumberRows[] = {
     {"neg", 1, [](double a, double) { return -a; }},
+    {"abs", 1, [](double a, double) { return std::fabs(a); }},
     {"add", 2, [](double a, double b) { return a + b; }},
     {"sub", 2, [](double a, double b) { return a - b; }},
     {"mul", 2, [](double a, double b) { return a * b; }},
@@ -87,6 +89,11 @@ std::optional<double> NumberOf(std::string_view op, const std::vector<double>& x
   const NumberRow* const row = NumberRowOf(op);
   if (row == nullptr || row->operands != x.size()) return std::nullopt;
   return row->of(x.front(), x.back());
+}
+
+void AddOperands(const Formula::Expression& e, std::vector<size_t>& out) {
+  if (e.kind == Kind::kOperand && !std::ranges::count(out, e.index)) out.push_back(e.index);
+  for (const Expression& operand : e.operands) AddOperands(operand, out);
 }
 
 // Reads a text. The first error stays, and what is read after it is meaningless.
@@ -171,6 +178,10 @@ class FormulaReader {
       f_.definitions_.push_back({std::move(name), std::move(value)});
     }
     f_.result_ = std::make_unique<Expression>(Read());
+    std::vector<size_t> used;
+    for (const Formula::Definition& d : f_.definitions_) AddOperands(d.value, used);
+    AddOperands(*f_.result_, used);
+    f_.uses_all_operands_ = used.size() == f_.operands_.size();
   }
 
   Expression Read(size_t precedence = 0) {
@@ -215,6 +226,7 @@ class FormulaReader {
     if (const auto it = std::ranges::find(f_.operands_, name); it != f_.operands_.end()) {
       out.kind = Kind::kOperand;
       out.index = static_cast<size_t>(it - f_.operands_.begin());
+      out.is_number = in_condition_;
       return out;
     }
     for (size_t i = 0; i < f_.definitions_.size(); ++i)
@@ -333,9 +345,12 @@ class FormulaReader {
 
   Expression Condition() {
     if (!IsTypeName(PeekName())) {
-      takes_words_ = true;
+      takes_words_ = in_condition_ = true;
       Expression out = Read();
-      takes_words_ = false;
+      takes_words_ = in_condition_ = false;
+      std::vector<size_t> operands;
+      AddOperands(out, operands);
+      if (operands.size() > 1) Fail("is about two operands", "a condition");
       if (out.kind == Kind::kCall && !out.operands.empty() && op_ != nullptr &&
           out.operands.back().kind == Kind::kWord)
         CheckWord(*op_, out.operands[0].name, out.operands.back().name);
@@ -358,6 +373,7 @@ class FormulaReader {
   Formula f_;
   const OpDef* op_ = nullptr;
   bool takes_words_ = false;
+  bool in_condition_ = false;
   Status status_;
 };
 

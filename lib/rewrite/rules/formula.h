@@ -9,10 +9,10 @@
 //   condition  = type { '|' type } | expression
 //
 // A name is an operand, a definition of the body, an attribute of the head's operator, or one of
-// the numbers `inf`, `pi`, `lowest` and `largest`, of which the last two are those of float32. What
-// consists of numbers only is computed in double when the formula is applied. A number beside a
-// value has the element type of that value. As the value of an attribute, `dtype` is the element
-// type of the first operand.
+// the numbers `inf`, `pi`, `lowest`, `largest` and `least_normal`, of which the last three are
+// those of float32. What consists of numbers only is computed in double when the formula is
+// applied. A number beside a value has the element type of that value. As the value of an
+// attribute, `dtype` is the element type of the first operand.
 //
 // A formula can be a helper of others, which call it like an operator. Its nodes precede those of
 // the expression that the call is in.
@@ -20,10 +20,13 @@
 // A node that the formula is for has exactly the inputs of the head, and no quantized values. A
 // condition on types is about the first operand; `float` and `integer` are groups of types.
 // Other conditions hold if they are not 0; a bool is 0 or 1. An attribute can be compared with its
-// enumerators: `approximate == tanh`.
+// enumerators: `approximate == tanh`. A condition on an operand holds if the operand is constant
+// and the condition holds for each of its elements: `exponent == 2`. An operand that is only in
+// conditions must not give the result another shape than that of the first operand.
 //
 // Nodes are added in the order of the text: definitions before what follows them, operands from
-// left to right before their operator. Operations on small constants are constants.
+// left to right before their operator. Operations on constants are constants, unless those are very
+// large.
 //
 // Design: docs/design/070-rules.md.
 #pragma once
@@ -87,6 +90,7 @@ class Formula {
   std::vector<Definition> definitions_;
   std::unique_ptr<Expression> result_;
   std::vector<Expression> conditions_;
+  bool uses_all_operands_ = true;  // in the body
 };
 
 }  // namespace nn

@@ -4,6 +4,7 @@
 #include <utility>
 #include <variant>
 
+#include "base/checked_math.h"
 #include "ir/eval.h"
 #include "ir/op_def.h"
 #include "ops/support/insert_before.h"
@@ -95,9 +96,12 @@ class FormulaRun : public InsertBefore {
     return n->output();
   }
 
-  // The result for constants of at most a few elements.
+  // The result for constants.
   static std::optional<Tensor> Folded(const Node& n) {
-    constexpr int64_t kMaxElements = 64;
+    constexpr int64_t kMaxElements = int64_t{1} << 20;
+    const auto dims = n.output()->type().const_dims();
+    if (!dims || CheckedElements(*dims).value_or(kMaxElements + 1) > kMaxElements)
+      return std::nullopt;
     std::vector<const Tensor*> inputs;
     for (const Value* v : n.inputs()) {
       if (!v->is_constant() || v->constant().elements() > kMaxElements) return std::nullopt;
@@ -144,12 +148,23 @@ class FormulaRun : public InsertBefore {
   std::vector<Node*> nodes_;
 };
 
-double NumberIn(const Expression& e, const Node& node) {
+// `element`: of the operand.
+double NumberIn(const Expression& e, const Node& node, double element = 0) {
+  if (e.kind == Kind::kOperand) return element;
   if (e.kind == Kind::kAttribute) return NumberOfAttribute(node, e.name);
   if (e.kind != Kind::kCall) return e.number;
   std::vector<double> operands;
-  for (const Expression& operand : e.operands) operands.push_back(NumberIn(operand, node));
+  for (const Expression& operand : e.operands) operands.push_back(NumberIn(operand, node, element));
   return *NumberOf(e.name, operands);
+}
+
+// Whether a condition holds for all elements of a constant operand.
+bool HoldsForElements(const Expression& condition, const Node& node, const Value& operand) {
+  if (!operand.is_constant()) return false;
+  const Tensor& t = operand.constant();
+  for (int64_t i = 0; i < t.elements(); ++i)
+    if (NumberIn(condition, node, t.GetDouble(i)) == 0) return false;
+  return true;
 }
 
 }  // namespace
@@ -159,6 +174,9 @@ bool Formula::Holds(const Expression& condition, const Node& node) const {
     return std::ranges::any_of(condition.operands, [&](const Expression& type) {
       return IsOfType(type.name, node.input(0)->dtype());
     });
+  std::vector<size_t> operands;
+  AddOperands(condition, operands);
+  if (!operands.empty()) return HoldsForElements(condition, node, *node.input(operands.front()));
   if (condition.kind != Kind::kCall || condition.operands.back().kind != Kind::kWord)
     return NumberIn(condition, node) != 0;
   const AttrValue value = *node.attrs().Get(condition.operands[0].name);
@@ -172,6 +190,7 @@ bool Formula::AppliesTo(const Node& node) const {
          static_cast<size_t>(std::ranges::count_if(node.inputs(), present)) == operands_.size() &&
          std::ranges::all_of(node.inputs().first(operands_.size()), present) &&
          !HasQuantized(node.inputs()) && !HasQuantized(node.outputs()) &&
+         (uses_all_operands_ || node.input(0)->type().dims == node.output()->type().dims) &&
          std::ranges::all_of(conditions_,
                              [&](const Expression& condition) { return Holds(condition, node); });
 }

@@ -15,7 +15,7 @@ namespace nn {
 struct Formula::Expression {
   enum class Kind : uint8_t {
     kNumber,
-    kOperand,     // by index
+    kOperand,     // by index; a number in conditions
     kDefinition,  // by index
     kAttribute,   // of the head's operator, by name
     kWord,        // an enumerator, a type, or `dtype`
@@ -42,6 +42,9 @@ struct Formula::Definition {
   std::string name;
   Expression value;
 };
+
+// Adds the indices of the operands in an expression, each once.
+void AddOperands(const Formula::Expression& e, std::vector<size_t>& out);
 
 // What an operator of the language computes for numbers; nullopt for other operators.
 std::optional<double> NumberOf(std::string_view op, const std::vector<double>& x);

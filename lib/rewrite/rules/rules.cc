@@ -40,6 +40,17 @@ constexpr RuleRow kRows[] = {
     {"quotient", "reciprocal(x) = 1 / x  where f32"},
     {"root", "rsqrt(x) = 1 / sqrt(x)  where f32", kRounds},
     {"maximum", "abs(x) = maximum(x, -x)  where i64"},
+    {"sum of two activations", "abs(x) = relu(x) + relu(-x)  where f32"},
+    {"negation by multiplication", "neg(x) = x * -1  where f32"},
+    {"subtraction by addition", "sub(a, b) = a + b * -1  where f32"},
+    // By powers of two, it is exact.
+    {"product with a reciprocal",
+     "div(a, b) = a * (1 / b)  where f32, abs(1 / b) >= least_normal, abs(1 / b) <= largest",
+     kRounds},
+    {"product", "pow(x, y) = x  where f32, y == 1"},
+    {"product", "pow(x, y) = x * x  where f32, y == 2"},
+    {"product", "pow(x, y) = x * (x * x)  where f32, y == 3", kRounds},
+    {"maximum of negatives", "minimum(a, b) = -maximum(-a, -b)  where f32"},
     {"mod", "fmod(a, b) = remainder(a, b)  where i32|i64"},
     {"mod",
      "fmod(a, b) = "
@@ -91,6 +102,8 @@ constexpr RuleRow kRows[] = {
      "  below = x - reduce_max(x, axes = [axis], keep_dims = 1);"
      "  below - log(reduce_sum(exp(below), axes = [axis], keep_dims = 1))  where f32",
      kRounds},
+    {"maximum of negatives",
+     "reduce_min(x) = -reduce_max(-x, axes = axes, keep_dims = keep_dims)  where f32"},
 
     // ---- Activations
     {"selection", "thresholded_relu(x) = select(x > alpha, x, 0)  where f32"},
@@ -98,6 +111,18 @@ constexpr RuleRow kRows[] = {
      "shrink(x) = y = select(x > lambd, x - bias, 0); select(x < -lambd, x + bias, y)  where f32"},
     // A sum of relu(x) and slope * min(x, 0) is NaN where the slope is infinite.
     {"selection", "prelu(x, slope) = select(x < 0, x * slope, x)  where f32"},
+    // Of the summands, one is 0. -0 becomes +0 where the slope is negative.
+    {"sum",
+     "prelu(x, slope) = relu(x) + relu(-x) * -slope  where f32, slope >= lowest, slope <= largest"},
+    {"sum",
+     "leaky_relu(x) = relu(x) + relu(-x) * -alpha  where f32, alpha >= lowest, alpha <= largest"},
+    {"two activations",
+     "clip(x) = relu(clip(x, min = -1, max = 1))  where f32, min == 0, max == 1"},
+    {"maximum and minimum",
+     "clip(x) = minimum(maximum(x, min), max)  where f32, min != -inf, max != inf"},
+    {"identity", "clip(x) = x  where f32, min == -inf, max == inf"},
+    {"maximum", "clip(x) = maximum(x, min)  where f32, min != -inf, max == inf"},
+    {"minimum", "clip(x) = minimum(x, max)  where f32, min == -inf, max != inf"},
     {"clip", "hard_sigmoid(x) = clip(x + beta, min = 0, max = 1)  where f32, alpha == 1"},
     {"clip", "hard_sigmoid(x) = clip(x * alpha + beta, min = 0, max = 1)  where f32, alpha != 1"},
     {"product", "hard_swish(x) = x * hard_sigmoid(x, alpha = 1 / 6, beta = 0.5)  where f32",

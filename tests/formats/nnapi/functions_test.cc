@@ -193,9 +193,10 @@ TEST_CASE("nnapi functions: an unknown shape is the reason") {
   Graph graph = GraphOf("exp(%x)", "f32[n, 3]");
   const auto unsupported = Legalized(graph);
   REQUIRE(unsupported.size() == 1);
-  CHECK(unsupported[0].reason ==
-        "NNAPI 1.0 has no exp operation, and its decomposition needs a fixed shape; use --batch or "
-        "--input-shape");
+  CHECK(
+      unsupported[0].reason ==
+      "NNAPI 1.0 has no such operation, and its decomposition needs a fixed shape; use --batch or "
+      "--input-shape");
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <set>
 #include <unordered_set>
 
 #include "base/checked_math.h"
@@ -25,6 +26,7 @@
 #include "passes/qdq/qdq.h"
 #include "rewrite/apply_rule.h"
 #include "rewrite/functions.h"
+#include "rewrite/rules/rules.h"
 #include "rewrite/weights.h"
 
 namespace nn::nnapi {
@@ -118,13 +120,51 @@ std::string WhyNoOperation(std::string_view op) {
                                     : fmt::format("NNAPI 1.0 has no {} operation", op);
 }
 
+// Whether the operator has an operation or a rewrite.
+bool HasOperator(std::string_view op) {
+  const auto has = [&](std::span<const Rewrite> rows) {
+    return std::ranges::count(rows, op, &Rewrite::op) > 0;
+  };
+  return FindExport(op) != nullptr || Ops().Find(op)->FindFormat("nnapi") != nullptr ||
+         has(Rewrites()) || has(LateRewrites());
+}
+
+// Whether operations compute some nodes with the operator, by rewrites and rules.
+bool IsComputed(const Node& node) {
+  static const auto by_rules = [] {
+    std::set<std::string_view> out;
+    for (const FormulaRule& rule : FormulaRules())
+      if (HasRulesTo(rule.formula.op(), HasOperator)) out.insert(rule.formula.op());
+    return out;
+  }();
+  return HasRewrite(NnapiTarget(), node) || IsFunction(node.op_name()) ||
+         by_rules.contains(node.op_name());
+}
+
+// Why operations do not compute a node of float32, if the reason is a shape. It is the same for the
+// nodes of a decomposition, so that rules do not lead to another node without a fixed shape.
+std::optional<std::string> WhyNotShape(const Node& node) {
+  if (node.output()->dtype() != DType::kF32) return std::nullopt;
+  return WhyNotValues(node, [](const Value& v) -> std::optional<std::string> {
+    const auto dims = v.type().const_dims();
+    if (!dims)
+      return "NNAPI 1.0 has no such operation, and its decomposition needs a fixed shape; use "
+             "--batch or --input-shape";
+    if (std::ranges::count(*dims, 0) == 0) return std::nullopt;
+    return fmt::format("a tensor is {}, but NNAPI 1.0 has no empty dimensions",
+                       v.type().ToString());
+  });
+}
+
 std::optional<std::string> WhyIllegal(const Node& node) {
   const ExportRow* row = FindExport(node.op_name());
   const bool has_operation = row != nullptr || node.op().FindFormat("nnapi") != nullptr;
   if (!has_operation) {
     auto reason = WhyNotAsFloats(node);
-    if (!reason && HasRewrite(NnapiTarget(), node)) reason = WhyNotOperands(node);
+    const bool is_computed = IsComputed(node);
+    if (!reason && is_computed) reason = WhyNotOperands(node);
     if (!reason && node.op().category == Category::kRecurrent) reason = WhyNotUnrolled(node);
+    if (!reason && is_computed) reason = WhyNotShape(node);
     if (!reason) reason = WhyNoFunction(node);
     if (!reason) reason = WhyNotSampled(node);
     return reason ? reason : WhyNoOperation(node.op_name());
@@ -143,8 +183,7 @@ std::optional<std::string> WhyIllegal(const Node& node) {
 // without an operation would be unrolled again.
 bool TakesIdiom(const Node& node) {
   if (!WhyIllegal(node)) return true;
-  return node.op().category != Category::kRecurrent && HasRewrite(NnapiTarget(), node) &&
-         !WhyNotOperands(node);
+  return node.op().category != Category::kRecurrent && IsComputed(node) && !WhyNotOperands(node);
 }
 
 bool SameQuant(const Type& a, const Type& b) {

@@ -258,30 +258,25 @@ Result<bool> FillSmallDilations(Graph& graph, Node& node) {
 }  // namespace
 
 std::span<const Rewrite> Rewrites() {
-  static const auto rewrites = [] {
-    std::vector<Rewrite> rows = {
-        kEarlyFunctions,
-        {"reduce_mean", "mean as a pool", PoolMean},
-        {"reduce_max", "maximum as a pool", PoolMax},
-        {"pad", "padding in convolutions", PadIntoUses},
-        {"transpose", "shuffle as a gather", ShuffleAsGather},
-        {"grid_sample", "weighted sums", SampleByWeights},
-        {"", "channels last", &SetLayout<Layout::kNxc>},
-        {"conv", "zeros between groups", FillGroups},
-        {"conv", "zeros between taps", FillSmallDilations},
-        {"conv", "filter layout", SetFilter},
-        {"matmul", "flattened transposition", FoldLargeTranspose},
-        {"matmul", "operands of a matrix product", TransposeMatrices},
-        {"matmul", "rows of a matrix", FlattenMatmul},
-        {"gather", "vector of indices", IndicesAsVector},
-        {"batch_norm", "product and sum", DecomposeBatchNorm},
-        {"softmax", "axes of softmax", ShapeSoftmax},
-        kSharedFunctions,
-    };
-    const auto arithmetic = ArithmeticRewrites();
-    rows.insert(rows.end(), arithmetic.begin(), arithmetic.end());
-    return rows;
-  }();
+  static const Rewrite rewrites[] = {
+      kEarlyFunctions,
+      {"reduce_mean", "mean as a pool", PoolMean},
+      {"reduce_max", "maximum as a pool", PoolMax},
+      {"pad", "padding in convolutions", PadIntoUses},
+      {"transpose", "shuffle as a gather", ShuffleAsGather},
+      {"grid_sample", "weighted sums", SampleByWeights},
+      {"", "channels last", &SetLayout<Layout::kNxc>},
+      {"conv", "zeros between groups", FillGroups},
+      {"conv", "zeros between taps", FillSmallDilations},
+      {"conv", "filter layout", SetFilter},
+      {"matmul", "flattened transposition", FoldLargeTranspose},
+      {"matmul", "operands of a matrix product", TransposeMatrices},
+      {"matmul", "rows of a matrix", FlattenMatmul},
+      {"gather", "vector of indices", IndicesAsVector},
+      {"batch_norm", "product and sum", DecomposeBatchNorm},
+      {"softmax", "axes of softmax", ShapeSoftmax},
+      kSharedFunctions,
+  };
   return rewrites;
 }
 
@@ -297,10 +292,7 @@ std::span<const Rewrite> LateRewrites() {
         {"reduce_l2", "pool along rows", NormByPool},
         {"layer_norm", "L2 normalization", LayerNormByL2},
         {"instance_norm", "L2 normalization", InstanceNormByL2},
-        {"reduce_min", "maximum of negatives", ReduceMinByMax},
         {"maximum", "pool of two rows", MaximumByPool},
-        {"minimum", "maximum of negatives", MinimumByMaximum},
-        {"clip", "maximum and minimum", ClipByBounds},
         {"cum_sum", "convolution with ones", RunningSum},
         {"select", "lookups", SelectByLookups},
         {"scatter_nd", "gather", ScatterByLookups},
@@ -312,15 +304,10 @@ std::span<const Rewrite> LateRewrites() {
     for (const std::string_view op : MoveOperators())
       rows.push_back({op, "lookups", MoveByLookups});
     rows.push_back({"resize", "taps", ResizeByTaps});
-    for (const std::string_view op :
-         {"add", "sub", "mul", "neg", "abs", "relu", "clip", "sigmoid", "tanh", "floor", "maximum",
-          "minimum", "hard_sigmoid", "hard_swish", "silu", "leaky_relu", "prelu",
-          "squared_difference"})
-      rows.push_back({op, "fewer axes", JoinAxes});
-    for (const Rewrite& function : FunctionRewrites()) {
-      if (function.op != "log_softmax") rows.push_back({function.op, "fewer axes", JoinAxes});
-      rows.push_back(function);
-    }
+    rows.push_back({"", "fewer axes", JoinAxes});
+    const auto functions = FunctionRewrites();
+    rows.insert(rows.end(), functions.begin(), functions.end());
+    rows.push_back(kSharedRules);
     return rows;
   }();
   return rewrites;

@@ -41,13 +41,9 @@ Result<bool> SelectByLookups(Graph& graph, Node& node);
 Result<bool> ScatterByLookups(Graph& graph, Node& node);
 // A reshape that NNAPI lacks (to a rank above 4) is merged into the reshapes after it.
 Result<bool> ReshapeInUses(Graph& graph, Node& node);
-// An elementwise operator, or a concatenation, on fewer axes.
+// An elementwise operator of float32, or a concatenation, on fewer axes.
 Result<bool> JoinAxes(Graph& graph, Node& node);
 Result<bool> JoinConcatAxes(Graph& graph, Node& node);
-
-// ---- rewrites_arithmetic.cc ---------------------------------------------------------------------
-
-std::span<const Rewrite> ArithmeticRewrites();
 
 // ---- rewrites_window.cc -------------------------------------------------------------------------
 
@@ -78,12 +74,9 @@ Result<bool> NormByPool(Graph& graph, Node& node);
 // Normalizations to mean 0 and variance 1, by L2_NORMALIZATION.
 Result<bool> LayerNormByL2(Graph& graph, Node& node);
 Result<bool> InstanceNormByL2(Graph& graph, Node& node);
-// Maximum and minimum over axes and of two tensors, and bounds, as pools. Bit-exact.
+// Maximum over axes and of two tensors, as pools. Bit-exact.
 Result<bool> ReduceMaxByPool(Graph& graph, Node& node);
-Result<bool> ReduceMinByMax(Graph& graph, Node& node);
 Result<bool> MaximumByPool(Graph& graph, Node& node);
-Result<bool> MinimumByMaximum(Graph& graph, Node& node);
-Result<bool> ClipByBounds(Graph& graph, Node& node);
 // A running sum, as a convolution with ones. Bit-exact, but for the sign of zeros.
 Result<bool> RunningSum(Graph& graph, Node& node);
 // A product of batches of matrices, one by one.

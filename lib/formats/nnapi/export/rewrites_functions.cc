@@ -351,47 +351,33 @@ std::optional<Term> ReciprocalOf(Value* divisor) {
   return std::nullopt;
 }
 
-// A constant divisor, of which the reciprocals are exact powers or rounded; nullopt if one is
-// infinite.
-Result<std::optional<Tensor>> ConstantReciprocal(const Tensor& divisor) {
-  const Tensor t = divisor.Aligned();
-  NN_ASSIGN(TensorBuilder y, TensorBuilder::Create(DType::kF32, t.dims()));
-  for (size_t i = 0; i < static_cast<size_t>(t.elements()); ++i) {
-    y.As<float>()[i] = 1.0f / t.As<float>()[i];
-    if (!std::isnormal(y.As<float>()[i])) return std::nullopt;
-  }
-  return y.Finish();
-}
-
+// A rule divides by constants.
 Result<bool> Divide(Graph& graph, Node& node) {
-  if (!HasShape(node)) return false;
-  std::optional<Term> factor;
-  if (node.input(1)->is_constant()) {
-    NN_ASSIGN(const auto reciprocals, ConstantReciprocal(node.input(1)->constant()));
-    if (reciprocals) factor = *reciprocals;
-  } else {
-    factor = ReciprocalOf(node.input(1));
-  }
+  if (!node.Is("div") || !HasShape(node) || node.input(1)->is_constant()) return false;
+  const auto factor = ReciprocalOf(node.input(1));
   if (!factor) return false;
   return Formulas(graph, node).Replace(node.input(0) * *factor);
 }
 
 Result<bool> Invert(Graph& graph, Node& node) {
-  const auto y = HasShape(node) ? ReciprocalOf(node.input(0)) : std::nullopt;
+  const bool inverts = node.Is("reciprocal") && HasShape(node);
+  const auto y = inverts ? ReciprocalOf(node.input(0)) : std::nullopt;
   if (!y) return false;
   return Formulas(graph, node).Replace(*y);
 }
 
 Result<bool> InvertRoot(Graph& graph, Node& node) {
+  if (!node.Is("rsqrt") || !HasShape(node)) return false;
   const Interval range = Ranges().Of(node.input(0));
-  if (!HasShape(node) || !IsAboveZero(range)) return false;
+  if (!IsAboveZero(range)) return false;
   return Formulas(graph, node).Replace(Power(node.input(0), -0.5, range.min, range.max));
 }
 
 // A power whose exponent is -1, -1/2 or 1/2.
 Result<bool> PowerAsRoot(Graph& graph, Node& node) {
+  if (!node.Is("pow") || !HasShape(node)) return false;
   const Value* const exponent = node.input(1);
-  if (!HasShape(node) || !exponent->is_constant() || exponent->constant().elements() != 1 ||
+  if (!exponent->is_constant() || exponent->constant().elements() != 1 ||
       exponent->dtype() != DType::kF32 ||
       !(node.input(0)->type().dims == node.output()->type().dims))
     return false;
@@ -423,10 +409,10 @@ Result<bool> LogSoftmax(Graph& graph, Node& node) {
 std::span<const Rewrite> FunctionRewrites() {
   static const auto rewrites = [] {
     std::vector<Rewrite> rows = {
-        {"div", "product with a reciprocal", Divide},
-        {"reciprocal", "power", Invert},
-        {"rsqrt", "power", InvertRoot},
-        {"pow", "root", PowerAsRoot},
+        {"", "product with a power", Divide},
+        {"", "power", Invert},
+        {"", "power", InvertRoot},
+        {"", "root", PowerAsRoot},
         {"log_softmax", "logarithm of a sum", LogSoftmax},
     };
     for (const auto& function : kFunctionTable)
@@ -436,12 +422,15 @@ std::span<const Rewrite> FunctionRewrites() {
   return rewrites;
 }
 
+bool IsFunction(std::string_view op) {
+  constexpr std::string_view kOfRanges[] = {"div", "reciprocal", "rsqrt", "pow"};
+  return std::ranges::count(kOfRanges, op) ||
+         std::ranges::count(FunctionRewrites(), op, &Rewrite::op);
+}
+
 std::optional<std::string> WhyNoFunction(const Node& node) {
-  const auto is_row = [&](const Rewrite& r) { return node.Is(r.op); };
-  if (!IsReal(node) || std::ranges::none_of(FunctionRewrites(), is_row)) return std::nullopt;
+  if (!IsReal(node) || !IsFunction(node.op_name())) return std::nullopt;
   const std::string lacks = fmt::format("NNAPI 1.0 has no {} operation", node.op_name());
-  if (!node.output()->type().const_dims())
-    return lacks + ", and its decomposition needs a fixed shape; use --batch or --input-shape";
   const bool divides = node.Is("div"), is_root = node.Is("rsqrt");
   if (!divides && !is_root && !node.Is("reciprocal")) return std::nullopt;
   const Interval range = Ranges().Of(node.input(divides ? 1 : 0));

@@ -392,13 +392,14 @@ std::vector<std::vector<int64_t>> JoinedAxes(const std::vector<std::vector<int64
 
 Result<bool> JoinAxes(Graph& graph, Node& node) {
   const auto result = node.output()->type().const_dims();
-  if (!result || result->size() <= kMaxRank || node.output()->dtype() != DType::kF32 ||
-      node.outputs().size() != 1 || IsWidePort(graph, node.output()))
+  if (node.op().quant_rule != QuantRule::kElementwise || !result || result->size() <= kMaxRank ||
+      node.output()->dtype() != DType::kF32 || node.outputs().size() != 1 ||
+      IsWidePort(graph, node.output()))
     return false;
   std::vector<std::vector<int64_t>> operands;
   for (const Value* v : node.inputs()) {
     const auto dims = v == nullptr ? std::nullopt : v->type().const_dims();
-    if (!dims || IsWidePort(graph, v)) return false;
+    if (!dims || v->dtype() != DType::kF32 || IsWidePort(graph, v)) return false;
     operands.push_back(*dims);
   }
   const auto joined = JoinedAxes(operands, *result);

@@ -291,12 +291,6 @@ Result<bool> InstanceNormByL2(Graph& graph, Node& node) {
   return e.Replace(y);
 }
 
-Result<bool> ReduceMinByMax(Graph& graph, Node& node) {
-  if (!IsReal(node) || node.inputs().size() > 1) return false;
-  const Term y = Apply("reduce_max", {Negated(node.input(0))}, node.attrs());
-  return Formulas(graph, node).Replace(-y);
-}
-
 Result<bool> MaximumByPool(Graph& graph, Node& node) {
   const auto dims = FixedDims(node.output());
   if (!IsReal(node) || !dims || node.inputs().size() != 2) return false;
@@ -314,23 +308,6 @@ Result<bool> MaximumByPool(Graph& graph, Node& node) {
   }
   const Term y = ColumnPool<MaxPoolAttrs>("max_pool", Concat(std::move(rows), 1), 2);
   return e.Replace(Shaped(y, {1, 1, n, 1}, *dims));
-}
-
-Result<bool> MinimumByMaximum(Graph& graph, Node& node) {
-  if (!IsReal(node) || node.inputs().size() != 2) return false;
-  const Term y = Maximum(Negated(node.input(0)), Negated(node.input(1)));
-  return Formulas(graph, node).Replace(-y);
-}
-
-Result<bool> ClipByBounds(Graph& graph, Node& node) {
-  const auto& a = node.attrs<ClipAttrs>();
-  if (!IsReal(node) || node.inputs().size() != 1 || !FixedDims(node.output())) return false;
-  const float low = a.min, high = a.max;
-  Expansion e(graph, node);
-  Term y = node.input(0);
-  if (low != -std::numeric_limits<float>::infinity()) y = Maximum(y, low);
-  if (high != std::numeric_limits<float>::infinity()) y = Minimum(y, high);
-  return e.Replace(y);
 }
 
 Result<bool> RunningSum(Graph& graph, Node& node) {

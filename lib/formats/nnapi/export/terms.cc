@@ -44,11 +44,6 @@ Result<Node*> Formulas::InsertNode(std::string_view op, std::vector<Value*> inpu
   return reshape(y->output(), *dims);
 }
 
-Term Negated(Value* v) {
-  const auto number = NumberOf(*v);
-  return number ? Term(Tensor::Scalar(-*number)) : -Term(v);
-}
-
 Term Shaped(Value* v, const std::vector<int64_t>& dims) {
   return v->type().const_dims() == dims ? Term(v) : Reshape(v, ToDims(dims));
 }

@@ -24,8 +24,6 @@ class Formulas : public Expansion {
                            size_t results) override;
 };
 
-// -v. A product of two numbers would be a computed scalar.
-Term Negated(Value* v);
 // The value, or the term of shape `from`, in a shape with as many elements.
 Term Shaped(Value* v, const std::vector<int64_t>& dims);
 Term Shaped(const Term& x, const std::vector<int64_t>& from, const std::vector<int64_t>& dims);
