@@ -5,6 +5,7 @@
 #include "ops/recurrent/unroll.h"
 #include "rewrite/expand.h"
 #include "rewrite/expand/affine.h"
+#include "rewrite/weights.h"
 
 namespace nn {
 namespace {
@@ -43,6 +44,7 @@ std::span<const FunctionRow> FunctionRows() {
       {"conv_integer", "products of floats", ExpandIntegerProduct, kExact, true, Needs<kProduct>},
       {"max_pool", "indices of taps", ExpandMaxPoolIndices, kExact, true},
       {"max_unpool", "scatter_nd", ExpandMaxUnpool, kExact, true},
+      {"transpose", "shuffle as a gather", ShuffleAsGather, kExact, true},
       {"conv", FunctionName::kSecondSpatialAxis, OneAxisAsTwo, kExact, true},
       {"conv_transpose", FunctionName::kSecondSpatialAxis, OneAxisAsTwo, kExact, true},
       {"max_pool", FunctionName::kSecondSpatialAxis, OneAxisAsTwo, kExact, true},
@@ -57,6 +59,7 @@ std::span<const FunctionRow> FunctionRows() {
       {"lstm", FunctionName::kSteps, UnrollRecurrent, kRounds},
 
       // ---- Windows and norms
+      {"batch_norm", "product and sum", DecomposeBatchNorm, kRounds},
       {"conv", "planes", ExpandSolidConv, kRounds},
       {"conv", "zeros between taps", ExpandDilatedFilter},
       {"conv_transpose", "convolution", ExpandConvTranspose, kRounds},

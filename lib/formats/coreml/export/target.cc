@@ -88,8 +88,8 @@ std::optional<std::string> WhyIllegal(const Node& node) {
 // and what keeps a node from them are types or shapes that their parts have, too.
 bool TakesFunction(const Node& node, std::string_view name) {
   constexpr std::string_view kOps[] = {
-      "expand",         "gather_elements",  "lrn",        "multinomial", "one_hot", "random_normal",
-      "random_uniform", "scatter_elements", "scatter_nd", "slice",       "top_k"};
+      "batch_norm",    "expand",         "gather_elements",  "lrn",        "multinomial", "one_hot",
+      "random_normal", "random_uniform", "scatter_elements", "scatter_nd", "slice",       "top_k"};
   if (node.Is<LpPoolAttrs>() && node.output()->type().rank() > kMaxRank) return false;
   return name != FunctionName::kStacksThatGrow && name != FunctionName::kGathersOfBatches &&
          name != FunctionName::kSecondSpatialAxis &&

@@ -21,7 +21,9 @@
 #include "formats/nnapi/roles.h"
 #include "formats/nnapi/spec/constraint.h"
 #include "ir/op_def.h"
+#include "ops/array/shape.h"
 #include "ops/math/matmul.h"
+#include "ops/nn/norm.h"
 #include "ops/recurrent/unroll.h"
 #include "passes/qdq/qdq.h"
 #include "rewrite/apply_rule.h"
@@ -78,9 +80,9 @@ std::optional<std::string> WhyNotPort(const Value& v) {
   return misfit ? std::optional(misfit->text) : std::nullopt;
 }
 
-bool TakesFunction(const Node& /*node*/, std::string_view name) {
+bool TakesFunction(const Node& node, std::string_view name) {
   return name == FunctionName::kSecondSpatialAxis || name == FunctionName::kSteps ||
-         name == FunctionName::kProduct;
+         name == FunctionName::kProduct || node.Is<TransposeAttrs>() || node.Is<BatchNormAttrs>();
 }
 
 Status WriteNode(ExportContext& ctx, const Node& node) {

@@ -263,7 +263,6 @@ std::span<const Rewrite> Rewrites() {
       {"reduce_mean", "mean as a pool", PoolMean},
       {"reduce_max", "maximum as a pool", PoolMax},
       {"pad", "padding in convolutions", PadIntoUses},
-      {"transpose", "shuffle as a gather", ShuffleAsGather},
       {"grid_sample", "weighted sums", SampleByWeights},
       {"", "channels last", &SetLayout<Layout::kNxc>},
       {"conv", "zeros between groups", FillGroups},
@@ -273,7 +272,6 @@ std::span<const Rewrite> Rewrites() {
       {"matmul", "operands of a matrix product", TransposeMatrices},
       {"matmul", "rows of a matrix", FlattenMatmul},
       {"gather", "vector of indices", IndicesAsVector},
-      {"batch_norm", "product and sum", DecomposeBatchNorm},
       {"softmax", "axes of softmax", ShapeSoftmax},
       kSharedFunctions,
   };

@@ -105,9 +105,7 @@ Result<bool> ClipIndices(Graph& graph, Node& node) {
 
 constexpr Rewrite kRewrites[] = {
     kEarlyFunctions,
-    {"transpose", "shuffle", ShuffleAsGather},
     {"", "channels last", &SetLayout<Layout::kNxc>},
-    {"batch_norm", "product and sum", DecomposeBatchNorm},
     {"conv", "zeros between groups", SolidGroups},
     {"conv_transpose", "zeros between groups", FillGroups},
     {"conv_transpose", "zeros between taps", FillDilations},
