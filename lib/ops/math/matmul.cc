@@ -388,11 +388,13 @@ Result<Value*> Transposed(Graph& graph, Value* v) {
   return Rearrange(graph, v, AxisMap(v->type().rank(), std::move(from)));
 }
 
-// Lowers the bias to an addition.
+// Lowers the bias to an addition. A sum of a scalar and a bias, which has one axis, would not be a
+// scalar.
 Result<bool> DecomposeMatmul(Graph& graph, Node& node) {
   Value* bias = node.input(2);
-  const Type& b = node.input(1)->type();
-  if (bias == nullptr || node.input(0)->type().quantized() || !b.ranked() || b.rank() == 1)
+  const Type &b = node.input(1)->type(), &y = node.output()->type();
+  if (bias == nullptr || node.input(0)->type().quantized() || !b.ranked() ||
+      (b.rank() == 1 && (!y.ranked() || y.rank() == 0)))
     return false;
   NN_ASSIGN(Node* const product, graph.Append("matmul", {node.input(0), node.input(1)},
                                               node.attrs<MatmulAttrs>(), 1, &node));

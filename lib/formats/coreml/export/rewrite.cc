@@ -121,12 +121,6 @@ Result<bool> TransposeWeights(Graph& graph, Node& node) {
   return true;
 }
 
-Result<bool> SplitBias(Graph& graph, Node& node) {
-  if (node.input(2) == nullptr) return false;
-  const Term product = Apply("matmul", {node.input(0), node.input(1)}, node.attrs());
-  return Expansion(graph, node).Replace(product + node.input(2));
-}
-
 // A vector is a matrix of one row on the left and of one column on the right.
 Result<bool> VectorsAsMatrices(Graph& graph, Node& node) {
   const bool row = node.input(0)->type().rank() == 1, column = node.input(1)->type().rank() == 1;

@@ -13,8 +13,6 @@ Result<bool> AddSpatialAxes(Graph& graph, Node& node);
 Result<bool> MergeSpatialAxes(Graph& graph, Node& node);
 // A product with a constant matrix -> with its transpose, the layout of inner products.
 Result<bool> TransposeWeights(Graph& graph, Node& node);
-// A product of two blobs with a bias -> the product, and an addition.
-Result<bool> SplitBias(Graph& graph, Node& node);
 // A product with a vector -> with a matrix of one row or column.
 Result<bool> VectorsAsMatrices(Graph& graph, Node& node);
 // shape_of some axes -> a slice of the whole shape.

@@ -126,7 +126,6 @@ const Target& CoremlTarget() {
       {"", "two spatial axes", &AddSpatialAxes},
       {"batch_norm", "spatial axes in one", &MergeSpatialAxes},
       {"matmul", "weights in rows of outputs", &TransposeWeights},
-      {"matmul", "products of two blobs", &SplitBias},
       {"matmul", "vectors as matrices", &VectorsAsMatrices},
       {"gather", "index by a slice", &GatherToSlice},
       {"shape_of", "slice of all sizes", &SliceShape},
