@@ -524,7 +524,7 @@ std::span<const SupportCell> SupportCells() {
       {"reduce_log_sum_exp", "onnx", 52, 4, 23},
       {"reduce_log_sum_exp", "tflite", 0, 45, 34},
       {"reduce_log_sum_exp", "coreml", 35, 6, 38},
-      {"reduce_log_sum_exp", "nnapi", 0, 0, 79},
+      {"reduce_log_sum_exp", "nnapi", 0, 31, 48},
       {"reduce_max", "onnx", 69, 9, 16},
       {"reduce_max", "tflite", 62, 5, 27},
       {"reduce_max", "coreml", 51, 5, 38},

@@ -68,6 +68,8 @@ Result<bool> ExpandDilatedFilter(Graph& graph, Node& node);
 // conv of float32 over three spatial axes, with a computed filter, all of constant shape -> a sum
 // of convolutions of planes. Rounds differently.
 Result<bool> ExpandSolidConv(Graph& graph, Node& node);
+// softmax and its relatives -> along the last axis, between transposes.
+Result<bool> AlongLastAxis(Graph& graph, Node& node);
 // hardmax -> one_hot of arg_max.
 Result<bool> ExpandHardmax(Graph& graph, Node& node);
 // arg_max or arg_min of the last index -> of the first one in the reversed input.

@@ -80,6 +80,8 @@ std::span<const FunctionRow> FunctionRows() {
       {"roi_align", "gathers", ExpandRoiAlign, kRounds, false, Needs<kRegions>},
 
       // ---- Selections and reductions
+      {"softmax", "last axis", AlongLastAxis},
+      {"log_softmax", "last axis", AlongLastAxis},
       {"arg_max", "first index", ExpandLastIndex},
       {"arg_min", "first index", ExpandLastIndex},
       {"hardmax", "one_hot", ExpandHardmax},

@@ -2,6 +2,8 @@
 #include <limits>
 #include <numeric>
 #include <utility>
+#include <variant>
+#include <vector>
 
 #include "ir/op_def.h"
 #include "ops/array/arrange/gather.h"
@@ -28,6 +30,19 @@ Result<std::optional<int64_t>> SizeOf(const Type& type, int64_t axis) {
 }
 
 }  // namespace
+
+Result<bool> AlongLastAxis(Graph& graph, Node& node) {
+  const auto attr = node.attrs().Get("axis");
+  const Type& x = node.input(0)->type();
+  if (!attr || !x.ranked() || x.rank() == 0) return false;
+  NN_ASSIGN(const int axis, NormalizeAxis(std::get<int64_t>(*attr), x.rank()));
+  if (axis == x.rank() - 1) return false;
+  std::vector<int64_t> perm;
+  for (int i = 0; i < x.rank(); ++i)
+    if (i != axis) perm.push_back(i);
+  perm.push_back(axis);
+  return RearrangeAround(graph, node, AxisMap::Permutation(perm));
+}
 
 Result<bool> ExpandHardmax(Graph& graph, Node& node) {
   const Type& x = node.input(0)->type();

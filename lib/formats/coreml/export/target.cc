@@ -84,12 +84,14 @@ std::optional<std::string> WhyIllegal(const Node& node) {
   return std::nullopt;
 }
 
-// Core ML has no empty arrays to grow, and gathers along an axis. It has layers for the operators,
-// and what keeps a node from them are types or shapes that their parts have, too.
+// Core ML has no empty arrays to grow, gathers along an axis, and takes softmax and its logarithm
+// along any. It has layers for the other operators, and what keeps a node from them are types or
+// shapes that their parts have, too.
 bool TakesFunction(const Node& node, std::string_view name) {
   constexpr std::string_view kOps[] = {
-      "batch_norm",    "expand",         "gather_elements",  "lrn",        "multinomial", "one_hot",
-      "random_normal", "random_uniform", "scatter_elements", "scatter_nd", "slice",       "top_k"};
+      "batch_norm",  "expand",  "gather_elements", "log_softmax",    "lrn",
+      "multinomial", "one_hot", "random_normal",   "random_uniform", "scatter_elements",
+      "scatter_nd",  "slice",   "softmax",         "top_k"};
   if (node.Is<LpPoolAttrs>() && node.output()->type().rank() > kMaxRank) return false;
   return name != FunctionName::kStacksThatGrow && name != FunctionName::kGathersOfBatches &&
          name != FunctionName::kSecondSpatialAxis &&

@@ -24,7 +24,9 @@
 #include "ops/array/shape.h"
 #include "ops/math/matmul.h"
 #include "ops/nn/norm.h"
+#include "ops/nn/softmax.h"
 #include "ops/recurrent/unroll.h"
+#include "ops/reduce/reduce.h"
 #include "passes/qdq/qdq.h"
 #include "rewrite/apply_rule.h"
 #include "rewrite/functions.h"
@@ -82,7 +84,8 @@ std::optional<std::string> WhyNotPort(const Value& v) {
 
 bool TakesFunction(const Node& node, std::string_view name) {
   return name == FunctionName::kSecondSpatialAxis || name == FunctionName::kSteps ||
-         name == FunctionName::kProduct || node.Is<TransposeAttrs>() || node.Is<BatchNormAttrs>();
+         name == FunctionName::kProduct || node.Is<TransposeAttrs>() || node.Is<BatchNormAttrs>() ||
+         node.Is<SoftmaxAttrs>() || node.Is<ReduceAttrs>();
 }
 
 Status WriteNode(ExportContext& ctx, const Node& node) {

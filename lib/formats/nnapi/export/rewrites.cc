@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 #include <span>
 
 #include "base/checked_math.h"
@@ -192,22 +191,12 @@ Result<bool> PadIntoUses(Graph& graph, Node& node) {
 
 // ---- Softmax
 
-// The axis must be the last of two or four.
+// The last axis must be that of two or four.
 Result<bool> ShapeSoftmax(Graph& graph, Node& node) {
   const auto& a = node.attrs<SoftmaxAttrs>();
-  const Type& x = node.input(0)->type();
-  if (!x.ranked() || x.rank() == 0) return false;
-  const int rank = x.rank();
-  const int axis = static_cast<int>(a.axis < 0 ? a.axis + rank : a.axis);
-  if (axis != rank - 1) {
-    std::vector<int64_t> perm(static_cast<size_t>(rank));
-    std::iota(perm.begin(), perm.end(), 0);
-    perm.erase(perm.begin() + axis);
-    perm.push_back(axis);
-    return RearrangeAround(graph, node, AxisMap::Permutation(perm));
-  }
-  const auto dims = x.const_dims();
-  if (!dims || (rank != 1 && rank != 3)) return false;
+  const auto dims = node.input(0)->type().const_dims();
+  const int64_t rank = dims ? static_cast<int64_t>(dims->size()) : 0;
+  if ((rank != 1 && rank != 3) || (a.axis != -1 && a.axis != rank - 1)) return false;
   std::vector<int64_t> wider = {1};
   wider.insert(wider.end(), dims->begin(), dims->end());
   Expansion e(graph, node);

@@ -8,7 +8,6 @@
 #include "ir/op_def.h"
 #include "ops/array/arrange/pad.h"
 #include "ops/array/arrange/slice.h"
-#include "ops/nn/softmax.h"
 #include "ops/support/term_ops.h"
 #include "ops/support/types.h"
 #include "rewrite/apply_rule.h"
@@ -18,19 +17,6 @@
 
 namespace nn::onnx {
 namespace {
-
-// Up to operator set 12, softmax and its relatives work on all axes from `axis` on.
-template <typename A>
-Result<bool> AlongLastAxis(Graph& graph, Node& node) {
-  const Type& x = node.input(0)->type();
-  if (!x.ranked() || x.rank() == 0) return false;
-  NN_ASSIGN(const int axis, NormalizeAxis(node.attrs<A>().axis, x.rank()));
-  if (axis == x.rank() - 1) return false;
-  std::vector<int64_t> perm(static_cast<size_t>(x.rank()));
-  std::iota(perm.begin(), perm.end(), 0);
-  std::swap(perm[static_cast<size_t>(axis)], perm.back());
-  return RearrangeAround(graph, node, AxisMap::Permutation(perm));
-}
 
 // A reversal -> a gather along each axis.
 Result<bool> GatherReversed(Graph& graph, Node& node) {
@@ -106,9 +92,8 @@ constexpr char kGreater[] = "greater", kLess[] = "less", kReduceAny[] = "reduce_
 
 std::span<const Rewrite> Lowerings() {
   static constexpr Rewrite kLowerings[] = {
-      {"softmax", "last axis", AlongLastAxis<SoftmaxAttrs>},
-      {"log_softmax", "last axis", AlongLastAxis<AlongAxisAttrs>},
-      {"hardmax", "last axis", AlongLastAxis<AlongAxisAttrs>},
+      // Up to operator set 12, it works on all axes from `axis` on, as softmax does.
+      {"hardmax", "last axis", AlongLastAxis},
       {"reverse", "gathers", GatherReversed},
       {"maximum", "selection", SelectExtreme<kGreater>},
       {"minimum", "selection", SelectExtreme<kLess>},

@@ -17,13 +17,11 @@
 #include "ops/math/elementwise/elementwise.h"
 #include "ops/math/matmul.h"
 #include "ops/nn/conv.h"
-#include "ops/nn/softmax.h"
 #include "ops/reduce/reduce.h"
 #include "ops/support/term_ops.h"
 #include "ops/support/types.h"
 #include "rewrite/expand.h"
 #include "rewrite/legalize.h"
-#include "rewrite/rewrite.h"
 
 namespace nn::tflite {
 Result<bool> ClipAsBounds(Graph& graph, Node& node) {
@@ -155,19 +153,6 @@ Result<bool> VectorsAsMatrices(Graph& graph, Node& node) {
 }
 
 // ---- Axes ---------------------------------------------------------------------------------------
-
-Result<bool> SoftmaxAlongLast(Graph& graph, Node& node) {
-  const auto attr = node.attrs().Get("axis");
-  const Type& x = node.input(0)->type();
-  if (!attr || !x.ranked()) return false;
-  NN_ASSIGN(const int axis, NormalizeAxis(std::get<int64_t>(*attr), x.rank()));
-  if (axis == x.rank() - 1) return false;
-  std::vector<int64_t> perm;
-  for (int i = 0; i < x.rank(); ++i)
-    if (i != axis) perm.push_back(i);
-  perm.push_back(axis);
-  return RearrangeAround(graph, node, AxisMap::Permutation(perm));
-}
 
 // Permutes the channels before depth_to_space, or after space_to_depth, to DCR order.
 Result<bool> BlocksBeforeChannels(Graph& graph, Node& node) {

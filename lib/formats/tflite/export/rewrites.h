@@ -39,7 +39,6 @@ Result<bool> ReluAsMaximum(Graph& graph, Node& node);
 Result<bool> ClippedCast(Graph& graph, Node& node);
 Result<bool> TransposedWeights(Graph& graph, Node& node);
 Result<bool> VectorsAsMatrices(Graph& graph, Node& node);
-Result<bool> SoftmaxAlongLast(Graph& graph, Node& node);
 Result<bool> BlocksBeforeChannels(Graph& graph, Node& node);
 Result<bool> JoinUnpaddedAxes(Graph& graph, Node& node);
 Result<bool> CropAsSlice(Graph& graph, Node& node);

@@ -130,8 +130,6 @@ constexpr Rewrite kRewrites[] = {
     {"lstm", "mask of lengths", LengthsAsMask},
     {"matmul", "weights", TransposedWeights},
     {"matmul", "vectors", VectorsAsMatrices},
-    {"softmax", "last axis", SoftmaxAlongLast},
-    {"log_softmax", "last axis", SoftmaxAlongLast},
     {"depth_to_space", "order of channels", BlocksBeforeChannels},
     {"space_to_depth", "order of channels", BlocksBeforeChannels},
     {"pad", "unpadded axes in one", JoinUnpaddedAxes},
