@@ -150,6 +150,9 @@ bool IsComputed(const Node& node) {
 // nodes of a decomposition, so that rules do not lead to another node without a fixed shape.
 std::optional<std::string> WhyNotShape(const Node& node) {
   if (node.output()->dtype() != DType::kF32) return std::nullopt;
+  // A reduction's axes, which decide about its shape, may be an input.
+  if (node.Is<ReduceAttrs>() && node.inputs().size() > 1 && !node.input(1)->is_constant())
+    return "its axes must be constant";
   return WhyNotValues(node, [](const Value& v) -> std::optional<std::string> {
     const auto dims = v.type().const_dims();
     if (!dims)
