@@ -24,6 +24,7 @@ using nn::Json;
 // Of a set of tensors for all inputs, which are without names.
 std::string DigestOf(const std::vector<Tensor>& set) {
   std::vector<nn::NamedTensor> named;
+  named.reserve(set.size());
   for (const Tensor& t : set) named.push_back({"", Access::Of(t)});
   return nn::Digest(named);
 }
