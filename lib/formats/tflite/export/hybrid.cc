@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <initializer_list>
 #include <numeric>
 #include <vector>
 
@@ -36,7 +35,7 @@ namespace {
 
 // What a kernel accepts.
 struct Kernel {
-  std::initializer_list<DType> weights;
+  std::vector<DType> weights;
   DynamicFakeQuantizeAttrs rows;
   bool selects_rounding = false;  // by an option; otherwise it is that of `rows`
   int channels = -1;              // axis of the weights that may have scales; -1: none
