@@ -12,7 +12,7 @@ namespace nnsuite {
 
 Result<ModelInputs> ReadInputs(const Model& model, const InputOptions& options,
                                const InputShapes& shapes) {
-  NN_RETURN_IF_ERROR(nn::CheckInputOptions(options));
+  NN_RETURN_IF_ERROR(nn::CheckOptionValues(nn::InputOptionTable(), options));
   const nn::ReadModel& read = Access::Of(model).read;
   nn::RunInputs inputs = {options};
   inputs.model = model.path();

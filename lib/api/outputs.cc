@@ -10,7 +10,7 @@ namespace nnsuite {
 
 Result<OutputChecks> CompareOutputs(const Program& program, std::span<const Tensor> outputs,
                                     const ExpectOptions& options) {
-  NN_RETURN_IF_ERROR(nn::CheckExpectOptions(options));
+  NN_RETURN_IF_ERROR(nn::CheckOptionValues(nn::ExpectOptionTable(), options));
   const std::vector<PortType>& ports = program.outputs();
   if (outputs.size() != ports.size())
     return nn::UsageError("the program has {} outputs; {} are given", ports.size(), outputs.size());

@@ -138,6 +138,14 @@ Status SetOptions(OptionTable table, const OptionValues& values, OptionSurface s
   return {};
 }
 
+OptionValues ValuesOf(OptionTable table, OptionSurface surface, const void* options) {
+  OptionValues values;
+  for (const OptionField& field : table)
+    if (auto value = field.get(options); value && field.IsOn(surface))
+      values.insert_or_assign(std::string(field.name), *std::move(value));
+  return values;
+}
+
 std::vector<const OptionField*> ChangedOptions(OptionTable table, const void* options,
                                                const void* defaults) {
   std::vector<const OptionField*> out;

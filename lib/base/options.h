@@ -105,6 +105,17 @@ std::string OptionText(OptionSurface surface, std::string_view name);
 Status SetOptions(OptionTable table, const OptionValues& values, OptionSurface surface,
                   void* options);
 
+// The values of a struct that the options on this surface have.
+OptionValues ValuesOf(OptionTable table, OptionSurface surface, const void* options);
+
+// kUsage for a struct that was filled without SetOptions(), with the values that it would refuse in
+// C and Python.
+template <typename T>
+Status CheckOptionValues(OptionTable table, const T& options) {
+  T checked;
+  return SetOptions(table, ValuesOf(table, kInBindings, &options), kInBindings, &checked);
+}
+
 // The options whose values differ from those of `defaults`, a default-constructed struct.
 std::vector<const OptionField*> ChangedOptions(OptionTable table, const void* options,
                                                const void* defaults);

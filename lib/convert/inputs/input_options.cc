@@ -99,13 +99,4 @@ OptionTable InputOptionTable() {
   return fields;
 }
 
-Status CheckInputOptions(const InputOptions& options) {
-  OptionValues values;
-  for (const OptionField& field : InputOptionTable())
-    if (auto value = field.get(&options); value && field.IsOn(kInBindings))
-      values.insert_or_assign(std::string(field.name), *std::move(value));
-  InputOptions checked;
-  return SetOptions(InputOptionTable(), values, kInBindings, &checked);
-}
-
 }  // namespace nn

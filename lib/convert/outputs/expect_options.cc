@@ -1,7 +1,5 @@
 #include "convert/outputs/expect_options.h"
 
-#include <string>
-#include <utility>
 #include <vector>
 
 namespace nn {
@@ -21,15 +19,6 @@ OptionTable ExpectOptionTable() {
                    .least = 0}),
   };
   return fields;
-}
-
-Status CheckExpectOptions(const ExpectOptions& options) {
-  OptionValues values;
-  for (const OptionField& field : ExpectOptionTable())
-    if (auto value = field.get(&options))
-      values.insert_or_assign(std::string(field.name), *std::move(value));
-  ExpectOptions checked;
-  return SetOptions(ExpectOptionTable(), values, kInBindings, &checked);
 }
 
 }  // namespace nn

@@ -5,7 +5,6 @@
 #pragma once
 
 #include "base/options.h"
-#include "base/status.h"
 #include "nnsuite/outputs.h"
 
 namespace nn {
@@ -14,8 +13,5 @@ using nnsuite::ExpectOptions;
 
 // Without the limits, which have a table of their own (ReadLimitTable()).
 OptionTable ExpectOptionTable();
-
-// kUsage for tolerances that are no numbers, or negative.
-Status CheckExpectOptions(const ExpectOptions& options);
 
 }  // namespace nn
