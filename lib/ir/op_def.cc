@@ -39,8 +39,7 @@ const OperandDef& OperandOf(const Node& node, size_t input) {
 }
 
 std::string DoesNotSupport(const Node& node, size_t input, std::string_view type) {
-  return fmt::format("{} does not support {} as input {}", node.op_name(), type,
-                     OperandOf(node, input).name);
+  return fmt::format("{} is not supported as input {}", type, OperandOf(node, input).name);
 }
 
 // Strings and complex numbers cannot be read as a single number.
@@ -98,7 +97,7 @@ Dim InferContext::NewSymbol() {
 
 Result<TensorBuilder> EvalContext::NewOutput(size_t i) const {
   const auto dims = output_types_[i].const_dims();
-  if (!dims) return UnsupportedError("{}: the shape of output {} is unknown", node_.Describe(), i);
+  if (!dims) return UnsupportedError("the shape of output {} is unknown", i);
   return TensorBuilder::Create(output_types_[i].dtype, *dims);
 }
 

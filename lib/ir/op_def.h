@@ -393,8 +393,8 @@ const OpRegistry& Ops();
 // dimension contradicts inference, kLimit above kMaxRank, kUnsupported for unsupported element
 // types; other errors are those of OpDef::infer.
 Status InferNode(Node& node);
-// The reason if the operator does not have the element types of its inputs: "abs does not support
-// bool as input x".
+// The reason if the operator does not have the element types of its inputs: "bool is not supported
+// as input x".
 std::optional<std::string> WhyNotElements(const Node& node);
 // The inputs that results consist of, also for operators with movement; nullopt if results are
 // computed.

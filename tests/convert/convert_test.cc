@@ -151,7 +151,7 @@ TEST_CASE("convert: recurrent layers step by step") {
   options.unroll = 5;
   CHECK(input().ToString() == "f32[5, 1, 3]");
   model("gru", "300");
-  CHECK(refusal().find("with --unroll 300") != std::string::npos);
+  CHECK(refusal().find("; use --unroll 300") != std::string::npos);
   options.unroll = 300;
   CHECK(input().ToString() == "f32[300, 1, 3]");
   // The format has the layer.

@@ -2,7 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <limits>
+#include <optional>
+#include <string>
 #include <string_view>
 
 #include "base/status.h"
@@ -19,6 +22,10 @@ struct InterfaceRules {
   bool ranks = false;            // ranks of inputs and outputs are known
   int64_t least_size = 0;        // of a dimension of an input or output
 };
+
+// kUnsupported for the first input or output that the format cannot hold for a reason.
+Status CheckEachPort(const Graph& graph,
+                     const std::function<std::optional<std::string>(const Value&)>& why_not);
 
 // kUnsupported, with the name and a remedy, if the format does not support the interface.
 Status CheckInterface(const Graph& graph, const InterfaceRules& rules);

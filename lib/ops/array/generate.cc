@@ -110,7 +110,7 @@ Status EvalRange(EvalContext& ctx) {
     const auto step = static_cast<float>(ctx.in(2).GetDouble(0));
     for (int64_t i = 0; i < n; ++i) out.SetDouble(i, Fma(static_cast<float>(i), step, start));
   } else {
-    return UnsupportedError("range of {} is not supported", DTypeName(dtype));
+    return UnsupportedError("{} is not supported", DTypeName(dtype));
   }
   ctx.set_out(0, out.Finish());
   return {};
@@ -179,7 +179,7 @@ Status EvalEyeLike(EvalContext& ctx) {
   NN_ASSIGN(TensorBuilder out, ctx.NewOutput());
   const DType dtype = out.dtype();
   if (!IsInteger(dtype) && !IsFloat(dtype) && dtype != DType::kBool)
-    return UnsupportedError("eye_like of {} is not supported", DTypeName(dtype));
+    return UnsupportedError("{} is not supported", DTypeName(dtype));
   const int64_t rows = out.dims()[0];
   const int64_t columns = out.dims()[1];
   const int64_t k = ctx.attrs<EyeLikeAttrs>().k;

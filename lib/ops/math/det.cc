@@ -90,7 +90,7 @@ Status CheckSquare(const Tensor& x) {
 Status EvalDet(EvalContext& ctx) {
   const Tensor& x = ctx.in(0);
   NN_RETURN_IF_ERROR(CheckSquare(x));
-  return WithReals(ctx, x.dtype(), [&](auto zero) -> Status {
+  return WithReals(x.dtype(), [&](auto zero) -> Status {
     using T = decltype(zero);
     NN_ASSIGN(auto y, RealOutput<T>::Create(ctx));
     const auto n = static_cast<size_t>(x.dim(x.rank() - 1));
@@ -130,7 +130,7 @@ bool Invert(std::span<T> rows, size_t n) {
 Status EvalInverse(EvalContext& ctx) {
   const Tensor& x = ctx.in(0);
   NN_RETURN_IF_ERROR(CheckSquare(x));
-  return WithReals(ctx, x.dtype(), [&](auto zero) -> Status {
+  return WithReals(x.dtype(), [&](auto zero) -> Status {
     using T = decltype(zero);
     NN_ASSIGN(auto y, RealOutput<T>::Create(ctx));
     const auto n = static_cast<size_t>(x.dim(x.rank() - 1));

@@ -142,7 +142,7 @@ Status EvalDft(EvalContext& ctx) {
   NN_ASSIGN(const int axis, NormalizeAxis(ctx.has(2) ? ctx.in(2).GetInt(0) : a.axis, x.rank()));
   const int64_t n = ctx.has(1) ? ctx.in(1).GetInt(0) : DftSize(a, x.dims(), axis);
   if (n < 1) return ModelError("a transform of {} elements", n);
-  return WithReals(ctx, x.dtype(), [&](auto zero) -> Status {
+  return WithReals(x.dtype(), [&](auto zero) -> Status {
     using T = decltype(zero);
     NN_ASSIGN(auto y, RealOutput<T>::Create(ctx));
     if (y.size() != 0) {
@@ -233,7 +233,7 @@ Status EvalStft(EvalContext& ctx) {
   if (ctx.has(kWindow) && ctx.in(kWindow).elements() != n)
     return ModelError("the window has {} elements, but frames have {}", ctx.in(kWindow).elements(),
                       n);
-  return WithReals(ctx, signal.dtype(), [&](auto zero) -> Status {
+  return WithReals(signal.dtype(), [&](auto zero) -> Status {
     using T = decltype(zero);
     NN_ASSIGN(auto y, RealOutput<T>::Create(ctx));
     if (y.size() != 0) {

@@ -31,8 +31,8 @@ Status InferFixedDft(InferContext& ctx) {
   const auto& a = ctx.attrs<FixedDftAttrs>();
   const Type& x = ctx.in(0);
   if (x.dtype != DType::kUnknown && x.dtype != DType::kI16 && x.dtype != DType::kI32)
-    return UnsupportedError("fixed_dft of {} is not supported", DTypeName(x.dtype));
-  if (x.quantized()) return UnsupportedError("fixed_dft of quantized numbers is not supported");
+    return UnsupportedError("{} is not supported", DTypeName(x.dtype));
+  if (x.quantized()) return UnsupportedError("quantized numbers are not supported");
   if (a.length < 2 || a.length > kMaxFixedDft || a.length % 2 != 0)
     return ModelError("length is {}; must be an even number from 2 to {}", a.length, kMaxFixedDft);
   if (!x.ranked()) {

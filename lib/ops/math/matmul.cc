@@ -80,7 +80,7 @@ Status CheckTypes(const InferContext& ctx) {
     return RequireIntegers(ctx, 2, "a bias of integer sums");
   }
   if (b.quantized())
-    return UnsupportedError("hybrid matmul of {} by {} is not supported", a.ToString(),
+    return UnsupportedError("a hybrid product of {} by {} is not supported", a.ToString(),
                             b.ToString());
   NN_RETURN_IF_ERROR(SameDType(ctx, {0, 1, 2}));
   return {};
@@ -223,7 +223,7 @@ Status CheckQuantized(const EvalContext& ctx, int64_t columns) {
                      (a.dtype == DType::kI16 && (small || b.dtype == DType::kI16));
   const int columns_axis = ctx.attrs<MatmulAttrs>().transpose_b ? b.rank() - 2 : b.rank() - 1;
   if (!known || (b.quant->per_axis() && (b.quant->axis != columns_axis || b.rank() < 2)))
-    return UnsupportedError("matmul of {} by {} is not supported", a.ToString(), b.ToString());
+    return UnsupportedError("{} by {} is not supported", a.ToString(), b.ToString());
   const size_t scales = b.quant->scales.size();
   if (scales != (b.quant->per_axis() ? static_cast<size_t>(columns) : 1))
     return ModelError("b has {} scales for {} columns", scales, columns);
@@ -271,7 +271,7 @@ Status EvalMatmul(EvalContext& ctx) {
   if (ctx.in_type(0).quantized()) return EvalQuantized(ctx, g);
   const DType dtype = ctx.in(0).dtype();
   if (IsInteger(dtype)) return EvalIntegers(ctx, g);
-  return WithReals(ctx, dtype, [&](auto zero) -> Status {
+  return WithReals(dtype, [&](auto zero) -> Status {
     using T = decltype(zero);
     NN_ASSIGN(auto y, RealOutput<T>::Create(ctx));
     const Reals<T> a(ctx.in(0));

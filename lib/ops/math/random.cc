@@ -212,7 +212,7 @@ Status InferBernoulli(InferContext& ctx) {
   if (y.dtype == DType::kUnknown) y.dtype = p.dtype;
   if (y.dtype != DType::kUnknown && y.dtype != DType::kBool && !IsInteger(y.dtype) &&
       !IsFloat(y.dtype))
-    return UnsupportedError("bernoulli of {} is not supported", DTypeName(y.dtype));
+    return UnsupportedError("{} is not supported", DTypeName(y.dtype));
   y.dims = p.dims;
   ctx.set_out(0, y);
   return {};

@@ -232,10 +232,9 @@ Status EvalConvolution(EvalContext& ctx, const ConvProblem& p) {
     if (x == DType::kU8 && w == DType::kU8) return EvalTflite<uint8_t, uint8_t>(ctx, p, filter);
     if (x == DType::kI8 && is_signed) return EvalTflite<int8_t, int8_t>(ctx, p, filter);
     if (x == DType::kI16 && is_signed) return EvalTflite<int16_t, int8_t>(ctx, p, filter);
-    return UnsupportedError("quantized {} of {} by {} is not supported", ctx.node().op_name(),
-                            DTypeName(x), DTypeName(w));
+    return UnsupportedError("quantized {} by {} is not supported", DTypeName(x), DTypeName(w));
   }
-  return WithReals(ctx, x, [&](auto zero) { return EvalReals<decltype(zero)>(ctx, p); });
+  return WithReals(x, [&](auto zero) { return EvalReals<decltype(zero)>(ctx, p); });
 }
 
 }  // namespace nn

@@ -228,7 +228,7 @@ class DeformedConvolution {
 Status EvalDeformConv(EvalContext& ctx) {
   NN_ASSIGN(const ConvGeometry g, GeometryOf(PlainConvolution(ctx.attrs<DeformConvAttrs>()),
                                              ctx.in(kX).dims(), ctx.in(kFilter).dims()));
-  return WithReals(ctx, ctx.in(kX).dtype(), [&](auto zero) -> Status {
+  return WithReals(ctx.in(kX).dtype(), [&](auto zero) -> Status {
     using T = decltype(zero);
     NN_ASSIGN(auto y, RealOutput<T>::Create(ctx));
     DeformedConvolution<T>(ctx, g).Run(y.data());

@@ -111,8 +111,8 @@ Status EvalBatchNorm(EvalContext& ctx) {
   const auto& a = ctx.attrs<BatchNormAttrs>();
   const Tensor& x = ctx.in(0);
   if (ctx.in_type(0).quantized())
-    return UnsupportedError("batch_norm of {} is not supported", ctx.in_type(0).ToString());
-  return WithReals(ctx, x.dtype(), [&](auto zero) -> Status {
+    return UnsupportedError("{} is not supported", ctx.in_type(0).ToString());
+  return WithReals(x.dtype(), [&](auto zero) -> Status {
     using T = decltype(zero);
     const auto axis = static_cast<size_t>(ChannelAxis(a.layout, x.rank()));
     const int64_t channels = x.dims()[axis];
@@ -161,9 +161,8 @@ Rows GroupRows(const std::vector<int64_t>& dims, Layout layout, int64_t groups) 
 Status EvalGroups(EvalContext& ctx, Layout layout, int64_t groups, float epsilon) {
   const Tensor& x = ctx.in(0);
   if (ctx.in_type(0).quantized())
-    return UnsupportedError("{} of {} is not supported", ctx.node().op_name(),
-                            ctx.in_type(0).ToString());
-  return WithReals(ctx, x.dtype(), [&](auto zero) -> Status {
+    return UnsupportedError("{} is not supported", ctx.in_type(0).ToString());
+  return WithReals(x.dtype(), [&](auto zero) -> Status {
     using T = decltype(zero);
     const int64_t channels = x.dims()[static_cast<size_t>(ChannelAxis(layout, x.rank()))];
     NN_ASSIGN(auto y, RealOutput<T>::Create(ctx));
@@ -347,7 +346,7 @@ Status EvalLayerNorm(EvalContext& ctx) {
   const Tensor& x = ctx.in(0);
   NN_ASSIGN(const auto axes, TrailingAxes(a.axis, x.rank()));
   const Rows rows(x.dims(), axes);
-  return WithReals(ctx, x.dtype(), [&](auto zero) -> Status {
+  return WithReals(x.dtype(), [&](auto zero) -> Status {
     using T = decltype(zero);
     NN_ASSIGN(auto y, RealOutput<T>::Create(ctx));
     std::vector<RealOutput<T>> statistics;
@@ -381,7 +380,7 @@ Status EvalRmsNorm(EvalContext& ctx) {
   const Tensor& x = ctx.in(0);
   NN_ASSIGN(const auto axes, TrailingAxes(a.axis, x.rank()));
   const Rows rows(x.dims(), axes);
-  return WithReals(ctx, x.dtype(), [&](auto zero) -> Status {
+  return WithReals(x.dtype(), [&](auto zero) -> Status {
     using T = decltype(zero);
     NN_ASSIGN(auto y, RealOutput<T>::Create(ctx));
     const Reals<T> values(x);

@@ -95,7 +95,7 @@ double PowOf(double x, double y) {
 Status EvalLrn(EvalContext& ctx) {
   const auto& a = ctx.attrs<LrnAttrs>();
   const Tensor& x = ctx.in(0);
-  return WithReals(ctx, x.dtype(), [&](auto zero) -> Status {
+  return WithReals(x.dtype(), [&](auto zero) -> Status {
     using T = decltype(zero);
     NN_ASSIGN(auto y, RealOutput<T>::Create(ctx));
     const Reals<T> values(x);
@@ -186,10 +186,10 @@ Status QuantizedL2(EvalContext& ctx, const Rows& rows) {
   const Tensor& x = ctx.in(0);
   const bool is_unsigned = x.dtype() == DType::kU8;
   if (!is_unsigned && x.dtype() != DType::kI8)
-    return UnsupportedError("l2_normalization of {} is not supported", ctx.in_type(0).ToString());
+    return UnsupportedError("{} is not supported", ctx.in_type(0).ToString());
   const int64_t y_zero = is_unsigned ? 128 : 0;
   if (!HasFixedQuant(kL2Quants, x.dtype(), ctx.out_type()))
-    return ModelError("l2_normalization to {}: the scale must be 1/128 and the zero point {}",
+    return ModelError("the scale of {} must be 1/128 and the zero point {}",
                       ctx.out_type().ToString(), y_zero);
   const int64_t x_zero = ctx.in_type(0).quant->zero_point();
   NN_ASSIGN(TensorBuilder y, ctx.NewOutput());
@@ -217,7 +217,7 @@ Status EvalL2(EvalContext& ctx) {
   NN_ASSIGN(const auto axes, ReducedAxes(a.axes, ctx.in(0).rank()));
   const Rows rows(ctx.in(0).dims(), axes);
   if (ctx.in_type(0).quantized()) return QuantizedL2(ctx, rows);
-  return WithReals(ctx, ctx.in(0).dtype(), [&](auto zero) -> Status {
+  return WithReals(ctx.in(0).dtype(), [&](auto zero) -> Status {
     using T = decltype(zero);
     NN_ASSIGN(auto y, RealOutput<T>::Create(ctx));
     const Reals<T> x(ctx.in(0));
@@ -256,7 +256,7 @@ Status EvalLp(EvalContext& ctx) {
   const auto& a = ctx.attrs<LpNormalizationAttrs>();
   NN_ASSIGN(const int axis, NormalizeAxis(a.axis, ctx.in(0).rank()));
   const Rows rows(ctx.in(0).dims(), std::span(&axis, 1));
-  return WithReals(ctx, ctx.in(0).dtype(), [&](auto zero) -> Status {
+  return WithReals(ctx.in(0).dtype(), [&](auto zero) -> Status {
     using T = decltype(zero);
     NN_ASSIGN(auto y, RealOutput<T>::Create(ctx));
     const Reals<T> x(ctx.in(0));
@@ -298,9 +298,8 @@ Status EvalMeanVariance(EvalContext& ctx) {
   NN_ASSIGN(const auto axes, ReducedAxes(a.axes, ctx.in(0).rank()));
   const Rows rows(ctx.in(0).dims(), axes);
   if (ctx.in_type(0).quantized())
-    return UnsupportedError("mean_variance_normalization of {} is not supported",
-                            ctx.in_type(0).ToString());
-  return WithReals(ctx, ctx.in(0).dtype(), [&](auto zero) -> Status {
+    return UnsupportedError("{} is not supported", ctx.in_type(0).ToString());
+  return WithReals(ctx.in(0).dtype(), [&](auto zero) -> Status {
     using T = decltype(zero);
     NN_ASSIGN(auto y, RealOutput<T>::Create(ctx));
     const Reals<T> x(ctx.in(0));

@@ -253,7 +253,7 @@ Status EvalMaxPool(EvalContext& ctx) {
     ctx.set_out(0, y.Finish());
     return {};
   }
-  return WithReals(ctx, dtype, [&](auto zero) -> Status {
+  return WithReals(dtype, [&](auto zero) -> Status {
     using T = decltype(zero);
     NN_ASSIGN(auto y, RealOutput<T>::Create(ctx));
     const Reals<T> x(ctx.in(0));
@@ -279,8 +279,7 @@ Status EvalQuantizedAverage(EvalContext& ctx, const Pooling& pooling) {
   NN_RETURN_IF_ERROR(RequireSameQuant(ctx));
   const Tensor& x = ctx.in(0);
   const bool known = x.dtype() == DType::kU8 || x.dtype() == DType::kI8 || x.dtype() == DType::kI16;
-  if (!known)
-    return UnsupportedError("average_pool of {} is not supported", ctx.in_type(0).ToString());
+  if (!known) return UnsupportedError("{} is not supported", ctx.in_type(0).ToString());
   const bool include_pad = ctx.attrs<AveragePoolAttrs>().count_include_pad;
   NN_ASSIGN(TensorBuilder y, ctx.NewOutput());
   bool empty = false, counted = false;
@@ -294,7 +293,7 @@ Status EvalQuantizedAverage(EvalContext& ctx, const Pooling& pooling) {
     y.SetInt(y0, (sum > 0 ? sum + count / 2 : sum - count / 2) / count);
   });
   if (counted)
-    return UnsupportedError("average_pool of {} with count_include_pad is not supported",
+    return UnsupportedError("{} with count_include_pad is not supported",
                             ctx.in_type(0).ToString());
   if (empty) return ModelError("a window lies entirely in padding");
   ctx.set_out(0, y.Finish());
@@ -305,7 +304,7 @@ Status EvalAveragePool(EvalContext& ctx) {
   NN_ASSIGN(const Pooling pooling, PoolingOf<AveragePoolAttrs>(ctx));
   if (ctx.in_type(0).quantized()) return EvalQuantizedAverage(ctx, pooling);
   const bool include_pad = ctx.attrs<AveragePoolAttrs>().count_include_pad;
-  return WithReals(ctx, ctx.in(0).dtype(), [&](auto zero) -> Status {
+  return WithReals(ctx.in(0).dtype(), [&](auto zero) -> Status {
     using T = decltype(zero);
     NN_ASSIGN(auto y, RealOutput<T>::Create(ctx));
     const Reals<T> x(ctx.in(0));
@@ -345,8 +344,8 @@ Status EvalLpPool(EvalContext& ctx) {
   NN_ASSIGN(const Pooling pooling, PoolingOf<LpPoolAttrs>(ctx));
   const DType dtype = ctx.in(0).dtype();
   if (ctx.in_type(0).quantized())
-    return UnsupportedError("lp_pool of {} is not supported", ctx.in_type(0).ToString());
-  return WithReals(ctx, dtype, [&](auto zero) -> Status {
+    return UnsupportedError("{} is not supported", ctx.in_type(0).ToString());
+  return WithReals(dtype, [&](auto zero) -> Status {
     using T = decltype(zero);
     NN_ASSIGN(auto y, RealOutput<T>::Create(ctx));
     const Reals<T> x(ctx.in(0));

@@ -52,7 +52,7 @@ T MaxOf(const Reals<T>& x, const Rows& rows, int64_t start) {
 Status EvalSoftmax(EvalContext& ctx) {
   NN_ASSIGN(const Rows rows, RowsOf<SoftmaxAttrs>(ctx));
   if (ctx.in_type(0).quantized()) return QuantizedSoftmax(ctx, rows);
-  return WithReals(ctx, ctx.in(0).dtype(), [&](auto zero) -> Status {
+  return WithReals(ctx.in(0).dtype(), [&](auto zero) -> Status {
     using T = decltype(zero);
     const auto beta = static_cast<T>(ctx.attrs<SoftmaxAttrs>().beta);
     NN_ASSIGN(auto y, RealOutput<T>::Create(ctx));
@@ -72,7 +72,7 @@ Status EvalSoftmax(EvalContext& ctx) {
 Status EvalLogSoftmax(EvalContext& ctx) {
   NN_ASSIGN(const Rows rows, RowsOf<AlongAxisAttrs>(ctx));
   if (ctx.in_type(0).quantized()) return QuantizedLogSoftmax(ctx, rows);
-  return WithReals(ctx, ctx.in(0).dtype(), [&](auto zero) -> Status {
+  return WithReals(ctx.in(0).dtype(), [&](auto zero) -> Status {
     using T = decltype(zero);
     NN_ASSIGN(auto y, RealOutput<T>::Create(ctx));
     const Reals<T> x(ctx.in(0));
@@ -90,7 +90,7 @@ Status EvalLogSoftmax(EvalContext& ctx) {
 
 Status EvalHardmax(EvalContext& ctx) {
   NN_ASSIGN(const Rows rows, RowsOf<AlongAxisAttrs>(ctx));
-  return WithReals(ctx, ctx.in(0).dtype(), [&](auto zero) -> Status {
+  return WithReals(ctx.in(0).dtype(), [&](auto zero) -> Status {
     using T = decltype(zero);
     NN_ASSIGN(auto y, RealOutput<T>::Create(ctx));
     const Reals<T> x(ctx.in(0));

@@ -274,11 +274,11 @@ Status QuantizedSoftmax(EvalContext& ctx, const Rows& rows) {
   NN_RETURN_IF_ERROR(RequireTflite(ctx));
   const DType x = ctx.in(0).dtype();
   if (ctx.out_type().dtype != x && (DTypeBits(x) != 8 || ctx.out_type().dtype != DType::kI16))
-    return ModelError("softmax of {} to {}: the types do not match", ctx.in_type(0).ToString(),
-                      ctx.out_type().ToString());
+    return ModelError("a result of {} does not match {}", ctx.out_type().ToString(),
+                      ctx.in_type(0).ToString());
   if (!HasSoftmaxRange(x, ctx.out_type()))
-    return ModelError("softmax of {} to {}: the scale and zero point must cover the range 0 to 1",
-                      ctx.in_type(0).ToString(), ctx.out_type().ToString());
+    return ModelError("the scale and zero point of {} must cover the range 0 to 1",
+                      ctx.out_type().ToString());
   switch (x) {
     case DType::kU8:
     case DType::kI8:
@@ -287,7 +287,7 @@ Status QuantizedSoftmax(EvalContext& ctx, const Rows& rows) {
     case DType::kI16:
       return Softmax16(ctx, rows);
     default:
-      return UnsupportedError("softmax of {} is not supported", ctx.in_type(0).ToString());
+      return UnsupportedError("{} is not supported", ctx.in_type(0).ToString());
   }
 }
 
@@ -295,11 +295,11 @@ Status QuantizedLogSoftmax(EvalContext& ctx, const Rows& rows) {
   NN_RETURN_IF_ERROR(RequireTflite(ctx));
   const DType dtype = ctx.in(0).dtype();
   if (dtype != DType::kU8 && dtype != DType::kI8)
-    return UnsupportedError("log_softmax of {} is not supported", ctx.in_type(0).ToString());
+    return UnsupportedError("{} is not supported", ctx.in_type(0).ToString());
   constexpr int kOutputBits = 4;  // of a fraction: scale 1/16
   const int64_t zero = MaxInteger(dtype);
   if (!HasFixedQuant(LogSoftmaxQuants(), dtype, ctx.out_type()))
-    return ModelError("log_softmax to {}: the scale must be 1/16 and the zero point {}",
+    return ModelError("the scale of {} must be 1/16 and the zero point {}",
                       ctx.out_type().ToString(), zero);
   NN_ASSIGN(const DifferenceScaling scaling, ScalingOf(ctx.in_type(0).quant->scale(), 1.0f));
   const FixedMultiplier inverse =
@@ -327,7 +327,7 @@ Status QuantizedLogSoftmax(EvalContext& ctx, const Rows& rows) {
   });
   if (overflow)
     return UnsupportedError(
-        "log_softmax of {} is not supported: a row of {} elements overflows the accumulator",
+        "{} is not supported, because a row of {} elements overflows the accumulator",
         ctx.in_type(0).ToString(), n);
   ctx.set_out(0, y.Finish());
   return {};

@@ -100,7 +100,7 @@ Status EvalMaxUnpool(EvalContext& ctx) {
   const Tensor& x = ctx.in(0);
   const auto dtype = x.dtype();
   if (!IsFloat(dtype) || DTypeBits(dtype) < 16)
-    return UnsupportedError("max_unpool of {} is not supported", DTypeName(dtype));
+    return UnsupportedError("{} is not supported", DTypeName(dtype));
   NN_ASSIGN(const Dims sizes, NaturalSizes(a, SpatialDims(ToDims(x.dims()), a.layout)));
   // Channels-first shape of the natural output, and the strides of y in that axis order.
   const auto channel = static_cast<size_t>(ChannelAxis(a.layout, x.rank()));

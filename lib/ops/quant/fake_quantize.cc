@@ -28,7 +28,7 @@ constexpr float kMinRange = 0x1p-120f;
 Status InferDynamicFakeQuantize(InferContext& ctx) {
   const Type& x = ctx.in(0);
   if ((x.dtype != DType::kF32 && x.dtype != DType::kUnknown) || x.quantized())
-    return UnsupportedError("dynamic_fake_quantize of {} is not supported", x.ToString());
+    return UnsupportedError("{} is not supported", x.ToString());
   const auto& axes = ctx.attrs<DynamicFakeQuantizeAttrs>().axes;
   if (axes.empty()) return ModelError("there are no axes");
   if (x.ranked()) {

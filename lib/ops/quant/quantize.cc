@@ -55,7 +55,7 @@ Status InferQuantize(InferContext& ctx) {
   const DType t = x.dtype;
   if (t != DType::kUnknown && !x.quantized() &&
       (!IsFloat(t) || DTypeBits(t) < 16 || t == DType::kF64))
-    return UnsupportedError("quantize of {} is not supported", x.ToString());
+    return UnsupportedError("{} is not supported", x.ToString());
   Type out;  // the output declares its element type and quantization
   out.dims = x.dims;
   ctx.set_out(0, std::move(out));
@@ -79,7 +79,7 @@ Status QuantizeReals(EvalContext& ctx) {
   const Quant& q = *type.quant;
   const Tensor& x = ctx.in(0);
   if (DTypeBits(type.dtype) == 32)
-    return UnsupportedError("quantize to {} is not supported", type.ToString());
+    return UnsupportedError("a result of {} is not supported", type.ToString());
   NN_ASSIGN(TensorBuilder y, ctx.NewOutput());
   const ScaleIndex index(q, y.dims());
   for (int64_t i = 0; i < y.elements(); ++i) {
@@ -104,8 +104,8 @@ Status Requantize(EvalContext& ctx) {
                       ctx.node().arithmetic() == Arithmetic::kTfliteFixed;
   if (!tflite || from.quant->per_axis() || to.quant->per_axis() ||
       !CanRequantize(from.dtype, to.dtype))
-    return UnsupportedError("quantize of {} to {} is not supported{}", from.ToString(),
-                            to.ToString(), tflite ? "" : ": the node has no integer arithmetic");
+    return UnsupportedError("{} to {} is not supported{}", from.ToString(), to.ToString(),
+                            tflite ? "" : ", because the node has no integer arithmetic");
   const FixedMultiplier m = QuantizeMultiplier(static_cast<double>(from.quant->scale()) /
                                                static_cast<double>(to.quant->scale()));
   const Tensor& x = ctx.in(0);
@@ -130,7 +130,7 @@ Status EvalQuantize(EvalContext& ctx) {
 Status InferDequantize(InferContext& ctx) {
   const DType to = ctx.attrs<DequantizeAttrs>().to;
   if (to != DType::kF32 && to != DType::kF16 && to != DType::kBF16)
-    return UnsupportedError("dequantize to {} is not supported", DTypeName(to));
+    return UnsupportedError("a result of {} is not supported", DTypeName(to));
   const Type& x = ctx.in(0);
   // Weights of 16 bits are stored without quantization.
   const bool plain = (x.dtype == DType::kF16 || x.dtype == DType::kBF16) && !x.quantized();
@@ -179,7 +179,7 @@ Status EvalDequantize(EvalContext& ctx) {
 Status InferDynamicQuantize(InferContext& ctx) {
   const Type& x = ctx.in(0);
   if (x.dtype != DType::kF32 && x.dtype != DType::kUnknown)
-    return UnsupportedError("dynamic_quantize of {} is not supported", x.ToString());
+    return UnsupportedError("{} is not supported", x.ToString());
   Type y;
   y.dtype = DType::kU8;
   y.dims = x.dims;

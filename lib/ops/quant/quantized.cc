@@ -8,13 +8,12 @@ namespace nn {
 Status RequireTflite(const EvalContext& ctx) {
   if (ctx.node().arithmetic() != Arithmetic::kTflite &&
       ctx.node().arithmetic() != Arithmetic::kTfliteFixed)
-    return UnsupportedError("{} of {} is not supported: the node has no integer arithmetic",
-                            ctx.node().op_name(), ctx.in_type(0).ToString());
+    return UnsupportedError("{} is not supported, because the node has no integer arithmetic",
+                            ctx.in_type(0).ToString());
   const Type& y = ctx.out_type();
   if (!y.quantized()) return ModelError("the output is not quantized");
   if (y.quant->per_axis() || ctx.in_type(0).quant->per_axis())
-    return UnsupportedError("{} of {} to {} is not supported", ctx.node().op_name(),
-                            ctx.in_type(0).ToString(), y.ToString());
+    return UnsupportedError("{} to {} is not supported", ctx.in_type(0).ToString(), y.ToString());
   return {};
 }
 
@@ -25,8 +24,8 @@ Status RequireSameQuant(const EvalContext& ctx) {
   if (!y.quantized() || y.quant->per_axis() || x.quant->per_axis() ||
       !(std::fabs(y.quant->scale() - x.quant->scale()) <= kTolerance * x.quant->scale()) ||
       y.quant->zero_point() != x.quant->zero_point())
-    return ModelError("{} of {} to {}: scale and zero point must be the same", ctx.node().op_name(),
-                      x.ToString(), y.ToString());
+    return ModelError("the scales and zero points of {} and {} must be the same", x.ToString(),
+                      y.ToString());
   return {};
 }
 

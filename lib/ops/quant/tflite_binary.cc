@@ -20,8 +20,8 @@ struct BinaryTypes {
 
   bool Are(DType t) const { return a.dtype == t; }
   tl::unexpected<Error> Unsupported(std::string_view why) const {
-    return UnsupportedError("{} of {} and {} to {} is not supported by TensorFlow Lite: {}",
-                            node.op_name(), a.ToString(), b.ToString(), y.ToString(), why);
+    return UnsupportedError("{} and {} to {} is not supported by TensorFlow Lite ({})",
+                            a.ToString(), b.ToString(), y.ToString(), why);
   }
 };
 
@@ -192,7 +192,7 @@ Result<SumFactors> SumFactorsOf(const Type& a, const Type& b, const Type& y) {
       twice / static_cast<double>(static_cast<float>(1 << f.shift) * y.quant->scale()));
   if (f.y.shift > 0)
     return UnsupportedError(
-        "sum of {} and {} to {} is not supported: the output scale is too small", a.ToString(),
+        "{} and {} to {} is not supported, because the output scale is too small", a.ToString(),
         b.ToString(), y.ToString());
   return f;
 }

@@ -10,8 +10,8 @@ Status RequireArithmetic(const EvalContext& ctx) {
   if (ctx.node().arithmetic() == Arithmetic::kTflite ||
       ctx.node().arithmetic() == Arithmetic::kTfliteFixed)
     return {};
-  return UnsupportedError("{} of {} is not supported: the node has no integer arithmetic",
-                          ctx.node().op_name(), ctx.in_type(0).ToString());
+  return UnsupportedError("{} is not supported, because the node has no integer arithmetic",
+                          ctx.in_type(0).ToString());
 }
 
 // Clamping to the same scale and zero point needs no rounding, so the node needs no integer

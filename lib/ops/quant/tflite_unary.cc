@@ -27,8 +27,7 @@ struct UnaryTypes {
   int32_t Clamp(int64_t v) const { return static_cast<int32_t>(ClampTo(dtype, v)); }
   bool Is(DType t) const { return dtype == t; }
   tl::unexpected<Error> Unsupported(std::string_view why) const {
-    return UnsupportedError("{} of {} is not supported by TensorFlow Lite: {}", node.op_name(),
-                            DTypeName(dtype), why);
+    return UnsupportedError("{} is not supported by TensorFlow Lite ({})", DTypeName(dtype), why);
   }
 };
 
@@ -366,8 +365,7 @@ Status RequirePerTensor(const Node& node, std::initializer_list<const Type*> typ
     const DType d = type->dtype;
     const bool integer = d == DType::kU8 || d == DType::kI8 || d == DType::kI16;
     if (!type->quantized() || type->quant->per_axis() || !integer)
-      return UnsupportedError("{} of {} is not supported by TensorFlow Lite", node.op_name(),
-                              type->ToString());
+      return UnsupportedError("{} is not supported by TensorFlow Lite", type->ToString());
     const int64_t zero = type->quant->zero_point();
     if (zero < MinInteger(d) || zero > MaxInteger(d) || (d == DType::kI16 && zero != 0))
       return ModelError("{} of {}: the zero point is out of range", node.op_name(),
@@ -382,8 +380,8 @@ Status RequirePerTensor(const Node& node, std::initializer_list<const Type*> typ
 Result<QuantizedUnary> TfliteUnary(const Node& node, const Type& x, const Type& y) {
   NN_RETURN_IF_ERROR(RequirePerTensor(node, {&x, &y}));
   if (x.dtype != y.dtype)
-    return ModelError("{} of {} to {}: the element types must be the same", node.op_name(),
-                      x.ToString(), y.ToString());
+    return ModelError("the element types of {} and {} must be the same", x.ToString(),
+                      y.ToString());
   const UnaryTypes t = {node,
                         y,
                         x.dtype,

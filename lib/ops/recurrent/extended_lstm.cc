@@ -71,7 +71,7 @@ Status InferExtendedLstm(InferContext& ctx) {
         SameDType(ctx, {In::kX, In::kW, In::kR, In::kBias, In::kInitialH, In::kInitialC,
                         In::kPeepholes, In::kNorm, In::kProjection, In::kProjectionBias}));
     if (x.dtype != DType::kF32 && x.dtype != DType::kUnknown)
-      return UnsupportedError("extended_lstm of {} is unsupported; expected f32", x.ToString());
+      return UnsupportedError("{} is unsupported; expected f32", x.ToString());
   }
   const Dim rows = ctx.in(In::kR).dim(0), outputs = ctx.in(In::kR).dim(1);
   const auto gates = static_cast<int64_t>(a.gates());

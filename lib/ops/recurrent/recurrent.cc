@@ -445,7 +445,7 @@ Status EvalRecurrent(EvalContext& ctx) {
   }
   const Kind& kind = KindOf(ctx.node());
   const RecurrentAttrs& a = RecurrentAttrsOf(ctx.node());
-  return WithReals(ctx, ctx.in(kX).dtype(), [&](auto zero) -> Status {
+  return WithReals(ctx.in(kX).dtype(), [&](auto zero) -> Status {
     using T = decltype(zero);
     const auto& dims = ctx.in(kX).dims();
     const int64_t steps = dims[a.batch_first ? 1 : 0];

@@ -44,7 +44,7 @@ Status CheckQuantizedSvdf(const InferContext& ctx) {
   if (!is(kSvdfX, DType::kI8, false) || !is(kSvdfFeature, DType::kI8, true) || !(wide || narrow) ||
       (ctx.has(kSvdfBias) && !is(kSvdfBias, DType::kI32, true)))
     return UnsupportedError(
-        "svdf of {} with {}, {} and {} is unsupported; expected quantized i8, i8, i16, i16 or i8, "
+        "{} with {}, {} and {} is unsupported; expected quantized i8, i8, i16, i16 or i8, "
         "i8, i8, i8, and an i32 bias; only x and a state of i8 have a zero point",
         ctx.in(kSvdfX).ToString(), ctx.in(kSvdfFeature).ToString(), ctx.in(kSvdfTime).ToString(),
         ctx.in(kSvdfState).ToString());
@@ -166,7 +166,7 @@ Status EvalQuantizedSvdf(EvalContext& ctx, const SvdfSizes& s) {
 Status EvalSvdf(EvalContext& ctx) {
   const SvdfSizes s(ctx);
   if (ctx.in_type(kSvdfX).quantized()) return EvalQuantizedSvdf(ctx, s);
-  return WithFloats(ctx, ctx.in(kSvdfX).dtype(), [&]() -> Status {
+  return WithFloats(ctx.in(kSvdfX).dtype(), [&]() -> Status {
     const Reals<float> x(ctx.in(kSvdfX)), feature(ctx.in(kSvdfFeature)), time(ctx.in(kSvdfTime));
     std::optional<Reals<float>> bias, state;
     if (ctx.has(kSvdfBias)) bias.emplace(ctx.in(kSvdfBias));

@@ -235,7 +235,7 @@ std::optional<std::string> WhyNotSteps(const Node& node, int64_t most) {
   if (steps.value() < 1) return "it has no steps";
   most = std::max(most, kMaxUnrolledSteps / directions);
   if (steps.value() > most)
-    return fmt::format("it has {} steps; more than {} are written step by step with --unroll {}",
+    return fmt::format("it has {} steps, but at most {} are written step by step; use --unroll {}",
                        steps.value(), most, steps.value());
   if (!r.dim(r.rank() - 1).is_const() || !x.dim(2).is_const())
     return "its number of units is not known";

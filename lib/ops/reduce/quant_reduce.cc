@@ -19,8 +19,7 @@ Status SumOrMean(EvalContext& ctx, const Rows& rows, bool mean) {
   NN_RETURN_IF_ERROR(RequireTflite(ctx));
   const Tensor& x = ctx.in(0);
   if (!IsTfliteType(x.dtype()))
-    return UnsupportedError("{} of {} is not supported", ctx.node().op_name(),
-                            ctx.in_type(0).ToString());
+    return UnsupportedError("{} is not supported", ctx.in_type(0).ToString());
   const Quant& xq = *ctx.in_type(0).quant;
   const Quant& yq = *ctx.out_type().quant;
   const int64_t n = rows.length();
@@ -88,12 +87,11 @@ Status QuantizedProd(EvalContext& ctx, const Rows& rows) {
   NN_RETURN_IF_ERROR(RequireTflite(ctx));
   const Tensor& x = ctx.in(0);
   if (x.dtype() != DType::kI8 && x.dtype() != DType::kI16)
-    return UnsupportedError("reduce_prod of {} is not supported", ctx.in_type(0).ToString());
+    return UnsupportedError("{} is not supported", ctx.in_type(0).ToString());
   const Quant& xq = *ctx.in_type(0).quant;
   const Quant& yq = *ctx.out_type().quant;
   const int64_t n = rows.length();
-  if (n == 0)
-    return UnsupportedError("reduce_prod of a quantized tensor without elements is not supported");
+  if (n == 0) return UnsupportedError("a quantized tensor without elements is not supported");
   if (!(yq.scale() > 0))
     return ModelError("the scale of the output is {}; must be positive", yq.scale());
   NN_ASSIGN(TensorBuilder y, ctx.NewOutput());

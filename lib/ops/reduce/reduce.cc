@@ -329,15 +329,14 @@ Status EvalReduce(EvalContext& ctx) {
       return EvalIntegers(ctx, rows, row.integer);
     }
     if (row.quantized == nullptr)
-      return UnsupportedError("{} of {} is not supported", row.name, ctx.in_type(0).ToString());
+      return UnsupportedError("{} is not supported", ctx.in_type(0).ToString());
     return row.quantized(ctx, rows);
   }
   if (IsInteger(dtype) || (dtype == DType::kBool && extreme)) {
-    if (row.integer == nullptr)
-      return UnsupportedError("{} of {} is not supported", row.name, DTypeName(dtype));
+    if (row.integer == nullptr) return UnsupportedError("{} is not supported", DTypeName(dtype));
     return EvalIntegers(ctx, rows, row.integer);
   }
-  return WithReals(ctx, dtype, [&](auto zero) -> Status {
+  return WithReals(dtype, [&](auto zero) -> Status {
     if constexpr (sizeof(zero) == sizeof(float)) {
       return EvalReals<float>(ctx, rows, row.f32);
     } else {
@@ -350,8 +349,7 @@ template <bool any>
 Status EvalLogical(EvalContext& ctx) {
   NN_ASSIGN(const Rows rows, RowsOf(ctx));
   if (ctx.in(0).dtype() != DType::kBool)
-    return UnsupportedError("{} of {} is not supported", ctx.node().op_name(),
-                            DTypeName(ctx.in(0).dtype()));
+    return UnsupportedError("{} is not supported", DTypeName(ctx.in(0).dtype()));
   return EvalIntegers(ctx, rows, IntegerExtreme<any>);
 }
 

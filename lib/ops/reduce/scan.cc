@@ -55,8 +55,7 @@ Status EvalScan(EvalContext& ctx) {
   const Tensor& x = ctx.in(0);
   NN_ASSIGN(const int axis, NormalizeAxis(ctx.has(1) ? ctx.in(1).GetInt(0) : a.axis, x.rank()));
   if (ctx.in_type(0).quantized())
-    return UnsupportedError("{} of {} is not supported", ctx.node().op_name(),
-                            ctx.in_type(0).ToString());
+    return UnsupportedError("{} is not supported", ctx.in_type(0).ToString());
   const Rows rows(x.dims(), std::span(&axis, 1));
   if (IsInteger(x.dtype())) {
     NN_ASSIGN(TensorBuilder y, ctx.NewOutput());
@@ -66,7 +65,7 @@ Status EvalScan(EvalContext& ctx) {
     ctx.set_out(0, y.Finish());
     return {};
   }
-  return WithReals(ctx, x.dtype(), [&](auto zero) -> Status {
+  return WithReals(x.dtype(), [&](auto zero) -> Status {
     using T = decltype(zero);
     NN_ASSIGN(auto y, RealOutput<T>::Create(ctx));
     const Reals<T> values(x);

@@ -94,9 +94,7 @@ template <bool largest>
 Status EvalArg(EvalContext& ctx) {
   const auto& a = ctx.attrs<ArgAttrs>();
   const Tensor& x = ctx.in(0);
-  if (!Comparable(x.dtype()))
-    return UnsupportedError("{} of {} is not supported", ctx.node().op_name(),
-                            DTypeName(x.dtype()));
+  if (!Comparable(x.dtype())) return UnsupportedError("{} is not supported", DTypeName(x.dtype()));
   NN_ASSIGN(const int axis, NormalizeAxis(a.axis, x.rank()));
   NN_ASSIGN(TensorBuilder y, ctx.NewOutput());
   const Ordered values(x);
@@ -153,7 +151,7 @@ Status EvalTopK(EvalContext& ctx) {
   const auto& a = ctx.attrs<TopKAttrs>();
   const Tensor& x = ctx.in(0);
   if (!Comparable(x.dtype()) || DTypeBits(x.dtype()) < 8)
-    return UnsupportedError("top_k of {} is not supported", DTypeName(x.dtype()));
+    return UnsupportedError("{} is not supported", DTypeName(x.dtype()));
   NN_ASSIGN(const int axis, NormalizeAxis(a.axis, x.rank()));
   const bool wants_indices = ctx.output_count() > 1;
   NN_ASSIGN(TensorBuilder y, ctx.NewOutput());

@@ -69,7 +69,7 @@ Status InferTfIdf(InferContext& ctx) {
   const Type& x = ctx.in(0);
   const bool is_text = x.dtype == DType::kString;
   if ((!IsInteger(x.dtype) && !is_text) || x.quantized())
-    return UnsupportedError("tf_idf of {} is not supported", x.ToString());
+    return UnsupportedError("{} is not supported", x.ToString());
   if (is_text ? !a.pool.empty() : !a.words.empty())
     return ModelError("the pool has {}, but x is {}", is_text ? "integers" : "strings",
                       x.ToString());

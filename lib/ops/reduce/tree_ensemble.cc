@@ -161,11 +161,10 @@ Status InferTreeEnsemble(InferContext& ctx) {
   NN_RETURN_IF_ERROR(CheckTrees(a).map([](const ForestDepth&) {}));
   NN_ASSIGN(const DType dtype, SameDType(ctx, {0, 1, 2}));
   for (const size_t i : {0, 1, 2})
-    if (ctx.in(i).quantized())
-      return UnsupportedError("tree_ensemble of {} is not supported", ctx.in(i).ToString());
+    if (ctx.in(i).quantized()) return UnsupportedError("{} is not supported", ctx.in(i).ToString());
   if (dtype != DType::kF16 && dtype != DType::kBF16 && dtype != DType::kF32 &&
       dtype != DType::kF64 && dtype != DType::kUnknown)
-    return UnsupportedError("tree_ensemble of {} is not supported", DTypeName(dtype));
+    return UnsupportedError("{} is not supported", DTypeName(dtype));
   NN_RETURN_IF_ERROR(RequireRank(ctx, 0, 2, 2));
   NN_RETURN_IF_ERROR(RequireList(ctx, 1, a.nodes()));
   NN_RETURN_IF_ERROR(RequireList(ctx, 2, a.vote_targets.size()));
@@ -180,7 +179,7 @@ Status InferTreeEnsemble(InferContext& ctx) {
 
 Status EvalTreeEnsemble(EvalContext& ctx) {
   const auto& a = ctx.attrs<TreeEnsembleAttrs>();
-  return WithReals(ctx, ctx.in(0).dtype(), [&](auto type) -> Status {
+  return WithReals(ctx.in(0).dtype(), [&](auto type) -> Status {
     using T = decltype(type);
     const Reals<T> x(ctx.in(0)), splits(ctx.in(1)), weights(ctx.in(2));
     NN_ASSIGN(auto y, RealOutput<T>::Create(ctx));

@@ -34,7 +34,7 @@ Status RequireReal(const InferContext& ctx, size_t input) {
   const bool is_real =
       IsNarrow(type.dtype) || type.dtype == DType::kF32 || type.dtype == DType::kF64;
   if (is_real && !type.quantized()) return {};
-  return UnsupportedError("{} of {} is not supported", ctx.node().op_name(), type.ToString());
+  return UnsupportedError("{} is not supported", type.ToString());
 }
 
 }  // namespace nn

@@ -85,7 +85,7 @@ class RealOutput {
 
 // Calls fn(T()) with the computation type for reals of `dtype`; kUnsupported for other types.
 template <typename Fn>
-Status WithReals(const EvalContext& ctx, DType dtype, Fn fn) {
+Status WithReals(DType dtype, Fn fn) {
   switch (dtype) {
     case DType::kF16:
     case DType::kBF16:
@@ -94,7 +94,7 @@ Status WithReals(const EvalContext& ctx, DType dtype, Fn fn) {
     case DType::kF64:
       return fn(double());
     default:
-      return UnsupportedError("{} of {} is not supported", ctx.node().op_name(), DTypeName(dtype));
+      return UnsupportedError("{} is not supported", DTypeName(dtype));
   }
 }
 
@@ -116,9 +116,9 @@ T RealLog(T x) {
 
 // WithReals() for functions defined in float32 only, because they use an elementary function.
 template <typename Fn>
-Status WithFloats(const EvalContext& ctx, DType dtype, Fn fn) {
-  if (dtype != DType::kF64) return WithReals(ctx, dtype, [&](auto) { return fn(); });
-  return UnsupportedError("{} of {} is not supported", ctx.node().op_name(), DTypeName(dtype));
+Status WithFloats(DType dtype, Fn fn) {
+  if (dtype != DType::kF64) return WithReals(dtype, [&](auto) { return fn(); });
+  return UnsupportedError("{} is not supported", DTypeName(dtype));
 }
 
 }  // namespace nn

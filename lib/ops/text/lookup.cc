@@ -21,10 +21,9 @@ enum LookupInput : size_t { kLookupX, kLookupKeys, kLookupValues, kLookupFallbac
 Status InferLookup(InferContext& ctx) {
   NN_ASSIGN(const DType from, SameDType(ctx, {kLookupX, kLookupKeys}));
   NN_ASSIGN(const DType to, SameDType(ctx, {kLookupValues, kLookupFallback}));
-  if (IsComplex(from)) return UnsupportedError("lookup of {} is not supported", DTypeName(from));
+  if (IsComplex(from)) return UnsupportedError("{} is not supported", DTypeName(from));
   for (size_t i = 0; i < ctx.input_count(); ++i)
-    if (ctx.in(i).quantized())
-      return UnsupportedError("lookup of {} is not supported", ctx.in(i).ToString());
+    if (ctx.in(i).quantized()) return UnsupportedError("{} is not supported", ctx.in(i).ToString());
   for (const size_t i : {kLookupKeys, kLookupValues}) NN_RETURN_IF_ERROR(RequireRank(ctx, i, 1, 1));
   NN_RETURN_IF_ERROR(RequireRank(ctx, kLookupFallback, 0, 0));
   const Dim& keys = ctx.in(kLookupKeys).dim(0);

@@ -472,7 +472,7 @@ TEST_CASE("nnapi export: shapes must be known") {
   REQUIRE(!image.has_value());
   CHECK(image.error().code() == ErrorCode::kUnsupported);
   CHECK(image.error().message() ==
-        "NNAPI 1.0 models need fixed shapes, but input \"x\" is f32[batch, 3]; use --batch or "
+        "input \"x\": it is f32[batch, 3], but NNAPI 1.0 models need fixed shapes; use --batch or "
         "--input-shape");
 }
 

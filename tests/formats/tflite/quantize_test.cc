@@ -34,7 +34,7 @@ TEST_CASE("tflite quantize: other values of 16 bits with a zero point are refuse
   REQUIRE(unsupported.size() == 1);
   CHECK(unsupported[0].op == "dequantize");
   CHECK(unsupported[0].reason ==
-        "the DEQUANTIZE operator of TensorFlow Lite: x is INT16 with zero point 4; expected 0");
+        "in the DEQUANTIZE operator of TensorFlow Lite, x is INT16 with zero point 4; expected 0");
 }
 
 // The same integers as `i4` and as `i8`.

@@ -52,7 +52,7 @@ TEST_CASE("col2im: operands that do not fit") {
   CHECK(Fails(Sums("f32[1, 3, 3]", "4", "2"), "3 rows are not divisible by the 2 elements"));
   CHECK(Fails(Sums("f32[1, 2, 4]", "4", "2"), "there are 4 columns; the image has 3 blocks"));
   CHECK(Fails(Sums("f32[2, 3]", "4", "2"), "its rank must be 3"));
-  CHECK(Fails(Sums("bool[1, 2, 3]", "4", "2"), "col2im of bool[1, 2, 3] is not supported"));
+  CHECK(Fails(Sums("bool[1, 2, 3]", "4", "2"), "col2im: bool[1, 2, 3] is not supported"));
   CHECK(Fails(R"(graph { in %x: f32[1, 4, 4]  in %i: i64[2]  in %b: i64[1]
                  %y = col2im(%x, %i, %b)  out "y" = %y })",
               "image has 2 entries, but block 1"));

@@ -182,7 +182,7 @@ TEST_CASE("dft: operands that do not fit") {
   CHECK(Fails(OneOp("f32[4, 2]", "dft(%x) {axis = 1}"), "axis 1 is the last one"));
   CHECK(Fails(OneOp("f32[0, 2]", "dft(%x)"), "has too few elements for a transform"));
   CHECK(Fails(OneOp("f32[2]", "dft(%x)"), "its rank must be at least 2"));
-  CHECK(Fails(OneOp("i32[4, 2]", "dft(%x)"), "dft of i32[4, 2] is not supported"));
+  CHECK(Fails(OneOp("i32[4, 2]", "dft(%x)"), "dft: i32[4, 2] is not supported"));
   CHECK(Fails(R"(graph { in %x: f32[4, 2]  const %n: i64[] = [0]
                  %y = dft(%x, %n)  out "y" = %y })",
               "the length is 0; must be positive"));

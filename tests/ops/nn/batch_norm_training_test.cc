@@ -68,7 +68,7 @@ TEST_CASE("batch_norm_training: operands that do not fit") {
   };
   CHECK(fails("f32[2, 3]", "f32[2]", "input 1 has 2 elements for 3 channels"));
   CHECK(fails("f32[2, 2]", "f64[2]", "different element types, f64 and f32"));
-  CHECK(fails("i32[2, 2]", "f32[2]", "batch_norm_training of i32[2, 2] is not supported"));
+  CHECK(fails("i32[2, 2]", "f32[2]", "batch_norm_training: i32[2, 2] is not supported"));
   CHECK(fails("f32[2]", "f32[2]", "its rank must be at least 2"));
 }
 

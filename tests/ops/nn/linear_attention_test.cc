@@ -73,7 +73,7 @@ TEST_CASE("linear_attention: operands that do not fit") {
               "its last axis is not a multiple of 2 heads"));
   CHECK(fails("f32[1, 2, 4]", "f32[1, 3, 4]", "f32[1, 2, 4]", "scale = 1.0", "is 3; must be 2"));
   CHECK(fails("f64[1, 2, 4]", "f64[1, 2, 4]", "f64[1, 2, 4]", "scale = 1.0",
-              "linear_attention of f64 is not supported"));
+              "linear_attention: f64 is not supported"));
 }
 
 }  // namespace

@@ -65,7 +65,7 @@ TEST_CASE("tf_idf: attributes that contradict each other") {
               "there are 2 weights and 1 indexes"));
   CHECK(fails("min_length = 2, starts = [0], indexes = [0], pool = [1]", "2 to 1 elements"));
   CHECK(Fails(OneOp("f32[4]", "tf_idf(%x) {starts = [0], indexes = [0], pool = [1]}"),
-              "tf_idf of f32[4] is not supported"));
+              "tf_idf: f32[4] is not supported"));
 }
 
 }  // namespace

@@ -282,7 +282,7 @@ TEST_CASE("lookup: operands that contradict each other") {
   CHECK(Fails(Table("i64[1]", "i64[1] = [0]", "i64[2] = [0, 1]", "i64[] = [0]"),
               "there are 1 keys but 2 values"));
   CHECK(Fails(Table("c64[1]", "c64[1] = seeded(1)", "i64[1] = [0]", "i64[] = [0]"),
-              "lookup of c64 is not supported"));
+              "lookup: c64 is not supported"));
 }
 
 TEST_CASE("tf_idf: words") {

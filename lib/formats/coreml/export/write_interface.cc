@@ -67,19 +67,20 @@ bool ExceedsArray(const Value* v) {
 }
 
 Status WriteFeature(const Graph& graph, const Port& port, bool input, Writer feature) {
-  if (!IsUtf8(port.name)) return UnsupportedError("the name {} is not UTF-8", Quote(port.name));
+  const std::string subject = (input ? "input " : "output ") + Quote(port.name);
+  if (!IsUtf8(port.name)) return UnsupportedError("{}: its name is not UTF-8", subject);
   feature.Text("name", port.name);
   if (const std::string text = Metadata(graph, kDescriptionKey, port.name); !text.empty())
     feature.Text("shortDescription", text);
   const Type& type = port.value->type();
   if (!input && ExceedsArray(port.value))
-    return UnsupportedError("output {} has integers of more than 32 bits", Quote(port.name));
+    return UnsupportedError("{}: it has integers of more than 32 bits", subject);
   if (const std::string color = ColorOf(graph, port); !color.empty()) {
     WriteImage(type, color, feature.Sub("type").Sub("imageType"));
     return {};
   }
   auto s = WriteArray(type, input, feature.Sub("type").Sub("multiArrayType"));
-  if (!s) return tl::unexpected(s.error().In((input ? "input " : "output ") + Quote(port.name)));
+  if (!s) return tl::unexpected(s.error().In(subject));
   return {};
 }
 
@@ -127,7 +128,8 @@ Status WriteArray(const Type& type, bool input, Writer array) {
   if (name.empty() || type.quantized())
     return UnsupportedError("Core ML has no arrays of {}", type.ToString());
   if (!type.ranked() || type.rank() < 1 || type.rank() > kMaxRank)
-    return UnsupportedError("{}: arrays must have 1 to {} axes", type.ToString(), kMaxRank);
+    return UnsupportedError("it is {}, but arrays of Core ML have 1 to {} axes", type.ToString(),
+                            kMaxRank);
   array.Enum("dataType", name);
   const bool fixed = AllConst(*type.dims);
   if (!fixed && !input) return {};

@@ -234,7 +234,7 @@ std::optional<std::string> WhyNotConv(const Node& node) {
   const int rank = node.input(0)->type().rank();
   if (rank == 5 && !node.input(1)->is_constant()) return "the filter must be constant";
   if (rank == 5 && a.padding == Padding::kSameLower)
-    return "SAME_LOWER padding of 3 spatial axes is unsupported";
+    return "padding SAME_LOWER of 3 spatial axes is unsupported";
   if (rank != 4 && rank != 5)
     return fmt::format("it must have 2 or 3 spatial axes, not {}", rank - 2);
   return WhyNotLayouts(a.layout, a.filter_layout, FilterLayout::kOix);

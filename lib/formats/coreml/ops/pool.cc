@@ -211,7 +211,7 @@ std::optional<std::string> WhyNotPool(const Node& node, const PoolAttrs& a) {
     return fmt::format("it must have 2 or 3 spatial axes, not {}", rank - 2);
   if (rank == 5 && RoundsUp(a)) return "ceil_mode is unsupported with 3 spatial axes";
   if (rank == 5 && a.padding == Padding::kSameLower)
-    return "SAME_LOWER padding of 3 spatial axes is unsupported";
+    return "padding SAME_LOWER of 3 spatial axes is unsupported";
   if (auto reason = RoundsUp(a) ? WhyNotCeil(node, a) : std::nullopt) return reason;
   // The layout can be changed, so it is the reason only if nothing else is.
   if (a.layout != Layout::kNcx) return "the channels must be axis 1";

@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 
+#include "base/text/refusal.h"
 #include "formats/coreml/family.h"
 #include "formats/coreml/file/weights.h"
 #include "formats/coreml/import/recurrent_fields.h"
@@ -88,7 +89,7 @@ std::optional<std::string> WhyNotRecurrent(const Node& node) {
   if (!layer) return std::nullopt;
   // A node without a layer is written step by step.
   const auto steps = WhyNotUnrolled(node);
-  return steps ? fmt::format("{}; {}", *layer, *steps) : *layer;
+  return steps ? BothReasons(*layer, *steps) : *layer;
 }
 
 // Writes one node.

@@ -214,19 +214,15 @@ Status CheckShapes(const Graph& graph) {
   for (const Port& p : graph.inputs())
     if (!p.value->type().const_dims())
       return UnsupportedError(
-          "NNAPI 1.0 models need fixed shapes, but input {} is {}; use --batch or --input-shape",
+          "input {}: it is {}, but NNAPI 1.0 models need fixed shapes; use --batch or "
+          "--input-shape",
           Quote(p.name), p.value->type().ToString());
   for (const Node& node : graph.nodes())
     for (const Value* v : node.outputs())
       if (!v->type().const_dims())
-        return UnsupportedError("{}: NNAPI 1.0 models need fixed shapes, but the result is {}",
+        return UnsupportedError("{}: its result is {}, but NNAPI 1.0 models need fixed shapes",
                                 node.Describe(), v->type().ToString());
-  for (const auto* ports : {&graph.inputs(), &graph.outputs()})
-    for (const Port& p : *ports)
-      if (const auto reason = WhyNotPort(*p.value))
-        return UnsupportedError("{} is {}, which NNAPI 1.0 does not support: {}", Quote(p.name),
-                                p.value->type().ToString(), *reason);
-  return {};
+  return CheckEachPort(graph, WhyNotPort);
 }
 
 // Adds the operands of inputs and outputs. Returns outputs whose value already has one (an input, a
@@ -442,9 +438,9 @@ uint32_t ExportContext::Omitted(size_t rank) {
 Status ExportContext::AddCopy(uint32_t from, uint32_t to) {
   const Operand& o = model_.operands[to];
   if (o.type == OperandType::kTensorInt32)
-    return UnsupportedError("an output needs a copy of i32, but NNAPI 1.0 has no operation for it");
+    return UnsupportedError("it needs a copy of i32, but NNAPI 1.0 has no operation for it");
   if (o.dimensions.size() > kMaxRank)
-    return UnsupportedError("an output needs a copy of rank {}, but RESHAPE has at most rank {}",
+    return UnsupportedError("it needs a copy of rank {}, but RESHAPE has at most rank {}",
                             o.dimensions.size(), kMaxRank);
   NN_ASSIGN(const uint32_t shape, Ints(Dims(o.dimensions.begin(), o.dimensions.end())));
   model_.operations.push_back({OperationType::kReshape, {from, shape}, {to}});
@@ -528,7 +524,8 @@ Result<FileImage> NnapiWriter::Write(const Graph& graph, const ExportOptions& op
   }
   for (const auto& [value, operand] : copies) {
     NN_ASSIGN(const uint32_t from, ctx.OperandOf(value));
-    NN_RETURN_IF_ERROR(ctx.AddCopy(from, operand));
+    if (auto s = ctx.AddCopy(from, operand); !s)
+      return tl::unexpected(s.error().In("output " + Quote(model.operands[operand].name)));
   }
   ctx.Finish();
   return Assemble(std::move(model), options);

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/text/refusal.h"
 #include "formats/nnapi/family.h"
 #include "ops/recurrent/gates.h"
 #include "ops/recurrent/recurrent.h"
@@ -97,7 +98,7 @@ std::optional<std::string> WhyNotLayer(const Node& node) {
   auto reason = WhyNoOperations(node);
   const auto steps = reason ? WhyNotUnrolled(node) : std::nullopt;
   if (!steps || !node.output()->type().const_dims()) return steps ? steps : reason;
-  return fmt::format("{}; {}", *reason, *steps);
+  return BothReasons(*reason, *steps);
 }
 
 // Writes one layer. Matrices have a row for each sequence.

@@ -121,7 +121,8 @@ std::optional<std::string> WhyNotRun(const ExportContext& ctx, const pb::NodePro
     if (n.op == node.op_type() && ctx.opset() < n.before &&
         std::ranges::find(n.types, dtype) != n.types.end() &&
         (n.applies == nullptr || n.applies(node)))
-      return fmt::format("{} of ONNX does not support {}: {}", n.op, DTypeName(dtype), n.reason);
+      return fmt::format("{} of ONNX does not support {}, because {}", n.op, DTypeName(dtype),
+                         n.reason);
   return std::nullopt;
 }
 

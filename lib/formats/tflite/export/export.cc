@@ -9,6 +9,7 @@
 
 #include "base/checked_math.h"
 #include "base/text/text.h"
+#include "formats/common/interface.h"
 #include "formats/tflite/export/hybrid.h"
 #include "formats/tflite/family.h"
 #include "formats/tflite/file/frame.h"
@@ -279,8 +280,8 @@ std::optional<std::string> WhyNotElements(fb::BuiltinOperator op, size_t input, 
   for (const Misfit& m : MisfitsOf(*operand, FactsOf(type), false, nullptr, ""))
     if (m.kind == Misfit::Kind::kTypes || m.kind == Misfit::Kind::kKernelTypes ||
         m.kind == Misfit::Kind::kScale)
-      return fmt::format("the {} operator of TensorFlow Lite: {}", fb::EnumNameBuiltinOperator(op),
-                         m.text);
+      return fmt::format("in the {} operator of TensorFlow Lite, {}",
+                         fb::EnumNameBuiltinOperator(op), m.text);
   return std::nullopt;
 }
 
@@ -401,31 +402,28 @@ Status CheckSizes(const Graph& graph) {
     for (const Dim& d : *v.type().dims) {
       if (d.is_const() && d.value() > 1) sizes.push_back(d.value());
       if (d.is_const() && d.value() > kMax)
-        return UnsupportedError("{} is {}: TensorFlow Lite limits dimensions to {}",
+        return UnsupportedError("tensor {}: it is {}, but TensorFlow Lite limits dimensions to {}",
                                 Quote(v.name()), v.type().ToString(), kMax);
     }
     if (const auto n = CheckedElements(sizes); !n || *n > kMax)
-      return UnsupportedError("{} is {}: TensorFlow Lite limits tensors to {} elements",
-                              Quote(v.name()), v.type().ToString(), kMax);
+      return UnsupportedError(
+          "tensor {}: it is {}, but TensorFlow Lite limits tensors to {} elements", Quote(v.name()),
+          v.type().ToString(), kMax);
   }
   return {};
 }
 
 // The types of inputs and outputs, which may not be operands of a node.
-Status CheckPorts(const Graph& graph) {
-  for (const auto* ports : {&graph.inputs(), &graph.outputs()})
-    for (const Port& p : *ports)
-      if (!TensorTypeOf(p.value->dtype()))
-        return UnsupportedError("{} is {}: TensorFlow Lite has no element type {}", Quote(p.name),
-                                p.value->type().ToString(), DTypeName(p.value->dtype()));
-  return {};
+std::optional<std::string> WhyNotPort(const Value& v) {
+  if (TensorTypeOf(v.dtype())) return std::nullopt;
+  return fmt::format("TensorFlow Lite has no element type {}", DTypeName(v.dtype()));
 }
 
 }  // namespace
 
 Result<FileImage> TfliteWriter::Write(const Graph& graph, const ExportOptions& options) const {
   NN_RETURN_IF_ERROR(CheckSizes(graph));
-  NN_RETURN_IF_ERROR(CheckPorts(graph));
+  NN_RETURN_IF_ERROR(CheckEachPort(graph, WhyNotPort));
   NN_ASSIGN(const ExportPlan plan, PlanOf(graph, options));
   NN_ASSIGN(FileImage image, WriteWith(plan, kMaxInlineBytes));
   if (plan.frame != nullptr) NN_RETURN_IF_ERROR(AddArchive(*plan.frame, image));

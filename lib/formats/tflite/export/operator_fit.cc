@@ -31,7 +31,7 @@ std::optional<std::string> FindOperatorMisfit(const Node& node) {
   FindViolations(view, OperatorsOf(root), [&](const Violation& v) {
     if (!reason && PreventsUse(v.check))
       reason =
-          fmt::format("the {} operator of TensorFlow Lite: {}", OperatorName(v.at.code), v.text);
+          fmt::format("in the {} operator of TensorFlow Lite, {}", OperatorName(v.at.code), v.text);
   });
   return reason;
 }

@@ -68,7 +68,7 @@ std::optional<std::string> WhyNotPool(const Node& node, const PoolAttrs& a) {
                        a.kernel.size());
   constexpr int64_t kMax = std::numeric_limits<int32_t>::max();
   if (const int64_t size = *std::ranges::max_element(a.kernel); size > kMax)
-    return fmt::format("its window is {}: TensorFlow Lite limits dimensions to {}", size, kMax);
+    return fmt::format("its window is {}, but TensorFlow Lite limits dimensions to {}", size, kMax);
   if (std::any_of(a.dilations.begin(), a.dilations.end(), [](int64_t d) { return d != 1; }))
     return "TensorFlow Lite has no dilated pooling; the windows must have constant sizes";
   if (a.padding != Padding::kSameUpper && a.padding != Padding::kValid)

@@ -63,7 +63,7 @@ Status InferCol2Im(InferContext& ctx) {
   const DType dtype = ctx.in(kColumns).dtype;
   const bool adds = IsInteger(dtype) || IsFloat(dtype) || dtype == DType::kUnknown;
   if (!adds || ctx.in(kColumns).quantized())
-    return UnsupportedError("col2im of {} is not supported", ctx.in(kColumns).ToString());
+    return UnsupportedError("{} is not supported", ctx.in(kColumns).ToString());
   NN_RETURN_IF_ERROR(RequireRank(ctx, kColumns, 3, 3));
   const auto image = Contents(ctx, kImage), block = Contents(ctx, kBlock);
   NN_RETURN_IF_ERROR(RequireIntegers(ctx, kImage, "sizes"));
@@ -156,7 +156,7 @@ Status EvalCol2Im(EvalContext& ctx) {
     ctx.set_out(0, y.Finish());
     return {};
   }
-  return WithReals(ctx, x.dtype(), [&](auto zero) -> Status {
+  return WithReals(x.dtype(), [&](auto zero) -> Status {
     using T = decltype(zero);
     NN_ASSIGN(auto y, RealOutput<T>::Create(ctx));
     const Reals<T> values(x);

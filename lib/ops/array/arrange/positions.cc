@@ -92,8 +92,7 @@ struct AxisView {
 
 Status InferNonZero(InferContext& ctx) {
   const Type& x = ctx.in(0);
-  if (IsComplex(x.dtype))
-    return UnsupportedError("non_zero of {} is not supported", DTypeName(x.dtype));
+  if (IsComplex(x.dtype)) return UnsupportedError("{} is not supported", DTypeName(x.dtype));
   const Dim rank = x.ranked() ? Dim(x.rank()) : ctx.NewSymbol();
   ctx.set_out(0, Type(DType::kI64, {rank, ctx.NewSymbol()}));
   return {};
@@ -260,7 +259,7 @@ Status EvalUnique(EvalContext& ctx) {
   const auto& a = ctx.attrs<UniqueAttrs>();
   Tensor x = ctx.in(0);
   if (!Comparison::Supports(x.dtype()))
-    return UnsupportedError("unique of {} is not supported", DTypeName(x.dtype()));
+    return UnsupportedError("{} is not supported", DTypeName(x.dtype()));
   int axis = 0;
   if (a.flatten) {
     NN_ASSIGN(x, x.Reshaped({x.elements()}));
@@ -269,7 +268,7 @@ Status EvalUnique(EvalContext& ctx) {
   }
   const AxisView view(x.dims(), axis);
   if (view.size > 0 && view.outer * view.inner == 0)
-    return UnsupportedError("unique of {} slices without elements is not supported", view.size);
+    return UnsupportedError("{} slices without elements are not supported", view.size);
   const Distinct d = FindDistinct(x, view, a.sorted);
   std::vector<int64_t> dims = x.dims();
   dims[static_cast<size_t>(axis)] = static_cast<int64_t>(d.first.size());

@@ -293,7 +293,7 @@ Status EvalCast(EvalContext& ctx) {
   };
   if (a.to == DType::kUnknown || (from_string && refused(a.to)) ||
       (to_string && refused(x.dtype())))
-    return UnsupportedError("cast of {} to {} is not supported", DTypeName(x.dtype()),
+    return UnsupportedError("a conversion of {} to {} is not supported", DTypeName(x.dtype()),
                             DTypeName(a.to));
   if (x.dtype() == a.to) {
     ctx.set_out(0, x);

@@ -73,7 +73,7 @@ tl::unexpected<Error> UnsupportedTypes(const EvalContext& ctx) {
   std::string types;
   for (size_t i = 0; i < ctx.input_count(); ++i)
     types += (i == 0 ? "" : " and ") + std::string(DTypeName(ctx.in(i).dtype()));
-  return UnsupportedError("{} of {} is not supported", ctx.node().op_name(), types);
+  return UnsupportedError("{} is not supported", types);
 }
 
 bool IsQuantized(const EvalContext& ctx) {

@@ -34,7 +34,7 @@ constexpr IntegerBinary IntegersOf2() {
   return {&F::template Run<int64_t>, &F::template Run<uint64_t>};
 }
 
-// kUnsupported, naming the operator and the input types: "sin of f64 is not supported".
+// kUnsupported, naming the input types: "f64 is not supported".
 tl::unexpected<Error> UnsupportedTypes(const EvalContext& ctx);
 
 // Whether the node computes on quantized integers.

@@ -46,7 +46,7 @@ Status CheckMapping(const EvalContext& ctx) {
     const auto& x = ctx.in_type(i).quant;
     if (x == y) continue;
     if (x == nullptr || y == nullptr || !x->SameMapping(*y))
-      return UnsupportedError("select of {} to {} is not supported: their quantization differs",
+      return UnsupportedError("{} to {} is not supported, because their quantization differs",
                               ctx.in_type(i).ToString(), ctx.out_type().ToString());
   }
   return {};

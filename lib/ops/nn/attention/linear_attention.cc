@@ -62,8 +62,7 @@ Status InferLinearAttention(InferContext& ctx) {
   for (const size_t i : {kQuery, kKey, kValue, kState, kDecay, kBeta}) {
     if (!ctx.has(i)) continue;
     NN_RETURN_IF_ERROR(RequireReal(ctx, i));
-    if (ctx.in(i).dtype == DType::kF64)
-      return UnsupportedError("linear_attention of f64 is not supported");
+    if (ctx.in(i).dtype == DType::kF64) return UnsupportedError("f64 is not supported");
     const int rank = i == kState ? 4 : 3;
     NN_RETURN_IF_ERROR(RequireRank(ctx, i, rank, rank));
     NN_RETURN_IF_ERROR(RequireSize(ctx, i, 0, ctx.in(kQuery).dim(0)));

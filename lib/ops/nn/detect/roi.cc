@@ -156,7 +156,7 @@ T LargestProduct(const T* x, const RoiBin<T>& rows, const RoiBin<T>& columns, T 
 Status EvalRoiAlign(EvalContext& ctx) {
   const auto& a = ctx.attrs<RoiAlignAttrs>();
   const Tensor &x = ctx.in(0), &batch = ctx.in(2);
-  return WithReals(ctx, x.dtype(), [&](auto zero) -> Status {
+  return WithReals(x.dtype(), [&](auto zero) -> Status {
     using T = decltype(zero);
     NN_ASSIGN(auto out, RealOutput<T>::Create(ctx));
     const Reals<T> values(x), rois(ctx.in(1));
@@ -225,7 +225,7 @@ std::vector<std::pair<int64_t, int64_t>> PooledRanges(T c1, T c2, float spatial_
 Status EvalMaxRoiPool(EvalContext& ctx) {
   const auto& a = ctx.attrs<MaxRoiPoolAttrs>();
   const Tensor& x = ctx.in(0);
-  return WithReals(ctx, x.dtype(), [&](auto zero) -> Status {
+  return WithReals(x.dtype(), [&](auto zero) -> Status {
     using T = decltype(zero);
     NN_ASSIGN(auto out, RealOutput<T>::Create(ctx));
     const Reals<T> values(x), rois(ctx.in(1));

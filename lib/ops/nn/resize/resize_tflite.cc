@@ -119,7 +119,7 @@ Status EvalTfliteBilinear(EvalContext& ctx, std::span<const int64_t> input,
   else if (x.dtype() == DType::kI8 || x.dtype() == DType::kI16)
     Run<int64_t>(x, a.layout, integers, out);
   else
-    return UnsupportedError("resize of {} is not supported", ctx.in_type(0).ToString());
+    return UnsupportedError("{} is not supported", ctx.in_type(0).ToString());
   ctx.set_out(0, out.Finish());
   return {};
 }

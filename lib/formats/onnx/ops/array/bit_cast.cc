@@ -25,10 +25,10 @@ Status WriteBitCast(ExportContext& ctx, const Node& node) {
 std::optional<std::string> WhyNotBitCast(const Node& node) {
   const Type& x = node.input(0)->type();
   const DType to = node.attrs<BitCastAttrs>().to;
-  if (x.quantized()) return "its operand is quantized; BitCast needs a real one";
+  if (x.quantized()) return "its operand is quantized, but BitCast of ONNX needs a real one";
   if (DTypeBits(x.dtype) != DTypeBits(to))
-    return fmt::format("BitCast keeps the width; {} and {} differ", DTypeName(x.dtype),
-                       DTypeName(to));
+    return fmt::format("BitCast of ONNX keeps the width, but those of {} and {} differ",
+                       DTypeName(x.dtype), DTypeName(to));
   return std::nullopt;
 }
 

@@ -231,7 +231,7 @@ Status WriteMultinomial(ExportContext& ctx, const Node& node) {
 std::optional<std::string> WhyNotMultinomial(const Node& node) {
   const auto& a = node.attrs<MultinomialAttrs>();
   if (node.input(1) != nullptr) return "its number of samples must be constant";
-  if (a.count < 1) return "its number of samples is 0; Multinomial draws 1 or more";
+  if (a.count < 1) return "its number of samples is 0, but Multinomial of ONNX draws 1 or more";
   return WhyNotSeeds(a);
 }
 

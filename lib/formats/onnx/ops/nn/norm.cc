@@ -369,7 +369,7 @@ Status WriteMeanVariance(ExportContext& ctx, const Node& node) {
 std::optional<std::string> WhyNotMeanVariance(const Node& node) {
   const auto& a = node.attrs<MeanVarianceNormalizationAttrs>();
   if (!a.normalize_variance)
-    return "it does not normalize the variance; MeanVarianceNormalization does";
+    return "it does not normalize the variance, which MeanVarianceNormalization of ONNX does";
   if (a.epsilon_rule != EpsilonRule::kOutside || a.epsilon != 1e-9f)
     return "epsilon must be 1e-9, added to the standard deviation";
   if (a.axes.empty()) return "its axes must be listed";

@@ -161,7 +161,7 @@ std::optional<std::string> WhyNotAveragePool(const Node& node) {
 }
 std::optional<std::string> WhyNotLpPool(const Node& node) {
   const auto& a = node.attrs<LpPoolAttrs>();
-  if (a.average) return "it averages the powers; LpPool adds them";
+  if (a.average) return "it averages the powers, which LpPool of ONNX adds";
   if (a.p != std::floor(a.p)) return fmt::format("p must be an integer, not {}", a.p);
   return WhyNotPool(node, a);
 }

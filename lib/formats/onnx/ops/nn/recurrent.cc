@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/text/refusal.h"
 #include "base/text/text.h"
 #include "formats/onnx/family.h"
 #include "formats/onnx/spec/recurrent_names.h"
@@ -137,8 +138,8 @@ std::optional<std::string> WhyNotLstm(const Node& node) {
   if (auto why = WhyNotRecurrent(node); why || !CellClipMatters(node)) return why;
   // It is written step by step.
   const auto steps = WhyNotUnrolled(node);
-  return fmt::format("ONNX's LSTM does not clip its cell state{}",
-                     steps ? fmt::format("; {}", *steps) : "");
+  constexpr std::string_view kReason = "ONNX's LSTM does not clip its cell state";
+  return steps ? BothReasons(kReason, *steps) : std::string(kReason);
 }
 
 int64_t RecurrentOpset(const Node& node) {

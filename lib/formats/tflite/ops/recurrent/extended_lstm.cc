@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/text/refusal.h"
 #include "formats/tflite/export/hybrid.h"
 #include "formats/tflite/family.h"
 #include "formats/tflite/import/extended_lstm.h"
@@ -279,7 +280,8 @@ std::optional<std::string> WhyNotExtendedLayer(const Node& node) {
     if (const Value* const v = LayerOperand(node, i); v != nullptr && !v->is_constant())
       return "the weights must be constant";
   if (!x.ranked() || !x.dim(a.batch_first ? 0 : 1).is_const())
-    return "the batch must be constant, because it is the size of the states; set it with --batch";
+    return "the batch must be constant, because it is the size of the states; set the batch with "
+           "--batch";
   if (node.outputs().size() > 1) return "the operators do not return the final states";
   return std::nullopt;
 }
@@ -288,7 +290,7 @@ std::optional<std::string> WhyNotExtendedLstm(const Node& node) {
   const auto reason = WhyNotExtendedLayer(node);
   if (!reason || node.input(In::kX)->type().quantized()) return reason;
   const auto steps = WhyNotUnrolled(node);  // else it is written step by step
-  return steps ? fmt::format("{}; {}", *reason, *steps) : *reason;
+  return steps ? BothReasons(*reason, *steps) : *reason;
 }
 
 fb::ActivationFunctionType ActivationTypeOf(CellActivation activation) {

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/text/refusal.h"
 #include "formats/tflite/family.h"
 #include "formats/tflite/import/recurrent_layer.h"
 #include "ops/recurrent/gates.h"
@@ -75,7 +76,8 @@ std::optional<std::string> WhyNotLayer(const Node& node, WithoutParts without) {
     return "the operators derive the input gate from the forget gate, not the reverse";
   if (!HasConstantWeights(node)) return "the weights must be constant";
   if (!x.ranked() || !x.dim(a.batch_first ? 0 : 1).is_const())
-    return "the batch must be constant, because it is the size of the states; set it with --batch";
+    return "the batch must be constant, because it is the size of the states; set the batch with "
+           "--batch";
   if (IsLstmLayer(node)) {
     const float clip = node.attrs<LstmAttrs>().cell_clip;
     if (!(clip > 0)) return "a cell_clip of 0 means no limit";
@@ -105,7 +107,7 @@ std::optional<std::string> WhyNotRecurrentLayer(const Node& node) {
   if (!steps) return reason;
   // Both have the same reason.
   if (x.dtype != DType::kF32) return steps;
-  return fmt::format("{}; {}", *reason, *steps);
+  return BothReasons(*reason, *steps);
 }
 
 // Writes one node: an operator for each direction, or one for both, whose results are packed.
@@ -299,7 +301,8 @@ std::optional<std::string> WhyNotSvdf(const Node& node) {
   if (state != nullptr && !IsZeros(*state)) return "the state of SVDF starts at zero";
   if (node.outputs().size() > 1) return "SVDF does not return its state";
   if (!x.ranked() || !x.dim(0).is_const())
-    return "the batch must be constant, because it is the size of the state; set it with --batch";
+    return "the batch must be constant, because it is the size of the state; set the batch with "
+           "--batch";
   return std::nullopt;
 }
 
