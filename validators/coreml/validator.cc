@@ -31,7 +31,7 @@ constexpr auto Checks(std::index_sequence<labels...>) {
 
 void Run(const NativeModel& model, const Format&, const ValidateOptions& options,
          std::vector<Finding>& out) {
-  const RuleContext context(static_cast<const Model&>(model));
+  const RuleContext context(ModelOf(model));
   RunRules<RuleContext>(Lists(), context, options, out);
 }
 

@@ -20,7 +20,7 @@ std::vector<std::span<const Rule>> Lists() {
 
 void Run(const NativeModel& model, const Format&, const ValidateOptions& options,
          std::vector<Finding>& out) {
-  const RuleContext context(static_cast<const Model&>(model));
+  const RuleContext context(ModelOf(model));
   RunRules<RuleContext>(Lists(), context, options, out);
 }
 

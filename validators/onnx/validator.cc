@@ -24,8 +24,7 @@ std::vector<std::span<const Rule>> Lists() {
 void Run(const NativeModel& model, const Format&, const ValidateOptions& options,
          std::vector<Finding>& out) {
   const bool vendor = options.profile == Profile::kVendor;
-  const RuleContext context(static_cast<const Model&>(model),
-                            vendor ? Reach::kChecker : Reach::kAll);
+  const RuleContext context(ModelOf(model), vendor ? Reach::kChecker : Reach::kAll);
   RunRules<RuleContext>(Lists(), context, options, out);
 }
 

@@ -29,7 +29,7 @@ constexpr RuleInfo kReadable = {
 
 void Run(const NativeModel& model, const Format&, const ValidateOptions& options,
          std::vector<Finding>& out) {
-  const auto& tflite = static_cast<const Model&>(model);
+  const auto& tflite = ModelOf(model);
   if (IsApplied(kReadable, options) && !HasIdentifier(tflite.flatbuffer.structure().bytes()))
     Findings(kReadable, out)
         .Add(nn::At("file identifier"), "bytes 4 to 7 of the file are not the identifier TFL3");

@@ -73,7 +73,7 @@ Status RestoreFolder(const DumpNode& files, ModelFolder& folder) {
 }  // namespace
 
 Status CoremlDescriber::Dump(const NativeModel& model, DumpWriter& out) const {
-  const auto& m = static_cast<const Model&>(model);
+  const auto& m = ModelOf(model);
   const auto info = [](const Message&, const google::protobuf::FieldDescriptor& field) {
     return DataInfo{field.name() == "float16Value" ? DType::kF16 : DType::kUnknown};
   };
@@ -102,7 +102,7 @@ Result<std::unique_ptr<NativeModel>> CoremlReader::Restore(const DumpNode& dump,
 }
 
 Result<FileImage> CoremlWriter::Save(const NativeModel& model, const ExportOptions& options) const {
-  const auto& m = static_cast<const Model&>(model);
+  const auto& m = ModelOf(model);
   NN_ASSIGN(auto parts, Serialize(m));
   if (IsPackagePath(options.path)) return PackageImage(m.folder, std::move(parts));
   if (const auto file = WeightFileOf(m); !file.empty())

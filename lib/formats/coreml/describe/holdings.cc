@@ -64,7 +64,7 @@ constexpr FieldUse kUses[] = {
 }  // namespace
 
 std::vector<Holding> CoremlDescriber::HoldingsOf(const NativeModel& native) const {
-  const Model& m = static_cast<const Model&>(native);
+  const Model& m = ModelOf(native);
   std::vector<Holding> out;
   for (Holding& h : nn::HoldingsOf(m.message(), kUses)) {
     // Sizes of inputs (WriteDims).

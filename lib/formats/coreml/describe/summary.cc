@@ -124,11 +124,11 @@ std::string StageName(const std::vector<std::string>& names, size_t i) {
 }
 
 Result<ModelSummary> CoremlDescriber::Summarize(const NativeModel& native) const {
-  return Summarizer(static_cast<const Model&>(native), Summary().shown_elements).Run();
+  return Summarizer(ModelOf(native), Summary().shown_elements).Run();
 }
 
 Result<ModelSummary> CoremlDescriber::SummarizeInFull(const NativeModel& native) const {
-  return Summarizer(static_cast<const Model&>(native), std::numeric_limits<size_t>::max()).Run();
+  return Summarizer(ModelOf(native), std::numeric_limits<size_t>::max()).Run();
 }
 
 }  // namespace nn::coreml

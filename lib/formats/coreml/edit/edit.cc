@@ -382,7 +382,7 @@ void AddNumbers(const NativeFlow& flow, const NativeEdit& edit, FeatureNames& na
 
 Result<std::unique_ptr<NativeModel>> CoremlEditor::Apply(const NativeModel& native,
                                                          const NativeEdit& edit) const {
-  const auto& source = static_cast<const Model&>(native);
+  const auto& source = ModelOf(native);
   NN_ASSIGN(const NativeFlow flow, FlowOf(native));
   auto model = std::make_unique<Model>();
   *model->proto = *source.proto;

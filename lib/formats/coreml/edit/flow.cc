@@ -131,7 +131,7 @@ std::vector<Fields> NestedNetworks(const Fields& layer) {
 }
 
 Result<NativeFlow> CoremlEditor::FlowOf(const NativeModel& native) const {
-  return FlowReader(static_cast<const Model&>(native)).Run();
+  return FlowReader(ModelOf(native)).Run();
 }
 
 }  // namespace nn::coreml

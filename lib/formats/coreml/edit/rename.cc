@@ -186,13 +186,13 @@ Status RenameFeatures(Model& model, FeatureNames names) {
 }
 
 Result<PortNames> CoremlDescriber::PortNamesOf(const NativeModel& native) const {
-  const Features ports = PortsOf(static_cast<const Model&>(native));
+  const Features ports = PortsOf(ModelOf(native));
   return PortNames{FeatureNamesOf(ports.inputs), FeatureNamesOf(ports.outputs)};
 }
 
 Result<FileImage> CoremlEditor::Rename(const NativeModel& native, const PortNames& names,
                                        const ExportOptions& options) const {
-  const auto& model = static_cast<const Model&>(native);
+  const auto& model = ModelOf(native);
   NN_ASSIGN(const PortNames present, CoremlDescriber().PortNamesOf(native));
   NN_ASSIGN(FeatureNames changes, NewNames(present.inputs, present.outputs, present, names));
   if (changes.empty()) return CoremlWriter().Save(native, options);

@@ -39,6 +39,11 @@ struct Model : NativeModel {
   Fields network() const;
 };
 
+// A model that the format's reader made, as the roles of the format get it.
+inline const Model& ModelOf(const NativeModel& model) {
+  return static_cast<const Model&>(model);
+}
+
 // "pipeline", "mlProgram", ...: the kind of model for messages, or that it has none.
 std::string DescribeKind(const Fields& model);
 

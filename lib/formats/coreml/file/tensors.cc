@@ -211,7 +211,7 @@ class TensorLister {
 }  // namespace
 
 Result<std::vector<TensorEntry>> CoremlDescriber::TensorsOf(const NativeModel& native) const {
-  return TensorLister(static_cast<const Model&>(native)).Run();
+  return TensorLister(ModelOf(native)).Run();
 }
 
 }  // namespace nn::coreml

@@ -257,7 +257,7 @@ namespace {
 
 Result<ImportedModel> ImportNetwork(const NativeModel& native, const Shapes& shapes,
                                     const KnownInputs& known) {
-  const auto& model = static_cast<const Model&>(native);
+  const auto& model = ModelOf(native);
   if (model.has_network()) return Importer(model, shapes, known).Run();
   return UnsupportedError("{}: only neural networks of layers are supported",
                           DescribeKind(model.root()));

@@ -16,7 +16,7 @@ const reflection::Schema& Schema() {
 }  // namespace
 
 Status NnapiDescriber::Dump(const NativeModel& model, DumpWriter& out) const {
-  NN_ASSIGN(const auto parts, WriteFlatbuffer(static_cast<const Model&>(model)));
+  NN_ASSIGN(const auto parts, WriteFlatbuffer(ModelOf(model)));
   const Blob bytes = Memory(parts).Joined();
   NN_ASSIGN(const StableFlatbuffer file, StableFlatbuffer::Make(bytes, {}));
   const auto no_outer_data = [](const flatbuffers::Table&, std::string_view) {
@@ -39,7 +39,7 @@ Result<std::unique_ptr<NativeModel>> NnapiReader::Restore(const DumpNode& dump,
 }
 
 Result<FileImage> NnapiWriter::Save(const NativeModel& model, const ExportOptions& options) const {
-  return Assemble(static_cast<const Model&>(model), options);
+  return Assemble(ModelOf(model), options);
 }
 
 }  // namespace nn::nnapi

@@ -6,7 +6,7 @@
 namespace nn::nnapi {
 
 std::vector<Holding> NnapiDescriber::HoldingsOf(const NativeModel& native) const {
-  const auto& m = static_cast<const Model&>(native);
+  const auto& m = ModelOf(native);
   std::vector<Holding> out;
   if (m.request) {
     std::string contents;

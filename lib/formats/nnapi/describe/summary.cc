@@ -117,7 +117,7 @@ class Summarizer {
 }  // namespace
 
 Result<ModelSummary> NnapiDescriber::Summarize(const NativeModel& native) const {
-  return Summarizer(static_cast<const Model&>(native)).Run();
+  return Summarizer(ModelOf(native)).Run();
 }
 
 }  // namespace nn::nnapi

@@ -308,12 +308,12 @@ class EditApplier {
 }  // namespace
 
 Result<NativeFlow> NnapiEditor::FlowOf(const NativeModel& native) const {
-  return FlowReader(static_cast<const Model&>(native)).Run();
+  return FlowReader(ModelOf(native)).Run();
 }
 
 Result<std::unique_ptr<NativeModel>> NnapiEditor::Apply(const NativeModel& native,
                                                         const NativeEdit& edit) const {
-  const auto& source = static_cast<const Model&>(native);
+  const auto& source = ModelOf(native);
   NN_ASSIGN(const NativeFlow flow, FlowOf(native));
   auto model = std::make_unique<Model>(source);
   NN_RETURN_IF_ERROR(EditApplier(source, flow, edit, *model).Run());

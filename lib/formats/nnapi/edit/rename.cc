@@ -9,7 +9,7 @@
 namespace nn::nnapi {
 
 Result<PortNames> NnapiDescriber::PortNamesOf(const NativeModel& native) const {
-  const auto& model = static_cast<const Model&>(native);
+  const auto& model = ModelOf(native);
   PortNames names;
   const auto add = [&](const std::vector<uint32_t>& indexes, std::vector<std::string>& out,
                        std::string_view prefix) -> Status {
@@ -28,7 +28,7 @@ Result<PortNames> NnapiDescriber::PortNamesOf(const NativeModel& native) const {
 
 Result<FileImage> NnapiEditor::Rename(const NativeModel& native, const PortNames& names,
                                       const ExportOptions& options) const {
-  Model model = static_cast<const Model&>(native);
+  Model model = ModelOf(native);
   NN_ASSIGN(const PortNames present, NnapiDescriber().PortNamesOf(native));
   NN_ASSIGN(const auto changes,
             NewNames(model.input_indexes, model.output_indexes, present, names));

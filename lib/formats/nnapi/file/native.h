@@ -78,6 +78,11 @@ struct Model : NativeModel {
   std::optional<Request> request;
 };
 
+// A model that the format's reader made, as the roles of the format get it.
+inline const Model& ModelOf(const NativeModel& model) {
+  return static_cast<const Model&>(model);
+}
+
 // operandValues or the pool of a constant; null if the operand is not a constant, or its pool does
 // not exist.
 const Memory* MemoryOf(const Model& model, const Operand& operand);

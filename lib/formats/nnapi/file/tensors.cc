@@ -40,7 +40,7 @@ std::string LocationOf(const Operand& o) {
 }  // namespace
 
 Result<std::vector<TensorEntry>> NnapiDescriber::TensorsOf(const NativeModel& native) const {
-  const auto& model = static_cast<const Model&>(native);
+  const auto& model = ModelOf(native);
   std::vector<std::vector<size_t>> users(model.operands.size());
   for (size_t i = 0; i < model.operations.size(); ++i)
     for (const uint32_t operand : model.operations[i].inputs)

@@ -354,7 +354,7 @@ Result<WindowArguments> ReadWindow(const ImportContext& ctx, size_t first, bool 
 
 Result<ImportedModel> NnapiImporter::Import(const NativeModel& native, const KnownInputs& known,
                                             bool /*as_float*/) const {
-  return Importer(static_cast<const Model&>(native), known).Run();
+  return Importer(ModelOf(native), known).Run();
 }
 
 std::vector<OperatorSupport> Operators() {

@@ -16,7 +16,7 @@ constexpr std::string_view kTextFields[] = {"nn.onnx.pb.AttributeProto.s",
 }  // namespace
 
 Status OnnxDescriber::Dump(const NativeModel& model, DumpWriter& out) const {
-  const auto& m = static_cast<const Model&>(model);
+  const auto& m = ModelOf(model);
   const auto info = [](const google::protobuf::Message& message,
                        const google::protobuf::FieldDescriptor&) -> DataInfo {
     const auto* tensor = google::protobuf::DynamicCastToGenerated<pb::TensorProto>(&message);
@@ -40,7 +40,7 @@ Result<std::unique_ptr<NativeModel>> OnnxReader::Restore(const DumpNode& dump,
 }
 
 Result<FileImage> OnnxWriter::Save(const NativeModel& model, const ExportOptions& options) const {
-  const auto& m = static_cast<const Model&>(model);
+  const auto& m = ModelOf(model);
   return Assemble(m.proto, m.payloads, m.files, options);
 }
 

@@ -154,7 +154,7 @@ struct Used {
 }  // namespace
 
 std::vector<Holding> OnnxDescriber::HoldingsOf(const NativeModel& native) const {
-  const pb::ModelProto& m = static_cast<const Model&>(native).proto;
+  const pb::ModelProto& m = ModelOf(native).proto;
   Used used;
   std::vector<Holding> out =
       nn::HoldingsOf(m, kUses, [&](const google::protobuf::Message& part) { used.Add(part); });

@@ -60,7 +60,7 @@ std::vector<std::string> OutputNames(const pb::GraphProto& g) {
 }
 
 PortKinds OnnxDescriber::PortKindsOf(const NativeModel& native) const {
-  const pb::GraphProto& g = static_cast<const Model&>(native).proto.graph();
+  const pb::GraphProto& g = ModelOf(native).proto.graph();
   std::map<std::string_view, const pb::TypeProto*> types;
   for (const auto& info : g.input()) types.emplace(info.name(), &info.type());
   PortKinds kinds;

@@ -345,12 +345,12 @@ std::string SubgraphName(const std::string& scope, const pb::NodeProto& node, in
 }
 
 Result<ModelSummary> OnnxDescriber::Summarize(const NativeModel& native) const {
-  return Summarizer(static_cast<const Model&>(native), Shown()).Run();
+  return Summarizer(ModelOf(native), Shown()).Run();
 }
 
 Result<ModelSummary> OnnxDescriber::SummarizeInFull(const NativeModel& native) const {
   constexpr Shown kAll = {std::numeric_limits<int>::max(), std::numeric_limits<size_t>::max()};
-  return Summarizer(static_cast<const Model&>(native), kAll).Run();
+  return Summarizer(ModelOf(native), kAll).Run();
 }
 
 }  // namespace nn::onnx

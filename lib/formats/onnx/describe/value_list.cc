@@ -42,13 +42,13 @@ void EachGraph(pb::GraphProto& graph, const Fn& fn) {
 }  // namespace
 
 std::vector<TypeDefect> OnnxDescriber::CheckTypes(const NativeModel& model) const {
-  return InferModelTypes(static_cast<const Model&>(model)).defects;
+  return InferModelTypes(ModelOf(model)).defects;
 }
 
 std::vector<ValueEntry> OnnxDescriber::ValuesOf(const NativeModel& model,
                                                 const InputTypes& inputs) const {
   std::vector<ValueEntry> out;
-  for (GraphTypes& graph : InferModelTypes(static_cast<const Model&>(model), inputs).graphs)
+  for (GraphTypes& graph : InferModelTypes(ModelOf(model), inputs).graphs)
     out.insert(out.end(), std::make_move_iterator(graph.values.begin()),
                std::make_move_iterator(graph.values.end()));
   return out;

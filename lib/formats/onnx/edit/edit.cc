@@ -354,13 +354,13 @@ class Editor {
 }  // namespace
 
 Result<NativeFlow> OnnxEditor::FlowOf(const NativeModel& model) const {
-  return FlowBuilder().Run(static_cast<const Model&>(model));
+  return FlowBuilder().Run(ModelOf(model));
 }
 
 Result<std::unique_ptr<NativeModel>> OnnxEditor::Apply(const NativeModel& model,
                                                        const NativeEdit& edit) const {
   NN_ASSIGN(NativeFlow flow, FlowOf(model));
-  return Editor(static_cast<const Model&>(model), std::move(flow), edit).Run();
+  return Editor(ModelOf(model), std::move(flow), edit).Run();
 }
 
 }  // namespace nn::onnx

@@ -91,7 +91,7 @@ Status RenameValues(pb::ModelProto& model, NewNameMap names) {
 }
 
 Result<PortNames> OnnxDescriber::PortNamesOf(const NativeModel& native) const {
-  const pb::GraphProto& graph = static_cast<const Model&>(native).proto.graph();
+  const pb::GraphProto& graph = ModelOf(native).proto.graph();
   // An input with an initializer is a constant with a default.
   std::unordered_set<std::string_view> known;
   for (const auto& t : graph.initializer()) known.insert(t.name());
@@ -105,7 +105,7 @@ Result<PortNames> OnnxDescriber::PortNamesOf(const NativeModel& native) const {
 
 Result<FileImage> OnnxEditor::Rename(const NativeModel& native, const PortNames& names,
                                      const ExportOptions& options) const {
-  const auto& model = static_cast<const Model&>(native);
+  const auto& model = ModelOf(native);
   NN_ASSIGN(const PortNames present, OnnxDescriber().PortNamesOf(native));
   NN_ASSIGN(NewNameMap changes, NewNames(present.inputs, present.outputs, present, names));
   pb::ModelProto proto = model.proto;

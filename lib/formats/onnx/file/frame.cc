@@ -180,7 +180,7 @@ bool KeepDeclarations(const Infos& declared, const std::vector<Port>& ports, boo
 }  // namespace
 
 Result<ModelFrame> OnnxWriter::FrameOf(const NativeModel& native) const {
-  const pb::ModelProto& m = static_cast<const Model&>(native).proto;
+  const pb::ModelProto& m = ModelOf(native).proto;
   if (m.training_info_size() != 0)
     return UnsupportedError("training information (training_info) cannot be kept");
   auto frame = std::make_shared<Model>();
@@ -225,7 +225,7 @@ void WriteTexts(const Graph& graph, pb::ModelProto& out) {
 }
 
 void ApplyFrame(const NativeModel& native, const Graph& graph, pb::ModelProto& out) {
-  const pb::ModelProto& frame = static_cast<const Model&>(native).proto;
+  const pb::ModelProto& frame = ModelOf(native).proto;
   if (OpsetVersion(frame, "") == OpsetVersion(out, ""))
     out.set_ir_version(std::max(frame.ir_version(), kOldestIrVersion));
   out.set_producer_name(frame.producer_name());

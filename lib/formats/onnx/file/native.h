@@ -27,6 +27,11 @@ struct Model : NativeModel {
   }
 };
 
+// A model that the format's reader made, as the roles of the format get it.
+inline const Model& ModelOf(const NativeModel& model) {
+  return static_cast<const Model&>(model);
+}
+
 // The imported version of the operator set `domain`; 0 if there is none. ONNX files before IR
 // version 3 import version 1 of the default domain implicitly.
 int64_t OpsetVersion(const pb::ModelProto& model, std::string_view domain);

@@ -233,7 +233,7 @@ class TensorLister {
 }  // namespace
 
 Result<std::vector<TensorEntry>> OnnxDescriber::TensorsOf(const NativeModel& native) const {
-  return TensorLister(static_cast<const Model&>(native)).Run();
+  return TensorLister(ModelOf(native)).Run();
 }
 
 }  // namespace nn::onnx

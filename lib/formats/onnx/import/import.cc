@@ -259,7 +259,7 @@ Status ImportOp(ImportContext& ctx, std::string_view domain) {
 
 Result<ImportedModel> OnnxImporter::Import(const NativeModel& native, const KnownInputs& known,
                                            bool /*as_float*/) const {
-  const auto& model = static_cast<const Model&>(native);
+  const auto& model = ModelOf(native);
   if (!model.proto.has_graph()) return ModelError("the model has no graph");
   return Importer(model, known).Run();
 }

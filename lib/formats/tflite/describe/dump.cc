@@ -110,7 +110,7 @@ Result<Blob> Join(const DumpNode& dump, RestoredFlatbuffer& restored) {
 }  // namespace
 
 Status TfliteDescriber::Dump(const NativeModel& model, DumpWriter& out) const {
-  const auto& m = static_cast<const Model&>(model);
+  const auto& m = ModelOf(model);
   const auto info = BufferInfo(m);
   NN_ASSIGN(const auto archive, ArchiveAt(m.flatbuffer.structure().bytes(), 0));
   return DumpFlatbuffer(
@@ -134,7 +134,7 @@ Result<std::unique_ptr<NativeModel>> TfliteReader::Restore(const DumpNode& dump,
 }
 
 Result<FileImage> TfliteWriter::Save(const NativeModel& model, const ExportOptions&) const {
-  const auto& m = static_cast<const Model&>(model);
+  const auto& m = ModelOf(model);
   FileImage image;
   image.parts = m.flatbuffer.parts();
   std::set<std::string_view> seen;

@@ -156,7 +156,7 @@ class Inventory {
 }  // namespace
 
 std::vector<Holding> TfliteDescriber::HoldingsOf(const NativeModel& model) const {
-  return Inventory(static_cast<const Model&>(model)).Run();
+  return Inventory(ModelOf(model)).Run();
 }
 
 }  // namespace nn::tflite

@@ -285,7 +285,7 @@ class ArenaPlanner {
 }  // namespace
 
 std::optional<Result<MicroModel>> TfliteDescriber::MicroModelOf(const NativeModel& model) const {
-  return ArenaPlanner(static_cast<const Model&>(model)).Run();
+  return ArenaPlanner(ModelOf(model)).Run();
 }
 
 }  // namespace nn::tflite

@@ -151,11 +151,11 @@ std::string ScopeOf(const fb::SubGraph& graph, int64_t index) {
 }
 
 Result<ModelSummary> TfliteDescriber::Summarize(const NativeModel& native) const {
-  return Summarizer(static_cast<const Model&>(native), false).Run();
+  return Summarizer(ModelOf(native), false).Run();
 }
 
 Result<ModelSummary> TfliteDescriber::SummarizeInFull(const NativeModel& native) const {
-  return Summarizer(static_cast<const Model&>(native), true).Run();
+  return Summarizer(ModelOf(native), true).Run();
 }
 
 }  // namespace nn::tflite

@@ -429,7 +429,7 @@ class TensorEditor : private FbCopier {
 
 Result<std::unique_ptr<NativeModel>> TfliteEditor::Apply(const NativeModel& native,
                                                          const NativeEdit& edit) const {
-  const auto& model = static_cast<const Model&>(native);
+  const auto& model = ModelOf(native);
   NN_ASSIGN(const NativeFlow flow, FlowOf(native));
   NN_ASSIGN(PortNames names, TfliteDescriber().PortNamesOf(native));
   NN_ASSIGN(KeptParts parts, FindKeptParts(model, edit));

@@ -170,7 +170,7 @@ class FlowReader {
 }  // namespace
 
 Result<NativeFlow> TfliteEditor::FlowOf(const NativeModel& native) const {
-  const auto& model = static_cast<const Model&>(native);
+  const auto& model = ModelOf(native);
   const fb::SubGraph* const main = At(model.root->subgraphs(), 0);
   if (main == nullptr) return ModelError("the model has no subgraph");
   return FlowReader(model, *main).Run();

@@ -234,7 +234,7 @@ Status CheckRenamed(const Patcher& patcher, const PortNames& names) {
 }  // namespace
 
 Result<PortNames> TfliteDescriber::PortNamesOf(const NativeModel& native) const {
-  const fb::SubGraph* main = At(static_cast<const Model&>(native).root->subgraphs(), 0);
+  const fb::SubGraph* main = At(ModelOf(native).root->subgraphs(), 0);
   if (main == nullptr) return ModelError("the model has no subgraph");
   PortNames names;
   const auto add = [&](const flatbuffers::Vector<int32_t>* tensors,
@@ -256,7 +256,7 @@ Result<PortNames> TfliteDescriber::PortNamesOf(const NativeModel& native) const 
 
 Result<FileImage> TfliteEditor::Rename(const NativeModel& native, const PortNames& names,
                                        const ExportOptions& options) const {
-  const auto& model = static_cast<const Model&>(native);
+  const auto& model = ModelOf(native);
   NN_ASSIGN(const PortNames present, TfliteDescriber().PortNamesOf(native));
   const fb::SubGraph& main = *At(model.root->subgraphs(), 0);
   NN_ASSIGN(const TensorNames changes, NewNames(ListOf<int64_t>(main.inputs()),

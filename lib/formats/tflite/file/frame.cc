@@ -33,10 +33,6 @@ constexpr std::array kCodes = {fb::BuiltinOperator::VAR_HANDLE, fb::BuiltinOpera
 constexpr uint32_t kVarHandle = 0;
 constexpr uint32_t kDensify = 1;
 
-const Model& ModelOf(const NativeModel& model) {
-  return static_cast<const Model&>(model);
-}
-
 // The entries of a signature, by position in `ports`; the k-th entry of a tensor that is several
 // ports is the k-th of them.
 Result<std::vector<std::pair<std::string, uint32_t>>> PositionsOf(

@@ -27,6 +27,11 @@ struct Model : NativeModel {
   const fb::Model* root = nullptr;  // in flatbuffer.structure()
 };
 
+// A model that the format's reader made, as the roles of the format get it.
+inline const Model& ModelOf(const NativeModel& model) {
+  return static_cast<const Model&>(model);
+}
+
 // A model whose files are those of `files`, from a file in memory.
 Result<std::unique_ptr<Model>> Verified(StableFlatbuffer flatbuffer, const SideFiles& files,
                                         const ReadLimits& limits);

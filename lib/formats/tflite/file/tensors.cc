@@ -127,7 +127,7 @@ class TensorLister {
 }  // namespace
 
 Result<std::vector<TensorEntry>> TfliteDescriber::TensorsOf(const NativeModel& native) const {
-  return TensorLister(static_cast<const Model&>(native)).Run();
+  return TensorLister(ModelOf(native)).Run();
 }
 
 }  // namespace nn::tflite

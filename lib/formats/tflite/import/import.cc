@@ -253,7 +253,7 @@ const ImportRow* FindImport(const fb::OperatorCode& code) {
 
 Result<ImportedModel> TfliteImporter::Import(const NativeModel& native, const KnownInputs& known,
                                              bool as_float) const {
-  const auto& model = static_cast<const Model&>(native);
+  const auto& model = ModelOf(native);
   const fb::SubGraph* main = At(model.root->subgraphs(), 0);
   if (main == nullptr) return ModelError("the model has no subgraph");
   ImportState state{.hybrid_as_float = as_float, .known_inputs = known};
