@@ -46,23 +46,24 @@ class RowsStep : public Step {
   }
 };
 
+RowFn SelectFunction(const Node& node) {
+  return FindSelectFn(ElementSize(node.output()));
+}
+
 RowFn FunctionOf(const Node& node) {
-  if (node.Is("select")) return FindSelectFn(ElementSize(node.output()));
   for (const Value* v : node.inputs())
     if (v->dtype() != node.input(0)->dtype()) return nullptr;
   return FindRowFn(node.op_name(), node.input(0)->dtype(), node.output()->dtype());
 }
 
-}  // namespace
-
-Result<bool> PlanRows(PlanContext& ctx) {
+Result<bool> PlanRowsWith(PlanContext& ctx, RowFn (*function_of)(const Node&)) {
   const Node& node = ctx.node();
   const Value* y = node.output();
   if (!ctx.group().post_ops.empty() || y->type().quantized()) return false;
   for (const Value* v : node.inputs())
     if (v == nullptr || v->type().quantized() || DTypeBits(v->dtype()) < 8) return false;
   auto step = std::make_unique<RowsStep>();
-  step->fn = FunctionOf(node);
+  step->fn = function_of(node);
   if (step->fn == nullptr) return false;
   step->out = ctx.ViewOf(y);
   step->out_element = ElementSize(y);
@@ -82,10 +83,22 @@ Result<bool> PlanRows(PlanContext& ctx) {
   return true;
 }
 
+Result<bool> PlanSelect(PlanContext& ctx) {
+  return PlanRowsWith(ctx, SelectFunction);
+}
+
+}  // namespace
+
+Result<bool> PlanRows(PlanContext& ctx) {
+  return PlanRowsWith(ctx, FunctionOf);
+}
+
 void AddRowKernels(std::vector<KernelInfo>& kernels) {
   for (const char* op : {"floor_div", "mod", "fmod", "equal", "not_equal", "less", "less_equal",
-                         "greater", "greater_equal", "and", "or", "xor", "not", "cast", "select"})
+                         "greater", "greater_equal", "and", "or", "xor", "not", "cast"})
     kernels.push_back({.op = op, .plan = PlanRows, .strided_input = true, .strided_output = true});
+  kernels.push_back(
+      {.op = "select", .plan = PlanSelect, .strided_input = true, .strided_output = true});
 }
 
 }  // namespace nn

@@ -274,7 +274,7 @@ bool IsWhole(const Value* v) {
     const bool clips = def->Is<ClipAttrs>() && def->inputs().size() == 1 &&
                        def->attrs<ClipAttrs>().min == std::trunc(def->attrs<ClipAttrs>().min) &&
                        def->attrs<ClipAttrs>().max == std::trunc(def->attrs<ClipAttrs>().max);
-    if (!clips && def->op().movement == Movement::kNone && !def->Is("select") &&
+    if (!clips && !SelectionOf(*def) &&
         std::ranges::find(kKeeps, def->op_name()) == std::end(kKeeps))
       return false;
     for (const Value* x : def->inputs())

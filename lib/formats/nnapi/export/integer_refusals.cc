@@ -36,7 +36,7 @@ std::optional<std::string> WhyNotAsFloats(const Node& node) {
   if (node.Is<TopKAttrs>() && !node.input(1)->is_constant())
     return lacks + ", and its decomposition needs a constant k";
   if (orders) return lacks + ", and its input is empty, or too large for its decomposition";
-  if (node.Is("select")) {
+  if (node.op().selects) {
     if (!MayBeNan(node.input(1)) && !MayBeNan(node.input(2))) return std::nullopt;
     return lacks + ", and its decomposition propagates NaN of both operands";
   }

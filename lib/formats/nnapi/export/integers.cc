@@ -148,11 +148,11 @@ class Carrier {
     } kRows[] = {
         {"cast", &Carrier::Cast},
         {"not", &Carrier::Negate},
-        {"reduce_all", &Carrier::ReduceLogic},
-        {"reduce_any", &Carrier::ReduceLogic},
+        {"reduce_all", &Carrier::ReduceAll},
+        {"reduce_any", &Carrier::ReduceAny},
         {"select", &Carrier::Select},
-        {"arg_max", &Carrier::IndexOf},
-        {"arg_min", &Carrier::IndexOf},
+        {"arg_max", &Carrier::ArgMax},
+        {"arg_min", &Carrier::ArgMin},
         {"top_k", &Carrier::TopK},
         {"floor_div", &Carrier::DivideWhole},
         {"mod", &Carrier::DivideWhole},
@@ -292,11 +292,12 @@ class Carrier {
     return Keep(node, node.output(), Complement(a->value), 0, 1);
   }
 
-  Result<bool> ReduceLogic(Node& node) {
+  Result<bool> ReduceAll(Node& node) { return ReduceLogic(node, "reduce_min"); }
+  Result<bool> ReduceAny(Node& node) { return ReduceLogic(node, "reduce_max"); }
+  Result<bool> ReduceLogic(Node& node, std::string_view reduction) {
     const auto a = Of(node.input(0));
     if (!a || node.output()->dtype() != DType::kBool || node.inputs().size() != 1) return false;
-    const std::string_view op = node.Is("reduce_all") ? "reduce_min" : "reduce_max";
-    return Keep(node, node.output(), Apply(op, {a->value}, node.attrs()), 0, 1);
+    return Keep(node, node.output(), Apply(reduction, {a->value}, node.attrs()), 0, 1);
   }
 
   Result<bool> Logic(Node& node, Term (*of)(const Term& a, const Term& b)) {
@@ -334,7 +335,14 @@ class Carrier {
     return Compared{v, {-kLarge, kLarge}, false};
   }
 
-  Result<bool> IndexOf(Node& node) {
+  Result<bool> ArgMax(Node& node) { return IndexOf(node, Ordered(node)); }
+  Result<bool> ArgMin(Node& node) {
+    const auto x = Ordered(node);
+    if (!x) return false;
+    return IndexOf(node, Compared{-x->term, {-x->range.max, -x->range.min}, x->whole});
+  }
+  // The index of the largest number of `x`.
+  Result<bool> IndexOf(Node& node, const std::optional<Compared>& x) {
     const ArgAttrs& a = node.attrs<ArgAttrs>();
     const auto dims = node.input(0)->type().const_dims();
     if (!dims || dims->empty() || CheckedElements(*dims).value_or(0) == 0) return false;
@@ -345,10 +353,7 @@ class Carrier {
     what.inner = static_cast<int>(dims->size()) - 1 - axis;
     what.last = a.select_last_index;
     what.keep_dims = a.keep_dims;
-    if (!IsExact(0, static_cast<double>(what.n))) return false;
-    auto x = Ordered(node);
-    if (!x) return false;
-    if (node.Is("arg_min")) *x = {-x->term, {-x->range.max, -x->range.min}, x->whole};
+    if (!x || !IsExact(0, static_cast<double>(what.n))) return false;
     return Keep(node, node.output(), Index(*x, what), 0, static_cast<double>(what.n - 1));
   }
 

@@ -6,34 +6,18 @@
 
 #include "ir/op_def.h"
 #include "ops/support/term_ops.h"
+#include "passes/facts/ranges.h"
 #include "rewrite/expand.h"
 
 namespace nn::tflite {
 namespace {
 
-// Whether a constant is one number that `fits`.
-template <typename Fn>
-bool IsNumber(const Value* v, const Fn& fits) {
-  return v != nullptr && v->is_constant() && v->constant().elements() == 1 &&
-         fits(v->constant().ToDoubles()[0]);
-}
-
-// Whether a clip, or a minimum of a maximum, bounds the value to the range of the type.
+// Whether the operators that compute the value, such as a clip, bound its integer part, which CAST
+// takes, to the range of the type.
 bool IsBoundedTo(const Value* v, DType type) {
-  const auto low = static_cast<double>(MinInteger(type));
-  const auto high = static_cast<double>(MaxInteger(type));
-  const Node* n = v->def();
-  if (n == nullptr) return false;
-  if (n->op().clamp != nullptr) {
-    const Interval range = n->op().clamp(*n);
-    return range.min >= low && range.max <= high;
-  }
-  if (!n->Is("minimum") || !IsNumber(n->input(1), [&](double b) { return b <= high && b >= low; }))
-    return false;
-  n = n->input(0)->def();
-  if (n == nullptr) return false;
-  return (n->Is("relu") && low == 0) ||
-         (n->Is("maximum") && IsNumber(n->input(1), [&](double b) { return b >= low; }));
+  const Interval range = Ranges().Of(v);
+  return std::trunc(range.min) >= static_cast<double>(MinInteger(type)) &&
+         std::trunc(range.max) <= static_cast<double>(MaxInteger(type));
 }
 
 // The integer part of x, of which as many low bits are kept as the type has.
