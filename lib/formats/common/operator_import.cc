@@ -6,6 +6,15 @@
 #include "ops/array/opaque.h"
 
 namespace nn {
+namespace {
+
+Result<const OpDef*> Definition(std::string_view op) {
+  const OpDef* const def = Ops().Find(op);
+  if (def == nullptr) return InternalError("no operator named {}", op);
+  return def;
+}
+
+}  // namespace
 
 Result<Value*> OperatorImport::Required(size_t i) const {
   if (input(i) == nullptr) return ModelError("input {} is missing", i);
@@ -18,15 +27,16 @@ void OperatorImport::SetOutputs(std::span<Value* const> values) {
 
 Result<Node*> OperatorImport::AddNode(std::string_view op, std::vector<Value*> inputs, Attrs attrs,
                                       size_t results, std::span<Graph> regions) {
-  return Insert(op, std::move(inputs), std::move(attrs), std::vector<Type>(results), regions);
+  return AddNode(op, std::move(inputs), std::move(attrs), std::vector<Type>(results), regions);
 }
 
 Result<Node*> OperatorImport::AddNode(std::string_view op, std::vector<Value*> inputs, Attrs attrs,
                                       std::span<const Type> types, std::span<Graph> regions) {
-  return Insert(op, std::move(inputs), std::move(attrs), types, regions);
+  NN_ASSIGN(const OpDef* const def, Definition(op));
+  return Insert(*def, std::move(inputs), std::move(attrs), types, regions);
 }
 
-Result<Value*> OperatorImport::Add(std::string_view op, Terms operands, Attrs attrs,
+Result<Value*> OperatorImport::Add(std::string_view op, const Terms& operands, Attrs attrs,
                                    const Type& type) {
   NN_ASSIGN(std::vector<Value*> inputs, BuildOperands(op, operands));
   NN_ASSIGN(Node* const node,
@@ -39,14 +49,12 @@ void OperatorImport::SetOrigin(Node& node) {
   node.set_name(operator_.name);
 }
 
-Result<Node*> OperatorImport::Insert(std::string_view op, std::vector<Value*> inputs, Attrs attrs,
+Result<Node*> OperatorImport::Insert(const OpDef& op, std::vector<Value*> inputs, Attrs attrs,
                                      std::span<const Type> types, std::span<Graph> regions) {
-  const OpDef* const def = Ops().Find(op);
-  if (def == nullptr) return InternalError("no operator named {}", op);
   const auto is_quantized = [](const Value* v) { return v != nullptr && v->type().quantized(); };
   const bool quantized =
       std::ranges::any_of(inputs, is_quantized) || std::ranges::any_of(types, &Type::quantized);
-  Node* const node = graph_.AddNode(*def, std::move(inputs), std::move(attrs), types.size());
+  Node* const node = graph_.AddNode(op, std::move(inputs), std::move(attrs), types.size());
   for (size_t i = 0; i < types.size(); ++i) {
     Type start;
     start.dtype = types[i].dtype;
@@ -55,10 +63,9 @@ Result<Node*> OperatorImport::Insert(std::string_view op, std::vector<Value*> in
   }
   for (Graph& region : regions) node->AddRegion(std::move(region));
   if (quantized) node->set_arithmetic(operator_.arithmetic);
-  const bool source_in_errors = operator_.source_in_errors || !regions.empty();
-  if (source_in_errors) SetOrigin(*node);
+  // Errors do not name the origin, which importers add to those of all kinds.
   NN_RETURN_IF_ERROR(graph_.InferAdded(node));
-  if (!source_in_errors) SetOrigin(*node);
+  SetOrigin(*node);
   return node;
 }
 
@@ -68,13 +75,12 @@ std::vector<Type> OperatorImport::TypesToEmit(const OpDef& op) const {
   return std::vector<Type>(std::max<size_t>(count, 1));
 }
 
-Status OperatorImport::Emit(std::string_view op, Terms operands, Attrs attrs) {
+Status OperatorImport::Emit(std::string_view op, const Terms& operands, Attrs attrs) {
   NN_RETURN_IF_ERROR(CheckOutputs());
-  const OpDef* const def = Ops().Find(op);
-  if (def == nullptr) return InternalError("no operator named {}", op);
+  NN_ASSIGN(const OpDef* const def, Definition(op));
   NN_ASSIGN(std::vector<Value*> inputs, BuildOperands(op, operands));
   NN_ASSIGN(const Node* const node,
-            AddNode(op, std::move(inputs), std::move(attrs), TypesToEmit(*def)));
+            Insert(*def, std::move(inputs), std::move(attrs), TypesToEmit(*def), {}));
   SetOutputs(node->outputs());
   return {};
 }

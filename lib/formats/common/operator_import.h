@@ -28,8 +28,6 @@ struct ImportedOperator {
   SharedString name = {};  // of the nodes
   // Of nodes with quantized operands or results.
   Arithmetic arithmetic = Arithmetic::kDefault;
-  // Whether errors of inference name the source of a node. Those of nodes with regions always do.
-  bool source_in_errors = false;
 };
 
 // An operator to import and its target graph, which must outlive this object. Nodes are added at
@@ -76,11 +74,11 @@ class OperatorImport : public NodeInserter {
   Result<Node*> AddNode(std::string_view op, std::vector<Value*> inputs, Attrs attrs,
                         std::span<const Type> types, std::span<Graph> regions = {});
   // The result of a node that has one.
-  Result<Value*> Add(std::string_view op, Terms operands, Attrs attrs, const Type& type);
+  Result<Value*> Add(std::string_view op, const Terms& operands, Attrs attrs, const Type& type);
   using NodeInserter::Add;
 
   // Adds a node whose results are the operator's outputs.
-  Status Emit(std::string_view op, Terms operands, Attrs attrs = {});
+  Status Emit(std::string_view op, const Terms& operands, Attrs attrs = {});
   // The same with regions and a result for each output.
   Status EmitRegions(std::string_view op, std::vector<Value*> inputs, Attrs attrs,
                      std::span<Graph> regions);
@@ -110,7 +108,7 @@ class OperatorImport : public NodeInserter {
   void SetInput(size_t i, Value* value) { inputs_[i] = value; }
 
   // Adds the node of AddNode().
-  virtual Result<Node*> Insert(std::string_view op, std::vector<Value*> inputs, Attrs attrs,
+  virtual Result<Node*> Insert(const OpDef& op, std::vector<Value*> inputs, Attrs attrs,
                                std::span<const Type> types, std::span<Graph> regions);
   // kModel if the operator has more or fewer outputs than Emit() and EmitTerm() can set.
   virtual Status CheckOutputs() const { return {}; }

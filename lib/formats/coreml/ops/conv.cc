@@ -137,8 +137,8 @@ Status ImportConvolution3d(ImportContext& ctx) {
     NN_RETURN_IF_ERROR(ReadPadding3(p, a));
     NN_RETURN_IF_ERROR(ReadOutputShape(p, 3, a));
     filter.insert(filter.begin(), {inputs, outputs / groups});
-    NN_ASSIGN(Terms operands, ctx.Weighted(x, std::move(filter), outputs));
-    return ctx.Emit("conv_transpose", std::move(operands), std::move(a));
+    NN_ASSIGN(const Terms operands, ctx.Weighted(x, std::move(filter), outputs));
+    return ctx.Emit("conv_transpose", operands, std::move(a));
   }
   ConvAttrs a;
   a.groups = groups;
@@ -146,8 +146,8 @@ Status ImportConvolution3d(ImportContext& ctx) {
   NN_ASSIGN(a.dilations, Sizes3(p, "dilation", 1));
   NN_RETURN_IF_ERROR(ReadPadding3(p, a));
   filter.insert(filter.begin(), {outputs, inputs / groups});
-  NN_ASSIGN(Terms operands, ctx.Weighted(x, std::move(filter), outputs));
-  return ctx.Emit("conv", std::move(operands), std::move(a));
+  NN_ASSIGN(const Terms operands, ctx.Weighted(x, std::move(filter), outputs));
+  return ctx.Emit("conv", operands, std::move(a));
 }
 
 }  // namespace

@@ -49,8 +49,8 @@ Status ImportBatchedMatmul(ImportContext& ctx) {
                     MatmulAttrs{p.Bool("transposeA"), p.Bool("transposeB")});
   NN_ASSIGN(const int64_t rows, p.Size("weightMatrixFirstDimension"));
   NN_ASSIGN(const int64_t columns, p.Size("weightMatrixSecondDimension"));
-  NN_ASSIGN(Terms operands, ctx.Weighted(ctx.input(0), {columns, rows}, columns));
-  return ctx.Emit("matmul", std::move(operands), MatmulAttrs{false, true});
+  NN_ASSIGN(const Terms operands, ctx.Weighted(ctx.input(0), {columns, rows}, columns));
+  return ctx.Emit("matmul", operands, MatmulAttrs{false, true});
 }
 
 // The vectors at the indices, from `count` vectors of `size` elements, which are columns.

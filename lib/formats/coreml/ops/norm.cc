@@ -58,8 +58,8 @@ Status ImportLayerNormalization(ImportContext& ctx) {
       return ModelError("normalizedShape {} does not match the input {}", ToString(ToDims(shape)),
                         x->type().ToString());
   }
-  NN_ASSIGN(Terms operands, ctx.WithWeights({x}, {"gamma", "beta"}, shape));
-  return ctx.Emit("layer_norm", std::move(operands), LayerNormAttrs{axis, p.Float("eps")});
+  NN_ASSIGN(const Terms operands, ctx.WithWeights({x}, {"gamma", "beta"}, shape));
+  return ctx.Emit("layer_norm", operands, LayerNormAttrs{axis, p.Float("eps")});
 }
 
 Status ImportLrn(ImportContext& ctx) {

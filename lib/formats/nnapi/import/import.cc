@@ -297,9 +297,9 @@ Result<float> ImportContext::Float(size_t i) const {
   return static_cast<float>(t->GetDouble(0));
 }
 
-Status ImportContext::EmitFused(std::string_view op, Terms operands, Attrs attrs,
+Status ImportContext::EmitFused(std::string_view op, const Terms& operands, Attrs attrs,
                                 size_t activation) {
-  NN_ASSIGN(Value* const y, Add(op, std::move(operands), std::move(attrs), result_type()));
+  NN_ASSIGN(Value* const y, Add(op, operands, std::move(attrs), result_type()));
   NN_ASSIGN(Value* const activated, Activated(y, activation));
   SetOutput(0, activated);
   return {};

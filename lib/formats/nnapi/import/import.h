@@ -50,7 +50,7 @@ class ImportContext final : public OperatorImport {
   Type result_type(size_t i = 0) const { return types_[i].quantized() ? types_[i] : Type(); }
 
   // Emit(), followed by the activation in argument `activation`.
-  Status EmitFused(std::string_view op, Terms operands, Attrs attrs, size_t activation);
+  Status EmitFused(std::string_view op, const Terms& operands, Attrs attrs, size_t activation);
   // Applies the activation in an argument to a value.
   Result<Value*> Activated(Value* value, size_t activation);
 

@@ -166,15 +166,14 @@ Status DropMappings(Graph& graph, std::vector<Value*>& inputs) {
 
 }  // namespace
 
-Result<Node*> ImportContext::Insert(std::string_view op, std::vector<Value*> inputs, Attrs attrs,
+Result<Node*> ImportContext::Insert(const OpDef& op, std::vector<Value*> inputs, Attrs attrs,
                                     std::span<const Type> types, std::span<Graph> regions) {
   std::shared_ptr<const Quant> mapping;  // of the results
-  if (const OpDef* def = Ops().Find(op);
-      def != nullptr && std::ranges::any_of(inputs, IsQuantizedValue)) {
-    const Mapping of_op = MappingOf(*def);
+  if (std::ranges::any_of(inputs, IsQuantizedValue)) {
+    const Mapping of_op = MappingOf(op);
     if (of_op == Mapping::kDropped || (of_op == Mapping::kKept && !ShareMapping(graph(), inputs))) {
       NN_RETURN_IF_ERROR(DropMappings(graph(), inputs));
-    } else if (def->quant_rule == QuantRule::kSame && IsQuantizedValue(inputs[0]) &&
+    } else if (op.quant_rule == QuantRule::kSame && IsQuantizedValue(inputs[0]) &&
                !inputs[0]->type().quant->per_axis()) {
       mapping = inputs[0]->type().quant;
     }

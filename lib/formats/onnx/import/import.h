@@ -81,7 +81,7 @@ class ImportContext final : public OperatorImport {
 
  private:
   // Operands with scales and zero points: the operators of ONNX are defined on plain integers.
-  Result<Node*> Insert(std::string_view op, std::vector<Value*> inputs, Attrs attrs,
+  Result<Node*> Insert(const OpDef& op, std::vector<Value*> inputs, Attrs attrs,
                        std::span<const Type> types, std::span<Graph> regions) override;
   Result<std::optional<AttrValue>> ReadAttr(std::string_view name,
                                             const AttrValue& initial) const override;

@@ -99,11 +99,11 @@ Status ImportContext::CheckOutputs() const {
   return {};
 }
 
-Result<Value*> ImportContext::Add(std::string_view op, Terms operands, Attrs attrs,
+Result<Value*> ImportContext::Add(std::string_view op, const Terms& operands, Attrs attrs,
                                   std::shared_ptr<const Quant> quant) {
   Type type;
   type.quant = std::move(quant);
-  return Add(op, std::move(operands), std::move(attrs), type);
+  return Add(op, operands, std::move(attrs), type);
 }
 
 Status ImportContext::EmitTerms(const Terms& ys) {
@@ -113,11 +113,11 @@ Status ImportContext::EmitTerms(const Terms& ys) {
 }
 
 Status ImportContext::EmitActivated(fb::ActivationFunctionType activation, std::string_view op,
-                                    Terms operands, Attrs attrs) {
+                                    const Terms& operands, Attrs attrs) {
   NN_ASSIGN(const auto after, ActivationOf(activation));
-  if (!after) return Emit(op, std::move(operands), std::move(attrs));
+  if (!after) return Emit(op, operands, std::move(attrs));
   NN_RETURN_IF_ERROR(CheckOutputs());
-  NN_ASSIGN(Value* const y, Add(op, std::move(operands), std::move(attrs), output_types_[0]));
+  NN_ASSIGN(Value* const y, Add(op, operands, std::move(attrs), output_types_[0]));
   return Emit(after->op, {y}, after->attrs);
 }
 

@@ -33,11 +33,9 @@ class ImportContext final : public OperatorImport {
                 const fb::OperatorCode& code, int64_t index, Graph& graph,
                 std::vector<Value*> inputs, std::vector<Type> output_types, int64_t& hybrids,
                 bool hybrid_as_float, Variables& variables, const KnownInputs& known_inputs)
-      : OperatorImport({.kind = OperatorName(&code),
-                        .index = index,
-                        .arithmetic = Arithmetic::kTflite,
-                        .source_in_errors = true},
-                       graph, std::move(inputs), output_types.size()),
+      : OperatorImport(
+            {.kind = OperatorName(&code), .index = index, .arithmetic = Arithmetic::kTflite}, graph,
+            std::move(inputs), output_types.size()),
         model_(model),
         subgraph_(subgraph),
         op_(op),
@@ -76,14 +74,14 @@ class ImportContext final : public OperatorImport {
   }
 
   // The result of a node that has one. `quant` is its quantization.
-  Result<Value*> Add(std::string_view op, Terms operands, Attrs attrs,
+  Result<Value*> Add(std::string_view op, const Terms& operands, Attrs attrs,
                      std::shared_ptr<const Quant> quant);
   using OperatorImport::Add;
   // The operator's outputs are the values of the terms. It may have fewer.
   Status EmitTerms(const Terms& ys);
   // Emit() for one result, followed by the fused activation.
-  Status EmitActivated(fb::ActivationFunctionType activation, std::string_view op, Terms operands,
-                       Attrs attrs = {});
+  Status EmitActivated(fb::ActivationFunctionType activation, std::string_view op,
+                       const Terms& operands, Attrs attrs = {});
   // The operator's only output: `value` after the fused activation.
   Status EmitActivation(fb::ActivationFunctionType activation, Value* value);
   // The weights for a float computation: dequantized if they are quantized. kUnsupported for such

@@ -173,11 +173,11 @@ Reshaping ReshapingOf(const std::vector<AxisSpec>& specs) {
 }
 
 // The operator's result, from a slice of x.
-Status EmitReshaped(ImportContext& ctx, Terms operands, SliceAttrs slice, Reshaping r) {
+Status EmitReshaped(ImportContext& ctx, const Terms& operands, SliceAttrs slice, Reshaping r) {
   if (r.dropped.axes.empty() && r.added.axes.empty())
-    return ctx.Emit("slice", std::move(operands), std::move(slice));
+    return ctx.Emit("slice", operands, std::move(slice));
   const auto quant = ctx.input(0)->type().quant;
-  NN_ASSIGN(Value * x, ctx.Add("slice", std::move(operands), std::move(slice), quant));
+  NN_ASSIGN(Value * x, ctx.Add("slice", operands, std::move(slice), quant));
   if (r.added.axes.empty()) return ctx.Emit("squeeze", {x}, std::move(r.dropped));
   if (!r.dropped.axes.empty()) {
     NN_ASSIGN(x, ctx.Add("squeeze", {x}, std::move(r.dropped), quant));
