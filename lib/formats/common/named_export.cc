@@ -4,16 +4,16 @@
 
 namespace nn {
 
+std::string FileNames::NewName(std::string_view hint) {
+  if (hint.empty()) return used_.New("value");
+  return utf8_ && !IsUtf8(hint) ? used_.New(Escape(hint)) : used_.New(hint);
+}
+
 bool NamedExport::Claim(const Value* value, const std::string& name) {
   if (HasName(value)) return false;
   Reserve(name);
   SetName(value, name);
   return true;
-}
-
-std::string NamedExport::NewName(std::string_view hint) {
-  if (hint.empty()) return used_.New("value");
-  return utf8_ && !IsUtf8(hint) ? used_.New(Escape(hint)) : used_.New(hint);
 }
 
 void NamedExport::CaptureOperands(const Node& node, const Graph& region, size_t first) {

@@ -9,7 +9,6 @@
 #include <cmath>
 #include <limits>
 #include <set>
-#include <unordered_set>
 
 #include "base/checked_math.h"
 #include "base/text/text.h"
@@ -194,22 +193,6 @@ bool TakesIdiom(const Node& node) {
   return node.op().category != Category::kRecurrent && IsComputed(node) && !WhyNotOperands(node);
 }
 
-bool SameQuant(const Type& a, const Type& b) {
-  if (a.quantized() != b.quantized()) return false;
-  return !a.quantized() || a.quant->SameMapping(*b.quant);
-}
-
-// The activation that is the only use of the node's result, if the operation supports it.
-const Node* FusableActivation(const Graph& graph, const Node& node) {
-  const ExportRow* row = FindExport(node.op_name());
-  if (row == nullptr || !row->fuses) return nullptr;
-  const Value* y = node.output();
-  if (y->uses().size() != 1 || graph.IsOutput(y)) return nullptr;
-  const Node* next = y->uses()[0].node;
-  const bool fits = ActivationOf(*next) && SameQuant(y->type(), next->output()->type());
-  return fits ? next : nullptr;
-}
-
 Status CheckShapes(const Graph& graph) {
   for (const Port& p : graph.inputs())
     if (!p.value->type().const_dims())
@@ -252,12 +235,17 @@ Result<std::vector<std::pair<const Value*, uint32_t>>> AddInterface(ExportContex
 }  // namespace
 
 std::optional<FusedActivation> ActivationOf(const Node& node) {
-  if (node.op().clamp == nullptr) return std::nullopt;
-  const auto [min, max] = node.op().clamp(node);
-  if (min == 0 && max == 6) return FusedActivation::kRelu6;
-  if (min == -1 && max == 1) return FusedActivation::kRelu1;
-  if (min == 0 && std::isinf(max)) return FusedActivation::kRelu;
-  return std::nullopt;
+  const auto clamp = ClampOptionOf(node);
+  if (!clamp) return std::nullopt;
+  switch (*clamp) {
+    case ClampOption::kRelu:
+      return FusedActivation::kRelu;
+    case ClampOption::kRelu6:
+      return FusedActivation::kRelu6;
+    case ClampOption::kRelu1:
+      break;
+  }
+  return FusedActivation::kRelu1;
 }
 
 Status ExportContext::Store(const Blob& bytes, Operand& operand) {
@@ -391,21 +379,17 @@ Result<uint32_t> ExportContext::Ints(const Dims& values) {
   return AddConstant(Tensor::Of({static_cast<int64_t>(numbers.size())}, numbers));
 }
 
-const Node* ExportContext::Fused(const Node& node) const {
-  const auto it = fused_.find(&node);
-  return it == fused_.end() ? nullptr : it->second;
-}
-
 Result<uint32_t> ExportContext::Activation(const Node& node) {
-  const Node* fused = Fused(node);
+  const Node* const fused = activations_.Of(node);
   const auto code = fused == nullptr ? FusedActivation::kNone : *ActivationOf(*fused);
   return Int(static_cast<int64_t>(code));
 }
 
 Status ExportContext::AddOperation(const Node& node, OperationType type,
                                    std::vector<uint32_t> inputs) {
-  const Node* last = Fused(node) == nullptr ? &node : Fused(node);
-  NN_ASSIGN(const uint32_t output, OperandOf(last->output(), ChannelsLastMap(*last)));
+  const Node* const fused = activations_.Of(node);
+  NN_ASSIGN(const uint32_t output, OperandOf(activations_.ResultOf(node),
+                                             ChannelsLastMap(fused == nullptr ? node : *fused)));
   model_.operations.push_back({type, std::move(inputs), {output}});
   return {};
 }
@@ -512,14 +496,11 @@ Result<FileImage> NnapiWriter::Write(const Graph& graph, const ExportOptions& op
   model.name = graph.name;
   ExportContext ctx(model);
   NN_ASSIGN(const auto copies, AddInterface(ctx, graph, model));
-  std::unordered_set<const Node*> absorbed;
   for (const Node& node : graph.nodes())
-    if (const Node* activation = FusableActivation(graph, node)) {
-      ctx.Fuse(&node, activation);
-      absorbed.insert(activation);
-    }
+    if (const ExportRow* row = FindExport(node.op_name()); row != nullptr && row->fuses)
+      ctx.activations().Add(graph, node);
   for (const Node& node : graph.nodes()) {
-    if (absorbed.contains(&node)) continue;
+    if (ctx.activations().Has(node)) continue;
     if (auto s = WriteNode(ctx, node); !s) return tl::unexpected(s.error().In(node.Describe()));
   }
   for (const auto& [value, operand] : copies) {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "formats/common/fused_activation.h"
 #include "formats/format.h"
 #include "formats/nnapi/file/native.h"
 #include "ir/graph.h"
@@ -49,9 +50,7 @@ class ExportContext {
   // A vector of zeros.
   Result<uint32_t> AddZeros(DType dtype, const Dim& count, const Quant* quant = nullptr);
 
-  // The activation node fused into `node`; null: none.
-  const Node* Fused(const Node& node) const;
-  void Fuse(const Node* node, const Node* activation) { fused_[node] = activation; }
+  FusedActivations& activations() { return activations_; }
   // The argument for the fused activation.
   Result<uint32_t> Activation(const Node& node);
   // Adds the operation for a node; its output is that of the node, or of its fused activation.
@@ -76,7 +75,7 @@ class ExportContext {
   Mode mode_;
   std::vector<MemoryPacker> memories_;  // operandValues and, when it is full, pools
   std::unordered_map<const Value*, uint32_t> operands_;
-  std::unordered_map<const Node*, const Node*> fused_;
+  FusedActivations activations_;
   std::map<int64_t, uint32_t> ints_;
   std::map<uint32_t, uint32_t> floats_;  // by their bits
   std::map<size_t, uint32_t> omitted_;   // by rank

@@ -319,8 +319,7 @@ Status WriteSvdf(ExportContext& ctx, const Node& node) {
   NN_ASSIGN(const uint32_t activation, ctx.Activation(node));
   operands.insert(operands.end(), {bias, before, rank, activation});
   const uint32_t after = ctx.AddTemporary({batch, elements});
-  const Node* const last = ctx.Fused(node) == nullptr ? &node : ctx.Fused(node);
-  NN_ASSIGN(const uint32_t y, ctx.OperandOf(last->output()));
+  NN_ASSIGN(const uint32_t y, ctx.OperandOf(ctx.activations().ResultOf(node)));
   ctx.AddStep(OperationType::kSvdf, std::move(operands), {after, y});
   return {};
 }

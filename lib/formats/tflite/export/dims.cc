@@ -47,7 +47,7 @@ Result<TensorIndex> ExportContext::AddDimTree(const Dim::Tree& tree) {
   using Kind = Dim::Tree::Kind;
   if (tree.kind == Kind::kConstant) return AddInt(tree.value, "size");
   if (tree.kind == Kind::kSymbol) {
-    if (trial_) return AddScalarI32(tree.symbol);
+    if (trial()) return AddScalarI32(tree.symbol);
     const auto it = part_.symbols.find(tree.symbol);
     if (it == part_.symbols.end())
       return UnsupportedError("dimension {} is not the size of any value", Quote(tree.symbol));

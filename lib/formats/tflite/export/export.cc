@@ -48,25 +48,22 @@ Status WriteOneToOne(ExportContext& ctx, const Node& node) {
   return {};
 }
 
-// The fusable activation that a node computes, if any.
-std::optional<fb::ActivationFunctionType> FusibleActivation(const Node& node) {
-  if (node.op().clamp == nullptr) return std::nullopt;
-  const auto [min, max] = node.op().clamp(node);
-  if (min == 0 && std::isinf(max)) return fb::ActivationFunctionType::RELU;
-  if (min == 0 && max == 6) return fb::ActivationFunctionType::RELU6;
-  if (min == -1 && max == 1) return fb::ActivationFunctionType::RELU_N1_TO_1;
-  return std::nullopt;
-}
-
-bool SameQuant(const Type& a, const Type& b) {
-  if (a.quantized() != b.quantized()) return false;
-  return !a.quantized() || a.quant->SameMapping(*b.quant);
+fb::ActivationFunctionType FusedTypeOf(ClampOption clamp) {
+  switch (clamp) {
+    case ClampOption::kRelu:
+      return fb::ActivationFunctionType::RELU;
+    case ClampOption::kRelu6:
+      return fb::ActivationFunctionType::RELU6;
+    case ClampOption::kRelu1:
+      break;
+  }
+  return fb::ActivationFunctionType::RELU_N1_TO_1;
 }
 
 }  // namespace
 
 ExportContext::ExportContext(const Graph& graph, const NativeModel* frame)
-    : examples_(ExampleSizesOf(graph)) {
+    : FileNames(Mode::kFile, /*utf8=*/false), examples_(ExampleSizesOf(graph)) {
   buffers_.emplace_back();
   if (frame != nullptr) sparse_ = SparseTensorsOf(*frame);
   FindFused(graph);
@@ -75,27 +72,20 @@ ExportContext::ExportContext(const Graph& graph, const NativeModel* frame)
 void ExportContext::FindFused(const Graph& graph) {
   for (const Node& node : graph.nodes()) {
     for (const auto& region : node.regions()) FindFused(*region);
-    if (IsPartOfHybrids(node) && !graph.IsOutput(node.output())) fused_.insert(&node);
+    if (IsPartOfHybrids(node) && !graph.IsOutput(node.output())) hybrid_parts_.insert(&node);
     const ExportRow* row = FindExport(node.op_name());
-    if (row == nullptr || row->fuses == nullptr || !row->fuses(node)) continue;
-    const Value* y = node.output();
-    if (node.outputs().size() != 1 || y->uses().size() != 1 || graph.IsOutput(y)) continue;
-    const Node* next = y->uses()[0].node;
-    if (!FusibleActivation(*next) || !SameQuant(y->type(), next->output()->type())) continue;
-    activations_[&node] = next;
-    fused_.insert(next);
+    if (row != nullptr && row->fuses != nullptr && row->fuses(node)) activations_.Add(graph, node);
   }
 }
 
 fb::ActivationFunctionType ExportContext::ActivationOf(const Node& node) const {
-  const auto it = activations_.find(&node);
-  return it == activations_.end() ? fb::ActivationFunctionType::NONE
-                                  : *FusibleActivation(*it->second);
+  const Node* const activation = activations_.Of(node);
+  return activation == nullptr ? fb::ActivationFunctionType::NONE
+                               : FusedTypeOf(*ClampOptionOf(*activation));
 }
 
 TensorIndex ExportContext::ResultOf(const Node& node, size_t i) {
-  const auto it = activations_.find(&node);
-  return TensorOf(it == activations_.end() ? node.output(i) : it->second->output(i));
+  return TensorOf(activations_.ResultOf(node, i));
 }
 
 TensorIndex ExportContext::BiasOf(const Node& node) {
@@ -133,16 +123,12 @@ std::vector<TensorIndex> ExportContext::ResultsOf(const Node& node) {
   return out;
 }
 
-std::string ExportContext::NewName(std::string_view hint) {
-  return used_.New(std::string(hint.empty() ? "value" : hint));
-}
-
 void ExportContext::Claim(const Value* value, const std::string& name) {
   tensors_[value] = AddNamed(value->type(), name);
 }
 
 TensorIndex ExportContext::AddNamed(const Type& type, const std::string& name) {
-  used_.Claim(name);
+  Reserve(name);
   part_.tensors.push_back({type, name});
   return static_cast<TensorIndex>(part_.tensors.size()) - 1;
 }
@@ -227,7 +213,7 @@ TensorIndex ExportContext::AddConstant(const Tensor& tensor, std::string_view hi
                                       std::string(hint.empty() ? "constant" : hint));
   Blob bytes = tensor.blob();
   // Legal graphs have no strings above 2 GiB.
-  if (tensor.dtype() == DType::kString && !trial_)
+  if (tensor.dtype() == DType::kString && !trial())
     if (auto packed = PackStrings(tensor.strings())) bytes = *std::move(packed);
   part_.tensors.back().buffer = AddBuffer(std::move(bytes));
   return index;

@@ -15,7 +15,8 @@
 #include <vector>
 
 #include "base/status.h"
-#include "base/text/name_table.h"
+#include "formats/common/fused_activation.h"
+#include "formats/common/named_export.h"
 #include "formats/format.h"
 #include "formats/tflite/file/frame.h"
 #include "formats/tflite/file/native.h"
@@ -45,13 +46,12 @@ struct ExportPlan {
 using TensorIndex = int32_t;
 inline constexpr TensorIndex kNoTensor = -1;
 
-class ExportContext {
+class ExportContext final : public FileNames {
  public:
   // `frame` is that of the plan, or null.
   explicit ExportContext(const Graph& graph, const NativeModel* frame);
   // For a trial, which writes a single node to see how it is encoded (operator_fit.h).
-  ExportContext() : trial_(true) { buffers_.emplace_back(); }
-  bool trial() const { return trial_; }
+  ExportContext() : FileNames(Mode::kTrial, /*utf8=*/false) { buffers_.emplace_back(); }
 
   flatbuffers::FlatBufferBuilder& builder() { return builder_; }
 
@@ -75,13 +75,9 @@ class ExportContext {
   std::vector<TensorIndex> ResultsOf(const Node& node);
   // Adds a tensor with a reserved name for a value, before other names are chosen.
   void Claim(const Value* value, const std::string& name);
-  // A name that is not in use.
-  std::string NewName(std::string_view hint);
   // Makes a tensor of the subgraph that of a value.
   void SetTensor(const Value* value, TensorIndex tensor) { tensors_[value] = tensor; }
   bool HasTensor(const Value* value) const { return tensors_.contains(value); }
-  // Reserves a name, so that no value gets it.
-  void Reserve(const std::string& name) { used_.Claim(name); }
 
   // Adds a tensor whose unique name begins with `name`, and one with exactly this name.
   TensorIndex AddTensor(const Type& type, std::string_view name);
@@ -105,7 +101,9 @@ class ExportContext {
   // The activation fused into a node, and whether a node is a fused activation or a part of hybrid
   // kernels.
   fb::ActivationFunctionType ActivationOf(const Node& node) const;
-  bool IsFused(const Node& node) const { return fused_.contains(&node); }
+  bool IsFused(const Node& node) const {
+    return activations_.Has(node) || hybrid_parts_.contains(&node);
+  }
 
   // One argument in braces, whose parts are evaluated in this order. The order of arguments would
   // be the compiler's, and so would be the indices of tensors that they add.
@@ -210,16 +208,14 @@ class ExportContext {
   std::vector<std::pair<fb::BuiltinOperator, int32_t>> codes_;  // and version
   std::vector<Blob> buffers_;                                   // the first one is empty
   std::unordered_map<const Value*, TensorIndex> tensors_;
-  NameTable used_;
-  std::unordered_map<const Node*, const Node*> activations_;  // by the node before
-  std::unordered_set<const Node*> fused_;
+  FusedActivations activations_;
+  std::unordered_set<const Node*> hybrid_parts_;
   struct SharedBuffer {
     uint32_t index;
     bool of_region;
   };
   std::map<std::pair<const void*, size_t>, SharedBuffer> shared_;  // by address and size
   ExampleSizes examples_;
-  bool trial_ = false;
 };
 
 struct ExportRow {
