@@ -5,17 +5,15 @@
 #include <iterator>
 
 #include "apps/common/command_line.h"
+#include "apps/common/progress.h"
 #include "apps/nnrun/against/against.h"
 #include "apps/nnrun/folder.h"
 #include "apps/nnrun/inputs.h"
 #include "apps/nnrun/many.h"
 #include "apps/nnrun/options.h"
-#include "apps/nnrun/results/bench.h"
 #include "apps/nnrun/results/expected.h"
-#include "apps/nnrun/results/explain.h"
 #include "apps/nnrun/results/outputs.h"
 #include "apps/nnrun/results/steps.h"
-#include "apps/nnrun/results/trace.h"
 #include "apps/nnrun/results/write_outputs.h"
 #include "apps/nnrun/search_dtype.h"
 #include "apps/nnrun/sequence.h"
@@ -24,7 +22,10 @@
 #include "base/text/text.h"
 #include "convert/inputs/input_options.h"
 #include "convert/outputs/expect_options.h"
+#include "exec/bench.h"
+#include "exec/plan_report.h"
 #include "exec/program_options.h"
+#include "exec/trace_report.h"
 #include "formats/format_options.h"
 #include "passes/core/ports.h"
 #include "passes/facts/input_domains.h"
@@ -123,13 +124,7 @@ void AddExecutionOptions(CommandLine& command, RunOptions& o) {
   app.add_option("--target", o.target, "SIMD target, one of --list-targets")->type_name("NAME");
   app.add_flag("--list-targets", o.list_targets, "Print the SIMD targets of this processor");
   app.add_flag("--bench", o.bench, "Measure the latency");
-  app.add_flag("--profile", o.profile, "With --bench: the time of every step");
-  app.add_option("--warmup", o.warmup, "Warmup runs that are not timed")
-      ->check(CLI::Range(0, 1000000))
-      ->capture_default_str();
-  app.add_option("--runs", o.runs, "Timed runs")
-      ->check(CLI::Range(1, 1000000))
-      ->capture_default_str();
+  command.AddDescribed(BenchOptionTable(), &o.timing);
 }
 
 // Rejects combinations that make no sense or would mix data on standard output.
@@ -172,7 +167,7 @@ Status CheckOptions(const RunOptions& o) {
     if (!o.inputs_file.empty() || !o.inputs.empty() || o.arrays.cast || o.arrays.reshape)
       return UsageError("--test-data cannot be combined with options for inputs: it has its own");
   }
-  if (o.profile && !o.bench) return UsageError("--profile needs --bench");
+  if (o.timing.profile && !o.bench) return UsageError("--profile needs --bench");
   if (o.runs_folder() && (o.keeps_states() || o.bench || o.explain_plan || !o.trace.empty() ||
                           o.saves_values() || !o.expected.file.empty()))
     return UsageError(
@@ -191,7 +186,22 @@ Status CheckOptions(const RunOptions& o) {
 Status ExplainPlan(Graph& graph, const ReadModel& read, const RunOptions& o, RunReport& report) {
   NN_RETURN_IF_ERROR(GivenInputs(graph, read, o));
   NN_ASSIGN(const Program program, Program::Compile(graph, o.program()));
-  DescribePlan(program, o, report);
+  report.text += PlanText(program);
+  report.json.update(PlanJson(program));
+  return {};
+}
+
+Status RunBench(const Program& program, std::span<const Tensor> inputs, const BenchOptions& options,
+                RunReport& report) {
+  std::optional<Progress> progress;
+  NN_ASSIGN(const Measurement measured,
+            MeasureLatency(program, inputs, options, [&](uint64_t done, uint64_t total) -> Status {
+              if (!progress) progress.emplace("runs", total);
+              progress->Update(done);
+              return {};
+            }));
+  report.text += MeasurementText(program, options, measured);
+  report.json.update(MeasurementJson(program, options, measured));
   return {};
 }
 
@@ -208,11 +218,9 @@ Result<bool> RunModel(Graph graph, ReadModel read, const RunOptions& o, RunRepor
     stepwise = graph.Clone();
   }
   NN_ASSIGN(const Program program, Program::Compile(std::move(graph), o.program()));
-  if (!o.trace.empty() && !program.planned())
-    return UsageError(
-        "--trace: the model has no plan as a whole, because it has strings or shapes that depend "
-        "on "
-        "data");
+  if (!o.trace.empty())
+    if (const Status has = RequirePlan(program); !has)
+      return tl::unexpected(has.error().In("--trace"));
   // Only after the limits of the run are checked.
   NN_ASSIGN(const std::vector<Tensor> inputs,
             CompleteInputs(program.graph(), domains, std::move(given), o));
@@ -234,10 +242,10 @@ Result<bool> RunModel(Graph graph, ReadModel read, const RunOptions& o, RunRepor
   if (!o.expected.file.empty()) {
     NN_ASSIGN(passed, CompareWithFile(program.graph(), outputs, o, report));
   }
-  if (o.bench) NN_RETURN_IF_ERROR(RunBench(program, inputs, o, report));
+  if (o.bench) NN_RETURN_IF_ERROR(RunBench(program, inputs, o.timing, report));
   if (!o.trace.empty()) {
     if (o.bench) NN_RETURN_IF_ERROR(program.Run(inputs, record));  // after the warm-up
-    NN_RETURN_IF_ERROR(WriteTrace(program, trace, o));
+    NN_RETURN_IF_ERROR(WriteFile(o.trace, TraceText(program, trace, o.model)));
   }
   if (o.output.empty() && o.expected.file.empty() && o.save_steps.empty() && !o.digest &&
       !o.bench && o.labels.empty())

@@ -9,6 +9,7 @@
 #include "apps/common/model/many.h"
 #include "base/json/json.h"
 #include "convert/inputs/run_inputs.h"
+#include "exec/bench.h"
 #include "exec/program.h"
 #include "nnsuite/outputs.h"
 
@@ -41,9 +42,7 @@ struct RunOptions : RunInputs {
   bool list_targets = false;
   // Timing
   bool bench = false;
-  bool profile = false;
-  int64_t warmup = 3;
-  int64_t runs = 10;
+  BenchOptions timing;
 
   // `execution`, with the number of threads.
   ProgramOptions program() const;

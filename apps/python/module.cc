@@ -291,6 +291,30 @@ Tensor TensorOfDlpack(const py::object& capsule) {
 
 // ---- Models
 
+using Names = std::optional<std::vector<std::string>>;
+
+// Inputs by name, or without names in the program's order. Refers to both.
+class Inputs {
+ public:
+  Inputs(const Names& names, const std::vector<const Tensor*>& tensors)
+      : has_names_(names.has_value()) {
+    if (names && names->size() != tensors.size())
+      throw py::value_error("there are as many names as inputs");
+    if (names)
+      for (const std::string& n : *names) names_.push_back(n.c_str());
+    for (const Tensor* t : tensors) tensors_.push_back(t->handle.get());
+  }
+
+  const char* const* names() const { return has_names_ ? names_.data() : nullptr; }
+  const nnsuite_tensor* const* tensors() const { return tensors_.data(); }
+  size_t size() const { return tensors_.size(); }
+
+ private:
+  bool has_names_;
+  std::vector<const char*> names_;
+  std::vector<const nnsuite_tensor*> tensors_;
+};
+
 struct Program {
   ProgramHandle handle;
 
@@ -308,22 +332,45 @@ struct Program {
     return out;
   }
 
-  std::vector<Tensor> Run(const std::optional<std::vector<std::string>>& names,
-                          const std::vector<const Tensor*>& inputs, const py::dict& values) const {
+  std::vector<Tensor> Run(const Names& names, const std::vector<const Tensor*>& inputs,
+                          const py::dict& values) const {
     const Options options = OptionsOf(values);
-    std::vector<const char*> texts;
-    if (names)
-      for (const std::string& n : *names) texts.push_back(n.c_str());
-    if (names && names->size() != inputs.size())
-      throw py::value_error("there are as many names as inputs");
-    std::vector<const nnsuite_tensor*> in;
-    for (const Tensor* t : inputs) in.push_back(t->handle.get());
+    const Inputs in(names, inputs);
     std::vector<nnsuite_tensor*> out(nnsuite_program_output_count(handle.get()));
     options.Call([&](nnsuite_error** error) {
-      return nnsuite_run_with(handle.get(), names ? texts.data() : nullptr, in.data(), in.size(),
-                              options.get(), out.data(), out.size(), error);
+      return nnsuite_run_with(handle.get(), in.names(), in.tensors(), in.size(), options.get(),
+                              out.data(), out.size(), error);
     });
     return Take(out);
+  }
+
+  py::object Bench(const Names& names, const std::vector<const Tensor*>& inputs,
+                   const py::dict& values) const {
+    const Options options = OptionsOf(values);
+    const Inputs in(names, inputs);
+    Text json;
+    options.Call([&](nnsuite_error** error) {
+      return nnsuite_bench(handle.get(), in.names(), in.tensors(), in.size(), options.get(),
+                           json.out(), error);
+    });
+    return json.str();
+  }
+
+  py::object ExplainPlan() const {
+    Text json;
+    Call([&](nnsuite_error** error) {
+      return nnsuite_explain_plan(handle.get(), json.out(), error);
+    });
+    return json.str();
+  }
+
+  py::object Trace(const Names& names, const std::vector<const Tensor*>& inputs) const {
+    const Inputs in(names, inputs);
+    Text json;
+    CallUnlocked([&](nnsuite_error** error) {
+      return nnsuite_trace(handle.get(), in.names(), in.tensors(), in.size(), json.out(), error);
+    });
+    return json.str();
   }
 
   // `expected` has None for an output that is not compared.
@@ -543,6 +590,9 @@ PYBIND11_MODULE(_core, m) {
       .def("run", &Program::Run, py::arg("names"), py::arg("inputs"), py::arg("options"))
       .def("compare_outputs", &Program::CompareOutputs, py::arg("outputs"), py::arg("expected"),
            py::arg("options"))
+      .def("bench", &Program::Bench, py::arg("names"), py::arg("inputs"), py::arg("options"))
+      .def("explain_plan", &Program::ExplainPlan)
+      .def("trace", &Program::Trace, py::arg("names"), py::arg("inputs"))
       .def("given_inputs", &Program::GivenInputs)
       .def("seeded_inputs", &Program::SeededInputs, py::arg("seed"));
 

@@ -57,9 +57,9 @@ typedef struct nnsuite_tensor nnsuite_tensor;
 typedef void (*nnsuite_release)(void* context);
 
 // Told, on the calling thread, that `done` of `total` are done of an activity: "runs" of a
-// verification, "bytes" of a written model, "models" of a folder, "steps" of a run. A result other
-// than 0 ends the function that calls it, with the code NNSUITE_LIMIT; existing files are unchanged
-// then.
+// verification or a benchmark, "bytes" of a written model, "models" of a folder, "steps" of a run.
+// A result other than 0 ends the function that calls it, with the code NNSUITE_LIMIT; existing
+// files are unchanged then.
 typedef int (*nnsuite_progress)(void* context, const char* activity, uint64_t done, uint64_t total);
 
 // The version of the library that the program runs with: "0.1.0".
@@ -104,8 +104,8 @@ int nnsuite_options_add_verify_inputs(nnsuite_options* options, const nnsuite_te
 // Makes an input a constant with these contents, in a conversion. Keeps the tensor.
 int nnsuite_options_set_fixed_input(nnsuite_options* options, const char* input,
                                     const nnsuite_tensor* contents, nnsuite_error** error);
-// Reports the progress of a conversion, an edit or a run, which the callback may end. NULL: no
-// reports.
+// Reports the progress of a conversion, an edit, a run or a benchmark, which the callback may end.
+// NULL: no reports.
 int nnsuite_options_set_progress(nnsuite_options* options, nnsuite_progress progress, void* context,
                                  nnsuite_error** error);
 
@@ -334,6 +334,24 @@ int nnsuite_run_with(const nnsuite_program* program, const char* const* names,
 int nnsuite_compare_outputs(const nnsuite_program* program, const nnsuite_tensor* const* outputs,
                             const nnsuite_tensor* const* expected, size_t count,
                             const nnsuite_options* options, char** json, nnsuite_error** error);
+
+// Measures the latency of a program. Inputs are as for nnsuite_run. `json` is what
+// nnrun --bench --format json prints, without the version and the model; with the flag "step-times"
+// as with --profile.
+//
+// Flags: step-times. Integers: warmup, runs. Progress.
+int nnsuite_bench(const nnsuite_program* program, const char* const* names,
+                  const nnsuite_tensor* const* inputs, size_t input_count,
+                  const nnsuite_options* options, char** json, nnsuite_error** error);
+
+// What nnrun --explain-plan --format json prints, without the version and the model: the steps of a
+// run, their operands and memory, and work. "plan" is null if there is none.
+int nnsuite_explain_plan(const nnsuite_program* program, char** json, nnsuite_error** error);
+// Runs a program, which needs a plan, and records which thread did what, and when: the JSON of
+// Chrome trace events that nnrun --trace writes. Inputs are as for nnsuite_run.
+int nnsuite_trace(const nnsuite_program* program, const char* const* names,
+                  const nnsuite_tensor* const* inputs, size_t input_count, char** json,
+                  nnsuite_error** error);
 
 // Contents for all inputs, the same as those of nnrun --seed; `inputs` has room for `count`
 // handles.

@@ -82,6 +82,7 @@ class Program {
   uint64_t packed_bytes() const;
 
  private:
+  friend struct nn::api::Access;
   struct Impl;
   explicit Program(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;

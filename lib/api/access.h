@@ -8,13 +8,16 @@
 #include <utility>
 #include <vector>
 
+#include "exec/program.h"
 #include "formats/format.h"
 #include "ir/graph.h"
 #include "ir/tensor.h"
 #include "ir/types/type.h"
 #include "nnsuite/graph.h"
 #include "nnsuite/model.h"
+#include "nnsuite/program.h"
 #include "nnsuite/tensor.h"
+#include "passes/facts/input_domains.h"
 #include "tensorio/compare.h"
 #include "tensorio/named_tensor.h"
 
@@ -26,6 +29,13 @@ struct Tensor::Impl {
 
 struct Graph::Impl {
   nn::Graph graph;
+};
+
+struct Program::Impl {
+  nn::Program program;
+  std::vector<PortType> inputs;
+  std::vector<PortType> outputs;
+  std::vector<nn::Domain> domains;  // of seeded inputs
 };
 
 struct Model::Impl {
@@ -50,6 +60,11 @@ struct Access {
     return nnsuite::Tensor(
         std::shared_ptr<const nnsuite::Tensor::Impl>(new nnsuite::Tensor::Impl{tensor.Aligned()}));
   }
+  static std::vector<nn::Tensor> Of(std::span<const nnsuite::Tensor> tensors) {
+    std::vector<nn::Tensor> out;
+    for (const nnsuite::Tensor& t : tensors) out.push_back(Of(t));
+    return out;
+  }
   static std::vector<nn::NamedTensor> Of(std::span<const nnsuite::NamedTensor> tensors) {
     std::vector<nn::NamedTensor> out;
     for (const nnsuite::NamedTensor& t : tensors) out.push_back({t.name, Of(t.tensor)});
@@ -67,6 +82,8 @@ struct Access {
   static nnsuite::Value Wrap(nn::Value* value) { return nnsuite::Value(value); }
   static nn::Node* Of(nnsuite::Node node) { return node.node_; }
   static nnsuite::Node Wrap(nn::Node* node) { return nnsuite::Node(node); }
+
+  static const nn::Program& Of(const nnsuite::Program& program) { return program.impl_->program; }
 
   static const nnsuite::Model::Impl& Of(const nnsuite::Model& model) { return *model.impl_; }
   static nnsuite::Model Wrap(nn::ReadModel read, std::string path, bool edited = false) {

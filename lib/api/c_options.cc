@@ -9,6 +9,7 @@
 #include "convert/inputs/input_options.h"
 #include "convert/outputs/expect_options.h"
 #include "edit/edit_options.h"
+#include "exec/bench.h"
 #include "exec/program_options.h"
 #include "folder/folder_options.h"
 #include "formats/format_options.h"
@@ -128,6 +129,11 @@ OptionTable CompareOutputsTable() {
     return Joined({own.begin(), own.end()},
                   OptionsWithin<&nnsuite::ExpectOptions::limits>(ReadLimitTable()));
   }();
+  return fields;
+}
+
+OptionTable BenchTable() {
+  static const CallFields fields = OptionsWithin<&BenchCall::options>(BenchOptionTable());
   return fields;
 }
 
@@ -273,6 +279,7 @@ std::vector<OptionUser> OptionUsers() {
       {"compile_for_inputs", CompileForInputsTable(), true},
       {"run_with", {}, false, false, true},
       {"compare_outputs", CompareOutputsTable()},
+      {"bench", BenchTable(), false, false, true},
   };
 }
 
@@ -358,6 +365,12 @@ Result<CompileForInputsCall> CompileForInputs(const nnsuite_options* options) {
 
 Result<nnsuite::ExpectOptions> CompareOutputs(const nnsuite_options* options) {
   return CallOf<nnsuite::ExpectOptions>(options, "compare_outputs");
+}
+
+Result<BenchCall> Bench(const nnsuite_options* options) {
+  NN_ASSIGN(BenchCall out, CallOf<BenchCall>(options, "bench"));
+  if (options != nullptr) out.progress = options->progress;
+  return out;
 }
 
 Result<nnsuite::ProgressCallback> Run(const nnsuite_options* options) {

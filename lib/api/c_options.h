@@ -10,6 +10,7 @@
 
 #include "api/c_support.h"
 #include "base/options.h"
+#include "nnsuite/bench.h"
 #include "nnsuite/convert.h"
 #include "nnsuite/edit.h"
 #include "nnsuite/folder.h"
@@ -68,6 +69,10 @@ struct CompileForInputsCall {
   CompileCall compile = {};
   nnsuite::InputOptions inputs = {};
 };
+struct BenchCall {
+  nnsuite::BenchOptions options = {};
+  nnsuite::ProgressCallback progress = nullptr;
+};
 
 // A function that takes options. The table describes what the function of its name in nn::api::call
 // returns.
@@ -100,6 +105,7 @@ Result<nnsuite::InputShapes> Diff(const nnsuite_options* options, std::string_vi
 Result<CompileCall> Compile(const nnsuite_options* options);
 Result<CompileForInputsCall> CompileForInputs(const nnsuite_options* options);
 Result<nnsuite::ExpectOptions> CompareOutputs(const nnsuite_options* options);
+Result<BenchCall> Bench(const nnsuite_options* options);
 Result<nnsuite::ProgressCallback> Run(const nnsuite_options* options);
 }  // namespace call
 

@@ -9,6 +9,7 @@
 #include "base/text/text.h"
 #include "nnsuite/dtype.h"
 #include "nnsuite/graph.h"
+#include "nnsuite/plan.h"
 
 namespace nn::api {
 namespace {
@@ -37,6 +38,7 @@ Result<std::vector<nnsuite::Tensor>> InOrder(const nnsuite::Program& program,
   const std::vector<nnsuite::PortType>& ports = program.inputs();
   if (count != ports.size())
     return UsageError("the program has {} inputs; {} are given", ports.size(), count);
+  if (count > 0) NN_RETURN_IF_ERROR(RequireArgument(inputs, "inputs"));
   std::vector<nnsuite::Tensor> out(count);
   std::vector<bool> given(count);
   for (size_t i = 0; i < count; ++i) {
@@ -179,7 +181,6 @@ int nnsuite_run_with(const nnsuite_program* program, const char* const* names,
                      nnsuite_error** error) {
   return nn::api::Guard(error, [&]() -> nn::Result<int> {
     NN_RETURN_IF_ERROR(nn::api::RequireRoom(program, outputs, output_count, false));
-    if (input_count > 0) NN_RETURN_IF_ERROR(nn::api::RequireArgument(inputs, "inputs"));
     NN_ASSIGN(const std::vector<nnsuite::Tensor> in,
               nn::api::InOrder(program->program, names, inputs, input_count));
     NN_ASSIGN(const nnsuite::ProgressCallback progress, nn::api::call::Run(options));
@@ -210,6 +211,48 @@ int nnsuite_compare_outputs(const nnsuite_program* program, const nnsuite_tensor
               nnsuite::CompareOutputs(program->program, actual, call));
     *json = nn::api::CopyText(checks.report);
     return checks.passed ? NNSUITE_OK : NNSUITE_CHECK_FAILED;
+  });
+}
+
+int nnsuite_bench(const nnsuite_program* program, const char* const* names,
+                  const nnsuite_tensor* const* inputs, size_t input_count,
+                  const nnsuite_options* options, char** json, nnsuite_error** error) {
+  return nn::api::Guard(error, [&]() -> nn::Result<int> {
+    NN_RETURN_IF_ERROR(nn::api::RequireArgument(json, "json"));
+    *json = nullptr;
+    NN_RETURN_IF_ERROR(nn::api::RequireArgument(program, "program"));
+    NN_ASSIGN(const std::vector<nnsuite::Tensor> in,
+              nn::api::InOrder(program->program, names, inputs, input_count));
+    NN_ASSIGN(const nn::api::BenchCall call, nn::api::call::Bench(options));
+    NN_ASSIGN(const nnsuite::LatencyReport report,
+              nnsuite::MeasureLatency(program->program, in, call.options, call.progress));
+    *json = nn::api::CopyText(report.report);
+    return NNSUITE_OK;
+  });
+}
+
+int nnsuite_explain_plan(const nnsuite_program* program, char** json, nnsuite_error** error) {
+  return nn::api::Guard(error, [&]() -> nn::Result<int> {
+    NN_RETURN_IF_ERROR(nn::api::RequireArgument(json, "json"));
+    *json = nullptr;
+    NN_RETURN_IF_ERROR(nn::api::RequireArgument(program, "program"));
+    *json = nn::api::CopyText(nnsuite::ExplainPlan(program->program).report);
+    return NNSUITE_OK;
+  });
+}
+
+int nnsuite_trace(const nnsuite_program* program, const char* const* names,
+                  const nnsuite_tensor* const* inputs, size_t input_count, char** json,
+                  nnsuite_error** error) {
+  return nn::api::Guard(error, [&]() -> nn::Result<int> {
+    NN_RETURN_IF_ERROR(nn::api::RequireArgument(json, "json"));
+    *json = nullptr;
+    NN_RETURN_IF_ERROR(nn::api::RequireArgument(program, "program"));
+    NN_ASSIGN(const std::vector<nnsuite::Tensor> in,
+              nn::api::InOrder(program->program, names, inputs, input_count));
+    NN_ASSIGN(const std::string trace, nnsuite::TraceRun(program->program, in));
+    *json = nn::api::CopyText(trace);
+    return NNSUITE_OK;
   });
 }
 

@@ -8,13 +8,6 @@
 
 namespace nnsuite {
 
-struct Program::Impl {
-  nn::Program program;
-  std::vector<PortType> inputs;
-  std::vector<PortType> outputs;
-  std::vector<nn::Domain> domains;  // of seeded inputs
-};
-
 namespace {
 
 std::vector<PortType> PortTypes(const std::vector<nn::Port>& ports) {
@@ -52,11 +45,9 @@ const std::vector<PortType>& Program::outputs() const {
 
 Result<std::vector<Tensor>> Program::Run(std::span<const Tensor> inputs,
                                          const ProgressCallback& progress) const {
-  std::vector<nn::Tensor> in;
-  for (const Tensor& t : inputs) in.push_back(Access::Of(t));
   nn::RunRecord record;
   record.progress = nn::api::Reporting(progress, "steps", "run");
-  NN_ASSIGN(const std::vector<nn::Tensor> results, impl_->program.Run(in, record));
+  NN_ASSIGN(const std::vector<nn::Tensor> results, impl_->program.Run(Access::Of(inputs), record));
   std::vector<Tensor> out;
   for (const nn::Tensor& t : results) out.push_back(Access::Wrap(t));
   return out;

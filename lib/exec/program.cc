@@ -222,6 +222,9 @@ PlanInfo Program::Explain() const {
 const std::vector<StepInfo>& Program::steps() const {
   return impl_->whole.infos;
 }
+const ProgramOptions& Program::options() const {
+  return impl_->options;
+}
 uint64_t Program::arena_bytes() const {
   return impl_->whole.plan.arena_bytes;
 }

@@ -149,6 +149,8 @@ class Program {
   // or shapes known only at run time (docs/design/047-open-shapes-in-runs.md).
   bool planned() const;
   const std::vector<StepInfo>& steps() const;
+  // Those of Compile(), with the number of threads that 0 stands for.
+  const ProgramOptions& options() const;
   // The description of the plan; empty if there is none.
   PlanInfo Explain() const;
   // Bytes of the arena of one run, and of packed weights.
@@ -168,5 +170,7 @@ std::vector<std::string> SimdTargets();
 // Restricts kernels to this SIMD target; an empty name restores the choice by processor. kUsage for
 // names that SimdTargets() does not list. Applies to the whole process.
 Status UseSimdTarget(std::string_view name);
+// The best one that kernels may use.
+std::string SimdTargetInUse();
 
 }  // namespace nn

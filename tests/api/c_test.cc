@@ -191,6 +191,9 @@ TEST_CASE("C: functions with codes name the argument that is NULL") {
       nnsuite_run(nullptr, nullptr, nullptr, 0, nullptr, 0, nullptr),
       nnsuite_run_with(nullptr, nullptr, nullptr, 0, nullptr, nullptr, 0, nullptr),
       nnsuite_compare_outputs(nullptr, nullptr, nullptr, 0, nullptr, json.out(), nullptr),
+      nnsuite_bench(nullptr, nullptr, nullptr, 0, nullptr, json.out(), nullptr),
+      nnsuite_explain_plan(nullptr, json.out(), nullptr),
+      nnsuite_trace(nullptr, nullptr, nullptr, 0, json.out(), nullptr),
       nnsuite_seeded_inputs(nullptr, 0, nullptr, 0, nullptr),
       nnsuite_simd_targets(nullptr, nullptr),
       nnsuite_use_simd_target(nullptr, nullptr)};
@@ -731,6 +734,47 @@ TEST_CASE("c: outputs are compared as nnrun compares them") {
     nnsuite_tensor_free(inputs[i]);
     nnsuite_tensor_free(outputs[i]);
   }
+}
+
+TEST_CASE("c: a program is timed, explained and traced as by nnrun") {
+  CModel model;
+  OpenGolden("cnn.onnx", model);
+  COptions options;
+  CProgram program;
+  CTensor input;
+  CError error;
+  CText json;
+  REQUIRE(nnsuite_options_create(options.out(), nullptr) == NNSUITE_OK);
+  Set(options, "batch", 1);
+  REQUIRE(nnsuite_compile(model, options, program.out(), nullptr) == NNSUITE_OK);
+  REQUIRE(nnsuite_seeded_inputs(program, 0, input.out(), 1, nullptr) == NNSUITE_OK);
+  const nnsuite_tensor* const inputs[] = {input};
+  const char* const names[] = {"image"};
+  CHECK(nnsuite_bench(program, names, inputs, 1, options, json.out(), error.out()) ==
+        NNSUITE_USAGE);
+  CHECK(MessageOf(error) == "bench has no option \"batch\"");
+
+  COptions bench;
+  REQUIRE(nnsuite_options_create(bench.out(), nullptr) == NNSUITE_OK);
+  Set(bench, "runs", 2);
+  Set(bench, "warmup", int64_t{0});
+  Set(bench, "step-times", 1);
+  REQUIRE(nnsuite_bench(program, names, inputs, 1, bench, json.out(), error.out()) == NNSUITE_OK);
+  CHECK(Has(static_cast<char*>(json), "\"runs\": 2"));
+  CHECK(Has(static_cast<char*>(json), "\"steps\""));
+  Set(bench, "runs", int64_t{0});
+  CHECK(nnsuite_bench(program, names, inputs, 1, bench, json.out(), error.out()) == NNSUITE_USAGE);
+  CHECK(nnsuite_bench(program, nullptr, nullptr, 1, nullptr, json.out(), error.out()) ==
+        NNSUITE_USAGE);
+  CHECK(json == nullptr);
+
+  REQUIRE(nnsuite_explain_plan(program, json.out(), error.out()) == NNSUITE_OK);
+  const std::string plan = static_cast<char*>(json);
+  CHECK(Has(OutputOf("nnrun " + Golden("cnn.onnx") + " --batch 1 --explain-plan --format json"),
+            plan.substr(1)));
+  REQUIRE(nnsuite_trace(program, nullptr, inputs, 1, json.out(), error.out()) == NNSUITE_OK);
+  CHECK(Has(static_cast<char*>(json), "traceEvents"));
+  CHECK(nnsuite_trace(program, nullptr, inputs, 0, json.out(), error.out()) == NNSUITE_USAGE);
 }
 
 TEST_CASE("c: a program runs by name and by position, on any number of threads") {

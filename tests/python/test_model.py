@@ -256,6 +256,28 @@ def test_outputs_are_compared(cnn, golden, tmp_path):
         compiled.compare_outputs(outputs)
 
 
+def test_benchmarks_plans_and_traces(cnn, golden):
+    compiled = cnn.compile(batch=1)
+    x = compiled.seeded_inputs(0)
+    told = []
+    report = compiled.bench(x, runs=2, warmup=1, progress=lambda *state: told.append(state))
+    assert report["runs"] == 2 and "steps" not in report
+    assert told == [("runs", done, 3) for done in range(4)]
+    assert compiled.bench(list(x.values()), runs=1, step_times=True)["steps"]
+    with pytest.raises(nnsuite.UsageError, match="runs"):
+        compiled.bench(x, runs=0)
+    with pytest.raises(ZeroDivisionError):
+        compiled.bench(x, progress=lambda *state: 1 // 0)
+    done = program("run", golden / "cnn.onnx", "--batch", 1, "--explain-plan", "--format", "json")
+    assert compiled.explain_plan()["plan"] == json.loads(done.stdout)["plan"]
+    events = json.loads(compiled.trace(x))["traceEvents"]
+    assert len([e for e in events if e["ph"] == "X"]) >= len(compiled.explain_plan()["plan"]["steps"])
+    reference = cnn.compile(batch=1, backend="reference")
+    assert reference.explain_plan()["plan"] is None
+    with pytest.raises(nnsuite.UsageError, match="has no plan"):
+        reference.trace(x)
+
+
 def test_simd_targets_give_the_same_bits(cnn):
     targets = nnsuite.simd_targets()
     assert targets

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from ._options import (
+        BenchOptions,
         CompareOutputsOptions,
         CompileForInputsOptions,
         CompileOptions,
@@ -134,18 +135,35 @@ class Program:
 
     def run_tensors(self, inputs: Inputs, **options: Unpack[RunWithOptions]) -> Dict[str, Tensor]:
         """The same, with outputs as tensors: for DLPack, and element types that NumPy lacks."""
-        if isinstance(inputs, (np.ndarray, Tensor)) or hasattr(inputs, "__dlpack__"):
-            inputs = [inputs]
-        names: Optional[List[str]] = None
-        if isinstance(inputs, Mapping):
-            names = list(inputs)
-            types = {p.name: p.dtype for p in self.inputs}
-            tensors = [Tensor.of(inputs[n], _type_of(inputs[n], types.get(n))) for n in names]
-        else:
-            kinds = [p.dtype for p in self.inputs] + [None] * len(inputs)
-            tensors = [Tensor.of(v, _type_of(v, kinds[i])) for i, v in enumerate(inputs)]
-        outputs = self._program.run(names, [t._tensor for t in tensors], dict(options))
+        outputs = self._program.run(*self._tensors(inputs), dict(options))
         return {p.name: Tensor(t) for p, t in zip(self.outputs, outputs)}
+
+    def bench(self, inputs: Inputs, **options: Unpack[BenchOptions]) -> Dict[str, Any]:
+        """Measures the latency of runs, as nnrun --bench does.
+
+        inputs: as for run(). options: runs (timed ones, default 10), warmup (default 3), step_times
+            (the time of each step, as --profile), progress (as of run(), of "runs").
+
+        Returns what nnrun --format json prints, without the version and the model: "latency_ms" has
+        "median", "min", "mean" and "p90".
+        """
+        return json.loads(self._program.bench(*self._tensors(inputs), dict(options)))
+
+    def explain_plan(self) -> Dict[str, Any]:
+        """What nnrun --explain-plan --format json prints: steps, operands, memory and work.
+
+        "plan" is None for the reference backend, and for programs with strings or with shapes that
+        only a run knows.
+        """
+        return json.loads(self._program.explain_plan())
+
+    def trace(self, inputs: Inputs) -> str:
+        """Runs the model and records which thread did what, and when.
+
+        inputs: as for run(). Returns the text that nnrun --trace writes, for chrome://tracing and
+        Perfetto.
+        """
+        return self._program.trace(*self._tensors(inputs))
 
     def compare_outputs(
         self,
@@ -182,6 +200,20 @@ class Program:
     def seeded_inputs(self, seed: int = 0) -> Dict[str, np.ndarray]:
         """Contents for all inputs, the same as those of nnrun --seed."""
         return self._arrays(self._program.seeded_inputs(seed))
+
+    def _tensors(self, inputs: Inputs) -> Tuple[Optional[List[str]], List[_core.Tensor]]:
+        """The names, None for inputs by position, and the tensors."""
+        if isinstance(inputs, (np.ndarray, Tensor)) or hasattr(inputs, "__dlpack__"):
+            inputs = [inputs]
+        names: Optional[List[str]] = None
+        if isinstance(inputs, Mapping):
+            names = list(inputs)
+            types = {p.name: p.dtype for p in self.inputs}
+            tensors = [Tensor.of(inputs[n], _type_of(inputs[n], types.get(n))) for n in names]
+        else:
+            kinds = [p.dtype for p in self.inputs] + [None] * len(inputs)
+            tensors = [Tensor.of(v, _type_of(v, kinds[i])) for i, v in enumerate(inputs)]
+        return names, [t._tensor for t in tensors]
 
     def _arrays(self, inputs: Sequence[_core.Tensor]) -> Dict[str, np.ndarray]:
         return {p.name: Tensor(t).numpy() for p, t in zip(self.inputs, inputs)}

@@ -278,3 +278,10 @@ class CompareOutputsOptions(TypedDict, total=False):
     max_unpacked_bytes: Optional[int]
     max_depth: Optional[int]
     max_items: Optional[int]
+
+
+class BenchOptions(TypedDict, total=False):
+    progress: Optional[Callable[[str, int, int], Optional[bool]]]
+    step_times: Optional[bool]
+    warmup: Optional[int]
+    runs: Optional[int]

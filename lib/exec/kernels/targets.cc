@@ -62,6 +62,9 @@ bool HasArmDot() {
 // Whether it is enabled, if the processor has it.
 bool takes_arm_dot = true;
 
+// That kernels are restricted to. "": none.
+std::string chosen_target;
+
 // The SIMD targets of the processor. Queried once: the instruction is slow in a virtual machine.
 int64_t DetectedTargets() {
   static const int64_t detected = [] {
@@ -106,7 +109,12 @@ Status UseSimdTarget(std::string_view name) {
   }
   hwy::SetSupportedTargetsForTest(supported);
   hwy::GetChosenTarget().Update(supported);
+  chosen_target = name;
   return {};
+}
+
+std::string SimdTargetInUse() {
+  return chosen_target.empty() ? SimdTargets().front() : chosen_target;
 }
 
 ProductForm ChosenProductForm() {

@@ -1,10 +1,15 @@
-#include "apps/nnrun/results/explain.h"
+#include "exec/plan_report.h"
 
-#include "apps/nnrun/options.h"
+#include <fmt/format.h>
+
+#include <string_view>
+#include <utility>
+#include <vector>
+
 #include "base/text/table.h"
 #include "base/text/text.h"
 
-namespace nn::app {
+namespace nn {
 namespace {
 
 // "arena 4,096, in cat, rows 64 apart"
@@ -101,32 +106,40 @@ std::string TypeText(const OperandInfo& operand) {
   return std::string(DTypeName(operand.dtype)) + ToString(ToDims(operand.shape));
 }
 
-void DescribePlan(const Program& program, const RunOptions& options, RunReport& report) {
-  report.json["target"] = options.target.empty() ? SimdTargets().front() : options.target;
-  if (!program.planned()) {
-    report.json["plan"] = nullptr;
-    report.text +=
-        "no plan of the whole model: it has strings or shapes that depend on data, and runs "
-        "operator by operator after them\n";
-    return;
-  }
+Status RequirePlan(const Program& program) {
+  if (program.planned()) return {};
+  if (program.options().backend == Backend::kReference)
+    return UsageError("the program has no plan, because its backend is the reference evaluation");
+  return UsageError(
+      "the model has no plan as a whole, because it has strings or shapes that depend on data, and "
+      "runs operator by operator after them");
+}
+
+Json PlanJson(const Program& program) {
+  Json out = {{"target", SimdTargetInUse()}, {"plan", nullptr}};
+  if (!program.planned()) return out;
   const PlanInfo plan = program.Explain();
   Json steps = Json::array();
   for (size_t s = 0; s < plan.steps.size(); ++s) steps.push_back(StepJson(s, plan.steps[s]));
-  report.json["plan"] = {{"steps", std::move(steps)},
-                         {"arena",
-                          {{"bytes", plan.arena_bytes},
-                           {"unshared_bytes", plan.unshared_bytes},
-                           {"peak_bytes", plan.peak_bytes},
-                           {"peak_step", plan.steps.empty() ? Json() : Json(plan.peak_step)}}},
-                         {"packed", {{"bytes", plan.packed_bytes}, {"steps", plan.packed_steps}}},
-                         {"operators",
-                          {{"planned", plan.planned_nodes},
-                           {"fused", plan.fused_nodes},
-                           {"views", plan.stepless_nodes},
-                           {"folded", plan.folded_nodes}}}};
-  if (!plan.steps.empty()) report.text += StepsText(plan) + "\n";
-  report.text += SummaryText(plan);
+  out["plan"] = {{"steps", std::move(steps)},
+                 {"arena",
+                  {{"bytes", plan.arena_bytes},
+                   {"unshared_bytes", plan.unshared_bytes},
+                   {"peak_bytes", plan.peak_bytes},
+                   {"peak_step", plan.steps.empty() ? Json() : Json(plan.peak_step)}}},
+                 {"packed", {{"bytes", plan.packed_bytes}, {"steps", plan.packed_steps}}},
+                 {"operators",
+                  {{"planned", plan.planned_nodes},
+                   {"fused", plan.fused_nodes},
+                   {"views", plan.stepless_nodes},
+                   {"folded", plan.folded_nodes}}}};
+  return out;
 }
 
-}  // namespace nn::app
+std::string PlanText(const Program& program) {
+  if (const Status has = RequirePlan(program); !has) return has.error().message() + "\n";
+  const PlanInfo plan = program.Explain();
+  return (plan.steps.empty() ? "" : StepsText(plan) + "\n") + SummaryText(plan);
+}
+
+}  // namespace nn

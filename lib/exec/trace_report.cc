@@ -1,14 +1,18 @@
-#include "apps/nnrun/results/trace.h"
+#include "exec/trace_report.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
+#include <utility>
+#include <vector>
 
-#include "apps/nnrun/options.h"
-#include "apps/nnrun/results/explain.h"
-#include "base/file/file.h"
+#include "base/json/json.h"
 #include "base/json/json_writer.h"
 #include "base/text/text.h"
+#include "exec/plan_report.h"
 
-namespace nn::app {
+namespace nn {
 namespace {
 
 constexpr int kProcess = 1;
@@ -64,15 +68,14 @@ Json SpanEvent(const PlannedStep& step, const TraceSpan& span, size_t track, dou
 
 }  // namespace
 
-Status WriteTrace(const Program& program, const RunTrace& trace, const RunOptions& options) {
+std::string TraceText(const Program& program, const RunTrace& trace, const std::string& name) {
   const PlanInfo plan = program.Explain();
-  const Json about = {{"model", options.model},
-                      {"threads", options.program().threads},
-                      {"target", options.target.empty() ? SimdTargets().front() : options.target}};
+  const Json about = {
+      {"model", name}, {"threads", program.options().threads}, {"target", SimdTargetInUse()}};
   // One event per line.
-  std::string text = fmt::format(
-      "{{\"displayTimeUnit\": \"ms\", \"otherData\": {}, \"traceEvents\": [\n{}", JsonLine(about),
-      JsonLine(NameEvent("process_name", kStepsTrack, "nnrun " + options.model)));
+  std::string text =
+      fmt::format("{{\"displayTimeUnit\": \"ms\", \"otherData\": {}, \"traceEvents\": [\n{}",
+                  JsonLine(about), JsonLine(NameEvent("process_name", kStepsTrack, name)));
   const auto add = [&](const Json& event) { text += ",\n" + JsonLine(event); };
   add(NameEvent("thread_name", kStepsTrack, "steps"));
   size_t threads = 1;
@@ -87,7 +90,7 @@ Status WriteTrace(const Program& program, const RunTrace& trace, const RunOption
                          static_cast<double>(std::max<size_t>(step.info.grid, 1));
     add(SpanEvent(step, span, span.thread + 1, share));
   }
-  return WriteFile(options.trace, text + "\n]}\n");
+  return text + "\n]}\n";
 }
 
-}  // namespace nn::app
+}  // namespace nn
