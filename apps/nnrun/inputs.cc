@@ -6,32 +6,20 @@
 #include <utility>
 
 #include "apps/nnrun/options.h"
-#include "apps/nnrun/sequence.h"
 #include "base/text/text.h"
+#include "convert/runs/sequence.h"
 
 namespace nn::app {
-namespace {
 
-// Of symbolic first dimensions without a size.
 void SayBatch(const std::vector<std::string>& symbols) {
   std::string names;
   for (const std::string& symbol : symbols) names += (names.empty() ? "" : ", ") + Quote(symbol);
   if (!names.empty()) spdlog::info("{} is set to 1; use --batch to change it", names);
 }
 
-}  // namespace
-
 Result<ImportedModel> ImportForInputs(const ReadModel& read, const InputImporter& import,
                                       RunOptions& options) {
-  const auto of_one_step = [&options](const Graph& graph, size_t i, const Type& type,
-                                      const Tensor& array) {
-    const bool in_parts = HasParts(array, type, options);
-    const bool carried = IsCarried(graph, i, options);
-    GivenShape given{array.dims(), !in_parts && !carried};
-    if (in_parts && !carried) given.shape.erase(given.shape.begin());
-    return given;
-  };
-  return nn::ImportForInputs(read, import, options, of_one_step);
+  return nn::ImportForInputs(read, import, options, ShapesOfStep(options.sequence));
 }
 
 Result<PortArrays> GivenInputs(Graph& graph, const ReadModel& read, const RunOptions& options) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <vector>
 
 #include "apps/nnrun/options.h"
@@ -12,6 +13,9 @@
 #include "ops/support/domain.h"
 
 namespace nn::app {
+
+// That a batch without a size is 1: its symbols.
+void SayBatch(const std::vector<std::string>& symbols);
 
 // nn::ImportForInputs() for the shapes of one step.
 Result<ImportedModel> ImportForInputs(const ReadModel& read, const InputImporter& import,

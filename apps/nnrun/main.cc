@@ -2,7 +2,10 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
+#include <memory>
+#include <string>
 
 #include "apps/common/command_line.h"
 #include "apps/common/progress.h"
@@ -16,12 +19,12 @@
 #include "apps/nnrun/results/steps.h"
 #include "apps/nnrun/results/write_outputs.h"
 #include "apps/nnrun/search_dtype.h"
-#include "apps/nnrun/sequence.h"
-#include "apps/nnrun/test_data.h"
 #include "base/file/file.h"
 #include "base/text/text.h"
 #include "convert/inputs/input_options.h"
 #include "convert/outputs/expect_options.h"
+#include "convert/runs/sequence.h"
+#include "convert/runs/test_data.h"
 #include "exec/bench.h"
 #include "exec/plan_report.h"
 #include "exec/program_options.h"
@@ -46,24 +49,7 @@ void AddInputOptions(CommandLine& command, RunOptions& o) {
                  "compare as ONNX does: --atol 1e-7 and --rtol 1e-3 unless given, relative to each "
                  "expected value")
       ->type_name("DIR");
-}
-
-void AddStateOptions(CommandLine& command, RunOptions& o) {
-  CLI::App& app = command.options();
-  app.add_option("--steps", o.steps,
-                 "Run N times and pass states on from step to step; outputs get a first axis of N. "
-                 "An input with such an axis has its value for each step, another one is repeated")
-      ->check(CLI::Range(int64_t{1}, int64_t{1} << 30))
-      ->type_name("N");
-  command
-      .AddRepeated("--carry", o.carry,
-                   "The input IN gets the value of the output OUT in the step before; it begins "
-                   "with zeros unless it is given; repeatable")
-      ->type_name("OUT=IN");
-  app.add_option("--state", o.state,
-                 "Read the states before the first step from the file, if it exists, and write "
-                 "those after the last: .npz or .safetensors")
-      ->type_name("FILE");
+  command.AddDescribed(SequenceOptionTable(), &o.sequence);
 }
 
 void AddResultOptions(CommandLine& command, RunOptions& o) {
@@ -142,7 +128,7 @@ Status CheckOptions(const RunOptions& o) {
         "to standard output");
   const bool compares = !o.against.empty() || !o.search_dtype.empty();
   if (compares && (prints || !o.output.empty() || o.saves_values() || !o.test_data.empty() ||
-                   !o.trace.empty() || o.explain_plan || o.keeps_states()))
+                   !o.trace.empty() || o.explain_plan || o.sequence.is_set()))
     return UsageError(
         "--against and --search-dtype cannot be combined with --steps, --carry, --state, "
         "--test-data, --explain-plan and options for other results");
@@ -168,12 +154,12 @@ Status CheckOptions(const RunOptions& o) {
       return UsageError("--test-data cannot be combined with options for inputs: it has its own");
   }
   if (o.timing.profile && !o.bench) return UsageError("--profile needs --bench");
-  if (o.runs_folder() && (o.keeps_states() || o.bench || o.explain_plan || !o.trace.empty() ||
+  if (o.runs_folder() && (o.sequence.is_set() || o.bench || o.explain_plan || !o.trace.empty() ||
                           o.saves_values() || !o.expected.file.empty()))
     return UsageError(
         "--inputs with a folder can be combined with --output, --labels and --digest only, of the "
         "options for results");
-  if (o.keeps_states() &&
+  if (o.sequence.is_set() &&
       (o.bench || o.explain_plan || !o.trace.empty() || o.saves_values() || !o.test_data.empty()))
     return UsageError(
         "--steps, --carry and --state cannot be combined with --bench, --explain-plan, --trace, "
@@ -191,15 +177,19 @@ Status ExplainPlan(Graph& graph, const ReadModel& read, const RunOptions& o, Run
   return {};
 }
 
+// Shows the progress of an activity.
+std::function<Status(uint64_t done, uint64_t total)> Showing(std::string activity) {
+  return [progress = std::make_shared<std::optional<Progress>>(), activity](
+             uint64_t done, uint64_t total) -> Status {
+    if (!*progress) progress->emplace(activity, total);
+    (*progress)->Update(done);
+    return {};
+  };
+}
+
 Status RunBench(const Program& program, std::span<const Tensor> inputs, const BenchOptions& options,
                 RunReport& report) {
-  std::optional<Progress> progress;
-  NN_ASSIGN(const Measurement measured,
-            MeasureLatency(program, inputs, options, [&](uint64_t done, uint64_t total) -> Status {
-              if (!progress) progress.emplace("runs", total);
-              progress->Update(done);
-              return {};
-            }));
+  NN_ASSIGN(const Measurement measured, MeasureLatency(program, inputs, options, Showing("runs")));
   report.text += MeasurementText(program, options, measured);
   report.json.update(MeasurementJson(program, options, measured));
   return {};
@@ -256,13 +246,32 @@ Result<bool> RunModel(Graph graph, ReadModel read, const RunOptions& o, RunRepor
 // Runs step by step and reports like RunModel().
 Result<bool> RunSteps(ImportedModel model, const ReadModel& read, const RunOptions& o,
                       RunReport& report) {
-  NN_ASSIGN(const SequenceResult result, RunSequence(std::move(model), read, o));
+  const SequenceHooks hooks = {
+      .batch = SayBatch,
+      .complete = [&o](const Graph& graph, std::span<const Domain> domains, PortArrays given) {
+        return CompleteInputs(graph, domains, std::move(given), o);
+      }};
+  NN_ASSIGN(const SequenceResult result,
+            RunSequence(std::move(model), read, o, o.sequence, o.program(), hooks));
+  for (const std::string& note : result.notes) spdlog::warn("{}", note);
   const std::vector<NamedTensor>& outputs = result.outputs;
   if (o.digest) DigestOutputs(outputs, report);
   if (!o.output.empty()) NN_RETURN_IF_ERROR(WriteOutputs(o.output, outputs, outputs.size()));
   if (o.output.empty() && o.expected.file.empty() && !o.digest) DescribeOutputs(outputs, report);
   if (o.expected.file.empty()) return true;
   return CompareWithFile(result.graph, outputs, o, report);
+}
+
+// False if outputs differ from those of the test data.
+Result<bool> ReportTestData(const ReadModel& read, const InputImporter& import, const RunOptions& o,
+                            RunReport& report) {
+  NN_ASSIGN(std::vector<TestedSet> sets,
+            RunTestData(read, import, o.test_data, {o.expected.atol, o.expected.rtol}, o.program(),
+                        Showing("test sets")));
+  report.text += TestDataText(sets);
+  const bool passed = AllPassed(sets);
+  report.json.update(TestDataJson(sets));
+  return passed;
 }
 
 // Whether standard output does not have the outputs or the trace.
@@ -282,7 +291,7 @@ Result<bool> RunToReport(RunOptions o, RunReport& report) {
   NN_ASSIGN(ReadModel read, ReadModelFile(o.model, o.limits));
   const auto import = [&](const InputSettings& known) -> Result<ImportedModel> {
     InputSettings settings = KnownWith(known, o.shapes);
-    if (o.keeps_states()) settings.states = StatePorts::kAll;
+    if (o.sequence.is_set()) settings.states = StatePorts::kAll;
     NN_ASSIGN(ImportedModel imported, ImportModel(read, o.model, settings));
     ReportNotes(imported.notes, report);
     NN_RETURN_IF_ERROR(BindSetShapes(imported.graph, read, o));
@@ -290,12 +299,12 @@ Result<bool> RunToReport(RunOptions o, RunReport& report) {
   };
   bool passed = true;
   if (!o.test_data.empty()) {
-    NN_ASSIGN(passed, RunTestData(read, import, o, report));
+    NN_ASSIGN(passed, ReportTestData(read, import, o, report));
   } else {
     NN_ASSIGN(ImportedModel imported, ImportForInputs(read, import, o));
     // It is needed only to import it again.
     if (!read.format->importer.TakesOtherRanks()) read.model.reset();
-    if (o.keeps_states()) {
+    if (o.sequence.is_set()) {
       NN_ASSIGN(passed, RunSteps(std::move(imported), read, o, report));
     } else if (o.runs_folder()) {
       NN_ASSIGN(const std::vector<NamedTensor> outputs, RunFolder(imported.graph, read, o, report));
@@ -344,7 +353,7 @@ Result<int> RunAndReport(CommandLine& command, RunOptions& o) {
   o.limits = o.expected.limits = command.limits();
   o.execution.limits = command.run_limits();
   o.images.max_work = o.execution.limits.max_work;
-  o.may_lack = o.keeps_states();  // states begin with zeros
+  o.may_lack = o.sequence.is_set();  // states begin with zeros
   Result<int> code = taken ? Run(o) : tl::unexpected(taken.error());
   if (o.format != "json" || !PrintsReport(o)) return code;
   return StateError(std::move(code), {{"version", 1}, {"model", o.model}});
@@ -358,7 +367,6 @@ int main(int argc, char** argv) {
       "nnrun", "Runs a neural-network model on the CPU, with the same bits on every processor.");
   nn::app::RunOptions options;
   nn::app::AddInputOptions(command, options);
-  nn::app::AddStateOptions(command, options);
   nn::app::AddResultOptions(command, options);
   nn::app::AddExecutionOptions(command, options);
   command.AddRunLimits(std::nullopt);

@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 Status CheckManyUsage(const RunOptions& o) {
   const bool is_for_one = !o.inputs_file.empty() || !o.inputs.empty() || !o.test_data.empty() ||
-                          o.keeps_states() || !o.labels.empty() || !o.expected.file.empty() ||
+                          o.sequence.is_set() || !o.labels.empty() || !o.expected.file.empty() ||
                           o.saves_values() || !o.against.empty() || !o.search_dtype.empty() ||
                           o.explain_plan || !o.trace.empty() || o.bench;
   if (is_for_one || (o.format != "text" && o.format != "json"))

@@ -9,6 +9,7 @@
 #include "apps/common/model/many.h"
 #include "base/json/json.h"
 #include "convert/inputs/run_inputs.h"
+#include "convert/runs/sequence.h"
 #include "exec/bench.h"
 #include "exec/program.h"
 #include "nnsuite/outputs.h"
@@ -17,10 +18,7 @@ namespace nn::app {
 
 struct RunOptions : RunInputs {
   std::string test_data;
-  // States
-  std::optional<int64_t> steps;
-  std::string state;
-  std::vector<std::string> carry;  // OUT=IN
+  SequenceOptions sequence;
   // Results
   std::string output;
   std::string labels;
@@ -46,8 +44,6 @@ struct RunOptions : RunInputs {
 
   // `execution`, with the number of threads.
   ProgramOptions program() const;
-  // Whether the states of the model are read or kept.
-  bool keeps_states() const { return steps || !state.empty() || !carry.empty(); }
   // Whether values other than the outputs are written.
   bool saves_values() const { return !save_steps.empty() || !save_inputs.empty(); }
   // Whether --inputs is a folder.

@@ -39,6 +39,7 @@ using OptionsHandle = Handle<nnsuite_options, nnsuite_options_free>;
 using ModelHandle = Handle<nnsuite_model, nnsuite_model_free>;
 using ProgramHandle = Handle<nnsuite_program, nnsuite_program_free>;
 using TensorHandle = Handle<nnsuite_tensor, nnsuite_tensor_free>;
+using TensorListHandle = Handle<nnsuite_tensor_list, nnsuite_tensor_list_free>;
 using ErrorHandle = Handle<nnsuite_error, nnsuite_error_free>;
 
 // Calls a function of the library with a place for its error, and throws the error. Returns the
@@ -170,6 +171,16 @@ void AddSets(nnsuite_options* options, const py::handle& value,
   }
 }
 
+// Contents of inputs by name.
+void SetContents(nnsuite_options* options, const py::handle& value,
+                 decltype(nnsuite_options_set_input)* set) {
+  for (const auto& [name, tensor] : value.cast<std::map<std::string, const Tensor*>>()) {
+    const char* const input = name.c_str();
+    const nnsuite_tensor* const contents = tensor->handle.get();
+    Call([&](nnsuite_error** error) { return set(options, input, contents, error); });
+  }
+}
+
 void SetOption(Options& all, std::string name, const py::handle& value) {
   nnsuite_options* const options = all.get();
   if (name == "for_") name.pop_back();  // a word of Python
@@ -185,11 +196,9 @@ void SetOption(Options& all, std::string name, const py::handle& value) {
   } else if (name == "verify-inputs") {
     AddSets(options, value, nnsuite_options_add_verify_inputs);
   } else if (name == "fix-input") {
-    for (const auto& [input, contents] : value.cast<std::map<std::string, const Tensor*>>())
-      Call([&, &input = input, &contents = contents](nnsuite_error** error) {
-        return nnsuite_options_set_fixed_input(options, input.c_str(), contents->handle.get(),
-                                               error);
-      });
+    SetContents(options, value, nnsuite_options_set_fixed_input);
+  } else if (name == "arrays") {
+    SetContents(options, value, nnsuite_options_set_input);
   } else if (name == "progress") {
     all.progress = std::make_unique<Callback>();
     all.progress->function = py::reinterpret_borrow<py::object>(value);
@@ -270,6 +279,19 @@ std::vector<py::bytes> StringsOfTensor(const Tensor& tensor) {
     if (text == nullptr) return out;
     out.emplace_back(text, size);
   }
+}
+
+// By name, as a dictionary.
+py::dict TensorsOf(const nnsuite_tensor_list* list) {
+  py::dict out;
+  for (size_t i = 0; i < nnsuite_tensor_list_size(list); ++i) {
+    nnsuite_tensor* shared = nullptr;
+    Call([&](nnsuite_error** error) {
+      return nnsuite_tensor_share(nnsuite_tensor_list_get(list, i), &shared, error);
+    });
+    out[nnsuite_tensor_list_name(list, i)] = Tensor{TensorHandle(shared)};
+  }
+  return out;
 }
 
 py::capsule DlpackOfTensor(const Tensor& tensor) {
@@ -520,6 +542,23 @@ struct Model {
     });
     return {TensorHandle(tensor)};
   }
+  std::pair<int, py::object> RunTestData(const std::string& folder, const py::dict& values) const {
+    return Report(values, [&](const nnsuite_model* model, const nnsuite_options* options,
+                              char** text, nnsuite_error** error) {
+      return nnsuite_run_test_data(model, folder.c_str(), options, text, error);
+    });
+  }
+  // The outputs and the states.
+  std::pair<py::dict, py::dict> RunSequence(const py::dict& values) const {
+    const Options options = OptionsOf(values);
+    nnsuite_tensor_list* outputs = nullptr;
+    nnsuite_tensor_list* states = nullptr;
+    options.Call([&](nnsuite_error** error) {
+      return nnsuite_run_sequence(handle.get(), options.get(), &outputs, &states, error);
+    });
+    const TensorListHandle owned(outputs), owned_states(states);
+    return {TensorsOf(outputs), TensorsOf(states)};
+  }
   Program Compile(const py::dict& values) const { return Compiled(values, nnsuite_compile); }
   Program CompileForInputs(const py::dict& values) const {
     return Compiled(values, nnsuite_compile_for_inputs);
@@ -616,6 +655,8 @@ PYBIND11_MODULE(_core, m) {
       .def("write", &Model::Write, py::arg("path"), py::arg("options"))
       .def("edit", &Model::Edit, py::arg("options"))
       .def("constant", &Model::Constant, py::arg("index"))
+      .def("run_sequence", &Model::RunSequence, py::arg("options"))
+      .def("run_test_data", &Model::RunTestData, py::arg("folder"), py::arg("options"))
       .def("compile", &Model::Compile, py::arg("options"))
       .def("compile_for_inputs", &Model::CompileForInputs, py::arg("options"));
 }

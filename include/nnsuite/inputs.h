@@ -70,6 +70,7 @@ struct InputOptions {
   // "NAME=VALUE": an .npy, .pb, .bin or .raw file, an image, or a literal ("0.5" fills, "[1,2,3]"
   // lists).
   std::vector<std::string> inputs = {};
+  std::vector<NamedTensor> tensors = {};  // inputs in memory, by name
   // Of the inputs that are not given; nullopt: 0, and the file must have all inputs.
   std::optional<uint64_t> seed = std::nullopt;
   ArrayOptions arrays = {};

@@ -52,14 +52,15 @@ typedef struct nnsuite_options nnsuite_options;
 typedef struct nnsuite_model nnsuite_model;
 typedef struct nnsuite_program nnsuite_program;
 typedef struct nnsuite_tensor nnsuite_tensor;
+typedef struct nnsuite_tensor_list nnsuite_tensor_list;
 
 // Called once, with its context, when borrowed memory is not needed any more; on any thread.
 typedef void (*nnsuite_release)(void* context);
 
 // Told, on the calling thread, that `done` of `total` are done of an activity: "runs" of a
-// verification or a benchmark, "bytes" of a written model, "models" of a folder, "steps" of a run.
-// A result other than 0 ends the function that calls it, with the code NNSUITE_LIMIT; existing
-// files are unchanged then.
+// verification or a benchmark, "bytes" of a written model, "models" of a folder, "steps" of a run,
+// "test sets". A result other than 0 ends the function that calls it, with the code NNSUITE_LIMIT;
+// existing files are unchanged then.
 typedef int (*nnsuite_progress)(void* context, const char* activity, uint64_t done, uint64_t total);
 
 // The version of the library that the program runs with: "0.1.0".
@@ -104,6 +105,9 @@ int nnsuite_options_add_verify_inputs(nnsuite_options* options, const nnsuite_te
 // Makes an input a constant with these contents, in a conversion. Keeps the tensor.
 int nnsuite_options_set_fixed_input(nnsuite_options* options, const char* input,
                                     const nnsuite_tensor* contents, nnsuite_error** error);
+// The contents of an input of a run. Keeps the tensor.
+int nnsuite_options_set_input(nnsuite_options* options, const char* input,
+                              const nnsuite_tensor* contents, nnsuite_error** error);
 // Reports the progress of a conversion, an edit, a run or a benchmark, which the callback may end.
 // NULL: no reports.
 int nnsuite_options_set_progress(nnsuite_options* options, nnsuite_progress progress, void* context,
@@ -271,6 +275,15 @@ size_t nnsuite_tensor_size(const nnsuite_tensor* tensor);
 // other tensors, and beyond the last element.
 const char* nnsuite_tensor_text(const nnsuite_tensor* tensor, size_t index, size_t* size);
 
+// Tensors with names, in an order.
+size_t nnsuite_tensor_list_size(const nnsuite_tensor_list* list);
+// NULL beyond the last one.
+const char* nnsuite_tensor_list_name(const nnsuite_tensor_list* list, size_t index);
+// The tensor belongs to the list; nnsuite_tensor_share() makes a handle that outlives it. NULL
+// beyond the last one.
+const nnsuite_tensor* nnsuite_tensor_list_get(const nnsuite_tensor_list* list, size_t index);
+void nnsuite_tensor_list_free(nnsuite_tensor_list* list);
+
 // ---- Programs
 
 // Compiles a model, which any number of threads may run. Output bits depend neither on the
@@ -289,7 +302,7 @@ int nnsuite_compile(const nnsuite_model* model, const nnsuite_options* options,
 // input-shape, length. Flags: cast-inputs, reshape-inputs, no-fuse. Integers: seed,
 // max-image-pixels, threads, max-memory, max-work, max-steps, batch, max-file-bytes,
 // max-piped-bytes, max-unpacked-bytes, max-depth, max-items. Reals: scale. Repeatable reals: mean,
-// std. Shapes.
+// std. Shapes, inputs.
 int nnsuite_compile_for_inputs(const nnsuite_model* model, const nnsuite_options* options,
                                nnsuite_program** program, nnsuite_error** error);
 // The inputs that the program was compiled for, and for those that were not given, random numbers
@@ -322,6 +335,31 @@ int nnsuite_run_with(const nnsuite_program* program, const char* const* names,
                      const nnsuite_tensor* const* inputs, size_t input_count,
                      const nnsuite_options* options, nnsuite_tensor** outputs, size_t output_count,
                      nnsuite_error** error);
+
+// Runs a model step by step, as nnrun --steps, and passes its states on. The options of the inputs
+// are those of nnsuite_compile_for_inputs. `outputs` gets the outputs, with a first axis of the
+// steps, unless the shape changes from step to step: then it is the last value. `states`, unless it
+// is NULL, gets the states after the last step.
+//
+// Texts: inputs, image-size, image-fit ("stretch", "crop"), image-color ("rgb", "bgr", "gray"),
+// image-layout ("nchw", "nhwc"), backend ("simd", "reference"), state. Repeatable texts: input,
+// input-shape, length, carry. Flags: cast-inputs, reshape-inputs, no-fuse. Integers: seed,
+// max-image-pixels, threads, max-memory, max-work, max-steps, batch, max-file-bytes,
+// max-piped-bytes, max-unpacked-bytes, max-depth, max-items, steps. Reals: scale. Repeatable reals:
+// mean, std. Shapes, inputs, progress.
+int nnsuite_run_sequence(const nnsuite_model* model, const nnsuite_options* options,
+                         nnsuite_tensor_list** outputs, nnsuite_tensor_list** states,
+                         nnsuite_error** error);
+
+// Runs a model on test data of ONNX: `folder` has input_K.pb and output_K.pb, or folders
+// test_data_set_* that have them. `json` has the member "test_data" of what
+// nnrun --test-data --format json prints. NNSUITE_CHECK_FAILED, with the report, if outputs differ
+// by more than atol plus rtol times the magnitude of the expected value, or none is expected.
+//
+// Texts: backend ("simd", "reference"). Repeatable texts: input-shape, length. Flags: no-fuse.
+// Integers: threads, max-memory, max-work, max-steps, batch. Reals: atol, rtol. Shapes, progress.
+int nnsuite_run_test_data(const nnsuite_model* model, const char* folder,
+                          const nnsuite_options* options, char** json, nnsuite_error** error);
 
 // Compares the outputs of a run, in the program's order, with a file of the option "expect", or
 // with tensors: `expected` has a handle for each output, or NULL for one without a tensor, and may

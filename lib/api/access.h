@@ -71,6 +71,12 @@ struct Access {
     return out;
   }
 
+  static std::vector<nnsuite::NamedTensor> Wrap(std::span<const nn::NamedTensor> tensors) {
+    std::vector<nnsuite::NamedTensor> out;
+    for (const nn::NamedTensor& t : tensors) out.push_back({t.name, Wrap(t.tensor)});
+    return out;
+  }
+
   static const nn::Graph& Of(const nnsuite::Graph& graph) { return graph.impl_->graph; }
   static nn::Graph& Of(nnsuite::Graph& graph) { return graph.impl_->graph; }
   static nnsuite::Graph Wrap(nn::Graph graph) {

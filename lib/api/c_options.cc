@@ -8,6 +8,8 @@
 #include "convert/convert_options.h"
 #include "convert/inputs/input_options.h"
 #include "convert/outputs/expect_options.h"
+#include "convert/runs/sequence.h"
+#include "convert/runs/test_data.h"
 #include "edit/edit_options.h"
 #include "exec/bench.h"
 #include "exec/program_options.h"
@@ -120,6 +122,20 @@ OptionTable CompileForInputsTable() {
         std::move(out),
         OptionsWithin<&CompileForInputsCall::inputs, &InputOptions::limits>(ReadLimitTable()));
   }();
+  return fields;
+}
+
+OptionTable SequenceTable() {
+  static const CallFields fields =
+      Joined(OptionsWithin<&SequenceCall::run>(CompileForInputsTable()),
+             OptionsWithin<&SequenceCall::sequence>(SequenceOptionTable()));
+  return fields;
+}
+
+OptionTable TestDataTable() {
+  static const CallFields fields =
+      Joined(OptionsWithin<&TestDataCall::compile>(CompileTable()),
+             OptionsWithin<&TestDataCall::options>(TestDataOptionTable()));
   return fields;
 }
 
@@ -237,6 +253,7 @@ Status CheckUser(const nnsuite_options& options, const OptionUser& user) {
     return UsageError("{} takes no inputs for a verification", user.name);
   if (!options.fixed_inputs.empty() && !user.tensors)
     return UsageError("{} takes no contents of inputs", user.name);
+  if (!options.inputs.empty() && !user.inputs) return UsageError("{} takes no inputs", user.name);
   if (options.progress && !user.progress) return UsageError("{} reports no progress", user.name);
   return {};
 }
@@ -259,6 +276,14 @@ void AddShapes(const nnsuite_options* options, nnsuite::InputShapes& shapes) {
   for (const auto& [name, shape] : options->shapes) shapes.shapes.insert_or_assign(name, shape);
 }
 
+// What of the inputs is no text.
+void AddInputs(const nnsuite_options* options, CompileForInputsCall& call) {
+  AddShapes(options, call.compile.shapes);
+  call.inputs.images.max_work = call.compile.options.limits.max_work;
+  if (options == nullptr) return;
+  for (const auto& [name, tensor] : options->inputs) call.inputs.tensors.push_back({name, tensor});
+}
+
 }  // namespace
 
 std::vector<OptionUser> OptionUsers() {
@@ -276,7 +301,9 @@ std::vector<OptionUser> OptionUsers() {
       {"convert_folder", FolderTable(), true, false, true},
       {"edit", EditTable(), false, false, true},
       {"compile", CompileTable(), true},
-      {"compile_for_inputs", CompileForInputsTable(), true},
+      {"compile_for_inputs", CompileForInputsTable(), true, false, false, true},
+      {"run_sequence", SequenceTable(), true, false, true, true},
+      {"run_test_data", TestDataTable(), true, false, true},
       {"run_with", {}, false, false, true},
       {"compare_outputs", CompareOutputsTable()},
       {"bench", BenchTable(), false, false, true},
@@ -358,8 +385,21 @@ Result<CompileCall> Compile(const nnsuite_options* options) {
 
 Result<CompileForInputsCall> CompileForInputs(const nnsuite_options* options) {
   NN_ASSIGN(auto out, CallOf<CompileForInputsCall>(options, "compile_for_inputs"));
+  AddInputs(options, out);
+  return out;
+}
+
+Result<SequenceCall> RunSequence(const nnsuite_options* options) {
+  NN_ASSIGN(SequenceCall out, CallOf<SequenceCall>(options, "run_sequence"));
+  AddInputs(options, out.run);
+  if (options != nullptr) out.progress = options->progress;
+  return out;
+}
+
+Result<TestDataCall> RunTestData(const nnsuite_options* options) {
+  NN_ASSIGN(TestDataCall out, CallOf<TestDataCall>(options, "run_test_data"));
   AddShapes(options, out.compile.shapes);
-  out.inputs.images.max_work = out.compile.options.limits.max_work;
+  if (options != nullptr) out.progress = options->progress;
   return out;
 }
 
@@ -458,6 +498,17 @@ int nnsuite_options_set_fixed_input(nnsuite_options* options, const char* input,
     NN_RETURN_IF_ERROR(nn::api::RequireArgument(input, "input"));
     NN_RETURN_IF_ERROR(nn::api::RequireArgument(contents, "contents"));
     options->fixed_inputs.insert_or_assign(input, contents->tensor);
+    return NNSUITE_OK;
+  });
+}
+
+int nnsuite_options_set_input(nnsuite_options* options, const char* input,
+                              const nnsuite_tensor* contents, nnsuite_error** error) {
+  return nn::api::Guard(error, [&]() -> nn::Result<int> {
+    NN_RETURN_IF_ERROR(nn::api::RequireArgument(options, "options"));
+    NN_RETURN_IF_ERROR(nn::api::RequireArgument(input, "input"));
+    NN_RETURN_IF_ERROR(nn::api::RequireArgument(contents, "contents"));
+    options->inputs.insert_or_assign(input, contents->tensor);
     return NNSUITE_OK;
   });
 }

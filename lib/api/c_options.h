@@ -19,7 +19,9 @@
 #include "nnsuite/options.h"
 #include "nnsuite/outputs.h"
 #include "nnsuite/program.h"
+#include "nnsuite/sequence.h"
 #include "nnsuite/shapes.h"
+#include "nnsuite/test_data.h"
 #include "nnsuite/validate.h"
 
 // Values whose kinds are checked; numbers are int64_t or double.
@@ -27,6 +29,7 @@ struct nnsuite_options {
   nn::OptionValues values;
   std::map<std::string, std::vector<int64_t>> shapes;
   std::map<std::string, nnsuite::Tensor> fixed_inputs;
+  std::map<std::string, nnsuite::Tensor> inputs;
   std::vector<std::vector<nnsuite::Tensor>> samples;
   std::vector<std::vector<nnsuite::Tensor>> verify_inputs;
   nnsuite::ProgressCallback progress;
@@ -69,6 +72,16 @@ struct CompileForInputsCall {
   CompileCall compile = {};
   nnsuite::InputOptions inputs = {};
 };
+struct SequenceCall {
+  CompileForInputsCall run = {};
+  nnsuite::SequenceOptions sequence = {};
+  nnsuite::ProgressCallback progress = nullptr;
+};
+struct TestDataCall {
+  CompileCall compile = {};
+  nnsuite::TestDataOptions options = {};
+  nnsuite::ProgressCallback progress = nullptr;
+};
 struct BenchCall {
   nnsuite::BenchOptions options = {};
   nnsuite::ProgressCallback progress = nullptr;
@@ -83,6 +96,7 @@ struct OptionUser {
   bool shapes = false;
   bool tensors = false;
   bool progress = false;
+  bool inputs = false;
 };
 
 std::vector<OptionUser> OptionUsers();
@@ -105,6 +119,8 @@ Result<nnsuite::InputShapes> Diff(const nnsuite_options* options, std::string_vi
 Result<CompileCall> Compile(const nnsuite_options* options);
 Result<CompileForInputsCall> CompileForInputs(const nnsuite_options* options);
 Result<nnsuite::ExpectOptions> CompareOutputs(const nnsuite_options* options);
+Result<SequenceCall> RunSequence(const nnsuite_options* options);
+Result<TestDataCall> RunTestData(const nnsuite_options* options);
 Result<BenchCall> Bench(const nnsuite_options* options);
 Result<nnsuite::ProgressCallback> Run(const nnsuite_options* options);
 }  // namespace call

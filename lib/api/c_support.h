@@ -50,6 +50,13 @@ struct nnsuite_tensor {
   nnsuite::Tensor tensor;
 };
 
+struct nnsuite_tensor_list {
+  explicit nnsuite_tensor_list(std::vector<nnsuite::NamedTensor> named);
+
+  std::vector<std::string> names;
+  std::vector<nnsuite_tensor> tensors;
+};
+
 namespace nn::api {
 
 // Sets `*error` and returns the code. Without memory for the text, `*error` is a constant.

@@ -37,6 +37,13 @@ Result<nnsuite::Tensor> TensorOfStrings(std::vector<int64_t> shape, const char* 
 }  // namespace
 }  // namespace nn::api
 
+nnsuite_tensor_list::nnsuite_tensor_list(std::vector<nnsuite::NamedTensor> named) {
+  for (nnsuite::NamedTensor& t : named) {
+    names.push_back(std::move(t.name));
+    tensors.push_back({std::move(t.tensor)});
+  }
+}
+
 extern "C" {
 
 int nnsuite_tensor_create(const char* dtype, const int64_t* shape, size_t rank, const void* bytes,
@@ -116,6 +123,22 @@ const char* nnsuite_tensor_text(const nnsuite_tensor* tensor, size_t index, size
   const bool exists = index < strings.size();
   if (exists && size != nullptr) *size = strings[index].size();
   return exists ? strings[index].c_str() : nullptr;
+}
+
+size_t nnsuite_tensor_list_size(const nnsuite_tensor_list* list) {
+  return list == nullptr ? 0 : list->tensors.size();
+}
+
+const char* nnsuite_tensor_list_name(const nnsuite_tensor_list* list, size_t index) {
+  return index < nnsuite_tensor_list_size(list) ? list->names[index].c_str() : nullptr;
+}
+
+const nnsuite_tensor* nnsuite_tensor_list_get(const nnsuite_tensor_list* list, size_t index) {
+  return index < nnsuite_tensor_list_size(list) ? &list->tensors[index] : nullptr;
+}
+
+void nnsuite_tensor_list_free(nnsuite_tensor_list* list) {
+  delete list;
 }
 
 }  // extern "C"

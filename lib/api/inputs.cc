@@ -4,26 +4,44 @@
 #include <utility>
 
 #include "api/access.h"
+#include "api/inputs.h"
 #include "convert/inputs/input_options.h"
 #include "convert/inputs/run_inputs.h"
 #include "formats/given_inputs.h"
+
+namespace nn::api {
+
+Result<RunInputs> InputsOf(const nnsuite::Model& model, const nnsuite::InputOptions& options,
+                           const nnsuite::InputShapes& shapes) {
+  NN_RETURN_IF_ERROR(CheckOptionValues(InputOptionTable(), options));
+  RunInputs inputs = {options};
+  inputs.model = model.path();
+  inputs.shapes = shapes;
+  inputs.in_memory = Access::Of(options.tensors);
+  return inputs;
+}
+
+InputImporter ImporterOf(const ReadModel& read, const RunInputs& inputs, StatePorts states) {
+  return [&read, &inputs, states](const InputSettings& known) -> Result<ImportedModel> {
+    InputSettings settings = KnownWith(known, inputs.shapes);
+    settings.states = states;
+    NN_ASSIGN(ImportedModel imported, ImportModel(read, inputs.model, settings));
+    NN_RETURN_IF_ERROR(BindSetShapes(imported.graph, read, inputs));
+    return imported;
+  };
+}
+
+}  // namespace nn::api
 
 namespace nnsuite {
 
 Result<ModelInputs> ReadInputs(const Model& model, const InputOptions& options,
                                const InputShapes& shapes) {
-  NN_RETURN_IF_ERROR(nn::CheckOptionValues(nn::InputOptionTable(), options));
   const nn::ReadModel& read = Access::Of(model).read;
-  nn::RunInputs inputs = {options};
-  inputs.model = model.path();
-  inputs.shapes = shapes;
-  const auto import = [&](const nn::InputSettings& known) -> Result<nn::ImportedModel> {
-    NN_ASSIGN(nn::ImportedModel imported,
-              nn::ImportModel(read, inputs.model, nn::KnownWith(known, shapes)));
-    NN_RETURN_IF_ERROR(nn::BindSetShapes(imported.graph, read, inputs));
-    return imported;
-  };
-  NN_ASSIGN(nn::ImportedModel imported, nn::ImportForInputs(read, import, inputs));
+  NN_ASSIGN(nn::RunInputs inputs, nn::api::InputsOf(model, options, shapes));
+  NN_ASSIGN(
+      nn::ImportedModel imported,
+      nn::ImportForInputs(read, nn::api::ImporterOf(read, inputs, nn::StatePorts::kNone), inputs));
   NN_ASSIGN(const nn::PortArrays given, nn::GivenInputs(imported.graph, read, inputs));
   ModelInputs out = {Access::Wrap(std::move(imported.graph)), {}, {}};
   for (const std::optional<nn::Tensor>& array : given)

@@ -1,10 +1,25 @@
 #include "nnsuite/outputs.h"
 
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "api/access.h"
+#include "api/outputs.h"
 #include "convert/outputs/expect_options.h"
 #include "convert/outputs/expectation.h"
+
+namespace nn::api {
+
+std::vector<nnsuite::OutputCheck> WrapOutputs(const Expectation& expectation) {
+  std::vector<nnsuite::OutputCheck> out;
+  for (const Expectation::Output& o : expectation.outputs())
+    out.push_back({o.name, o.comparison ? std::optional(WrapComparison(*o.comparison, o.text))
+                                        : std::nullopt});
+  return out;
+}
+
+}  // namespace nn::api
 
 namespace nnsuite {
 
@@ -27,10 +42,7 @@ Result<OutputChecks> CompareOutputs(const Program& program, std::span<const Tens
             nn::CompareWithExpected(types, nn::PortFinder(names, {"out"}), actual, options,
                                     Access::Of(options.arrays)));
   OutputChecks out;
-  for (const nn::Expectation::Output& o : expectation.outputs())
-    out.outputs.push_back(
-        {o.name, o.comparison ? std::optional(nn::api::WrapComparison(*o.comparison, o.text))
-                              : std::nullopt});
+  out.outputs = nn::api::WrapOutputs(expectation);
   out.passed = expectation.passed();
   out.text = expectation.Text();
   out.report = nn::JsonText(nn::ExpectationJson(options.file, expectation));

@@ -44,6 +44,7 @@ using COptions = Handle<nnsuite_options, nnsuite_options_free>;
 using CModel = Handle<nnsuite_model, nnsuite_model_free>;
 using CProgram = Handle<nnsuite_program, nnsuite_program_free>;
 using CTensor = Handle<nnsuite_tensor, nnsuite_tensor_free>;
+using CTensorList = Handle<nnsuite_tensor_list, nnsuite_tensor_list_free>;
 using CError = Handle<nnsuite_error, nnsuite_error_free>;
 using CText = Handle<char, nnsuite_text_free>;
 
@@ -162,6 +163,7 @@ TEST_CASE("C: functions with codes name the argument that is NULL") {
       nnsuite_options_add_sample(nullptr, nullptr, 1, nullptr),
       nnsuite_options_add_verify_inputs(nullptr, nullptr, 1, nullptr),
       nnsuite_options_set_fixed_input(nullptr, nullptr, nullptr, nullptr),
+      nnsuite_options_set_input(nullptr, nullptr, nullptr, nullptr),
       nnsuite_options_set_progress(nullptr, nullptr, nullptr, nullptr),
       nnsuite_open_memory(nullptr, 1, nullptr, nullptr, nullptr, nullptr, model.out(), nullptr),
       nnsuite_inspect(nullptr, nullptr, json.out(), nullptr),
@@ -191,6 +193,8 @@ TEST_CASE("C: functions with codes name the argument that is NULL") {
       nnsuite_run(nullptr, nullptr, nullptr, 0, nullptr, 0, nullptr),
       nnsuite_run_with(nullptr, nullptr, nullptr, 0, nullptr, nullptr, 0, nullptr),
       nnsuite_compare_outputs(nullptr, nullptr, nullptr, 0, nullptr, json.out(), nullptr),
+      nnsuite_run_test_data(nullptr, nullptr, nullptr, json.out(), nullptr),
+      nnsuite_run_sequence(nullptr, nullptr, nullptr, nullptr, nullptr),
       nnsuite_bench(nullptr, nullptr, nullptr, 0, nullptr, json.out(), nullptr),
       nnsuite_explain_plan(nullptr, json.out(), nullptr),
       nnsuite_trace(nullptr, nullptr, nullptr, 0, json.out(), nullptr),
@@ -734,6 +738,56 @@ TEST_CASE("c: outputs are compared as nnrun compares them") {
     nnsuite_tensor_free(inputs[i]);
     nnsuite_tensor_free(outputs[i]);
   }
+}
+
+TEST_CASE("c: a sequence takes tensors as inputs, and returns lists of tensors") {
+  const std::string text = R"(ir_version: 8
+opset_import { version: 13 }
+graph { name: "g"
+  node { op_type: "Add" input: "x" input: "h" output: "y" }
+  input { name: "x" type { tensor_type { elem_type: 1 shape { dim { dim_value: 1 } } } } }
+  input { name: "h" type { tensor_type { elem_type: 1 shape { dim { dim_value: 1 } } } } }
+  output { name: "y" type { tensor_type { elem_type: 1 shape { dim { dim_value: 1 } } } } }
+})";
+  CModel model;
+  CError error;
+  REQUIRE(nnsuite_open_memory(text.data(), text.size(), nullptr, nullptr, "m.textproto", nullptr,
+                              model.out(), error.out()) == NNSUITE_OK);
+  const int64_t shape[] = {2, 1};
+  const float parts[] = {1, 2};
+  CTensor x;
+  REQUIRE(nnsuite_tensor_create("f32", shape, 2, parts, sizeof parts, nullptr, nullptr, x.out(),
+                                error.out()) == NNSUITE_OK);
+  COptions options;
+  REQUIRE(nnsuite_options_create(options.out(), nullptr) == NNSUITE_OK);
+  REQUIRE(nnsuite_options_set_input(options, "x", x, error.out()) == NNSUITE_OK);
+  Set(options, "steps", 2);
+  Set(options, "carry", "y=h");
+  CTensorList outputs, states;
+  REQUIRE_MESSAGE(
+      nnsuite_run_sequence(model, options, outputs.out(), states.out(), error.out()) == NNSUITE_OK,
+      MessageOf(error));
+  REQUIRE(nnsuite_tensor_list_size(outputs) == 1);
+  CHECK(std::string(nnsuite_tensor_list_name(outputs, 0)) == "y");
+  const auto* const y =
+      static_cast<const float*>(nnsuite_tensor_bytes(nnsuite_tensor_list_get(outputs, 0)));
+  CHECK(y[0] == 1);
+  CHECK(y[1] == 3);
+  CHECK(std::string(nnsuite_tensor_list_name(states, 0)) == "h");
+  CHECK(nnsuite_tensor_list_name(states, 1) == nullptr);
+  CHECK(nnsuite_tensor_list_get(states, 1) == nullptr);
+  CHECK(nnsuite_tensor_list_size(nullptr) == 0);
+
+  CProgram program;
+  CHECK(nnsuite_compile(model, options, program.out(), error.out()) == NNSUITE_USAGE);
+  COptions given;
+  REQUIRE(nnsuite_options_create(given.out(), nullptr) == NNSUITE_OK);
+  REQUIRE(nnsuite_options_set_input(given, "x", x, error.out()) == NNSUITE_OK);
+  CHECK(nnsuite_compile(model, given, program.out(), error.out()) == NNSUITE_USAGE);
+  CHECK(MessageOf(error) == "compile takes no inputs");
+  Set(given, "reshape-inputs", 1);
+  CHECK(nnsuite_compile_for_inputs(model, given, program.out(), error.out()) == NNSUITE_USAGE);
+  CHECK(Has(MessageOf(error), "x"));
 }
 
 TEST_CASE("c: a program is timed, explained and traced as by nnrun") {

@@ -63,6 +63,7 @@ std::string Sentences(const api::OptionUser& user) {
   add("Repeatable reals", Listed(fields, {OptionKind::kReals}));
   std::vector<std::string_view> others;
   if (user.shapes) others.emplace_back("shapes");
+  if (user.inputs) others.emplace_back("inputs");
   if (user.tensors)
     for (const char* kind : {"samples", "inputs of the verification", "fixed inputs"})
       others.emplace_back(kind);
@@ -138,6 +139,7 @@ std::string PythonTypes() {
     out += fmt::format("\n\nclass {}Options(TypedDict, total=False):\n", name);
     if (user.shapes)
       out += fmt::format("    {}: Optional[Mapping[str, Sequence[Union[int, str]]]]\n", kShapeKey);
+    if (user.inputs) out += "    arrays: Optional[Mapping[str, Any]]\n";
     if (user.tensors)
       out +=
           "    fix_input: Optional[Mapping[str, Any]]\n"

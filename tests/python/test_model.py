@@ -256,6 +256,44 @@ def test_outputs_are_compared(cnn, golden, tmp_path):
         compiled.compare_outputs(outputs)
 
 
+def test_sequences_and_inputs_in_memory(cnn, tmp_path):
+    image = np.full((1, 3, 32, 32), 0.5, np.float32)
+    compiled = cnn.compile_for_inputs(arrays={"image": image})
+    assert np.array_equal(compiled.given_inputs()["image"], image)
+    once = compiled.run({"image": image})["classes"]
+    told = []
+    outputs, states = cnn.run_sequence(
+        steps=2, arrays={"image": image}, progress=lambda *state: told.append(state)
+    )
+    assert outputs["classes"].shape == (2, *once.shape) and states == {}
+    assert np.array_equal(outputs["classes"][1], once)
+    assert told == [("steps", done, 2) for done in range(3)]
+    with pytest.raises(nnsuite.UsageError, match="carry"):
+        cnn.run_sequence(carry="classes=image", batch=1)
+    with pytest.raises(nnsuite.UsageError, match="no states"):
+        cnn.run_sequence(state=str(tmp_path / "s.npz"), batch=1)
+
+
+def test_test_data_of_onnx(tmp_path):
+    text = """ir_version: 8
+opset_import { version: 13 }
+graph { name: "g"
+  node { op_type: "Neg" input: "x" output: "y" }
+  input { name: "x" type { tensor_type { elem_type: 1 shape { dim { dim_value: 2 } } } } }
+  output { name: "y" type { tensor_type { elem_type: 1 shape { dim { dim_value: 2 } } } } }
+}"""
+    model = nnsuite.Model.from_bytes(text.encode(), "m.textproto")
+    for name, values in (("input_0", [1, 2]), ("output_0", [-1, -2.1])):  # as TensorProto
+        data = np.array(values, np.float32).tobytes()
+        (tmp_path / f"{name}.pb").write_bytes(b"\x08\x02\x10\x01\x4a\x08" + data)
+    (result,) = model.run_test_data(tmp_path)
+    assert result["set"] == str(tmp_path) and not result["passed"]
+    assert result["outputs"][0]["outside"] == 1
+    assert model.run_test_data(tmp_path, atol=0.2)[0]["passed"]
+    with pytest.raises(nnsuite.UsageError):
+        model.run_test_data(tmp_path / "nosuch")
+
+
 def test_benchmarks_plans_and_traces(cnn, golden):
     compiled = cnn.compile(batch=1)
     x = compiled.seeded_inputs(0)

@@ -40,6 +40,8 @@ if TYPE_CHECKING:
         EditOptions,
         InspectOptions,
         OpenOptions,
+        RunSequenceOptions,
+        RunTestDataOptions,
         RunWithOptions,
         ValidateOptions,
         WriteOptions,
@@ -339,9 +341,7 @@ class Model:
             values["samples"] = tensors_of(samples)
         if values.get("verify_inputs") is not None:
             values["verify_inputs"] = tensors_of(values["verify_inputs"])
-        if values.get("fix_input") is not None:
-            fixed = values["fix_input"]
-            values["fix_input"] = dict(zip(fixed, tensors_of([list(fixed.values())])[0]))
+        _make_tensors(values, "fix_input")
         code, text = self._model.convert(os.fspath(path), values)
         report = json.loads(text)
         if code != 0:
@@ -390,8 +390,42 @@ class Model:
             and literals), seed (for the others), cast_inputs, reshape_inputs; image_size,
             image_fit ("stretch", "crop"), image_color, image_layout, scale, mean, std,
             max_image_pixels; those of compile(), and limits of open() for the files.
+            arrays: in memory, by name.
         """
-        return Program(self._model.compile_for_inputs(dict(options)))
+        values: Dict[str, Any] = dict(options)
+        _make_tensors(values, "arrays")
+        return Program(self._model.compile_for_inputs(values))
+
+    def run_sequence(
+        self, **options: Unpack[RunSequenceOptions]
+    ) -> Tuple[Dict[str, np.ndarray], Dict[str, np.ndarray]]:
+        """Runs the model step by step, as nnrun --steps does, and passes its states on.
+
+        options: steps; carry, a list of "OUT=IN": the input IN gets the value of the output OUT in
+            the step before; state, a file that has the states before the first step, if it exists,
+            and gets those after the last; those of compile_for_inputs(); progress, as of
+            Program.run().
+
+        Returns the outputs and the states after the last step. Outputs have a first axis of the
+        steps, unless the shape changes from step to step: then it is the last value.
+        """
+        values: Dict[str, Any] = dict(options)
+        _make_tensors(values, "arrays")
+        outputs, states = self._model.run_sequence(values)
+        return _arrays_of(outputs), _arrays_of(states)
+
+    def run_test_data(
+        self, folder: Path, **options: Unpack[RunTestDataOptions]
+    ) -> List[Dict[str, Any]]:
+        """Runs the model on test data of ONNX, as nnrun --test-data does.
+
+        folder: has input_K.pb and output_K.pb, or folders test_data_set_* that have them.
+        options: atol (default 1e-7), rtol (default 1e-3, of each expected value), those of
+            compile(), progress (as of Program.run(), of "test sets").
+
+        Returns what nnrun --format json prints as "test_data": each set has "passed".
+        """
+        return json.loads(self._model.run_test_data(os.fspath(folder), dict(options))[1])["test_data"]
 
     def run(self, inputs: Inputs, **options: Unpack[CompileOptions]) -> Dict[str, np.ndarray]:
         """compile() and Program.run(), for a single run."""
@@ -490,6 +524,17 @@ def _ports(facts: Sequence[Dict[str, Any]]) -> Tuple[Port, ...]:
         Port(f["name"], f["type"], f["dtype"], None if f["shape"] is None else tuple(f["shape"]))
         for f in facts
     )
+
+
+def _make_tensors(options: Dict[str, Any], name: str) -> None:
+    """Replaces the arrays of an option, which has them by name, by tensors."""
+    arrays = options.get(name)
+    if arrays is not None:
+        options[name] = dict(zip(arrays, tensors_of([list(arrays.values())])[0]))
+
+
+def _arrays_of(tensors: Mapping[str, _core.Tensor]) -> Dict[str, np.ndarray]:
+    return {name: Tensor(t).numpy() for name, t in tensors.items()}
 
 
 def _type_of(value: Any, dtype: Optional[str]) -> Optional[str]:

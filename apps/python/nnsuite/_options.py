@@ -237,6 +237,7 @@ class CompileOptions(TypedDict, total=False):
 
 class CompileForInputsOptions(TypedDict, total=False):
     input_shape: Optional[Mapping[str, Sequence[Union[int, str]]]]
+    arrays: Optional[Mapping[str, Any]]
     inputs: Optional[str]
     input: Optional[Union[str, Sequence[str]]]
     seed: Optional[int]
@@ -263,6 +264,56 @@ class CompileForInputsOptions(TypedDict, total=False):
     max_unpacked_bytes: Optional[int]
     max_depth: Optional[int]
     max_items: Optional[int]
+
+
+class RunSequenceOptions(TypedDict, total=False):
+    input_shape: Optional[Mapping[str, Sequence[Union[int, str]]]]
+    arrays: Optional[Mapping[str, Any]]
+    progress: Optional[Callable[[str, int, int], Optional[bool]]]
+    inputs: Optional[str]
+    input: Optional[Union[str, Sequence[str]]]
+    seed: Optional[int]
+    cast_inputs: Optional[bool]
+    reshape_inputs: Optional[bool]
+    image_size: Optional[str]
+    max_image_pixels: Optional[int]
+    image_fit: Optional[Literal["stretch", "crop"]]
+    image_color: Optional[Literal["rgb", "bgr", "gray"]]
+    image_layout: Optional[Literal["nchw", "nhwc"]]
+    scale: Optional[float]
+    mean: Optional[Union[float, Sequence[float]]]
+    std: Optional[Union[float, Sequence[float]]]
+    backend: Optional[Literal["simd", "reference"]]
+    threads: Optional[int]
+    no_fuse: Optional[bool]
+    max_memory: Optional[int]
+    max_work: Optional[int]
+    max_steps: Optional[int]
+    batch: Optional[int]
+    length: Optional[Union[str, Sequence[str]]]
+    max_file_bytes: Optional[int]
+    max_piped_bytes: Optional[int]
+    max_unpacked_bytes: Optional[int]
+    max_depth: Optional[int]
+    max_items: Optional[int]
+    steps: Optional[int]
+    carry: Optional[Union[str, Sequence[str]]]
+    state: Optional[str]
+
+
+class RunTestDataOptions(TypedDict, total=False):
+    input_shape: Optional[Mapping[str, Sequence[Union[int, str]]]]
+    progress: Optional[Callable[[str, int, int], Optional[bool]]]
+    backend: Optional[Literal["simd", "reference"]]
+    threads: Optional[int]
+    no_fuse: Optional[bool]
+    max_memory: Optional[int]
+    max_work: Optional[int]
+    max_steps: Optional[int]
+    batch: Optional[int]
+    length: Optional[Union[str, Sequence[str]]]
+    atol: Optional[float]
+    rtol: Optional[float]
 
 
 class RunWithOptions(TypedDict, total=False):

@@ -59,6 +59,7 @@ Status ReadArrays(const RunInputs& inputs, const std::vector<PortType>& ports,
     NN_RETURN_IF_ERROR(ReadPortArrays(file, ports, finder, inputs.limits, given));
   for (const std::string& text : inputs.inputs)
     NN_RETURN_IF_ERROR(ReadPortValue(text, ports, finder, given, inputs.images));
+  NN_RETURN_IF_ERROR(AddPortArrays(inputs.in_memory, ports, finder, given));
   return file.empty() || inputs.seed || inputs.may_lack ? Status() : RequireAll(ports, given);
 }
 
@@ -181,7 +182,7 @@ Result<ImportedModel> ImportForInputs(const ReadModel& read, const InputImporter
   const bool is_refused = !imported && imported.error().code() == ErrorCode::kUnsupported;
   std::error_code error;
   if ((!is_open && !is_refused) || std::filesystem::is_directory(inputs.inputs_file, error) ||
-      (inputs.inputs_file.empty() && inputs.inputs.empty()))
+      (inputs.inputs_file.empty() && inputs.inputs.empty() && inputs.in_memory.empty()))
     return imported;
   GivenFacts facts;
   InputSettings settings;

@@ -24,9 +24,10 @@ namespace nn {
 
 // The options of the inputs of a model.
 struct RunInputs : nnsuite::InputOptions {
-  std::string model = {};            // its path
-  nnsuite::InputShapes shapes = {};  // that are set
-  bool may_lack = false;             // the file of inputs may lack some, even without a seed
+  std::string model = {};                   // its path
+  nnsuite::InputShapes shapes = {};         // that are set
+  bool may_lack = false;                    // the file of inputs may lack some, even without a seed
+  std::vector<NamedTensor> in_memory = {};  // InputOptions::tensors
   // No option: the inputs that ImportForInputs() made constants, by position among all.
   std::map<size_t, PortType> fixed = {};
 };

@@ -117,6 +117,7 @@ TEST_CASE("nnrun: options for states that do not fit") {
              "  out \"y\" = %y  out \"i\" = %i }");
   const std::string m = dir / "m.onnx ";
   CHECK(Contains(ErrorOf(m + "--state " + dir / "s.npz"), "the model has no states"));
+  CHECK(Contains(ErrorOf(m + "--carry y=x --state s.txt"), "expected .npz or .safetensors"));
   CHECK(Contains(ErrorOf(m + "--carry i=x"), "the output is i32[2], but the input f32[2]"));
   CHECK(Contains(ErrorOf(m + "--carry y=z"), "\"z\""));
   CHECK(Contains(ErrorOf(m + "--carry y=x --carry y=x"), "already gets the value of an output"));
