@@ -158,9 +158,11 @@ void CommandLine::AddDescribed(OptionTable table, void* options) {
 }
 
 Status CommandLine::TakeOptions() {
+  Status first_error;
   for (const Described& d : described_)
-    NN_RETURN_IF_ERROR(SetOptions(d.table, d.values, kOnCommandLine, d.options));
-  return {};
+    if (Status set = SetOptions(d.table, d.values, kOnCommandLine, d.options); !set && first_error)
+      first_error = std::move(set);
+  return first_error;
 }
 
 namespace {

@@ -47,8 +47,8 @@ class CommandLine {
   // the members of `options`, the struct that the table describes.
   void AddDescribed(OptionTable table, void* options);
 
-  // Sets what the described options, and the limits, say. kUsage as SetOptions(). Called by each
-  // program when it runs.
+  // Sets what the described options, and the limits, say. kUsage as SetOptions(); the options of
+  // the other tables are set nevertheless. Called by each program when it runs.
   Status TakeOptions();
 
   // The limits for readers, after TakeOptions(): --max-file-bytes, --max-depth, --max-items and the
@@ -60,12 +60,6 @@ class CommandLine {
   void AddRunLimits(std::optional<double> max_work);
   // --max-memory, --max-work and --max-steps.
   RunLimits run_limits() const;
-
-  // An option that takes one value each time it is given.
-  template <typename T>
-  CLI::Option* AddRepeated(const std::string& name, T& values, const std::string& description) {
-    return app_.add_option(name, values, description)->allow_extra_args(false);
-  }
 
   // An option that prints a text in place of running, as --help does.
   void AddPrinted(const std::string& name, std::function<std::string()> text,

@@ -13,10 +13,16 @@
 namespace nn::app {
 namespace {
 
+// "-o,--output".
+std::string NamesOf(const OptionField& field) {
+  const std::string name = OptionText(kOnCommandLine, field.name);
+  return field.letter.empty() ? name : fmt::format("-{},{}", field.letter, name);
+}
+
 template <typename T>
 CLI::Option* AddValue(CLI::App& app, const OptionField& field, OptionValues& values) {
   return app.add_option_function<T>(
-      OptionText(kOnCommandLine, field.name),
+      NamesOf(field),
       [&values, &field](const T& value) {
         values.insert_or_assign(std::string(field.name), OptionValue(value));
       },
@@ -37,7 +43,7 @@ CLI::Option* AddOption(CLI::App& app, const OptionField& field, OptionValues& va
   switch (field.kind) {
     case OptionKind::kFlag:
       return app.add_flag_callback(
-          OptionText(kOnCommandLine, field.name),
+          NamesOf(field),
           [&values, &field] { values.insert_or_assign(std::string(field.name), true); },
           std::string(field.help));
     case OptionKind::kInteger:

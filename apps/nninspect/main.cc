@@ -18,21 +18,6 @@
 namespace nn::app {
 namespace {
 
-void AddGitOptions(CommandLine& command, InspectOptions& o) {
-  CLI::App& app = command.options();
-  app.add_option("ARGUMENTS", o.rest)->group("");  // of --git-diff, for Git only
-  auto* diff = app.add_flag(
-      "--git-diff", o.git_diff,
-      "Compare two versions of a file for git diff, whose arguments these are; exit code 0");
-  app.add_flag("--git-text", o.git_text,
-               "Print the model as text for git log -p: a dump with digests of the weights, or why "
-               "the file cannot be read; exit code 0")
-      ->excludes(diff);
-  command.AddPrinted("--git-setup", GitSetup,
-                     "Print a shell script that makes Git compare models with nninspect in this "
-                     "repository; to run it: nninspect --git-setup | sh");
-}
-
 void AddOptions(CommandLine& command, InspectOptions& o) {
   CLI::App& app = command.options();
   app.add_option("MODEL", o.model,
@@ -40,27 +25,18 @@ void AddOptions(CommandLine& command, InspectOptions& o) {
                  "these models")
       ->required();
   auto* other = app.add_option("OTHER", o.other, "With --diff: the model to compare with");
-  app.add_flag("--diff", o.diff, "Compare two models of any formats; exit code 1 if they differ")
-      ->needs(other);
+  app.add_option("ARGUMENTS", o.rest)->group("");  // of --git-diff, for Git only
+  command.AddDescribed(InspectOptionTable(), &o);
+  app.get_option("--diff")->needs(other);
   command.AddDescribed(inspect::ReportPartTable(), static_cast<nnsuite::ReportParts*>(&o));
-  app.add_option("--format", o.format,
-                 "Output format; csv is one table, dot and svg are images, html is a page "
-                 "for a browser, cyclonedx is a bill of materials with the files, operators, "
-                 "license and authors")
-      ->check(CLI::IsMember({"text", "json", "csv", "dot", "svg", "html", "cyclonedx"}))
-      ->capture_default_str();
-  app.add_flag("--expand", o.expand,
-               "With dot and svg: draw every repetition of repeated blocks; with svg, open all "
-               "groups");
   command.AddDescribed(inspect::PageReportTable(), &o.reports);
-  auto* dump = app.add_flag(
-      "--dump", o.dump, "Print the whole model as JSON, which can be read in place of the model");
   command.AddDescribed(DumpOptionTable(), &o.dump_options);
-  app.get_option("--weights")->needs(dump);
-  app.add_option("-o,--output", o.output, "Write to a file")->type_name("FILE");
+  app.get_option("--weights")->needs(app.get_option("--dump"));
   command.AddDescribed(InputShapesTable(), &o.shapes);
-  AddJobsOption(command, o.many);
-  AddGitOptions(command, o);
+  command.AddDescribed(ManyOptionTable(), &o.many);
+  command.AddPrinted("--git-setup", GitSetup,
+                     "Print a shell script that makes Git compare models with nninspect in this "
+                     "repository; to run it: nninspect --git-setup | sh");
 }
 
 Status CheckUsage(const InspectOptions& o) {

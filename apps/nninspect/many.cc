@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "apps/common/command_line.h"
 #include "apps/common/model/many.h"
 #include "apps/nninspect/inspection.h"
 #include "base/text/text.h"

@@ -6,6 +6,7 @@
 
 #include "apps/common/model/many.h"
 #include "apps/common/model/model.h"
+#include "base/options.h"
 #include "inspect/report/inspection.h"
 #include "nnsuite/shapes.h"
 
@@ -30,5 +31,8 @@ struct InspectOptions : inspect::Parts {
 
   bool picture() const { return format == "dot" || format == "svg"; }
 };
+
+// What the program calls the members that are no option of the library, and what they do.
+OptionTable InspectOptionTable();
 
 }  // namespace nn::app

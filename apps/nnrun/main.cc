@@ -36,81 +36,21 @@
 namespace nn::app {
 namespace {
 
-void AddInputOptions(CommandLine& command, RunOptions& o) {
-  CLI::App& app = command.options();
-  app.add_option(
+void AddOptions(CommandLine& command, RunOptions& o) {
+  command.options().add_option(
       "MODEL", o.model,
       "Model file; a folder, or a pattern such as \"models/**/*.onnx\": all these models, "
       "with --output naming a folder");
   command.AddDescribed(InputOptionTable(), static_cast<nnsuite::InputOptions*>(&o));
   command.AddDescribed(InputShapesTable(), &o.shapes);
-  app.add_option("--test-data", o.test_data,
-                 "Folder with input_K.pb and output_K.pb, or with test_data_set_* folders: run and "
-                 "compare as ONNX does: --atol 1e-7 and --rtol 1e-3 unless given, relative to each "
-                 "expected value")
-      ->type_name("DIR");
   command.AddDescribed(SequenceOptionTable(), &o.sequence);
-}
-
-void AddResultOptions(CommandLine& command, RunOptions& o) {
-  CLI::App& app = command.options();
-  app.add_option(
-         "-o,--output", o.output,
-         "Write the outputs by name: .npz, .safetensors or .json, or one output as .npy or .pb; "
-         "for "
-         "a Core ML classifier also the predicted label, and as NAME.labels the labels of the "
-         "scores NAME")
-      ->type_name("FILE");
-  app.add_option("--labels", o.labels,
-                 "Print the five highest scores with their labels, one on each line of the file")
-      ->type_name("FILE");
   command.AddDescribed(ExpectOptionTable(), &o.expected);
-  app.add_option(
-         "--against", o.against,
-         "Compare every value with its counterpart in another model of any format, or in recorded "
-         "values: an .npz or .safetensors file, a folder of --save-steps or one for "
-         "--test-data. Prints the first difference beyond --atol and --rtol, and a table")
-      ->type_name("FILE");
-  app.add_option(
-         "--write-repro", o.write_repro,
-         "With --against: write the operators that compute the first value that differs although "
-         "its inputs agree: model.onnx, inputs.npz, got.npz and want.npz")
-      ->type_name("DIR");
-  app.add_option("--search-dtype", o.search_dtype,
-                 "Find the operators that must stay f32 so that the outputs are within --atol and "
-                 "--rtol of the outputs of the model if all others compute in this type")
-      ->check(CLI::IsMember({"f16", "bf16"}))
-      ->type_name("TYPE");
-  app.add_option("--save-steps", o.save_steps,
-                 "Write every intermediate value as .npy, with an index.json")
-      ->type_name("DIR");
-  app.add_option("--save-inputs", o.save_inputs,
-                 "Write the inputs of the run as in_0, in_1, ... by position, for --inputs with a "
-                 "model that has other names: .npz or .safetensors")
-      ->type_name("FILE");
-  app.add_flag("--resume", o.resume,
-               "Folders and patterns: skip models whose file of outputs exists");
-  AddJobsOption(command, o.many);
-  app.add_flag("--digest", o.digest, "Print the SHA-256 of the outputs' names, types and contents");
-  app.add_flag("--explain-plan", o.explain_plan,
-               "Run nothing; print the steps of a run: operands and their memory, work, packed "
-               "weights, the arena");
-  app.add_option("--trace", o.trace,
-                 "Write Chrome trace events of steps and threads, for chrome://tracing and "
-                 "Perfetto; with --bench, of one extra run that is not timed")
-      ->type_name("FILE");
-  app.add_option("--format", o.format, "Output format; html only with --against")
-      ->check(CLI::IsMember({"text", "json", "html"}))
-      ->capture_default_str();
-}
-
-void AddExecutionOptions(CommandLine& command, RunOptions& o) {
-  CLI::App& app = command.options();
+  command.AddDescribed(RunOptionTable(), &o);
+  command.AddDescribed(ManyOptionTable(), &o.many);
   command.AddDescribed(ProgramOptionTable(), &o.execution);
-  app.add_option("--target", o.target, "SIMD target, one of --list-targets")->type_name("NAME");
-  app.add_flag("--list-targets", o.list_targets, "Print the SIMD targets of this processor");
-  app.add_flag("--bench", o.bench, "Measure the latency");
   command.AddDescribed(BenchOptionTable(), &o.timing);
+  command.options().get_option("--profile")->needs(command.options().get_option("--bench"));
+  command.AddRunLimits(std::nullopt);
 }
 
 // Rejects combinations that make no sense or would mix data on standard output.
@@ -132,12 +72,8 @@ Status CheckOptions(const RunOptions& o) {
     return UsageError(
         "--against and --search-dtype cannot be combined with --steps, --carry, --state, "
         "--test-data, --explain-plan and options for other results");
-  if (!o.against.empty() && !o.search_dtype.empty())
-    return UsageError("--against cannot be combined with --search-dtype");
   if (!o.search_dtype.empty() && !o.expected.rtol)
     return UsageError("--search-dtype needs --rtol, the tolerance that the outputs must hold");
-  if (!o.write_repro.empty() && o.against.empty())
-    return UsageError("--write-repro needs --against");
   if (!o.write_repro.empty() && o.format == "html")
     return UsageError("--write-repro cannot be combined with --format html");
   if (o.format == "html" && o.against.empty()) return UsageError("--format html needs --against");
@@ -153,7 +89,6 @@ Status CheckOptions(const RunOptions& o) {
     if (!o.inputs_file.empty() || !o.inputs.empty() || o.arrays.cast || o.arrays.reshape)
       return UsageError("--test-data cannot be combined with options for inputs: it has its own");
   }
-  if (o.timing.profile && !o.bench) return UsageError("--profile needs --bench");
   if (o.runs_folder() && (o.sequence.is_set() || o.bench || o.explain_plan || !o.trace.empty() ||
                           o.saves_values() || !o.expected.file.empty()))
     return UsageError(
@@ -366,9 +301,6 @@ int main(int argc, char** argv) {
   nn::app::CommandLine command(
       "nnrun", "Runs a neural-network model on the CPU, with the same bits on every processor.");
   nn::app::RunOptions options;
-  nn::app::AddInputOptions(command, options);
-  nn::app::AddResultOptions(command, options);
-  nn::app::AddExecutionOptions(command, options);
-  command.AddRunLimits(std::nullopt);
+  nn::app::AddOptions(command, options);
   return command.Run(argc, argv, [&] { return nn::app::RunAndReport(command, options); });
 }

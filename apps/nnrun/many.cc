@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "apps/common/command_line.h"
 #include "apps/common/model/many.h"
 #include "apps/nnrun/options.h"
 #include "base/text/text.h"

@@ -8,6 +8,7 @@
 
 #include "apps/common/model/many.h"
 #include "base/json/json.h"
+#include "base/options.h"
 #include "convert/inputs/run_inputs.h"
 #include "convert/runs/sequence.h"
 #include "exec/bench.h"
@@ -49,6 +50,9 @@ struct RunOptions : RunInputs {
   // Whether --inputs is a folder.
   bool runs_folder() const;
 };
+
+// What the program calls the members that are no option of the library, and what they do.
+OptionTable RunOptionTable();
 
 // Results in both forms of --format; one of them is printed.
 struct RunReport {

@@ -46,52 +46,67 @@ struct ValidateArguments {
   std::string explain;
 };
 
-void AddRuleOptions(CommandLine& command, ValidateArguments& a) {
-  CLI::App& app = command.options();
-  AddDescribedOptions(app, ValidateOptionTable(), a.rules);
-  auto* config = app.add_option("--config", a.config,
-                                "Use this configuration for all models, instead of the nearest "
-                                ".nnvalidate.json of each")
-                     ->type_name("FILE");
-  app.add_flag("--no-config", a.no_config, "Read no configuration")->excludes(config);
-  AddDescribedOptions(app, CheckOptionTable(), a.checks);
-  app.add_option("--write-baseline", a.write_baseline,
-                 "Write all findings to a file for --baseline, and exit with code 0")
-      ->type_name("FILE")
-      ->excludes(app.get_option("--baseline"));
-  app.add_flag("--list-rules", a.list_rules, "Print the rules that the options select");
-  app.add_option("--explain", a.explain,
-                 "Print the description of a rule, assertion or target, with an example")
-      ->type_name("ID");
+std::vector<std::string_view> Formats() {
+  const auto names = ReportFormats();
+  std::vector<std::string_view> formats(names.begin(), names.end());
+  formats.emplace_back("markdown");
+  return formats;
+}
+
+// What the program calls the members, and what they do.
+OptionTable ArgumentTable() {
+  static const std::vector<OptionField> fields = {
+      Option<&ValidateArguments::format>(
+          "format", {.help = "Format of the report; markdown is for --list-rules only",
+                     .choices = Formats(),
+                     .shows_default = true}),
+      Option<&ValidateArguments::output>(
+          "output", {.help = "Write the report to this file", .value = "FILE", .letter = "o"}),
+      Option<&ValidateArguments::reports>(
+          "report", {.help = "Also write a report: text, json, sarif, junit, github or gitlab; "
+                             "repeatable",
+                     .value = "FORMAT=FILE"}),
+      Option<&ValidateArguments::exclude>(
+          "exclude", {.help = "Skip the files that the pattern matches in folders and patterns; "
+                              "repeatable",
+                      .value = "PATTERN"}),
+      Option<&ValidateArguments::config>(
+          "config", {.help = "Use this configuration for all models, instead of the nearest "
+                             ".nnvalidate.json of each",
+                     .value = "FILE"}),
+      Option<&ValidateArguments::no_config>(
+          "no-config", {.help = "Read no configuration", .excludes = {"config"}}),
+      Option<&ValidateArguments::write_baseline>(
+          "write-baseline",
+          {.help = "Write all findings to a file for --baseline, and exit with code 0",
+           .value = "FILE"}),
+      Option<&ValidateArguments::list_rules>("list-rules",
+                                             {.help = "Print the rules that the options select"}),
+      Option<&ValidateArguments::explain>(
+          "explain",
+          {.help = "Print the description of a rule, assertion or target, with an example",
+           .value = "ID"}),
+      Option<&ValidateArguments::jobs>(
+          "jobs", {.help = "Number of files to check in parallel; 0 for the number of processors",
+                   .value = "N",
+                   .shows_default = true,
+                   .letter = "j"}),
+  };
+  return fields;
 }
 
 void AddOptions(CommandLine& command, ValidateArguments& a) {
   CLI::App& app = command.options();
   app.add_option("MODEL", a.models,
                  "Model files, folders, and patterns such as \"models/**/*.onnx\"");
-  const auto names = ReportFormats();
-  std::vector<std::string> formats(names.begin(), names.end());
-  formats.push_back("markdown");
-  app.add_option("--format", a.format, "Format of the report; markdown is for --list-rules only")
-      ->check(CLI::IsMember(formats))
-      ->capture_default_str();
-  app.add_option("-o,--output", a.output, "Write the report to this file")->type_name("FILE");
-  command
-      .AddRepeated("--report", a.reports,
-                   "Also write a report: text, json, sarif, junit, github or gitlab; repeatable")
-      ->type_name("FORMAT=FILE");
-  command
-      .AddRepeated("--exclude", a.exclude,
-                   "Skip the files that the pattern matches in folders and patterns; repeatable")
-      ->type_name("PATTERN");
-  AddRuleOptions(command, a);
+  command.AddDescribed(ArgumentTable(), &a);
+  AddDescribedOptions(app, ValidateOptionTable(), a.rules);
+  AddDescribedOptions(app, CheckOptionTable(), a.checks);
+  app.get_option("--write-baseline")->excludes(app.get_option("--baseline"));
   AddDescribedOptions(
       *app.add_option_group("Assertions",
                             "Requirements beyond the formats' rules; a violation is an error"),
       AssertionTable(), a.assertions);
-  app.add_option("-j,--jobs", a.jobs,
-                 "Number of files to check in parallel; 0 for the number of processors")
-      ->capture_default_str();
 }
 
 // The report names the file itself.

@@ -67,10 +67,11 @@ struct OptionFacts {
   std::vector<std::string_view> excludes = {};
   bool shows_default = false;  // in the help
   bool finite = false;         // of real numbers: neither NaN nor infinite
-  // What the command line takes beside the kind.
-  bool bytes = false;        // a unit: 64GB
-  bool lists = false;        // of texts and lists of numbers, several with commas between
-  bool takes_files = false;  // names of files beside the choices; `set` checks them
+  // What the command line takes beside the name and the kind.
+  std::string_view letter = {};  // "o": -o, too
+  bool bytes = false;            // a unit: 64GB
+  bool lists = false;            // of texts and lists of numbers, several with commas between
+  bool takes_files = false;      // names of files beside the choices; `set` checks them
 };
 
 struct OptionField : OptionFacts {

@@ -8,7 +8,6 @@
 #include <new>
 #include <utility>
 
-#include "apps/common/program.h"
 #include "apps/common/progress.h"
 #include "base/json/json_writer.h"
 #include "base/text/text.h"
@@ -87,13 +86,16 @@ std::string JsonLines(const std::vector<ModelFile>& models,
 
 }  // namespace
 
-void AddJobsOption(CommandLine& command, ManyOptions& options) {
-  command.options()
-      .add_option("--jobs", options.jobs,
-                  "Folders and patterns: number of models at the same time; they share memory and "
-                  "processors; 0: one per processor; default 1")
-      ->check(CLI::Range(0, 1000))
-      ->type_name("N");
+OptionTable ManyOptionTable() {
+  static const std::vector<OptionField> fields = {
+      Option<&ManyOptions::jobs>(
+          "jobs", {.help = "Folders and patterns: number of models at the same time; they share "
+                           "memory and processors; 0: one per processor; default 1",
+                   .value = "N",
+                   .least = 0,
+                   .most = 1000}),
+  };
+  return fields;
 }
 
 ManyResult RunMany(const std::vector<ModelFile>& models, const ManyOptions& options,

@@ -7,8 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "apps/common/command_line.h"
+#include "apps/common/program.h"
 #include "base/json/json.h"
+#include "base/options.h"
 #include "base/status.h"
 #include "base/text/table.h"
 #include "exec/run_limits.h"
@@ -22,7 +23,8 @@ struct ManyOptions {
   size_t Count(size_t models) const { return JobsOf(jobs.value_or(1), models); }
 };
 
-void AddJobsOption(CommandLine& command, ManyOptions& options);
+// What programs call the members, and what they do.
+OptionTable ManyOptionTable();
 
 // The outcome for one model: a row of the table, and a JSON value, or an error.
 struct ManyRow {

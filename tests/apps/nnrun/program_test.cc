@@ -730,7 +730,7 @@ TEST_CASE("nnrun: usage errors, exit code 2") {
            Row{model + " --input a=" + dir / "i.npy",
                "input \"a\": element [0] of the i64 array is 16777217, which is not a value of "
                "f32"},
-           Row{model + " --profile", "--profile needs --bench"},
+           Row{model + " --profile", "--profile requires --bench"},
            Row{model + " --runs 0 --bench", "--runs"},
            Row{model + " --threads 9999", "--threads"},
            Row{model + " --atol -1", "--atol"},
