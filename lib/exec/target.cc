@@ -5,6 +5,7 @@
 #include "ops/nn/norm.h"
 #include "passes/core/passes.h"
 #include "passes/idioms/idioms.h"
+#include "rewrite/apply_rule.h"
 #include "rewrite/expand.h"
 #include "rewrite/integer_products.h"
 #include "rewrite/rewrite.h"
@@ -79,12 +80,13 @@ Status PrepareIntegerProducts(Graph& graph) {
 const Target& ExecTarget() {
   static const Rewrite rewrites[] = {
       {"instance_norm", "groups of channels", &GroupNormOfReshaped},
-      {"", "channels last", &SetLayout<Layout::kNxc>},
+      kForms,
   };
   static const Target target = {.name = "exec",
                                 .why_illegal = WhyIllegal,
                                 .takes_idiom = TakesIdiom,
                                 .takes_regions = true,
+                                .forms = {.layout = Layout::kNxc},
                                 .rewrites = rewrites,
                                 .prepare = PrepareIntegerProducts};
   return target;

@@ -1,7 +1,7 @@
 // The legalization target of the executor's kernels: spatial operators have channels last.
 #pragma once
 
-#include "rewrite/legalize.h"
+#include "rewrite/target.h"
 
 namespace nn {
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "rewrite/expand.h"
+#include "rewrite/forms.h"
 #include "rewrite/functions.h"
 #include "rewrite/rules/rules.h"
 
@@ -79,10 +80,10 @@ class RuleSearch {
   std::vector<const Node*> path_;      // those that are to be replaced, one for the other
 };
 
-using TakesFunction = bool (*)(const Node&, std::string_view name);
+using TakesFunction = bool (*)(const Node&, const FunctionRow&);
 
 bool IsTaken(const FunctionRow& row, const Node& node, TakesFunction takes) {
-  return node.Is(row.op) && (takes == nullptr || takes(node, row.name));
+  return node.Is(row.op) && (takes == nullptr || takes(node, row));
 }
 
 Result<std::string_view> ApplyFunction(Graph& graph, Node& node, TakesFunction takes, bool early) {
@@ -115,6 +116,14 @@ bool IsFunctions(const Rewrite& r) {
   return r.name == kEarlyFunctions.name || r.name == kSharedFunctions.name;
 }
 
+// What is tried at the place of shared rewrites.
+Result<std::string_view> ApplyShared(Graph& graph, Node& node, std::string_view place,
+                                     const RuleTarget& target) {
+  if (place == kForms.name) return ApplyForm(graph, node, target.forms);
+  if (place == kSharedRules.name) return ApplyRule(graph, node, target);
+  return ApplyFunction(graph, node, target.takes_function, place == kEarlyFunctions.name);
+}
+
 }  // namespace
 
 Result<std::string_view> ApplyRule(Graph& graph, Node& node, const RuleTarget& target) {
@@ -129,10 +138,7 @@ Result<std::string_view> ApplyRewrites(Graph& graph, Node& node, std::span<const
                                        const RuleTarget& target) {
   for (const Rewrite& rewrite : rewrites) {
     if (rewrite.apply == nullptr) {
-      NN_ASSIGN(const std::string_view applied,
-                IsFunctions(rewrite) ? ApplyFunction(graph, node, target.takes_function,
-                                                     rewrite.name == kEarlyFunctions.name)
-                                     : ApplyRule(graph, node, target));
+      NN_ASSIGN(const std::string_view applied, ApplyShared(graph, node, rewrite.name, target));
       if (!applied.empty()) return applied;
       continue;
     }
@@ -149,13 +155,17 @@ bool HasRules(const Node& node) {
   return !RulesOf(node.op_name()).empty();
 }
 
-bool HasRulesTo(std::string_view op, const std::function<bool(std::string_view)>& has) {
-  std::vector<std::string_view> path;
-  return LeadTo(op, has, path);
+std::set<std::string_view> OperatorsWithRulesTo(const std::function<bool(std::string_view)>& has) {
+  std::set<std::string_view> out;
+  for (const FormulaRule& rule : FormulaRules()) {
+    std::vector<std::string_view> path;
+    if (LeadTo(rule.formula.op(), has, path)) out.insert(rule.formula.op());
+  }
+  return out;
 }
 
 bool HasRewrite(std::span<const Rewrite> rewrites, const Node& node, TakesFunction takes) {
-  const auto is_row = [&](const Rewrite& r) { return node.Is(r.op); };
+  const auto is_row = [&](const Rewrite& r) { return node.Is(r.op) && !r.is_rare; };
   const auto is_taken = [&](const FunctionRow& row) { return IsTaken(row, node, takes); };
   return std::ranges::any_of(rewrites, is_row) || (std::ranges::any_of(rewrites, IsFunctions) &&
                                                    std::ranges::any_of(FunctionRows(), is_taken));

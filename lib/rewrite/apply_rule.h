@@ -4,18 +4,20 @@
 
 #include <functional>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
 
 #include "base/status.h"
 #include "ir/graph.h"
-#include "rewrite/legalize.h"
+#include "rewrite/target.h"
 
 namespace nn {
 
 // The places among the rewrites of a target (Target::rewrites) at which the shared ones are tried:
-// the functions that look at neighbors, all functions, and the formulas.
+// its forms, the functions that look at neighbors, all functions, and the formulas.
+inline constexpr Rewrite kForms = {"", "forms", nullptr};
 inline constexpr Rewrite kEarlyFunctions = {"", "early functions", nullptr};
 inline constexpr Rewrite kSharedFunctions = {"", "functions", nullptr};
 inline constexpr Rewrite kSharedRules = {"", "rules", nullptr};
@@ -23,9 +25,10 @@ inline constexpr Rewrite kSharedRules = {"", "rules", nullptr};
 // What a target makes of the nodes of a rule.
 struct RuleTarget {
   std::function<std::optional<std::string>(const Node&)> why_illegal;  // nullopt: it is legal
-  // Whether the target has a rewrite for the operator, which is trusted to apply.
+  // Whether the target has a rewrite for the operator, which is trusted to apply unless it is rare.
   std::function<bool(const Node&)> has_rewrite;
-  bool (*takes_function)(const Node&, std::string_view name) = nullptr;  // Target::takes_function
+  bool (*takes_function)(const Node&, const FunctionRow&) = nullptr;  // Target::takes_function
+  TargetForms forms = {};
 };
 
 // Applies the first of the rewrites that changes the node, which may erase it. Its name; empty if
@@ -49,13 +52,14 @@ bool HasUnranked(const Node& node);
 
 // Whether there are rules for the operator.
 bool HasRules(const Node& node);
-// Whether they lead to operators for which `has` is true, whatever their attributes and types are.
-bool HasRulesTo(std::string_view op, const std::function<bool(std::string_view)>& has);
+// The operators with rules that lead to those for which `has` is true, whatever their attributes
+// and types are.
+std::set<std::string_view> OperatorsWithRulesTo(const std::function<bool(std::string_view)>& has);
 
 // Whether one of the rewrites is for the operator of the node, or one of the shared functions is
-// that the target takes.
+// that the target takes. Forms do not count: an operator that a target lacks, it lacks in any form.
 bool HasRewrite(std::span<const Rewrite> rewrites, const Node& node,
-                bool (*takes_function)(const Node&, std::string_view name));
+                bool (*takes_function)(const Node&, const FunctionRow&));
 bool HasRewrite(const Target& target, const Node& node);
 
 }  // namespace nn

@@ -9,7 +9,7 @@
 
 namespace nn {
 
-// ComputeIn() (rewrite/legalize.h) with conditions that have state. Returns the new node; null if
+// ComputeIn() (rewrite/rewrite.h) with conditions that have state. Returns the new node; null if
 // there is none. Null `accepts`: every new node.
 Result<Node*> ComputeNodeIn(DType dtype, Graph& graph, Node& node,
                             const std::function<bool(const Value*)>& is_changed,

@@ -67,14 +67,14 @@ Result<bool> Fill(Graph& graph, Node& conv, std::vector<int64_t> dims, A attrs, 
   return true;
 }
 
-Result<bool> FillConvGroups(Graph& graph, Node& conv, bool depthwise) {
+Result<bool> FillConvGroups(Graph& graph, Node& conv) {
   ConvAttrs a = conv.attrs<ConvAttrs>();
   if (a.groups == 1 || !conv.input(1)->is_constant()) return false;
   std::vector<int64_t> dims = conv.input(1)->constant().dims();
   const FilterAxes axes = AxesOf(a.filter_layout, static_cast<int>(dims.size()));
   const auto in = static_cast<size_t>(axes.input), out = static_cast<size_t>(axes.output);
   const int64_t inputs = dims[in], outputs = dims[out] / a.groups;
-  if (inputs == 0 || outputs == 0 || (inputs == 1 && !depthwise)) return false;
+  if (inputs == 0 || outputs == 0) return false;
   const auto all = CheckedMul(inputs, a.groups);
   if (!all) return false;
   dims[in] = *all;
@@ -140,11 +140,7 @@ Result<bool> FillDilationsOf(Graph& graph, Node& conv) {
 
 Result<bool> FillGroups(Graph& graph, Node& conv) {
   if (conv.Is<ConvTransposeAttrs>()) return FillTransposedGroups(graph, conv);
-  return FillConvGroups(graph, conv, false);
-}
-
-Result<bool> FillDepthwiseGroups(Graph& graph, Node& conv) {
-  return FillConvGroups(graph, conv, true);
+  return FillConvGroups(graph, conv);
 }
 
 Result<bool> FillDilations(Graph& graph, Node& conv) {

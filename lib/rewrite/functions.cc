@@ -40,8 +40,10 @@ std::span<const FunctionRow> FunctionRows() {
   using enum RuleError;
   static constexpr FunctionRow kFunctionRows[] = {
       // ---- Before the layout, whose transposes would hide how the sums are used
-      {"matmul_integer", "products of floats", ExpandIntegerProduct, kExact, true, Needs<kProduct>},
-      {"conv_integer", "products of floats", ExpandIntegerProduct, kExact, true, Needs<kProduct>},
+      {"matmul_integer", "products of floats", ExpandIntegerProduct, kExact, true, Needs<kProduct>,
+       true},
+      {"conv_integer", "products of floats", ExpandIntegerProduct, kExact, true, Needs<kProduct>,
+       true},
       {"max_pool", "indices of taps", ExpandMaxPoolIndices, kExact, true},
       {"max_unpool", "scatter_nd", ExpandMaxUnpool, kExact, true},
       {"transpose", "shuffle as a gather", ShuffleAsGather, kExact, true},
@@ -108,7 +110,7 @@ std::span<const FunctionRow> FunctionRows() {
       {"eye_like", "constant", ExpandEyeLike},
 
       // ---- Mathematics
-      {"pow", "float exponent", ExpandIntegerExponent, kRounds},
+      {"pow", "float exponent", ExpandIntegerExponent, kRounds, false, nullptr, true},
       {"det", FunctionName::kElimination, ExpandDet, kExact, false, Needs<kMatrices>},
       {"inverse", FunctionName::kElimination, ExpandInverse, kExact, false, Needs<kMatrices>},
       {"dft", "matrix product", ExpandDft, kRounds, false, Needs<kTransform>},
@@ -118,8 +120,8 @@ std::span<const FunctionRow> FunctionRows() {
       // ---- Random numbers
       {"random_uniform", "unit interval", ExpandRandom},
       {"random_normal", "standard distribution", ExpandRandom},
-      {"bernoulli", "comparison", ExpandBernoulli},
-      {"multinomial", "float logits", ExpandFloatLogits},
+      {"bernoulli", "comparison", ExpandBernoulli, kExact, false, nullptr, true},
+      {"multinomial", "float logits", ExpandFloatLogits, kExact, false, nullptr, true},
   };
   return kFunctionRows;
 }

@@ -4,6 +4,7 @@
 
 #include "ops/array/shape.h"
 #include "passes/core/passes.h"
+#include "rewrite/target.h"
 
 namespace nn {
 namespace {

@@ -1,5 +1,6 @@
 #include "rewrite/legalize.h"
 #include "rewrite/rewrite.h"
+#include "rewrite/target.h"
 
 #include <fmt/core.h>
 
@@ -98,7 +99,7 @@ Result<std::string_view> RewriteNode(Graph& graph, Node& node, const Target& tar
   if (HasUnranked(node) || WhyNotElements(node)) return std::string_view();
   const RuleTarget rules = {[&](const Node& n) { return WhyIllegal(target, n); },
                             [&](const Node& n) { return HasRewrite(target, n); },
-                            target.takes_function};
+                            target.takes_function, target.forms};
   NN_ASSIGN(std::string_view applied, ApplyRewrites(graph, node, target.rewrites, rules));
   if (applied.empty() && late) {
     NN_ASSIGN(applied, ApplyRewrites(graph, node, target.late_rewrites, rules));
@@ -402,6 +403,20 @@ Result<bool> RearrangeAround(Graph& graph, Node& node, const AxisMap& map) {
   }
   NN_RETURN_IF_ERROR(InferNode(node));
   return true;
+}
+
+Result<bool> SetLayout(Graph& graph, Node& node, Layout layout) {
+  const auto attr = node.attrs().Get("layout");
+  if (!attr || std::get<EnumValue>(*attr).name == EnumName(layout)) return false;
+  const int rank = node.output()->type().rank();
+  if (rank <= 2) {  // no spatial axes: both layouts are equivalent
+    NN_ASSIGN(Attrs attrs, node.attrs().With("layout", EnumValue{EnumName(layout)}));
+    node.set_attrs(std::move(attrs));
+    return true;
+  }
+  return RearrangeAround(
+      graph, node,
+      layout == Layout::kNxc ? AxisMap::ChannelsLast(rank) : AxisMap::ChannelsFirst(rank));
 }
 
 Result<bool> SetFilterLayout(Graph& graph, Node& node, FilterLayout layout) {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "ops/array/shape.h"
+#include "ops/recurrent/extended_lstm.h"
 #include "ops/recurrent/recurrent.h"
 #include "rewrite/expand.h"
 
@@ -20,7 +21,8 @@ Result<Value*> Exchanged(Expansion& e, Value* v) {
 
 Result<bool> PutTimeFirst(Graph& graph, Node& node) {
   const auto first = node.attrs().Get("batch_first");
-  if (!first || !std::get<bool>(*first)) return false;
+  // The states of an extended layer have other axes.
+  if (!first || !std::get<bool>(*first) || node.Is<ExtendedLstmAttrs>()) return false;
   Expansion e(graph, node);
   std::vector<Value*> inputs(node.inputs().begin(), node.inputs().end());
   using In = RecurrentInputs;

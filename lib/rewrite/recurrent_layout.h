@@ -7,7 +7,7 @@
 namespace nn {
 
 // rnn, gru, lstm with the batch first -> with the time first, between transposes: the `apply` of a
-// Rewrite (rewrite/legalize.h).
+// Rewrite (rewrite/target.h).
 Result<bool> PutTimeFirst(Graph& graph, Node& node);
 
 }  // namespace nn

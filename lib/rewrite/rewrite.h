@@ -1,14 +1,11 @@
-// Building blocks for rewrites (rewrite/legalize.h).
+// Building blocks for rewrites (rewrite/target.h).
 // Design: docs/design/007-legalization.md.
 #pragma once
 
 #include <functional>
 #include <string_view>
-#include <utility>
-#include <variant>
 
 #include "base/status.h"
-#include "ir/attrs.h"
 #include "ir/graph.h"
 #include "ir/types/axis_map.h"
 #include "ops/nn/conv.h"
@@ -30,21 +27,9 @@ Result<bool> RewriteNodes(Graph& graph, std::string_view target,
 // the node so that its neighbors are unaffected. False if the operator cannot adapt.
 Result<bool> RearrangeAround(Graph& graph, Node& node, const AxisMap& map);
 
-// Sets the layout of a spatial operator with RearrangeAround().
-template <Layout layout>
-Result<bool> SetLayout(Graph& graph, Node& node) {
-  const auto attr = node.attrs().Get("layout");
-  if (!attr || std::get<EnumValue>(*attr).name == EnumName(layout)) return false;
-  const int rank = node.output()->type().rank();
-  if (rank <= 2) {  // no spatial axes: both layouts are equivalent
-    NN_ASSIGN(Attrs attrs, node.attrs().With("layout", EnumValue{EnumName(layout)}));
-    node.set_attrs(std::move(attrs));
-    return true;
-  }
-  return RearrangeAround(
-      graph, node,
-      layout == Layout::kNxc ? AxisMap::ChannelsLast(rank) : AxisMap::ChannelsFirst(rank));
-}
+// Sets the layout of an operator with the attribute `layout` with RearrangeAround(). False if it
+// has none, or already this one.
+Result<bool> SetLayout(Graph& graph, Node& node, Layout layout);
 
 // Replaces a node by the same on values of another element type, between casts: those operands and
 // results for which `is_changed`. False if there are none, the operator changes element types
@@ -57,7 +42,8 @@ Result<bool> ComputeIn(DType dtype, Graph& graph, Node& node, bool (*is_changed)
 // or changes element types itself.
 Result<bool> ComputeInFloat(Graph& graph, Node& node);
 
-// Sets the filter layout of a convolution or transposed convolution by permuting the filter.
+// Sets the filter layout of an operator with the attribute `filter_layout` by permuting the filter.
+// False if it has none, or already this one.
 Result<bool> SetFilterLayout(Graph& graph, Node& node, FilterLayout layout);
 
 }  // namespace nn

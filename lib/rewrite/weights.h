@@ -26,8 +26,7 @@ constexpr int64_t kMaxFilledFilter = int64_t{1} << 26;
 // become taps. Bit-exact for finite inputs; an input that is infinite or NaN also reaches
 // the outputs that the zeros connect it to. False if there is nothing to fill, or the filter would
 // have more than kMaxFilledFilter elements.
-Result<bool> FillGroups(Graph& graph, Node& conv);  // not of a depthwise convolution
-Result<bool> FillDepthwiseGroups(Graph& graph, Node& conv);
+Result<bool> FillGroups(Graph& graph, Node& conv);
 Result<bool> FillDilations(Graph& graph, Node& conv);
 
 // Whether the left operand of a matmul by constant weights [outputs, inputs] is a transposed tensor

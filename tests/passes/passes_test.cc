@@ -9,9 +9,10 @@
 
 #include "ir/text/text.h"
 #include "ops/array/shape.h"
+#include "rewrite/apply_rule.h"
 #include "rewrite/expand.h"
-#include "rewrite/legalize.h"
 #include "rewrite/rewrite.h"
+#include "rewrite/target.h"
 #include "rewrite/weights.h"
 #include "support/run_graph.h"
 
@@ -198,13 +199,14 @@ TEST_CASE("change_axes: a residual block changes as a whole") {
     %f = conv(%e, %w) {pads = [1, 1, 1, 1]}
     out "f" = %f
   })";
-  static const Rewrite rewrites[] = {{"conv", "channels last", &SetLayout<Layout::kNxc>}};
+  static const Rewrite rewrites[] = {kForms};
   const Target target = {.name = "test",
                          .why_illegal = [](const Node& n) -> std::optional<std::string> {
                            if (n.Is("conv") && n.attrs<ConvAttrs>().layout != Layout::kNxc)
                              return "layout";
                            return std::nullopt;
                          },
+                         .forms = {.layout = Layout::kNxc},
                          .rewrites = rewrites};
   Graph g = Parse(text);
   const auto inputs = InputsOf(g, {});
@@ -430,12 +432,6 @@ TEST_CASE("weights: filters that are not filled") {
     in %x: f32[1, 4, 3, 3]
     in %w: f32[4, 2, 1, 1]
     %y = conv(%x, %w) {groups = 2, dilations = [2, 2]}
-    out "y" = %y
-  })",
-                           R"(graph {
-    in %x: f32[1, 2, 3, 3]
-    const %w: f32[2, 1, 1, 1] = [1, 2]
-    %y = conv(%x, %w) {groups = 2}
     out "y" = %y
   })",
                            R"(graph {

@@ -12,8 +12,8 @@
 #include "ops/nn/conv.h"
 #include "passes/core/passes.h"
 #include "passes/region_runs.h"
-#include "rewrite/legalize.h"
 #include "rewrite/scalars.h"
+#include "rewrite/target.h"
 
 namespace nn::test::regions_test {
 namespace {

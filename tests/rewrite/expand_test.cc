@@ -57,47 +57,6 @@ void AddScatters(std::vector<Row>& rows) {
                   {{0, 0, 0, 1, 1, 1}, {0, 2, -1, -3, 0, 2}, {1, 0, 0}}});
 }
 
-void AddFunctions(std::vector<Row>& rows) {
-  const double nan = std::nan(""), inf = INFINITY;
-  const std::vector<double> numbers = {nan, inf,  -inf, 0,    -0.0,  1e-40, -1e-5, 1e-3,    0.3,
-                                       0.9, 0.99, 1,    -1,   1.001, -1.5,  2.5,   40,      -88.9,
-                                       89,  1e4,  -2e4, 3e38, -3e38, 1e6,   -1e6,  0.999999};
-  const std::string type = fmt::format("f32[{}]", numbers.size());
-  for (const char* op :
-       {"acos", "acosh", "asin", "asinh", "atan", "atanh", "cosh", "exp2", "sinh", "tan"})
-    rows.push_back({op, ExpandByRule, OnX(type, fmt::format("{}(%x)", op)), {numbers}, 3e-6});
-  rows.push_back(
-      {"gelu", ExpandByRule, OnX(type, "gelu(%x) {approximate = sigmoid}"), {numbers}, 1e-6});
-  for (const char* attrs : {"bias = 0", "bias = 0.25", "lambd = -0.5, bias = 1.5"})
-    rows.push_back(
-        {"shrink", ExpandByRule, OnX(type, fmt::format("shrink(%x) {{{}}}", attrs)), {numbers}});
-  rows.push_back({"thresholded_relu",
-                  ExpandByRule,
-                  OnX(type, "thresholded_relu(%x) {alpha = -0.5}"),
-                  {numbers}});
-  for (const char* attrs :
-       {"detect_negative = true", "detect_negative = false", "detect_positive = false",
-        "detect_negative = false, detect_positive = false"})
-    rows.push_back(
-        {"is_inf", ExpandByRule, OnX(type, fmt::format("is_inf(%x) {{{}}}", attrs)), {numbers}});
-  rows.push_back({"is_nan", ExpandByRule, OnX(type, "is_nan(%x)"), {numbers}});
-  const std::vector<double> sides = {nan, inf, -inf, 0, -0.0, 1.5, -3, 1e-40, 3e38};
-  const auto pairs = [](std::string_view op, std::string_view element, size_t n) {
-    return fmt::format(
-        "graph {{ in %a: {0}[{1}, 1] in %b: {0}[{1}] %y = {2}(%a, %b) out \"y\" = %y }}", element,
-        n, op);
-  };
-  rows.push_back(
-      {"atan2", ExpandByRule, pairs("atan2", "f32", sides.size()), {sides, sides}, 1e-6});
-  rows.push_back({"fmod", ExpandByRule, pairs("fmod", "f32", sides.size()), {sides, sides}});
-  const std::vector<double> whole = {-2147483648, 2147483647, 0, 1, -1, 7, -7, 3, -3};
-  rows.push_back(
-      {"fmod of integers", ExpandByRule, pairs("fmod", "i32", whole.size()), {whole, whole}});
-  const std::vector<double> narrow = {-128, 127, 0, 1, -1, 7, -7};
-  rows.push_back(
-      {"fmod of bytes", ExpandByRule, pairs("fmod", "i8", narrow.size()), {narrow, narrow}});
-}
-
 void AddPools(std::vector<Row>& rows) {
   const auto pool = [](std::string_view op, std::string_view attrs) {
     return OnX("f32[2, 5, 4, 5, 3]",
@@ -306,17 +265,6 @@ std::vector<Row> Rows() {
        GridSample("f32[2, 3, 4, 2]", "f32[2, 3, 2, 2]", "layout = nxc"),
        {},
        1e-5},
-      {"angles",
-       ExpandByRule,
-       "graph { in %y: f32[3, 1] in %x: f32[4] %z = atan2(%y, %x) out \"z\" = %z }",
-       {},
-       3e-7},
-      {"angles of zeros, infinities and NaN",
-       ExpandByRule,
-       "graph { in %y: f32[14] in %x: f32[14] %z = atan2(%y, %x) out \"z\" = %z }",
-       {{0, -0.0, 0, -0.0, 1, -1, 1, -1, inf, -inf, inf, 1, -1, 1},
-        {0, 0, -0.0, -0.0, 0, -0.0, -1, -1, inf, -inf, 1, -inf, inf, -1e-30}},
-       3e-7},
       {"transposed convolution",
        ExpandConvTranspose,
        "graph { in %x: f32[2, 3, 4, 5] in %w: f32[3, 2, 3, 2] in %b: f32[2] "
@@ -325,7 +273,6 @@ std::vector<Row> Rows() {
        2e-6},
   };
   AddScatters(rows);
-  AddFunctions(rows);
   AddPools(rows);
   AddShapes(rows);
   for (const char* mode : {"edge", "reflect", "symmetric", "wrap"}) {

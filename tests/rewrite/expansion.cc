@@ -44,7 +44,8 @@ void CheckExpansion(const ExpansionRow& row) {
   // Some become a form of the same operator that more targets have.
   const bool same_op = op.starts_with("arg_") || op.ends_with("_pool") || op == "top_k" ||
                        op == "scatter_nd" || op == "gather_nd" || op == "reshape" ||
-                       op == "slice" || op == "pad" || op == "elu" || op == "clip";
+                       op == "slice" || op == "pad" || op == "elu" || op == "clip" ||
+                       op == "bitwise_xor";
   const auto expanded = row.expand(g, node);
   REQUIRE(expanded.has_value());
   REQUIRE(*expanded);

@@ -83,6 +83,12 @@ void AddArithmetic(std::vector<Row>& rows) {
                   ExpandByRule,
                   Pairs("squared_difference", "i64", whole.size()),
                   {whole, whole}});
+  for (const char* op : {"maximum", "minimum"})
+    rows.push_back({op, ExpandByRule, Pairs(op, "i32", whole.size()), {whole, whole}});
+  rows.push_back({"relu", ExpandByRule, OnX("i32[7]", "relu(%x)"), {whole}});
+  for (const char* type : {"i8", "i16", "u8"})
+    rows.push_back(
+        {"fmod", ExpandByRule, Pairs("fmod", type, 5), {{0, 1, 7, 100, 127}, {0, 1, 3, 100, 5}}});
   rows.push_back({"xor", ExpandByRule, Pairs("xor", "bool", 2), {{0, 1}, {0, 1}}});
   for (const char* op : {"sub", "minimum"})
     rows.push_back({op, ExpandByRule, Pairs(op, "f32", n), {kNumbers, kNumbers}});
@@ -107,6 +113,42 @@ void AddArithmetic(std::vector<Row>& rows) {
                   {{0.5, 1.5, 2.5, -1.5, -2.5, 3.3, nan, 1e30}}});
 }
 
+// For a target whose operators on bits are those of 32 bits.
+Result<bool> ExpandToWords(Graph& graph, Node& node) {
+  const RuleTarget target = {[](const Node& n) {
+                               return DTypeBits(n.output()->dtype()) == 64 && n.Is("bitwise_xor")
+                                          ? std::optional<std::string>("64 bits")
+                                          : std::nullopt;
+                             },
+                             [](const Node& /*n*/) { return false; }};
+  return ApplyRule(graph, node, target).map([](std::string_view rule) { return !rule.empty(); });
+}
+
+// All bits of narrow integers, the ends of wider ones.
+void AddBits(std::vector<Row>& rows) {
+  const std::vector<double> bytes = {-128, -127, -86, -1, 0, 1, 15, 85, 127};
+  const std::vector<double> wide = {-2147483648, -65536, -65535, -32769, -1,    0,
+                                    1,           32768,  65535,  65536,  43690, 2147483647};
+  for (const char* type : {"i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64"}) {
+    const bool narrow = type[1] == '8';
+    std::vector<double> values = narrow ? bytes : wide;
+    if (std::string_view(type) == "i16") values = {-32768, -32767, -256, -1, 0, 1, 255, 32767};
+    if (type[0] == 'u')
+      for (double& v : values) v = std::abs(v);
+    if (std::string_view(type) == "u16") values = {0, 1, 255, 256, 43690, 32768, 65535};
+    const size_t n = values.size();
+    for (const char* op : {"bitwise_and", "bitwise_or"})
+      rows.push_back({op, ExpandByRule, Pairs(op, type, n), {values, values}});
+    if (DTypeBits(*ParseDType(type)) == 64)
+      rows.push_back(
+          {"bitwise_xor", ExpandToWords, Pairs("bitwise_xor", type, n), {values, values}});
+    rows.push_back({"bitwise_not",
+                    ExpandByRule,
+                    OnX(fmt::format("{}[{}]", type, n), "bitwise_not(%x)"),
+                    {values}});
+  }
+}
+
 void AddReductions(std::vector<Row>& rows) {
   for (const char* op : {"reduce_l1", "reduce_min", "reduce_sum_square"})
     for (const char* attrs : {"axes = [1]", "axes = [0, -1], keep_dims = false"})
@@ -122,7 +164,7 @@ void AddReductions(std::vector<Row>& rows) {
                   OnX("f32[2, 2]", "reduce_log_sum(%x) {axes = [0]}"),
                   {{1, 2, 3, 4}},
                   1e-6});
-  for (const char* op : {"reduce_any", "reduce_all"})
+  for (const char* op : {"reduce_any", "reduce_all", "reduce_max", "reduce_min"})
     rows.push_back({op,
                     ExpandByRule,
                     OnX("bool[2, 2]", fmt::format("{}(%x) {{axes = [1]}}", op)),
@@ -142,26 +184,95 @@ void AddFunctions(std::vector<Row>& rows) {
     if (rule.row.use == RuleUse::kFind || op.attrs != AttrsInfoOf<NoAttrs>()) continue;
     if (!unary && !op.commutes) continue;
     const std::string name(op.name);
+    // Those of other types have rows of their own.
+    const std::string graph = unary ? Unary(name + "(%x)") : Pairs(name, "f32", kNumbers.size());
+    if (Graph g = Parse(graph); !rule.formula.AppliesTo(g.nodes().front())) continue;
     const double tolerance = rule.row.error == RuleError::kExact ? 0 : 1e-6;
-    if (unary)
-      rows.push_back(
-          {rule.row.text.data(), ExpandByRule, Unary(name + "(%x)"), {kNumbers}, tolerance});
-    else
-      rows.push_back({rule.row.text.data(),
-                      ExpandByRule,
-                      Pairs(name, "f32", kNumbers.size()),
-                      {kNumbers, kNumbers},
-                      tolerance});
+    std::vector<std::vector<double>> inputs = {kNumbers};
+    if (!unary) inputs.push_back(kNumbers);
+    rows.push_back({rule.row.text.data(), ExpandByRule, graph, std::move(inputs), tolerance});
   }
 }
 
-TEST_CASE("rules: the same results, to the bit unless a rule rounds differently") {
+// For a target without comparisons.
+Result<bool> ExpandWithoutLess(Graph& graph, Node& node) {
+  const RuleTarget target = {
+      [](const Node& n) {
+        return n.Is("prelu") || n.Is("less") ? std::optional<std::string>("absent") : std::nullopt;
+      },
+      [](const Node& /*n*/) { return false; }};
+  return ApplyRule(graph, node, target).map([](std::string_view rule) { return !rule.empty(); });
+}
+
+void AddMath(std::vector<Row>& rows) {
+  const std::vector<double> numbers = {nan, inf,  -inf, 0,    -0.0,  1e-40, -1e-5, 1e-3,    0.3,
+                                       0.9, 0.99, 1,    -1,   1.001, -1.5,  2.5,   40,      -88.9,
+                                       89,  1e4,  -2e4, 3e38, -3e38, 1e6,   -1e6,  0.999999};
+  const std::string type = fmt::format("f32[{}]", numbers.size());
+  for (const char* op :
+       {"acos", "acosh", "asin", "asinh", "atan", "atanh", "cosh", "exp2", "sinh", "tan"})
+    rows.push_back({op, ExpandByRule, OnX(type, fmt::format("{}(%x)", op)), {numbers}, 3e-6});
+  rows.push_back(
+      {"gelu", ExpandByRule, OnX(type, "gelu(%x) {approximate = sigmoid}"), {numbers}, 1e-6});
+  for (const char* attrs : {"bias = 0", "bias = 0.25", "lambd = -0.5, bias = 1.5"})
+    rows.push_back(
+        {"shrink", ExpandByRule, OnX(type, fmt::format("shrink(%x) {{{}}}", attrs)), {numbers}});
+  rows.push_back({"thresholded_relu",
+                  ExpandByRule,
+                  OnX(type, "thresholded_relu(%x) {alpha = -0.5}"),
+                  {numbers}});
+  for (const char* attrs :
+       {"detect_negative = true", "detect_negative = false", "detect_positive = false",
+        "detect_negative = false, detect_positive = false"})
+    rows.push_back(
+        {"is_inf", ExpandByRule, OnX(type, fmt::format("is_inf(%x) {{{}}}", attrs)), {numbers}});
+  rows.push_back({"is_nan", ExpandByRule, OnX(type, "is_nan(%x)"), {numbers}});
+  const std::vector<double> sides = {nan, inf, -inf, 0, -0.0, 1.5, -3, 1e-40, 3e38};
+  rows.push_back(
+      {"atan2", ExpandByRule, Pairs("atan2", "f32", sides.size()), {sides, sides}, 1e-6});
+  rows.push_back({"fmod", ExpandByRule, Pairs("fmod", "f32", sides.size()), {sides, sides}});
+  const std::vector<double> whole = {-2147483648, 2147483647, 0, 1, -1, 7, -7, 3, -3};
+  rows.push_back(
+      {"fmod of integers", ExpandByRule, Pairs("fmod", "i32", whole.size()), {whole, whole}});
+  const std::vector<double> narrow = {-128, 127, 0, 1, -1, 7, -7};
+  rows.push_back(
+      {"fmod of bytes", ExpandByRule, Pairs("fmod", "i8", narrow.size()), {narrow, narrow}});
+  for (const char* slopes : {"f32[] = [0.25]", "f32[24] = seeded(1, 0.5)"})
+    rows.push_back({"prelu", ExpandWithoutLess, WithConstant("prelu", slopes), {kNumbers}, 1e-6});
+  rows.push_back({"angles of a grid", ExpandByRule, Pairs("atan2", "f32", 4), {}, 3e-7});
+  rows.push_back({"angles of zeros, infinities and NaN",
+                  ExpandByRule,
+                  "graph { in %y: f32[14] in %x: f32[14] %z = atan2(%y, %x) out \"z\" = %z }",
+                  {{0, -0.0, 0, -0.0, 1, -1, 1, -1, inf, -inf, inf, 1, -1, 1},
+                   {0, 0, -0.0, -0.0, 0, -0.0, -1, -1, inf, -inf, 1, -inf, inf, -1e-30}},
+                  3e-7});
+}
+
+std::vector<Row> AllRows() {
   std::vector<Row> rows;
   AddFunctions(rows);
   AddActivations(rows);
   AddArithmetic(rows);
+  AddBits(rows);
   AddReductions(rows);
-  for (const Row& row : rows) CheckExpansion(row);
+  AddMath(rows);
+  return rows;
+}
+
+TEST_CASE("rules: the same results, to the bit unless a rule rounds differently") {
+  for (const Row& row : AllRows()) CheckExpansion(row);
+}
+
+TEST_CASE("rules: each that expands has a row to which it applies") {
+  const std::vector<Row> rows = AllRows();
+  for (const FormulaRule& rule : FormulaRules()) {
+    CAPTURE(rule.row.text);
+    const auto applies = [&](const Row& row) {
+      Graph g = Parse(row.graph);
+      return rule.formula.AppliesTo(g.nodes().front());
+    };
+    CHECK((rule.row.use == RuleUse::kFind || std::ranges::any_of(rows, applies)));
+  }
 }
 
 TEST_CASE("rules: conditions") {
@@ -266,7 +377,9 @@ TEST_CASE("rules: operators that are defined by each other, which only the cost 
       circular.push_back(rule.formula.op());
   std::ranges::sort(circular);
   circular.erase(std::unique(circular.begin(), circular.end()), circular.end());
-  CHECK(fmt::format("{}", fmt::join(circular, " ")) == "atan atan2 clip div elu is_nan not_equal");
+  CHECK(fmt::format("{}", fmt::join(circular, " ")) ==
+        "atan atan2 bitwise_xor clip div elu is_nan not_equal reduce_all reduce_any reduce_max "
+        "reduce_min");
 }
 
 // A target that has all operators but these.

@@ -8,6 +8,7 @@
 #include "ops/recurrent/unroll.h"
 #include "passes/core/passes.h"
 #include "passes/core/ports.h"
+#include "rewrite/target.h"
 
 namespace nn {
 namespace {

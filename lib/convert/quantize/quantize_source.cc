@@ -15,7 +15,8 @@
 #include "passes/idioms/idioms.h"
 #include "passes/qdq/qdq.h"
 #include "passes/simplify/simplify.h"
-#include "rewrite/legalize.h"
+#include "rewrite/forms.h"
+#include "rewrite/target.h"
 #include "rewrite/weights.h"
 
 namespace nn {
@@ -91,17 +92,6 @@ Status MeasureValues(const Graph& real, const Graph& quantized, const VerifyOpti
   return {};
 }
 
-// Where the target puts zeros between the groups of a filter, they are there before it has scales:
-// afterwards, the filter of a group could not have those of the channels of all.
-Status FillGroupsFor(const Target& target, Graph& graph) {
-  for (const Rewrite& rewrite : target.rewrites) {
-    if (rewrite.apply != &FillGroups) continue;
-    for (Node& node : graph.nodes())
-      if (node.Is(rewrite.op)) NN_RETURN_IF_ERROR(FillGroups(graph, node).map([](bool) {}));
-  }
-  return {};
-}
-
 // Products have their batch normalizations and biases. Idioms that the target fuses are one
 // operator before they are quantized: afterwards, steps of integers would enlarge the difference in
 // rounding.
@@ -110,7 +100,9 @@ Status PrepareForIntegers(Graph& graph, const Target& target) {
   NN_RETURN_IF_ERROR(Simplify(graph));
   NN_RETURN_IF_ERROR(FoldBatchNorms(graph).map([](int) {}));
   NN_RETURN_IF_ERROR(FuseIdiomsFor(target, graph, IdiomScope::kLacked, nullptr));
-  NN_RETURN_IF_ERROR(FillGroupsFor(target, graph));
+  // Before filters have scales: afterwards, the filter of a group could not have those of the
+  // channels of all.
+  NN_RETURN_IF_ERROR(FillGroupsFor(target.forms, graph));
   return Simplify(graph);
 }
 

@@ -24,6 +24,7 @@
 #include "passes/simplify/simplify.h"
 #include "passes/types/half.h"
 #include "rewrite/interface_axes.h"
+#include "rewrite/target.h"
 
 namespace nn {
 

@@ -128,7 +128,7 @@ bool HasZeroRecurrentBias(const Node& node);
 bool CellClipMatters(const Node& node);
 
 // Drops a cell_clip that only thousands of steps can reach, for formats without it: a Rewrite
-// (rewrite/legalize.h). An initial cell state beyond the limit is no longer clipped.
+// (rewrite/target.h). An initial cell state beyond the limit is no longer clipped.
 Result<bool> DropWideCellClip(Graph& graph, Node& node);
 
 // The attributes common to the three operators.

@@ -48,7 +48,7 @@ Status FuseQuantized(Graph& graph);
 // Evaluates dequantize on constants, which FoldConstants skips because files store quantized
 // weights.
 Status DequantizeConstants(Graph& graph);
-// The same for one node, as a rewrite (rewrite/legalize.h): false if it is not such a node.
+// The same for one node, as a rewrite (rewrite/target.h): false if it is not such a node.
 Result<bool> DequantizeConstant(Graph& graph, Node& node);
 
 // Turns a quantized model, in either form, into the float model that it approximates: constants are

@@ -6,7 +6,7 @@
 
 #include "base/status.h"
 #include "ir/graph.h"
-#include "rewrite/legalize.h"
+#include "rewrite/target.h"
 
 namespace nn {
 

@@ -27,6 +27,11 @@ constexpr std::string_view kHelpers[] = {
     "  by_zero = b == 0; by = select(by_zero, 1, b); r = mod(a, by); some = r != 0;"
     "  other = and((a < 0) != (by < 0), some);"
     "  y = select(other, r - by, r); select(by_zero, a, y)",
+    // The common bits of i32: a + b = 2 (a & b) + (a ^ b). The sum of two halves has 17 bits.
+    "common_of_halves(a, b) = shift_right(a + b - bitwise_xor(a, b), 1)",
+    "common(a, b) = "
+    "  high = common_of_halves(shift_right(a, 16), shift_right(b, 16));"
+    "  low = common_of_halves(mod(a, 65536), mod(b, 65536)); high * 65536 + low",
 };
 
 constexpr RuleError kRounds = RuleError::kRounds;
@@ -55,11 +60,49 @@ constexpr RuleRow kRows[] = {
     {"mod",
      "fmod(a, b) = "
      "  cast(remainder(cast(a, to = i32), cast(b, to = i32)), to = dtype)  where i8|i16|u8"},
+    {"selection", "maximum(a, b) = select(a > b, a, b)  where integer"},
+    {"selection", "minimum(a, b) = select(a < b, a, b)  where integer"},
     // Of sizes, so that it is exact; a zero gets the sign of the dividend.
     {"mod",
      "fmod(a, b) = "
      "  r = mod(abs(a), abs(b)); none = r == 0; zero = a * 0;"
      "  signed = select(a < 0, -r, r); select(none, zero, signed)  where f32"},
+
+    // ---- Bits
+    {"difference", "bitwise_not(x) = -1 - x  where i32|i64"},
+    {"difference",
+     "bitwise_not(x) = cast(-1 - cast(x, to = i32), to = dtype)  where i8|i16|u8|u16|u32"},
+    {"difference", "bitwise_not(x) = bit_cast(-1 - bit_cast(x, to = i64), to = dtype)  where u64"},
+    {"sums", "bitwise_and(a, b) = common(a, b)  where i32"},
+    {"sums",
+     "bitwise_and(a, b) = "
+     "  cast(common(cast(a, to = i32), cast(b, to = i32)), to = dtype)  where u32"},
+    {"sums",
+     "bitwise_and(a, b) = "
+     "  x = cast(a, to = i32); y = cast(b, to = i32);"
+     "  cast(common_of_halves(x, y), to = dtype)  where i8|i16|u8|u16"},
+    {"sums of words",
+     "bitwise_and(a, b) = "
+     "  x = bit_cast(a, to = i32); y = bit_cast(b, to = i32);"
+     "  bit_cast(common(x, y), to = dtype)  where i64|u64"},
+    // a | b = (a & b) + (a ^ b)
+    {"sums", "bitwise_or(a, b) = common(a, b) + bitwise_xor(a, b)  where i32"},
+    {"sums",
+     "bitwise_or(a, b) = "
+     "  x = cast(a, to = i32); y = cast(b, to = i32);"
+     "  cast(common(x, y) + bitwise_xor(x, y), to = dtype)  where u32"},
+    {"sums",
+     "bitwise_or(a, b) = "
+     "  x = cast(a, to = i32); y = cast(b, to = i32);"
+     "  cast(common_of_halves(x, y) + bitwise_xor(x, y), to = dtype)  where i8|i16|u8|u16"},
+    {"sums of words",
+     "bitwise_or(a, b) = "
+     "  x = bit_cast(a, to = i32); y = bit_cast(b, to = i32);"
+     "  bit_cast(common(x, y) + bitwise_xor(x, y), to = dtype)  where i64|u64"},
+    {"words",
+     "bitwise_xor(a, b) = "
+     "  x = bit_cast(a, to = i32); y = bit_cast(b, to = i32);"
+     "  bit_cast(bitwise_xor(x, y), to = dtype)  where i64|u64"},
 
     // ---- Comparisons and logic
     {"inequality", "xor(a, b) = a != b  where bool"},
@@ -97,6 +140,8 @@ constexpr RuleRow kRows[] = {
      "reduce_all(x) = "
      "  all = reduce_min(cast(x, to = f32), axes = axes, keep_dims = keep_dims);"
      "  cast(all, to = bool)  where bool"},
+    {"logic", "reduce_max(x) = reduce_any(x, axes = axes, keep_dims = keep_dims)  where bool"},
+    {"logic", "reduce_min(x) = reduce_all(x, axes = axes, keep_dims = keep_dims)  where bool"},
     {"definition",
      "log_softmax(x) = "
      "  below = x - reduce_max(x, axes = [axis], keep_dims = 1);"
@@ -106,6 +151,8 @@ constexpr RuleRow kRows[] = {
      "reduce_min(x) = -reduce_max(-x, axes = axes, keep_dims = keep_dims)  where f32"},
 
     // ---- Activations
+    {"maximum", "relu(x) = maximum(x, 0)  where i8|i16|i32|i64"},
+    {"identity", "relu(x) = x  where u8|u16|u32|u64"},
     {"selection", "thresholded_relu(x) = select(x > alpha, x, 0)  where f32"},
     {"selection",
      "shrink(x) = y = select(x > lambd, x - bias, 0); select(x < -lambd, x + bias, y)  where f32"},

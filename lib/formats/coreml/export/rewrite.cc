@@ -27,6 +27,7 @@
 #include "passes/facts/ranges.h"
 #include "rewrite/expand.h"
 #include "rewrite/legalize.h"
+#include "rewrite/matrices.h"
 #include "rewrite/rewrite.h"
 #include "rewrite/weights.h"
 
@@ -121,24 +122,9 @@ Result<bool> TransposeWeights(Graph& graph, Node& node) {
   return true;
 }
 
-// A vector is a matrix of one row on the left and of one column on the right.
-Result<bool> VectorsAsMatrices(Graph& graph, Node& node) {
-  const bool row = node.input(0)->type().rank() == 1, column = node.input(1)->type().rank() == 1;
-  if (!(row || column) || node.input(2) != nullptr || !Computes(node)) return false;
-  MatmulAttrs a = node.attrs<MatmulAttrs>();
-  Value *left = node.input(0), *right = node.input(1);
-  if (row) {
-    NN_ASSIGN(left, Rearrange(graph, left, AxisMap::Insert(1, 0)));
-    a.transpose_a = false;
-  }
-  if (column) {
-    NN_ASSIGN(right, Rearrange(graph, right, AxisMap::Insert(1, 1)));
-    a.transpose_b = false;
-  }
-  Expansion b(graph, node);
-  NN_ASSIGN(Value* const y, b.Add("matmul", {left, right}, a));
-  const int rank = y->type().rank();
-  return b.Replace(Squeeze(y, {row ? rank - 2 : rank - 1}));
+Result<bool> ProductOfMatrices(Graph& graph, Node& node) {
+  if (node.input(2) != nullptr || !Computes(node)) return false;
+  return VectorsAsMatrices(graph, node);
 }
 
 // ---- Gather -------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-// Rewrites that legalize a graph for Core ML. Each is the `apply` of a rewrite/legalize.h Rewrite.
+// Rewrites that legalize a graph for Core ML. Each is the `apply` of a rewrite/target.h Rewrite.
 #pragma once
 
 #include "base/status.h"
@@ -14,7 +14,7 @@ Result<bool> MergeSpatialAxes(Graph& graph, Node& node);
 // A product with a constant matrix -> with its transpose, the layout of inner products.
 Result<bool> TransposeWeights(Graph& graph, Node& node);
 // A product with a vector -> with a matrix of one row or column.
-Result<bool> VectorsAsMatrices(Graph& graph, Node& node);
+Result<bool> ProductOfMatrices(Graph& graph, Node& node);
 // shape_of some axes -> a slice of the whole shape.
 Result<bool> SliceShape(Graph& graph, Node& node);
 // Sequences along an axis before the batch axis -> after it, by permutation.

@@ -21,8 +21,8 @@
 #include "passes/types/float32.h"
 #include "rewrite/apply_rule.h"
 #include "rewrite/expand.h"
+#include "rewrite/forms.h"
 #include "rewrite/functions.h"
-#include "rewrite/recurrent_layout.h"
 #include "rewrite/rewrite.h"
 
 namespace nn::coreml {
@@ -56,21 +56,32 @@ bool IsShapeArithmetic(const Node& node) {
   return node.op().keeps_integers && node.output()->elements() != nullptr;
 }
 
+bool HasLayer(const OpDef& op) {
+  return FindExport(op.name) != nullptr || op.FindFormat("coreml") != nullptr;
+}
+
+// The types of its layer.
+Types TypesOf(const Node& node) {
+  if (IsShapeArithmetic(node) || IsExactArithmetic(node)) return Types::kAny;
+  const ExportRow* const row = FindExport(node.op_name());
+  return row == nullptr ? Types::kFloat : row->types;
+}
+
 // Whether other layers can compute what the operator does.
 bool IsDecomposed(const Node& node) {
-  return node.op().decompose != nullptr || HasRules(node) || HasRewrite(CoremlTarget(), node);
+  static const auto by_rules = OperatorsWithRulesTo([](std::string_view op) {
+    return HasLayer(*Ops().Find(op)) || std::ranges::count(FunctionRows(), op, &FunctionRow::op);
+  });
+  return node.op().decompose != nullptr || by_rules.contains(node.op_name()) ||
+         HasRewrite(CoremlTarget(), node);
 }
 
 std::optional<std::string> WhyIllegal(const Node& node) {
-  const ExportRow* row = FindExport(node.op_name());
-  const FormatName* format = node.op().FindFormat("coreml");
-  const bool has_layer = row != nullptr || format != nullptr;
+  const bool has_layer = HasLayer(node.op());
   if (const auto reason = WhyNotExpanded(node); reason && IsPlainF32(node))
     return std::string(*reason);
   if (has_layer || IsDecomposed(node)) {
-    Types types = row == nullptr ? Types::kFloat : row->types;
-    if (IsShapeArithmetic(node) || IsExactArithmetic(node)) types = Types::kAny;
-    if (auto reason = WhyNotValues(node, types)) return reason;
+    if (auto reason = WhyNotValues(node, TypesOf(node))) return reason;
   }
   if (!has_layer) {
     const auto steps = node.op().category == Category::kRecurrent ? WhyNotUnrolled(node)
@@ -78,24 +89,22 @@ std::optional<std::string> WhyIllegal(const Node& node) {
     return fmt::format("Core ML has no {} layer{}", node.op_name(),
                        steps ? fmt::format("; {}", *steps) : "");
   }
+  const ExportRow* const row = FindExport(node.op_name());
   if (row != nullptr && row->why_not != nullptr)
     if (auto reason = row->why_not(node)) return reason;
   if (auto misfit = FindLayerMisfit(node)) return std::move(misfit->text);
   return std::nullopt;
 }
 
-// Core ML has no empty arrays to grow, gathers along an axis, and takes softmax and its logarithm
-// along any. It has layers for the other operators, and what keeps a node from them are types or
-// shapes that their parts have, too.
-bool TakesFunction(const Node& node, std::string_view name) {
-  constexpr std::string_view kOps[] = {
-      "batch_norm",  "expand",  "gather_elements", "log_softmax",    "lrn",
-      "multinomial", "one_hot", "random_normal",   "random_uniform", "scatter_elements",
-      "scatter_nd",  "slice",   "softmax",         "top_k"};
-  if (node.Is<LpPoolAttrs>() && node.output()->type().rank() > kMaxRank) return false;
-  return name != FunctionName::kStacksThatGrow && name != FunctionName::kGathersOfBatches &&
-         name != FunctionName::kSecondSpatialAxis &&
-         std::ranges::find(kOps, node.op_name()) == std::end(kOps);
+// Core ML has no empty arrays to grow, and gathers along an axis. Types and ranks that keep a node
+// from its layer keep the parts of its decomposition from theirs.
+bool TakesFunction(const Node& node, const FunctionRow& row) {
+  constexpr std::string_view kLayers[] = {"gather_elements", "scatter_elements", "scatter_nd",
+                                          "slice", "top_k"};
+  if (row.name == FunctionName::kStacksThatGrow || row.name == FunctionName::kGathersOfBatches ||
+      row.name == FunctionName::kSecondSpatialAxis || std::ranges::count(kLayers, row.op))
+    return false;
+  return row.changes_types || !HasLayer(node.op()) || !WhyNotValues(node, Types::kAny);
 }
 
 // Core ML computes with real numbers only, so quantized weights are dequantized.
@@ -120,15 +129,11 @@ std::optional<std::string> WhyNotValues(const Node& node, Types types) {
 const Target& CoremlTarget() {
   static const Rewrite rewrites[] = {
       {"batch_norm", "scale and shift", &ScaleAndShift},
-      {"", "channels first", &SetLayout<Layout::kNcx>},
-      {"conv", "filter layout",
-       [](Graph& g, Node& n) { return SetFilterLayout(g, n, FilterLayout::kOix); }},
-      {"conv_transpose", "filter layout",
-       [](Graph& g, Node& n) { return SetFilterLayout(g, n, FilterLayout::kIox); }},
+      kForms,
       {"", "two spatial axes", &AddSpatialAxes},
       {"batch_norm", "spatial axes in one", &MergeSpatialAxes},
       {"matmul", "weights in rows of outputs", &TransposeWeights},
-      {"matmul", "vectors as matrices", &VectorsAsMatrices},
+      {"matmul", "vectors as matrices", &ProductOfMatrices},
       {"gather", "index by a slice", &GatherToSlice},
       {"shape_of", "slice of all sizes", &SliceShape},
       {"reverse_sequence", "batch before time", &BatchBeforeTime},
@@ -142,21 +147,20 @@ const Target& CoremlTarget() {
       {"fmod", "elementary steps", &DecomposeFmod},
       {"non_max_suppression", "one list each",
        [](Graph& g, Node& n) { return OneListEach(g, n, true); }},
-      {"rnn", "time first", &PutTimeFirst},
-      {"gru", "time first", &PutTimeFirst},
-      {"lstm", "time first", &PutTimeFirst},
       kSharedFunctions,
       kSharedRules,
   };
-  static const Target target = {.name = "Core ML",
-                                .why_illegal = WhyIllegal,
-                                .takes_regions = true,
-                                .rewrites = rewrites,
-                                .takes_function = TakesFunction,
-                                .lacks_scalars = true,
-                                .prepare = Prepare,
-                                .change_types = WidenIntegers,
-                                .narrows_constants = true};
+  static const Target target = {
+      .name = "Core ML",
+      .why_illegal = WhyIllegal,
+      .takes_regions = true,
+      .forms = {.layout = Layout::kNcx, .filter_layout = ChannelsBeforeTaps, .time_first = true},
+      .rewrites = rewrites,
+      .takes_function = TakesFunction,
+      .lacks_scalars = true,
+      .prepare = Prepare,
+      .change_types = WidenIntegers,
+      .narrows_constants = true};
   return target;
 }
 

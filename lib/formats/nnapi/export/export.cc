@@ -29,7 +29,6 @@
 #include "passes/qdq/qdq.h"
 #include "rewrite/apply_rule.h"
 #include "rewrite/functions.h"
-#include "rewrite/rules/rules.h"
 #include "rewrite/weights.h"
 
 namespace nn::nnapi {
@@ -81,10 +80,10 @@ std::optional<std::string> WhyNotPort(const Value& v) {
   return misfit ? std::optional(misfit->text) : std::nullopt;
 }
 
-bool TakesFunction(const Node& node, std::string_view name) {
-  return name == FunctionName::kSecondSpatialAxis || name == FunctionName::kSteps ||
-         name == FunctionName::kProduct || node.Is<TransposeAttrs>() || node.Is<BatchNormAttrs>() ||
-         node.Is<SoftmaxAttrs>() || node.Is<ReduceAttrs>();
+bool TakesFunction(const Node& node, const FunctionRow& row) {
+  return row.name == FunctionName::kSecondSpatialAxis || row.name == FunctionName::kSteps ||
+         row.name == FunctionName::kProduct || node.Is<TransposeAttrs>() ||
+         node.Is<BatchNormAttrs>() || node.Is<SoftmaxAttrs>() || node.Is<ReduceAttrs>();
 }
 
 Status WriteNode(ExportContext& ctx, const Node& node) {
@@ -127,7 +126,7 @@ std::string WhyNoOperation(std::string_view op) {
 // Whether the operator has an operation or a rewrite.
 bool HasOperator(std::string_view op) {
   const auto has = [&](std::span<const Rewrite> rows) {
-    return std::ranges::count(rows, op, &Rewrite::op) > 0;
+    return std::ranges::any_of(rows, [&](const Rewrite& r) { return r.op == op && !r.is_rare; });
   };
   return FindExport(op) != nullptr || Ops().Find(op)->FindFormat("nnapi") != nullptr ||
          has(Rewrites()) || has(LateRewrites());
@@ -135,12 +134,7 @@ bool HasOperator(std::string_view op) {
 
 // Whether operations compute some nodes with the operator, by rewrites and rules.
 bool IsComputed(const Node& node) {
-  static const auto by_rules = [] {
-    std::set<std::string_view> out;
-    for (const FormulaRule& rule : FormulaRules())
-      if (HasRulesTo(rule.formula.op(), HasOperator)) out.insert(rule.formula.op());
-    return out;
-  }();
+  static const auto by_rules = OperatorsWithRulesTo(HasOperator);
   return HasRewrite(NnapiTarget(), node) || IsFunction(node.op_name()) ||
          by_rules.contains(node.op_name());
 }
@@ -474,17 +468,19 @@ const ExportRow* FindExport(std::string_view op) {
 }
 
 const Target& NnapiTarget() {
-  static const Target target = {.name = "NNAPI 1.0",
-                                .why_illegal = WhyIllegal,
-                                .takes_idiom = TakesIdiom,
-                                .rewrites = Rewrites(),
-                                .late_rewrites = LateRewrites(),
-                                .takes_function = TakesFunction,
-                                .moves_interface = true,
-                                .lacks_scalars = true,
-                                .prepare = FuseQuantized,
-                                .change_types = IntegersAsFloats,
-                                .shifts_interface = true};
+  static const Target target = {
+      .name = "NNAPI 1.0",
+      .why_illegal = WhyIllegal,
+      .takes_idiom = TakesIdiom,
+      .forms = {.layout = Layout::kNxc, .lacks_groups = LacksGroups, .filter_layout = FilterOrder},
+      .rewrites = Rewrites(),
+      .late_rewrites = LateRewrites(),
+      .takes_function = TakesFunction,
+      .moves_interface = true,
+      .lacks_scalars = true,
+      .prepare = FuseQuantized,
+      .change_types = IntegersAsFloats,
+      .shifts_interface = true};
   return target;
 }
 

@@ -18,7 +18,7 @@
 #include "formats/nnapi/file/native.h"
 #include "ir/graph.h"
 #include "ops/support/window.h"
-#include "rewrite/legalize.h"
+#include "rewrite/target.h"
 
 namespace nn::nnapi {
 

@@ -33,12 +33,7 @@ bool IsReal(const Node& node) {
 
 namespace {
 
-// ---- Filters and matrices
-
-Result<bool> SetFilter(Graph& graph, Node& node) {
-  const bool depthwise = node.attrs<ConvAttrs>().groups != 1;
-  return SetFilterLayout(graph, node, depthwise ? FilterLayout::kIxo : FilterLayout::kOxi);
-}
+// ---- Matrices
 
 // Operands in the layout of FULLY_CONNECTED: x [m, k], weights [n, k].
 Result<bool> TransposeMatrices(Graph& graph, Node& node) {
@@ -246,6 +241,18 @@ Result<bool> FillSmallDilations(Graph& graph, Node& node) {
 
 }  // namespace
 
+// All but DEPTHWISE_CONV_2D.
+bool LacksGroups(const Node& conv) {
+  if (!conv.Is<ConvAttrs>()) return false;
+  const Type& filter = conv.input(1)->type();
+  return filter.dim(AxesOf(conv.attrs<ConvAttrs>().filter_layout, filter.rank()).input) != 1;
+}
+
+std::optional<FilterLayout> FilterOrder(const Node& conv) {
+  if (!conv.Is<ConvAttrs>() || FindExport(conv.op_name()) == nullptr) return std::nullopt;
+  return conv.attrs<ConvAttrs>().groups != 1 ? FilterLayout::kIxo : FilterLayout::kOxi;
+}
+
 std::span<const Rewrite> Rewrites() {
   static const Rewrite rewrites[] = {
       kEarlyFunctions,
@@ -253,10 +260,8 @@ std::span<const Rewrite> Rewrites() {
       {"reduce_max", "maximum as a pool", PoolMax},
       {"pad", "padding in convolutions", PadIntoUses},
       {"grid_sample", "weighted sums", SampleByWeights},
-      {"", "channels last", &SetLayout<Layout::kNxc>},
-      {"conv", "zeros between groups", FillGroups},
+      kForms,
       {"conv", "zeros between taps", FillSmallDilations},
-      {"conv", "filter layout", SetFilter},
       {"matmul", "flattened transposition", FoldLargeTranspose},
       {"matmul", "operands of a matrix product", TransposeMatrices},
       {"matmul", "rows of a matrix", FlattenMatmul},

@@ -1,4 +1,4 @@
-// Rewrites that legalize a graph for NNAPI 1.0. See rewrite/legalize.h.
+// Rewrites that legalize a graph for NNAPI 1.0. See rewrite/target.h.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +11,17 @@
 #include "base/status.h"
 #include "ir/graph.h"
 #include "ir/term.h"
-#include "rewrite/legalize.h"
+#include "ops/nn/conv.h"
+#include "rewrite/target.h"
 
 namespace nn::nnapi {
 
 // Whether a node computes plain float32 and its values can be operands.
 bool IsReal(const Node& node);
+
+// rewrites.cc: TargetForms::lacks_groups and filter_layout.
+bool LacksGroups(const Node& conv);
+std::optional<FilterLayout> FilterOrder(const Node& conv);
 
 // ---- rewrites_move.cc: moving elements by EMBEDDING_LOOKUP with constant indices ----------------
 

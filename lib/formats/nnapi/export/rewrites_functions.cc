@@ -353,21 +353,20 @@ std::optional<Term> ReciprocalOf(Value* divisor) {
 
 // A rule divides by constants.
 Result<bool> Divide(Graph& graph, Node& node) {
-  if (!node.Is("div") || !HasShape(node) || node.input(1)->is_constant()) return false;
+  if (!HasShape(node) || node.input(1)->is_constant()) return false;
   const auto factor = ReciprocalOf(node.input(1));
   if (!factor) return false;
   return Formulas(graph, node).Replace(node.input(0) * *factor);
 }
 
 Result<bool> Invert(Graph& graph, Node& node) {
-  const bool inverts = node.Is("reciprocal") && HasShape(node);
-  const auto y = inverts ? ReciprocalOf(node.input(0)) : std::nullopt;
+  const auto y = HasShape(node) ? ReciprocalOf(node.input(0)) : std::nullopt;
   if (!y) return false;
   return Formulas(graph, node).Replace(*y);
 }
 
 Result<bool> InvertRoot(Graph& graph, Node& node) {
-  if (!node.Is("rsqrt") || !HasShape(node)) return false;
+  if (!HasShape(node)) return false;
   const Interval range = Ranges().Of(node.input(0));
   if (!IsAboveZero(range)) return false;
   return Formulas(graph, node).Replace(Power(node.input(0), -0.5, range.min, range.max));
@@ -375,7 +374,7 @@ Result<bool> InvertRoot(Graph& graph, Node& node) {
 
 // A power whose exponent is -1, -1/2 or 1/2.
 Result<bool> PowerAsRoot(Graph& graph, Node& node) {
-  if (!node.Is("pow") || !HasShape(node)) return false;
+  if (!HasShape(node)) return false;
   const Value* const exponent = node.input(1);
   if (!exponent->is_constant() || exponent->constant().elements() != 1 ||
       exponent->dtype() != DType::kF32 ||
@@ -409,10 +408,10 @@ Result<bool> LogSoftmax(Graph& graph, Node& node) {
 std::span<const Rewrite> FunctionRewrites() {
   static const auto rewrites = [] {
     std::vector<Rewrite> rows = {
-        {"", "product with a power", Divide},
-        {"", "power", Invert},
-        {"", "power", InvertRoot},
-        {"", "root", PowerAsRoot},
+        {"div", "product with a power", Divide, true},
+        {"reciprocal", "power", Invert, true},
+        {"rsqrt", "power", InvertRoot, true},
+        {"pow", "root", PowerAsRoot, true},
         {"log_softmax", "logarithm of a sum", LogSoftmax},
     };
     for (const auto& function : kFunctionTable)
@@ -423,9 +422,7 @@ std::span<const Rewrite> FunctionRewrites() {
 }
 
 bool IsFunction(std::string_view op) {
-  constexpr std::string_view kOfRanges[] = {"div", "reciprocal", "rsqrt", "pow"};
-  return std::ranges::count(kOfRanges, op) ||
-         std::ranges::count(FunctionRewrites(), op, &Rewrite::op);
+  return std::ranges::count(FunctionRewrites(), op, &Rewrite::op) > 0;
 }
 
 std::optional<std::string> WhyNoFunction(const Node& node) {

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "ir/graph.h"
-#include "rewrite/legalize.h"
+#include "rewrite/target.h"
 
 namespace nn::nnapi {
 

@@ -38,6 +38,7 @@
 #include "passes/qdq/qdq.h"
 #include "rewrite/apply_rule.h"
 #include "rewrite/expand.h"
+#include "rewrite/forms.h"
 #include "rewrite/functions.h"
 #include "rewrite/rewrite.h"
 
@@ -401,8 +402,8 @@ int64_t MlOpsetOf(const Node& node) {
 namespace {
 
 // ONNX has the operators, and what keeps a node from them are types that their parts have, too.
-bool TakesFunction(const Node& node, std::string_view name) {
-  return name == FunctionName::kElimination || (node.Is<ResizeAttrs>() && IsPlainF32(node)) ||
+bool TakesFunction(const Node& node, const FunctionRow& row) {
+  return row.name == FunctionName::kElimination || (node.Is<ResizeAttrs>() && IsPlainF32(node)) ||
          (node.Is<LstmAttrs>() && CellClipMatters(node));
 }
 
@@ -410,13 +411,7 @@ bool TakesFunction(const Node& node, std::string_view name) {
 
 const Target& OnnxTarget() {
   static const Rewrite rewrites[] = {
-      {"", "channels first", &SetLayout<Layout::kNcx>},
-      {"conv", "filter layout",
-       [](Graph& g, Node& n) { return SetFilterLayout(g, n, FilterLayout::kOix); }},
-      {"conv_integer", "filter layout",
-       [](Graph& g, Node& n) { return SetFilterLayout(g, n, FilterLayout::kOix); }},
-      {"conv_transpose", "filter layout",
-       [](Graph& g, Node& n) { return SetFilterLayout(g, n, FilterLayout::kIox); }},
+      kForms,
       {"matmul", "transposed operands",
        [](Graph& g, Node& n) {
          // Gemm supports transposed operands, but the bias may have to be split off first.
@@ -430,13 +425,15 @@ const Target& OnnxTarget() {
       {"", "float32 arithmetic", ComputeInFloat},
       kSharedRules,
   };
-  static const Target target = {.name = "ONNX",
-                                .why_illegal = WhyIllegal,
-                                .takes_regions = true,
-                                .takes_unranked = true,
-                                .rewrites = rewrites,
-                                .takes_function = TakesFunction,
-                                .prepare = Prepare};
+  static const Target target = {
+      .name = "ONNX",
+      .why_illegal = WhyIllegal,
+      .takes_regions = true,
+      .takes_unranked = true,
+      .forms = {.layout = Layout::kNcx, .filter_layout = ChannelsBeforeTaps},
+      .rewrites = rewrites,
+      .takes_function = TakesFunction,
+      .prepare = Prepare};
   return target;
 }
 

@@ -12,7 +12,6 @@
 #include "ops/support/types.h"
 #include "rewrite/apply_rule.h"
 #include "rewrite/expand.h"
-#include "rewrite/recurrent_layout.h"
 #include "rewrite/rewrite.h"
 
 namespace nn::onnx {
@@ -33,16 +32,6 @@ Result<bool> GatherReversed(Graph& graph, Node& node) {
     y = Gather(y, Vector(indices), axis);
   }
   return e.Replace(y);
-}
-
-// maximum and minimum of integers -> a selection by a comparison.
-template <const char* takes_a>
-Result<bool> SelectExtreme(Graph& graph, Node& node) {
-  Value* const a = node.input(0);
-  Value* const b = node.input(1);
-  if (!IsInteger(a->dtype()) || a->type().quantized()) return false;
-  Expansion e(graph, node);
-  return e.Replace(Select(Apply(takes_a, {a, b}), a, b));
 }
 
 bool IsNarrowInteger(const Value* v) {
@@ -77,17 +66,6 @@ Result<bool> GatherSteps(Graph& graph, Node& node) {
   return e.Replace(y);
 }
 
-// reduce_max and reduce_min of bool -> reduce_any and reduce_all.
-template <const char* op>
-Result<bool> ReduceLogically(Graph& graph, Node& node) {
-  if (node.input(0)->dtype() != DType::kBool) return false;
-  Expansion e(graph, node);
-  return e.Replace(Apply(op, node.inputs(), node.attrs()));
-}
-
-constexpr char kGreater[] = "greater", kLess[] = "less", kReduceAny[] = "reduce_any",
-               kReduceAll[] = "reduce_all";
-
 }  // namespace
 
 std::span<const Rewrite> Lowerings() {
@@ -95,13 +73,7 @@ std::span<const Rewrite> Lowerings() {
       // Up to operator set 12, it works on all axes from `axis` on, as softmax does.
       {"hardmax", "last axis", AlongLastAxis},
       {"reverse", "gathers", GatherReversed},
-      {"maximum", "selection", SelectExtreme<kGreater>},
-      {"minimum", "selection", SelectExtreme<kLess>},
-      {"lstm", "time first", PutTimeFirst},
-      {"gru", "time first", PutTimeFirst},
-      {"rnn", "time first", PutTimeFirst},
-      {"reduce_max", "logic", ReduceLogically<kReduceAny>},
-      {"reduce_min", "logic", ReduceLogically<kReduceAll>},
+      kForms,
       {"slice", "gathers", GatherSteps},
       kSharedFunctions,
       {"div", "wider integers", WidenIntegers},

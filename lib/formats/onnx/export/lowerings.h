@@ -4,12 +4,14 @@
 
 #include <span>
 
-#include "rewrite/legalize.h"
+#include "rewrite/target.h"
 
 namespace nn::onnx {
 
 // In the order in which they are tried on a node that the operator set cannot express. Unlike those
 // of OnnxTarget(), some of them round differently.
 std::span<const Rewrite> Lowerings();
+// What the older operator sets have in one form only.
+inline constexpr TargetForms kOlderForms = {.time_first = true};
 
 }  // namespace nn::onnx

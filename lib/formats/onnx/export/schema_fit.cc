@@ -22,6 +22,7 @@
 #include "ops/array/arrange/pad.h"
 #include "passes/core/passes.h"
 #include "rewrite/apply_rule.h"
+#include "rewrite/functions.h"
 #include "rewrite/rewrite.h"
 
 namespace nn::onnx {
@@ -220,9 +221,10 @@ SchemaFit FitToSchemas(const Node& node, int64_t least, int64_t most) {
 namespace {
 
 // Any operator set has loops, recurrent layers, and pads of constants.
-bool LowersByFunction(const Node& node, std::string_view name) {
+bool LowersByFunction(const Node& node, const FunctionRow& row) {
   if (node.Is<PadAttrs>())
-    return name != "slices of the input" && node.attrs<PadAttrs>().mode != PadMode::kConstant;
+    return row.name != FunctionName::kSlicesOfInput &&
+           node.attrs<PadAttrs>().mode != PadMode::kConstant;
   return node.regions().empty() && node.op().category != Category::kRecurrent;
 }
 
@@ -238,7 +240,8 @@ Result<std::string_view> LowerNode(Graph& graph, Node& node, int64_t least, int6
         SchemaFit fit = FitToSchemas(n, least, most);
         return fit.opset != 0 ? std::nullopt : std::optional(std::move(fit.reason));
       },
-      [](const Node& n) { return HasRewrite(Lowerings(), n, LowersByFunction); }, LowersByFunction};
+      [](const Node& n) { return HasRewrite(Lowerings(), n, LowersByFunction); }, LowersByFunction,
+      kOlderForms};
   NN_ASSIGN(const std::string_view applied, ApplyRewrites(graph, node, Lowerings(), target));
   if (!applied.empty()) return applied;
   if (node.op().decompose == nullptr) return std::string_view();

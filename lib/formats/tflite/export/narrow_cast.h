@@ -18,7 +18,7 @@ inline bool IsNarrowInteger(DType t) {
 std::optional<std::string> WhyNotNarrowCast(const Value* x, DType to);
 
 // The cast by way of float32, if that has all values of the other type. A rewrite
-// (rewrite/legalize.h).
+// (rewrite/target.h).
 Result<bool> NarrowCast(Graph& graph, Node& node);
 
 }  // namespace nn::tflite

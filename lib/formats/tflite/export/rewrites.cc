@@ -21,7 +21,6 @@
 #include "ops/support/term_ops.h"
 #include "ops/support/types.h"
 #include "rewrite/expand.h"
-#include "rewrite/legalize.h"
 
 namespace nn::tflite {
 Result<bool> ClipAsBounds(Graph& graph, Node& node) {
@@ -68,13 +67,6 @@ Result<bool> BroadcastOperands(Graph& graph, Node& node) {
   return changed;
 }
 
-// RELU has no kernel for integers that are not quantized.
-Result<bool> ReluAsMaximum(Graph& graph, Node& node) {
-  const Type& x = node.input(0)->type();
-  if (!IsInteger(x.dtype) || x.quantized()) return false;
-  return ExpansionLike(graph, node).Replace(Maximum(node.input(0), 0));
-}
-
 // A cast to an 8-bit float that saturates, of a type whose values are exact in float32.
 Result<bool> ClippedCast(Graph& graph, Node& node) {
   const auto bound = SaturatingBound(node);
@@ -117,38 +109,6 @@ Result<bool> TransposedWeights(Graph& graph, Node& node) {
   graph.SetInput(&node, 1, w);
   node.set_attrs(a);
   NN_RETURN_IF_ERROR(InferNode(node));
-  return true;
-}
-
-// Reshapes a vector operand to a matrix with one row or column.
-Result<bool> VectorsAsMatrices(Graph& graph, Node& node) {
-  const int a_rank = node.input(0)->type().rank();
-  const int b_rank = node.input(1)->type().rank();
-  Value* const bias = node.input(2);  // along the columns, which a vector b does not have
-  if ((a_rank != 1 && b_rank != 1) || (bias != nullptr && b_rank == 1)) return false;
-  Value* a = node.input(0);
-  Value* b = node.input(1);
-  MatmulAttrs attrs = node.attrs<MatmulAttrs>();
-  if (a_rank == 1) {
-    attrs.transpose_a = false;
-    NN_ASSIGN(a, Rearrange(graph, a, AxisMap::Insert(1, 0)));
-  }
-  if (b_rank == 1) {
-    attrs.transpose_b = false;
-    NN_ASSIGN(b, Rearrange(graph, b, AxisMap::Insert(1, 1)));
-  }
-  std::vector<Value*> operands = {a, b};
-  if (bias != nullptr) operands.push_back(bias);
-  NN_ASSIGN(Value * y, ExpansionLike(graph, node).Add("matmul", std::move(operands), attrs));
-  if (b_rank == 1) {
-    const int rank = y->type().rank();
-    NN_ASSIGN(y, Rearrange(graph, y, AxisMap::Remove(rank, rank - 1)));
-  }
-  if (a_rank == 1) {
-    const int rank = y->type().rank();
-    NN_ASSIGN(y, Rearrange(graph, y, AxisMap::Remove(rank, b_rank == 1 ? rank - 1 : rank - 2)));
-  }
-  graph.Replace(&node, y);
   return true;
 }
 

@@ -1,8 +1,11 @@
-// Rewrites that legalize a graph for TensorFlow Lite. See rewrite/legalize.h.
+// Rewrites that legalize a graph for TensorFlow Lite. See rewrite/target.h.
 #pragma once
+
+#include <optional>
 
 #include "base/status.h"
 #include "ir/graph.h"
+#include "ops/nn/conv.h"
 #include "rewrite/expand.h"
 
 namespace nn::tflite {
@@ -11,14 +14,13 @@ namespace nn::tflite {
 constexpr int kMaxPaddedAxes = 5;
 
 // rewrites_window.cc: convolutions and pools.
-Result<bool> SolidGroups(Graph& graph, Node& node);  // CONV_3D has no groups
-Result<bool> FilterOrder(Graph& graph, Node& node);  // the filter's axes
-Result<bool> ZeroBias(Graph& graph, Node& node);     // CONV_2D needs a bias
-Result<bool> ConvPadding(Graph& graph, Node& node);  // SAME, VALID, or VALID after a pad
+bool LacksGroups(const Node& conv);                         // TargetForms::lacks_groups
+std::optional<FilterLayout> FilterOrder(const Node& conv);  // TargetForms::filter_layout
+Result<bool> ZeroBias(Graph& graph, Node& node);            // CONV_2D needs a bias
+Result<bool> ConvPadding(Graph& graph, Node& node);         // SAME, VALID, or VALID after a pad
 Result<bool> MaxPoolPadding(Graph& graph, Node& node);
 Result<bool> AveragePoolPadding(Graph& graph, Node& node);
 Result<bool> TransposedConvPadding(Graph& graph, Node& node);
-// elu, celu and selu as ELU, whose alpha is 1
 
 // rewrites_integers.cc: integers for which the kernels are missing.
 // Narrow integers in wider ones (OpDef::wraps_integers).
@@ -26,19 +28,13 @@ Result<bool> ComputeInWiderIntegers(Graph& graph, Node& node);
 Result<bool> PowAsProducts(Graph& graph, Node& node);       // integers to integer powers
 Result<bool> WholeExponent(Graph& graph, Node& node);       // integers to powers in float32
 Result<bool> ShiftLeftAsProduct(Graph& graph, Node& node);  // with a power of two
-Result<bool> BitsInWords(Graph& graph, Node& node);         // 64 bits as two words of 32
-Result<bool> AndAsSum(Graph& graph, Node& node);            // a + b = 2 (a & b) + (a ^ b)
-Result<bool> OrAsSum(Graph& graph, Node& node);             // a | b = (a & b) + (a ^ b)
-Result<bool> NotAsDifference(Graph& graph, Node& node);
-Result<bool> ArgOf16Bits(Graph& graph, Node& node);  // in wider numbers of the same order
+Result<bool> ArgOf16Bits(Graph& graph, Node& node);         // in wider numbers of the same order
 
 // rewrites.cc: the rest.
 Result<bool> ClipAsBounds(Graph& graph, Node& node);
 Result<bool> BroadcastOperands(Graph& graph, Node& node);
-Result<bool> ReluAsMaximum(Graph& graph, Node& node);
 Result<bool> ClippedCast(Graph& graph, Node& node);
 Result<bool> TransposedWeights(Graph& graph, Node& node);
-Result<bool> VectorsAsMatrices(Graph& graph, Node& node);
 Result<bool> BlocksBeforeChannels(Graph& graph, Node& node);
 Result<bool> JoinUnpaddedAxes(Graph& graph, Node& node);
 Result<bool> CropAsSlice(Graph& graph, Node& node);

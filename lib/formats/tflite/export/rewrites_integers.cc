@@ -13,15 +13,11 @@
 #include "ops/math/elementwise/elementwise.h"
 #include "ops/support/term_ops.h"
 #include "rewrite/expand.h"
-#include "rewrite/legalize.h"
 #include "rewrite/rewrite.h"
+#include "rewrite/target.h"
 
 namespace nn::tflite {
 namespace {
-
-bool IsWord(DType t) {
-  return t == DType::kI32 || t == DType::kI64;
-}
 
 // Plain integers that CAST converts, other than those that most kernels compute.
 bool IsNarrow(const Value* v) {
@@ -35,7 +31,8 @@ bool IsNarrowerThanI32(const Value* v) {
 
 bool IsPlainInteger(const Value* v) {
   const DType t = v->dtype();
-  return IsNarrow(v) || (!v->type().quantized() && (IsWord(t) || t == DType::kU64));
+  return IsNarrow(v) ||
+         (!v->type().quantized() && (t == DType::kI32 || t == DType::kI64 || t == DType::kU64));
 }
 
 bool IsEmpty(const Value* v) {
@@ -52,10 +49,7 @@ Term As(const Term& x, DType from, DType to) {
   return from == to ? x : Cast(x, to);
 }
 
-// 64-bit integers as those of the other sign; CAST does not accept u64.
-DType SignedType(DType t) {
-  return t == DType::kU64 ? DType::kI64 : t;
-}
+// CAST does not accept u64, whose bits are those of an i64.
 Term AsSigned(Value* v, DType to) {
   if (v->dtype() != DType::kU64) return As(v, v->dtype(), to);
   return As(Apply("bit_cast", {v}, BitCastAttrs{DType::kI64}), DType::kI64, to);
@@ -69,20 +63,6 @@ Result<bool> ReplaceAs(Graph& graph, Node& node, const Term& y, DType from, DTyp
 // The type in which a product of two integers of a type is exact, or has the same lowest bits.
 DType ProductType(DType t) {
   return DTypeBits(t) <= 16 ? DType::kI32 : DType::kI64;
-}
-
-// a & b of integers of 16 bits in i32: half of a + b - (a ^ b).
-Term BothOfHalves(const Term& a, const Term& b) {
-  return Apply("shift_right", {a + b - Apply("bitwise_xor", {a, b}), 1});
-}
-
-// a & b of one type of up to 32 bits, in i32; words in halves.
-Term Both(Value* a, Value* b) {
-  const Term x = As(a, a->dtype(), DType::kI32), y = As(b, b->dtype(), DType::kI32);
-  if (DTypeBits(a->dtype()) != 32) return BothOfHalves(x, y);
-  const Term bits = Tensor::Scalar<int32_t>(16), step = Tensor::Scalar<int32_t>(1 << 16);
-  const Term high = BothOfHalves(Apply("shift_right", {x, bits}), Apply("shift_right", {y, bits}));
-  return high * step + BothOfHalves(Apply("mod", {x, step}), Apply("mod", {y, step}));
 }
 
 // Whether the exponent has bit k.
@@ -202,38 +182,6 @@ Result<bool> ShiftLeftAsProduct(Graph& graph, Node& node) {
   powers.SetInt(bits, 0);
   const Term power = Gather(powers.Finish(), Minimum(by, all), 0);
   return ReplaceAs(graph, node, AsSigned(x, wide) * power, wide, dtype);
-}
-
-Result<bool> BitsInWords(Graph& graph, Node& node) {
-  Value *const a = node.input(0), *const b = node.input(1);
-  const DType dtype = a->dtype();
-  if (!IsPlainInteger(a) || DTypeBits(dtype) != 64 || IsEmpty(a) || IsEmpty(b)) return false;
-  const auto words = [](Value* v) { return Apply("bit_cast", {v}, BitCastAttrs{DType::kI32}); };
-  const Term y = Apply(node.op_name(), {words(a), words(b)});
-  return Expansion(graph, node).Replace(Apply("bit_cast", {y}, BitCastAttrs{dtype}));
-}
-
-Result<bool> AndAsSum(Graph& graph, Node& node) {
-  Value* const a = node.input(0);
-  if (!IsPlainInteger(a) || DTypeBits(a->dtype()) > 32) return false;
-  return ReplaceAs(graph, node, Both(a, node.input(1)), DType::kI32, a->dtype());
-}
-
-Result<bool> OrAsSum(Graph& graph, Node& node) {
-  Value *const a = node.input(0), *const b = node.input(1);
-  const DType dtype = a->dtype();
-  if (!IsPlainInteger(a) || DTypeBits(dtype) > 32) return false;
-  const Term differ =
-      Apply("bitwise_xor", {As(a, dtype, DType::kI32), As(b, b->dtype(), DType::kI32)});
-  return ReplaceAs(graph, node, Both(a, b) + differ, DType::kI32, dtype);
-}
-
-Result<bool> NotAsDifference(Graph& graph, Node& node) {
-  Value* const x = node.input(0);
-  const DType dtype = x->dtype();
-  if (!IsPlainInteger(x)) return false;
-  const DType word = IsWord(SignedType(dtype)) ? SignedType(dtype) : DType::kI32;
-  return ReplaceAs(graph, node, -1 - AsSigned(x, word), word, dtype);
 }
 
 Result<bool> ArgOf16Bits(Graph& graph, Node& node) {

@@ -14,7 +14,6 @@
 #include "ops/support/window.h"
 #include "ops/support/window_shape.h"
 #include "rewrite/expand.h"
-#include "rewrite/legalize.h"
 #include "rewrite/rewrite.h"
 #include "rewrite/weights.h"
 
@@ -158,15 +157,16 @@ A ExplicitOf(A a, const std::vector<Window>& windows) {
 
 }  // namespace
 
-Result<bool> SolidGroups(Graph& graph, Node& node) {
-  return node.output()->type().rank() == 5 ? FillDepthwiseGroups(graph, node) : Result<bool>(false);
+// CONV_3D has no groups, and neither has TRANSPOSE_CONV.
+bool LacksGroups(const Node& conv) {
+  return conv.Is<ConvTransposeAttrs>() || conv.output()->type().rank() == 5;
 }
 
-Result<bool> FilterOrder(Graph& graph, Node& node) {
-  if (node.Is<ConvTransposeAttrs>()) return SetFilterLayout(graph, node, FilterLayout::kOxi);
-  const int rank = node.input(1)->type().rank();
-  if (rank == 5) return SetFilterLayout(graph, node, FilterLayout::kXio);
-  return SetFilterLayout(graph, node, IsDepthwise(node) ? FilterLayout::kIxo : FilterLayout::kOxi);
+std::optional<FilterLayout> FilterOrder(const Node& conv) {
+  if (conv.Is<ConvTransposeAttrs>()) return FilterLayout::kOxi;
+  if (!conv.Is<ConvAttrs>()) return std::nullopt;
+  if (conv.input(1)->type().rank() == 5) return FilterLayout::kXio;
+  return IsDepthwise(conv) ? FilterLayout::kIxo : FilterLayout::kOxi;
 }
 
 // Quantized biases have 32 bits (64 with 16-bit inputs) and the scales of the products.

@@ -27,8 +27,9 @@
 #include "passes/types/float32.h"
 #include "rewrite/apply_rule.h"
 #include "rewrite/functions.h"
-#include "rewrite/legalize.h"
+#include "rewrite/matrices.h"
 #include "rewrite/rewrite.h"
+#include "rewrite/target.h"
 #include "rewrite/weights.h"
 
 namespace nn::tflite {
@@ -105,12 +106,8 @@ Result<bool> ClipIndices(Graph& graph, Node& node) {
 
 constexpr Rewrite kRewrites[] = {
     kEarlyFunctions,
-    {"", "channels last", &SetLayout<Layout::kNxc>},
-    {"conv", "zeros between groups", SolidGroups},
-    {"conv_transpose", "zeros between groups", FillGroups},
+    kForms,
     {"conv_transpose", "zeros between taps", FillDilations},
-    {"conv", "filter layout", FilterOrder},
-    {"conv_transpose", "filter layout", FilterOrder},
     {"conv", "padding", ConvPadding},
     {"conv", "bias", ZeroBias},
     {"conv_transpose", "padding", TransposedConvPadding},
@@ -118,7 +115,6 @@ constexpr Rewrite kRewrites[] = {
     {"average_pool", "padding", AveragePoolPadding},
     {"clip", "bounds", ClipAsBounds},
     {"atan2", "broadcast", BroadcastOperands},
-    {"relu", "maximum", ReluAsMaximum},
     {"cast", "narrow integers", NarrowCast},
     {"cast", "saturation", ClippedCast},
     {"arg_max", "wider numbers", ArgOf16Bits},
@@ -139,12 +135,6 @@ constexpr Rewrite kRewrites[] = {
     {"pow", "products", PowAsProducts},
     {"pow", "whole exponent", WholeExponent},
     {"shift_left", "product", ShiftLeftAsProduct},
-    {"bitwise_and", "words", BitsInWords},
-    {"bitwise_or", "words", BitsInWords},
-    {"bitwise_xor", "words", BitsInWords},
-    {"bitwise_and", "sums", AndAsSum},
-    {"bitwise_or", "sums", OrAsSum},
-    {"bitwise_not", "difference", NotAsDifference},
     kSharedFunctions,
     {"", "wider integers", ComputeInWiderIntegers},
     kSharedRules,
@@ -185,9 +175,9 @@ std::optional<std::string> WhyIllegal(const Node& node) {
   return WhyWasteful(node);
 }
 
-bool TakesFunction(const Node& node, std::string_view name) {
+bool TakesFunction(const Node& node, const FunctionRow& row) {
   if (node.Is<PadAttrs>() || node.Is<ResizeAttrs>() || node.Is<CompressAttrs>())
-    return name != FunctionName::kSlicesOfInput && CanGather(node.input(0)->dtype());
+    return row.name != FunctionName::kSlicesOfInput && CanGather(node.input(0)->dtype());
   if (node.Is<ScatterNdAttrs>() || node.Is<ScatterElementsAttrs>())
     return !WhyNotScatterTypes(node);
   return !node.Is<LrnAttrs>() || node.output()->type().rank() <= kMaxPaddedAxes;
@@ -223,13 +213,15 @@ Status Prepare(Graph& graph) {
 }  // namespace
 
 const Target& TfliteTarget() {
-  static const Target target = {.name = "TensorFlow Lite",
-                                .why_illegal = WhyIllegal,
-                                .takes_idiom = TakesIdiom,
-                                .takes_regions = true,
-                                .rewrites = kRewrites,
-                                .takes_function = TakesFunction,
-                                .prepare = Prepare};
+  static const Target target = {
+      .name = "TensorFlow Lite",
+      .why_illegal = WhyIllegal,
+      .takes_idiom = TakesIdiom,
+      .takes_regions = true,
+      .forms = {.layout = Layout::kNxc, .lacks_groups = LacksGroups, .filter_layout = FilterOrder},
+      .rewrites = kRewrites,
+      .takes_function = TakesFunction,
+      .prepare = Prepare};
   return target;
 }
 
