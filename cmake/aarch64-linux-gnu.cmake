@@ -8,7 +8,7 @@ if(NOT CMAKE_CXX_COMPILER)
 endif()
 set(CMAKE_CXX_COMPILER_TARGET aarch64-linux-gnu)  # of clang
 # A change of the calling convention in GCC 10.1, of which it tells at each use of std::minmax.
-set(CMAKE_CXX_FLAGS_INIT -Wno-psabi)
+set(CMAKE_CXX_FLAGS_INIT "-Wno-psabi -ffile-prefix-map=${CMAKE_SOURCE_DIR}=.")
 
 set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
 set(ENV{PKG_CONFIG_LIBDIR} /usr/lib/aarch64-linux-gnu/pkgconfig:/usr/share/pkgconfig)
