@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "rewrite/expand.h"
-#include "rewrite/forms.h"
+#include "rewrite/forms/forms.h"
 #include "rewrite/functions.h"
 #include "rewrite/rules/rules.h"
 

@@ -15,7 +15,7 @@
 #include "passes/idioms/idioms.h"
 #include "passes/qdq/qdq.h"
 #include "passes/simplify/simplify.h"
-#include "rewrite/forms.h"
+#include "rewrite/forms/forms.h"
 #include "rewrite/target.h"
 #include "rewrite/weights.h"
 

@@ -26,8 +26,8 @@
 #include "ops/support/window.h"
 #include "passes/facts/ranges.h"
 #include "rewrite/expand.h"
+#include "rewrite/forms/matrices.h"
 #include "rewrite/legalize.h"
-#include "rewrite/matrices.h"
 #include "rewrite/rewrite.h"
 #include "rewrite/weights.h"
 

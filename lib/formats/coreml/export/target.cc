@@ -21,7 +21,7 @@
 #include "passes/types/float32.h"
 #include "rewrite/apply_rule.h"
 #include "rewrite/expand.h"
-#include "rewrite/forms.h"
+#include "rewrite/forms/forms.h"
 #include "rewrite/functions.h"
 #include "rewrite/rewrite.h"
 

@@ -38,7 +38,7 @@
 #include "passes/qdq/qdq.h"
 #include "rewrite/apply_rule.h"
 #include "rewrite/expand.h"
-#include "rewrite/forms.h"
+#include "rewrite/forms/forms.h"
 #include "rewrite/functions.h"
 #include "rewrite/rewrite.h"
 

@@ -1,8 +1,8 @@
-#include "rewrite/forms.h"
+#include "rewrite/forms/forms.h"
 
 #include "ir/op_def.h"
 #include "ops/nn/conv_transpose.h"
-#include "rewrite/recurrent_layout.h"
+#include "rewrite/forms/recurrent_layout.h"
 #include "rewrite/rewrite.h"
 #include "rewrite/weights.h"
 

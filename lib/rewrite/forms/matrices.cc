@@ -1,4 +1,4 @@
-#include "rewrite/matrices.h"
+#include "rewrite/forms/matrices.h"
 
 #include <utility>
 #include <vector>

@@ -1,4 +1,4 @@
-#include "rewrite/recurrent_layout.h"
+#include "rewrite/forms/recurrent_layout.h"
 
 #include <utility>
 #include <vector>
