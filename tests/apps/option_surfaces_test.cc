@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "api/c_options.h"
+#include "api/c/options.h"
 #include "apps/program.h"
 #include "base/options.h"
 #include "convert/convert_options.h"

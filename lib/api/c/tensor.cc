@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "api/c_support.h"
+#include "api/c/support.h"
 #include "base/text/text.h"
 #include "nnsuite/dtype.h"
 

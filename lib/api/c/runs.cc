@@ -1,7 +1,7 @@
 #include <memory>
 #include <utility>
 
-#include "api/c_options.h"
+#include "api/c/options.h"
 #include "nnsuite/sequence.h"
 #include "nnsuite/test_data.h"
 

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "api/c_options.h"
+#include "api/c/options.h"
 #include "base/json/json.h"
 #include "base/text/text.h"
 #include "nnsuite/dtype.h"

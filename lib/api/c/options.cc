@@ -1,4 +1,4 @@
-#include "api/c_options.h"
+#include "api/c/options.h"
 
 #include <optional>
 #include <utility>

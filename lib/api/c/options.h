@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "api/c_support.h"
+#include "api/c/support.h"
 #include "base/options.h"
 #include "nnsuite/bench.h"
 #include "nnsuite/convert.h"

@@ -1,4 +1,4 @@
-#include "api/c_support.h"
+#include "api/c/support.h"
 
 #include <cstdlib>
 #include <cstring>

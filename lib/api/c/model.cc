@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "api/c_options.h"
+#include "api/c/options.h"
 #include "base/text/text.h"
 #include "nnsuite/attest.h"
 #include "nnsuite/convert.h"
