@@ -88,8 +88,6 @@ TEST_CASE("refusals: constructs that a format cannot express are named") {
   constexpr const char* kFarPad = R"(graph { in %x: f32[1, 1, 4, 4]
     const %w: f32[1, 1, 3, 3] = seeded(1)
     %y = conv(%x, %w) {pads = [0, 0, 2147483648, 0]}  out "y" = %y })";
-  constexpr const char* kLrn =
-      R"(graph { in %x: f32[1, 4, 4, 4]  %y = lrn(%x) {size = 3, bias = -1}  out "y" = %y })";
   for (const Row& row :
        {Row{kArgMin, "tflite",
             "in the ARG_MIN operator of TensorFlow Lite, x is INT64; expected one of FLOAT32"},
@@ -111,7 +109,6 @@ TEST_CASE("refusals: constructs that a format cannot express are named") {
         Row{kNoSteps, "tflite", "scales must be positive, not 0"},
         Row{kManyChannels, "coreml", "the window of 2147483649 channels must fit in 32 bits"},
         Row{kFarPad, "coreml", "Core ML has no axes of size 2147483650"},
-        Row{kLrn, "coreml", "the bias must be positive, not -1"},
         Row{kNoOutputs, "coreml", "no outputs"},
         Row{kNoOutputs, "nnapi", "no outputs"},
         Row{kOneName, "onnx", "output \"y\": an input has the same name"},

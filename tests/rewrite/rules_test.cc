@@ -86,6 +86,7 @@ void AddArithmetic(std::vector<Row>& rows) {
   for (const char* op : {"maximum", "minimum"})
     rows.push_back({op, ExpandByRule, Pairs(op, "i32", whole.size()), {whole, whole}});
   rows.push_back({"relu", ExpandByRule, OnX("i32[7]", "relu(%x)"), {whole}});
+  rows.push_back({"relu", ExpandByRule, OnX("u8[3]", "relu(%x)"), {{0, 1, 255}}});
   for (const char* type : {"i8", "i16", "u8"})
     rows.push_back(
         {"fmod", ExpandByRule, Pairs("fmod", type, 5), {{0, 1, 7, 100, 127}, {0, 1, 3, 100, 5}}});
