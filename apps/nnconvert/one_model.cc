@@ -169,11 +169,11 @@ Result<TargetsReport> DryRunForAll(const ConvertArguments& o) {
   NN_ASSIGN(ReadModel read, ReadModelFile(o.input, o.limits));
   ShownProgress shown(o.messages);
   const FileJob file = FileJobOf(o, nullptr, shown);
-  std::optional<edit::EditReport> edit;
-  if (HasNativeEdits(o.folder.edits)) {
-    NN_ASSIGN(edit, ApplyNativeEdits(file, read));
-  }
   const ConvertJob job = JobOf(file, *read.format);
+  std::optional<edit::EditReport> edit;
+  if (job.edited) {
+    NN_ASSIGN(edit, ApplyNativeEdits(file.edits, job, read));
+  }
   const GraphSource from = SourceOf(read, job);
   NN_ASSIGN(const ImportedModel imported, ImportForConversion(read, job));
   ConvertReport source;

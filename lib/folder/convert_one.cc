@@ -71,9 +71,9 @@ ConvertJob JobOf(const FileJob& file, const Format& source) {
   return job;
 }
 
-Result<edit::EditReport> ApplyNativeEdits(const FileJob& file, ReadModel& read) {
-  const ConvertJob job = JobOf(file, *read.format);
-  edit::ApplyOptions options = {file.edits};
+Result<edit::EditReport> ApplyNativeEdits(const edit::EditOptions& edits, const ConvertJob& job,
+                                          ReadModel& read) {
+  edit::ApplyOptions options = {edits};
   options.limits = job.limits;
   options.verify = job.verify && !job.dry_run;
   options.verification = RunsOf(job);
@@ -105,7 +105,7 @@ Status ConvertOne(const FileJob& file, ConvertReport& report) {
   }
   const SideFiles files = read.model->files;
   if (job.edited) {
-    NN_ASSIGN(report.native_edit, ApplyNativeEdits(file, read));
+    NN_ASSIGN(report.native_edit, ApplyNativeEdits(file.edits, job, read));
     if (report.native_edit->verification && !report.native_edit->verification->passed) return {};
   }
   NN_RETURN_IF_ERROR(file.format == nullptr ? file.dump(read, report)

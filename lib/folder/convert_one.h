@@ -30,8 +30,9 @@ bool HasNativeEdits(const edit::EditOptions& edits);
 // The conversion of a model of this format, after the edits.
 ConvertJob JobOf(const FileJob& file, const Format& source);
 
-// Edits the model, and verifies the edit unless it changes only texts.
-Result<edit::EditReport> ApplyNativeEdits(const FileJob& file, ReadModel& read);
+// Edits the model of the job, and verifies the edit unless it changes only texts.
+Result<edit::EditReport> ApplyNativeEdits(const edit::EditOptions& edits, const ConvertJob& job,
+                                          ReadModel& read);
 
 // Adds the digests of files beside the model at `path`.
 Status AddDigests(const std::string& path, const std::vector<std::string>& beside,

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "support.h"
+#include "support/parts_model.h"
 
 namespace nnsuite::test::inputs_test {
 namespace {
@@ -34,18 +35,6 @@ graph { name: "g"
   node { op_type: "Reshape" input: "x" input: "shape" output: "y" }
   input { name: "x" type { tensor_type { elem_type: 1 shape { dim { dim_value: 6 } } } } }
   input { name: "shape" type { tensor_type { elem_type: 7 shape { dim { dim_value: 2 } } } } }
-  output { name: "y" type { tensor_type { elem_type: 1 } } }
-})";
-
-// Inputs that must be known to import the model: the length of the parts, and which one it is.
-constexpr std::string_view kParts = R"(ir_version: 8
-opset_import { version: 13 }
-graph { name: "g"
-  node { op_type: "SplitToSequence" input: "x" input: "n" output: "s" }
-  node { op_type: "SequenceAt" input: "s" input: "i" output: "y" }
-  input { name: "n" type { tensor_type { elem_type: 7 shape { } } } }
-  input { name: "x" type { tensor_type { elem_type: 1 shape { dim { dim_value: 6 } } } } }
-  input { name: "i" type { tensor_type { elem_type: 7 shape { } } } }
   output { name: "y" type { tensor_type { elem_type: 1 } } }
 })";
 
@@ -113,7 +102,7 @@ TEST_CASE("api: arrays of other types and shapes fit if the options say so") {
 }
 
 TEST_CASE("api: small integers that decide about shapes become constants") {
-  const Model model = ModelOf(kParts);
+  const Model model = ModelOf(nn::test::kPartsModel);
   CHECK(ReadInputs(model, {}).error().code() == ErrorCode::kUnsupported);
   ModelInputs given = Take(ReadInputs(model, {.inputs = {"n=3", "i=0", "x=[6, 5, 4, 3, 2, 1]"}}));
   CHECK(given.constants == std::vector<std::string>{"n", "i"});

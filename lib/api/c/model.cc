@@ -65,12 +65,22 @@ Status RequireModelAnd(const nnsuite_model* model, T** result) {
   return RequireArgument(model, "model");
 }
 
+// The shapes of a comparison, which has these arguments. `function` as for call::Diff().
+Result<nnsuite::InputShapes> DiffArguments(const nnsuite_model* a, const nnsuite_model* b,
+                                           const nnsuite_options* options,
+                                           std::string_view function, char** result) {
+  NN_RETURN_IF_ERROR(RequireModelAnd(a, result));
+  NN_RETURN_IF_ERROR(RequireArgument(b, "b"));
+  return call::Diff(options, function);
+}
+
 }  // namespace
 }  // namespace nn::api
 
 extern "C" {
 
 using nn::api::CopyText;
+using nn::api::DiffArguments;
 using nn::api::Guard;
 using nn::api::RequireArgument;
 using nn::api::RequireModelAnd;
@@ -132,9 +142,7 @@ int nnsuite_diff(const nnsuite_model* a, const nnsuite_model* b, char** json,
 int nnsuite_diff_with(const nnsuite_model* a, const nnsuite_model* b,
                       const nnsuite_options* options, char** json, nnsuite_error** error) {
   return Guard(error, [&]() -> nn::Result<int> {
-    NN_RETURN_IF_ERROR(RequireModelAnd(a, json));
-    NN_RETURN_IF_ERROR(RequireArgument(b, "b"));
-    NN_ASSIGN(const nnsuite::InputShapes shapes, nn::api::call::Diff(options, "diff_with"));
+    NN_ASSIGN(const nnsuite::InputShapes shapes, DiffArguments(a, b, options, "diff_with", json));
     NN_ASSIGN(const nnsuite::DiffReport report,
               nnsuite::ReportDifferences(a->model, b->model, shapes));
     *json = CopyText(report.json);
@@ -145,9 +153,7 @@ int nnsuite_diff_with(const nnsuite_model* a, const nnsuite_model* b,
 int nnsuite_draw_diff(const nnsuite_model* a, const nnsuite_model* b,
                       const nnsuite_options* options, char** html, nnsuite_error** error) {
   return Guard(error, [&]() -> nn::Result<int> {
-    NN_RETURN_IF_ERROR(RequireModelAnd(a, html));
-    NN_RETURN_IF_ERROR(RequireArgument(b, "b"));
-    NN_ASSIGN(const nnsuite::InputShapes shapes, nn::api::call::Diff(options, "draw_diff"));
+    NN_ASSIGN(const nnsuite::InputShapes shapes, DiffArguments(a, b, options, "draw_diff", html));
     NN_ASSIGN(const std::string page, nnsuite::DrawDifferences(a->model, b->model, shapes));
     *html = CopyText(page);
     return NNSUITE_OK;

@@ -8,6 +8,7 @@
 #include "base/json/json.h"
 #include "formats/onnx/file/tensor_file.h"
 #include "support/files.h"
+#include "support/parts_model.h"
 #include "tensorio/npy.h"
 #include "tensorio/npz.h"
 
@@ -306,16 +307,7 @@ TEST_CASE("inputs: nnconvert --verify-inputs reads them alike") {
 
 TEST_CASE("inputs: those that decide about lengths are known to the import") {
   const TempDir dir;
-  WriteText(dir / "m.textproto", R"(ir_version: 8
-opset_import { version: 13 }
-graph { name: "g"
-  node { op_type: "SplitToSequence" input: "x" input: "n" output: "s" }
-  node { op_type: "SequenceAt" input: "s" input: "i" output: "y" }
-  input { name: "n" type { tensor_type { elem_type: 7 shape { } } } }
-  input { name: "x" type { tensor_type { elem_type: 1 shape { dim { dim_value: 6 } } } } }
-  input { name: "i" type { tensor_type { elem_type: 7 shape { } } } }
-  output { name: "y" type { tensor_type { elem_type: 1 } } }
-})");
+  WriteText(dir / "m.textproto", kPartsModel);
   const std::string model = dir / "m.textproto ";
   const Tensor x = Tensor::Of<float>({6}, {0, 1, 2, 3, 4, 5});
   WriteArrays(dir / "named.npz",
