@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "against/dtype_report.h"
 #include "apps/common/command_line.h"
 #include "apps/common/progress.h"
 #include "apps/nnrun/against/against.h"
@@ -16,14 +17,13 @@
 #include "apps/nnrun/options.h"
 #include "apps/nnrun/results/expected.h"
 #include "apps/nnrun/results/outputs.h"
-#include "apps/nnrun/results/steps.h"
 #include "apps/nnrun/results/write_outputs.h"
-#include "apps/nnrun/search_dtype.h"
 #include "base/file/file.h"
 #include "base/text/text.h"
 #include "convert/inputs/input_options.h"
 #include "convert/outputs/expect_options.h"
 #include "convert/runs/sequence.h"
+#include "convert/runs/step_values.h"
 #include "convert/runs/test_data.h"
 #include "exec/bench.h"
 #include "exec/plan_report.h"
@@ -154,7 +154,8 @@ Result<bool> RunModel(Graph graph, ReadModel read, const RunOptions& o, RunRepor
   const RunRecord record = {.trace = o.trace.empty() ? nullptr : &trace};
   NN_ASSIGN(std::vector<Tensor> results, program.Run(inputs, o.bench ? RunRecord() : record));
   if (stepwise)
-    NN_RETURN_IF_ERROR(SaveSteps(o.save_steps, *stepwise, own_outputs, inputs, results));
+    NN_RETURN_IF_ERROR(
+        SaveSteps(o.save_steps, *stepwise, own_outputs, inputs, results, Showing("saving values")));
   results.resize(own_outputs);
   std::vector<NamedTensor> outputs = NameOutputs(program.graph(), std::move(results));
   if (o.digest) DigestOutputs(outputs, report);
@@ -207,6 +208,21 @@ Result<bool> ReportTestData(const ReadModel& read, const InputImporter& import, 
   const bool passed = AllPassed(sets);
   report.json.update(TestDataJson(sets));
   return passed;
+}
+
+Status ReportDtypeSearch(Graph graph, const ReadModel& read, const RunOptions& o,
+                         RunReport& report) {
+  NN_ASSIGN(const PortArrays given, GivenInputs(graph, read, o));
+  NN_ASSIGN(const std::vector<Tensor> inputs, CompleteInputs(graph, InputDomains(graph), given, o));
+  const against::DtypeSearchOptions options = {
+      .dtype = o.search_dtype == "f16" ? nnsuite::NarrowFloat::kF16 : nnsuite::NarrowFloat::kBf16,
+      .atol = o.expected.atol,
+      .rtol = o.expected.rtol};
+  NN_ASSIGN(against::DtypeReport found,
+            against::SearchByTolerance(std::move(graph), inputs, options, o.program()));
+  report.text += against::DtypeReportText(options, found);
+  report.json.update(against::DtypeReportJson(options, found));
+  return {};
 }
 
 // Whether standard output does not have the outputs or the trace.

@@ -205,6 +205,8 @@ void SetOption(Options& all, std::string name, const py::handle& value) {
     Call([&](nnsuite_error** error) {
       return nnsuite_options_set_progress(options, ReportProgress, all.progress.get(), error);
     });
+  } else if (py::hasattr(value, "__fspath__")) {
+    SetOption(all, name, py::module_::import("os").attr("fspath")(value));
   } else if (py::isinstance<py::str>(value)) {
     set(nnsuite_options_set_text, value.cast<std::string>().c_str());
   } else if (py::isinstance<py::float_>(value)) {
@@ -548,6 +550,15 @@ struct Model {
       return nnsuite_run_test_data(model, folder.c_str(), options, text, error);
     });
   }
+  void SaveStepValues(const std::string& folder, const py::dict& values) const {
+    Report(values, [&](const nnsuite_model* model, const nnsuite_options* options, char**,
+                       nnsuite_error** error) {
+      return nnsuite_save_step_values(model, folder.c_str(), options, error);
+    });
+  }
+  py::object SearchDtype(const py::dict& values) const {
+    return Report(values, nnsuite_search_dtype).second;
+  }
   // The outputs and the states.
   std::pair<py::dict, py::dict> RunSequence(const py::dict& values) const {
     const Options options = OptionsOf(values);
@@ -657,6 +668,8 @@ PYBIND11_MODULE(_core, m) {
       .def("constant", &Model::Constant, py::arg("index"))
       .def("run_sequence", &Model::RunSequence, py::arg("options"))
       .def("run_test_data", &Model::RunTestData, py::arg("folder"), py::arg("options"))
+      .def("save_step_values", &Model::SaveStepValues, py::arg("folder"), py::arg("options"))
+      .def("search_dtype", &Model::SearchDtype, py::arg("options"))
       .def("compile", &Model::Compile, py::arg("options"))
       .def("compile_for_inputs", &Model::CompileForInputs, py::arg("options"));
 }

@@ -59,8 +59,8 @@ typedef void (*nnsuite_release)(void* context);
 
 // Told, on the calling thread, that `done` of `total` are done of an activity: "runs" of a
 // verification or a benchmark, "bytes" of a written model, "models" of a folder, "steps" of a run,
-// "test sets". A result other than 0 ends the function that calls it, with the code NNSUITE_LIMIT;
-// existing files are unchanged then.
+// "test sets", "values" that are saved. A result other than 0 ends the function that calls it, with
+// the code NNSUITE_LIMIT; existing files are unchanged then.
 typedef int (*nnsuite_progress)(void* context, const char* activity, uint64_t done, uint64_t total);
 
 // The version of the library that the program runs with: "0.1.0".
@@ -349,6 +349,33 @@ int nnsuite_run_with(const nnsuite_program* program, const char* const* names,
 // mean, std. Shapes, inputs, progress.
 int nnsuite_run_sequence(const nnsuite_model* model, const nnsuite_options* options,
                          nnsuite_tensor_list** outputs, nnsuite_tensor_list** states,
+                         nnsuite_error** error);
+
+// Runs a model and writes inputs, intermediate values and outputs to a folder, as
+// nnrun --save-steps: .npy files and index.json. The options of the inputs are those of
+// nnsuite_compile_for_inputs. The progress is that of "values".
+//
+// Texts: inputs, image-size, image-fit ("stretch", "crop"), image-color ("rgb", "bgr", "gray"),
+// image-layout ("nchw", "nhwc"), backend ("simd", "reference"). Repeatable texts: input,
+// input-shape, length. Flags: cast-inputs, reshape-inputs, no-fuse. Integers: seed,
+// max-image-pixels, threads, max-memory, max-work, max-steps, batch, max-file-bytes,
+// max-piped-bytes, max-unpacked-bytes, max-depth, max-items. Reals: scale. Repeatable reals: mean,
+// std. Shapes, inputs, progress.
+int nnsuite_save_step_values(const nnsuite_model* model, const char* folder,
+                             const nnsuite_options* options, nnsuite_error** error);
+
+// Finds the operators that must stay float32 so that the outputs hold the tolerance, of which rtol
+// must be set, if all others compute in the option "dtype". The options of the inputs are those of
+// nnsuite_compile_for_inputs. `json` has the member "search_dtype" of what
+// nnrun --search-dtype --format json prints.
+//
+// Texts: inputs, image-size, image-fit ("stretch", "crop"), image-color ("rgb", "bgr", "gray"),
+// image-layout ("nchw", "nhwc"), backend ("simd", "reference"), dtype ("f16", "bf16"). Repeatable
+// texts: input, input-shape, length. Flags: cast-inputs, reshape-inputs, no-fuse. Integers: seed,
+// max-image-pixels, threads, max-memory, max-work, max-steps, batch, max-file-bytes,
+// max-piped-bytes, max-unpacked-bytes, max-depth, max-items. Reals: scale, atol, rtol. Repeatable
+// reals: mean, std. Shapes, inputs.
+int nnsuite_search_dtype(const nnsuite_model* model, const nnsuite_options* options, char** json,
                          nnsuite_error** error);
 
 // Runs a model on test data of ONNX: `folder` has input_K.pb and output_K.pb, or folders

@@ -31,22 +31,28 @@ InputImporter ImporterOf(const ReadModel& read, const RunInputs& inputs, StatePo
   };
 }
 
+Result<GivenModel> GivenModelOf(const nnsuite::Model& model, const nnsuite::InputOptions& options,
+                                const nnsuite::InputShapes& shapes) {
+  const ReadModel& read = Access::Of(model).read;
+  NN_ASSIGN(RunInputs inputs, InputsOf(model, options, shapes));
+  NN_ASSIGN(ImportedModel imported,
+            ImportForInputs(read, ImporterOf(read, inputs, StatePorts::kNone), inputs));
+  GivenModel out = {std::move(imported.graph), {}, {}};
+  NN_ASSIGN(out.given, GivenInputs(out.graph, read, inputs));
+  for (const auto& [position, port] : inputs.fixed) out.constants.push_back(port.name);
+  return out;
+}
+
 }  // namespace nn::api
 
 namespace nnsuite {
 
 Result<ModelInputs> ReadInputs(const Model& model, const InputOptions& options,
                                const InputShapes& shapes) {
-  const nn::ReadModel& read = Access::Of(model).read;
-  NN_ASSIGN(nn::RunInputs inputs, nn::api::InputsOf(model, options, shapes));
-  NN_ASSIGN(
-      nn::ImportedModel imported,
-      nn::ImportForInputs(read, nn::api::ImporterOf(read, inputs, nn::StatePorts::kNone), inputs));
-  NN_ASSIGN(const nn::PortArrays given, nn::GivenInputs(imported.graph, read, inputs));
-  ModelInputs out = {Access::Wrap(std::move(imported.graph)), {}, {}};
-  for (const std::optional<nn::Tensor>& array : given)
+  NN_ASSIGN(nn::api::GivenModel model_for, nn::api::GivenModelOf(model, options, shapes));
+  ModelInputs out = {Access::Wrap(std::move(model_for.graph)), {}, std::move(model_for.constants)};
+  for (const std::optional<nn::Tensor>& array : model_for.given)
     out.arrays.push_back(array ? std::optional(Access::Wrap(*array)) : std::nullopt);
-  for (const auto& [position, port] : inputs.fixed) out.constants.push_back(port.name);
   return out;
 }
 

@@ -193,6 +193,8 @@ TEST_CASE("C: functions with codes name the argument that is NULL") {
       nnsuite_run(nullptr, nullptr, nullptr, 0, nullptr, 0, nullptr),
       nnsuite_run_with(nullptr, nullptr, nullptr, 0, nullptr, nullptr, 0, nullptr),
       nnsuite_compare_outputs(nullptr, nullptr, nullptr, 0, nullptr, json.out(), nullptr),
+      nnsuite_save_step_values(nullptr, nullptr, nullptr, nullptr),
+      nnsuite_search_dtype(nullptr, nullptr, json.out(), nullptr),
       nnsuite_run_test_data(nullptr, nullptr, nullptr, json.out(), nullptr),
       nnsuite_run_sequence(nullptr, nullptr, nullptr, nullptr, nullptr),
       nnsuite_bench(nullptr, nullptr, nullptr, 0, nullptr, json.out(), nullptr),

@@ -112,6 +112,7 @@ std::string PythonType(const OptionField& field) {
     case OptionKind::kReal:
       return "float";
     case OptionKind::kText:
+      if (field.value == "FILE") return "Union[str, \"os.PathLike[str]\"]";
       return field.choices.empty()
                  ? "str"
                  : fmt::format("Literal[\"{}\"]", fmt::join(field.choices, "\", \""));
@@ -129,6 +130,7 @@ constexpr std::string_view kShapeKey = "input_shape";
 std::string PythonTypes() {
   std::string out =
       "\"\"\"The options of each method, written by scripts/update-options.\"\"\"\n\n"
+      "import os\n"
       "from typing import Any, Callable, Literal, Mapping, Optional, Sequence, TypedDict, Union\n";
   for (const api::OptionUser& user : api::OptionUsers()) {
     std::string name = "_" + std::string(user.name);  // "convert_folder" is ConvertFolder

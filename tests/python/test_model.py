@@ -246,7 +246,7 @@ def test_outputs_are_compared(cnn, golden, tmp_path):
     assert compiled.compare_outputs(outputs, other, atol=10)["passed"]
     want = tmp_path / "want.npz"
     np.savez(want, classes=other["classes"])
-    report = compiled.compare_outputs(outputs, expect=str(want))
+    report = compiled.compare_outputs(outputs, expect=want)
     done = program("run", golden / "cnn.onnx", "--batch", 1, "--expect", want, "--format", "json")
     assert done.returncode == 1
     assert report == json.loads(done.stdout)["expect"]
@@ -271,7 +271,21 @@ def test_sequences_and_inputs_in_memory(cnn, tmp_path):
     with pytest.raises(nnsuite.UsageError, match="carry"):
         cnn.run_sequence(carry="classes=image", batch=1)
     with pytest.raises(nnsuite.UsageError, match="no states"):
-        cnn.run_sequence(state=str(tmp_path / "s.npz"), batch=1)
+        cnn.run_sequence(state=tmp_path / "s.npz", batch=1)
+
+
+def test_values_of_steps_and_a_search_for_types(cnn, golden, tmp_path):
+    image = np.full((1, 3, 32, 32), 0.5, np.float32)
+    cnn.save_step_values(tmp_path / "steps", arrays={"image": image})
+    values = json.loads((tmp_path / "steps" / "index.json").read_text())["values"]
+    (first,) = [v for v in values if v["kind"] == "input"]
+    assert np.array_equal(np.load(tmp_path / "steps" / first["file"]), image)
+    with pytest.raises(nnsuite.UsageError, match="rtol"):
+        cnn.search_dtype(batch=1)
+    found = cnn.search_dtype(dtype="bf16", rtol=0.01, batch=1)
+    done = program("run", golden / "cnn.onnx", "--batch", 1, "--search-dtype", "bf16", "--rtol",
+                   0.01, "--format", "json")
+    assert found == json.loads(done.stdout)["search_dtype"]
 
 
 def test_test_data_of_onnx(tmp_path):

@@ -6,10 +6,10 @@
 #include <system_error>
 #include <unordered_map>
 
-#include "apps/nnrun/results/steps.h"
 #include "base/file/file.h"
 #include "base/json/json_parse.h"
 #include "base/text/text.h"
+#include "convert/runs/step_values.h"
 #include "formats/tensor_file.h"
 #include "ir/text/text.h"
 #include "tensorio/npy.h"

@@ -43,6 +43,8 @@ if TYPE_CHECKING:
         RunSequenceOptions,
         RunTestDataOptions,
         RunWithOptions,
+        SaveStepValuesOptions,
+        SearchDtypeOptions,
         ValidateOptions,
         WriteOptions,
     )
@@ -413,6 +415,31 @@ class Model:
         _make_tensors(values, "arrays")
         outputs, states = self._model.run_sequence(values)
         return _arrays_of(outputs), _arrays_of(states)
+
+    def save_step_values(
+        self, folder: Path, **options: Unpack[SaveStepValuesOptions]
+    ) -> None:
+        """Runs the model and writes every value to a folder, as nnrun --save-steps does.
+
+        options: those of compile_for_inputs(), progress (as of Program.run(), of "values").
+
+        The folder gets .npy files, and index.json with names, types, shapes and operators.
+        """
+        values: Dict[str, Any] = dict(options)
+        _make_tensors(values, "arrays")
+        self._model.save_step_values(os.fspath(folder), values)
+
+    def search_dtype(self, **options: Unpack[SearchDtypeOptions]) -> Dict[str, Any]:
+        """Finds operators that must stay float32 if the others are narrower.
+
+        options: dtype ("f16", "bf16"), rtol (must be given) and atol, which the outputs hold as for
+            compare_outputs(); those of compile_for_inputs().
+
+        Returns what nnrun --search-dtype --format json prints as "search_dtype".
+        """
+        values: Dict[str, Any] = dict(options)
+        _make_tensors(values, "arrays")
+        return json.loads(self._model.search_dtype(values))["search_dtype"]
 
     def run_test_data(
         self, folder: Path, **options: Unpack[RunTestDataOptions]

@@ -1,5 +1,6 @@
 """The options of each method, written by scripts/update-options."""
 
+import os
 from typing import Any, Callable, Literal, Mapping, Optional, Sequence, TypedDict, Union
 
 
@@ -41,18 +42,18 @@ class DrawDiffOptions(TypedDict, total=False):
 
 class DrawOptions(TypedDict, total=False):
     expand: Optional[bool]
-    findings: Optional[str]
-    times: Optional[str]
-    errors: Optional[str]
+    findings: Optional[Union[str, "os.PathLike[str]"]]
+    times: Optional[Union[str, "os.PathLike[str]"]]
+    errors: Optional[Union[str, "os.PathLike[str]"]]
 
 
 class ValidateOptions(TypedDict, total=False):
     fail_on: Optional[Literal["note", "warning", "error"]]
     max_per_rule: Optional[int]
     for_: Optional[Union[str, Sequence[str]]]
-    baseline: Optional[str]
-    attestation: Optional[str]
-    write_baseline: Optional[str]
+    baseline: Optional[Union[str, "os.PathLike[str]"]]
+    attestation: Optional[Union[str, "os.PathLike[str]"]]
+    write_baseline: Optional[Union[str, "os.PathLike[str]"]]
     profile: Optional[Literal["spec", "vendor", "strict", "safety"]]
     enable: Optional[Union[str, Sequence[str]]]
     disable: Optional[Union[str, Sequence[str]]]
@@ -75,7 +76,7 @@ class DumpFileOptions(TypedDict, total=False):
 
 
 class WriteOptions(TypedDict, total=False):
-    external_data: Optional[str]
+    external_data: Optional[Union[str, "os.PathLike[str]"]]
     external_threshold: Optional[int]
     embed_data: Optional[bool]
 
@@ -91,7 +92,7 @@ class ConvertOptions(TypedDict, total=False):
     clip_input: Optional[Union[str, Sequence[str]]]
     rename_input: Optional[Union[str, Sequence[str]]]
     rename_output: Optional[Union[str, Sequence[str]]]
-    merge: Optional[str]
+    merge: Optional[Union[str, "os.PathLike[str]"]]
     connect: Optional[Union[str, Sequence[str]]]
     set_batch: Optional[str]
     preprocess: Optional[Union[str, Sequence[str]]]
@@ -119,7 +120,7 @@ class ConvertOptions(TypedDict, total=False):
     bias_correction: Optional[bool]
     equalize: Optional[bool]
     integer_interface: Optional[bool]
-    external_data: Optional[str]
+    external_data: Optional[Union[str, "os.PathLike[str]"]]
     external_threshold: Optional[int]
     embed_data: Optional[bool]
     infer_shapes: Optional[bool]
@@ -134,7 +135,7 @@ class ConvertOptions(TypedDict, total=False):
     max_memory: Optional[int]
     max_work: Optional[int]
     max_steps: Optional[int]
-    attest: Optional[str]
+    attest: Optional[Union[str, "os.PathLike[str]"]]
 
 
 class ConvertFolderOptions(TypedDict, total=False):
@@ -184,7 +185,7 @@ class ConvertFolderOptions(TypedDict, total=False):
     max_steps: Optional[int]
     jobs: Optional[int]
     force: Optional[bool]
-    compose_json: Optional[str]
+    compose_json: Optional[Union[str, "os.PathLike[str]"]]
     extract: Optional[str]
     cut_before: Optional[Union[str, Sequence[str]]]
     cut_after: Optional[Union[str, Sequence[str]]]
@@ -202,7 +203,7 @@ class ConvertFolderOptions(TypedDict, total=False):
 
 class EditOptions(TypedDict, total=False):
     progress: Optional[Callable[[str, int, int], Optional[bool]]]
-    compose_json: Optional[str]
+    compose_json: Optional[Union[str, "os.PathLike[str]"]]
     extract: Optional[str]
     cut_before: Optional[Union[str, Sequence[str]]]
     cut_after: Optional[Union[str, Sequence[str]]]
@@ -238,7 +239,7 @@ class CompileOptions(TypedDict, total=False):
 class CompileForInputsOptions(TypedDict, total=False):
     input_shape: Optional[Mapping[str, Sequence[Union[int, str]]]]
     arrays: Optional[Mapping[str, Any]]
-    inputs: Optional[str]
+    inputs: Optional[Union[str, "os.PathLike[str]"]]
     input: Optional[Union[str, Sequence[str]]]
     seed: Optional[int]
     cast_inputs: Optional[bool]
@@ -270,7 +271,7 @@ class RunSequenceOptions(TypedDict, total=False):
     input_shape: Optional[Mapping[str, Sequence[Union[int, str]]]]
     arrays: Optional[Mapping[str, Any]]
     progress: Optional[Callable[[str, int, int], Optional[bool]]]
-    inputs: Optional[str]
+    inputs: Optional[Union[str, "os.PathLike[str]"]]
     input: Optional[Union[str, Sequence[str]]]
     seed: Optional[int]
     cast_inputs: Optional[bool]
@@ -298,7 +299,73 @@ class RunSequenceOptions(TypedDict, total=False):
     max_items: Optional[int]
     steps: Optional[int]
     carry: Optional[Union[str, Sequence[str]]]
-    state: Optional[str]
+    state: Optional[Union[str, "os.PathLike[str]"]]
+
+
+class SaveStepValuesOptions(TypedDict, total=False):
+    input_shape: Optional[Mapping[str, Sequence[Union[int, str]]]]
+    arrays: Optional[Mapping[str, Any]]
+    progress: Optional[Callable[[str, int, int], Optional[bool]]]
+    inputs: Optional[Union[str, "os.PathLike[str]"]]
+    input: Optional[Union[str, Sequence[str]]]
+    seed: Optional[int]
+    cast_inputs: Optional[bool]
+    reshape_inputs: Optional[bool]
+    image_size: Optional[str]
+    max_image_pixels: Optional[int]
+    image_fit: Optional[Literal["stretch", "crop"]]
+    image_color: Optional[Literal["rgb", "bgr", "gray"]]
+    image_layout: Optional[Literal["nchw", "nhwc"]]
+    scale: Optional[float]
+    mean: Optional[Union[float, Sequence[float]]]
+    std: Optional[Union[float, Sequence[float]]]
+    backend: Optional[Literal["simd", "reference"]]
+    threads: Optional[int]
+    no_fuse: Optional[bool]
+    max_memory: Optional[int]
+    max_work: Optional[int]
+    max_steps: Optional[int]
+    batch: Optional[int]
+    length: Optional[Union[str, Sequence[str]]]
+    max_file_bytes: Optional[int]
+    max_piped_bytes: Optional[int]
+    max_unpacked_bytes: Optional[int]
+    max_depth: Optional[int]
+    max_items: Optional[int]
+
+
+class SearchDtypeOptions(TypedDict, total=False):
+    input_shape: Optional[Mapping[str, Sequence[Union[int, str]]]]
+    arrays: Optional[Mapping[str, Any]]
+    inputs: Optional[Union[str, "os.PathLike[str]"]]
+    input: Optional[Union[str, Sequence[str]]]
+    seed: Optional[int]
+    cast_inputs: Optional[bool]
+    reshape_inputs: Optional[bool]
+    image_size: Optional[str]
+    max_image_pixels: Optional[int]
+    image_fit: Optional[Literal["stretch", "crop"]]
+    image_color: Optional[Literal["rgb", "bgr", "gray"]]
+    image_layout: Optional[Literal["nchw", "nhwc"]]
+    scale: Optional[float]
+    mean: Optional[Union[float, Sequence[float]]]
+    std: Optional[Union[float, Sequence[float]]]
+    backend: Optional[Literal["simd", "reference"]]
+    threads: Optional[int]
+    no_fuse: Optional[bool]
+    max_memory: Optional[int]
+    max_work: Optional[int]
+    max_steps: Optional[int]
+    batch: Optional[int]
+    length: Optional[Union[str, Sequence[str]]]
+    max_file_bytes: Optional[int]
+    max_piped_bytes: Optional[int]
+    max_unpacked_bytes: Optional[int]
+    max_depth: Optional[int]
+    max_items: Optional[int]
+    dtype: Optional[Literal["f16", "bf16"]]
+    atol: Optional[float]
+    rtol: Optional[float]
 
 
 class RunTestDataOptions(TypedDict, total=False):
@@ -321,7 +388,7 @@ class RunWithOptions(TypedDict, total=False):
 
 
 class CompareOutputsOptions(TypedDict, total=False):
-    expect: Optional[str]
+    expect: Optional[Union[str, "os.PathLike[str]"]]
     atol: Optional[float]
     rtol: Optional[float]
     max_file_bytes: Optional[int]

@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "against/dtype_report.h"
 #include "base/text/text.h"
 #include "check/check_options.h"
 #include "convert/convert_options.h"
@@ -53,6 +54,7 @@ OptionTable ValidateTable() {
                  {Option<&ValidateCall::write_baseline>(
                      "write-baseline", {.help = "First write all findings to this file, which is "
                                                 "then the baseline",
+                                        .value = "FILE",
                                         .excludes = {"baseline"}})});
     out = Joined(std::move(out),
                  OptionsWithin<&ValidateCall::checks, &CheckOptions::rules>(ValidateOptionTable()));
@@ -63,10 +65,11 @@ OptionTable ValidateTable() {
 }
 
 OptionTable ConvertTable() {
-  static const CallFields fields =
-      Joined(OptionsWithin<&ConvertCall::convert>(ConvertOptionTable()),
-             {Option<&ConvertCall::attest>(
-                 "attest", {.help = "Also write how the file was made, as an in-toto statement"})});
+  static const CallFields fields = Joined(
+      OptionsWithin<&ConvertCall::convert>(ConvertOptionTable()),
+      {Option<&ConvertCall::attest>(
+          "attest",
+          {.help = "Also write how the file was made, as an in-toto statement", .value = "FILE"})});
   return fields;
 }
 
@@ -129,6 +132,18 @@ OptionTable SequenceTable() {
   static const CallFields fields =
       Joined(OptionsWithin<&SequenceCall::run>(CompileForInputsTable()),
              OptionsWithin<&SequenceCall::sequence>(SequenceOptionTable()));
+  return fields;
+}
+
+OptionTable DtypeSearchCallTable() {
+  static const CallFields fields =
+      Joined(OptionsWithin<&DtypeSearchCall::run>(CompileForInputsTable()),
+             OptionsWithin<&DtypeSearchCall::search>(against::DtypeSearchTable()));
+  return fields;
+}
+
+OptionTable StepValuesTable() {
+  static const CallFields fields = OptionsWithin<&StepValuesCall::run>(CompileForInputsTable());
   return fields;
 }
 
@@ -303,6 +318,8 @@ std::vector<OptionUser> OptionUsers() {
       {"compile", CompileTable(), true},
       {"compile_for_inputs", CompileForInputsTable(), true, false, false, true},
       {"run_sequence", SequenceTable(), true, false, true, true},
+      {"save_step_values", StepValuesTable(), true, false, true, true},
+      {"search_dtype", DtypeSearchCallTable(), true, false, false, true},
       {"run_test_data", TestDataTable(), true, false, true},
       {"run_with", {}, false, false, true},
       {"compare_outputs", CompareOutputsTable()},
@@ -391,6 +408,19 @@ Result<CompileForInputsCall> CompileForInputs(const nnsuite_options* options) {
 
 Result<SequenceCall> RunSequence(const nnsuite_options* options) {
   NN_ASSIGN(SequenceCall out, CallOf<SequenceCall>(options, "run_sequence"));
+  AddInputs(options, out.run);
+  if (options != nullptr) out.progress = options->progress;
+  return out;
+}
+
+Result<DtypeSearchCall> SearchDtype(const nnsuite_options* options) {
+  NN_ASSIGN(DtypeSearchCall out, CallOf<DtypeSearchCall>(options, "search_dtype"));
+  AddInputs(options, out.run);
+  return out;
+}
+
+Result<StepValuesCall> SaveStepValues(const nnsuite_options* options) {
+  NN_ASSIGN(StepValuesCall out, CallOf<StepValuesCall>(options, "save_step_values"));
   AddInputs(options, out.run);
   if (options != nullptr) out.progress = options->progress;
   return out;

@@ -19,6 +19,7 @@
 #include "nnsuite/options.h"
 #include "nnsuite/outputs.h"
 #include "nnsuite/program.h"
+#include "nnsuite/search_dtype.h"
 #include "nnsuite/sequence.h"
 #include "nnsuite/shapes.h"
 #include "nnsuite/test_data.h"
@@ -77,6 +78,14 @@ struct SequenceCall {
   nnsuite::SequenceOptions sequence = {};
   nnsuite::ProgressCallback progress = nullptr;
 };
+struct DtypeSearchCall {
+  CompileForInputsCall run = {};
+  nnsuite::DtypeSearchOptions search = {};
+};
+struct StepValuesCall {
+  CompileForInputsCall run = {};
+  nnsuite::ProgressCallback progress = nullptr;
+};
 struct TestDataCall {
   CompileCall compile = {};
   nnsuite::TestDataOptions options = {};
@@ -120,6 +129,8 @@ Result<CompileCall> Compile(const nnsuite_options* options);
 Result<CompileForInputsCall> CompileForInputs(const nnsuite_options* options);
 Result<nnsuite::ExpectOptions> CompareOutputs(const nnsuite_options* options);
 Result<SequenceCall> RunSequence(const nnsuite_options* options);
+Result<DtypeSearchCall> SearchDtype(const nnsuite_options* options);
+Result<StepValuesCall> SaveStepValues(const nnsuite_options* options);
 Result<TestDataCall> RunTestData(const nnsuite_options* options);
 Result<BenchCall> Bench(const nnsuite_options* options);
 Result<nnsuite::ProgressCallback> Run(const nnsuite_options* options);

@@ -1,16 +1,21 @@
-#include "apps/nnrun/results/steps.h"
+#include "convert/runs/step_values.h"
+
+#include <fmt/format.h>
 
 #include <cctype>
 #include <filesystem>
+#include <set>
+#include <string_view>
 #include <system_error>
-#include <unordered_map>
+#include <utility>
+#include <vector>
 
-#include "apps/common/progress.h"
 #include "base/file/file.h"
+#include "base/json/json.h"
 #include "base/text/text.h"
 #include "tensorio/npy.h"
 
-namespace nn::app {
+namespace nn {
 namespace {
 
 constexpr size_t kMaxNamePart = 100;
@@ -25,7 +30,7 @@ std::string FileNameFor(size_t index, std::string_view name) {
   return out + ".npy";
 }
 
-Json Describe(const Port& port, const Tensor& tensor, std::string_view kind) {
+Json StepJson(const Port& port, const Tensor& tensor, std::string_view kind) {
   Json json = {{"name", port.name},
                {"kind", kind},
                {"type", DTypeName(tensor.dtype())},
@@ -64,22 +69,25 @@ size_t ExposeSteps(Graph& graph) {
 }
 
 Status SaveSteps(const std::string& directory, const Graph& graph, size_t own_outputs,
-                 std::span<const Tensor> inputs, std::span<const Tensor> outputs) {
+                 std::span<const Tensor> inputs, std::span<const Tensor> outputs,
+                 const std::function<Status(uint64_t done, uint64_t total)>& progress) {
   std::error_code error;
   std::filesystem::create_directories(directory, error);
   if (error) return IoError("{}: {}", directory, error.message());
   Json values = Json::array();
-  Progress progress("saving values", inputs.size() + outputs.size());
+  const auto tell = [&] {
+    return progress ? progress(values.size(), inputs.size() + outputs.size()) : Status();
+  };
+  NN_RETURN_IF_ERROR(tell());
   const auto save = [&](const Port& port, const Tensor& tensor, std::string_view kind) -> Status {
     const std::string file = FileNameFor(values.size(), port.name);
     auto image = NpyImage(tensor);
     if (!image) return tl::unexpected(image.error().In("value " + Quote(port.name)));
     NN_RETURN_IF_ERROR(WriteFile((std::filesystem::path(directory) / file).string(), *image));
-    Json entry = Describe(port, tensor, kind);
+    Json entry = StepJson(port, tensor, kind);
     entry["file"] = file;
     values.push_back(std::move(entry));
-    progress.Step();
-    return {};
+    return tell();
   };
   for (size_t i = 0; i < inputs.size(); ++i)
     NN_RETURN_IF_ERROR(save(graph.inputs()[i], inputs[i], "input"));
@@ -91,4 +99,4 @@ Status SaveSteps(const std::string& directory, const Graph& graph, size_t own_ou
   return WriteFile((std::filesystem::path(directory) / "index.json").string(), JsonText(index));
 }
 
-}  // namespace nn::app
+}  // namespace nn
