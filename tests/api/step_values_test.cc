@@ -68,8 +68,7 @@ TEST_CASE("api: every value of a run is written") {
         ErrorCode::kLimit);
   CHECK(SaveStepValues(model, path, {.inputs = {"z=1"}}).error().code() == ErrorCode::kUsage);
   std::ofstream(folder / "file") << "x";
-  CHECK(SaveStepValues(model, folder / "file", FloatsFor({1, 2})).error().code() ==
-        ErrorCode::kIo);
+  CHECK(SaveStepValues(model, folder / "file", FloatsFor({1, 2})).error().code() == ErrorCode::kIo);
 }
 
 TEST_CASE("api: operators that must stay float32 are found") {
@@ -86,8 +85,8 @@ TEST_CASE("api: operators that must stay float32 are found") {
   REQUIRE(half.outputs.size() == 1);
   CHECK(half.outputs[0].comparison->agrees);
 
-  const DtypeSearch brain = Take(
-      SearchDtype(model, FloatsFor({200, 1}), {.dtype = NarrowFloat::kBf16, .rtol = 1e-2}));
+  const DtypeSearch brain =
+      Take(SearchDtype(model, FloatsFor({200, 1}), {.dtype = NarrowFloat::kBf16, .rtol = 1e-2}));
   CHECK(brain.stay.empty());
 
   CHECK(SearchDtype(model, FloatsFor({1, 2}), {}).error().code() == ErrorCode::kUsage);
