@@ -3,8 +3,7 @@
 //
 //   auto search = nnsuite::SearchDtype(model, {.inputs_file = "in.npz"}, {.rtol = 1e-3});
 //   if (!search) ...
-//   for (const nnsuite::FloatOperator& o : search->stay) std::cout << o.op << " " << o.value <<
-//   "\n";
+//   for (const auto& stays : search->stay) std::cout << stays.op << "\n";
 #pragma once
 
 #include <cstddef>
