@@ -238,7 +238,9 @@ Tensor TensorOfArray(const py::array& array, const std::string& dtype,
   Lend(array, [&](void* context) {
     nnsuite_tensor* tensor = nullptr;
     const void* const data = array.data();
-    const auto size = static_cast<size_t>(array.nbytes());
+    // Not array.nbytes(): pybind11 before 2.12 reads the size of an element from a structure that
+    // NumPy 2 has changed.
+    const auto size = array.attr("nbytes").cast<size_t>();
     CallUnlocked([&](nnsuite_error** error) {
       return nnsuite_tensor_create(dtype.c_str(), shape.data(), shape.size(), data, size,
                                    kReleaseObject, context, &tensor, error);
