@@ -1,5 +1,6 @@
 // The consumers that graphs are legalized for (rewrite/legalize.h): what they have, and the forms
-// that they want of it. Design: docs/design/007-legalization.md, docs/design/070-rules.md.
+// that they want of it.
+// Design: docs/design/007-legalization.md.
 #pragma once
 
 #include <optional>
