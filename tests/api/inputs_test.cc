@@ -38,10 +38,6 @@ graph { name: "g"
   output { name: "y" type { tensor_type { elem_type: 1 } } }
 })";
 
-Model ModelOf(std::string_view text) {
-  return Take(Model::FromBytes(std::as_bytes(std::span(text)), "m.textproto"));
-}
-
 // Compiles the graph and runs it on the inputs; its only output.
 Tensor RunOn(ModelInputs given, uint64_t seed = 0) {
   const Program program = Take(Program::Compile(std::move(given.graph)));

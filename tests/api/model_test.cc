@@ -289,7 +289,7 @@ graph { name: "g"
 })";
   const TestFolder folder;
   const std::string path = folder / "m.tflite";
-  const Model model = Take(Model::FromBytes(std::as_bytes(std::span(kSum)), "m.textproto"));
+  const Model model = ModelOf(kSum);
   const Tensor two = Take(Tensor::Of<float>({2}, std::vector<float>{1, 2}));
   const Tensor three = Take(Tensor::Of<float>({3}, std::vector<float>{1, 2, 3}));
   ConvertOptions options = {.fixed_inputs = {{"k", two}}};

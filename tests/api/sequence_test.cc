@@ -25,10 +25,6 @@ graph { name: "g"
   output { name: "next" type { tensor_type { elem_type: 1 shape { dim { dim_value: 2 } } } } }
 })";
 
-Model ModelFor(std::string_view text) {
-  return Take(Model::FromBytes(std::as_bytes(std::span(text)), "m.textproto"));
-}
-
 Tensor Floats(std::vector<int64_t> shape, const std::vector<float>& values) {
   return Take(Tensor::Of<float>(std::move(shape), values));
 }
@@ -41,7 +37,7 @@ std::vector<float> ValuesIn(const Tensor& tensor) {
 }  // namespace
 
 TEST_CASE("api: a sequence passes states on from step to step") {
-  const Model model = ModelFor(kSum);
+  const Model model = ModelOf(kSum);
   const InputOptions parts = {.tensors = {{"x", Floats({3, 2}, {1, 2, 3, 4, 5, 6})}}};
   const SequenceOptions carried = {.steps = 3, .carry = {"next=h"}};
   const SequenceRun run = Take(RunSequence(model, parts, carried));
@@ -65,7 +61,7 @@ TEST_CASE("api: a sequence passes states on from step to step") {
 }
 
 TEST_CASE("api: a sequence continues with the states of a file") {
-  const Model model = ModelFor(kSum);
+  const Model model = ModelOf(kSum);
   const TestFolder folder;
   const SequenceOptions options = {.carry = {"next=h"}, .state = folder / "s.npz"};
   for (const float expected : {1.0F, 2.0F, 3.0F})
@@ -74,7 +70,7 @@ TEST_CASE("api: a sequence continues with the states of a file") {
 }
 
 TEST_CASE("api: a sequence refuses what does not fit the model, and writes no states then") {
-  const Model model = ModelFor(kSum);
+  const Model model = ModelOf(kSum);
   const TestFolder folder;
   const InputOptions inputs = {.inputs = {"x=1"}};
   const SequenceOptions wrong[] = {{.steps = 0},
@@ -100,7 +96,7 @@ TEST_CASE("api: a sequence refuses what does not fit the model, and writes no st
 }
 
 TEST_CASE("api: a sequence names outputs whose shapes change") {
-  const Model model = ModelFor(R"(ir_version: 8
+  const Model model = ModelOf(R"(ir_version: 8
 opset_import { version: 13 }
 graph { name: "g"
   node { op_type: "Concat" input: "past" input: "x" output: "all"

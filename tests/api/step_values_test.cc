@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,7 +25,7 @@ graph { name: "g"
   input { name: "x" type { tensor_type { elem_type: 1 shape { dim { dim_value: 2 } } } } }
   output { name: "y" type { tensor_type { elem_type: 1 shape { dim { dim_value: 2 } } } } }
 })";
-  return Take(Model::FromBytes(std::as_bytes(std::span(kText)), "m.textproto"));
+  return ModelOf(kText);
 }
 
 InputOptions FloatsFor(const std::vector<float>& x) {

@@ -2,9 +2,12 @@
 
 #include <doctest/doctest.h>
 #include <nnsuite/error.h>
+#include <nnsuite/model.h>
 
 #include <filesystem>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "support/paths.h"
@@ -38,6 +41,11 @@ template <typename T>
 T Take(Result<T> result) {
   REQUIRE_MESSAGE(result.has_value(), (result ? std::string() : result.error().message()));
   return *std::move(result);
+}
+
+// The ONNX model of a text in the form of protobuf.
+inline Model ModelOf(std::string_view text) {
+  return Take(Model::FromBytes(std::as_bytes(std::span(text)), "m.textproto"));
 }
 
 }  // namespace nnsuite::test

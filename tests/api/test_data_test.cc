@@ -6,7 +6,6 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,7 +24,7 @@ graph { name: "g"
   input { name: "x" type { tensor_type { elem_type: 1 shape { dim { dim_param: "n" } } } } }
   output { name: "y" type { tensor_type { elem_type: 1 shape { dim { dim_param: "n" } } } } }
 })";
-  return Take(Model::FromBytes(std::as_bytes(std::span(kText)), "m.textproto"));
+  return ModelOf(kText);
 }
 
 // A TensorProto with two floats.

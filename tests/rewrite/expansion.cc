@@ -7,7 +7,6 @@
 #include <cmath>
 
 #include "ir/text/text.h"
-#include "rewrite/apply_rule.h"
 #include "rewrite/functions.h"
 #include "support/run_graph.h"
 
@@ -15,6 +14,10 @@ namespace nn::test {
 
 std::string OnX(std::string_view type, std::string_view op) {
   return fmt::format("graph {{ in %x: {} %y = {} out \"y\" = %y }}", type, op);
+}
+
+Result<bool> ExpandFor(const RuleTarget& target, Graph& graph, Node& node) {
+  return ApplyRule(graph, node, target).map([](std::string_view rule) { return !rule.empty(); });
 }
 
 Result<bool> ExpandByRule(Graph& graph, Node& node) {
@@ -26,8 +29,7 @@ Result<bool> ExpandByRule(Graph& graph, Node& node) {
       },
       [](const Node& /*n*/) { return false; },
   };
-  NN_ASSIGN(const std::string_view rule, ApplyRule(graph, node, target));
-  return !rule.empty();
+  return ExpandFor(target, graph, node);
 }
 
 void CheckExpansion(const ExpansionRow& row) {

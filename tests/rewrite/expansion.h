@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "rewrite/apply_rule.h"
 #include "rewrite/expand.h"
 
 namespace nn::test {
@@ -21,6 +22,9 @@ struct ExpansionRow {
 
 // A graph of an operator on %x.
 std::string OnX(std::string_view type, std::string_view op);
+
+// Replaces the node by the cheapest rule for the target; false if there is none.
+Result<bool> ExpandFor(const RuleTarget& target, Graph& graph, Node& node);
 
 // Replaces the node by the rule (rewrite/rules/rules.h) for a target that lacks its operator with
 // its attributes, and nothing else.

@@ -114,15 +114,22 @@ void AddArithmetic(std::vector<Row>& rows) {
                   {{0.5, 1.5, 2.5, -1.5, -2.5, 3.3, nan, 1e30}}});
 }
 
+// A target that has all operators but these.
+RuleTarget Without(const std::set<std::string>& lacks) {
+  return {[lacks](const Node& n) {
+            return lacks.contains(std::string(n.op_name())) ? std::optional<std::string>("absent")
+                                                            : std::nullopt;
+          },
+          [](const Node& /*n*/) { return false; }};
+}
+
 // For a target whose operators on bits are those of 32 bits.
 Result<bool> ExpandToWords(Graph& graph, Node& node) {
-  const RuleTarget target = {[](const Node& n) {
-                               return DTypeBits(n.output()->dtype()) == 64 && n.Is("bitwise_xor")
-                                          ? std::optional<std::string>("64 bits")
-                                          : std::nullopt;
-                             },
-                             [](const Node& /*n*/) { return false; }};
-  return ApplyRule(graph, node, target).map([](std::string_view rule) { return !rule.empty(); });
+  RuleTarget target = Without({"bitwise_xor"});
+  target.why_illegal = [lacks = target.why_illegal](const Node& n) {
+    return DTypeBits(n.output()->dtype()) == 64 ? lacks(n) : std::nullopt;
+  };
+  return ExpandFor(target, graph, node);
 }
 
 // All bits of narrow integers, the ends of wider ones.
@@ -197,12 +204,7 @@ void AddFunctions(std::vector<Row>& rows) {
 
 // For a target without comparisons.
 Result<bool> ExpandWithoutLess(Graph& graph, Node& node) {
-  const RuleTarget target = {
-      [](const Node& n) {
-        return n.Is("prelu") || n.Is("less") ? std::optional<std::string>("absent") : std::nullopt;
-      },
-      [](const Node& /*n*/) { return false; }};
-  return ApplyRule(graph, node, target).map([](std::string_view rule) { return !rule.empty(); });
+  return ExpandFor(Without({"prelu", "less"}), graph, node);
 }
 
 void AddMath(std::vector<Row>& rows) {
@@ -381,15 +383,6 @@ TEST_CASE("rules: operators that are defined by each other, which only the cost 
   CHECK(fmt::format("{}", fmt::join(circular, " ")) ==
         "atan atan2 bitwise_xor clip div elu is_nan not_equal reduce_all reduce_any reduce_max "
         "reduce_min");
-}
-
-// A target that has all operators but these.
-RuleTarget Without(const std::set<std::string>& lacks) {
-  return {[lacks](const Node& n) {
-            return lacks.contains(std::string(n.op_name())) ? std::optional<std::string>("absent")
-                                                            : std::nullopt;
-          },
-          [](const Node& /*n*/) { return false; }};
 }
 
 TEST_CASE("rules: a condition on a constant holds for all of its elements") {

@@ -1,6 +1,8 @@
 #include "api/c/options.h"
 
+#include <map>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "against/dtype_report.h"
@@ -286,9 +288,26 @@ Result<T> CallOf(const nnsuite_options* options, std::string_view name) {
 }
 
 // Shapes that are no texts.
+// Sets the contents of an input in one of the maps.
+int SetTensor(nnsuite_options* options,
+              std::map<std::string, nnsuite::Tensor> nnsuite_options::*tensors, const char* input,
+              const nnsuite_tensor* contents, nnsuite_error** error) {
+  return Guard(error, [&]() -> Result<int> {
+    NN_RETURN_IF_ERROR(RequireArgument(options, "options"));
+    NN_RETURN_IF_ERROR(RequireArgument(input, "input"));
+    NN_RETURN_IF_ERROR(RequireArgument(contents, "contents"));
+    (options->*tensors).insert_or_assign(input, contents->tensor);
+    return NNSUITE_OK;
+  });
+}
+
 void AddShapes(const nnsuite_options* options, nnsuite::InputShapes& shapes) {
   if (options == nullptr) return;
   for (const auto& [name, shape] : options->shapes) shapes.shapes.insert_or_assign(name, shape);
+}
+
+nnsuite::ProgressCallback ProgressOf(const nnsuite_options* options) {
+  return options == nullptr ? nullptr : options->progress;
 }
 
 // What of the inputs is no text.
@@ -366,7 +385,7 @@ Result<ConvertCall> Convert(const nnsuite_options* options) {
   for (const auto& [name, shape] : options->shapes) out.input_shapes.insert_or_assign(name, shape);
   out.fixed_inputs = options->fixed_inputs;
   out.verification.inputs = options->verify_inputs;
-  out.progress = options->progress;
+  out.progress = ProgressOf(options);
   if (options->samples.empty()) return call;
   if (!out.quantize) return UsageError("samples require the option \"quantize\"");
   out.quantize->samples = options->samples;
@@ -378,13 +397,13 @@ Result<FolderCall> ConvertFolder(const nnsuite_options* options) {
   if (options == nullptr) return out;
   for (const auto& [name, shape] : options->shapes)
     out.convert.input_shapes.insert_or_assign(name, shape);
-  out.convert.progress = options->progress;
+  out.convert.progress = ProgressOf(options);
   return out;
 }
 
 Result<EditCall> Edit(const nnsuite_options* options) {
   NN_ASSIGN(EditCall out, CallOf<EditCall>(options, "edit"));
-  if (options != nullptr) out.progress = options->progress;
+  out.progress = ProgressOf(options);
   return out;
 }
 
@@ -409,7 +428,7 @@ Result<CompileForInputsCall> CompileForInputs(const nnsuite_options* options) {
 Result<SequenceCall> RunSequence(const nnsuite_options* options) {
   NN_ASSIGN(SequenceCall out, CallOf<SequenceCall>(options, "run_sequence"));
   AddInputs(options, out.run);
-  if (options != nullptr) out.progress = options->progress;
+  out.progress = ProgressOf(options);
   return out;
 }
 
@@ -422,14 +441,14 @@ Result<DtypeSearchCall> SearchDtype(const nnsuite_options* options) {
 Result<StepValuesCall> SaveStepValues(const nnsuite_options* options) {
   NN_ASSIGN(StepValuesCall out, CallOf<StepValuesCall>(options, "save_step_values"));
   AddInputs(options, out.run);
-  if (options != nullptr) out.progress = options->progress;
+  out.progress = ProgressOf(options);
   return out;
 }
 
 Result<TestDataCall> RunTestData(const nnsuite_options* options) {
   NN_ASSIGN(TestDataCall out, CallOf<TestDataCall>(options, "run_test_data"));
   AddShapes(options, out.compile.shapes);
-  if (options != nullptr) out.progress = options->progress;
+  out.progress = ProgressOf(options);
   return out;
 }
 
@@ -439,14 +458,14 @@ Result<nnsuite::ExpectOptions> CompareOutputs(const nnsuite_options* options) {
 
 Result<BenchCall> Bench(const nnsuite_options* options) {
   NN_ASSIGN(BenchCall out, CallOf<BenchCall>(options, "bench"));
-  if (options != nullptr) out.progress = options->progress;
+  out.progress = ProgressOf(options);
   return out;
 }
 
 Result<nnsuite::ProgressCallback> Run(const nnsuite_options* options) {
   struct None {};
   NN_RETURN_IF_ERROR(CallOf<None>(options, "run_with").map([](const None&) {}));
-  return options == nullptr ? nullptr : options->progress;
+  return ProgressOf(options);
 }
 
 }  // namespace call
@@ -523,24 +542,12 @@ int nnsuite_options_add_verify_inputs(nnsuite_options* options, const nnsuite_te
 
 int nnsuite_options_set_fixed_input(nnsuite_options* options, const char* input,
                                     const nnsuite_tensor* contents, nnsuite_error** error) {
-  return nn::api::Guard(error, [&]() -> nn::Result<int> {
-    NN_RETURN_IF_ERROR(nn::api::RequireArgument(options, "options"));
-    NN_RETURN_IF_ERROR(nn::api::RequireArgument(input, "input"));
-    NN_RETURN_IF_ERROR(nn::api::RequireArgument(contents, "contents"));
-    options->fixed_inputs.insert_or_assign(input, contents->tensor);
-    return NNSUITE_OK;
-  });
+  return nn::api::SetTensor(options, &nnsuite_options::fixed_inputs, input, contents, error);
 }
 
 int nnsuite_options_set_input(nnsuite_options* options, const char* input,
                               const nnsuite_tensor* contents, nnsuite_error** error) {
-  return nn::api::Guard(error, [&]() -> nn::Result<int> {
-    NN_RETURN_IF_ERROR(nn::api::RequireArgument(options, "options"));
-    NN_RETURN_IF_ERROR(nn::api::RequireArgument(input, "input"));
-    NN_RETURN_IF_ERROR(nn::api::RequireArgument(contents, "contents"));
-    options->inputs.insert_or_assign(input, contents->tensor);
-    return NNSUITE_OK;
-  });
+  return nn::api::SetTensor(options, &nnsuite_options::inputs, input, contents, error);
 }
 
 int nnsuite_options_set_progress(nnsuite_options* options, nnsuite_progress progress, void* context,
