@@ -106,6 +106,7 @@ class OperatorImport : public NodeInserter {
 
   // Replaces an input by what it was converted to.
   void SetInput(size_t i, Value* value) { inputs_[i] = value; }
+  void SetInputs(std::vector<Value*> values) { inputs_ = std::move(values); }
 
   // Adds the node of AddNode().
   virtual Result<Node*> Insert(const OpDef& op, std::vector<Value*> inputs, Attrs attrs,

@@ -524,6 +524,7 @@ void RegisterShapeOps(OpRegistry& ops) {
   expand.infer = InferAxes<true>;
   expand.eval = EvalAsView;
   expand.absorb_inputs = AbsorbAxes;
+  expand.formats = {{"mil", "expand_dims", 1, {}}};
   ops.Add(std::move(expand));
 
   OpDef squeeze;

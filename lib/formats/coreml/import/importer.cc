@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 
-#include "base/json/json.h"
 #include "base/text/text.h"
 #include "formats/coreml/import/interface.h"
 #include "ir/verify.h"
@@ -42,34 +41,20 @@ std::map<std::string, Type> Importer::BlobTypes() const {
 }
 
 void Importer::ReadMetadata() {
-  const auto add = [&](std::string key, std::string value) {
-    if (!value.empty()) graph_.metadata[std::move(key)] = std::move(value);
-  };
-  add("doc_string", user_defined_.Text("shortDescription"));
-  add("author", user_defined_.Text("author"));
-  add("license", user_defined_.Text("license"));
-  add("version", user_defined_.Text("versionString"));
-  for (const Fields& entry : user_defined_.List("userDefined"))
-    if (std::string key = entry.Text("key"); !key.starts_with("nn."))
-      add("coreml." + key, entry.Text("value"));
+  ReadModelMetadata(graph_, user_defined_);
   if (!IsClassifier()) return;
-  Json labels = Json::array();
   const std::string_view kind = network_.OneOf("ClassLabels");
-  if (kind == "stringClassLabels")
-    for (std::string& s : network_.Sub(kind).Texts("vector")) labels.push_back(std::move(s));
-  if (kind == "int64ClassLabels")
-    for (const int64_t v : network_.Sub(kind).Ints("vector")) labels.push_back(v);
-  add(std::string(kLabelsKey), labels.dump(-1, ' ', false, Json::error_handler_t::replace));
-  add(std::string(kLabelKey), description_.Text("predictedFeatureName"));
-}
-
-void Importer::ReadFeatureMetadata(const Fields& feature) {
-  const std::string name = feature.Text("name");
-  if (std::string text = feature.Text("shortDescription"); !text.empty())
-    graph_.metadata[std::string(kDescriptionKey) + name] = std::move(text);
-  const Fields type = feature.Sub("type");
-  if (type.OneOf("Type") == "imageType")
-    graph_.metadata[std::string(kImageKey) + name] = type.Sub("imageType").Enum("colorSpace");
+  const Fields vector = kind.empty() ? network_ : network_.Sub(kind);
+  Tensor labels = Tensor::Ints({});
+  if (kind == "stringClassLabels") {
+    std::vector<std::string> texts = vector.Texts("vector");
+    labels = Tensor({static_cast<int64_t>(texts.size())}, std::move(texts));
+  } else if (kind == "int64ClassLabels") {
+    labels = Tensor::Ints(vector.Ints("vector"));
+  }
+  SetClassLabels(graph_, labels);
+  if (std::string label = description_.Text("predictedFeatureName"); !label.empty())
+    graph_.metadata[std::string(kLabelKey)] = std::move(label);
 }
 
 Status Importer::ReadInput(const Fields& feature, size_t position) {
@@ -79,14 +64,9 @@ Status Importer::ReadInput(const Fields& feature, size_t position) {
   if (scope_.contains(name)) return ModelError("two inputs are named {}", Quote(name));
   if (const auto given = shapes_.find(name); given != shapes_.end() && IsArray(feature) && rank5())
     GiveAllAxes(*type, given->second);
-  const std::string_view kind = feature.Sub("type").OneOf("Type");
-  auto shapes = EnumeratedShapes(feature.Sub("type").Sub(kind), kind);
-  if (kind == "imageType")
-    for (std::vector<int64_t>& shape : shapes)
-      shape.insert(shape.begin(), {(*type->dims)[0].value(), (*type->dims)[1].value()});
-  SetAllowedShapes(graph_, name, shapes);
+  SetAllowedShapes(graph_, name, FeatureShapes(feature, *type));
   NN_ASSIGN(Value* const input, known_inputs_.AddInput(graph_, position, name, *type));
-  ReadFeatureMetadata(feature);
+  ReadFeatureMetadata(graph_, feature);
   auto blob = FeatureBlob(graph_, input, feature, network_);
   if (!blob) return tl::unexpected(blob.error().In("input " + Quote(name)));
   Assign(name, *blob);
@@ -105,7 +85,7 @@ Status Importer::ReadOutput(const Fields& feature) {
   }
   const auto it = scope_.find(blob);
   if (it == scope_.end()) return ModelError("output {} is not defined", Quote(blob));
-  ReadFeatureMetadata(feature);
+  ReadFeatureMetadata(graph_, feature);
   auto value = OutputOf(graph_, it->second, feature, rank5());
   if (!value) return tl::unexpected(value.error().In("output " + Quote(name)));
   graph_.AddOutput(name, *value);

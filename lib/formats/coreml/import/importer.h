@@ -58,8 +58,6 @@ class Importer {
   bool IsClassifier() const { return model_.kind() == "neuralNetworkClassifier"; }
 
   void ReadMetadata();
-  // Facts about a feature that its value does not have.
-  void ReadFeatureMetadata(const Fields& feature);
   Status ReadInput(const Fields& feature, size_t position);
   Status ReadOutput(const Fields& feature);
 

@@ -210,6 +210,38 @@ std::string Metadata(const Graph& graph, std::string_view key, std::string_view 
   return it == graph.metadata.end() ? std::string() : it->second;
 }
 
+void ReadModelMetadata(Graph& graph, const Fields& metadata) {
+  const auto add = [&](std::string key, std::string value) {
+    if (!value.empty()) graph.metadata[std::move(key)] = std::move(value);
+  };
+  add("doc_string", metadata.Text("shortDescription"));
+  add("author", metadata.Text("author"));
+  add("license", metadata.Text("license"));
+  add("version", metadata.Text("versionString"));
+  for (const Fields& entry : metadata.List("userDefined"))
+    if (std::string key = entry.Text("key"); !key.starts_with("nn."))
+      add("coreml." + key, entry.Text("value"));
+}
+
+void ReadFeatureMetadata(Graph& graph, const Fields& feature) {
+  const std::string name = feature.Text("name");
+  if (std::string text = feature.Text("shortDescription"); !text.empty())
+    graph.metadata[std::string(kDescriptionKey) + name] = std::move(text);
+  const Fields type = feature.Sub("type");
+  if (type.OneOf("Type") == "imageType")
+    graph.metadata[std::string(kImageKey) + name] = type.Sub("imageType").Enum("colorSpace");
+}
+
+void SetClassLabels(Graph& graph, const Tensor& labels) {
+  Json list = Json::array();
+  if (labels.dtype() == DType::kString)
+    for (const std::string& s : labels.strings()) list.push_back(s);
+  else
+    for (const int64_t v : labels.ToInts()) list.push_back(v);
+  graph.metadata[std::string(kLabelsKey)] =
+      list.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
 std::optional<ImageColors> CoremlImporter::ImageColorsOf(const Graph& graph,
                                                          const std::string& input) const {
   const std::string color = Metadata(graph, kImageKey, input);
@@ -270,6 +302,16 @@ std::vector<std::vector<int64_t>> EnumeratedShapes(const Fields& type, std::stri
       out.push_back({size.Int("height"), size.Int("width")});
   }
   return out;
+}
+
+std::vector<std::vector<int64_t>> FeatureShapes(const Fields& feature, const Type& type) {
+  const std::string_view kind = feature.Sub("type").OneOf("Type");
+  if (kind.empty()) return {};
+  auto shapes = EnumeratedShapes(feature.Sub("type").Sub(kind), kind);
+  if (kind == "imageType")
+    for (std::vector<int64_t>& shape : shapes)
+      shape.insert(shape.begin(), {(*type.dims)[0].value(), (*type.dims)[1].value()});
+  return shapes;
 }
 
 std::string ScoresFault(const Graph& graph) {

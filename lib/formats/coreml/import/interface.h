@@ -27,6 +27,13 @@ inline constexpr std::string_view kDimsKey = "nn.dims.";
 // The text that a graph's metadata has under a key; "" if absent.
 std::string Metadata(const Graph& graph, std::string_view key, std::string_view suffix = {});
 
+// The model's own metadata, in that of the graph.
+void ReadModelMetadata(Graph& graph, const Fields& metadata);
+// Facts about a feature that its value does not have.
+void ReadFeatureMetadata(Graph& graph, const Fields& feature);
+// The labels of a classifier: strings or integers.
+void SetClassLabels(Graph& graph, const Tensor& labels);
+
 // An input feature as a value of the graph: f32 for images ([1, C, H, W], pixels from 0 to 255 in
 // the order of the color space) and for arrays of doubles, since networks compute in float32; for
 // other arrays their element type. Dynamic sizes become symbols. kUnsupported for other features.
@@ -35,6 +42,8 @@ DType ArrayDType(std::string_view name);
 // The shapes that an array or image, as `kind` says, enumerates; those of images are height and
 // width.
 std::vector<std::vector<int64_t>> EnumeratedShapes(const Fields& type, std::string_view kind);
+// The shapes that an input enumerates, as its value of `type` has them.
+std::vector<std::vector<int64_t>> FeatureShapes(const Fields& feature, const nn::Type& type);
 
 // Why the scores of a classifier are not one for each label; "" if they are, if the graph is no
 // classifier, or if their number is unknown.

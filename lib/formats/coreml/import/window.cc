@@ -38,6 +38,22 @@ void WritePadding(Writer params, Padding padding, const std::vector<int64_t>& pa
   WriteBorderPads(params.Sub("valid").Sub("paddingAmounts"), explicit_pads ? pads : none);
 }
 
+Status CheckLastWindow(const PoolAttrs& attrs, const Dims& x, std::string_view option) {
+  const size_t axes = attrs.kernel.size();
+  // Inference reports what does not match.
+  if (attrs.strides.size() != axes || x.size() != axes + 2) return {};
+  if (std::ranges::any_of(attrs.pads, [](int64_t p) { return p > 0; })) return {};
+  for (size_t i = 0; i < axes; ++i) {
+    if (attrs.strides[i] <= std::max<int64_t>(attrs.kernel[i], 0)) continue;
+    const Dim& size = x[2 + i];
+    if (size.is_const() && (size.value() < attrs.kernel[i] ||
+                            (size.value() - attrs.kernel[i]) % attrs.strides[i] == 0))
+      continue;
+    return UnsupportedError("{} with strides above the kernel size is unsupported", option);
+  }
+  return {};
+}
+
 std::optional<std::string> WhyNotPads(const std::vector<int64_t>& pads) {
   if (std::any_of(pads.begin(), pads.end(), [](int64_t p) { return p < 0; }))
     return "negative padding is unsupported";

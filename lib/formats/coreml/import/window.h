@@ -5,6 +5,7 @@
 
 #include "base/status.h"
 #include "formats/coreml/file/fields.h"
+#include "ops/nn/pool.h"
 #include "ops/support/window.h"
 
 namespace nn::coreml {
@@ -28,6 +29,10 @@ Status ReadPadding(const Fields& params, std::string_view oneof, A& attrs) {
 }
 
 void WritePadding(Writer params, Padding padding, const std::vector<int64_t>& pads);
+
+// kUnsupported for sizes that are rounded up without padding, where Core ML keeps a last window
+// that starts past the input and covers no element, which the graph drops. `option` rounds them up.
+Status CheckLastWindow(const PoolAttrs& attrs, const Dims& x, std::string_view option);
 
 // Why Core ML does not support the padding; nullopt if it does.
 std::optional<std::string> WhyNotPads(const std::vector<int64_t>& pads);

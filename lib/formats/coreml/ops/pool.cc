@@ -14,21 +14,6 @@ namespace nn::coreml {
 
 namespace {
 
-// includeLastPixel rounds sizes up. Without padding it keeps a last window that starts past the
-// input and covers no element; the graph drops it.
-Status CheckLastWindow(const PoolAttrs& a, const Dims& x) {
-  if (std::any_of(a.pads.begin(), a.pads.end(), [](int64_t p) { return p > 0; })) return {};
-  for (size_t i = 0; i < a.kernel.size(); ++i) {
-    if (a.strides[i] <= a.kernel[i]) continue;
-    const Dim& size = x[2 + i];
-    if (size.is_const() &&
-        (size.value() < a.kernel[i] || (size.value() - a.kernel[i]) % a.strides[i] == 0))
-      continue;
-    return UnsupportedError("includeLastPixel with strides above the kernel size is unsupported");
-  }
-  return {};
-}
-
 Status ReadPool(const Fields& p, const Dims& x, PoolAttrs& a) {
   NN_ASSIGN(a.kernel, p.Sizes("kernelSize", 2, 3));
   NN_ASSIGN(a.strides, p.Sizes("stride", 2, 1));
@@ -38,7 +23,7 @@ Status ReadPool(const Fields& p, const Dims& x, PoolAttrs& a) {
             p.Sub("includeLastPixel").Sizes("paddingAmounts", 2, 0));
   a.pads = {pads[0], pads[1], pads[0], pads[1]};
   a.ceil_mode = true;
-  return CheckLastWindow(a, x);
+  return CheckLastWindow(a, x, "includeLastPixel");
 }
 
 Status ImportGlobal(ImportContext& ctx, std::string_view type, std::vector<int64_t> axes) {

@@ -4,13 +4,8 @@
 #include <cmath>
 
 #include "formats/coreml/family.h"
+#include "formats/coreml/import/crops.h"
 #include "ops/array/arrange/blocks.h"
-#include "ops/array/arrange/concat.h"
-#include "ops/array/arrange/gather.h"
-#include "ops/array/arrange/slice.h"
-#include "ops/array/arrange/tile.h"
-#include "ops/array/shape.h"
-#include "ops/nn/resize/grid_sample.h"
 #include "ops/nn/resize/resize_alike.h"
 #include "ops/support/term_ops.h"
 
@@ -95,127 +90,31 @@ Status ImportResizeBilinear(ImportContext& ctx) {
 
 // ---- Crops --------------------------------------------------------------------------------------
 
-// Limit of Core ML: height and width of the results of cropResize. Positions are computed as
-// float32.
-constexpr int64_t kMaxCropSize = int64_t{1} << 24;
+CropSampling SamplingNamed(std::string_view method) {
+  if (method == "UPSAMPLE_MODE") return CropSampling::kUpsample;
+  if (method == "ROI_ALIGN_MODE") return CropSampling::kOffset;
+  return method == "ALIGN_ENDPOINTS_MODE" ? CropSampling::kAlign : CropSampling::kStrictAlign;
+}
 
-// Samples the boxes [N, 1, 4 or 5, 1, 1] of images [1, B, C, H, W]: each box in each image, or,
-// with the number of an image as the first of five, in that image. Positions outside the image
-// count as the nearest ones inside.
-class CropResize {
- public:
-  explicit CropResize(ImportContext& ctx) : ctx_(ctx), p_(ctx.params()) {}
-
-  Status Emit() {
-    NN_ASSIGN(const std::vector<int64_t> target, p_.Sizes("targetSize", 2, 1));
-    if (target[0] < 1 || target[1] < 1)
-      return ModelError("targetSize is {} x {}; both must be 1 or more", target[0], target[1]);
-    if (std::max(target[0], target[1]) > kMaxCropSize)
-      return LimitError("targetSize is {} x {}; the limit is {}", target[0], target[1],
-                        kMaxCropSize);
-    NN_ASSIGN(Value* const x, ctx_.Spatial(0, 5));
-    const Dims image = *x->type().dims;
-    if (!image[2].is_const() || !image[3].is_const())
-      return UnsupportedError("crops of an image of dynamic size are unsupported");
-    Value* boxes = ctx_.input(1);
-    const int rank = boxes->type().rank();
-    if (rank < 5) return ModelError("the boxes have rank {}; expected 5 or more", rank);
-    const Dim columns = boxes->type().dim(rank - 3);
-    if (!(columns == 4) && !(columns == 5))
-      return ModelError("the boxes are {}; expected 4 or 5 numbers for each",
-                        boxes->type().ToString());
-    NN_ASSIGN(boxes, ctx_.Build(Reshape(boxes, {Dim(-1), columns})));
-    const Dim count = boxes->type().dim(0);
-    const int64_t first = columns == 5 ? 1 : 0;
-    Term images = x, grid = Grid(boxes, count, first, target, image);
-    Dims lead = {count, image[0]};
-    if (first == 1) {
-      lead[1] = 1;
-      images = Gather(x, Reshape(Cast(Column(boxes, 0), DType::kI64), {count}), 0);
-    } else {
-      NN_ASSIGN(Value* const built, ctx_.Build(grid));
-      images = ForEach(x, lead, 0);
-      grid = ForEach(built, lead, 1);
-    }
-    const Term y = Apply("grid_sample", {images, grid},
-                         GridSampleAttrs{.padding = GridPadding::kBorder, .align_corners = true});
-    return ctx_.EmitTerm(Reshape(y, {lead[0], lead[1], image[1], Dim(target[0]), Dim(target[1])}));
-  }
-
- private:
-  static Term Column(Term boxes, int64_t i) { return Slice(std::move(boxes), 1, i, i + 1); }
-
-  // Repeats a value along a new axis of the leading two, and merges them.
-  static Term ForEach(Value* v, const Dims& lead, int64_t axis) {
-    const Dims rest(v->type().dims->begin() + 1, v->type().dims->end());
-    if (lead[static_cast<size_t>(axis)] == 1 && lead[static_cast<size_t>(1 - axis)].is_const() &&
-        v->type().dim(0) == lead[static_cast<size_t>(1 - axis)])
-      return v;
-    Dims dims = lead;
-    dims.insert(dims.end(), rest.begin(), rest.end());
-    const Term repeated = Apply("expand", {ExpandDims(v, {axis})}, ExpandAttrs{dims});
-    dims.erase(dims.begin());
-    dims[0] = Product(lead);
-    return Reshape(repeated, std::move(dims));
-  }
-
-  // Positions [N, size] on an axis of `length` elements, from -1 for the first to 1 for the last.
-  Term Positions(const Term& begin, const Term& end, int64_t size, int64_t length) const {
-    const std::string_view method = p_.Sub("mode").Enum("samplingMethod");
-    Term extent = end - begin;
-    float offset = 0, divisor = static_cast<float>(size);
-    if (method == "UPSAMPLE_MODE") {
-      extent = extent + 1;
-    } else if (method == "ROI_ALIGN_MODE") {
-      extent = Maximum(extent, 1);
-      offset = 0.5F;
-    } else if (size > 1) {
-      divisor = static_cast<float>(size - 1);
-    } else if (method == "ALIGN_ENDPOINTS_MODE") {
-      offset = 0.5F;
-    }
-    std::vector<float> parts;
-    for (int64_t i = 0; i < size; ++i) parts.push_back((static_cast<float>(i) + offset) / divisor);
-    const Term at = extent * Tensor::Of({1, size}, parts) + begin;
-    return at * (length > 1 ? 2 / static_cast<float>(length - 1) : 0.0F) - 1;
-  }
-
-  // The grid [N, H, W, 2] of the boxes [N, 4] from column `first` on.
-  Term Grid(const Term& boxes, const Dim& count, int64_t first, const std::vector<int64_t>& target,
-            const Dims& image) const {
-    const std::string_view mode = p_.Sub("boxIndicesMode").Enum("boxMode");
-    const bool width_first = mode == "CORNERS_WIDTH_FIRST" || mode == "CENTER_SIZE_WIDTH_FIRST";
-    const bool centers = mode.starts_with("CENTER_SIZE");
-    std::vector<Term> axes;  // x, y
-    for (const size_t k : {1, 0}) {
-      const int64_t length = image[2 + k].value();
-      const int64_t column =
-          first + (width_first ? 1 - static_cast<int64_t>(k) : static_cast<int64_t>(k));
-      Term begin = Column(boxes, column), end = Column(boxes, column + 2);
-      if (centers) {
-        const Term center = begin, half = end * 0.5;
-        end = center + half;
-        begin = center - half;
-      }
-      const float scale =
-          p_.FloatOr("spatialScale", 1) *
-          (p_.Bool("normalizedCoordinates") ? static_cast<float>(length - 1) : 1.0F);
-      const Dim size(target[k]);
-      const Term at =
-          Reshape(Positions(begin * scale, end * scale, target[k], length),
-                  k == 1 ? Dims{count, Dim(1), size, Dim(1)} : Dims{count, size, Dim(1), Dim(1)});
-      axes.push_back(
-          Apply("expand", {at}, ExpandAttrs{{count, Dim(target[0]), Dim(target[1]), Dim(1)}}));
-    }
-    return Concat(std::move(axes), 3);
-  }
-
-  ImportContext& ctx_;
-  const Fields& p_;
-};
-
+// Samples the boxes [N, 1, 4 or 5, 1, 1] of images [1, B, C, H, W].
 Status ImportCropResize(ImportContext& ctx) {
-  return CropResize(ctx).Emit();
+  const Fields& p = ctx.params();
+  NN_ASSIGN(const std::vector<int64_t> target, p.Sizes("targetSize", 2, 1));
+  NN_ASSIGN(Value* const x, ctx.Spatial(0, 5));
+  Value* boxes = ctx.input(1);
+  const int rank = boxes->type().rank();
+  if (rank < 5) return ModelError("the boxes have rank {}; expected 5 or more", rank);
+  NN_ASSIGN(boxes, ctx.Build(Reshape(boxes, {Dim(-1), boxes->type().dim(rank - 3)})));
+  const std::string_view mode = p.Sub("boxIndicesMode").Enum("boxMode");
+  NN_ASSIGN(const Term y,
+            ResizedCrops(ctx, x, boxes,
+                         {.target = target,
+                          .sampling = SamplingNamed(p.Sub("mode").Enum("samplingMethod")),
+                          .is_width_first = mode.ends_with("WIDTH_FIRST"),
+                          .is_centered = mode.starts_with("CENTER_SIZE"),
+                          .is_normalized = p.Bool("normalizedCoordinates"),
+                          .scale = p.FloatOr("spatialScale", 1)}));
+  return ctx.EmitTerm(y);
 }
 
 // ---- Blocks -------------------------------------------------------------------------------------

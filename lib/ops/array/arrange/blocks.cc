@@ -436,6 +436,7 @@ void RegisterBlockOps(OpRegistry& ops) {
   to_space.eval = EvalDepthToSpace;
   to_space.change_axes = LayoutChange;
   to_space.decompose = DecomposeDepth<true>;
+  to_space.formats = {{"mil", "depth_to_space", 1, {{"block", "block_size"}}}};
   ops.Add(std::move(to_space));
 
   OpDef to_depth = define("space_to_depth", "moves blocks of spatial elements into channels",
@@ -444,6 +445,7 @@ void RegisterBlockOps(OpRegistry& ops) {
   to_depth.eval = EvalSpaceToDepth;
   to_depth.change_axes = LayoutChange;
   to_depth.decompose = DecomposeDepth<false>;
+  to_depth.formats = {{"mil", "space_to_depth", 1, {{"block", "block_size"}}}};
   ops.Add(std::move(to_depth));
 
   OpDef to_batch = define("space_to_batch_nd", "moves blocks of spatial elements into the batch",

@@ -423,6 +423,7 @@ void RegisterSelectOps(OpRegistry& ops) {
   sequence.eval = EvalReverseSequence;
   sequence.change_axes = ChangeReverseSequenceAxes;
   sequence.formats = {
+      {"mil", "reverse_sequence", 1, {{"batch_axis", "batch_axis"}, {"time_axis", "seq_axis"}}},
       {"onnx", "ReverseSequence", 10, {{"batch_axis", "batch_axis"}, {"time_axis", "time_axis"}}}};
   ops.Add(std::move(sequence));
 }

@@ -193,6 +193,7 @@ void RegisterTileOps(OpRegistry& ops) {
   tile.eval = EvalTile;
   tile.change_axes = ChangeTileAxes;
   tile.absorb_inputs = AbsorbRepeats;
+  tile.formats = {{"mil", "tile", 1, {}}};
   ops.Add(std::move(tile));
 
   OpDef expand;

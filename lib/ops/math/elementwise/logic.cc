@@ -37,19 +37,25 @@ CompareRow Compare(std::string_view name, std::string_view summary, bool ordered
 
 const std::vector<CompareRow>& CompareRows() {
   static const std::vector<CompareRow> rows = {
-      Compare<std::equal_to<>>("equal", "a == b", false,
-                               {{"onnx", "Equal", 7, {}}, {"tflite", "EQUAL", 1, {}}}),
-      Compare<std::not_equal_to<>>("not_equal", "a != b", false, {{"tflite", "NOT_EQUAL", 1, {}}}),
-      Compare<std::less<>>("less", "a < b", true,
-                           {{"onnx", "Less", 7, {}}, {"tflite", "LESS", 1, {}}}),
-      Compare<std::less_equal<>>(
-          "less_equal", "a <= b", true,
-          {{"onnx", "LessOrEqual", 12, {}}, {"tflite", "LESS_EQUAL", 1, {}}}),
-      Compare<std::greater<>>("greater", "a > b", true,
-                              {{"onnx", "Greater", 7, {}}, {"tflite", "GREATER", 1, {}}}),
-      Compare<std::greater_equal<>>(
-          "greater_equal", "a >= b", true,
-          {{"onnx", "GreaterOrEqual", 12, {}}, {"tflite", "GREATER_EQUAL", 1, {}}}),
+      Compare<std::equal_to<>>(
+          "equal", "a == b", false,
+          {{"mil", "equal", 1, {}}, {"onnx", "Equal", 7, {}}, {"tflite", "EQUAL", 1, {}}}),
+      Compare<std::not_equal_to<>>("not_equal", "a != b", false,
+                                   {{"mil", "not_equal", 1, {}}, {"tflite", "NOT_EQUAL", 1, {}}}),
+      Compare<std::less<>>(
+          "less", "a < b", true,
+          {{"mil", "less", 1, {}}, {"onnx", "Less", 7, {}}, {"tflite", "LESS", 1, {}}}),
+      Compare<std::less_equal<>>("less_equal", "a <= b", true,
+                                 {{"mil", "less_equal", 1, {}},
+                                  {"onnx", "LessOrEqual", 12, {}},
+                                  {"tflite", "LESS_EQUAL", 1, {}}}),
+      Compare<std::greater<>>(
+          "greater", "a > b", true,
+          {{"mil", "greater", 1, {}}, {"onnx", "Greater", 7, {}}, {"tflite", "GREATER", 1, {}}}),
+      Compare<std::greater_equal<>>("greater_equal", "a >= b", true,
+                                    {{"mil", "greater_equal", 1, {}},
+                                     {"onnx", "GreaterOrEqual", 12, {}},
+                                     {"tflite", "GREATER_EQUAL", 1, {}}}),
   };
   return rows;
 }
@@ -187,17 +193,17 @@ const std::vector<BitsRow>& BitsRows() {
        "both",
        Elements::kBool,
        IntegersOf2<AndInt>(),
-       {{"onnx", "And", 7, {}}, {"tflite", "LOGICAL_AND", 1, {}}}},
+       {{"mil", "logical_and", 1, {}}, {"onnx", "And", 7, {}}, {"tflite", "LOGICAL_AND", 1, {}}}},
       {"or",
        "either",
        Elements::kBool,
        IntegersOf2<OrInt>(),
-       {{"onnx", "Or", 7, {}}, {"tflite", "LOGICAL_OR", 1, {}}}},
+       {{"mil", "logical_or", 1, {}}, {"onnx", "Or", 7, {}}, {"tflite", "LOGICAL_OR", 1, {}}}},
       {"xor",
        "exactly one of a and b",
        Elements::kBool,
        IntegersOf2<XorInt>(),
-       {{"onnx", "Xor", 7, {}}}},
+       {{"mil", "logical_xor", 1, {}}, {"onnx", "Xor", 7, {}}}},
       {"bitwise_and",
        "a & b",
        Elements::kIntegers,
@@ -352,8 +358,9 @@ void RegisterLogicOps(OpRegistry& ops) {
   }
   for (const BitsRow& row : BitsRows())
     ops.Add(BinaryOp(row.name, row.summary, row.types, InferBits, EvalBits, row.formats));
-  ops.Add(UnaryOp("not", "logical not", Elements::kBool, InferNot, EvalNot,
-                  {{"onnx", "Not", 1, {}}, {"tflite", "LOGICAL_NOT", 1, {}}}));
+  ops.Add(UnaryOp(
+      "not", "logical not", Elements::kBool, InferNot, EvalNot,
+      {{"mil", "logical_not", 1, {}}, {"onnx", "Not", 1, {}}, {"tflite", "LOGICAL_NOT", 1, {}}}));
   ops.Add(UnaryOp("bitwise_not", "inverts every bit", Elements::kIntegers, InferNot, EvalNot,
                   {{"onnx", "BitwiseNot", 18, {}}}));
   ops.Add(UnaryOp("is_nan", "whether x is NaN", Elements::kFloats, InferTest, EvalIsNan,

@@ -108,7 +108,8 @@ void RegisterElementwiseSelectOps(OpRegistry& ops) {
   op.infer = InferSelect;
   op.eval = EvalSelect;
   op.change_axes = ChangeBroadcastAxes;
-  op.formats = {{"onnx", "Where", 9, {}},
+  op.formats = {{"mil", "select", 1, {}},
+                {"onnx", "Where", 9, {}},
                 {"tflite", "SELECT_V2", 1, {}},
                 {"coreml", "whereBroadcastable", 1, {}}};
   ops.Add(std::move(op));
