@@ -49,7 +49,7 @@ class Sample:
 
     @property
     def format(self) -> str:
-        return {".onnx": "onnx", ".tflite": "tflite", ".mlmodel": "coreml"}[self.model.suffix]
+        return {".onnx": "onnx", ".tflite": "tflite"}.get(self.model.suffix, "coreml")
 
     def write(self) -> None:
         data = {key: value for key, value in asdict(self).items() if key != "folder"}
