@@ -495,7 +495,7 @@ TEST_CASE("coreml: errors name the layer") {
 
 TEST_CASE("coreml: other kinds of models are named") {
   Built b("pipeline");
-  CHECK(ImportError(b) == "pipeline: only neural networks of layers are supported");
+  CHECK(ImportError(b) == "pipeline: only neural networks and ML Programs are supported");
 }
 
 TEST_CASE("coreml: files that protobuf cannot read are not written") {

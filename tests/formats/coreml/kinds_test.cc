@@ -415,7 +415,8 @@ TEST_CASE("Core ML: a summary lists the stages of pipelines, and what is in them
         std::vector<std::pair<std::string, std::string>>{{"scaleValue", "[2.0]"}});
   const auto imported = read.format->importer.Import(*read.model);
   REQUIRE_FALSE(imported.has_value());
-  CHECK(imported.error().message() == "pipeline: only neural networks of layers are supported");
+  CHECK(imported.error().message() ==
+        "pipeline: only neural networks and ML Programs are supported");
 }
 
 TEST_CASE("Core ML: pipelines nested too deeply are refused") {

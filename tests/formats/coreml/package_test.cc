@@ -338,7 +338,17 @@ TEST_CASE("mlpackage: a summary of a program") {
   CHECK(s.operators[10].attributes[0] == std::pair<std::string, std::string>{"pred", "true"});
   const auto imported = read.format->importer.Import(*read.model);
   REQUIRE_FALSE(imported.has_value());
-  CHECK(imported.error().message() == "mlProgram: only neural networks of layers are supported");
+  CHECK(imported.error().message() ==
+        "operation 4 (conv \"h\"): conv: input 0 is f16[1, 8]; its rank must be at least 3");
+}
+
+TEST_CASE("mlpackage: what a program holds beside its graph are its other functions") {
+  const Package p;
+  const ReadModel read = ReadOrFail(p.path());
+  const auto holdings = read.format->describer.HoldingsOf(*read.model);
+  REQUIRE(holdings.size() == 1);
+  CHECK(holdings[0].kind == "function");
+  CHECK(holdings[0].name == "other");
 }
 
 TEST_CASE("mlpackage: packed weights count as they are unpacked, shared ones once") {

@@ -1,8 +1,11 @@
 // What a Core ML file holds beside its graph.
+#include <set>
+#include <string>
 #include <string_view>
 
 #include "coreml_model.pb.h"
 #include "formats/common/describe/holdings.h"
+#include "formats/coreml/describe/program.h"
 #include "formats/coreml/file/native.h"
 #include "formats/coreml/import/interface.h"
 #include "formats/coreml/roles.h"
@@ -17,17 +20,21 @@ constexpr auto kHeld = FieldUse::Kind::kHeld;
 constexpr std::string_view kMetadata = "metadata";
 constexpr std::string_view kProducerKey = "nn.producer";
 
-// Kinds of models other than networks are not imported, and held as a whole.
+// Kinds of models other than networks and programs are not imported, and held as a whole.
 constexpr FieldUse kUses[] = {
     {"Model.specificationVersion"},
     {"Model.description", kParts},
     {"Model.neuralNetwork", kParts},
     {"Model.neuralNetworkClassifier", kParts},
     {"Model.neuralNetworkRegressor", kParts},
+    {"Model.mlProgram", kGraph},
     {"ModelDescription.input", kParts},
     {"ModelDescription.output", kParts},
     {"ModelDescription.predictedFeatureName", kHeld, "output of the label"},
     {"ModelDescription.predictedProbabilitiesName", kHeld, "output of the class scores"},
+    {"ModelDescription.state"},
+    {"ModelDescription.functions"},
+    {"ModelDescription.defaultFunctionName"},
     {"ModelDescription.metadata", kParts},
     {"FeatureDescription.name"},
     {"FeatureDescription.shortDescription", kHeld, "documentation"},
@@ -61,6 +68,22 @@ constexpr FieldUse kUses[] = {
     {"NeuralNetworkLayer.layer", kGraph},
 };
 
+// The weight files of the program. Adds its functions, apart from the one that is imported.
+std::set<std::string> FilesOfProgram(const Model& m, std::vector<Holding>& out) {
+  const mil::Program& program = m.proto->mlprogram();
+  std::string imported = m.root().Sub("description").Text("defaultFunctionName");
+  if (imported.empty()) imported = "main";
+  for (const auto& function : program.functions())
+    if (function.key() != imported)
+      out.push_back(
+          {"function", function.key(), DigestOf(function.value().SerializeAsString()), ""});
+  std::set<std::string> files;
+  EachBlobValue(program, [&](const mil::Value& value, const mil::Operation*) {
+    if (auto path = m.folder.Resolve(value.blobfilevalue().filename())) files.insert(*path);
+  });
+  return files;
+}
+
 }  // namespace
 
 std::vector<Holding> CoremlDescriber::HoldingsOf(const NativeModel& native) const {
@@ -73,8 +96,11 @@ std::vector<Holding> CoremlDescriber::HoldingsOf(const NativeModel& native) cons
       h = {std::string(kProducerKind), "", h.digest, std::string(kNewProducer)};
     out.push_back(std::move(h));
   }
+  const std::set<std::string> weights =
+      m.kind() == "mlProgram" ? FilesOfProgram(m, out) : std::set<std::string>();
   for (const auto& [name, bytes] : m.folder.files)
-    if (name != kManifestName) out.push_back({"file of the package", name, DigestOf(bytes), ""});
+    if (name != kManifestName && !weights.contains(name))
+      out.push_back({"file of the package", name, DigestOf(bytes), ""});
   return out;
 }
 

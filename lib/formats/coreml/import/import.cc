@@ -9,6 +9,7 @@
 #include "formats/coreml/family.h"
 #include "formats/coreml/file/weights.h"
 #include "formats/coreml/import/importer.h"
+#include "formats/coreml/program/import/importer.h"
 #include "formats/coreml/roles.h"
 #include "ops/array/shape.h"
 #include "ops/math/elementwise/elementwise.h"
@@ -259,7 +260,8 @@ Result<ImportedModel> ImportNetwork(const NativeModel& native, const Shapes& sha
                                     const KnownInputs& known) {
   const auto& model = ModelOf(native);
   if (model.has_network()) return Importer(model, shapes, known).Run();
-  return UnsupportedError("{}: only neural networks of layers are supported",
+  if (model.kind() == "mlProgram") return program::Importer(model, known).Run();
+  return UnsupportedError("{}: only neural networks and ML Programs are supported",
                           DescribeKind(model.root()));
 }
 
@@ -280,6 +282,10 @@ std::vector<OperatorSupport> Operators() {
   for (std::string& kind : LayerKinds()) {
     const bool imported = IsImported(kind) || IsControlFlow(kind);
     out.push_back({std::move(kind), imported});
+  }
+  for (OperatorSupport& operation : program::Operators()) {
+    operation.name = "mlProgram." + operation.name;
+    out.push_back(std::move(operation));
   }
   return out;
 }

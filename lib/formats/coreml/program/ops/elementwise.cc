@@ -1,0 +1,68 @@
+// Operations on elements: those of modules elementwise_unary and elementwise_binary that are no
+// one-to-one operations.
+#include "ops/math/elementwise/elementwise.h"
+#include "formats/coreml/program/family.h"
+#include "ops/support/term_ops.h"
+
+namespace nn::coreml::program {
+namespace {
+
+// An operation on x and epsilon, which is computed in float32.
+template <Term (*compute)(Term)>
+Status ImportWithEpsilon(ImportContext& ctx) {
+  NN_ASSIGN(Value* const x, ctx.In("x"));
+  NN_ASSIGN(const float epsilon, ctx.Float("epsilon"));
+  const Term wide = Cast(x, DType::kF32);
+  return ctx.EmitCast(compute(epsilon == 0 ? wide : wide + Term(Tensor::Scalar(epsilon))));
+}
+
+Term Inverse(Term x) {
+  return Apply("reciprocal", {std::move(x)});
+}
+Term Log(Term x) {
+  return Apply("log", {std::move(x)});
+}
+Term InverseRoot(Term x) {
+  return Apply("rsqrt", {std::move(x)});
+}
+
+Status ImportSquare(ImportContext& ctx) {
+  NN_ASSIGN(Value* const x, ctx.In("x"));
+  return ctx.EmitTerm(Term(x) * x);
+}
+
+Status ImportThreshold(ImportContext& ctx) {
+  NN_ASSIGN(Value* const x, ctx.In("x"));
+  NN_ASSIGN(Value* const alpha, ctx.In("alpha"));
+  return ctx.EmitTerm(Maximum(x, alpha));
+}
+
+Status ImportCast(ImportContext& ctx) {
+  NN_ASSIGN(Value* const x, ctx.In("x"));
+  NN_ASSIGN(const DType to, ctx.NamedType("dtype"));
+  return ctx.EmitTerm(Cast(x, to));
+}
+
+// Of integers, the quotient of real numbers, truncated.
+Status ImportRealDiv(ImportContext& ctx) {
+  NN_ASSIGN(Value* const x, ctx.In("x"));
+  NN_ASSIGN(Value* const y, ctx.In("y"));
+  return ctx.EmitTerm(Term(x) / y);
+}
+
+}  // namespace
+
+Family ElementwiseFamily() {
+  static constexpr ImportRow kImports[] = {
+      {"cast", ImportCast},
+      {"inverse", ImportWithEpsilon<Inverse>},
+      {"log", ImportWithEpsilon<Log>},
+      {"real_div", ImportRealDiv},
+      {"rsqrt", ImportWithEpsilon<InverseRoot>},
+      {"square", ImportSquare},
+      {"threshold", ImportThreshold},
+  };
+  return {kImports};
+}
+
+}  // namespace nn::coreml::program

@@ -1,0 +1,371 @@
+// Resizing, cropping and sampling of the last axes.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "formats/coreml/import/crops.h"
+#include "formats/coreml/program/family.h"
+#include "ops/array/arrange/slice.h"
+#include "ops/array/arrange/tile.h"
+#include "ops/array/shape.h"
+#include "ops/array/shape_of.h"
+#include "ops/nn/resize/grid_sample.h"
+#include "ops/nn/resize/resize.h"
+#include "ops/support/term_ops.h"
+#include "ops/support/types.h"
+
+namespace nn::coreml::program {
+namespace {
+
+// x, whose last two axes are H and W.
+Result<Value*> ImageOf(ImportContext& ctx) {
+  NN_ASSIGN(Value* const x, ctx.Ranked("x"));
+  if (x->type().rank() >= 3) return x;
+  return ModelError("input x is {}; must have rank 3 or more", x->type().ToString());
+}
+
+// ---- Resize -------------------------------------------------------------------------------------
+
+// The sizes of the axes of x from `start` to `end`.
+Term SizesOfAxes(const Term& x, int64_t start, int64_t end = std::numeric_limits<int64_t>::max()) {
+  return Apply("shape_of", {x}, ShapeOfAttrs{.start = start, .end = end});
+}
+
+// A resize of the last `axes` axes; `sizes` unless the attributes say them. The graph's operator
+// has two axes before those.
+Status EmitResize(ImportContext& ctx, Value* x, int64_t axes, const ResizeAttrs& a,
+                  const Term& sizes = {}, const Term& roi = {}) {
+  const int64_t before = x->type().rank() - axes;
+  std::vector<int64_t> added;
+  for (int64_t i = before; i < 2; ++i) added.push_back(i - before);
+  Term in = x;
+  if (!added.empty()) in = ExpandDims(x, added);
+  if (before > 2)
+    in = Apply("reshape", {x, Concat({Vector({-1}), SizesOfAxes(x, before - 1)}, 0)},
+               ReshapeAttrs{});
+  Term y = Apply("resize", {in, roi, {}, sizes}, a);
+  if (!added.empty()) y = Squeeze(y, added);
+  if (before > 2)
+    y = Apply("reshape", {y, Concat({SizesOfAxes(x, 0, before - 1), SizesOfAxes(y, 1)}, 0)},
+              ReshapeAttrs{});
+  return ctx.EmitTerm(y);
+}
+
+// The region that the elements of an axis of a size are spread over, from the first to the last
+// one: half a step from both ends.
+float OffsetOf(int64_t size) {
+  return 0.5F / static_cast<float>(size);
+}
+
+// How positions in the input follow from those in the result, for sizes that are known or not. Sets
+// coordinates and roi; the result is the roi if that depends on the run.
+Result<Term> Sample(ResizeAttrs& a, const std::string& mode, int64_t axes, const Term& sizes) {
+  const auto known = ConstDims(a.sizes);
+  const bool is_known = !a.sizes.empty();
+  if (mode == "DEFAULT") {
+    a.coordinates = Coordinates::kAsymmetric;
+  } else if (mode == "UNALIGN_CORNERS") {
+    a.coordinates = Coordinates::kHalfPixel;
+  } else if (mode == "STRICT_ALIGN_CORNERS") {
+    a.coordinates = Coordinates::kAlignCorners;
+  } else if (mode == "ALIGN_CORNERS") {
+    // A single element is taken from the center, as a crop of the whole image does.
+    const bool crops = !is_known || std::ranges::count(a.sizes, Dim(1)) > 0;
+    a.coordinates = crops ? Coordinates::kCrop : Coordinates::kAlignCorners;
+    if (!crops) return Term();
+    a.roi.assign(static_cast<size_t>(axes), 0);
+    a.roi.resize(static_cast<size_t>(2 * axes), 1);
+  } else if (mode == "OFFSET_CORNERS") {
+    a.coordinates = Coordinates::kCrop;
+    if (!is_known) {
+      const Term offset = Term(Tensor::Scalar(0.5F)) / Cast(sizes, DType::kF32);
+      return Concat({offset, Term(Tensor::Scalar(1.0F)) - offset}, 0);
+    }
+    for (const int64_t size : *known) a.roi.push_back(OffsetOf(size));
+    for (const int64_t size : *known) a.roi.push_back(1 - OffsetOf(size));
+  } else {
+    return ModelError("sampling_mode {} is unknown", mode);
+  }
+  return Term();
+}
+
+Status ImportResizeNearestNeighbor(ImportContext& ctx) {
+  NN_ASSIGN(Value* const x, ImageOf(ctx));
+  NN_ASSIGN(const int64_t height, ctx.Int("target_size_height"));
+  NN_ASSIGN(const int64_t width, ctx.Int("target_size_width"));
+  return EmitResize(ctx, x, 2,
+                    {.coordinates = Coordinates::kAsymmetric,
+                     .rounding = NearestRounding::kFloor,
+                     .sizes = {Dim(height), Dim(width)}});
+}
+
+Status ImportResizeBilinear(ImportContext& ctx) {
+  NN_ASSIGN(Value* const x, ImageOf(ctx));
+  NN_ASSIGN(const int64_t height, ctx.Int("target_size_height"));
+  NN_ASSIGN(const int64_t width, ctx.Int("target_size_width"));
+  NN_ASSIGN(const std::string mode, ctx.String("sampling_mode"));
+  ResizeAttrs a{.mode = ResizeMode::kLinear, .sizes = {Dim(height), Dim(width)}};
+  NN_RETURN_IF_ERROR(Sample(a, mode, 2, {}));
+  return EmitResize(ctx, x, 2, a);
+}
+
+// Sizes 0 are those of x. Unlike in resize_nearest_neighbor, positions are rounded to the nearest
+// element.
+Status ImportResize(ImportContext& ctx) {
+  NN_ASSIGN(Value* const x, ctx.Ranked("x"));
+  NN_ASSIGN(Value* const shape, ctx.In("shape"));
+  NN_ASSIGN(const int64_t axes, ctx.Int("resized_dims"));
+  NN_ASSIGN(const std::string interpolation, ctx.String("interpolation_mode"));
+  NN_ASSIGN(const std::string mode, ctx.String("sampling_mode"));
+  const int64_t rank = x->type().rank();
+  const auto count = KnownLength(shape->type());
+  if (!count) return UnsupportedError("the length of input shape is unknown");
+  if (axes > *count || *count > rank)
+    return ModelError("input shape has {} elements for {} of {} axes", *count, axes, rank);
+  if (interpolation != "LINEAR" && interpolation != "NEAREST_NEIGHBOR")
+    return ModelError("interpolation_mode {} is unknown", interpolation);
+  if (axes == 0) return ctx.EmitTerm(x);
+  const Term given = Slice(Cast(shape, DType::kI64), 0, *count - axes, *count);
+  NN_ASSIGN(Value* const sizes,
+            ctx.Build(Select(Equal(given, 0), SizesOfAxes(x, rank - axes), given)));
+  ResizeAttrs a;
+  if (interpolation == "LINEAR") a.mode = ResizeMode::kLinear;
+  const auto elements = KnownElements(sizes);
+  const bool is_known = elements && ConstDims(*elements);
+  if (is_known) a.sizes = *elements;
+  NN_ASSIGN(const Term roi, Sample(a, mode, axes, sizes));
+  return EmitResize(ctx, x, axes, a, is_known ? Term() : Term(sizes), roi);
+}
+
+// By factors; sizes are rounded down, and positions follow from the sizes.
+Status EmitUpsample(ImportContext& ctx, ResizeAttrs a) {
+  NN_ASSIGN(Value* const x, ImageOf(ctx));
+  NN_ASSIGN(const float height, ctx.Float("scale_factor_height"));
+  NN_ASSIGN(const float width, ctx.Float("scale_factor_width"));
+  if (!(height > 0) || !(width > 0))
+    return ModelError("the scale factors are {} and {}; must be above 0", height, width);
+  const int rank = x->type().rank();
+  if (height == std::floor(height) && width == std::floor(width)) {
+    a.scales = {height, width};
+    return EmitResize(ctx, x, 2, a);
+  }
+  const Dim &h = x->type().dim(rank - 2), &w = x->type().dim(rank - 1);
+  if (h.is_const() && w.is_const()) {
+    for (const auto& [size, factor] : {std::pair(h, height), std::pair(w, width)})
+      a.sizes.emplace_back(
+          static_cast<int64_t>(std::floor(static_cast<float>(size.value()) * factor)));
+    return EmitResize(ctx, x, 2, a);
+  }
+  const Term exact =
+      Cast(SizesOfAxes(x, rank - 2), DType::kF32) * Term(Tensor::Of<float>({2}, {height, width}));
+  return EmitResize(ctx, x, 2, a, Cast(Apply("floor", {exact}), DType::kI64));
+}
+
+Status ImportUpsampleNearestNeighbor(ImportContext& ctx) {
+  return EmitUpsample(
+      ctx, {.coordinates = Coordinates::kAsymmetric, .rounding = NearestRounding::kFloor});
+}
+
+Status ImportUpsampleBilinear(ImportContext& ctx) {
+  NN_ASSIGN(const bool aligns, ctx.Bool("align_corners"));
+  bool half = !aligns;
+  if (ctx.Has("half_pixel_centers")) {
+    NN_ASSIGN(half, ctx.Bool("half_pixel_centers"));
+  }
+  if (aligns && half)
+    return UnsupportedError("align_corners with half_pixel_centers is unsupported");
+  return EmitUpsample(ctx, {.mode = ResizeMode::kLinear,
+                            .coordinates = aligns ? Coordinates::kAlignCorners
+                                           : half ? Coordinates::kHalfPixel
+                                                  : Coordinates::kAsymmetric});
+}
+
+// ---- Crops --------------------------------------------------------------------------------------
+
+Status ImportCrop(ImportContext& ctx) {
+  NN_ASSIGN(Value* const x, ImageOf(ctx));
+  SliceAttrs a;
+  a.axes = {-2, -1};
+  for (const std::string_view name : {"crop_height", "crop_width"}) {
+    NN_ASSIGN(const auto amounts, ctx.Ints(name));
+    if (amounts.size() != 2)
+      return ModelError("input {} has {} elements; expected 2", name, amounts.size());
+    a.starts.push_back(amounts[0]);
+    a.ends.push_back(amounts[1] == 0 ? std::numeric_limits<int64_t>::max() : -amounts[1]);
+  }
+  return ctx.Emit("slice", {x}, std::move(a));
+}
+
+Result<CropOptions> CropOptionsOf(const ImportContext& ctx) {
+  CropOptions o;
+  NN_ASSIGN(o.target.emplace_back(), ctx.Int("target_height"));
+  NN_ASSIGN(o.target.emplace_back(), ctx.Int("target_width"));
+  NN_ASSIGN(o.is_normalized, ctx.Bool("normalized_coordinates"));
+  NN_ASSIGN(o.scale, ctx.Float("spatial_scale"));
+  NN_ASSIGN(const std::string boxes, ctx.String("box_coordinate_mode"));
+  NN_ASSIGN(const std::string sampling, ctx.String("sampling_mode"));
+  o.is_centered = boxes.starts_with("CENTER_SIZE_");
+  o.is_width_first = boxes.ends_with("_WIDTH_FIRST");
+  if (boxes != fmt::format("{}_{}_FIRST", o.is_centered ? "CENTER_SIZE" : "CORNERS",
+                           o.is_width_first ? "WIDTH" : "HEIGHT"))
+    return ModelError("box_coordinate_mode {} is unknown", boxes);
+  if (sampling == "ALIGN_CORNERS")
+    o.sampling = CropSampling::kAlign;
+  else if (sampling == "STRICT_ALIGN_CORNERS")
+    o.sampling = CropSampling::kStrictAlign;
+  else if (sampling == "OFFSET_CORNERS")
+    o.sampling = CropSampling::kOffset;
+  else if (sampling == "UNALIGN_CORNERS")
+    o.sampling = CropSampling::kUnalign;
+  else if (sampling != "DEFAULT")
+    return ModelError("sampling_mode {} is unknown", sampling);
+  if (ctx.definition().Input("pad_value") != nullptr) {
+    NN_ASSIGN(o.pad, ctx.Float("pad_value"));
+  }
+  return o;
+}
+
+// The numbers of images [N, 1]: those that are given, or 0, 1, ...
+Result<Term> ImagesOfBoxes(ImportContext& ctx, const Dim& count) {
+  NN_ASSIGN(Value* const given, ctx.Optional("box_indices"));
+  if (given != nullptr) return Reshape(Cast(given, DType::kF32), {count, Dim(1)});
+  if (!count.is_const())
+    return UnsupportedError("a dynamic number of boxes needs input box_indices");
+  std::vector<float> numbers(static_cast<size_t>(count.value()));
+  std::iota(numbers.begin(), numbers.end(), 0.0F);
+  return Tensor::Of<float>({count.value(), 1}, numbers);
+}
+
+// Boxes are rois [N, 1, 4 or 5, 1, 1], and since iOS17 [N, 4].
+Status ImportCropResize(ImportContext& ctx) {
+  NN_ASSIGN(Value* const x, ctx.Ranked("x"));
+  NN_ASSIGN(const CropOptions options, CropOptionsOf(ctx));
+  const bool has_rois = ctx.definition().Input("roi") != nullptr;
+  NN_ASSIGN(Value* const given, ctx.Ranked(has_rois ? "roi" : "boxes"));
+  if (x->type().rank() != 4 || given->type().rank() != (has_rois ? 5 : 2))
+    return ModelError("x is {}, and the boxes are {}", x->type().ToString(),
+                      given->type().ToString());
+  const Dim count = given->type().dim(0);
+  Term boxes = Reshape(Cast(given, DType::kF32), {count, given->type().dim(has_rois ? 2 : 1)});
+  if (!has_rois) {
+    NN_ASSIGN(const Term images, ImagesOfBoxes(ctx, count));
+    boxes = Concat({images, boxes}, 1);
+  }
+  NN_ASSIGN(Value* const built, ctx.Build(boxes));
+  NN_ASSIGN(const Term y, ResizedCrops(ctx, x, built, options));
+  return ctx.EmitTerm(has_rois ? y : Squeeze(y, {1}));
+}
+
+// ---- Samples ------------------------------------------------------------------------------------
+
+// Reflection is at the centers of the outer elements, which align_corners means, or at their edges.
+Result<GridSampleAttrs> SamplingOf(const ImportContext& ctx) {
+  NN_ASSIGN(const std::string sampling, ctx.String("sampling_mode"));
+  NN_ASSIGN(const std::string padding, ctx.String("padding_mode"));
+  GridSampleAttrs a;
+  if (sampling == "nearest")
+    a.mode = ResizeMode::kNearest;
+  else if (sampling != "bilinear")
+    return ModelError("sampling_mode {} is unknown", sampling);
+  if (padding == "border")
+    a.padding = GridPadding::kBorder;
+  else if (padding == "reflection" || padding == "symmetric")
+    a.padding = GridPadding::kReflection;
+  else if (padding != "constant")
+    return ModelError("padding_mode {} is unknown", padding);
+  a.align_corners = padding == "reflection";
+  return a;
+}
+
+// The positions of the coordinates of samples of x, in elements from 0 on.
+Result<Term> PositionsIn(ImportContext& ctx, const Term& sizes) {
+  NN_ASSIGN(Value* const coordinates, ctx.In("coordinates"));
+  NN_ASSIGN(const std::string mode, ctx.String("coordinates_mode"));
+  NN_ASSIGN(const bool aligns, ctx.Bool("align_corners"));
+  Term c = Cast(coordinates, DType::kF32);
+  if (mode == "unnormalized") return c;
+  if (mode == "normalized_minus_one_to_one")
+    c = (c + 1) * 0.5;
+  else if (mode != "normalized_zero_to_one")
+    return ModelError("coordinates_mode {} is unknown", mode);
+  return aligns ? c * (sizes - 1) : c * sizes - 0.5;
+}
+
+// Coordinates for grid_sample. Positions halfway between two elements belong to the second one.
+Result<Term> GridOf(ImportContext& ctx, Value* x, const GridSampleAttrs& a) {
+  const Term sizes = Cast(Gather(SizesOfAxes(x, 0), Vector({3, 2}), 0), DType::kF32);
+  NN_ASSIGN(Term p, PositionsIn(ctx, sizes));
+  if (a.mode == ResizeMode::kNearest) p = Apply("floor", {p + 0.5});
+  return a.align_corners ? p * 2 / Maximum(sizes - 1, 1) - 1 : (p * 2 + 1) / sizes - 1;
+}
+
+Status ImportResample(ImportContext& ctx) {
+  NN_ASSIGN(Value* const x, ctx.Ranked("x"));
+  NN_ASSIGN(const GridSampleAttrs a, SamplingOf(ctx));
+  NN_ASSIGN(const float value, ctx.Float("padding_value"));
+  if (x->type().rank() != 4)
+    return ModelError("input x is {}; must have rank 4", x->type().ToString());
+  NN_ASSIGN(const Term grid, GridOf(ctx, x, a));
+  if (a.padding != GridPadding::kZeros || value == 0) return ctx.Emit("grid_sample", {x, grid}, a);
+  // The value has the weights that the elements of x have not.
+  const Term shape = Concat({SizeOfAxis(x, 0), Vector({1}), SizesOfAxes(x, 2)}, 0);
+  const Term ones = Apply("expand", {Tensor::Scalar(1.0F), shape}, ExpandAttrs{});
+  const Term weights = Apply("grid_sample", {ones, grid}, a);
+  const Term sampled = Apply("grid_sample", {Cast(x, DType::kF32), grid}, a);
+  return ctx.EmitCast(sampled + (1 - weights) * Term(Tensor::Scalar(value)));
+}
+
+// An operand that has one value only, in any case.
+Status RequireWord(const ImportContext& ctx, std::string_view name, std::string_view word) {
+  NN_ASSIGN(const std::string given, ctx.String(name));
+  const auto same = [](unsigned char a, unsigned char b) { return std::tolower(a) == b; };
+  if (std::ranges::equal(given, word, same)) return {};
+  return UnsupportedError("{} {} is unsupported; expected {}", name, given, word);
+}
+
+Status ImportAffine(ImportContext& ctx) {
+  NN_ASSIGN(Value* const x, ctx.Ranked("x"));
+  NN_ASSIGN(Value* const matrix, ctx.Ranked("transform_matrix"));
+  NN_ASSIGN(const int64_t height, ctx.Int("output_height"));
+  NN_ASSIGN(const int64_t width, ctx.Int("output_width"));
+  NN_ASSIGN(const float value, ctx.Float("padding_value"));
+  NN_ASSIGN(const bool aligns, ctx.Bool("align_corners"));
+  NN_RETURN_IF_ERROR(RequireWord(ctx, "sampling_mode", "bilinear"));
+  NN_RETURN_IF_ERROR(RequireWord(ctx, "padding_mode", "constant"));
+  NN_RETURN_IF_ERROR(RequireWord(ctx, "coordinates_mode", "normalized_minus_one_to_one"));
+  if (value != 0) return UnsupportedError("padding_value {} is unsupported; expected 0", value);
+  if (x->type().rank() != 4 || matrix->type().rank() != 2 || height < 1 || width < 1)
+    return ModelError("x is {}, transform_matrix is {}, and the result is {} x {}",
+                      x->type().ToString(), matrix->type().ToString(), height, width);
+  const Term images = SizeOfAxis(x, 0);
+  const Term each = Apply("expand",
+                          {Reshape(Cast(matrix, DType::kF32), {Dim(-1), Dim(2), Dim(3)}),
+                           Concat({images, Vector({1, 1})}, 0)},
+                          ExpandAttrs{});
+  const Term grid = Apply("affine_grid", {each, Concat({images, Vector({1, height, width})}, 0)},
+                          AffineGridAttrs{aligns});
+  return ctx.Emit("grid_sample", {x, grid}, GridSampleAttrs{.align_corners = aligns});
+}
+
+}  // namespace
+
+Family ImageFamily() {
+  static constexpr ImportRow kImports[] = {
+      {"affine", ImportAffine},
+      {"crop", ImportCrop},
+      {"crop_resize", ImportCropResize},
+      {"resample", ImportResample},
+      {"resize", ImportResize},
+      {"resize_bilinear", ImportResizeBilinear},
+      {"resize_nearest_neighbor", ImportResizeNearestNeighbor},
+      {"upsample_bilinear", ImportUpsampleBilinear},
+      {"upsample_nearest_neighbor", ImportUpsampleNearestNeighbor},
+  };
+  return {kImports};
+}
+
+}  // namespace nn::coreml::program

@@ -1,0 +1,105 @@
+// Normalization.
+#include "ops/nn/norm.h"
+
+#include <algorithm>
+
+#include "formats/coreml/program/family.h"
+#include "ops/support/term_ops.h"
+
+namespace nn::coreml::program {
+namespace {
+
+// A factor or summand of each channel; a number for all that `like` has if it is absent.
+Result<Term> OfEachChannel(ImportContext& ctx, std::string_view name, const Value* like,
+                           float number) {
+  NN_ASSIGN(Value* const given, ctx.Optional(name));
+  if (given != nullptr) return Term(given);
+  const auto dims = like->type().const_dims();
+  if (!dims || dims->size() != 1)
+    return UnsupportedError("input {} is absent, and the number of channels is unknown", name);
+  return Term(Tensor::Of(*dims, std::vector<float>(static_cast<size_t>((*dims)[0]), number)));
+}
+
+Status ImportBatchNorm(ImportContext& ctx) {
+  NN_ASSIGN(Value* const x, ctx.In("x"));
+  NN_ASSIGN(Value* const mean, ctx.In("mean"));
+  NN_ASSIGN(Value* const variance, ctx.In("variance"));
+  NN_ASSIGN(const Term gamma, OfEachChannel(ctx, "gamma", mean, 1));
+  NN_ASSIGN(const Term beta, OfEachChannel(ctx, "beta", mean, 0));
+  NN_ASSIGN(const float epsilon, ctx.Float("epsilon"));
+  return ctx.EmitCast(
+      Apply("batch_norm", {x, gamma, beta, mean, variance}, BatchNormAttrs{epsilon}));
+}
+
+Status ImportInstanceNorm(ImportContext& ctx) {
+  NN_ASSIGN(Value* const x, ctx.Ranked("x"));
+  NN_ASSIGN(const float epsilon, ctx.Float("epsilon"));
+  NN_ASSIGN(Value* const given, ctx.Optional(ctx.Has("gamma") ? "gamma" : "beta"));
+  if (given == nullptr) {
+    MeanVarianceNormalizationAttrs a;
+    for (int64_t axis = 2; axis < x->type().rank(); ++axis) a.axes.push_back(axis);
+    a.epsilon = epsilon;
+    return ctx.EmitCast(Apply("mean_variance_normalization", {x}, std::move(a)));
+  }
+  NN_ASSIGN(const Term gamma, OfEachChannel(ctx, "gamma", given, 1));
+  NN_ASSIGN(const Term beta, OfEachChannel(ctx, "beta", given, 0));
+  return ctx.EmitCast(Apply("instance_norm", {x, gamma, beta}, InstanceNormAttrs{epsilon}));
+}
+
+// The operator normalizes the last axes, so others are moved there and back.
+Status ImportLayerNorm(ImportContext& ctx) {
+  NN_ASSIGN(Value* const x, ctx.Ranked("x"));
+  const int rank = x->type().rank();
+  NN_ASSIGN(std::vector<int64_t> axes, ctx.Axes("axes", rank));
+  NN_ASSIGN(Value* const gamma, ctx.Optional("gamma"));
+  NN_ASSIGN(Value* const beta, ctx.Optional("beta"));
+  NN_ASSIGN(const float epsilon, ctx.Float("epsilon"));
+  if (axes.empty()) return UnsupportedError("a normalization of no axes is unsupported");
+  std::vector<int64_t> order;
+  std::ranges::sort(axes);
+  axes.erase(std::ranges::unique(axes).begin(), axes.end());
+  for (int64_t axis = 0; axis < rank; ++axis)
+    if (!std::ranges::binary_search(axes, axis)) order.push_back(axis);
+  order.insert(order.end(), axes.begin(), axes.end());
+  const LayerNormAttrs a{-static_cast<int64_t>(axes.size()), epsilon};
+  if (std::ranges::is_sorted(order)) return ctx.EmitCast(Apply("layer_norm", {x, gamma, beta}, a));
+  std::vector<int64_t> back(order.size());
+  for (size_t i = 0; i < order.size(); ++i)
+    back[static_cast<size_t>(order[i])] = static_cast<int64_t>(i);
+  return ctx.EmitCast(
+      Transpose(Apply("layer_norm", {Transpose(x, order), gamma, beta}, a), std::move(back)));
+}
+
+Status ImportL2Norm(ImportContext& ctx) {
+  NN_ASSIGN(Value* const x, ctx.In("x"));
+  NN_ASSIGN(const float epsilon, ctx.Float("epsilon"));
+  return ctx.EmitCast(Apply("l2_normalization", {x},
+                            L2NormalizationAttrs{{-3, -2, -1}, epsilon, EpsilonRule::kInside}));
+}
+
+// The channels are the third axis from the end, also of three axes.
+Status ImportLocalResponseNorm(ImportContext& ctx) {
+  NN_ASSIGN(Value* const x, ctx.Ranked("x"));
+  LrnAttrs a;
+  NN_ASSIGN(a.size, ctx.Int("size"));
+  NN_ASSIGN(a.alpha, ctx.Float("alpha"));
+  NN_ASSIGN(a.beta, ctx.Float("beta"));
+  NN_ASSIGN(a.bias, ctx.Float("k"));
+  if (x->type().rank() != 3) return ctx.EmitCast(Apply("lrn", {x}, a));
+  return ctx.EmitCast(Squeeze(Apply("lrn", {ExpandDims(x, {0})}, a), {0}));
+}
+
+}  // namespace
+
+Family NormFamily() {
+  static constexpr ImportRow kImports[] = {
+      {"batch_norm", ImportBatchNorm},
+      {"instance_norm", ImportInstanceNorm},
+      {"l2_norm", ImportL2Norm},
+      {"layer_norm", ImportLayerNorm},
+      {"local_response_norm", ImportLocalResponseNorm},
+  };
+  return {kImports};
+}
+
+}  // namespace nn::coreml::program

@@ -1,0 +1,121 @@
+// Selection and generation of elements: by order, by position, by overlap of boxes.
+#include "ops/reduce/selection.h"
+
+#include <algorithm>
+
+#include "formats/coreml/import/suppression.h"
+#include "formats/coreml/program/family.h"
+#include "ops/array/generate.h"
+#include "ops/support/term_ops.h"
+
+namespace nn::coreml::program {
+namespace {
+
+// k = -1: all elements of the axis.
+Status ImportTopk(ImportContext& ctx) {
+  NN_ASSIGN(Value* const x, ctx.Ranked("x"));
+  NN_ASSIGN(Value* const given, ctx.Optional("k"));
+  TopKAttrs a{.index_type = DType::kI32};
+  NN_ASSIGN(a.axis, ctx.Axis("axis", x->type().rank()));
+  NN_ASSIGN(const bool ascending, ctx.Bool("ascending"));
+  a.largest = !ascending;
+  if (ctx.definition().Input("sort") != nullptr) {
+    NN_ASSIGN(a.sorted, ctx.Bool("sort"));
+  }
+  const auto known = KnownElements(given);
+  const bool all = known && known->size() == 1 && known->front() == -1;
+  const Term k = all ? SizeOfAxis(x, a.axis) : given == nullptr ? Vector({1}) : Term(given);
+  const auto y = ApplyAll("top_k", {x, k}, a, 2);
+  NN_RETURN_IF_ERROR(ctx.EmitTerm(y[0]));
+  return ctx.output_count() > 1 ? ctx.EmitCast(y[1], 1) : Status();
+}
+
+Status ImportArgsort(ImportContext& ctx) {
+  NN_ASSIGN(Value* const x, ctx.Ranked("x"));
+  NN_ASSIGN(const int64_t axis, ctx.Axis("axis", x->type().rank()));
+  NN_ASSIGN(const bool ascending, ctx.Bool("ascending"));
+  const TopKAttrs a{.axis = axis, .largest = !ascending, .index_type = DType::kI32};
+  return ctx.EmitTerm(ApplyAll("top_k", {x, SizeOfAxis(x, axis)}, a, 2)[1]);
+}
+
+// One row per element that is not 0.
+Status ImportNonZero(ImportContext& ctx) {
+  NN_ASSIGN(Value* const x, ctx.In("x"));
+  return ctx.EmitCast(Transpose(Apply("non_zero", {x}), {1, 0}));
+}
+
+// Both values, of the type that one of them or the file declares.
+Result<Tensor> OffAndOn(const ImportContext& ctx) {
+  NN_ASSIGN(const std::optional<Tensor> off, ctx.Contents("off_value"));
+  NN_ASSIGN(const std::optional<Tensor> on, ctx.Contents("on_value"));
+  const DType dtype = on ? on->dtype() : off ? off->dtype() : ctx.DeclaredType();
+  NN_ASSIGN(TensorBuilder values, TensorBuilder::Create(dtype, {2}));
+  values.SetDouble(0, off ? off->GetDouble(0) : 0);
+  values.SetDouble(1, on ? on->GetDouble(0) : 1);
+  return values.Finish();
+}
+
+Status ImportOneHot(ImportContext& ctx) {
+  NN_ASSIGN(Value* const indices, ctx.In("indices"));
+  NN_ASSIGN(Value* const size, ctx.In("one_hot_vector_size"));
+  NN_ASSIGN(const int64_t axis, ctx.Int("axis"));
+  NN_ASSIGN(Tensor values, OffAndOn(ctx));
+  return ctx.Emit("one_hot", {indices, size, std::move(values)}, OneHotAttrs{axis, false});
+}
+
+// A negative number keeps all diagonals on its side.
+Status ImportBandPart(ImportContext& ctx) {
+  NN_ASSIGN(Value* const x, ctx.In("x"));
+  NN_ASSIGN(const int64_t lower, ctx.Int("lower"));
+  NN_ASSIGN(const int64_t upper, ctx.Int("upper"));
+  Term y = x;
+  if (lower >= 0) y = Apply("trilu", {y}, TriluAttrs{true, -lower});
+  if (upper >= 0) y = Apply("trilu", {y}, TriluAttrs{false, upper});
+  return ctx.EmitTerm(y);
+}
+
+Status ImportRange1d(ImportContext& ctx) {
+  NN_ASSIGN(Value* const start, ctx.In("start"));
+  NN_ASSIGN(Value* const end, ctx.In("end"));
+  NN_ASSIGN(Value* const step, ctx.In("step"));
+  return ctx.Emit("range", {start, end, step});
+}
+
+// Since iOS17, the boxes are the last axis, every score passes, and nothing counts the results.
+Status ImportSuppression(ImportContext& ctx) {
+  NN_ASSIGN(Value * boxes, ctx.Ranked("boxes"));
+  NN_ASSIGN(Value * scores, ctx.Ranked("scores"));
+  NN_ASSIGN(const float iou, ctx.Float("iou_threshold"));
+  NN_ASSIGN(const int64_t most, ctx.Int("max_boxes"));
+  SuppressionLimits limits{Vector({most}), Tensor::Scalar(iou), {}};
+  NN_ASSIGN(limits.by_class, ctx.Bool("per_class_suppression"));
+  const bool is_last = ctx.definition().Input("score_threshold") == nullptr;
+  if (!is_last) {
+    NN_ASSIGN(const float score, ctx.Float("score_threshold"));
+    limits.score = Tensor::Scalar(score);
+  }
+  const auto arranged = [&](const Term& v) { return is_last ? Transpose(v, {0, 2, 1}) : v; };
+  NN_ASSIGN(boxes, ctx.Build(arranged(Cast(boxes, DType::kF32))));
+  NN_ASSIGN(scores, ctx.Build(arranged(Cast(scores, DType::kF32))));
+  NN_ASSIGN(const auto results, Suppress(ctx, boxes, scores, limits));
+  for (size_t i = 0; i < std::min(results.size(), ctx.output_count()); ++i)
+    NN_RETURN_IF_ERROR(ctx.EmitCast(i < 2 ? arranged(results[i]) : results[i], i));
+  return {};
+}
+
+}  // namespace
+
+Family SelectFamily() {
+  static constexpr ImportRow kImports[] = {
+      {"argsort", ImportArgsort},
+      {"band_part", ImportBandPart},
+      {"non_maximum_suppression", ImportSuppression},
+      {"non_zero", ImportNonZero},
+      {"one_hot", ImportOneHot},
+      {"range_1d", ImportRange1d},
+      {"topk", ImportTopk},
+  };
+  return {kImports};
+}
+
+}  // namespace nn::coreml::program

@@ -1,0 +1,292 @@
+// Operations that change shapes, join and split tensors, repeat and pad them, and move blocks.
+#include <algorithm>
+
+#include "formats/coreml/program/family.h"
+#include "ops/array/arrange/blocks.h"
+#include "ops/array/arrange/concat.h"
+#include "ops/array/arrange/pad.h"
+#include "ops/array/arrange/tile.h"
+#include "ops/array/reshape_to.h"
+#include "ops/array/shape.h"
+#include "ops/array/shape_of.h"
+#include "ops/support/term_ops.h"
+#include "ops/support/types.h"
+
+namespace nn::coreml::program {
+namespace {
+
+Status ImportIdentity(ImportContext& ctx) {
+  NN_ASSIGN(Value* const x, ctx.In("x"));
+  return ctx.EmitTerm(x);
+}
+
+// ---- Reshapes -----------------------------------------------------------------------------------
+
+// The sizes that entries 0 of a shape of `count` entries copy: those of the last axes, after ones.
+Term SizesFromTheEnd(Value* x, int64_t count) {
+  const int64_t missing = std::max<int64_t>(0, count - x->type().rank());
+  const Term sizes =
+      Apply("shape_of", {x}, ShapeOfAttrs{.start = x->type().rank() - count + missing});
+  if (missing == 0) return sizes;
+  return Concat({Vector(std::vector<int64_t>(static_cast<size_t>(missing), 1)), sizes}, 0);
+}
+
+// Entries 0 copy the size of the same axis, and since iOS17 that of the axis as far from the end.
+Status ImportReshape(ImportContext& ctx) {
+  NN_ASSIGN(Value* const x, ctx.Ranked("x"));
+  NN_ASSIGN(Value* const shape, ctx.In("shape"));
+  const auto known = KnownElements(shape);
+  const bool copies = !known || std::ranges::count(*known, Dim(0)) > 0;
+  const auto count = KnownLength(shape->type());
+  if (!copies || count == x->type().rank() ||
+      ctx.definition().Find(Label::kZerosFromTheEnd) == nullptr)
+    return ctx.Emit("reshape", {x, shape}, ReshapeAttrs{{}, true});
+  if (!count) return UnsupportedError("the length of input shape is unknown");
+  const Term wide = Cast(shape, DType::kI64);
+  return ctx.Emit("reshape", {x, Select(Equal(wide, 0), SizesFromTheEnd(x, *count), wide)},
+                  ReshapeAttrs{});
+}
+
+// The numbers of a list of constants.
+Result<std::vector<int64_t>> NumbersOf(ImportContext& ctx, std::string_view name) {
+  NN_ASSIGN(const std::vector<Value*> values, ctx.List(name));
+  std::vector<int64_t> numbers;
+  for (const Value* const v : values) {
+    const auto known = KnownElements(v);
+    if (!known || known->size() != 1 || !known->front().is_const())
+      return UnsupportedError("input {} is not a list of constant numbers", name);
+    numbers.push_back(known->front().value());
+  }
+  return numbers;
+}
+
+// To the joined slices of other shapes.
+Status ImportReshapeLike(ImportContext& ctx) {
+  NN_ASSIGN(Value* const x, ctx.In("x"));
+  NN_ASSIGN(const std::vector<Value*> refs, ctx.List("ref_tensors"));
+  NN_ASSIGN(const auto begins, NumbersOf(ctx, "begins"));
+  NN_ASSIGN(const auto ends, NumbersOf(ctx, "ends"));
+  NN_ASSIGN(const auto end_masks, NumbersOf(ctx, "end_masks"));
+  if (begins.size() != refs.size() || ends.size() != refs.size() ||
+      end_masks.size() != refs.size() || refs.empty())
+    return ModelError("ref_tensors, begins, ends and end_masks have {}, {}, {} and {} entries",
+                      refs.size(), begins.size(), ends.size(), end_masks.size());
+  std::vector<Term> parts;
+  for (size_t i = 0; i < refs.size(); ++i) {
+    ShapeOfAttrs a{.start = begins[i]};
+    if (end_masks[i] == 0) a.end = ends[i];
+    parts.push_back(Apply("shape_of", {refs[i]}, a));
+  }
+  return ctx.Emit("reshape", {x, Concat(std::move(parts), 0)}, ReshapeAttrs{});
+}
+
+// The axes before `axis`, and those from it on, as one each.
+Status ImportFlatten2d(ImportContext& ctx) {
+  NN_ASSIGN(Value* const x, ctx.Ranked("x"));
+  NN_ASSIGN(int64_t axis, ctx.Int("axis"));
+  const Dims& dims = *x->type().dims;
+  const int64_t rank = x->type().rank();
+  axis = std::clamp<int64_t>(axis < 0 ? axis + rank : axis, 0, rank);
+  const Dims flat = {Product(Dims(dims.begin(), dims.begin() + axis)),
+                     Product(Dims(dims.begin() + axis, dims.end()))};
+  return ctx.Emit("reshape", {x}, ReshapeTo(dims, flat));
+}
+
+// Axes of another size than 1 stay.
+Status ImportSqueeze(ImportContext& ctx) {
+  NN_ASSIGN(Value* const x, ctx.Ranked("x"));
+  std::vector<int64_t> axes;
+  for (int i = 0; i < x->type().rank(); ++i) axes.push_back(i);
+  if (ctx.Has("axes")) {
+    NN_ASSIGN(axes, ctx.Axes("axes", x->type().rank()));
+  }
+  std::erase_if(axes, [&](int64_t a) { return x->type().dim(static_cast<int>(a)) != Dim(1); });
+  return ctx.EmitTerm(axes.empty() ? Term(x) : Squeeze(x, std::move(axes)));
+}
+
+Status ImportTranspose(ImportContext& ctx) {
+  NN_ASSIGN(Value* const x, ctx.Ranked("x"));
+  NN_ASSIGN(auto perm, ctx.Axes("perm", x->type().rank()));
+  return ctx.Emit("transpose", {x}, TransposeAttrs{std::move(perm)});
+}
+
+Status ImportShape(ImportContext& ctx) {
+  NN_ASSIGN(Value* const x, ctx.In("x"));
+  return ctx.Emit("shape_of", {x}, ShapeOfAttrs{.dtype = DType::kI32});
+}
+
+// ---- Joining and splitting ----------------------------------------------------------------------
+
+// The values along a new axis.
+Term Stacked(const std::vector<Value*>& values, int64_t axis) {
+  std::vector<Term> parts;
+  for (Value* const v : values) parts.push_back(ExpandDims(v, {axis}));
+  return Concat(std::move(parts), axis);
+}
+
+Status ImportConcat(ImportContext& ctx) {
+  NN_ASSIGN(const std::vector<Value*> values, ctx.List("values"));
+  if (values.empty()) return ModelError("input values is missing");
+  Dims dims = *values[0]->type().dims;
+  if (dims.empty()) return ctx.EmitTerm(Stacked(values, 0));
+  NN_ASSIGN(const int64_t axis, ctx.Axis("axis", static_cast<int>(dims.size())));
+  NN_ASSIGN(const bool interleaves, ctx.Bool("interleave"));
+  if (!interleaves) return ctx.Emit("concat", values, ConcatAttrs{axis});
+  const Dim count(static_cast<int64_t>(values.size()));
+  Dims stacked = dims;
+  stacked.insert(stacked.begin() + axis + 1, count);
+  dims[static_cast<size_t>(axis)] = dims[static_cast<size_t>(axis)] * count;
+  return ctx.Emit("reshape", {Stacked(values, axis + 1)}, ReshapeTo(stacked, dims));
+}
+
+Status ImportStack(ImportContext& ctx) {
+  NN_ASSIGN(const std::vector<Value*> values, ctx.List("values"));
+  NN_ASSIGN(const int64_t axis, ctx.Int("axis"));
+  if (values.empty()) return ModelError("input values is missing");
+  return ctx.EmitTerm(Stacked(values, axis));
+}
+
+// Without sizes, the parts are equal.
+Status ImportSplit(ImportContext& ctx) {
+  NN_ASSIGN(Value* const x, ctx.Ranked("x"));
+  SplitAttrs a;
+  NN_ASSIGN(a.axis, ctx.Axis("axis", x->type().rank()));
+  const auto parts = static_cast<int64_t>(ctx.output_count());
+  const bool has_sizes = ctx.Has("split_sizes");
+  int64_t count = parts;
+  if (has_sizes) {
+    NN_ASSIGN(a.sizes, ctx.Ints("split_sizes"));
+    count = std::ssize(a.sizes);
+  } else {
+    NN_ASSIGN(count, ctx.Int("num_splits"));
+  }
+  if (count != parts || parts == 0)
+    return ModelError("there are {} outputs for {} parts", parts, count);
+  const Dim& size = x->type().dim(static_cast<int>(a.axis));
+  if (!has_sizes && size.is_const()) {
+    if (size.value() % parts != 0)
+      return ModelError("an axis of size {} cannot be split into {} equal parts", size.value(),
+                        parts);
+    a.sizes.assign(static_cast<size_t>(parts), size.value() / parts);
+  }
+  return ctx.Emit("split", {x}, std::move(a));
+}
+
+// ---- Repetition and padding ---------------------------------------------------------------------
+
+Result<Term> FillValue(ImportContext& ctx) {
+  NN_ASSIGN(Value* const value, ctx.Optional("value"));
+  return value == nullptr ? Term(Tensor::Scalar(0.0F)) : Term(value);
+}
+
+Status ImportFill(ImportContext& ctx) {
+  NN_ASSIGN(Value* const shape, ctx.In("shape"));
+  NN_ASSIGN(const Term value, FillValue(ctx));
+  return ctx.Emit("expand", {value, shape}, ExpandAttrs{});
+}
+
+Status ImportFillLike(ImportContext& ctx) {
+  NN_ASSIGN(Value* const like, ctx.In("ref_tensor"));
+  NN_ASSIGN(const Term value, FillValue(ctx));
+  return ctx.Emit("expand", {value, Apply("shape_of", {like}, ShapeOfAttrs{})}, ExpandAttrs{});
+}
+
+Result<PadMode> PadModeOf(const ImportContext& ctx) {
+  NN_ASSIGN(const std::string mode, ctx.String("mode"));
+  if (mode == "constant") return PadMode::kConstant;
+  if (mode == "reflect") return PadMode::kReflect;
+  if (mode == "replicate") return PadMode::kEdge;
+  return ModelError("mode {} is unknown", mode);
+}
+
+// Amounts before and after each of the last axes.
+Status ImportPad(ImportContext& ctx) {
+  NN_ASSIGN(Value* const x, ctx.Ranked("x"));
+  NN_ASSIGN(Value* const pad, ctx.In("pad"));
+  PadAttrs a;
+  NN_ASSIGN(a.mode, PadModeOf(ctx));
+  NN_ASSIGN(Value * value, ctx.Optional("constant_val"));
+  if (a.mode != PadMode::kConstant) value = nullptr;
+  const int64_t rank = x->type().rank();
+  const auto length = KnownLength(pad->type());
+  if (!length) return UnsupportedError("the length of input pad is unknown");
+  if (*length % 2 != 0 || *length > 2 * rank)
+    return ModelError("input pad has {} entries for a tensor of rank {}", *length, rank);
+  const int64_t count = *length / 2;
+  const auto elements = KnownElements(pad);
+  const auto known = elements ? ConstDims(*elements) : std::nullopt;
+  if (!known) {
+    std::vector<int64_t> axes;
+    for (int64_t axis = rank - count; axis < rank; ++axis) axes.push_back(axis);
+    const Term pairs = Reshape(pad, {Dim(count), Dim(2)});
+    return ctx.Emit("pad", {x, value, Reshape(Transpose(pairs, {1, 0}), {Dim(-1)}), Vector(axes)},
+                    a);
+  }
+  a.pads.assign(static_cast<size_t>(2 * rank), 0);
+  for (int64_t i = 0; i < *length; ++i)
+    a.pads[static_cast<size_t>((1 + i % 2) * rank - count + i / 2)] =
+        (*known)[static_cast<size_t>(i)];
+  return ctx.Emit("pad", {x, value}, std::move(a));
+}
+
+// ---- Blocks -------------------------------------------------------------------------------------
+
+Status ImportPixelShuffle(ImportContext& ctx) {
+  NN_ASSIGN(Value* const x, ctx.In("x"));
+  NN_ASSIGN(const int64_t block, ctx.Int("upscale_factor"));
+  return ctx.Emit("depth_to_space", {x}, DepthToSpaceAttrs{block, DepthOrder::kCrd});
+}
+
+Status ImportPixelUnshuffle(ImportContext& ctx) {
+  NN_ASSIGN(Value* const x, ctx.In("x"));
+  NN_ASSIGN(const int64_t block, ctx.Int("downscale_factor"));
+  return ctx.Emit("space_to_depth", {x}, DepthToSpaceAttrs{block, DepthOrder::kCrd});
+}
+
+// `pads`: the name of the amounts before and after each spatial axis.
+Status EmitBatchBlocks(ImportContext& ctx, std::string_view op, std::string_view pads) {
+  NN_ASSIGN(Value* const x, ctx.In("x"));
+  SpaceToBatchAttrs a;
+  NN_ASSIGN(a.blocks, ctx.Ints("block_shape"));
+  NN_ASSIGN(const auto amounts, ctx.Ints(pads));
+  if (a.blocks.size() != 2 || amounts.size() != 4)
+    return ModelError("block_shape and {} have {} and {} elements; expected 2 and 4", pads,
+                      a.blocks.size(), amounts.size());
+  for (const size_t i : {0, 2, 1, 3}) a.pads.push_back(amounts[i]);
+  return ctx.Emit(op, {x}, std::move(a));
+}
+
+Status ImportSpaceToBatch(ImportContext& ctx) {
+  return EmitBatchBlocks(ctx, "space_to_batch_nd", "paddings");
+}
+
+Status ImportBatchToSpace(ImportContext& ctx) {
+  return EmitBatchBlocks(ctx, "batch_to_space_nd", "crops");
+}
+
+}  // namespace
+
+Family ShapeFamily() {
+  static constexpr ImportRow kImports[] = {
+      {"batch_to_space", ImportBatchToSpace},
+      {"concat", ImportConcat},
+      {"fill", ImportFill},
+      {"fill_like", ImportFillLike},
+      {"flatten2d", ImportFlatten2d},
+      {"identity", ImportIdentity},
+      {"pad", ImportPad},
+      {"pixel_shuffle", ImportPixelShuffle},
+      {"pixel_unshuffle", ImportPixelUnshuffle},
+      {"reshape", ImportReshape},
+      {"reshape_like", ImportReshapeLike},
+      {"shape", ImportShape},
+      {"space_to_batch", ImportSpaceToBatch},
+      {"split", ImportSplit},
+      {"squeeze", ImportSqueeze},
+      {"stack", ImportStack},
+      {"transpose", ImportTranspose},
+  };
+  return {kImports};
+}
+
+}  // namespace nn::coreml::program

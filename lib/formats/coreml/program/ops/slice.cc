@@ -1,0 +1,258 @@
+// Slices, updates of slices, windows, and the order of elements along axes.
+#include "ops/array/arrange/slice.h"
+
+#include <limits>
+#include <numeric>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "formats/coreml/program/family.h"
+#include "ops/array/arrange/scatter.h"
+#include "ops/array/reshape_to.h"
+#include "ops/array/shape.h"
+#include "ops/array/shape_of.h"
+#include "ops/support/term_ops.h"
+#include "ops/support/types.h"
+
+namespace nn::coreml::program {
+namespace {
+
+// ---- Slices -------------------------------------------------------------------------------------
+
+// Beyond the ends of every axis, in the 32 bits of formats that compute bounds in them.
+constexpr int64_t kAfterLast = std::numeric_limits<int32_t>::max();
+constexpr int64_t kBeforeFirst = std::numeric_limits<int32_t>::min();
+
+// Where a slice of an axis begins or ends.
+struct Bound {
+  explicit Bound(int64_t v) : number(v), list(Vector({v})) {}
+  explicit Bound(Term t) : list(std::move(t)) {}
+
+  std::optional<int64_t> number;  // unless it depends on the run
+  Term list;                      // of one i64
+};
+
+// The elements of an axis from `begin` up to `end`, or if it is dropped, the one at `begin`.
+struct AxisRange {
+  Bound begin, end;
+  int64_t step = 1;
+  bool is_dropped = false;
+
+  bool IsWhole() const {
+    return begin.number == 0 && end.number == kAfterLast && step == 1 && !is_dropped;
+  }
+};
+
+// A bound of each axis.
+Result<std::vector<Bound>> BoundsOf(ImportContext& ctx, std::string_view name, int rank) {
+  NN_ASSIGN(Value* const list, ctx.In(name));
+  if (const auto count = KnownLength(list->type()); count && *count != rank)
+    return ModelError("input {} is {}; expected a number for each of {} axes", name,
+                      list->type().ToString(), rank);
+  const auto known = KnownElements(list);
+  const Term numbers = Cast(list, DType::kI64);
+  std::vector<Bound> bounds;
+  for (int64_t i = 0; i < rank; ++i) {
+    const bool is_const = known && (*known)[static_cast<size_t>(i)].is_const();
+    bounds.push_back(is_const ? Bound((*known)[static_cast<size_t>(i)].value())
+                              : Bound(Slice(numbers, 0, i, i + 1)));
+  }
+  return bounds;
+}
+
+// The end of one element.
+Bound After(const Bound& begin) {
+  if (begin.number) return Bound(*begin.number == -1 ? kAfterLast : *begin.number + 1);
+  return Bound(Select(Equal(begin.list, -1), Vector({kAfterLast}), begin.list + 1));
+}
+
+// The ranges of slice_by_index and slice_update.
+Result<std::vector<AxisRange>> RangesOf(ImportContext& ctx, int rank) {
+  NN_ASSIGN(const auto begins, BoundsOf(ctx, "begin", rank));
+  NN_ASSIGN(const auto ends, BoundsOf(ctx, "end", rank));
+  NN_ASSIGN(const auto strides, ctx.Ints("stride", rank));
+  NN_ASSIGN(const auto begin_masks, ctx.Bools("begin_mask", rank));
+  NN_ASSIGN(const auto end_masks, ctx.Bools("end_mask", rank));
+  NN_ASSIGN(const auto squeeze_masks, ctx.Bools("squeeze_mask", rank));
+  const auto count = static_cast<size_t>(rank);
+  if (strides.size() != count || begin_masks.size() != count || end_masks.size() != count ||
+      squeeze_masks.size() != count)
+    return ModelError(
+        "stride, begin_mask, end_mask and squeeze_mask have {}, {}, {} and {} "
+        "elements; expected {}",
+        strides.size(), begin_masks.size(), end_masks.size(), squeeze_masks.size(), rank);
+  std::vector<AxisRange> ranges;
+  for (size_t i = 0; i < count; ++i) {
+    const bool back = strides[i] < 0;
+    AxisRange r{begins[i], ends[i], strides[i], squeeze_masks[i]};
+    if (begin_masks[i]) r.begin = Bound(back ? -1 : 0);
+    if (end_masks[i]) r.end = Bound(back ? kBeforeFirst : kAfterLast);
+    if (r.is_dropped) {
+      r.end = After(r.begin);
+      r.step = 1;
+    }
+    ranges.push_back(std::move(r));
+  }
+  return ranges;
+}
+
+// The elements in the ranges; all axes stay.
+Term Sliced(const Term& x, std::span<const AxisRange> ranges) {
+  SliceAttrs a;
+  std::vector<Term> begins, ends;
+  bool is_known = true;
+  for (size_t i = 0; i < ranges.size(); ++i) {
+    const AxisRange& r = ranges[i];
+    if (r.IsWhole()) continue;
+    is_known &= r.begin.number && r.end.number;
+    a.axes.push_back(static_cast<int64_t>(i));
+    a.starts.push_back(r.begin.number.value_or(0));
+    a.ends.push_back(r.end.number.value_or(0));
+    a.steps.push_back(r.step);
+    begins.push_back(r.begin.list);
+    ends.push_back(r.end.list);
+  }
+  if (a.axes.empty()) return x;
+  if (is_known) return Apply("slice", {x}, std::move(a));
+  return Apply("slice",
+               {x, Concat(std::move(begins), 0), Concat(std::move(ends), 0), Vector(a.axes),
+                Vector(a.steps)},
+               SliceAttrs{});
+}
+
+std::vector<int64_t> DroppedAxes(std::span<const AxisRange> ranges) {
+  std::vector<int64_t> axes;
+  for (size_t i = 0; i < ranges.size(); ++i)
+    if (ranges[i].is_dropped) axes.push_back(static_cast<int64_t>(i));
+  return axes;
+}
+
+Status ImportSliceByIndex(ImportContext& ctx) {
+  NN_ASSIGN(Value* const x, ctx.Ranked("x"));
+  NN_ASSIGN(const auto ranges, RangesOf(ctx, x->type().rank()));
+  const Term y = Sliced(x, ranges);
+  const auto dropped = DroppedAxes(ranges);
+  return ctx.EmitTerm(dropped.empty() ? y : Squeeze(y, dropped));
+}
+
+// The end of `size` elements, or for -1 of all.
+Bound EndOf(const Bound& begin, const Bound& size) {
+  if (size.number == -1) return Bound(kAfterLast);
+  if (begin.number && size.number) {
+    const int64_t end = *begin.number + *size.number;
+    return Bound(*begin.number < 0 && end >= 0 ? kAfterLast : end);
+  }
+  // A begin that counts from the end may have a size up to it.
+  const Term end = begin.list + size.list;
+  const Term is_last = Or(Less(size.list, 0), And(Less(begin.list, 0), GreaterEqual(end, 0)));
+  return Bound(Select(is_last, Vector({kAfterLast}), end));
+}
+
+Status ImportSliceBySize(ImportContext& ctx) {
+  NN_ASSIGN(Value* const x, ctx.Ranked("x"));
+  NN_ASSIGN(const auto begins, BoundsOf(ctx, "begin", x->type().rank()));
+  NN_ASSIGN(const auto sizes, BoundsOf(ctx, "size", x->type().rank()));
+  std::vector<AxisRange> ranges;
+  for (size_t i = 0; i < begins.size(); ++i)
+    ranges.push_back({.begin = begins[i], .end = EndOf(begins[i], sizes[i])});
+  NN_ASSIGN(Value* const y, ctx.Build(Sliced(x, ranges)));
+  // The sizes are known, if not from where.
+  const Dims from = *y->type().dims;
+  Dims to = from;
+  for (size_t i = 0; i < to.size(); ++i)
+    if (sizes[i].number.value_or(-1) >= 0) to[i] = Dim(*sizes[i].number);
+  if (to == from) return ctx.EmitTerm(y);
+  return ctx.Emit("reshape", {y}, ReshapeTo(from, to));
+}
+
+// ---- Positions ----------------------------------------------------------------------------------
+
+// 0, 1, ... along an axis.
+Term PositionsOf(Value* x, int64_t axis) {
+  return Apply("range", {0, Squeeze(SizeOfAxis(x, axis), {0}), 1});
+}
+
+// The axes whose positions select the rows that an update replaces, and the number of these axes:
+// those up to the last one that is not whole. If that is the last axis of all, rows would be
+// single elements; then whole axes come last.
+std::pair<std::vector<int64_t>, size_t> RowAxesFirst(std::span<const AxisRange> ranges) {
+  size_t end = ranges.size();
+  while (end > 0 && ranges[end - 1].IsWhole()) --end;
+  std::vector<int64_t> rows, others;
+  for (size_t i = 0; i < ranges.size(); ++i) {
+    const bool selects = end == ranges.size() ? !ranges[i].IsWhole() : i < end;
+    (selects ? rows : others).push_back(static_cast<int64_t>(i));
+  }
+  const size_t count = rows.size();
+  rows.insert(rows.end(), others.begin(), others.end());
+  return {std::move(rows), count};
+}
+
+Status ImportSliceUpdate(ImportContext& ctx) {
+  NN_ASSIGN(Value* const x, ctx.Ranked("x"));
+  NN_ASSIGN(Value* const given, ctx.In("update"));
+  NN_ASSIGN(const auto ranges, RangesOf(ctx, x->type().rank()));
+  const auto dropped = DroppedAxes(ranges);
+  const Term update = dropped.empty() ? Term(given) : ExpandDims(given, dropped);
+  const auto [order, count] = RowAxesFirst(ranges);
+  if (count == 0) return ctx.EmitTerm(update);
+  // The number of each row.
+  Term rows;
+  for (size_t i = 0; i < count; ++i) {
+    const AxisRange& range = ranges[static_cast<size_t>(order[i])];
+    const Term positions = Sliced(PositionsOf(x, order[i]), std::span(&range, 1));
+    rows = i == 0 ? positions : ExpandDims(rows, {-1}) * SizeOfAxis(x, order[i]) + positions;
+  }
+  std::vector<int64_t> back(order.size());
+  for (size_t i = 0; i < order.size(); ++i)
+    back[static_cast<size_t>(order[i])] = static_cast<int64_t>(i);
+  const Term moved = Transpose(x, order);
+  const auto sizes = [&](size_t start) {
+    return Apply("shape_of", {moved}, ShapeOfAttrs{.start = static_cast<int64_t>(start)});
+  };
+  const Term before =
+      Apply("reshape", {moved, Concat({Vector({-1}), sizes(count)}, 0)}, ReshapeAttrs{});
+  const Term after = Apply("scatter_nd", {before, ExpandDims(rows, {-1}), Transpose(update, order)},
+                           ScatterNdAttrs{});
+  return ctx.EmitTerm(Transpose(Apply("reshape", {after, sizes(0)}, ReshapeAttrs{}), back));
+}
+
+// Windows are gathered by a table of their positions.
+Status ImportSlidingWindows(ImportContext& ctx) {
+  NN_ASSIGN(Value* const x, ctx.Ranked("x"));
+  NN_ASSIGN(const int64_t axis, ctx.Axis("axis", x->type().rank()));
+  NN_ASSIGN(const int64_t size, ctx.Int("size"));
+  NN_ASSIGN(const int64_t stride, ctx.Int("stride"));
+  const Dim& length = x->type().dim(static_cast<int>(axis));
+  if (size < 1 || stride < 1 || (length.is_const() && length.value() < size))
+    return ModelError("windows of {} elements, {} apart, do not fit an axis of size {}", size,
+                      stride, length.ToString());
+  const AxisRange begins{Bound(0), Bound(size == 1 ? kAfterLast : 1 - size), stride};
+  std::vector<int64_t> window(static_cast<size_t>(size));
+  std::iota(window.begin(), window.end(), 0);
+  const Term begin = Sliced(PositionsOf(x, axis), std::span(&begins, 1));
+  return ctx.EmitTerm(Gather(x, ExpandDims(begin, {1}) + Vector(window), axis));
+}
+
+Status ImportReverse(ImportContext& ctx) {
+  NN_ASSIGN(Value* const x, ctx.Ranked("x"));
+  NN_ASSIGN(auto axes, ctx.Axes("axes", x->type().rank()));
+  return ctx.Emit("reverse", {x}, ReverseAttrs{std::move(axes)});
+}
+
+}  // namespace
+
+Family SliceFamily() {
+  static constexpr ImportRow kImports[] = {
+      {"reverse", ImportReverse},
+      {"slice_by_index", ImportSliceByIndex},
+      {"slice_by_size", ImportSliceBySize},
+      {"slice_update", ImportSliceUpdate},
+      {"sliding_windows", ImportSlidingWindows},
+  };
+  return {kImports};
+}
+
+}  // namespace nn::coreml::program
