@@ -85,19 +85,21 @@ Result<ReadModel> ReadModelFolder(const std::string& path, const ReadLimits& lim
 
 bool IsModel(const std::string& path) {
   std::error_code error;
+  if (std::filesystem::is_directory(path, error) && FormatOfFolder(path) != nullptr) return true;
   if (coreml::IsCompiledModel(path)) return std::filesystem::exists(path, error);
-  if (std::filesystem::is_directory(path, error)) return FormatOfFolder(path) != nullptr;
   return std::filesystem::is_regular_file(path, error) && IsModelFile(path);
 }
 
 Result<ReadModel> ReadModelFile(const std::string& path, const ReadLimits& limits) {
   std::error_code error;
-  if (coreml::IsCompiledModel(path) && std::filesystem::exists(path, error))
+  const bool is_folder = std::filesystem::is_directory(path, error);
+  const bool is_model_folder = is_folder && FormatOfFolder(path) != nullptr;
+  if (!is_model_folder && coreml::IsCompiledModel(path) && std::filesystem::exists(path, error))
     return UnsupportedError(
-        "{}: compiled Core ML models have no published format; use the original .mlmodel or "
-        ".mlpackage",
+        "{}: compiled Core ML models have no published format, apart from folders of ML Programs "
+        "with their model.mil; use the original .mlmodel or .mlpackage",
         path);
-  if (std::filesystem::is_directory(path, error)) return ReadModelFolder(path, limits);
+  if (is_folder) return ReadModelFolder(path, limits);
   NN_ASSIGN(const Blob file, ReadFile(path, limits.max_file_bytes, limits.max_piped_bytes));
   return ReadModelBytes(file, path, limits);
 }

@@ -19,15 +19,15 @@ constexpr FeatureSupport kFeatures[] = {
     {.name = ".mlmodel", .versions = "1 to 10"},
     {.name = ".mlpackage"},
     {.name = "neuralNetwork, neuralNetworkClassifier, neuralNetworkRegressor"},
-    {.name = "mlProgram with its weight files",
-     .versions = "5 on",
-     .imported = false,
-     .exported = false},
+    {.name = "mlProgram with its weight files", .versions = "6 on", .exported = false},
     {.name = "pipeline, pipelineClassifier, pipelineRegressor",
      .imported = false,
      .exported = false},
     {.name = "all other model kinds", .imported = false, .exported = false},
-    {.name = "compiled models (.mlmodelc)", .copied = false, .imported = false, .exported = false},
+    {.name = "compiled ML Programs (.mlmodelc with model.mil)",
+     .versions = "6 on",
+     .exported = false},
+    {.name = "other compiled models", .copied = false, .imported = false, .exported = false},
 };
 
 }  // namespace

@@ -9,7 +9,8 @@ namespace nn::coreml {
 class CoremlReader final : public ModelReader {
  public:
   bool HasFolders() const override { return true; }
-  // Whether the folder contains a manifest and a folder Data, regardless of its name.
+  // Whether the folder contains a manifest and a folder Data, or a compiled program, regardless of
+  // its name.
   bool IsModelFolder(const std::string& path) const override;
   Result<std::unique_ptr<NativeModel>> Restore(const DumpNode& dump, const std::string& path,
                                                const ReadLimits& limits) const override;

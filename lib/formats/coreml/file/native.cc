@@ -10,6 +10,7 @@
 #include "coreml_model.pb.h"
 #include "formats/common/protobuf/pb_match.h"
 #include "formats/coreml/describe/program.h"
+#include "formats/coreml/file/compiled.h"
 #include "formats/coreml/roles.h"
 #include "formats/recognize.h"
 
@@ -102,6 +103,10 @@ Result<std::unique_ptr<NativeModel>> CoremlReader::Read(const Blob& file, const 
 
 Result<std::unique_ptr<NativeModel>> CoremlReader::ReadFolder(const std::string& path,
                                                               const ReadLimits& limits) const {
+  if (IsCompiledProgram(path)) {
+    NN_ASSIGN(auto model, ReadCompiledProgram(path, limits));
+    return std::unique_ptr<NativeModel>(std::move(model));
+  }
   ModelFolder folder;
   Blob file;
   NN_RETURN_IF_ERROR(ReadPackage(path, limits, folder, file));

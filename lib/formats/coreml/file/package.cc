@@ -10,6 +10,7 @@
 #include "base/file/file.h"
 #include "base/text/text.h"
 #include "formats/common/edit/side_files.h"
+#include "formats/coreml/file/compiled.h"
 #include "formats/coreml/roles.h"
 
 namespace nn::coreml {
@@ -199,8 +200,8 @@ bool IsPackagePath(std::string_view path) {
 
 bool CoremlReader::IsModelFolder(const std::string& path) const {
   std::error_code error;
-  return fs::is_regular_file(fs::path(path) / kManifestName, error) &&
-         fs::is_directory(fs::path(path) / kDataFolder, error);
+  return IsCompiledProgram(path) || (fs::is_regular_file(fs::path(path) / kManifestName, error) &&
+                                     fs::is_directory(fs::path(path) / kDataFolder, error));
 }
 
 Status ReadPackage(const std::string& path, const ReadLimits& limits, ModelFolder& folder,

@@ -1,0 +1,240 @@
+// ML Programs as text, and the compiled models that have them.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "coreml_mil.pb.h"
+#include "formats/coreml/program/text/parse.h"
+#include "formats/format.h"
+#include "support/files.h"
+#include "support/run_graph.h"
+
+namespace nn::test::coreml_program_text_test {
+namespace {
+
+namespace fs = std::filesystem;
+namespace mil = coreml::pb::mil;
+
+mil::Program Parsed(const std::string& text) {
+  mil::Program program;
+  const auto status = coreml::program::ParseProgram(text, program);
+  REQUIRE_MESSAGE(status.has_value(), status.error().message());
+  return program;
+}
+
+std::string WhyNotParsed(const std::string& text) {
+  mil::Program program;
+  const auto status = coreml::program::ParseProgram(text, program);
+  return status ? "" : status.error().message();
+}
+
+// A program with these operations.
+std::string ProgramOf(const std::string& operations) {
+  return "program(1.0)\n{\n func main<ios16>(tensor<fp32, [2]> x) {\n" + operations +
+         "\n } -> (y);\n}\n";
+}
+
+TEST_CASE("coreml program text: what a program has") {
+  const mil::Program p = Parsed(R"(program(1.3)
+[buildInfo = dict<tensor<string, []>, tensor<string, []>>({{"coremlc-version", "3505.4.1"}, {"a", "b\"c\\"}})]
+{
+    func main<ios17>(tensor<fp32, [1, ?]> x, state<tensor<fp16, [4]>> s)
+        [RangeDims = tuple<string, dict<string, list<int32, ?>>>(("shapes", {{"x", [1, 16]}}))] {
+            string mode = const()[name = string("mode"), val = string("valid")];
+            tensor<fp16, [2]> half = const()[val = tensor<fp16, [2]>([0x1.8p+1, -inf])];
+            tensor<uint8, [3]> bytes = const()[val = tensor<uint8, [3]>([0, 1, 255])];
+            tensor<int32, [2, 2]> pairs = const()[val = tensor<int32, [2, 2]>([[1, -2], [3, 4]])];
+            tensor<fp32, [3]> w = const()[val = tensor<fp32, [3]>(BLOBFILE(path = string("@model_path/weights/weight.bin"), offset = uint64(64)))];
+            tensor<fp32, [1, ?]> a, tensor<fp32, [1, ?]> b = split(axis = int32(0), values = (x, half), x = x)[name = string("ab")];
+            write_state(data = half, input = s)[name = string("w")];
+        } -> (a, b);
+}
+)");
+  CHECK(p.version() == 1);
+  REQUIRE(p.attributes_size() == 1);
+  const auto& build = p.attributes(0).value().immediatevalue().dictionary();
+  REQUIRE(build.values_size() == 2);
+  CHECK(build.values(1).value().immediatevalue().tensor().strings().values(0) == "b\"c\\");
+  REQUIRE(p.functions_size() == 1);
+  CHECK(p.functions(0).key() == "main");
+  const mil::Function& f = p.functions(0).value();
+  CHECK(f.opset() == "CoreML7");
+  REQUIRE(f.inputs_size() == 2);
+  CHECK(f.inputs(0).type().tensortype().dimensions(1).has_unknown());
+  CHECK(f.inputs(1).type().statetype().wrappedtype().tensortype().datatype() == mil::FLOAT16);
+  const auto& shapes = f.attributes(0).value().immediatevalue().tuple();
+  REQUIRE(shapes.values_size() == 2);
+  CHECK(shapes.values(1)
+            .immediatevalue()
+            .dictionary()
+            .values(0)
+            .value()
+            .immediatevalue()
+            .list()
+            .values(1)
+            .immediatevalue()
+            .tensor()
+            .ints()
+            .values(0) == 16);
+  const mil::Block& block = f.block_specializations(0).value();
+  CHECK(f.block_specializations(0).key() == "CoreML7");
+  REQUIRE(block.operations_size() == 7);
+  const auto value = [&](int operation) -> const mil::Value& {
+    const auto& attributes = block.operations(operation).attributes();
+    return attributes.Get(attributes.size() - 1).value();
+  };
+  CHECK(value(0).immediatevalue().tensor().strings().values(0) == "valid");
+  CHECK(value(1).immediatevalue().tensor().bytes().values() == std::string("\x00\x42\x00\xfc", 4));
+  CHECK(value(2).immediatevalue().tensor().bytes().values() == std::string("\x00\x01\xff", 3));
+  const auto& pairs = value(3).immediatevalue().tensor().ints();
+  CHECK(std::vector<int>(pairs.values().begin(), pairs.values().end()) ==
+        std::vector<int>{1, -2, 3, 4});
+  CHECK(value(4).blobfilevalue().filename() == "@model_path/weights/weight.bin");
+  CHECK(value(4).blobfilevalue().offset() == 64);
+  const mil::Operation& split = block.operations(5);
+  CHECK(split.outputs(1).name() == "b");
+  REQUIRE(split.inputs_size() == 3);
+  CHECK(split.inputs(0).value().arguments(0).value().immediatevalue().tensor().ints().values(0) ==
+        0);
+  CHECK(split.inputs(1).value().arguments(1).name() == "half");
+  CHECK(block.operations(6).type() == "write_state");
+  CHECK(block.operations(6).outputs_size() == 0);
+  CHECK(block.outputs(1) == "b");
+}
+
+TEST_CASE("coreml program text: errors name the line and the column") {
+  CHECK(WhyNotParsed("") == "line 1, column 1: expected \"program\"");
+  CHECK(WhyNotParsed("program(2.0)") ==
+        "line 1, column 12: version 2 of the text form is unsupported");
+  CHECK(WhyNotParsed("program(1.0)\n{\n  func main<ios99>()") ==
+        "line 3, column 13: the operation set \"ios99\" is unknown");
+  CHECK(WhyNotParsed(ProgramOf("tensor<fp32, [2]> y = relu(x = x)")) ==
+        "line 5, column 2: expected \";\"");
+  CHECK(WhyNotParsed(ProgramOf("tensor<fp33, [2]> y = relu(x = x);")) ==
+        "line 4, column 8: expected an element type");
+  CHECK(WhyNotParsed(ProgramOf("tensor<fp32, [2]> y = const()[val = tensor<fp32, [2]>([1])];")) ==
+        "line 4, column 58: 1 elements for a type that has 2");
+  CHECK(WhyNotParsed(ProgramOf("tensor<fp32, [2]> y = const()[val = tensor<fp32, [1]>([[1]])];")) ==
+        "line 4, column 56: the value has more axes than its type");
+  CHECK(WhyNotParsed(ProgramOf("tensor<fp32, [2]> y = cond(pred = p);")) ==
+        "line 4, column 27: the blocks of cond are unsupported in compiled models");
+  CHECK(WhyNotParsed(ProgramOf("string y = const()[val = string(\"abc)];")).find("has no end") !=
+        std::string::npos);
+  CHECK(WhyNotParsed(ProgramOf("tensor<fp32, [2]> y = relu(x = x);") + "x") ==
+        "line 7, column 1: expected the end of the text");
+  const std::string deep(100, '[');
+  CHECK_FALSE(WhyNotParsed(ProgramOf("int32 y = const()[val = int32(" + deep + ")];")).empty());
+  std::string types;
+  for (int i = 0; i < 100; ++i) types += "state<";
+  CHECK(WhyNotParsed(ProgramOf(types)).find("nested too deeply") != std::string::npos);
+}
+
+template <typename T>
+void Put(std::string& to, size_t at, T value) {
+  to.resize(std::max(to.size(), at + sizeof(value)));
+  std::memcpy(to.data() + at, &value, sizeof(value));
+}
+
+// A weight file with one entry: two numbers of float32.
+std::string Weights(float a, float b) {
+  std::string out(128, '\0');
+  Put(out, 0, uint32_t{1});
+  Put(out, 4, uint32_t{2});
+  Put(out, 64, uint32_t{0xDEADBEEF});
+  Put(out, 68, uint32_t{2});
+  Put(out, 72, uint64_t{8});
+  Put(out, 80, uint64_t{128});
+  Put(out, 128, a);
+  Put(out, 132, b);
+  return out;
+}
+
+// A folder of a compiled model: y = x + w.
+void WriteCompiled(const std::string& path, const std::string& type, const std::string& metadata) {
+  fs::create_directories(path + "/weights");
+  WriteText(path + "/coremldata.bin", "x");
+  WriteText(path + "/weights/weight.bin", Weights(10, 20));
+  WriteText(path + "/model.mil", R"(program(1.0)
+{
+    func main<ios15>()" + type + R"( x) {
+            tensor<fp32, [2]> w = const()[name = tensor<string, []>("w"), val = tensor<fp32, [2]>(BLOBFILE(path = tensor<string, []>("@model_path/weights/weight.bin"), offset = tensor<uint64, []>(64)))];
+            )" + type + R"( y = add(x = x, y = w)[name = tensor<string, []>("y")];
+        } -> (y);
+}
+)");
+  if (!metadata.empty()) WriteText(path + "/metadata.json", metadata);
+}
+
+TEST_CASE("compiled models of ML Programs are read, run and written as packages") {
+  const TempDir dir;
+  WriteCompiled(dir / "m.mlmodelc", "tensor<fp32, [2]>",
+                R"([{"author": "A", "userDefinedMetadata": {"k": "v"},
+                     "inputSchema": [{"name": "x", "shortDescription": "numbers"}]}])");
+  const ReadModel read = ReadOrFail(dir / "m.mlmodelc");
+  auto imported = read.format->importer.Import(*read.model);
+  REQUIRE_MESSAGE(imported.has_value(), imported.error().message());
+  CHECK(imported->unsupported.empty());
+  CHECK(imported->graph.metadata["author"] == "A");
+  CHECK(imported->graph.metadata["coreml.k"] == "v");
+  CHECK(imported->graph.metadata["coreml.description.x"] == "numbers");
+  const auto outputs = RunEverywhere(imported->graph, InputsOf(imported->graph, {{1, 2}}));
+  CHECK(outputs[0].ToDoubles() == std::vector<double>{11, 22});
+  // The package has the same weights.
+  ExportOptions options;
+  options.path = dir / "m.mlpackage";
+  const auto image = read.format->writer.Save(*read.model, options);
+  REQUIRE_MESSAGE(image.has_value(), image.error().message());
+  const auto weights = std::ranges::find_if(
+      image->side_files, [](const auto& f) { return f.name.ends_with("weights/weight.bin"); });
+  CHECK(weights != image->side_files.end());
+}
+
+TEST_CASE("compiled models: a classifier has labels, and images are described by the metadata") {
+  const TempDir dir;
+  const std::string path = dir / "m.mlmodelc";
+  fs::create_directories(path);
+  WriteText(path + "/model.mil", R"(program(1.0)
+{
+    func main<ios17>(tensor<fp32, [1, 3, 1, 1]> x) {
+            tensor<fp32, [3]> y = reduce_sum(axes = tensor<int32, [3]>([0, 2, 3]), x = x);
+            string label, dict<string, fp32> scores = classify(classes = tensor<string, [3]>(["a", "b", "c"]), probabilities = y);
+        } -> (label, scores);
+}
+)");
+  WriteText(path + "/metadata.json", R"([{"inputSchema": [{"name": "x", "type": "Image",
+      "colorspace": "BGR", "width": "1", "height": "1"}]}])");
+  const ReadModel read = ReadOrFail(path);
+  const auto imported = read.format->importer.Import(*read.model);
+  REQUIRE_MESSAGE(imported.has_value(), imported.error().message());
+  CHECK(read.format->importer.ImageColorsOf(imported->graph, "x") == ImageColors::kBgr);
+  const auto classes = read.format->importer.ClassesOf(imported->graph);
+  REQUIRE(classes.has_value());
+  CHECK(classes->label == "label");
+  CHECK(classes->scores == "scores");
+  CHECK(classes->labels.strings() == std::vector<std::string>{"a", "b", "c"});
+  const auto outputs = RunEverywhere(imported->graph, InputsOf(imported->graph, {{4, 5, 6}}));
+  CHECK(outputs[0].ToDoubles() == std::vector<double>{4, 5, 6});
+}
+
+TEST_CASE("compiled models: open sizes are those of the metadata") {
+  const TempDir dir;
+  WriteCompiled(dir / "m.mlmodelc", "tensor<fp32, [?, 2]>",
+                R"([{"inputSchema": [{"name": "x", "shapeRange": "[[1, 9], [2, 2]]"}],
+                     "outputSchema": [{"name": "y", "shapeRange": "[[1, 9], [2, 2]]"}]}])");
+  const ReadModel read = ReadOrFail(dir / "m.mlmodelc");
+  const auto imported = read.format->importer.Import(*read.model);
+  REQUIRE_MESSAGE(imported.has_value(), imported.error().message());
+  CHECK(imported->graph.inputs()[0].value->type().ToString() == "f32[x_0, 2]");
+  WriteCompiled(dir / "n.mlmodelc", "tensor<fp32, [?, 2]>", "");
+  const auto none = ReadModelFile(dir / "n.mlmodelc");
+  REQUIRE_FALSE(none.has_value());
+  CHECK(none.error().code() == ErrorCode::kUnsupported);
+  CHECK(none.error().message().find("feature \"x\": its sizes are open") != std::string::npos);
+}
+
+}  // namespace
+}  // namespace nn::test::coreml_program_text_test
