@@ -22,9 +22,15 @@ Result<int64_t> BatchDimsOf(const ImportContext& ctx) {
   return ctx.Int("batch_dims");
 }
 
+// Those of 8 and 16 bits are widened, which other formats do not have.
+Result<Term> IndicesOf(ImportContext& ctx) {
+  NN_ASSIGN(Value* const indices, ctx.In("indices"));
+  return DTypeBits(indices->dtype()) < 32 ? Cast(indices, DType::kI32) : Term(indices);
+}
+
 Status ImportGather(ImportContext& ctx) {
   NN_ASSIGN(Value* const x, ctx.Ranked("x"));
-  NN_ASSIGN(Value* const indices, ctx.In("indices"));
+  NN_ASSIGN(const Term indices, IndicesOf(ctx));
   GatherAttrs a;
   NN_ASSIGN(a.axis, ctx.Axis("axis", x->type().rank()));
   NN_ASSIGN(a.batch_dims, BatchDimsOf(ctx));
@@ -33,14 +39,14 @@ Status ImportGather(ImportContext& ctx) {
 
 Status ImportGatherNd(ImportContext& ctx) {
   NN_ASSIGN(Value* const x, ctx.In("x"));
-  NN_ASSIGN(Value* const indices, ctx.In("indices"));
+  NN_ASSIGN(const Term indices, IndicesOf(ctx));
   NN_ASSIGN(const int64_t batch_dims, BatchDimsOf(ctx));
   return ctx.Emit("gather_nd", {x, indices}, GatherNdAttrs{batch_dims});
 }
 
 Status ImportGatherAlongAxis(ImportContext& ctx) {
   NN_ASSIGN(Value* const x, ctx.Ranked("x"));
-  NN_ASSIGN(Value* const indices, ctx.In("indices"));
+  NN_ASSIGN(const Term indices, IndicesOf(ctx));
   NN_ASSIGN(const int64_t axis, ctx.Axis("axis", x->type().rank()));
   return ctx.Emit("gather_elements", {x, indices}, GatherElementsAttrs{axis});
 }
