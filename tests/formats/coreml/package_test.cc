@@ -7,6 +7,7 @@
 #include "base/json/base64.h"
 #include "base/json/json.h"
 #include "formats/format.h"
+#include "formats/holdings.h"
 #include "support/files.h"
 #include "validators/runner.h"
 

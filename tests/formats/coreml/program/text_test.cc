@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -131,6 +132,30 @@ TEST_CASE("coreml program text: errors name the line and the column") {
   std::string types;
   for (int i = 0; i < 100; ++i) types += "state<";
   CHECK(WhyNotParsed(ProgramOf(types)).find("nested too deeply") != std::string::npos);
+}
+
+TEST_CASE("coreml program text: damaged texts are errors, or other programs") {
+  const std::string text = ProgramOf(
+      "tensor<fp16, [2, 2]> c = const()[val = tensor<fp16, [2, 2]>([[0x1p+1, -1.5], [inf, 0]])];"
+      "string s = const()[val = dict<string, tuple<int8, bool>>({{\"a\\\"\", (1, true)}})];"
+      "tensor<fp32, [2]> y = add(x = x, y = fp32(1))[name = string(\"y\")];");
+  std::mt19937 random(1);
+  const std::string_view characters = "<>[](){},=\"\\?;-0x1 \n";
+  int errors = 0;
+  for (int i = 0; i < 3000; ++i) {
+    std::string damaged = text;
+    const size_t at = random() % damaged.size();
+    if (i % 3 == 0)
+      damaged.erase(at, 1 + random() % 8);
+    else if (i % 3 == 1)
+      damaged[at] = characters[random() % characters.size()];
+    else
+      damaged.resize(at);
+    mil::Program program;
+    errors += coreml::program::ParseProgram(damaged, program) ? 0 : 1;
+  }
+  CHECK(errors > 2000);
+  CHECK(errors < 3000);
 }
 
 template <typename T>
