@@ -39,17 +39,17 @@ inline MilOperand Ref(std::string name, std::string value) {
 // A name and its type: "f32[2, 3]", "state f16[4]", "list" for a type that nothing reads.
 using MilName = std::pair<std::string, std::string>;
 
-struct MilBlock;
+struct MilOperation;
+struct MilBlock {
+  std::vector<MilName> inputs;
+  std::vector<MilOperation> operations;
+  std::vector<std::string> outputs;
+};
 struct MilOperation {
   std::string op;
   std::vector<MilOperand> operands;
   std::vector<MilName> results;
   std::vector<MilBlock> blocks = {};
-};
-struct MilBlock {
-  std::vector<MilName> inputs;
-  std::vector<MilOperation> operations;
-  std::vector<std::string> outputs;
 };
 
 // Imports the program of a function, whose states and inputs are those of its block.
