@@ -69,8 +69,9 @@ bool IsModelFile(const std::string& path) {
          });
 }
 
-Result<ReadModel> ReadModelFolder(const std::string& path, const ReadLimits& limits) {
-  const Format* const format = FormatOfFolder(path);
+// `format`: FormatOfFolder().
+Result<ReadModel> ReadModelFolder(const Format* format, const std::string& path,
+                                  const ReadLimits& limits) {
   if (format == nullptr) {
     if (const auto what = KnownNonModelFolder(path); !what.empty())
       return ParseError("{}: this is {}", path, what);
@@ -93,13 +94,13 @@ bool IsModel(const std::string& path) {
 Result<ReadModel> ReadModelFile(const std::string& path, const ReadLimits& limits) {
   std::error_code error;
   const bool is_folder = std::filesystem::is_directory(path, error);
-  const bool is_model_folder = is_folder && FormatOfFolder(path) != nullptr;
-  if (!is_model_folder && coreml::IsCompiledModel(path) && std::filesystem::exists(path, error))
+  const Format* const format = is_folder ? FormatOfFolder(path) : nullptr;
+  if (format == nullptr && coreml::IsCompiledModel(path) && std::filesystem::exists(path, error))
     return UnsupportedError(
         "{}: compiled Core ML models have no published format, apart from folders of ML Programs "
         "with their model.mil; use the original .mlmodel or .mlpackage",
         path);
-  if (is_folder) return ReadModelFolder(path, limits);
+  if (is_folder) return ReadModelFolder(format, path, limits);
   NN_ASSIGN(const Blob file, ReadFile(path, limits.max_file_bytes, limits.max_piped_bytes));
   return ReadModelBytes(file, path, limits);
 }

@@ -8,6 +8,7 @@
 
 #include "ir/copy.h"
 #include "ir/op_def.h"
+#include "ops/control/loop.h"
 #include "ops/control/region.h"
 #include "passes/core/passes.h"
 
@@ -128,6 +129,22 @@ Result<BranchRegions> TakeBranches(Graph& graph, std::vector<UnsupportedNode>& u
     for (size_t i = region.inputs().size(); i < out.captured.size(); ++i)
       region.AddInput("", out.captured[i]->type());
   return out;
+}
+
+Status EmitBranch(OperatorImport& op, Value* condition, BranchRegions branches, std::string why) {
+  NN_ASSIGN(Value* const scalar, AsScalar(op, condition));
+  std::vector<Value*> inputs = {scalar};
+  inputs.insert(inputs.end(), branches.captured.begin(), branches.captured.end());
+  return op.EmitRegions("branch", std::move(inputs), BranchAttrs{std::move(why)}, branches.regions);
+}
+
+Status EmitLoop(OperatorImport& op, Value* trips, Value* condition, std::span<Value* const> carried,
+                LoopRegion loop, std::string why) {
+  std::vector<Value*> inputs = {trips, condition};
+  inputs.insert(inputs.end(), carried.begin(), carried.end());
+  inputs.insert(inputs.end(), loop.captured.begin(), loop.captured.end());
+  const LoopAttrs attrs{static_cast<int64_t>(carried.size()), std::move(why)};
+  return op.EmitRegions("loop", std::move(inputs), attrs, std::span(&loop.region, 1));
 }
 
 }  // namespace nn

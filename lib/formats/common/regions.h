@@ -5,10 +5,12 @@
 
 #include <functional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "base/status.h"
 #include "formats/common/control_flow.h"
+#include "formats/common/operator_import.h"
 #include "formats/format.h"
 #include "ir/graph.h"
 
@@ -42,5 +44,11 @@ struct BranchRegions {
 using RunBranchFn = std::function<Result<std::vector<Value*>>()>;
 Result<BranchRegions> TakeBranches(Graph& graph, std::vector<UnsupportedNode>& unsupported,
                                    std::span<const RunBranchFn> runs);
+
+// Emits the operator as a "branch" or "loop" node with these regions. `condition` has one element;
+// `trips` is null if there is no largest number of iterations. `why`: BranchAttrs, LoopAttrs.
+Status EmitBranch(OperatorImport& op, Value* condition, BranchRegions branches, std::string why);
+Status EmitLoop(OperatorImport& op, Value* trips, Value* condition, std::span<Value* const> carried,
+                LoopRegion loop, std::string why);
 
 }  // namespace nn

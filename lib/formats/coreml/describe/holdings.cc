@@ -71,8 +71,7 @@ constexpr FieldUse kUses[] = {
 // The weight files of the program. Adds its functions, apart from the one that is imported.
 std::set<std::string> FilesOfProgram(const Model& m, std::vector<Holding>& out) {
   const mil::Program& program = m.proto->mlprogram();
-  std::string imported = m.root().Sub("description").Text("defaultFunctionName");
-  if (imported.empty()) imported = "main";
+  const std::string imported = DefaultFunction(m.root().Sub("description"));
   for (const auto& function : program.functions())
     if (function.key() != imported)
       out.push_back(

@@ -86,6 +86,10 @@ void EachBlobValue(const mil::Program& program, const BlobVisitor& visit) {
   }
 }
 
+std::string DefaultFunction(const Fields& description) {
+  return description.Has("functions") ? description.Text("defaultFunctionName") : "main";
+}
+
 std::string WeightFileOf(const Model& model) {
   std::string out;
   for (const mil::Program* program : Programs(model))

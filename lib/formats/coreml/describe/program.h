@@ -20,6 +20,9 @@ namespace mil = pb::mil;
 // The programs of a model: its own, or those of the models in a pipeline, in order.
 std::vector<const mil::Program*> Programs(const Model& model);
 
+// The name of the function that runs by default. `description`: of the model.
+std::string DefaultFunction(const Fields& description);
+
 // The first weight file of a program in the model; "" if there is none.
 std::string WeightFileOf(const Model& model);
 

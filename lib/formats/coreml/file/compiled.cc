@@ -11,6 +11,7 @@
 #include "base/text/text.h"
 #include "coreml_model.pb.h"
 #include "formats/coreml/describe/program.h"
+#include "formats/coreml/import/interface.h"
 #include "formats/coreml/program/spec/signature.h"
 #include "formats/coreml/program/text/parse.h"
 
@@ -72,18 +73,11 @@ void AddImage(const Json& about, Writer type) {
   image.Enum("colorSpace", color == "RGB" || color == "BGR" ? color : "GRAYSCALE");
 }
 
-// The type of elements in multi-arrays; "" if they do not have it.
-std::string_view ArrayTypeOf(mil::DataType type) {
-  if (type == mil::FLOAT16) return "FLOAT16";
-  if (type == mil::FLOAT32) return "FLOAT32";
-  if (type == mil::INT8) return "INT8";
-  return type == mil::INT32 ? "INT32" : std::string_view();
-}
-
 // A feature of the program's type. Sizes that the program leaves open are those of the metadata.
 Status SetArray(const mil::TensorType& type, const Json& about, Writer array) {
-  const std::string_view element = ArrayTypeOf(type.datatype());
-  if (element.empty()) return UnsupportedError("it has elements of {}", TypeName(type.datatype()));
+  const std::string_view element = TypeName(type.datatype());
+  if (ArrayDType(element) == DType::kUnknown)
+    return UnsupportedError("it has elements of {}", element);
   array.Enum("dataType", element);
   std::vector<int64_t> shape;
   for (const mil::Dimension& d : type.dimensions())
@@ -152,7 +146,8 @@ void AddMetadata(const Json& about, Writer metadata) {
 Status Describe(const Json& about, Model& model) {
   const mil::Program& program = model.proto->mlprogram();
   const auto main =
-      std::ranges::find(program.functions(), "main", &mil::Program::NamedFunction::key);
+      std::ranges::find(program.functions(), DefaultFunction(model.root().Sub("description")),
+                        &mil::Program::NamedFunction::key);
   if (main == program.functions().end())
     return UnsupportedError("{}: there is no function \"main\"", kProgramName);
   const mil::Function& function = main->value();

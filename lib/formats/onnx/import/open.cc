@@ -54,16 +54,12 @@ Status Importer::ImportOpenLoop(ImportContext& ctx, Body body, std::span<Value* 
   };
   auto loop = TakeLoop(graph_, unsupported_, std::move(types), run);
   if (!loop) return tl::unexpected(InBranch(loop.error(), why));
-  std::vector<Value*> inputs;
-  for (const size_t i : {0, 1}) {
-    inputs.push_back(ctx.input(i));
-    if (inputs[i] == nullptr) continue;
-    NN_ASSIGN(inputs[i], AsScalar(ctx, inputs[i]));
+  Value* limits[] = {ctx.input(0), ctx.input(1)};
+  for (Value*& v : limits) {
+    if (v == nullptr) continue;
+    NN_ASSIGN(v, AsScalar(ctx, v));
   }
-  inputs.insert(inputs.end(), values.begin(), values.end());
-  inputs.insert(inputs.end(), loop->captured.begin(), loop->captured.end());
-  const LoopAttrs attrs{static_cast<int64_t>(values.size()), std::move(why)};
-  return ctx.EmitRegions("loop", std::move(inputs), attrs, std::span(&loop->region, 1));
+  return EmitLoop(ctx, limits[0], limits[1], values, *std::move(loop), std::move(why));
 }
 
 Status Importer::ImportOpenBranch(ImportContext& ctx, const Body& yes, const Body& no,
@@ -76,11 +72,7 @@ Status Importer::ImportOpenBranch(ImportContext& ctx, const Body& yes, const Bod
   const RunBranchFn runs[] = {[&] { return results_of(yes); }, [&] { return results_of(no); }};
   auto branches = TakeBranches(graph_, unsupported_, runs);
   if (!branches) return tl::unexpected(InBranch(branches.error(), why));
-  NN_ASSIGN(Value* const flag, AsScalar(ctx, condition));
-  std::vector<Value*> inputs = {flag};
-  inputs.insert(inputs.end(), branches->captured.begin(), branches->captured.end());
-  return ctx.EmitRegions("branch", std::move(inputs), BranchAttrs{std::move(why)},
-                         branches->regions);
+  return EmitBranch(ctx, condition, *std::move(branches), std::move(why));
 }
 
 }  // namespace nn::onnx

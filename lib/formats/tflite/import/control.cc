@@ -235,11 +235,7 @@ Status Importer::ImportOpenIf(ImportContext& ctx, int64_t yes, int64_t no, std::
   auto branches = TakeBranches(graph_, unsupported_, runs);
   if (!branches) return tl::unexpected(InBranch(branches.error(), why));
   NN_RETURN_IF_ERROR(RequireUnchanged(variables, why));
-  NN_ASSIGN(Value* const condition, AsScalar(ctx, ctx.input(0)));
-  std::vector<Value*> inputs = {condition};
-  inputs.insert(inputs.end(), branches->captured.begin(), branches->captured.end());
-  return ctx.EmitRegions("branch", std::move(inputs), BranchAttrs{std::move(why)},
-                         branches->regions);
+  return EmitBranch(ctx, ctx.input(0), *std::move(branches), std::move(why));
 }
 
 // A run decides about the end.
@@ -265,11 +261,7 @@ Status Importer::ImportOpenWhile(ImportContext& ctx, const WhileSubgraphs& subgr
   if (!loop) return tl::unexpected(InBranch(loop.error(), why));
   NN_RETURN_IF_ERROR(RequireUnchanged(variables, why));
   NN_ASSIGN(Value* const first, condition_of(values));
-  std::vector<Value*> inputs = {nullptr, first};
-  inputs.insert(inputs.end(), values.begin(), values.end());
-  inputs.insert(inputs.end(), loop->captured.begin(), loop->captured.end());
-  const LoopAttrs attrs{static_cast<int64_t>(values.size()), std::move(why)};
-  return ctx.EmitRegions("loop", std::move(inputs), attrs, std::span(&loop->region, 1));
+  return EmitLoop(ctx, nullptr, first, values, *std::move(loop), std::move(why));
 }
 
 // An index out of range takes the last branch.

@@ -18,18 +18,6 @@ constexpr int kTrue = 0, kFalse = 1, kCondition = 0, kBody = 1;
 // Limit of Core ML: blocks of an ML Program in blocks.
 constexpr int kMaxDepth = 32;
 
-// Blocks around an operation, counted.
-class DepthScope {
- public:
-  explicit DepthScope(int& depth) : depth_(depth) { ++depth_; }
-  ~DepthScope() { --depth_; }
-  DepthScope(const DepthScope&) = delete;
-  DepthScope& operator=(const DepthScope&) = delete;
-
- private:
-  int& depth_;
-};
-
 }  // namespace
 
 Status Importer::ImportControl(ImportContext& ctx) {
@@ -50,7 +38,7 @@ Result<std::vector<Value*>> Importer::RunBlock(const ImportContext& ctx, int blo
   const mil::Block& inner = ctx.operation().blocks(block);
   if (depth_ == kMaxDepth)
     return UnsupportedError("blocks in more than {} blocks are unsupported", kMaxDepth);
-  const DepthScope depth(depth_);
+  const LoopScope depth(depth_);
   NN_RETURN_IF_ERROR(unrolled_.Take(inner.operations_size()));
   if (static_cast<size_t>(inner.inputs_size()) != inputs.size())
     return ModelError("block {} has {} inputs, but gets {}", block, inner.inputs_size(),
@@ -66,11 +54,9 @@ Result<std::vector<Value*>> Importer::RunBlock(const ImportContext& ctx, int blo
   for (const std::string& name : inner.outputs()) {
     const auto it = scope_.find(name);
     if (it == scope_.end()) return ModelError("block {}: {} is not defined", block, Quote(name));
-    Named& named = *it->second;
-    if (named.value == nullptr && named.constant)
-      named.value = graph_.AddConstant(*named.constant, named.name);
-    if (named.value == nullptr) return UnsupportedError("{} is not a tensor", Quote(name));
-    results.push_back(named.value);
+    Value* const value = ValueOf(graph_, *it->second);
+    if (value == nullptr) return UnsupportedError("{} is not a tensor", Quote(name));
+    results.push_back(value);
   }
   for (const auto& operation : inner.operations())
     for (const auto& output : operation.outputs()) scope_.erase(output.name());
@@ -130,11 +116,7 @@ Status Importer::ImportOpenCond(ImportContext& ctx, Value* condition, std::strin
                               [&] { return RunRegion(ctx, kFalse, {}); }};
   auto branches = TakeBranches(graph_, unsupported_, runs);
   if (!branches) return tl::unexpected(InBranch(branches.error(), why));
-  NN_ASSIGN(Value* const scalar, AsScalar(ctx, condition));
-  std::vector<Value*> inputs = {scalar};
-  inputs.insert(inputs.end(), branches->captured.begin(), branches->captured.end());
-  return ctx.EmitRegions("branch", std::move(inputs), BranchAttrs{std::move(why)},
-                         branches->regions);
+  return EmitBranch(ctx, condition, *std::move(branches), std::move(why));
 }
 
 // Unrolled for as long as the condition is known. Only its result is of interest: its operators do
@@ -194,11 +176,7 @@ Status Importer::ImportOpenWhile(ImportContext& ctx, std::string why) {
   auto loop = TakeLoop(graph_, unsupported_, std::move(types), run);
   if (!loop) return tl::unexpected(InBranch(loop.error(), why));
   NN_ASSIGN(Value* const first, condition_of(values));
-  std::vector<Value*> inputs = {nullptr, first};
-  inputs.insert(inputs.end(), values.begin(), values.end());
-  inputs.insert(inputs.end(), loop->captured.begin(), loop->captured.end());
-  const LoopAttrs attrs{static_cast<int64_t>(values.size()), std::move(why)};
-  return ctx.EmitRegions("loop", std::move(inputs), attrs, std::span(&loop->region, 1));
+  return EmitLoop(ctx, nullptr, first, values, *std::move(loop), std::move(why));
 }
 
 }  // namespace nn::coreml::program

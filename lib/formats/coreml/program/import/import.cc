@@ -68,16 +68,21 @@ const Named* ImportContext::Find(std::string_view name) const {
   return nullptr;
 }
 
-Result<Value*> ImportContext::ValueOf(Named& named) {
-  if (named.value != nullptr) return named.value;
+Value* ValueOf(Graph& graph, Named& named) {
+  if (named.value == nullptr && named.constant)
+    named.value = graph.AddConstant(*named.constant, named.name);
+  return named.value;
+}
+
+Result<Value*> ImportContext::TensorOf(Named& named) {
+  if (Value* const value = ValueOf(graph(), named)) return value;
   if (!named.state.empty()) return ModelError("{} is a state, not a value", Quote(named.state));
-  if (!named.constant) return UnsupportedError("{} is not a tensor", Quote(named.name));
-  return named.value = graph().AddConstant(*named.constant, named.name);
+  return UnsupportedError("{} is not a tensor", Quote(named.name));
 }
 
 Result<Value*> ImportContext::Optional(std::string_view name) {
   for (const auto& [key, list] : arguments_)
-    if (key == name && !list.empty()) return ValueOf(*list.front());
+    if (key == name && !list.empty()) return TensorOf(*list.front());
   return nullptr;
 }
 
@@ -98,7 +103,7 @@ Result<std::vector<Value*>> ImportContext::List(std::string_view name) {
   for (const auto& [key, list] : arguments_) {
     if (key != name) continue;
     for (Named* const named : list) {
-      NN_ASSIGN(values.emplace_back(), ValueOf(*named));
+      NN_ASSIGN(values.emplace_back(), TensorOf(*named));
     }
   }
   return values;

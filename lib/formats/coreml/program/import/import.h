@@ -8,8 +8,6 @@
 // Design: docs/design/074-ml-program-import.md.
 #pragma once
 
-#include <functional>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -36,6 +34,9 @@ struct Named {
   std::string name;   // of the value
   std::string state;  // the name of the state; "" if it is none
 };
+
+// The value, after adding a constant to the graph if it has none yet; null if it is not a tensor.
+Value* ValueOf(Graph& graph, Named& named);
 
 // The operands of an operation, in the order of the file.
 using Arguments = std::vector<std::pair<std::string_view, std::vector<Named*>>>;
@@ -91,7 +92,7 @@ class ImportContext final : public OperatorImport {
   Status TakeInputsOf(const OpDef& op) override;
   Result<std::optional<AttrValue>> ReadAttr(std::string_view name,
                                             const AttrValue& initial) const override;
-  Result<Value*> ValueOf(Named& named);
+  Result<Value*> TensorOf(Named& named);
   Result<std::string_view> DefaultOf(std::string_view name) const;
 
   const mil::Operation& mil_;

@@ -24,28 +24,40 @@ const ImportRow* FindImport(std::string_view op) {
   return FindRow(table, op);
 }
 
-// Operations that the importer itself handles: what they do is no matter of the graph alone.
-bool IsImporters(std::string_view op) {
-  constexpr std::string_view kOperations[] = {
-      "classify",   "cond",       "const",      "coreml_update_state",
-      "read_state", "while_loop", "write_state"};
-  return std::ranges::count(kOperations, op) > 0;
-}
-
-bool IsImported(std::string_view op) {
-  return IsImporters(op) || FindImport(op) != nullptr || ImportContext::IsOneToOne("mil", op);
-}
+// Operations that become no nodes.
+constexpr std::string_view kConst = "const", kClassify = "classify";
 
 // Zeros as the value of a state before the first run.
 Result<Tensor> ZerosOf(const Type& type) {
   const auto dims = type.const_dims();
   if (!dims) return UnsupportedError("the size of a state must be known");
-  NN_ASSIGN(TensorBuilder zeros, TensorBuilder::Create(type.dtype, *dims));
-  std::fill_n(zeros.data(), ByteSize(type.dtype, zeros.elements()), std::byte{0});
-  return zeros.Finish();
+  return ZeroTensor(type.dtype, *dims);
 }
 
 }  // namespace
+
+// Operations with blocks or states.
+struct Importer::OwnRow {
+  std::string_view op;
+  Status (Importer::*import)(ImportContext&);
+};
+
+const Importer::OwnRow* Importer::FindOwn(std::string_view op) {
+  static constexpr OwnRow kRows[] = {
+      {"cond", &Importer::ImportControl},
+      {"coreml_update_state", &Importer::ImportUpdateState},
+      {"read_state", &Importer::ImportReadState},
+      {"while_loop", &Importer::ImportControl},
+      {"write_state", &Importer::ImportWriteState},
+  };
+  const auto* const row = std::ranges::find(kRows, op, &OwnRow::op);
+  return row == std::end(kRows) ? nullptr : row;
+}
+
+bool Importer::IsImported(std::string_view op) {
+  return op == kConst || op == kClassify || FindOwn(op) != nullptr || FindImport(op) != nullptr ||
+         ImportContext::IsOneToOne("mil", op);
+}
 
 Importer::Importer(const Model& model, KnownInputs known)
     : model_(model),
@@ -73,8 +85,8 @@ Result<ImportedModel> Importer::Run() {
 }
 
 Status Importer::ChooseFunction() {
+  function_name_ = DefaultFunction(description_);
   if (const auto functions = description_.List("functions"); !functions.empty()) {
-    function_name_ = description_.Text("defaultFunctionName");
     const auto named = std::ranges::find(functions, function_name_,
                                          [](const Fields& f) { return f.Text("name"); });
     if (named == functions.end())
@@ -178,12 +190,10 @@ Status Importer::ReadOutput(const Fields& feature) {
   }
   const auto it = scope_.find(from);
   if (it == scope_.end()) return ModelError("output {} is not defined", Quote(from));
-  Named& named = *it->second;
-  if (named.value == nullptr && named.constant)
-    named.value = graph_.AddConstant(*named.constant, named.name);
-  if (named.value == nullptr) return UnsupportedError("output {} is not a tensor", Quote(from));
+  Value* const result = ValueOf(graph_, *it->second);
+  if (result == nullptr) return UnsupportedError("output {} is not a tensor", Quote(from));
   ReadFeatureMetadata(graph_, feature);
-  auto value = OutputOf(graph_, named.value, feature, false);
+  auto value = OutputOf(graph_, result, feature, false);
   if (!value) return tl::unexpected(value.error().In("output " + Quote(name)));
   graph_.AddOutput(name, *value);
   return {};
@@ -282,8 +292,8 @@ Status Importer::CheckResult(const mil::NamedValueType& output, Value* value) co
 
 Status Importer::ImportOperation(const mil::Operation& operation, int64_t index,
                                  SharedString place) {
-  if (operation.type() == "const") return ImportConst(operation);
-  if (operation.type() == "classify") {
+  if (operation.type() == kConst) return ImportConst(operation);
+  if (operation.type() == kClassify) {
     classify_ = &operation;
     return {};
   }
@@ -323,10 +333,7 @@ Status Importer::ImportOperation(const mil::Operation& operation, int64_t index,
 
 Status Importer::ImportOperator(ImportContext& ctx) {
   const std::string& op = ctx.kind();
-  if (op == "cond" || op == "while_loop") return ImportControl(ctx);
-  if (op == "read_state") return ImportReadState(ctx);
-  if (op == "write_state") return ImportWriteState(ctx, "input", "data");
-  if (op == "coreml_update_state") return ImportWriteState(ctx, "state", "value");
+  if (const OwnRow* const row = FindOwn(op)) return (this->*row->import)(ctx);
   if (const ImportRow* const row = FindImport(op)) return row->import(ctx);
   NN_ASSIGN(const bool done, ctx.EmitOneToOne("mil", op));
   if (done) return {};
@@ -376,8 +383,15 @@ Status Importer::ImportReadState(ImportContext& ctx) {
   return {};
 }
 
-Status Importer::ImportWriteState(ImportContext& ctx, std::string_view state,
-                                  std::string_view value) {
+Status Importer::ImportWriteState(ImportContext& ctx) {
+  return WriteState(ctx, "input", "data");
+}
+
+Status Importer::ImportUpdateState(ImportContext& ctx) {
+  return WriteState(ctx, "state", "value");
+}
+
+Status Importer::WriteState(ImportContext& ctx, std::string_view state, std::string_view value) {
   NN_ASSIGN(State* const to, StateOf(ctx, state));
   NN_ASSIGN(to->value, ctx.In(value));
   ctx.SetOutput(0, to->value);
@@ -405,7 +419,7 @@ std::vector<OperatorSupport> Operators() {
   std::vector<OperatorSupport> out;
   for (const Definition& d : Definitions())
     if (d.in_files() && (out.empty() || out.back().name != d.op))
-      out.push_back({std::string(d.op), IsImported(d.op)});
+      out.push_back({std::string(d.op), Importer::IsImported(d.op)});
   return out;
 }
 

@@ -33,7 +33,14 @@ class Importer {
 
   Result<ImportedModel> Run();
 
+  // Whether there is code or an encoding for the operation.
+  static bool IsImported(std::string_view op);
+
  private:
+  struct OwnRow;
+  // Null if it is an operation of the graph alone.
+  static const OwnRow* FindOwn(std::string_view op);
+
   // A state of the model. Its value changes while the function is imported.
   struct State {
     Type type;
@@ -72,7 +79,9 @@ class Importer {
   Result<State*> StateOf(const ImportContext& ctx, std::string_view input);
   Result<Value*> ReadOf(State& state, const std::string& name);
   Status ImportReadState(ImportContext& ctx);
-  Status ImportWriteState(ImportContext& ctx, std::string_view state, std::string_view value);
+  Status ImportWriteState(ImportContext& ctx);
+  Status ImportUpdateState(ImportContext& ctx);
+  Status WriteState(ImportContext& ctx, std::string_view state, std::string_view value);
 
   // Control flow (control.cc). What it adds to the graph goes again if it fails.
   Status ImportControl(ImportContext& ctx);
@@ -92,7 +101,7 @@ class Importer {
   KnownInputs known_inputs_;
   const mil::Program& program_;
   Fields description_;  // of the model, or of the function
-  std::string function_name_ = "main";
+  std::string function_name_;
   const mil::Function* function_ = nullptr;
   const mil::Block* block_ = nullptr;
   Opset opset_ = Opset::kIos15;

@@ -8,6 +8,10 @@
 
 namespace nn::coreml::program {
 
+Term Wide(Value* operand) {
+  return operand->dtype() == DType::kF32 ? Term(operand) : Cast(operand, DType::kF32);
+}
+
 Terms InOneType(const std::vector<Value*>& operands) {
   const auto has_other_type = [&](const Value* v) {
     return v != nullptr && v->dtype() != DType::kBool && v->dtype() != operands[0]->dtype();
@@ -15,8 +19,7 @@ Terms InOneType(const std::vector<Value*>& operands) {
   if (std::ranges::none_of(operands, has_other_type)) return operands;
   std::vector<Term> wide;
   for (Value* const v : operands) {
-    const bool stays = v == nullptr || v->dtype() == DType::kBool || v->dtype() == DType::kF32;
-    wide.push_back(stays ? Term(v) : Cast(v, DType::kF32));
+    wide.push_back(v == nullptr || v->dtype() == DType::kBool ? Term(v) : Wide(v));
   }
   return wide;
 }

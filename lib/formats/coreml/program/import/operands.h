@@ -10,6 +10,9 @@
 
 namespace nn::coreml::program {
 
+// The operand in float32: itself if it is.
+Term Wide(Value* operand);
+
 // The operands, null ones included, in the type that they have, or in float32 if they have several,
 // as those of iOS17 may. Bools stay as they are.
 Terms InOneType(const std::vector<Value*>& operands);

@@ -60,6 +60,12 @@ Result<Tensor> Unpack(const Blob& packed, int bits, std::vector<int64_t> dims) {
   return out.Finish();
 }
 
+Result<Tensor> ZeroTensor(DType dtype, std::vector<int64_t> dims) {
+  NN_ASSIGN(TensorBuilder zeros, TensorBuilder::Create(dtype, std::move(dims)));
+  std::fill_n(zeros.data(), ByteSize(dtype, zeros.elements()), std::byte{0});
+  return zeros.Finish();
+}
+
 DType DTypeOf(mil::DataType type) {
   if (UnpackedBits(type) != 0) return DType::kU8;
   if (type == mil::FLOAT8E4M3FN) return DType::kF8E4M3FN;

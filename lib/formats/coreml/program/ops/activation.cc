@@ -1,5 +1,6 @@
 // Activations that are no one-to-one operations.
 #include "formats/coreml/program/family.h"
+#include "formats/coreml/program/import/operands.h"
 #include "ops/math/elementwise/elementwise.h"
 #include "ops/nn/softmax.h"
 #include "ops/support/term_ops.h"
@@ -8,9 +9,9 @@ namespace nn::coreml::program {
 namespace {
 
 // An operand of float16 is computed in float32, and rounded once.
-Result<Term> Wide(ImportContext& ctx, std::string_view name) {
+Result<Term> WideInput(ImportContext& ctx, std::string_view name) {
   NN_ASSIGN(Value* const v, ctx.In(name));
-  return v->dtype() == DType::kF32 ? Term(v) : Cast(v, DType::kF32);
+  return Wide(v);
 }
 
 Term Number(float v) {
@@ -19,7 +20,7 @@ Term Number(float v) {
 
 // min(beta, x >= 0 ? x : alpha * x)
 Status ImportClampedRelu(ImportContext& ctx) {
-  NN_ASSIGN(const Term x, Wide(ctx, "x"));
+  NN_ASSIGN(const Term x, WideInput(ctx, "x"));
   NN_ASSIGN(const float alpha, ctx.Float("alpha"));
   NN_ASSIGN(const float beta, ctx.Float("beta"));
   return ctx.EmitCast(Minimum(Apply("leaky_relu", {x}, LeakyReluAttrs{alpha}), Number(beta)));
@@ -39,7 +40,7 @@ Status ImportGelu(ImportContext& ctx) {
 
 // alpha * x + beta
 Status ImportLinear(ImportContext& ctx) {
-  NN_ASSIGN(const Term x, Wide(ctx, "x"));
+  NN_ASSIGN(const Term x, WideInput(ctx, "x"));
   NN_ASSIGN(const float alpha, ctx.Float("alpha"));
   NN_ASSIGN(const float beta, ctx.Float("beta"));
   return ctx.EmitCast(x * Number(alpha) + Number(beta));
@@ -47,7 +48,7 @@ Status ImportLinear(ImportContext& ctx) {
 
 // alpha * tanh(beta * x)
 Status ImportScaledTanh(ImportContext& ctx) {
-  NN_ASSIGN(const Term x, Wide(ctx, "x"));
+  NN_ASSIGN(const Term x, WideInput(ctx, "x"));
   NN_ASSIGN(const float alpha, ctx.Float("alpha"));
   NN_ASSIGN(const float beta, ctx.Float("beta"));
   return ctx.EmitCast(Apply("tanh", {x * Number(beta)}) * Number(alpha));
@@ -60,7 +61,7 @@ Status ImportRelu6(ImportContext& ctx) {
 
 // The elements of a vector along axis 1 of x.
 Result<Term> OfChannels(ImportContext& ctx, std::string_view name, int rank) {
-  NN_ASSIGN(const Term vector, Wide(ctx, name));
+  NN_ASSIGN(const Term vector, WideInput(ctx, name));
   std::vector<int64_t> axes;
   for (int64_t axis = 1; axis < rank - 1; ++axis) axes.push_back(axis);
   return axes.empty() ? vector : ExpandDims(vector, axes);
@@ -68,7 +69,7 @@ Result<Term> OfChannels(ImportContext& ctx, std::string_view name, int rank) {
 
 Status ImportPrelu(ImportContext& ctx) {
   NN_ASSIGN(Value* const x, ctx.Ranked("x"));
-  NN_ASSIGN(const Term wide, Wide(ctx, "x"));
+  NN_ASSIGN(const Term wide, WideInput(ctx, "x"));
   NN_ASSIGN(const Term alpha, OfChannels(ctx, "alpha", x->type().rank()));
   return ctx.EmitCast(Apply("prelu", {wide, alpha}));
 }
@@ -76,7 +77,7 @@ Status ImportPrelu(ImportContext& ctx) {
 // alpha * log(1 + e^(beta * x))
 Status ImportSoftplusParametric(ImportContext& ctx) {
   NN_ASSIGN(Value* const x, ctx.Ranked("x"));
-  NN_ASSIGN(const Term wide, Wide(ctx, "x"));
+  NN_ASSIGN(const Term wide, WideInput(ctx, "x"));
   NN_ASSIGN(const Term alpha, OfChannels(ctx, "alpha", x->type().rank()));
   NN_ASSIGN(const Term beta, OfChannels(ctx, "beta", x->type().rank()));
   return ctx.EmitCast(Apply("softplus", {wide * beta}) * alpha);
@@ -90,7 +91,7 @@ Status ImportSoftmax(ImportContext& ctx) {
 
 // x >= alpha ? x : 0
 Status ImportThresholdedRelu(ImportContext& ctx) {
-  NN_ASSIGN(const Term x, Wide(ctx, "x"));
+  NN_ASSIGN(const Term x, WideInput(ctx, "x"));
   NN_ASSIGN(const float alpha, ctx.Float("alpha"));
   return ctx.EmitCast(Select(Less(x, Number(alpha)), Number(0), x));
 }

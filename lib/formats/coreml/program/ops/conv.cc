@@ -49,7 +49,7 @@ Status ImportConvTranspose(ImportContext& ctx) {
 // A parameter of the weights: one number, or one for each output channel.
 Result<Term> OfFilter(ImportContext& ctx, std::string_view name, const Value* weight) {
   NN_ASSIGN(Value* const v, ctx.Ranked(name));
-  const Term wide = Cast(v, DType::kF32);
+  const Term wide = Wide(v);
   if (v->type().rank() != 1) return wide;
   Dims dims(static_cast<size_t>(weight->type().rank()), Dim(1));
   dims[0] = v->type().dim(0);
@@ -66,10 +66,8 @@ Status ImportConvQuantized(ImportContext& ctx) {
   NN_ASSIGN(const Term scale, OfFilter(ctx, "quant_scale", weight));
   NN_ASSIGN(const Term shift, OfFilter(ctx, "quant_bias", weight));
   NN_ASSIGN(const ConvAttrs a, ConvolutionOf<ConvAttrs>(ctx, x));
-  const Term filter = Cast(weight, DType::kF32) * scale + shift;
-  return ctx.EmitCast(
-      Apply("conv",
-            {Cast(x, DType::kF32), filter, bias == nullptr ? Term() : Cast(bias, DType::kF32)}, a));
+  const Term filter = Wide(weight) * scale + shift;
+  return ctx.EmitCast(Apply("conv", {Wide(x), filter, bias == nullptr ? Term() : Wide(bias)}, a));
 }
 
 }  // namespace

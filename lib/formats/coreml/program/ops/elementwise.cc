@@ -2,6 +2,7 @@
 // one-to-one operations.
 #include "ops/math/elementwise/elementwise.h"
 #include "formats/coreml/program/family.h"
+#include "formats/coreml/program/import/operands.h"
 #include "ops/support/term_ops.h"
 
 namespace nn::coreml::program {
@@ -12,7 +13,7 @@ template <Term (*compute)(Term)>
 Status ImportWithEpsilon(ImportContext& ctx) {
   NN_ASSIGN(Value* const x, ctx.In("x"));
   NN_ASSIGN(const float epsilon, ctx.Float("epsilon"));
-  const Term wide = Cast(x, DType::kF32);
+  const Term wide = Wide(x);
   return ctx.EmitCast(compute(epsilon == 0 ? wide : wide + Term(Tensor::Scalar(epsilon))));
 }
 

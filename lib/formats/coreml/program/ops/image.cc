@@ -9,6 +9,7 @@
 
 #include "formats/coreml/import/crops.h"
 #include "formats/coreml/program/family.h"
+#include "formats/coreml/program/import/operands.h"
 #include "ops/array/arrange/slice.h"
 #include "ops/array/arrange/tile.h"
 #include "ops/array/shape.h"
@@ -232,7 +233,7 @@ Result<CropOptions> CropOptionsOf(const ImportContext& ctx) {
 // The numbers of images [N, 1]: those that are given, or 0, 1, ...
 Result<Term> ImagesOfBoxes(ImportContext& ctx, const Dim& count) {
   NN_ASSIGN(Value* const given, ctx.Optional("box_indices"));
-  if (given != nullptr) return Reshape(Cast(given, DType::kF32), {count, Dim(1)});
+  if (given != nullptr) return Reshape(Wide(given), {count, Dim(1)});
   if (!count.is_const())
     return UnsupportedError("a dynamic number of boxes needs input box_indices");
   std::vector<float> numbers(static_cast<size_t>(count.value()));
@@ -250,7 +251,7 @@ Status ImportCropResize(ImportContext& ctx) {
     return ModelError("x is {}, and the boxes are {}", x->type().ToString(),
                       given->type().ToString());
   const Dim count = given->type().dim(0);
-  Term boxes = Reshape(Cast(given, DType::kF32), {count, given->type().dim(has_rois ? 2 : 1)});
+  Term boxes = Reshape(Wide(given), {count, given->type().dim(has_rois ? 2 : 1)});
   if (!has_rois) {
     NN_ASSIGN(const Term images, ImagesOfBoxes(ctx, count));
     boxes = Concat({images, boxes}, 1);
@@ -286,7 +287,7 @@ Result<Term> PositionsIn(ImportContext& ctx, const Term& sizes) {
   NN_ASSIGN(Value* const coordinates, ctx.In("coordinates"));
   NN_ASSIGN(const std::string mode, ctx.String("coordinates_mode"));
   NN_ASSIGN(const bool aligns, ctx.Bool("align_corners"));
-  Term c = Cast(coordinates, DType::kF32);
+  Term c = Wide(coordinates);
   if (mode == "unnormalized") return c;
   if (mode == "normalized_minus_one_to_one")
     c = (c + 1) * 0.5;
@@ -315,7 +316,7 @@ Status ImportResample(ImportContext& ctx) {
   const Term shape = Concat({SizeOfAxis(x, 0), Vector({1}), SizesOfAxes(x, 2)}, 0);
   const Term ones = Apply("expand", {Tensor::Scalar(1.0F), shape}, ExpandAttrs{});
   const Term weights = Apply("grid_sample", {ones, grid}, a);
-  const Term sampled = Apply("grid_sample", {Cast(x, DType::kF32), grid}, a);
+  const Term sampled = Apply("grid_sample", {Wide(x), grid}, a);
   return ctx.EmitCast(sampled + (1 - weights) * Term(Tensor::Scalar(value)));
 }
 
@@ -342,10 +343,10 @@ Status ImportAffine(ImportContext& ctx) {
     return ModelError("x is {}, transform_matrix is {}, and the result is {} x {}",
                       x->type().ToString(), matrix->type().ToString(), height, width);
   const Term images = SizeOfAxis(x, 0);
-  const Term each = Apply("expand",
-                          {Reshape(Cast(matrix, DType::kF32), {Dim(-1), Dim(2), Dim(3)}),
-                           Concat({images, Vector({1, 1})}, 0)},
-                          ExpandAttrs{});
+  const Term each =
+      Apply("expand",
+            {Reshape(Wide(matrix), {Dim(-1), Dim(2), Dim(3)}), Concat({images, Vector({1, 1})}, 0)},
+            ExpandAttrs{});
   const Term grid = Apply("affine_grid", {each, Concat({images, Vector({1, height, width})}, 0)},
                           AffineGridAttrs{aligns});
   return ctx.Emit("grid_sample", {x, grid}, GridSampleAttrs{.align_corners = aligns});

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "formats/coreml/program/family.h"
+#include "formats/coreml/program/import/values.h"
 #include "ops/array/arrange/scatter.h"
 #include "ops/array/arrange/tile.h"
 #include "ops/reduce/reduce.h"
@@ -24,19 +25,17 @@ Status ImportMakeList(ImportContext& ctx) {
   }
   if (std::ranges::any_of(dims, [](int64_t d) { return d < 0; }))
     return ModelError("a size of the list is negative");
-  NN_ASSIGN(TensorBuilder zeros, TensorBuilder::Create(dtype, std::move(dims)));
-  std::fill_n(zeros.data(), ByteSize(dtype, zeros.elements()), std::byte{0});
-  ctx.SetOutput(0, ctx.Constant(zeros.Finish()));
+  NN_ASSIGN(Tensor zeros, ZeroTensor(dtype, std::move(dims)));
+  ctx.SetOutput(0, ctx.Constant(std::move(zeros)));
   return {};
 }
 
 // The list, with elements of zeros at its end up to this length.
 Result<Term> Grown(ImportContext& ctx, const Value* list, const Term& x, const Term& length) {
-  NN_ASSIGN(TensorBuilder zero, TensorBuilder::Create(list->dtype(), {}));
-  std::fill_n(zero.data(), ByteSize(list->dtype(), 1), std::byte{0});
+  NN_ASSIGN(Tensor zero, ZeroTensor(list->dtype(), {}));
   std::vector<Term> sizes = {Maximum(length - SizeOfAxis(x, 0), 0)};
   for (int axis = 1; axis < list->type().rank(); ++axis) sizes.push_back(SizeOfAxis(x, axis));
-  const Term more = Apply("expand", {zero.Finish(), Concat(std::move(sizes), 0)}, ExpandAttrs{});
+  const Term more = Apply("expand", {std::move(zero), Concat(std::move(sizes), 0)}, ExpandAttrs{});
   NN_ASSIGN(Value* const rest, ctx.Build(more));
   // A known length that the list has already.
   if (rest->type().ranked() && rest->type().dim(0) == 0) return x;

@@ -3,6 +3,7 @@
 #include "ops/math/random.h"
 
 #include "formats/coreml/program/family.h"
+#include "formats/coreml/program/import/operands.h"
 #include "ops/array/arrange/tile.h"
 #include "ops/array/shape.h"
 #include "ops/array/shape_of.h"
@@ -20,24 +21,30 @@ DType FloatType(const ImportContext& ctx) {
   return IsFloat(ctx.DeclaredType()) ? ctx.DeclaredType() : DType::kF32;
 }
 
-Status ImportRandomUniform(ImportContext& ctx) {
+// The parameters of a distribution: the inputs, and the attributes that they become.
+template <typename A>
+Status EmitDistribution(ImportContext& ctx, std::string_view op,
+                        std::initializer_list<std::pair<std::string_view, float A::*>> parameters) {
   NN_ASSIGN(Value* const shape, ctx.In("shape"));
-  RandomUniformAttrs a;
+  A a;
   NN_ASSIGN(static_cast<Seeds&>(a), SeedsOfOperation(ctx));
-  NN_ASSIGN(a.low, ctx.Float("low"));
-  NN_ASSIGN(a.high, ctx.Float("high"));
+  for (const auto& [input, attribute] : parameters) {
+    NN_ASSIGN(a.*attribute, ctx.Float(input));
+  }
   a.dtype = FloatType(ctx);
-  return ctx.Emit("random_uniform", {shape}, std::move(a));
+  return ctx.Emit(op, {shape}, std::move(a));
+}
+
+Status ImportRandomUniform(ImportContext& ctx) {
+  return EmitDistribution<RandomUniformAttrs>(
+      ctx, "random_uniform",
+      {{"low", &RandomUniformAttrs::low}, {"high", &RandomUniformAttrs::high}});
 }
 
 Status ImportRandomNormal(ImportContext& ctx) {
-  NN_ASSIGN(Value* const shape, ctx.In("shape"));
-  RandomNormalAttrs a;
-  NN_ASSIGN(static_cast<Seeds&>(a), SeedsOfOperation(ctx));
-  NN_ASSIGN(a.mean, ctx.Float("mean"));
-  NN_ASSIGN(a.scale, ctx.Float("stddev"));
-  a.dtype = FloatType(ctx);
-  return ctx.Emit("random_normal", {shape}, std::move(a));
+  return EmitDistribution<RandomNormalAttrs>(
+      ctx, "random_normal",
+      {{"mean", &RandomNormalAttrs::mean}, {"stddev", &RandomNormalAttrs::scale}});
 }
 
 Status ImportRandomBernoulli(ImportContext& ctx) {
@@ -60,7 +67,7 @@ Status ImportRandomCategorical(ImportContext& ctx) {
   MultinomialAttrs a;
   NN_ASSIGN(static_cast<Seeds&>(a), SeedsOfOperation(ctx));
   NN_ASSIGN(a.count, ctx.Int("size"));
-  Term logits = Cast(x, DType::kF32);
+  Term logits = Wide(x);
   if (mode == "probs") logits = Apply("log", {logits});
   const Term rows =
       Apply("reshape", {logits, Concat({Vector({-1}), SizeOfAxis(x, last)}, 0)}, ReshapeAttrs{});

@@ -5,6 +5,7 @@
 
 #include "formats/coreml/import/suppression.h"
 #include "formats/coreml/program/family.h"
+#include "formats/coreml/program/import/operands.h"
 #include "ops/array/generate.h"
 #include "ops/support/term_ops.h"
 
@@ -95,8 +96,8 @@ Status ImportSuppression(ImportContext& ctx) {
     limits.score = Tensor::Scalar(score);
   }
   const auto arranged = [&](const Term& v) { return is_last ? Transpose(v, {0, 2, 1}) : v; };
-  NN_ASSIGN(boxes, ctx.Build(arranged(Cast(boxes, DType::kF32))));
-  NN_ASSIGN(scores, ctx.Build(arranged(Cast(scores, DType::kF32))));
+  NN_ASSIGN(boxes, ctx.Build(arranged(Wide(boxes))));
+  NN_ASSIGN(scores, ctx.Build(arranged(Wide(scores))));
   NN_ASSIGN(const auto results, Suppress(ctx, boxes, scores, limits));
   for (size_t i = 0; i < std::min(results.size(), ctx.output_count()); ++i)
     NN_RETURN_IF_ERROR(ctx.EmitCast(i < 2 ? arranged(results[i]) : results[i], i));
