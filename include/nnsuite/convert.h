@@ -108,6 +108,12 @@ struct ConvertOptions {
   std::vector<std::string> renamed_inputs = {};
   std::vector<std::string> renamed_outputs = {};
   int64_t opset = 0;  // ONNX operator set version; 0: the lowest that fits
+  // Core ML: the kind of model, "network" or "program" (an ML Program); "": the latter as
+  // .mlpackage, the former otherwise.
+  std::string core_ml = {};
+  // Of an ML Program: the oldest system that is to run it, "iOS15" to "iOS26"; "": the oldest that
+  // has all its operations.
+  std::string deployment_target = {};
   ExternalData external_data = {};
   bool infer_shapes = false;  // ONNX: states the types and shapes of all values
   // Folds batch normalizations into the convolutions before them, which rounds differently. The

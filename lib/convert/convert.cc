@@ -64,6 +64,11 @@ std::optional<Conversion> WriteSound(const ReadModel& read, GraphSource from, co
   return *std::move(done);
 }
 
+// Whether the written model is to be of the kind of the source.
+bool IsOfKind(const ReadModel& read, const Format& format, const ConvertJob& o) {
+  return read.format == &format && format.writer.WouldKeep(*read.model, OutputOf(o));
+}
+
 bool ChangesGraph(const ConvertJob& o) {
   return FirstOptionWith(kChangesGraph, o) != nullptr || o.hooks.edit || o.hooks.prepare ||
          o.hooks.constants;
@@ -81,7 +86,14 @@ bool IsOnlySimplified(const ConvertJob& o) {
 }  // namespace
 
 ExportOptions OutputOf(const ConvertJob& o) {
-  return {o.output, o.opset, o.producer_version, o.external_data, o.infer_shapes, o.frame};
+  return {.path = o.output,
+          .opset = o.opset,
+          .producer_version = o.producer_version,
+          .external_data = o.external_data,
+          .value_info = o.infer_shapes,
+          .core_ml = o.core_ml,
+          .deployment_target = o.deployment_target,
+          .frame = o.frame};
 }
 
 InputSettings InputsOf(const ConvertJob& o) {
@@ -154,7 +166,7 @@ Result<Conversion> ConvertModel(ReadModel read, const Format& format, const Conv
   auto framed = WithinFormat(read, format, o);
   if (!framed) return tl::unexpected(o.InInput(framed.error()));
   GraphSource from = SourceOf(read, o);
-  from.may_copy = read.format == &format && o.simplify && o.copy_unless_fewer && !o.dry_run;
+  from.may_copy = IsOfKind(read, format, o) && o.simplify && o.copy_unless_fewer && !o.dry_run;
   NN_ASSIGN(ImportedModel imported, ImportForConversion(read, o));
   if (!from.may_copy && !o.edited) Release(read, o.input);
   NN_ASSIGN(Conversion done, ConvertGraph(std::move(imported), from, format, *framed));
@@ -167,7 +179,7 @@ Result<Conversion> ConvertModel(ReadModel read, const Format& format, const Conv
 }
 
 bool IsCopy(const ReadModel& read, const Format& format, const ConvertJob& o) {
-  return read.format == &format && !ChangesGraph(o);
+  return IsOfKind(read, format, o) && !ChangesGraph(o);
 }
 
 Result<Conversion> ConvertOrCopy(ReadModel read, const Format& format, ConvertJob o) {

@@ -52,10 +52,10 @@ Result<uint64_t> FuseIdioms(Graph& graph, const Format& format, const ConvertJob
                             RewriteCounts& rewrites) {
   if (!o.fuse && !o.allow_rounding) return 0;
   NN_RETURN_IF_ERROR(FoldConstants(graph));
-  const auto is_one = [&](const Node& node) { return IsOneOperator(node, format, o.opset); };
-  NN_RETURN_IF_ERROR(FuseIdiomsFor(*format.target, graph, IdiomScope::kLacked, &rewrites));
+  const auto is_one = [&](const Node& node) { return IsOneOperator(node, format, OutputOf(o)); };
+  NN_RETURN_IF_ERROR(FuseIdiomsFor(TargetOf(format, OutputOf(o)), graph, IdiomScope::kLacked, &rewrites));
   RewriteCounts more;
-  NN_RETURN_IF_ERROR(FuseIdiomsFor(*format.target, graph, IdiomScope::kAll, &more, is_one));
+  NN_RETURN_IF_ERROR(FuseIdiomsFor(TargetOf(format, OutputOf(o)), graph, IdiomScope::kAll, &more, is_one));
   uint64_t fused = 0;
   for (const auto& [rewrite, count] : more) {
     rewrites[rewrite] += count;
@@ -103,13 +103,13 @@ Status Fit(Graph& graph, const Format& format, const ConvertJob& o, InterfaceAxe
   NN_ASSIGN(const uint64_t more, FuseIdioms(graph, format, o, rewrites));
   fused += more;
   NN_RETURN_IF_ERROR(format.writer.Lower(graph, OutputOf(o), &rewrites));
-  if (o.unroll) NN_RETURN_IF_ERROR(UnrollLayers(graph, *format.target, *o.unroll, rewrites));
+  if (o.unroll) NN_RETURN_IF_ERROR(UnrollLayers(graph, TargetOf(format, OutputOf(o)), *o.unroll, rewrites));
   bool is_legal = false;
   if (o.simplify) {
-    NN_ASSIGN(is_legal, SimplifyFor(*format.target, graph, axes, rewrites));
+    NN_ASSIGN(is_legal, SimplifyFor(TargetOf(format, OutputOf(o)), graph, axes, rewrites));
   }
   Status fit;
-  if (!is_legal) fit = FitTo(*format.target, graph, axes, out.unsupported, &rewrites);
+  if (!is_legal) fit = FitTo(TargetOf(format, OutputOf(o)), graph, axes, out.unsupported, &rewrites);
   // Legalization may have added what is redundant.
   if (o.simplify && !is_legal && fit && out.unsupported.empty())
     NN_RETURN_IF_ERROR(RemoveRedundant(graph, &rewrites));
@@ -190,8 +190,8 @@ Result<bool> DequantizeSource(Graph& graph, Conversion& out) {
 
 // Whether the format cannot hold the branches and loops of the graph: its operators are only
 // listed, whatever their types.
-bool IsOnlyListed(const Graph& graph, const Format& format) {
-  return IsDecidedByRuns(graph) && !format.target->takes_regions;
+bool IsOnlyListed(const Graph& graph, const Format& format, const ConvertJob& o) {
+  return IsDecidedByRuns(graph) && !TargetOf(format, OutputOf(o)).takes_regions;
 }
 
 // kUsage for an option about what the source does not have: types, states, layers, operators.
@@ -252,7 +252,7 @@ ModelToEdit Edited(const GraphSource& from, const Format& format, const ConvertJ
 Result<bool> EditSource(Graph& source, const GraphSource& from, const Format& format,
                         const ConvertJob& o, Conversion& out) {
   std::optional<Graph> before;
-  if (o.verify && !o.dry_run && out.unsupported.empty() && !IsOnlyListed(source, format))
+  if (o.verify && !o.dry_run && out.unsupported.empty() && !IsOnlyListed(source, format, o))
     before = source.Clone();
   const Result<std::vector<GraphEdit>> edits =
       o.hooks.edit ? o.hooks.edit(source)
@@ -327,7 +327,7 @@ class GraphConversion {
     NN_RETURN_IF_ERROR(Prepare());
     NN_ASSIGN(const bool changed, ChangeNumbers());
     if (!changed) return std::move(out_);
-    if (o_.unroll) NN_RETURN_IF_ERROR(BindLayerSteps(source_, *format_.target, *o_.unroll));
+    if (o_.unroll) NN_RETURN_IF_ERROR(BindLayerSteps(source_, TargetOf(format_, OutputOf(o_)), *o_.unroll));
     NN_ASSIGN(const bool fits, FitCopy());
     if (!fits) return std::move(out_);
     NN_RETURN_IF_ERROR(Place());
@@ -364,7 +364,7 @@ class GraphConversion {
   // Applies the options that change element types and weights; false if an operator does not allow
   // it.
   Result<bool> ChangeNumbers() {
-    if (IsOnlyListed(source_, format_)) return true;
+    if (IsOnlyListed(source_, format_, o_)) return true;
     if (o_.dequantize) NN_RETURN_IF_ERROR(ForgetBlocks(source_));
     if (o_.dequantize && IsQuantized(source_)) {
       if (out_.hybrids == 0) KeepUnchanged();
@@ -382,7 +382,7 @@ class GraphConversion {
     if (o_.quantize) {
       NN_ASSIGN(quantization_, QuantizationOf(o_, format_));
       NN_ASSIGN(out_.quantize,
-                QuantizeSource(source_, *format_.target, quantization_, verification_, runs_));
+                QuantizeSource(source_, TargetOf(format_, OutputOf(o_)), quantization_, verification_, runs_));
     }
     return true;
   }
@@ -407,8 +407,8 @@ class GraphConversion {
       return false;
     }
     NN_RETURN_IF_ERROR(CheckReductions(o_, fused_, out_));
-    NN_RETURN_IF_ERROR(StoreNarrowWeights(fitted_, *format_.target, narrow));
-    if (o_.half) NN_RETURN_IF_ERROR(CheckHalved(fitted_, format_, {*o_.half}));
+    NN_RETURN_IF_ERROR(StoreNarrowWeights(fitted_, TargetOf(format_, OutputOf(o_)), narrow));
+    if (o_.half) NN_RETURN_IF_ERROR(CheckHalved(fitted_, format_, OutputOf(o_), {*o_.half}));
     output_ = WithPlainNames(OutputOf(o_));
     if (!kept_.empty()) {
       NN_ASSIGN(output_.frame, FrameWithStates(output_.frame, kept_, fitted_, axes_, written_));

@@ -143,6 +143,18 @@ OptionFields OperatorOptions() {
                                                .value = "N",
                                                .group = kOperatorGroup,
                                                .effects = kChangesGraph}),
+      Option<&nnsuite::ConvertOptions::core_ml>(
+          "core-ml", {.help = "Core ML: the kind of model, network or program (an ML Program); "
+                              "default: a program as .mlpackage, a network otherwise",
+                      .value = "KIND",
+                      .group = kOperatorGroup}),
+      Option<&nnsuite::ConvertOptions::deployment_target>(
+          "deployment-target",
+          {.help = "ML Programs: the oldest system that is to run OUT, iOS15 to iOS26; default: "
+                   "the oldest that has all its operations",
+           .value = "SYSTEM",
+           .group = kOperatorGroup,
+           .effects = kChangesGraph}),
       Option<&nnsuite::ConvertOptions::fold_batch_norm>(
           "fold-batch-norm",
           {.help = "Fold batch normalizations into the weights of the preceding convolutions: "

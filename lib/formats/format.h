@@ -56,6 +56,9 @@ struct Format {
   std::span<const FeatureSupport> features;
 };
 
+// What a graph must be legal for to be written with the options.
+const Target& TargetOf(const Format& format, const ExportOptions& options);
+
 // All formats.
 std::span<const Format> Formats();
 const Format* FindFormat(std::string_view name);

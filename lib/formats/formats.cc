@@ -26,6 +26,11 @@ std::span<const Format> Formats() {
   return formats;
 }
 
+const Target& TargetOf(const Format& format, const ExportOptions& options) {
+  const Target* const chosen = format.writer.TargetFor(options);
+  return chosen == nullptr ? *format.target : *chosen;
+}
+
 std::vector<Holding> HoldingsOf(const ReadModel& model) {
   return model.format->describer.HoldingsOf(*model.model);
 }

@@ -188,6 +188,8 @@ Status Improve(Graph& graph, const Target& target, Ports ports, RewriteCounts* c
   };
   bool rewritten = false, moved = false;
   if (lacks_scalars) NN_RETURN_IF_ERROR(RunRewrite("scalars", graph, ScalarsAsVectors));
+  if (target.lacks_scalar_ports && ports == Ports::kMoved)
+    NN_RETURN_IF_ERROR(RunRewrite("scalar ports", graph, ScalarPortsAsVectors));
   NN_RETURN_IF_ERROR(ImproveRegions(graph, target, ports, counts));
   const auto rewrite = [&](Graph& g) -> Status {
     NN_ASSIGN(rewritten, RewriteAll(g, target, /*late=*/false, counts));

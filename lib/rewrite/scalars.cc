@@ -233,6 +233,26 @@ Status ScalarsAsVectors(Graph& graph) {
   return Pass(graph).Run();
 }
 
+Status ScalarPortsAsVectors(Graph& graph) {
+  for (const Port& p : graph.inputs()) {
+    if (!IsScalar(p.value)) continue;
+    const std::vector<Use> uses(p.value->uses().begin(), p.value->uses().end());
+    p.value->set_type(AsVector(p.value->type()));
+    NN_ASSIGN(Node* const scalar, graph.Append("squeeze", {p.value}, AxesAttrs{{0}}, 1,
+                                               graph.After(p.value)));
+    for (const Use& use : uses) graph.SetInput(use.node, use.index, scalar->output());
+    for (size_t i = 0; i < graph.outputs().size(); ++i)
+      if (graph.outputs()[i].value == p.value) graph.set_output(i, scalar->output());
+  }
+  for (size_t i = 0; i < graph.outputs().size(); ++i) {
+    Value* const v = graph.outputs()[i].value;
+    if (!IsScalar(v)) continue;
+    NN_ASSIGN(Node* const vector, graph.Append("expand_dims", {v}, AxesAttrs{{0}}));
+    graph.set_output(i, vector->output());
+  }
+  return {};
+}
+
 ScalarPorts::ScalarPorts(const Graph& graph)
     : inputs(AreScalars(graph.inputs())), outputs(AreScalars(graph.outputs())) {}
 

@@ -15,6 +15,9 @@ namespace nn {
 // needs a scalar gets one (squeeze).
 Status ScalarsAsVectors(Graph& graph);
 
+// The same for inputs and outputs alone.
+Status ScalarPortsAsVectors(Graph& graph);
+
 // Which inputs and outputs are scalars, by position.
 struct ScalarPorts {
   explicit ScalarPorts(const Graph& graph);

@@ -75,6 +75,8 @@ struct Target {
   // For targets without tensors of rank 0: vectors of one element take their place, inputs and
   // outputs included (see InterfaceAxes).
   bool lacks_scalars = false;
+  // The same for targets that lack them as inputs and outputs alone.
+  bool lacks_scalar_ports = false;
   // Runs first: converts quantization to the target's form (passes/qdq/qdq.h).
   Status (*prepare)(Graph&) = nullptr;
   // Changes element types that the target lacks, also those of inputs and outputs, which the

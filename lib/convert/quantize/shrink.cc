@@ -43,7 +43,13 @@ bool Widens(const Graph& graph) {
 
 // The node as a model of its own, written and read again; nullopt if the format does not have it,
 // or in another type only.
-std::optional<Graph> WrittenAlone(const Node& node, const Format& format, int64_t opset) {
+std::optional<Graph> WrittenAlone(const Node& node, const Format& format,
+                                  const ExportOptions& output) {
+  const ExportOptions options = format.writer.InOneFile({.path = output.path,
+                                                         .opset = output.opset,
+                                                         .core_ml = output.core_ml,
+                                                         .deployment_target =
+                                                             output.deployment_target});
   Graph graph;
   std::vector<Value*> inputs;
   for (const Value* v : node.inputs()) {
@@ -58,15 +64,13 @@ std::optional<Graph> WrittenAlone(const Node& node, const Format& format, int64_
   if (!copy) return std::nullopt;
   graph.AddOutput("out", (*copy)->output());
   InterfaceAxes axes;
-  const auto unsupported = Legalize(graph, *format.target, &axes);
+  const auto unsupported = Legalize(graph, TargetOf(format, options), &axes);
   if (!unsupported || !unsupported->empty()) return std::nullopt;
-  const std::string path = "node" + std::string(format.extensions[0]);
-  const ExportOptions options{.path = path, .opset = opset};
   if (!format.writer.Lower(graph, options, nullptr)) return std::nullopt;
   if (!node.Is<CastAttrs>() && Widens(graph)) return std::nullopt;
   const auto image = format.writer.Write(graph, options);
   if (!image) return std::nullopt;
-  auto written = ImportImage(*image, path, format);
+  auto written = ImportImage(*image, options.path, format);
   return written ? std::optional(*std::move(written)) : std::nullopt;
 }
 
@@ -75,17 +79,17 @@ bool IsInBlocks(const Value* v) {
 }
 
 // Whether the format keeps weights of the node, which the source file has in blocks.
-bool KeepsBlocks(const Node& node, const Format& format, int64_t opset) {
+bool KeepsBlocks(const Node& node, const Format& format, const ExportOptions& options) {
   if (std::ranges::none_of(node.inputs(), IsInBlocks)) return false;
-  const auto written = WrittenAlone(node, format, opset);
+  const auto written = WrittenAlone(node, format, options);
   return written &&
          std::ranges::any_of(written->values(), [](const Value& v) { return IsInBlocks(&v); });
 }
 
 }  // namespace
 
-bool IsOneOperator(const Node& node, const Format& format, int64_t opset) {
-  const auto written = WrittenAlone(node, format, opset);
+bool IsOneOperator(const Node& node, const Format& format, const ExportOptions& options) {
+  const auto written = WrittenAlone(node, format, options);
   return written &&
          std::ranges::any_of(written->nodes(), [&](const Node& n) { return n.Is(node.op_name()); });
 }
@@ -106,18 +110,20 @@ Status JoinAxes(Graph& graph, const Target& target, RewriteCounts& rewrites) {
 }
 
 // Whether the writer stores the constants, which are float32 in the graph, in 16 bits.
-bool Narrows(const Format& format, const HalfOptions& options) {
-  return format.target->narrows_constants && options.type == DType::kF16;
+bool Narrows(const Target& target, const HalfOptions& options) {
+  return target.narrows_constants && options.type == DType::kF16;
 }
 
 // The first newer operator set in which the format has the operators of the graph on the type; 0 if
 // there is none.
 int64_t OpsetWithOperators(const Graph& graph, const Format& format, const HalfOptions& options,
-                           int64_t opset) {
+                           ExportOptions output) {
+  const int64_t opset = output.opset;
   constexpr int64_t kMaxTried = 16;
   for (int64_t newer = opset + 1; opset != 0 && newer <= opset + kMaxTried; ++newer) {
     HalfOptions tried = options;
-    tried.accepts = [&](const Node& node) { return IsOneOperator(node, format, newer); };
+    output.opset = newer;
+    tried.accepts = [&](const Node& node) { return IsOneOperator(node, format, output); };
     Graph copy = graph.Clone();
     if (const auto done = ComputeInHalf(copy, tried); done && done->operators > 0) return newer;
   }
@@ -125,10 +131,11 @@ int64_t OpsetWithOperators(const Graph& graph, const Format& format, const HalfO
 }
 
 // `newer` is OpsetWithOperators().
-tl::unexpected<Error> NoOperators(const Format& format, const HalfOptions& options,
+tl::unexpected<Error> NoOperators(const Format& format, const ExportOptions& output,
+                                  const HalfOptions& options,
                                   int64_t newer = 0) {
   std::string remedy;
-  if (Narrows(format, options))
+  if (Narrows(TargetOf(format, output), options))
     remedy = "; --fp16 --weights-only stores their weights in it";
   else if (newer != 0)
     remedy = fmt::format(" in this operator set; use --opset {}", newer);
@@ -141,10 +148,11 @@ tl::unexpected<Error> NoOperators(const Format& format, const HalfOptions& optio
 
 // kUnsupported or kUsage if nothing was changed in the graph.
 Status CheckChanges(const HalfSummary& done, const Graph& graph, const Format& format,
-                    const HalfOptions& options, int64_t opset) {
+                    const HalfOptions& options, const ExportOptions& output) {
   if (done.weights != 0 || done.operators != 0) return {};
   if (done.unaccepted != 0)
-    return NoOperators(format, options, OpsetWithOperators(graph, format, options, opset));
+    return NoOperators(format, output, options,
+                       OpsetWithOperators(graph, format, options, output));
   return UsageError("the model has no float32 {} that could be {}",
                     options.weights_only ? "weights" : "operators", DTypeName(options.type));
 }
@@ -174,16 +182,17 @@ Status HalveSource(Graph& graph, const Format& format, const ConvertJob& o, Conv
   if (IsQuantized(graph))
     return UsageError("the model is quantized; --dequantize makes it a float model");
   HalfOptions options = {*o.half};
+  const ExportOptions output = OutputOf(o);
   options.keeps = NodesMatching(o.keep_float32);
   if (!options.accepts)
-    options.accepts = [&](const Node& node) { return IsOneOperator(node, format, o.opset); };
+    options.accepts = [&](const Node& node) { return IsOneOperator(node, format, output); };
   // A small constant would keep the others of its operator in float32.
-  if (format.target->narrows_constants) options.least_elements = 1;
+  if (TargetOf(format, output).narrows_constants) options.least_elements = 1;
   std::set<const Node*> kept;
   if (o.verify && !options.weights_only) {
     // Before the model runs.
     NN_ASSIGN(const HalfSummary tried, TryHalving(graph, options));
-    NN_RETURN_IF_ERROR(CheckChanges(tried, graph, format, options, o.opset));
+    NN_RETURN_IF_ERROR(CheckChanges(tried, graph, format, options, output));
     NN_ASSIGN(const std::vector<bool> outside, OutOfRange(graph, options.type, RunsOf(o)));
     size_t i = 0;
     for (const Node& node : graph.nodes())
@@ -195,10 +204,10 @@ Status HalveSource(Graph& graph, const Format& format, const ConvertJob& o, Conv
   const auto by_option = options.keeps;
   options.keeps = [&](const Node& node) {
     return kept.contains(&node) || (by_option && by_option(node)) ||
-           KeepsBlocks(node, format, o.opset);
+           KeepsBlocks(node, format, output);
   };
   NN_ASSIGN(out.half, ComputeInHalf(graph, options));
-  return CheckChanges(*out.half, graph, format, options, o.opset);
+  return CheckChanges(*out.half, graph, format, options, output);
 }
 
 std::set<DType> NarrowWeights(const Graph& graph) {
@@ -299,10 +308,11 @@ Status ForgetBlocks(Graph& graph) {
   return {};
 }
 
-Status CheckHalved(const Graph& fitted, const Format& format, const HalfOptions& options) {
+Status CheckHalved(const Graph& fitted, const Format& format, const ExportOptions& output,
+                   const HalfOptions& options) {
   if (HasType(fitted, options.type)) return {};
-  if (options.weights_only && Narrows(format, options)) return {};
-  return NoOperators(format, options);
+  if (options.weights_only && Narrows(TargetOf(format, output), options)) return {};
+  return NoOperators(format, output, options);
 }
 
 }  // namespace nn

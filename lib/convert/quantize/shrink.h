@@ -13,7 +13,7 @@
 namespace nn {
 
 // Whether the format writes the node as one operator, which may depend on the operator set.
-bool IsOneOperator(const Node& node, const Format& format, int64_t opset);
+bool IsOneOperator(const Node& node, const Format& format, const ExportOptions& options);
 
 // Simplifies the graph. True if it is legal, so that it needs no legalization, which may move
 // transposes to more nodes that move fewer elements.
@@ -40,6 +40,7 @@ Status StoreNarrowWeights(Graph& fitted, const Target& target, const std::set<DT
 
 // kUnsupported if nothing in the legalized graph has the type, and the format's writer stores no
 // constants in it.
-Status CheckHalved(const Graph& fitted, const Format& format, const HalfOptions& options);
+Status CheckHalved(const Graph& fitted, const Format& format, const ExportOptions& output,
+                   const HalfOptions& options);
 
 }  // namespace nn

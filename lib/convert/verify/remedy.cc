@@ -239,7 +239,7 @@ class Trials {
     if (!ForgetDeclaredShapes(*graph)) return std::nullopt;
     if (!format_.writer.Lower(*graph, OutputOf(o_), nullptr)) return std::nullopt;
     InterfaceAxes axes;
-    if (!FitTo(*format_.target, *graph, axes, left)) return std::nullopt;
+    if (!FitTo(TargetOf(format_, OutputOf(o_)), *graph, axes, left)) return std::nullopt;
     // A writer has requirements of its own, such as known sizes.
     if (left.empty() && !format_.writer.Write(*graph, OutputOf(o_))) return std::nullopt;
     return left.size();

@@ -48,8 +48,12 @@ class CoremlDescriber final : public ModelDescriber {
   Result<std::vector<TensorEntry>> TensorsOf(const NativeModel& model) const override;
 };
 
+// Writes networks and ML Programs: by the options, or else the latter as packages.
 class CoremlWriter final : public ModelWriter {
  public:
+  const Target* TargetFor(const ExportOptions& options) const override;
+  bool WouldKeep(const NativeModel& model, const ExportOptions& options) const override;
+  ExportOptions InOneFile(ExportOptions options) const override;
   Result<FileImage> Save(const NativeModel& model, const ExportOptions& options) const override;
   Result<FileImage> Write(const Graph& graph, const ExportOptions& options) const override;
 };

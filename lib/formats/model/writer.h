@@ -30,6 +30,8 @@ struct ExportOptions {
   std::string producer_version = {};
   ExternalData external_data = {};
   bool value_info = false;  // ONNX: states the types of all values
+  std::string core_ml = {};            // the kind of model: "network", "program"; "": by the path
+  std::string deployment_target = {};  // of ML Programs: "iOS16"; "": the lowest that fits
   // Of the source, if the format does not change (ModelWriter::FrameOf): the written model has its
   // metadata, producer and declarations of inputs and outputs. Null: those of a new model.
   std::shared_ptr<const NativeModel> frame = nullptr;
@@ -63,6 +65,15 @@ class ModelWriter {
 
   // Whether ExportOptions::external_data has an effect.
   virtual bool HasExternalData() const { return false; }
+  // What the graphs to write must be legal for, where the options choose between kinds of models;
+  // null: Format::target.
+  virtual const Target* TargetFor(const ExportOptions& /*options*/) const { return nullptr; }
+  // Whether a model of the format is of the kind that the options choose, so that it can be copied.
+  virtual bool WouldKeep(const NativeModel& /*model*/, const ExportOptions& /*options*/) const {
+    return true;
+  }
+  // The options that write the same kind of model as one file.
+  virtual ExportOptions InOneFile(ExportOptions options) const { return options; }
   // Decomposes operators that a newer version of the format has, but not the one to write. Adds the
   // decompositions to `rewrites` unless it is null.
   virtual Status Lower(Graph& graph, const ExportOptions& options, RewriteCounts* rewrites) const;

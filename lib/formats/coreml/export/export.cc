@@ -141,7 +141,7 @@ const ExportRow* FindExport(std::string_view op) {
   return FindRow(table, op);
 }
 
-Result<FileImage> CoremlWriter::Write(const Graph& graph, const ExportOptions& options) const {
+Result<FileImage> WriteNetwork(const Graph& graph, const ExportOptions& options) {
   NN_RETURN_IF_ERROR(CheckInterface(
       graph, {.label = "Core ML", .outputs = true, .distinct_names = true, .least_size = 1}));
   if (const std::string fault = ScoresFault(graph); !fault.empty())
@@ -169,7 +169,7 @@ Result<FileImage> CoremlWriter::Write(const Graph& graph, const ExportOptions& o
   for (const Node& node : graph.nodes())
     if (auto s = WriteNode(ctx, node); !s) return tl::unexpected(s.error().In(node.Describe()));
   for (const Port* p : copies) ctx.AddHelper("copy", {ctx.NameOf(p->value)}, {p->name});
-  NN_RETURN_IF_ERROR(WriteDescription(graph, options, root.Sub("description")));
+  NN_RETURN_IF_ERROR(WriteDescription(graph, options, {}, root.Sub("description")));
   WriteClassifier(graph, root, network);
   root.Int("specificationVersion",
            std::max({kMinVersion, InterfaceVersion(graph), VersionOfLayers(network.message())}));

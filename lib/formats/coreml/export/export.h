@@ -92,4 +92,7 @@ inline const Tensor* ConstantOf(const Node& node, size_t i) {
 
 const Target& CoremlTarget();
 
+// Writes a graph that is legal for it.
+Result<FileImage> WriteNetwork(const Graph& graph, const ExportOptions& options);
+
 }  // namespace nn::coreml

@@ -12,10 +12,16 @@
 namespace nn::coreml {
 namespace {
 
-std::string_view ArrayTypeName(DType dtype) {
+std::string_view ArrayTypeName(DType dtype, ArrayTypes types) {
   if (dtype == DType::kF32 || dtype == DType::kBool) return "FLOAT32";
   if (dtype == DType::kI32 || dtype == DType::kI64) return "INT32";
-  return {};
+  if (types == ArrayTypes::kNetwork) return {};
+  if (dtype == DType::kF16) return "FLOAT16";
+  return IsInteger(dtype) ? "INT32" : std::string_view();
+}
+
+std::string NameIn(const InterfaceForm& form, const std::string& name) {
+  return form.name == nullptr ? name : form.name(name);
 }
 
 void WriteRange(Writer range, const Dim& dim) {
@@ -66,10 +72,11 @@ bool ExceedsArray(const Value* v) {
   });
 }
 
-Status WriteFeature(const Graph& graph, const Port& port, bool input, Writer feature) {
+Status WriteFeature(const Graph& graph, const Port& port, bool input, const InterfaceForm& form,
+                    Writer feature) {
   const std::string subject = (input ? "input " : "output ") + Quote(port.name);
   if (!IsUtf8(port.name)) return UnsupportedError("{}: its name is not UTF-8", subject);
-  feature.Text("name", port.name);
+  feature.Text("name", NameIn(form, port.name));
   if (const std::string text = Metadata(graph, kDescriptionKey, port.name); !text.empty())
     feature.Text("shortDescription", text);
   const Type& type = port.value->type();
@@ -79,7 +86,7 @@ Status WriteFeature(const Graph& graph, const Port& port, bool input, Writer fea
     WriteImage(type, color, feature.Sub("type").Sub("imageType"));
     return {};
   }
-  auto s = WriteArray(type, input, feature.Sub("type").Sub("multiArrayType"));
+  auto s = WriteArray(type, input, feature.Sub("type").Sub("multiArrayType"), form.array_types);
   if (!s) return tl::unexpected(s.error().In(subject));
   return {};
 }
@@ -91,7 +98,8 @@ void AddUserDefined(Writer metadata, const std::string& key, const std::string& 
   entry.Text("value", value);
 }
 
-void WriteMetadata(const Graph& graph, const ExportOptions& options, Writer metadata) {
+void WriteMetadata(const Graph& graph, const ExportOptions& options, const InterfaceForm& form,
+                   Writer metadata) {
   const auto text = [&](std::string_view key, std::string_view field) {
     if (const std::string value = Metadata(graph, key); !value.empty() && IsUtf8(value))
       metadata.Text(field, value);
@@ -104,7 +112,7 @@ void WriteMetadata(const Graph& graph, const ExportOptions& options, Writer meta
       metadata, "nn.producer",
       options.producer_version.empty() ? "nnconvert" : "nnconvert " + options.producer_version);
   for (const Port& p : graph.inputs())
-    if (p.value->type().ranked()) WriteDims(p.name, *p.value->type().dims, metadata);
+    if (p.value->type().ranked()) WriteDims(NameIn(form, p.name), *p.value->type().dims, metadata);
   constexpr std::string_view kOwn = "coreml.";
   constexpr std::string_view kOnnx = "onnx.";  // metadata_props
   constexpr std::string_view kNotUsers[] = {kImageKey, kDescriptionKey, kLabelsKey, kScoresKey,
@@ -123,9 +131,9 @@ bool HasStrings(const Classes& classes) {
 
 }  // namespace
 
-Status WriteArray(const Type& type, bool input, Writer array) {
-  const std::string_view name = ArrayTypeName(type.dtype);
-  if (name.empty() || type.quantized())
+Status WriteArray(const Type& type, bool input, Writer array, ArrayTypes types) {
+  const std::string_view name = ArrayTypeName(type.dtype, types);
+  if (name.empty() || (type.quantized() && types == ArrayTypes::kNetwork))
     return UnsupportedError("Core ML has no arrays of {}", type.ToString());
   if (!type.ranked() || type.rank() < 1 || type.rank() > kMaxRank)
     return UnsupportedError("it is {}, but arrays of Core ML have 1 to {} axes", type.ToString(),
@@ -159,35 +167,41 @@ int64_t InterfaceVersion(const Graph& graph) {
   return 1;
 }
 
-Status WriteDescription(const Graph& graph, const ExportOptions& options, Writer description) {
+Status WriteDescription(const Graph& graph, const ExportOptions& options, const InterfaceForm& form,
+                        Writer description) {
   for (const Port& p : graph.inputs())
-    NN_RETURN_IF_ERROR(WriteFeature(graph, p, true, description.Add("input")));
+    NN_RETURN_IF_ERROR(WriteFeature(graph, p, true, form, description.Add("input")));
   const auto classes = CoremlImporter().ClassesOf(graph);
   for (const Port& p : graph.outputs()) {
     Writer feature = description.Add("output");
     if (!classes || p.name != classes->scores) {
-      NN_RETURN_IF_ERROR(WriteFeature(graph, p, false, feature));
+      NN_RETURN_IF_ERROR(WriteFeature(graph, p, false, form, feature));
       continue;
     }
-    feature.Text("name", p.name);
+    feature.Text("name", NameIn(form, p.name));
     feature.Sub("type")
         .Sub("dictionaryType")
         .Sub(HasStrings(*classes) ? "stringKeyType" : "int64KeyType");
   }
-  WriteMetadata(graph, options, description.Sub("metadata"));
+  WriteMetadata(graph, options, form, description.Sub("metadata"));
   return {};
+}
+
+void DescribeClasses(const Classes& classes, const InterfaceForm& form, Writer root) {
+  Writer description = root.Sub("description");
+  Writer label = description.Add("output");
+  const std::string name = NameIn(form, classes.label);
+  label.Text("name", name);
+  label.Sub("type").Sub(HasStrings(classes) ? "stringType" : "int64Type");
+  description.Text("predictedFeatureName", name);
+  description.Text("predictedProbabilitiesName", NameIn(form, classes.scores));
 }
 
 void WriteClassifier(const Graph& graph, Writer root, Writer network) {
   const auto classes = CoremlImporter().ClassesOf(graph);
   if (!classes) return;
   const bool strings = HasStrings(*classes);
-  Writer description = root.Sub("description");
-  Writer label = description.Add("output");
-  label.Text("name", classes->label);
-  label.Sub("type").Sub(strings ? "stringType" : "int64Type");
-  description.Text("predictedFeatureName", classes->label);
-  description.Text("predictedProbabilitiesName", classes->scores);
+  DescribeClasses(*classes, {}, root);
   network.Text("labelProbabilityLayerName", classes->scores);
   Writer list = network.Sub(strings ? "stringClassLabels" : "int64ClassLabels");
   if (!strings) {

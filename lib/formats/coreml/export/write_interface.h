@@ -19,15 +19,31 @@ std::string_view NetworkKind(const Graph& graph);
 // The lowest specification version that supports the features of inputs and outputs.
 int64_t InterfaceVersion(const Graph& graph);
 
+// Which arrays the inputs and outputs are.
+enum class ArrayTypes : uint8_t {
+  kNetwork,  // of 32 bits
+  kProgram,  // of float16 in addition
+};
+
+// How a kind of model describes its inputs and outputs.
+struct InterfaceForm {
+  std::string (*name)(std::string_view) = nullptr;  // the name of a port in the file; null: its own
+  ArrayTypes array_types = ArrayTypes::kNetwork;
+};
+
 // kUnsupported for inputs and outputs that Core ML arrays cannot represent.
-Status WriteDescription(const Graph& graph, const ExportOptions& options, Writer description);
+Status WriteDescription(const Graph& graph, const ExportOptions& options, const InterfaceForm& form,
+                        Writer description);
 
 // The array type of a feature. Outputs with dynamic sizes have no declared shape. kUnsupported for
 // types that Core ML arrays cannot represent.
-Status WriteArray(const Type& type, bool input, Writer array);
+Status WriteArray(const Type& type, bool input, Writer array,
+                  ArrayTypes types = ArrayTypes::kNetwork);
 // Records the dimensions of an input, with their symbols.
 void WriteDims(const std::string& input, const Dims& dims, Writer metadata);
 
+// The output with the label of a classifier, and which outputs are the label and the scores.
+void DescribeClasses(const Classes& classes, const InterfaceForm& form, Writer root);
 // Does nothing for networks that are not classifiers.
 void WriteClassifier(const Graph& graph, Writer root, Writer network);
 

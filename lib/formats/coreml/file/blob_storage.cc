@@ -26,6 +26,21 @@ constexpr TypeRow kBlobTypes[] = {{1, "FLOAT16", 16},      {2, "FLOAT32", 32},  
                                   {13, "UINT6", 6},        {14, "INT32", 32},    {15, "UINT32", 32},
                                   {16, "FLOAT8E4M3FN", 8}, {17, "FLOAT8E5M2", 8}};
 
+const TypeRow* RowNamed(std::string_view type) {
+  const auto* const row = std::ranges::find(kBlobTypes, type, &TypeRow::name);
+  return row == std::end(kBlobTypes) ? nullptr : row;
+}
+
+// A header, with these numbers at its begin.
+template <typename... Numbers>
+Blob Header(Numbers... numbers) {
+  Buffer buffer(kHeaderBytes);
+  buffer.Clear();
+  size_t at = 0;
+  ((std::memcpy(buffer.data() + at, &numbers, sizeof(numbers)), at += sizeof(numbers)), ...);
+  return Blob(std::move(buffer));
+}
+
 // Requires that it is in the file.
 template <typename T>
 T Read(const Blob& file, uint64_t offset) {
@@ -77,6 +92,33 @@ Result<BlobEntry> BlobStorage::At(uint64_t offset) const {
                    .bits = row->bits,
                    .data = file_.Slice(start, size),
                    .elements = (size * 8 - unused) / bits};
+}
+
+bool BlobStorageWriter::Holds(std::string_view type) {
+  return RowNamed(type) != nullptr;
+}
+
+uint64_t BlobStorageWriter::Add(std::string_view type, Blob data, uint64_t unused_bits) {
+  Align();
+  const uint64_t offset = end_;
+  parts_.push_back(Header(kSentinel, RowNamed(type)->number, static_cast<uint64_t>(data.size()),
+                          offset + kHeaderBytes, unused_bits));
+  end_ += kHeaderBytes + data.size();
+  parts_.push_back(std::move(data));
+  ++count_;
+  return offset;
+}
+
+void BlobStorageWriter::Align() {
+  const uint64_t missing = (kHeaderBytes - end_ % kHeaderBytes) % kHeaderBytes;
+  if (missing == 0) return;
+  parts_.push_back(Header().Slice(0, missing));
+  end_ += missing;
+}
+
+std::vector<Blob> BlobStorageWriter::Finish() {
+  parts_.insert(parts_.begin(), Header(count_, kVersion));
+  return std::move(parts_);
 }
 
 }  // namespace nn::coreml

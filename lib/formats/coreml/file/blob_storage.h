@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 #include "base/file/blob.h"
 #include "base/status.h"
@@ -39,6 +40,28 @@ class BlobStorage {
 
   Blob file_;
   uint32_t count_;
+};
+
+// Writes such a file.
+class BlobStorageWriter {
+ public:
+  // Whether the file can hold elements of the type: "FLOAT16".
+  static bool Holds(std::string_view type);
+
+  // Adds an entry and returns the offset of its metadata. Requires Holds(type). `unused_bits`: at
+  // the end of the data.
+  uint64_t Add(std::string_view type, Blob data, uint64_t unused_bits = 0);
+  bool empty() const { return count_ == 0; }
+  // The file, in parts; the data are not copied.
+  std::vector<Blob> Finish();
+
+ private:
+  // Appends zeros up to the next multiple of 64.
+  void Align();
+
+  std::vector<Blob> parts_;  // after the header
+  uint64_t end_ = 64;
+  uint32_t count_ = 0;
 };
 
 }  // namespace nn::coreml

@@ -132,10 +132,9 @@ std::string IdentifierOf(std::string_view path, const std::vector<Blob>& model) 
 }
 
 // Items are the model and its siblings: files, and folders with their contents.
-std::string NewManifest(const std::map<std::string, Blob, std::less<>>& files,
-                        const std::vector<Blob>& model) {
+std::string NewManifest(const std::vector<SideFile>& files, const std::vector<Blob>& model) {
   std::set<std::string> names;
-  for (const auto& [name, bytes] : files) names.insert(name.substr(0, name.find('/')));
+  for (const SideFile& file : files) names.insert(file.name.substr(0, file.name.find('/')));
   Json manifest = {{"fileFormatVersion", kWrittenVersion}};
   Json& items = manifest["itemInfoEntries"] = Json::object();
   const auto add = [&](const std::string& name, std::string_view description) {
@@ -225,23 +224,30 @@ Status ReadPackage(const std::string& path, const ReadLimits& limits, ModelFolde
 }
 
 FileImage PackageImage(const ModelFolder& folder, std::vector<Blob> model) {
-  FileImage image;
-  image.is_folder = true;
   if (folder.manifest) {
+    FileImage image;
+    image.is_folder = true;
     for (const auto& [name, bytes] : folder.files) image.side_files.push_back({name, {bytes}});
     image.side_files.push_back({folder.manifest->root, std::move(model)});
     return image;
   }
-  auto files = folder.files;
-  std::erase_if(files, [](const auto& f) {
-    return f.first.substr(0, f.first.find('/')) == kModelName;  // the model's own place
-  });
+  std::vector<SideFile> files;
+  for (const auto& [name, bytes] : folder.files)
+    if (name.substr(0, name.find('/')) != kModelName)  // the model's own place
+      files.push_back({name, {bytes}});
+  return NewPackage(std::move(files), std::move(model));
+}
+
+FileImage NewPackage(std::vector<SideFile> files, std::vector<Blob> model) {
+  FileImage image;
+  image.is_folder = true;
   const std::string manifest = NewManifest(files, model);
   const std::string data = fmt::format("{}{}/", kDataFolder, kAuthor);
   image.side_files.push_back(
       {std::string(kManifestName), {Blob::Copy(std::as_bytes(std::span(manifest)))}});
   image.side_files.push_back({data + std::string(kModelName), std::move(model)});
-  for (const auto& [name, bytes] : files) image.side_files.push_back({data + name, {bytes}});
+  for (SideFile& file : files)
+    image.side_files.push_back({data + file.name, std::move(file.parts)});
   return image;
 }
 

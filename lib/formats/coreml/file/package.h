@@ -57,5 +57,7 @@ Status ReadPackage(const std::string& path, const ReadLimits& limits, ModelFolde
 // The package of a model. A package keeps its manifest and files; other models get a manifest with
 // identifiers derived from the model's bytes.
 FileImage PackageImage(const ModelFolder& folder, std::vector<Blob> model);
+// The same for a new model, with files beside it: "weights/weight.bin".
+FileImage NewPackage(std::vector<SideFile> files, std::vector<Blob> model);
 
 }  // namespace nn::coreml

@@ -2,13 +2,13 @@
 #pragma once
 
 #include "formats/common/family.h"
+#include "formats/coreml/program/export/export.h"
+#include "formats/coreml/program/export/export.h"
 #include "formats/coreml/program/import/import.h"
 
 namespace nn::coreml::program {
 
-struct Family {
-  std::span<const ImportRow> imports = {};
-};
+using Family = FamilyOf<ImportRow, ExportRow>;
 
 // Each defines <Name>Family() in a file of program/ops/.
 #define NN_PROGRAM_FAMILIES(X) \

@@ -51,6 +51,29 @@ Status ImportRealDiv(ImportContext& ctx) {
   return ctx.EmitTerm(Term(x) / y);
 }
 
+// ---- Export -------------------------------------------------------------------------------------
+
+constexpr char kLogOperation[] = "log", kInverseOperation[] = "inverse", kRsqrtOperation[] = "rsqrt";
+
+template <const char* kOperation>
+Status WriteWithEpsilon(ExportContext& ctx, const Node& node) {
+  return ctx.Add(kOperation).In("x", node.input(0)).Number("epsilon", 0).To(node);
+}
+
+Status WriteCast(ExportContext& ctx, const Node& node) {
+  const DType to = node.output()->dtype();
+  if (DataTypeOf(to) == DataTypeOf(node.input(0)->dtype())) return ctx.Alias(node, node.input(0));
+  return ctx.Add("cast").In("x", node.input(0)).Text("dtype", NameInPrograms(to)).To(node);
+}
+
+Status WriteDivision(ExportContext& ctx, const Node& node) {
+  return ctx.AddFor("real_div", node).To(node);
+}
+
+Status WriteNegation(ExportContext& ctx, const Node& node) {
+  return ctx.Add("mul").In("x", node.input(0)).Number("y", -1).To(node);
+}
+
 }  // namespace
 
 Family ElementwiseFamily() {
@@ -63,7 +86,15 @@ Family ElementwiseFamily() {
       {"square", ImportSquare},
       {"threshold", ImportThreshold},
   };
-  return {kImports};
+  static constexpr ExportRow kExports[] = {
+      {"cast", WriteCast},
+      {"div", WriteDivision},
+      {"log", WriteWithEpsilon<kLogOperation>},
+      {"neg", WriteNegation},
+      {"reciprocal", WriteWithEpsilon<kInverseOperation>},
+      {"rsqrt", WriteWithEpsilon<kRsqrtOperation>},
+  };
+  return {kImports, kExports};
 }
 
 }  // namespace nn::coreml::program

@@ -68,6 +68,11 @@ int SpecificationVersionOf(Opset opset) {
   return kFirstSpecificationVersion + static_cast<int>(opset);
 }
 
+std::optional<Opset> OpsetOfTarget(std::string_view target) {
+  const int position = spec::PositionOf(kOpsetWords, target);
+  return position < 0 ? std::nullopt : std::optional(static_cast<Opset>(position));
+}
+
 std::optional<Opset> OpsetNamed(std::string_view file_name) {
   const int position = spec::PositionOf(kOpsetFileNames, file_name);
   return position < 0 ? std::nullopt : std::optional(static_cast<Opset>(position));

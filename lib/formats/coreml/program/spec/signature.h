@@ -29,6 +29,8 @@ std::string_view NameOf(Opset opset);
 std::string_view FileNameOf(Opset opset);
 // The specification version of models: 6.
 int SpecificationVersionOf(Opset opset);
+// The opset of a deployment target; nullopt if there is none.
+std::optional<Opset> OpsetOfTarget(std::string_view target);
 // The opset of a name in files; nullopt if there is none.
 std::optional<Opset> OpsetNamed(std::string_view file_name);
 

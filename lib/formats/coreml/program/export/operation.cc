@@ -1,0 +1,207 @@
+#include "formats/coreml/program/export/operation.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "formats/coreml/program/export/export.h"
+#include "formats/coreml/program/import/values.h"
+#include "formats/coreml/program/spec/defaults.h"
+#include "formats/coreml/program/spec/words.h"
+
+namespace nn::coreml::program {
+namespace {
+
+mil::DataType TypeOfSymbol(const Symbol* symbol) {
+  return symbol == nullptr ? mil::UNUSED_TYPE : symbol->type.tensortype().datatype();
+}
+
+void SetName(mil::Operation& operation, std::string_view name) {
+  mil::NamedValue& attribute = *operation.add_attributes();
+  attribute.set_key("name");
+  *attribute.mutable_value() = TextValue(name);
+}
+
+}  // namespace
+
+OperationWriter::OperationWriter(ExportContext& ctx, std::string_view type)
+    : ctx_(ctx), definition_(program::Find(type, ctx.opset())) {
+  mil_.set_type(std::string(type));
+  if (definition_ == nullptr)
+    Keep(Error(ErrorCode::kUnsupported,
+               fmt::format("ML Programs of {} have no {}", NameOf(ctx.opset()), type)));
+}
+
+void OperationWriter::Keep(const Error& error) {
+  if (!error_) error_ = error;
+}
+
+bool OperationWriter::Takes(std::string_view input) const {
+  return definition_ != nullptr && definition_->Input(input) != nullptr;
+}
+
+OperationWriter& OperationWriter::Bind(std::string_view input, const std::string& name) {
+  if (error_) return *this;
+  if (!Takes(input)) {
+    Keep(Error(ErrorCode::kUnsupported, fmt::format("{} of {} has no input {}", mil_.type(),
+                                                    NameOf(ctx_.opset()), input)));
+    return *this;
+  }
+  mil::Argument* argument = nullptr;
+  for (mil::Operation::Input& given : *mil_.mutable_inputs())
+    if (given.key() == input) argument = given.mutable_value();
+  if (argument == nullptr) {
+    mil::Operation::Input& added = *mil_.add_inputs();
+    added.set_key(std::string(input));
+    argument = added.mutable_value();
+  }
+  argument->add_arguments()->set_name(name);
+  return *this;
+}
+
+OperationWriter& OperationWriter::In(std::string_view input, const Value* value) {
+  if (value == nullptr || error_) return *this;
+  auto name = ctx_.NameFor(value);
+  if (!name) {
+    Keep(name.error());
+    return *this;
+  }
+  return Bind(input, *name);
+}
+
+OperationWriter& OperationWriter::In(std::string_view input, const std::string& name) {
+  return Bind(input, name);
+}
+
+OperationWriter& OperationWriter::List(std::string_view input,
+                                       std::span<const Value* const> values) {
+  for (const Value* const v : values) In(input, v);
+  return *this;
+}
+
+OperationWriter& OperationWriter::Const(std::string_view input, const Tensor& tensor) {
+  if (error_) return *this;
+  auto name = ctx_.AddConstant(tensor, fmt::format("{}_{}", mil_.type(), input));
+  if (!name) {
+    Keep(name.error());
+    return *this;
+  }
+  return Bind(input, *name);
+}
+
+Result<mil::DataType> OperationWriter::TypeOfInput(std::string_view input) const {
+  const spec::Operand* const operand = definition_->Input(input);
+  if (operand == nullptr)
+    return UnsupportedError("{} of {} has no input {}", mil_.type(), NameOf(ctx_.opset()), input);
+  for (const mil::Operation::Input& given : mil_.inputs()) {
+    const spec::Operand* const other = definition_->Input(given.key());
+    const auto position = static_cast<int>(other - definition_->inputs.data());
+    const bool is_same = operand->same_as == position ||
+                         (operand->variable != spec::Operand::kNone &&
+                          operand->variable == other->variable);
+    if (is_same && given.value().arguments_size() > 0)
+      return TypeOfSymbol(ctx_.Find(given.value().arguments(0).name()));
+  }
+  for (const mil::DataType type :
+       {mil::FLOAT32, mil::INT32, mil::BOOL, mil::STRING, mil::UINT8, mil::FLOAT16})
+    if (definition_->Takes(*operand, type)) return type;
+  return InternalError("input {} of {} has no type for numbers", input, mil_.type());
+}
+
+OperationWriter& OperationWriter::BindNumber(std::string_view input, double number) {
+  if (error_) return *this;
+  const auto make = [&]() -> Result<std::string> {
+    NN_ASSIGN(const mil::DataType type, TypeOfInput(input));
+    NN_ASSIGN(TensorBuilder scalar, TensorBuilder::Create(DTypeOf(type), {}));
+    scalar.SetDouble(0, number);
+    return ctx_.AddConstant(scalar.Finish(), type, fmt::format("{}_{}", mil_.type(), input));
+  };
+  const auto name = make();
+  if (!name) {
+    Keep(name.error());
+    return *this;
+  }
+  return Bind(input, *name);
+}
+
+OperationWriter& OperationWriter::Number(std::string_view input, double number) {
+  return BindNumber(input, number);
+}
+OperationWriter& OperationWriter::Int(std::string_view input, int64_t number) {
+  return Const(input, Tensor::Scalar(static_cast<int32_t>(number)));
+}
+OperationWriter& OperationWriter::Ints(std::string_view input,
+                                       const std::vector<int64_t>& numbers) {
+  return Const(input, Tensor::Ints(numbers));
+}
+OperationWriter& OperationWriter::Bool(std::string_view input, bool flag) {
+  return Const(input, Tensor::Scalar(flag));
+}
+OperationWriter& OperationWriter::Bools(std::string_view input, const std::vector<bool>& flags) {
+  auto list = TensorBuilder::Create(DType::kBool, {std::ssize(flags)});
+  if (!list) {
+    Keep(list.error());
+    return *this;
+  }
+  for (size_t i = 0; i < flags.size(); ++i)
+    list->SetInt(static_cast<int64_t>(i), flags[i] ? 1 : 0);
+  return Const(input, list->Finish());
+}
+OperationWriter& OperationWriter::Text(std::string_view input, std::string_view text) {
+  return Const(input, Tensor({}, {std::string(text)}));
+}
+
+// Other writers state the defaults of all inputs.
+Status OperationWriter::FillDefaults() {
+  for (const spec::Operand& operand : definition_->inputs) {
+    const auto is_given = [&](const mil::Operation::Input& i) { return i.key() == operand.name; };
+    if (operand.presence == spec::Operand::Presence::kRequired || operand.default_text.empty() ||
+        std::ranges::any_of(mil_.inputs(), is_given))
+      continue;
+    const std::string_view text = operand.default_text;
+    if (!operand.choices.empty() || definition_->Takes(operand, mil::STRING)) {
+      if (!definition_->Takes(operand, mil::STRING)) continue;
+      Text(operand.name, text);
+      continue;
+    }
+    const auto numbers = NumbersIn(text, 1);
+    if (!numbers || numbers->size() != 1 || text.ends_with(kEach)) continue;
+    BindNumber(operand.name, numbers->front());
+  }
+  return error_ ? tl::unexpected(*error_) : Status();
+}
+
+Status OperationWriter::To(std::span<const std::string> names, std::span<const Type> types,
+                           const Node& source) {
+  if (error_) return tl::unexpected(*error_);
+  NN_RETURN_IF_ERROR(FillDefaults());
+  for (size_t i = 0; i < names.size(); ++i) {
+    mil::NamedValueType& output = *mil_.add_outputs();
+    output.set_name(names[i]);
+    *output.mutable_type() = ValueTypeOf(types[i]);
+    ctx_.Declare(names[i], output.type());
+  }
+  SetName(mil_, source.name().empty() || ctx_.trial() ? std::string_view(names[0])
+                                                      : std::string_view(source.name()));
+  *ctx_.block().add_operations() = std::move(mil_);
+  return {};
+}
+
+Status OperationWriter::To(const Node& node, size_t count) {
+  std::vector<std::string> names;
+  std::vector<Type> types;
+  for (const Value* const y : node.outputs().first(std::min(count, node.outputs().size()))) {
+    names.push_back(ctx_.NameOf(y));
+    types.push_back(y->type());
+  }
+  return To(names, types, node);
+}
+
+Result<std::string> OperationWriter::Helper(const Type& type, const Node& source) {
+  std::string name = ctx_.NewIdentifier(mil_.type());
+  NN_RETURN_IF_ERROR(To(std::span(&name, 1), std::span(&type, 1), source));
+  return name;
+}
+
+}  // namespace nn::coreml::program

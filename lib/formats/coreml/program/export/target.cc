@@ -1,0 +1,102 @@
+// The legalization targets of ML Programs, one for each operation set.
+#include <fmt/core.h>
+
+#include <array>
+#include <limits>
+#include <utility>
+
+#include "formats/coreml/export/narrow_integers.h"
+#include "formats/coreml/export/rewrite.h"
+#include "formats/coreml/program/export/export.h"
+#include "ir/op_def.h"
+#include "ops/nn/conv.h"
+#include "passes/qdq/qdq.h"
+#include "rewrite/apply_rule.h"
+#include "rewrite/expand.h"
+#include "rewrite/forms/forms.h"
+#include "rewrite/functions.h"
+#include "rewrite/rewrite.h"
+#include "rewrite/target.h"
+
+namespace nn::coreml::program {
+namespace {
+
+// coremltools writes no results of more axes.
+constexpr int kMaxAxes = 5;
+
+std::optional<std::string> WhyNotValue(const Value& v) {
+  const Type& type = v.type();
+  if (!type.ranked()) return "the ranks of its values must be known";
+  if (type.rank() > kMaxAxes && !v.is_constant())
+    return fmt::format("Core ML has no arrays of {} axes", type.rank());
+  for (const Dim& d : *type.dims)
+    if (d.is_const() && d.value() > std::numeric_limits<int32_t>::max())
+      return fmt::format("Core ML has no axes of size {}", d.value());
+  if (DataTypeOf(type.dtype) == pb::mil::UNUSED_TYPE || type.dtype == DType::kU64)
+    return fmt::format("ML Programs have no {} values", DTypeName(type.dtype));
+  for (const Dim& d : *type.dims)
+    if (d == Dim(0)) return "Core ML has no empty arrays";
+  return std::nullopt;
+}
+
+std::optional<std::string> WhyNotValues(const Node& node) {
+  for (const auto values : {node.inputs(), node.outputs()})
+    for (const Value* v : values)
+      if (v != nullptr)
+        if (auto reason = WhyNotValue(*v)) return reason;
+  return std::nullopt;
+}
+
+template <Opset kOpset>
+std::optional<std::string> WhyIllegal(const Node& node) {
+  if (auto reason = WhyNotValues(node)) return reason;
+  if (!HasOperation(node.op()))
+    return fmt::format("ML Programs have no {} operation", node.op_name());
+  const ExportRow* const row = FindExport(node.op_name());
+  if (row != nullptr && row->why_not != nullptr)
+    if (auto reason = row->why_not(node)) return reason;
+  return FindMisfit(node, kOpset);
+}
+
+// Quantized operators compute with real numbers between dequantize and quantize.
+Status Prepare(Graph& graph) {
+  return UnfuseQdq(graph);
+}
+
+constexpr Rewrite kRewrites[] = {
+    {"batch_norm", "scale and shift", &ScaleAndShift},
+    kForms,
+    {"shape_of", "slice of all sizes", &SliceShape},
+    {"layer_norm", "statistics by reductions", &SplitStatistics},
+    {"fmod", "elementary steps", &DecomposeFmod},
+    kSharedFunctions,
+    kSharedRules,
+};
+
+template <Opset kOpset>
+constexpr Target MakeTarget() {
+  return {.name = "ML Programs",
+          .why_illegal = WhyIllegal<kOpset>,
+          .takes_regions = true,
+          .forms = {.layout = Layout::kNcx,
+                    .filter_layout = ChannelsBeforeTaps,
+                    .time_first = true},
+          .rewrites = kRewrites,
+          .lacks_scalar_ports = true,
+          .prepare = Prepare,
+          .change_types = WidenIntegers};
+}
+
+template <size_t... kIndices>
+constexpr auto MakeTargets(std::index_sequence<kIndices...>) {
+  return std::array{MakeTarget<static_cast<Opset>(kIndices)>()...};
+}
+
+}  // namespace
+
+const Target& ProgramTarget(Opset opset) {
+  static const auto targets = MakeTargets(std::make_index_sequence<kOpsets>());
+  return targets[static_cast<size_t>(opset)];
+}
+
+}  // namespace nn::coreml::program

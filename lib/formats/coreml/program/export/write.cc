@@ -1,0 +1,203 @@
+// A graph as a model with an ML Program.
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "base/text/text.h"
+#include "coreml_model.pb.h"
+#include "formats/common/interface.h"
+#include "formats/coreml/export/write_interface.h"
+#include "formats/coreml/file/native.h"
+#include "formats/coreml/import/interface.h"
+#include "formats/coreml/program/export/export.h"
+#include "formats/coreml/roles.h"
+
+namespace nn::coreml::program {
+namespace {
+
+constexpr std::string_view kFunction = "main";
+constexpr std::string_view kWeights = "weights/weight.bin";
+// The version of the messages.
+constexpr int64_t kProgramVersion = 1;
+
+// The element type of an array for values of this type.
+DType PortType(DType dtype) {
+  if (dtype == DType::kBool) return DType::kF32;
+  return IsInteger(dtype) ? DType::kI32 : dtype;
+}
+
+class ProgramWriter {
+ public:
+  ProgramWriter(const Graph& graph, Opset opset, mil::Function& function, ConstantStore store)
+      : graph_(graph),
+        function_(function),
+        block_(NewBlock(function, opset)),
+        ctx_(block_, opset, store) {}
+
+  Status Run(const std::optional<Classes>& classes) {
+    for (const Port& p : graph_.inputs()) NN_RETURN_IF_ERROR(AddInput(p));
+    std::vector<const Port*> others;
+    for (const Port& p : graph_.outputs())
+      if (!IsPlain(p.value) || !ctx_.Claim(p.value, Identifier(p.name))) {
+        ctx_.Reserve(Identifier(p.name));
+        others.push_back(&p);
+      } else {
+        ctx_.Declare(Identifier(p.name), ValueTypeOf(p.value->type()));
+      }
+    for (const Node& node : graph_.nodes())
+      if (auto s = WriteNode(ctx_, node); !s) return tl::unexpected(s.error().In(node.Describe()));
+    for (const Port* const p : others) NN_RETURN_IF_ERROR(AddOutput(*p));
+    for (const Port& p : graph_.outputs()) *block_.add_outputs() = Identifier(p.name);
+    return classes ? AddClasses(*classes) : Status();
+  }
+
+ private:
+  static mil::Block& NewBlock(mil::Function& function, Opset opset) {
+    function.set_opset(std::string(FileNameOf(opset)));
+    auto& specialization = *function.add_block_specializations();
+    specialization.set_key(function.opset());
+    return *specialization.mutable_value();
+  }
+
+  // Whether the value of an output can be that of the function.
+  static bool IsPlain(const Value* v) {
+    return !v->is_constant() && !v->is_input() && PortType(v->dtype()) == AsFile(v->dtype());
+  }
+  static DType AsFile(DType dtype) { return dtype == DType::kI64 ? DType::kI32 : dtype; }
+
+  // Other element types are converted from those that arrays have.
+  Status AddInput(const Port& p) {
+    const DType dtype = PortType(p.value->dtype());
+    const std::string name = Identifier(p.name);
+    mil::NamedValueType& input = *function_.add_inputs();
+    input.set_name(name);
+    *input.mutable_type() = TensorTypeOf(DataTypeOf(dtype), *p.value->type().dims);
+    ctx_.Declare(name, input.type());
+    if (dtype == AsFile(p.value->dtype())) {
+      ctx_.Claim(p.value, name);
+      return {};
+    }
+    ctx_.Reserve(name);
+    const std::string_view to = NameInPrograms(p.value->dtype());
+    NN_ASSIGN(std::string converted,
+              ctx_.Add("cast").In("x", name).Text("dtype", to).Helper(p.value->type(), Node()));
+    ctx_.SetName(p.value, std::move(converted));
+    return {};
+  }
+
+  Status AddOutput(const Port& p) {
+    const std::string name = Identifier(p.name);
+    const DType dtype = PortType(p.value->dtype());
+    Type type = p.value->type();
+    type.dtype = dtype;
+    OperationWriter op = ctx_.Add(dtype == AsFile(p.value->dtype()) ? "identity" : "cast");
+    op.In("x", p.value);
+    if (dtype != AsFile(p.value->dtype())) op.Text("dtype", NameInPrograms(dtype));
+    return op.To(std::span(&name, 1), std::span(&type, 1), Node());
+  }
+
+  // The label and the dictionary of a classifier.
+  Status AddClasses(const Classes& classes) {
+    const auto scores = std::ranges::find(graph_.outputs(), classes.scores, &Port::name);
+    NN_ASSIGN(const std::string probabilities, ctx_.NameFor(scores->value));
+    mil::Value labels;
+    mil::ListValue& list = *labels.mutable_immediatevalue()->mutable_list();
+    const bool strings = classes.labels.dtype() == DType::kString;
+    const mil::DataType type = strings ? mil::STRING : mil::INT64;
+    mil::ListType& list_type = *labels.mutable_type()->mutable_listtype();
+    *list_type.mutable_type() = TensorTypeOf(type, {});
+    list_type.mutable_length()->mutable_constant()->set_size(
+        static_cast<uint64_t>(classes.labels.elements()));
+    for (int64_t i = 0; i < classes.labels.elements(); ++i) {
+      mil::Value& label = *list.add_values();
+      if (strings) {
+        label = TextValue(classes.labels.strings()[static_cast<size_t>(i)]);
+        continue;
+      }
+      *label.mutable_type() = TensorTypeOf(type, {});
+      label.mutable_immediatevalue()->mutable_tensor()->mutable_longints()->add_values(
+          classes.labels.GetInt(i));
+    }
+    return AddClassify(probabilities, classes, std::move(labels), type);
+  }
+
+  Status AddClassify(const std::string& probabilities, const Classes& classes, mil::Value labels,
+                     mil::DataType type) {
+    const std::string classes_name = ctx_.NewIdentifier("classes");
+    mil::Operation& constant = *block_.add_operations();
+    constant.set_type("const");
+    mil::NamedValue& name = *constant.add_attributes();
+    name.set_key("name");
+    *name.mutable_value() = TextValue(classes_name);
+    mil::NamedValueType& output = *constant.add_outputs();
+    output.set_name(classes_name);
+    *output.mutable_type() = labels.type();
+    mil::NamedValue& contents = *constant.add_attributes();
+    contents.set_key("val");
+    *contents.mutable_value() = std::move(labels);
+
+    mil::Operation& classify = *block_.add_operations();
+    classify.set_type("classify");
+    const auto bind = [&](std::string_view input, const std::string& to) {
+      mil::Operation::Input& added = *classify.add_inputs();
+      added.set_key(std::string(input));
+      added.mutable_value()->add_arguments()->set_name(to);
+    };
+    bind("probabilities", probabilities);
+    bind("classes", classes_name);
+    const std::string label = Identifier(classes.label);
+    const std::string dictionary = Identifier(classes.scores);
+    mil::NamedValueType& label_output = *classify.add_outputs();
+    label_output.set_name(label);
+    *label_output.mutable_type() = TensorTypeOf(type, {});
+    mil::NamedValueType& dictionary_output = *classify.add_outputs();
+    dictionary_output.set_name(dictionary);
+    mil::DictionaryType& map = *dictionary_output.mutable_type()->mutable_dictionarytype();
+    *map.mutable_keytype() = TensorTypeOf(type, {});
+    *map.mutable_valuetype() = TensorTypeOf(mil::FLOAT32, {});
+    return {};
+  }
+
+  const Graph& graph_;
+  mil::Function& function_;
+  mil::Block& block_;
+  ExportContext ctx_;
+};
+
+}  // namespace
+
+Result<FileImage> WriteProgram(const Graph& graph, const ExportOptions& options, Opset newest) {
+  NN_RETURN_IF_ERROR(CheckInterface(
+      graph, {.label = "Core ML", .outputs = true, .distinct_names = true, .least_size = 1}));
+  const Opset opset = LowestOpset(graph, newest);
+  Model model;
+  Writer root = model.writer();
+  mil::Program& program = *model.proto->mutable_mlprogram();
+  program.set_version(kProgramVersion);
+  auto& function = *program.add_functions();
+  function.set_key(std::string(kFunction));
+  BlobStorageWriter weights;
+  const bool is_package = IsPackagePath(options.path);
+  const ConstantStore store{model.payloads, is_package ? &weights : nullptr};
+  const auto classes = CoremlImporter().ClassesOf(graph);
+  NN_RETURN_IF_ERROR(ProgramWriter(graph, opset, *function.mutable_value(), store).Run(classes));
+  const InterfaceForm form{.name = Identifier, .array_types = ArrayTypes::kProgram};
+  NN_RETURN_IF_ERROR(WriteDescription(graph, options, form, root.Sub("description")));
+  if (classes) DescribeClasses(*classes, form, root);
+  root.Int("specificationVersion", std::max<int64_t>(SpecificationVersionOf(opset),
+                                                     InterfaceVersion(graph)));
+  NN_ASSIGN(auto parts, Serialize(model));
+  if (is_package) {
+    std::vector<SideFile> files;
+    if (weights.empty())
+      files.push_back({std::string(kWeights.substr(0, kWeights.find('/') + 1)), {}});
+    else
+      files.push_back({std::string(kWeights), weights.Finish()});
+    return NewPackage(std::move(files), std::move(parts));
+  }
+  FileImage image;
+  image.parts = std::move(parts);
+  return image;
+}
+
+}  // namespace nn::coreml::program
