@@ -16,10 +16,10 @@ namespace nn::app {
 namespace {
 
 // The entry of the table for an operator in a format: "yes", "rewritten, 3 of 5", or "" for none.
-std::string SupportClaim(std::span<const SupportCell> cells, const Format& format,
+std::string SupportClaim(std::span<const SupportCell> cells, const OutputKind& kind,
                          const OpDef& op) {
   const auto cell = std::find_if(cells.begin(), cells.end(), [&](const SupportCell& c) {
-    return c.format == format.name && c.op == op.name;
+    return c.format == kind.name && c.op == op.name;
   });
   if (cell == cells.end() || cell->one_to_one + cell->rewritten == 0) return {};
   const int written = cell->one_to_one + cell->rewritten;
@@ -78,16 +78,16 @@ std::string SupportMarkdown(std::span<const SupportCell> cells) {
       "are written, and the others are refused by name. Execution\nuses a SIMD kernel or the "
       "reference evaluation; both give the same bits.\n\n| operator | meaning |";
   std::string rule = "|---|---|";
-  for (const Format& f : Formats()) {
-    out += fmt::format(" {} |", f.label);
+  for (const OutputKind& kind : OutputKinds()) {
+    out += fmt::format(" {} |", kind.label);
     rule += "---|";
   }
   out += " execution |\n" + rule + "---|\n";
   for (const OpDef* op : Ops().All()) {
     if (op->internal) continue;
     out += fmt::format("| {} | {} |", op->name, Cell(op->summary));
-    for (const Format& f : Formats()) {
-      const std::string written = SupportClaim(cells, f, *op);
+    for (const OutputKind& kind : OutputKinds()) {
+      const std::string written = SupportClaim(cells, kind, *op);
       out += written.empty() ? " |" : fmt::format(" {} |", written);
     }
     out += FindKernel(op->name) != nullptr || op->is_composition() ? " SIMD |\n" : " reference |\n";

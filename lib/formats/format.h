@@ -56,6 +56,19 @@ struct Format {
   std::span<const FeatureSupport> features;
 };
 
+// A kind of model that graphs are written as: a format, and the options that choose the kind.
+struct OutputKind {
+  std::string_view name;   // "onnx"; of a format with several kinds, "program"
+  std::string_view label;  // "ML Program"
+  const Format* format;
+  ExportOptions options;  // with a path of one file
+
+  const Target& target() const;
+};
+
+// Those of all formats, in their order, and then further kinds.
+std::span<const OutputKind> OutputKinds();
+
 // What a graph must be legal for to be written with the options.
 const Target& TargetOf(const Format& format, const ExportOptions& options);
 

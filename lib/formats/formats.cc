@@ -31,6 +31,21 @@ const Target& TargetOf(const Format& format, const ExportOptions& options) {
   return chosen == nullptr ? *format.target : *chosen;
 }
 
+const Target& OutputKind::target() const {
+  return TargetOf(*format, options);
+}
+
+std::span<const OutputKind> OutputKinds() {
+  static const std::vector<OutputKind> kinds = [] {
+    std::vector<OutputKind> list;
+    for (const Format& f : Formats())
+      list.push_back({f.name, f.label, &f, {.path = "m" + std::string(f.extensions[0])}});
+    list.push_back({"program", "ML Program", FindFormat("coreml"), coreml::OptionsOfProgram()});
+    return list;
+  }();
+  return kinds;
+}
+
 std::vector<Holding> HoldingsOf(const ReadModel& model) {
   return model.format->describer.HoldingsOf(*model.model);
 }

@@ -125,20 +125,19 @@ bool DoesNotRun(const Run& run, Graph graph) {
   return !program || !program->Run(inputs);
 }
 
-Cell ConvertGraph(const Run& run, Graph source, const Format& format) {
+Cell ConvertGraph(const Run& run, Graph source, const OutputKind& kind) {
   Graph fitted = source.Clone();
   if (const Status s = ForgetDeclaredShapes(fitted); !s) return Broken(s.error().message());
   InterfaceAxes axes;
   std::vector<UnsupportedNode> unsupported;
   RewriteCounts rewrites;
-  const Status fit = FitTo(*format.target, fitted, axes, unsupported, &rewrites);
+  const Status fit = FitTo(kind.target(), fitted, axes, unsupported, &rewrites);
   if (!unsupported.empty()) return {.kind = Cell::Kind::kRefused, .reason = Reasons(unsupported)};
   if (!fit) return RefusedBy(fit.error());
-  const std::string path = "m" + std::string(format.extensions[0]);
-  const auto image = format.writer.Write(fitted, ExportOptions{path});
+  const auto image = kind.format->writer.Write(fitted, kind.options);
   if (!image) return RefusedBy(image.error());
 
-  auto converted = ImportImage(*image, path, format);
+  auto converted = ImportImage(*image, kind.options.path, *kind.format);
   if (!converted) return Broken(converted.error().message());
   VerifyOptions options;
   options.runs = 1;
@@ -200,20 +199,20 @@ std::string Cell::Text() const {
   return "BROKEN: " + OneLine(reason);
 }
 
-Cell Convert(const Row& row, const CrossCase& c, const Format& format) {
+Cell Convert(const Row& row, const CrossCase& c, const OutputKind& kind) {
   auto source = ParseGraph(c.graph);
   if (!source) return Broken("the graph: " + source.error().message());
   NamePorts(*source);
-  return ConvertGraph({row, std::nullopt}, *std::move(source), format);
+  return ConvertGraph({row, std::nullopt}, *std::move(source), kind);
 }
 
-Cell ConvertUnranked(const Row& row, const CrossCase& c, size_t input, const Format& format) {
+Cell ConvertUnranked(const Row& row, const CrossCase& c, size_t input, const OutputKind& kind) {
   auto source = ParseGraph(c.graph);
   if (!source) return Broken("the graph: " + source.error().message());
   NamePorts(*source);
   auto unranked = HideRank(*source, input);
   if (!unranked) return RefusedBy(unranked.error());
-  return ConvertGraph({row, *std::move(unranked)}, *std::move(source), format);
+  return ConvertGraph({row, *std::move(unranked)}, *std::move(source), kind);
 }
 
 std::vector<RowCells> ConvertAll(std::span<const Row> rows) {
@@ -226,7 +225,7 @@ std::vector<RowCells> ConvertAll(std::span<const Row> rows) {
   for (const Row& row : rows) {
     all.push_back({&row, {}});
     for (const CrossCase& c : row.Cases())
-      all.back().cases.push_back({c.label, std::vector<Cell>(Formats().size())});
+      all.back().cases.push_back({c.label, std::vector<Cell>(OutputKinds().size())});
   }
   std::vector<Item> items;
   for (RowCells& r : all) {
@@ -237,8 +236,8 @@ std::vector<RowCells> ConvertAll(std::span<const Row> rows) {
   std::atomic<size_t> next = 0;
   const auto work = [&] {
     for (size_t i; (i = next++) < items.size();)
-      for (size_t f = 0; f < Formats().size(); ++f)
-        items[i].out->cells[f] = Convert(*items[i].row, items[i].c, Formats()[f]);
+      for (size_t f = 0; f < OutputKinds().size(); ++f)
+        items[i].out->cells[f] = Convert(*items[i].row, items[i].c, OutputKinds()[f]);
   };
   std::vector<std::thread> threads;
   for (size_t i = 1; i < std::thread::hardware_concurrency(); ++i) threads.emplace_back(work);
@@ -251,7 +250,7 @@ std::string GridText(std::span<const RowCells> rows) {
   std::string out;
   for (const RowCells& r : rows) {
     out += fmt::format("{} ({})\n", r.row->name, r.cases.size());
-    for (size_t f = 0; f < Formats().size(); ++f) {
+    for (size_t f = 0; f < OutputKinds().size(); ++f) {
       // In order of first appearance.
       std::vector<std::pair<std::string, std::vector<std::string>>> groups;
       for (const CaseCells& c : r.cases) {
@@ -262,7 +261,7 @@ std::string GridText(std::span<const RowCells> rows) {
         it->second.push_back(c.label);
       }
       for (const auto& [text, labels] : groups)
-        out += fmt::format("  {:7}{}{}\n", Formats()[f].name, text,
+        out += fmt::format("  {:7}{}{}\n", OutputKinds()[f].name, text,
                            labels.size() == r.cases.size()
                                ? std::string()
                                : fmt::format(" [{}]", fmt::join(labels, " | ")));
@@ -289,7 +288,7 @@ std::string RewritesText(std::span<const RowCells> rows) {
       "largest magnitude of the output, of integers in steps. A cell can have several rewrites.\n\n"
       "| Format | Operator | Rewrite | Cells | Same bits | Floats | Integers |\n"
       "| --- | --- | --- | ---: | ---: | ---: | ---: |\n";
-  for (size_t f = 0; f < Formats().size(); ++f) {
+  for (size_t f = 0; f < OutputKinds().size(); ++f) {
     std::map<std::pair<std::string_view, std::string_view>, Use> uses;
     for (const RowCells& r : rows)
       for (const CaseCells& c : r.cases) {
@@ -304,7 +303,7 @@ std::string RewritesText(std::span<const RowCells> rows) {
         }
       }
     for (const auto& [rewrite, use] : uses)
-      out += fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n", Formats()[f].name, rewrite.first,
+      out += fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n", OutputKinds()[f].name, rewrite.first,
                          rewrite.second, use.cells, use.same_bits, number(use.relative, "{:.1e}"),
                          number(use.steps, "{}"));
   }

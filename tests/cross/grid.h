@@ -1,4 +1,4 @@
-// The grid of tests/cross: the outcome of each case of each row in each format.
+// The grid of tests/cross: the outcome of each case of each row in each kind of model.
 #pragma once
 
 #include <array>
@@ -37,11 +37,11 @@ struct Cell {
 
 // Legalizes the case's graph for the format, writes it, reads it again, validates and imports it,
 // runs both graphs on the inputs of the row and compares the outputs.
-Cell Convert(const Row& row, const CrossCase& c, const Format& format);
+Cell Convert(const Row& row, const CrossCase& c, const OutputKind& kind);
 // The same if the users of an input do not know its rank.
-Cell ConvertUnranked(const Row& row, const CrossCase& c, size_t input, const Format& format);
+Cell ConvertUnranked(const Row& row, const CrossCase& c, size_t input, const OutputKind& kind);
 
-// The cells of all cases, in their order, for all formats, in the order of Formats(). Uses all
+// The cells of all cases, in their order, for all kinds of models, in the order of OutputKinds(). Uses all
 // processors.
 struct CaseCells {
   std::string label;
@@ -53,7 +53,7 @@ struct RowCells {
 };
 std::vector<RowCells> ConvertAll(std::span<const Row> rows);
 
-// The cells of one family as text: of each row and format, the outcomes with their cases.
+// The cells of one family as text: of each row and kind of model, the outcomes with their cases.
 std::string GridText(std::span<const RowCells> rows);
 
 // All rewrites of written cells as a table in Markdown: in how many cells each took part, how many

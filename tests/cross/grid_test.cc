@@ -59,10 +59,10 @@ std::string LineDiff(const std::string& want, const std::string& got) {
 TEST_CASE("grid: no cell is a defect") {
   for (const RowCells& r : TheGrid().cells)
     for (const CaseCells& c : r.cases)
-      for (size_t f = 0; f < Formats().size(); ++f) {
+      for (size_t f = 0; f < OutputKinds().size(); ++f) {
         if (c.cells[f].kind != Cell::Kind::kBroken) continue;
         FAIL_CHECK(fmt::format("{} {} ({}) to {}: {}", r.row->place, r.row->name, c.label,
-                               Formats()[f].name, c.cells[f].reason));
+                               OutputKinds()[f].name, c.cells[f].reason));
       }
 }
 
@@ -121,11 +121,11 @@ std::vector<app::SupportCell> ProvenCells() {
     const std::vector<CrossCase> cases = r.row->Cases();
     for (size_t i = 0; i < r.cases.size(); ++i) {
       if (!IsComputed(cases[i].graph, r.row->op())) continue;
-      for (size_t f = 0; f < Formats().size(); ++f) {
+      for (size_t f = 0; f < OutputKinds().size(); ++f) {
         app::SupportCell& cell = cells[r.row->op()][f];
         const Cell::Kind kind = r.cases[i].cells[f].kind;
         cell.op = r.row->op();
-        cell.format = Formats()[f].name;
+        cell.format = OutputKinds()[f].name;
         cell.one_to_one += kind == Cell::Kind::kOneToOne ? 1 : 0;
         cell.rewritten += kind == Cell::Kind::kRewritten ? 1 : 0;
         cell.refused += kind == Cell::Kind::kRefused || kind == Cell::Kind::kDrift ? 1 : 0;

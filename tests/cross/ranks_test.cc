@@ -21,12 +21,12 @@ TEST_CASE("ranks: a case with an input of unknown rank is written or refused") {
       const auto graph = ParseGraph(c.graph);
       REQUIRE(graph.has_value());
       for (size_t input = 0; input < graph->inputs().size(); ++input)
-        for (const Format& format : Formats()) {
+        for (const OutputKind& kind : OutputKinds()) {
           CAPTURE(row.place);
           CAPTURE(c.label);
           CAPTURE(input);
-          CAPTURE(format.name);
-          const Cell cell = ConvertUnranked(row, c, input, format);
+          CAPTURE(kind.name);
+          const Cell cell = ConvertUnranked(row, c, input, kind);
           CHECK_MESSAGE(cell.kind != Cell::Kind::kBroken, cell.Text());
           written += cell.written();
         }

@@ -111,9 +111,9 @@ Outcome Run(const app::ConvertArguments& a, const Format& format) {
 }
 
 // Whether results of the row differ in the format whatever the options are.
-bool Drifts(const Row& row, const Format& format) {
+bool Drifts(const Row& row, const OutputKind& kind) {
   return std::ranges::any_of(row.Cases(), [&](const CrossCase& c) {
-    return Convert(row, c, format).kind == Cell::Kind::kDrift;
+    return Convert(row, c, kind).kind == Cell::Kind::kDrift;
   });
 }
 
@@ -158,10 +158,12 @@ std::vector<std::string> OpenSizesOf(const CrossCase& c) {
 
 // What is wrong with the remedies of a conversion; "" if nothing is. Counts them.
 std::string Follow(const std::string& source, const CrossCase& c, const TempDir& dir,
-                   const Format& format, size_t& remedies) {
+                   const OutputKind& kind, size_t& remedies) {
+  const Format& format = *kind.format;
   app::ConvertArguments a;
   a.input = source;
   a.output = dir / ("out" + std::string(format.extensions[0]));
+  a.core_ml = kind.options.core_ml;
   a.messages = false;
   a.verification.threads = 1;
   a.verification.runs = 1;
@@ -209,13 +211,13 @@ TEST_CASE("remedies: those that refusals name work when they are followed") {
       const CrossCase& c = cases[i];
       const auto source = WriteSource(c, dir);
       if (!source) continue;
-      for (const Format& format : Formats()) {
-        if (FormatOfPath(*source) == &format) continue;
-        const std::string problem = Follow(*source, c, dir, format, remedies);
+      for (const OutputKind& kind : OutputKinds()) {
+        if (FormatOfPath(*source) == kind.format) continue;
+        const std::string problem = Follow(*source, c, dir, kind, remedies);
         const bool drifts =
-            problem.ends_with(kNotVerified) && (Drifts(row, format) || row.name == kOverflows);
+            problem.ends_with(kNotVerified) && (Drifts(row, kind) || row.name == kOverflows);
         if (!problem.empty() && !drifts)
-          FAIL_CHECK(fmt::format("{} {} ({}) to {}:{}", row.place, row.name, c.label, format.name,
+          FAIL_CHECK(fmt::format("{} {} ({}) to {}:{}", row.place, row.name, c.label, kind.name,
                                  problem));
       }
     }

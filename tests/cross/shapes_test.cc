@@ -51,14 +51,14 @@ bool Runs(const Trial& trial) {
 
 // Drift belongs to the row if one of its unmodified cases drifts as well, because a variation can
 // turn a case into another one.
-std::string FormatProblem(const Row& row, const std::string& text, const Format& format) {
-  const Cell cell = Convert(row, {"", text}, format);
+std::string FormatProblem(const Row& row, const std::string& text, const OutputKind& kind) {
+  const Cell cell = Convert(row, {"", text}, kind);
   if (cell.written() || cell.kind == Cell::Kind::kRefused) return {};
   const auto drifts = [&](const CrossCase& c) {
-    return Convert(row, c, format).kind == Cell::Kind::kDrift;
+    return Convert(row, c, kind).kind == Cell::Kind::kDrift;
   };
   if (cell.kind == Cell::Kind::kDrift && std::ranges::any_of(row.Cases(), drifts)) return {};
-  return fmt::format("{}: {}", format.name, cell.Text());
+  return fmt::format("{}: {}", kind.name, cell.Text());
 }
 
 // A number below n, independent of RapidCheck's size parameter, which limits generated numbers.
@@ -82,7 +82,7 @@ void TryOne(const std::vector<const Row*>& rows, const Variations& variations) {
   else
     problem = BitDifference(trial->graph, trial->inputs, kLimits);
   if (problem.empty() && Runs(*trial))
-    problem = FormatProblem(row, text, Formats()[*Below(Formats().size())]);
+    problem = FormatProblem(row, text, OutputKinds()[*Below(OutputKinds().size())]);
   const std::string message =
       fmt::format("{} {} ({}): {}\n{}", row.place, row.name, c.label, problem, text);
   if (!problem.empty()) RC_FAIL(message);

@@ -11,6 +11,9 @@ namespace nn::coreml {
 
 const Format& CoremlFormat();
 
+// The options that write an ML Program as one file.
+ExportOptions OptionsOfProgram();
+
 // Whether the path is, or is inside, a compiled model (.mlmodelc), or has the name of a file of
 // one.
 bool IsCompiledModel(std::string_view path);

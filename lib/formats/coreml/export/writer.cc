@@ -1,5 +1,6 @@
 // Which kind of model is written.
 #include "base/text/text.h"
+#include "formats/coreml/coreml.h"
 #include "formats/coreml/export/export.h"
 #include "formats/coreml/file/native.h"
 #include "formats/coreml/program/export/export.h"
@@ -22,6 +23,10 @@ program::Opset NewestOpset(const ExportOptions& options) {
 }
 
 }  // namespace
+
+ExportOptions OptionsOfProgram() {
+  return {.path = "m.mlmodel", .core_ml = std::string(kProgramKind)};
+}
 
 const Target* CoremlWriter::TargetFor(const ExportOptions& options) const {
   return WritesProgram(options) ? &program::ProgramTarget(NewestOpset(options)) : nullptr;

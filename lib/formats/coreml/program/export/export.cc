@@ -179,7 +179,7 @@ std::string Identifier(std::string_view name) {
 // ---- The context --------------------------------------------------------------------------------
 
 ExportContext::ExportContext(mil::Block& block, Opset opset, ConstantStore store, Mode mode)
-    : NamedExport(mode, /*utf8=*/true), block_(&block), opset_(opset), store_(store) {}
+    : NamedExport(mode, /*utf8=*/true), block_(&block), function_(&block), opset_(opset), store_(store) {}
 
 std::string ExportContext::NewIdentifier(std::string_view hint) {
   return NewName(Identifier(hint));

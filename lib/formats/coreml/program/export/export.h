@@ -64,6 +64,11 @@ class ExportContext final : public NamedExport {
   // A constant as it stands in the program, or as its place in the weight file.
   Result<mil::Value> ValueOf(const Tensor& tensor, mil::DataType type);
 
+  // The sizes of a value are where those of its symbols come from.
+  void Define(const Value* value);
+  // The name of an int32 vector of these sizes: a constant, or computed from the sizes of values.
+  Result<std::string> AddSizes(const Dims& dims);
+
   // Adds operations to another block, until the next call. Returns the one before.
   mil::Block* Enter(mil::Block* block) { return std::exchange(block_, block); }
 
@@ -74,10 +79,18 @@ class ExportContext final : public NamedExport {
   const std::unordered_map<std::string, Symbol>& symbols() const { return symbols_; }
 
  private:
+  // A scalar.
+  Result<std::string> AddSize(const Dim& dim);
+  Result<std::string> AddSizeTree(const Dim::Tree& tree);
+
   mil::Block* block_;
+  const mil::Block* const function_;  // the outermost block
   Opset opset_;
   ConstantStore store_;
   std::unordered_map<std::string, Symbol> symbols_;
+  // Of the function's block: where each symbol of a size comes from, and sizes by their text.
+  std::unordered_map<std::string, std::pair<const Value*, int>> sources_;
+  std::unordered_map<std::string, std::string> sizes_;
 };
 
 struct ExportRow {

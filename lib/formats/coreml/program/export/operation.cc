@@ -195,7 +195,9 @@ Status OperationWriter::To(const Node& node, size_t count) {
     names.push_back(ctx_.NameOf(y));
     types.push_back(y->type());
   }
-  return To(names, types, node);
+  NN_RETURN_IF_ERROR(To(names, types, node));
+  for (const Value* const y : node.outputs().first(names.size())) ctx_.Define(y);
+  return {};
 }
 
 Result<std::string> OperationWriter::Helper(const Type& type, const Node& source) {

@@ -73,6 +73,7 @@ class ProgramWriter {
     input.set_name(name);
     *input.mutable_type() = TensorTypeOf(DataTypeOf(dtype), *p.value->type().dims);
     ctx_.Declare(name, input.type());
+    ctx_.Define(p.value);
     if (dtype == AsFile(p.value->dtype())) {
       ctx_.Claim(p.value, name);
       return {};

@@ -1,4 +1,6 @@
 // Activations that are no one-to-one operations.
+#include <cmath>
+
 #include "formats/coreml/program/family.h"
 #include "formats/coreml/program/import/operands.h"
 #include "ops/math/elementwise/elementwise.h"
@@ -96,6 +98,74 @@ Status ImportThresholdedRelu(ImportContext& ctx) {
   return ctx.EmitCast(Select(Less(x, Number(alpha)), Number(0), x));
 }
 
+// ---- Export -------------------------------------------------------------------------------------
+
+// A clip with a bound that is infinite is an extremum, and other writers have no infinite bounds.
+Status WriteClip(ExportContext& ctx, const Node& node) {
+  const auto& a = node.attrs<ClipAttrs>();
+  const bool is_above = std::isinf(a.min), is_below = std::isinf(a.max);
+  if (is_above && is_below) return ctx.Alias(node, node.input(0));
+  if (is_above) return ctx.Add("minimum").In("x", node.input(0)).Number("y", a.max).To(node);
+  if (is_below) return ctx.Add("maximum").In("x", node.input(0)).Number("y", a.min).To(node);
+  return ctx.Add("clip")
+      .In("x", node.input(0))
+      .Number("alpha", a.min)
+      .Number("beta", a.max)
+      .To(node);
+}
+
+std::optional<std::string> WhyNotClip(const Node& node) {
+  if (node.inputs().size() > 1) return "the bounds of clip must be constants";
+  return std::nullopt;
+}
+
+Status WriteGelu(ExportContext& ctx, const Node& node) {
+  const GeluApproximation approximate = node.attrs<GeluAttrs>().approximate;
+  const std::string_view mode = approximate == GeluApproximation::kTanh ? "TANH_APPROXIMATION"
+                                : approximate == GeluApproximation::kSigmoid
+                                    ? "SIGMOID_APPROXIMATION"
+                                    : "EXACT";
+  return ctx.Add("gelu").In("x", node.input(0)).Text("mode", mode).To(node);
+}
+
+// The slopes of a prelu, one for each index of axis 1; nullopt if it has others.
+std::optional<Tensor> SlopesOfChannels(const Node& node) {
+  const Tensor* const slope = ConstantOf(node, 1);
+  const Type& x = node.input(0)->type();
+  if (slope == nullptr || x.rank() < 2 || !x.dim(1).is_const()) return std::nullopt;
+  const auto rank = static_cast<size_t>(x.rank());
+  std::vector<int64_t> dims(slope->dims());
+  if (dims.size() > rank) return std::nullopt;
+  dims.insert(dims.begin(), rank - dims.size(), 1);
+  for (size_t i = 0; i < rank; ++i)
+    if (dims[i] != (i == 1 ? x.dim(1).value() : 1)) return std::nullopt;
+  const auto vector = slope->Reshaped({dims[1]});
+  return vector ? std::optional(*vector) : std::nullopt;
+}
+
+Status WritePrelu(ExportContext& ctx, const Node& node) {
+  const auto slopes = SlopesOfChannels(node);
+  if (!slopes) return InternalError("prelu has no slope for each channel");
+  return ctx.Add("prelu").In("x", node.input(0)).Const("alpha", *slopes).To(node);
+}
+
+std::optional<std::string> WhyNotPrelu(const Node& node) {
+  if (!SlopesOfChannels(node)) return "the slopes must be constants, one for each index of axis 1";
+  return std::nullopt;
+}
+
+Status WriteSoftmax(ExportContext& ctx, const Node& node) {
+  return ctx.Add("softmax")
+      .In("x", node.input(0))
+      .Int("axis", node.attrs<SoftmaxAttrs>().axis)
+      .To(node);
+}
+
+std::optional<std::string> WhyNotSoftmax(const Node& node) {
+  if (node.attrs<SoftmaxAttrs>().beta != 1) return "ML Programs have no softmax with a beta";
+  return std::nullopt;
+}
+
 }  // namespace
 
 Family ActivationFamily() {
@@ -110,7 +180,13 @@ Family ActivationFamily() {
       {"softplus_parametric", ImportSoftplusParametric},
       {"thresholded_relu", ImportThresholdedRelu},
   };
-  return {kImports};
+  static constexpr ExportRow kExports[] = {
+      {"clip", WriteClip, WhyNotClip},
+      {"gelu", WriteGelu},
+      {"prelu", WritePrelu, WhyNotPrelu},
+      {"softmax", WriteSoftmax, WhyNotSoftmax},
+  };
+  return {kImports, kExports};
 }
 
 }  // namespace nn::coreml::program

@@ -1,6 +1,9 @@
 // Convolutions.
 #include "ops/nn/conv.h"
 #include "base/text/text.h"
+#include <algorithm>
+
+#include "formats/coreml/program/export/window.h"
 #include "formats/coreml/program/family.h"
 #include "formats/coreml/program/import/operands.h"
 #include "formats/coreml/program/import/window.h"
@@ -70,6 +73,56 @@ Status ImportConvQuantized(ImportContext& ctx) {
   return ctx.EmitCast(Apply("conv", {Wide(x), filter, bias == nullptr ? Term() : Wide(bias)}, a));
 }
 
+// ---- Export -------------------------------------------------------------------------------------
+
+template <typename A>
+OperationWriter BeginConvolution(ExportContext& ctx, const Node& node, std::string_view type) {
+  const auto& a = node.attrs<A>();
+  const int spatial_axes = node.input(0)->type().rank() - 2;
+  OperationWriter op = ctx.Add(type);
+  op.In("x", node.input(0)).In("weight", node.input(1)).In("bias", node.input(2));
+  WriteWindow(op, a, spatial_axes);
+  op.Ints("dilations", ForEachAxis(a.dilations, spatial_axes, 1)).Int("groups", a.groups);
+  return op;
+}
+
+Status WriteConv(ExportContext& ctx, const Node& node) {
+  return BeginConvolution<ConvAttrs>(ctx, node, "conv").To(node);
+}
+
+// The size of the result is stated if the padding alone does not determine it.
+Status WriteConvTranspose(ExportContext& ctx, const Node& node) {
+  const auto& a = node.attrs<ConvTransposeAttrs>();
+  OperationWriter op = BeginConvolution<ConvTransposeAttrs>(ctx, node, "conv_transpose");
+  if (!a.output_padding.empty() || !a.output_shape.empty()) {
+    const auto dims = node.output()->type().const_dims();
+    if (!dims) return UnsupportedError("the size of its result must be known");
+    op.Ints("output_shape", *dims);
+  }
+  return op.To(node);
+}
+
+template <typename A>
+std::optional<std::string> WhyNotConvolution(const Node& node) {
+  const auto& a = node.attrs<A>();
+  if (a.layout != Layout::kNcx) return "ML Programs have channels before the spatial axes";
+  if (std::ranges::any_of(a.pads, [](int64_t p) { return p < 0; }))
+    return "ML Programs have no negative padding";
+  return std::nullopt;
+}
+
+std::optional<std::string> WhyNotConv(const Node& node) {
+  if (node.attrs<ConvAttrs>().filter_layout != FilterLayout::kOix)
+    return "ML Programs have filters of outputs, inputs and taps";
+  return WhyNotConvolution<ConvAttrs>(node);
+}
+
+std::optional<std::string> WhyNotConvTranspose(const Node& node) {
+  if (node.attrs<ConvTransposeAttrs>().filter_layout != FilterLayout::kIox)
+    return "ML Programs have filters of inputs, outputs and taps";
+  return WhyNotConvolution<ConvTransposeAttrs>(node);
+}
+
 }  // namespace
 
 Family ConvFamily() {
@@ -78,7 +131,11 @@ Family ConvFamily() {
       {"conv_quantized", ImportConvQuantized},
       {"conv_transpose", ImportConvTranspose},
   };
-  return {kImports};
+  static constexpr ExportRow kExports[] = {
+      {"conv", WriteConv, WhyNotConv},
+      {"conv_transpose", WriteConvTranspose, WhyNotConvTranspose},
+  };
+  return {kImports, kExports};
 }
 
 }  // namespace nn::coreml::program

@@ -92,6 +92,66 @@ Status ImportAttention(ImportContext& ctx) {
   return ctx.EmitCast(dims.size() == 4 ? y : Reshape(y, std::move(dims)));
 }
 
+// ---- Export -------------------------------------------------------------------------------------
+
+// Whether a constant is a matrix with a row for each output.
+bool IsDense(const Node& node) {
+  const auto& a = node.attrs<MatmulAttrs>();
+  const Tensor* const weight = ConstantOf(node, 1);
+  const Value* const bias = node.input(2);
+  return weight != nullptr && weight->dims().size() == 2 && a.transpose_b && !a.transpose_a &&
+         node.input(0)->type().rank() >= 1 && node.input(0)->type().rank() <= 3 &&
+         (bias == nullptr || (bias->is_constant() && bias->type().rank() == 1 &&
+                              bias->constant().dims()[0] == weight->dims()[0]));
+}
+
+Status WriteMatmul(ExportContext& ctx, const Node& node) {
+  const auto& a = node.attrs<MatmulAttrs>();
+  if (IsDense(node))
+    return ctx.Add("linear")
+        .In("x", node.input(0))
+        .In("weight", node.input(1))
+        .In("bias", node.input(2))
+        .To(node);
+  OperationWriter op = ctx.Add("matmul");
+  op.In("x", node.input(0)).In("y", node.input(1));
+  op.Bool("transpose_x", a.transpose_a).Bool("transpose_y", a.transpose_b);
+  if (node.input(2) == nullptr) return op.To(node);
+  NN_ASSIGN(const std::string product, op.Helper(node.output()->type(), node));
+  return ctx.Add("add").In("x", product).In("y", node.input(2)).To(node);
+}
+
+std::optional<std::string> WhyNotMatmul(const Node& node) {
+  const Value* const bias = node.input(2);
+  if (bias != nullptr && bias->type().rank() > node.output()->type().rank())
+    return "the bias has more axes than the product";
+  return std::nullopt;
+}
+
+// The operands have the same heads.
+Status WriteAttention(ExportContext& ctx, const Node& node) {
+  return ctx.Add("scaled_dot_product_attention")
+      .In("query", node.input(0))
+      .In("key", node.input(1))
+      .In("value", node.input(2))
+      .In("attn_mask", node.input(3))
+      .To(node, 1);
+}
+
+std::optional<std::string> WhyNotAttention(const Node& node) {
+  const auto& a = node.attrs<AttentionAttrs>();
+  const auto heads = [&](size_t i) { return node.input(i)->type().dim(1); };
+  if (a.scale != 0) return "ML Programs have attention with the scale of its definition";
+  if (a.softcap != 0) return "ML Programs have no attention with a softcap";
+  if (a.is_causal) return "ML Programs have no causal attention, only masks";
+  if (heads(0) != heads(1) || heads(0) != heads(2))
+    return "ML Programs have attention with as many heads of keys as of queries";
+  if (node.outputs().size() > 1) return "ML Programs have attention with one result";
+  for (size_t i = 4; i < node.inputs().size(); ++i)
+    if (node.input(i) != nullptr) return "ML Programs have attention of all keys";
+  return std::nullopt;
+}
+
 }  // namespace
 
 Family LinearFamily() {
@@ -101,7 +161,11 @@ Family LinearFamily() {
       {"matmul", ImportMatmul},
       {"scaled_dot_product_attention", ImportAttention},
   };
-  return {kImports};
+  static constexpr ExportRow kExports[] = {
+      {"attention", WriteAttention, WhyNotAttention},
+      {"matmul", WriteMatmul, WhyNotMatmul},
+  };
+  return {kImports, kExports};
 }
 
 }  // namespace nn::coreml::program

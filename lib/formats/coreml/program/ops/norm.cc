@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include <span>
 #include "formats/coreml/program/family.h"
 #include "ops/support/term_ops.h"
 
@@ -89,6 +90,126 @@ Status ImportLocalResponseNorm(ImportContext& ctx) {
   return ctx.EmitCast(Squeeze(Apply("lrn", {ExpandDims(x, {0})}, a), {0}));
 }
 
+// ---- Export -------------------------------------------------------------------------------------
+
+Status WriteBatchNorm(ExportContext& ctx, const Node& node) {
+  return ctx.Add("batch_norm")
+      .In("x", node.input(0))
+      .In("mean", node.input(3))
+      .In("variance", node.input(4))
+      .In("gamma", node.input(1))
+      .In("beta", node.input(2))
+      .Number("epsilon", node.attrs<BatchNormAttrs>().epsilon)
+      .To(node);
+}
+
+template <typename A>
+std::optional<std::string> WhyNotChannelsFirst(const Node& node) {
+  if (node.attrs<A>().layout != Layout::kNcx)
+    return "ML Programs have channels before the spatial axes";
+  return std::nullopt;
+}
+
+Status WriteInstanceNorm(ExportContext& ctx, const Node& node) {
+  return ctx.Add("instance_norm")
+      .In("x", node.input(0))
+      .In("gamma", node.input(1))
+      .In("beta", node.input(2))
+      .Number("epsilon", node.attrs<InstanceNormAttrs>().epsilon)
+      .To(node);
+}
+
+// Of the spatial axes, without gamma and beta.
+Status WriteNormalization(ExportContext& ctx, const Node& node) {
+  return ctx.Add("instance_norm")
+      .In("x", node.input(0))
+      .Number("epsilon", node.attrs<MeanVarianceNormalizationAttrs>().epsilon)
+      .To(node);
+}
+
+std::optional<std::string> WhyNotNormalization(const Node& node) {
+  const auto& a = node.attrs<MeanVarianceNormalizationAttrs>();
+  const int rank = node.input(0)->type().rank();
+  std::vector<int64_t> axes = a.axes;
+  for (int64_t& axis : axes)
+    if (axis < 0) axis += rank;
+  std::ranges::sort(axes);
+  std::vector<int64_t> spatial;
+  for (int64_t axis = 2; axis < rank; ++axis) spatial.push_back(axis);
+  if (axes != spatial) return "ML Programs normalize the axes after the channels";
+  if (!a.normalize_variance) return "ML Programs have no normalization of the mean alone";
+  if (a.epsilon_rule != EpsilonRule::kInside) return "ML Programs add epsilon to the variance";
+  return std::nullopt;
+}
+
+// The sizes of the axes that are normalized.
+bool HasNormalizedShape(const Node& node, size_t input) {
+  const Value* const v = node.input(input);
+  if (v == nullptr) return true;
+  const Dims& x = *node.input(0)->type().dims;
+  const int64_t axis = node.attrs<LayerNormAttrs>().axis;
+  const auto first = x.begin() + (axis < 0 ? axis + std::ssize(x) : axis);
+  return v->is_constant() && std::ranges::equal(*v->type().dims, std::span(first, x.end()));
+}
+
+Status WriteLayerNorm(ExportContext& ctx, const Node& node) {
+  const auto& a = node.attrs<LayerNormAttrs>();
+  const int64_t rank = node.input(0)->type().rank();
+  std::vector<int64_t> axes;
+  for (int64_t axis = a.axis < 0 ? a.axis + rank : a.axis; axis < rank; ++axis)
+    axes.push_back(axis);
+  return ctx.Add("layer_norm")
+      .In("x", node.input(0))
+      .Ints("axes", axes)
+      .In("gamma", node.input(1))
+      .In("beta", node.input(2))
+      .Number("epsilon", a.epsilon)
+      .To(node, 1);
+}
+
+std::optional<std::string> WhyNotLayerNorm(const Node& node) {
+  if (node.outputs().size() > 1) return "ML Programs have layer_norm with one result";
+  if (!HasNormalizedShape(node, 1) || !HasNormalizedShape(node, 2))
+    return "scale and bias must be constants with the shape of the normalized axes";
+  return std::nullopt;
+}
+
+Status WriteL2Norm(ExportContext& ctx, const Node& node) {
+  return ctx.Add("l2_norm")
+      .In("x", node.input(0))
+      .Number("epsilon", node.attrs<L2NormalizationAttrs>().epsilon)
+      .To(node);
+}
+
+std::optional<std::string> WhyNotL2Norm(const Node& node) {
+  const auto& a = node.attrs<L2NormalizationAttrs>();
+  const int rank = node.input(0)->type().rank();
+  std::vector<int64_t> axes = a.axes;
+  for (int64_t& axis : axes)
+    if (axis >= 0) axis -= rank;
+  std::ranges::sort(axes);
+  if (axes != std::vector<int64_t>{-3, -2, -1}) return "ML Programs normalize the last three axes";
+  if (a.epsilon_rule != EpsilonRule::kInside)
+    return "ML Programs add epsilon to the sum of squares";
+  return std::nullopt;
+}
+
+Status WriteLocalResponseNorm(ExportContext& ctx, const Node& node) {
+  const auto& a = node.attrs<LrnAttrs>();
+  return ctx.Add("local_response_norm")
+      .In("x", node.input(0))
+      .Int("size", a.size)
+      .Number("alpha", a.alpha)
+      .Number("beta", a.beta)
+      .Number("k", a.bias)
+      .To(node);
+}
+
+std::optional<std::string> WhyNotLocalResponseNorm(const Node& node) {
+  if (node.input(0)->type().rank() != 4) return "ML Programs have lrn of four axes";
+  return WhyNotChannelsFirst<LrnAttrs>(node);
+}
+
 }  // namespace
 
 Family NormFamily() {
@@ -99,7 +220,15 @@ Family NormFamily() {
       {"layer_norm", ImportLayerNorm},
       {"local_response_norm", ImportLocalResponseNorm},
   };
-  return {kImports};
+  static constexpr ExportRow kExports[] = {
+      {"batch_norm", WriteBatchNorm, WhyNotChannelsFirst<BatchNormAttrs>},
+      {"instance_norm", WriteInstanceNorm, WhyNotChannelsFirst<InstanceNormAttrs>},
+      {"l2_normalization", WriteL2Norm, WhyNotL2Norm},
+      {"layer_norm", WriteLayerNorm, WhyNotLayerNorm},
+      {"lrn", WriteLocalResponseNorm, WhyNotLocalResponseNorm},
+      {"mean_variance_normalization", WriteNormalization, WhyNotNormalization},
+  };
+  return {kImports, kExports};
 }
 
 }  // namespace nn::coreml::program

@@ -1,6 +1,9 @@
 // Pooling.
 #include "ops/nn/pool.h"
 #include "formats/coreml/import/window.h"
+#include <algorithm>
+
+#include "formats/coreml/program/export/window.h"
 #include "formats/coreml/program/family.h"
 #include "formats/coreml/program/import/window.h"
 
@@ -33,6 +36,56 @@ Status ImportMaxPool(ImportContext& ctx) {
   return EmitPool(ctx, "max_pool", MaxPoolAttrs());
 }
 
+// ---- Export -------------------------------------------------------------------------------------
+
+template <typename A>
+OperationWriter BeginPool(ExportContext& ctx, const Node& node, std::string_view type) {
+  const auto& a = node.attrs<A>();
+  OperationWriter op = ctx.Add(type);
+  op.In("x", node.input(0)).Ints("kernel_sizes", a.kernel);
+  WriteWindow(op, a, node.input(0)->type().rank() - 2);
+  op.Bool("ceil_mode", a.ceil_mode);
+  return op;
+}
+
+Status WriteMaxPool(ExportContext& ctx, const Node& node) {
+  return BeginPool<MaxPoolAttrs>(ctx, node, "max_pool").To(node, 1);
+}
+
+Status WriteAvgPool(ExportContext& ctx, const Node& node) {
+  return BeginPool<AveragePoolAttrs>(ctx, node, "avg_pool")
+      .Bool("exclude_padding_from_average", !node.attrs<AveragePoolAttrs>().count_include_pad)
+      .To(node);
+}
+
+Status WriteL2Pool(ExportContext& ctx, const Node& node) {
+  return BeginPool<LpPoolAttrs>(ctx, node, "l2_pool").To(node);
+}
+
+template <typename A>
+std::optional<std::string> WhyNotPool(const Node& node) {
+  const auto& a = node.attrs<A>();
+  if (a.layout != Layout::kNcx) return "ML Programs have channels before the spatial axes";
+  if (std::ranges::any_of(a.dilations, [](int64_t d) { return d != 1; }))
+    return "ML Programs have no pools with dilations";
+  if (std::ranges::any_of(a.pads, [](int64_t p) { return p < 0; }))
+    return "ML Programs have no negative padding";
+  if (!a.ceil_mode) return std::nullopt;
+  const Status fits = CheckLastWindow(a, *node.input(0)->type().dims, "ceil_mode");
+  return fits ? std::nullopt : std::optional(fits.error().message());
+}
+
+std::optional<std::string> WhyNotMaxPool(const Node& node) {
+  if (node.outputs().size() > 1) return "ML Programs have no max_pool with indices";
+  return WhyNotPool<MaxPoolAttrs>(node);
+}
+
+std::optional<std::string> WhyNotL2Pool(const Node& node) {
+  const auto& a = node.attrs<LpPoolAttrs>();
+  if (a.p != 2 || a.average) return "ML Programs have lp_pool as the root of the sum of squares";
+  return WhyNotPool<LpPoolAttrs>(node);
+}
+
 }  // namespace
 
 Family PoolFamily() {
@@ -41,7 +94,12 @@ Family PoolFamily() {
       {"l2_pool", ImportL2Pool},
       {"max_pool", ImportMaxPool},
   };
-  return {kImports};
+  static constexpr ExportRow kExports[] = {
+      {"average_pool", WriteAvgPool, WhyNotPool<AveragePoolAttrs>},
+      {"lp_pool", WriteL2Pool, WhyNotL2Pool},
+      {"max_pool", WriteMaxPool, WhyNotMaxPool},
+  };
+  return {kImports, kExports};
 }
 
 }  // namespace nn::coreml::program

@@ -47,6 +47,62 @@ constexpr char kArgMax[] = "arg_max", kArgMin[] = "arg_min", kL1[] = "reduce_l1"
                kMin[] = "reduce_min", kProd[] = "reduce_prod", kSum[] = "reduce_sum",
                kSumSquare[] = "reduce_sum_square";
 
+// ---- Export -------------------------------------------------------------------------------------
+
+constexpr char kArgMaxName[] = "reduce_argmax", kArgMinName[] = "reduce_argmin",
+               kL1Name[] = "reduce_l1_norm", kL2Name[] = "reduce_l2_norm";
+
+template <const char* kName>
+Status WriteReduction(ExportContext& ctx, const Node& node) {
+  const auto& a = node.attrs<ReduceAttrs>();
+  std::vector<int64_t> axes = a.axes;
+  if (axes.empty())
+    for (int64_t axis = 0; axis < node.input(0)->type().rank(); ++axis) axes.push_back(axis);
+  return ctx.Add(kName)
+      .In("x", node.input(0))
+      .Ints("axes", axes)
+      .Bool("keep_dims", a.keep_dims)
+      .To(node);
+}
+
+std::optional<std::string> WhyNotReduction(const Node& node) {
+  if (node.inputs().size() > 1) return "the axes of a reduction must be constants";
+  if (node.input(0)->type().rank() == 0) return "ML Programs have no reductions of scalars";
+  return std::nullopt;
+}
+
+template <const char* kName>
+Status WriteArgReduction(ExportContext& ctx, const Node& node) {
+  const auto& a = node.attrs<ArgAttrs>();
+  return ctx.Add(kName)
+      .In("x", node.input(0))
+      .Int("axis", a.axis)
+      .Bool("keep_dims", a.keep_dims)
+      .To(node);
+}
+
+std::optional<std::string> WhyNotArgReduction(const Node& node) {
+  if (node.attrs<ArgAttrs>().select_last_index)
+    return "ML Programs select the first of equal elements";
+  return std::nullopt;
+}
+
+Status WriteCumsum(ExportContext& ctx, const Node& node) {
+  const auto& a = node.attrs<ScanAttrs>();
+  const int64_t axis = a.axis < 0 ? a.axis + node.input(0)->type().rank() : a.axis;
+  return ctx.Add("cumsum")
+      .In("x", node.input(0))
+      .Int("axis", axis)
+      .Bool("exclusive", a.exclusive)
+      .Bool("reverse", a.reverse)
+      .To(node);
+}
+
+std::optional<std::string> WhyNotCumsum(const Node& node) {
+  if (node.inputs().size() > 1) return "the axis of cum_sum must be a constant";
+  return std::nullopt;
+}
+
 }  // namespace
 
 Family ReduceFamily() {
@@ -65,7 +121,22 @@ Family ReduceFamily() {
       {"reduce_sum", ImportReduction<kSum>},
       {"reduce_sum_square", ImportReduction<kSumSquare>},
   };
-  return {kImports};
+  static constexpr ExportRow kExports[] = {
+      {"arg_max", WriteArgReduction<kArgMaxName>, WhyNotArgReduction},
+      {"arg_min", WriteArgReduction<kArgMinName>, WhyNotArgReduction},
+      {"cum_sum", WriteCumsum, WhyNotCumsum},
+      {"reduce_l1", WriteReduction<kL1Name>, WhyNotReduction},
+      {"reduce_l2", WriteReduction<kL2Name>, WhyNotReduction},
+      {"reduce_log_sum", WriteReduction<kLogSum>, WhyNotReduction},
+      {"reduce_log_sum_exp", WriteReduction<kLogSumExp>, WhyNotReduction},
+      {"reduce_max", WriteReduction<kMax>, WhyNotReduction},
+      {"reduce_mean", WriteReduction<kMean>, WhyNotReduction},
+      {"reduce_min", WriteReduction<kMin>, WhyNotReduction},
+      {"reduce_prod", WriteReduction<kProd>, WhyNotReduction},
+      {"reduce_sum", WriteReduction<kSum>, WhyNotReduction},
+      {"reduce_sum_square", WriteReduction<kSumSquare>, WhyNotReduction},
+  };
+  return {kImports, kExports};
 }
 
 }  // namespace nn::coreml::program

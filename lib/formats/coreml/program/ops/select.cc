@@ -104,6 +104,82 @@ Status ImportSuppression(ImportContext& ctx) {
   return {};
 }
 
+// ---- Export -------------------------------------------------------------------------------------
+
+Status WriteTopK(ExportContext& ctx, const Node& node) {
+  const auto& a = node.attrs<TopKAttrs>();
+  return ctx.Add("topk")
+      .In("x", node.input(0))
+      .Int("k", ConstantOf(node, 1)->GetInt(0))
+      .Int("axis", a.axis)
+      .Bool("ascending", !a.largest)
+      .To(node);
+}
+
+std::optional<std::string> WhyNotTopK(const Node& node) {
+  if (ConstantOf(node, 1) == nullptr) return "k must be a constant";
+  return std::nullopt;
+}
+
+// One row for each element, of which the graph has columns.
+Status WriteNonZero(ExportContext& ctx, const Node& node) {
+  const Type& y = node.output()->type();
+  NN_ASSIGN(const std::string rows, ctx.Add("non_zero")
+                                        .In("x", node.input(0))
+                                        .Helper(y.WithDims({y.dim(1), y.dim(0)}), node));
+  return ctx.Add("transpose").In("x", rows).Ints("perm", {1, 0}).To(node);
+}
+
+Status WriteOneHot(ExportContext& ctx, const Node& node) {
+  const Tensor& values = *ConstantOf(node, 2);
+  const auto value = [&](int64_t i) -> Result<Tensor> {
+    NN_ASSIGN(TensorBuilder scalar, TensorBuilder::Create(values.dtype(), {}));
+    scalar.SetDouble(0, values.GetDouble(i));
+    return scalar.Finish();
+  };
+  NN_ASSIGN(const Tensor off, value(0));
+  NN_ASSIGN(const Tensor on, value(1));
+  return ctx.Add("one_hot")
+      .In("indices", node.input(0))
+      .In("one_hot_vector_size", node.input(1))
+      .Int("axis", node.attrs<OneHotAttrs>().axis)
+      .Const("on_value", on)
+      .Const("off_value", off)
+      .To(node);
+}
+
+std::optional<std::string> WhyNotOneHot(const Node& node) {
+  if (node.attrs<OneHotAttrs>().wrap) return "ML Programs do not count indices from the end";
+  if (ConstantOf(node, 2) == nullptr) return "the values of one_hot must be constants";
+  if (node.input(1)->type().rank() != 0) return "the depth must be a scalar";
+  return std::nullopt;
+}
+
+// A number of diagonals is kept on one side, and all on the other.
+Status WriteTrilu(ExportContext& ctx, const Node& node) {
+  const auto& a = node.attrs<TriluAttrs>();
+  return ctx.Add("band_part")
+      .In("x", node.input(0))
+      .Int("lower", a.upper ? -a.k : -1)
+      .Int("upper", a.upper ? -1 : a.k)
+      .To(node);
+}
+
+std::optional<std::string> WhyNotTrilu(const Node& node) {
+  const auto& a = node.attrs<TriluAttrs>();
+  if (node.inputs().size() > 1) return "the diagonal must be a constant";
+  if (a.upper ? a.k > 0 : a.k < 0) return "ML Programs keep the main diagonal";
+  return std::nullopt;
+}
+
+Status WriteRange(ExportContext& ctx, const Node& node) {
+  return ctx.Add("range_1d")
+      .In("start", node.input(0))
+      .In("end", node.input(1))
+      .In("step", node.input(2))
+      .To(node);
+}
+
 }  // namespace
 
 Family SelectFamily() {
@@ -116,7 +192,14 @@ Family SelectFamily() {
       {"range_1d", ImportRange1d},
       {"topk", ImportTopk},
   };
-  return {kImports};
+  static constexpr ExportRow kExports[] = {
+      {"non_zero", WriteNonZero},
+      {"one_hot", WriteOneHot, WhyNotOneHot},
+      {"range", WriteRange},
+      {"top_k", WriteTopK, WhyNotTopK},
+      {"trilu", WriteTrilu, WhyNotTrilu},
+  };
+  return {kImports, kExports};
 }
 
 }  // namespace nn::coreml::program

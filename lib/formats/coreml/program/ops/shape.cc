@@ -1,6 +1,8 @@
 // Operations that change shapes, join and split tensors, repeat and pad them, and move blocks.
 #include <algorithm>
 
+#include <fmt/core.h>
+
 #include "formats/coreml/program/family.h"
 #include "ops/array/arrange/blocks.h"
 #include "ops/array/arrange/concat.h"
@@ -264,6 +266,261 @@ Status ImportBatchToSpace(ImportContext& ctx) {
   return EmitBatchBlocks(ctx, "batch_to_space_nd", "crops");
 }
 
+// ---- Export -------------------------------------------------------------------------------------
+
+// The sizes are those of the result; one that is not known can be the rest.
+Status WriteReshape(ExportContext& ctx, const Node& node) {
+  OperationWriter op = ctx.Add("reshape");
+  op.In("x", node.input(0));
+  if (node.input(1) != nullptr) return op.In("shape", node.input(1)).To(node);
+  Dims dims = *node.output()->type().dims;
+  const auto is_open = [](const Dim& d) { return !d.is_const(); };
+  if (std::ranges::count_if(dims, is_open) == 1) *std::ranges::find_if(dims, is_open) = Dim(-1);
+  NN_ASSIGN(const std::string shape, ctx.AddSizes(dims));
+  return op.In("shape", shape).To(node);
+}
+
+std::optional<std::string> WhyNotReshape(const Node& node) {
+  if (node.input(1) != nullptr && node.attrs<ReshapeAttrs>().zero_copies)
+    return "a computed shape cannot copy sizes in ML Programs";
+  return std::nullopt;
+}
+
+Status WriteTranspose(ExportContext& ctx, const Node& node) {
+  return ctx.Add("transpose")
+      .In("x", node.input(0))
+      .Ints("perm", node.attrs<TransposeAttrs>().perm)
+      .To(node);
+}
+
+Status WriteExpandDims(ExportContext& ctx, const Node& node) {
+  return ctx.Add("expand_dims")
+      .In("x", node.input(0))
+      .Ints("axes", node.attrs<AxesAttrs>().axes)
+      .To(node);
+}
+
+Status WriteSqueeze(ExportContext& ctx, const Node& node) {
+  const Type& x = node.input(0)->type();
+  std::vector<int64_t> axes = node.attrs<AxesAttrs>().axes;
+  if (axes.empty())
+    for (int axis = 0; axis < x.rank(); ++axis)
+      if (x.dim(axis) == Dim(1)) axes.push_back(axis);
+  if (axes.empty()) return ctx.Alias(node, node.input(0));
+  return ctx.Add("squeeze").In("x", node.input(0)).Ints("axes", axes).To(node);
+}
+
+std::optional<std::string> WhyNotAxes(const Node& node) {
+  if (node.inputs().size() > 1) return "the axes must be constants";
+  return std::nullopt;
+}
+
+Status WriteConcat(ExportContext& ctx, const Node& node) {
+  return ctx.Add("concat")
+      .List("values", node.inputs())
+      .Int("axis", node.attrs<ConcatAttrs>().axis)
+      .To(node);
+}
+
+Status WriteSplit(ExportContext& ctx, const Node& node) {
+  const int64_t rank = node.input(0)->type().rank();
+  int64_t axis = node.attrs<SplitAttrs>().axis;
+  if (axis < 0) axis += rank;
+  std::vector<int64_t> sizes;
+  for (const Value* const part : node.outputs()) {
+    const Dim& size = part->type().dim(static_cast<int>(axis));
+    if (!size.is_const()) break;
+    sizes.push_back(size.value());
+  }
+  OperationWriter op = ctx.Add("split");
+  op.In("x", node.input(0));
+  if (sizes.size() == node.outputs().size())
+    op.Ints("split_sizes", sizes);
+  else
+    op.Int("num_splits", std::ssize(node.outputs()));
+  return op.Int("axis", axis).To(node);
+}
+
+std::optional<std::string> WhyNotSplit(const Node& node) {
+  const auto& a = node.attrs<SplitAttrs>();
+  if (node.input(1) != nullptr) return "the sizes of a split must be constants";
+  const int axis = static_cast<int>(a.axis < 0 ? a.axis + node.input(0)->type().rank() : a.axis);
+  if (!node.input(0)->type().dim(axis).is_const())
+    return "the size of the axis that is split must be known";
+  return std::nullopt;
+}
+
+Status WriteShape(ExportContext& ctx, const Node& node) {
+  return ctx.Add("shape").In("x", node.input(0)).To(node);
+}
+
+std::optional<std::string> WhyNotShape(const Node& node) {
+  const auto& a = node.attrs<ShapeOfAttrs>();
+  if (a.start != 0 || a.end < node.input(0)->type().rank())
+    return "ML Programs have the whole shape";
+  return std::nullopt;
+}
+
+Status WriteTile(ExportContext& ctx, const Node& node) {
+  OperationWriter op = ctx.Add("tile");
+  op.In("x", node.input(0));
+  if (node.input(1) != nullptr) return op.In("reps", node.input(1)).To(node);
+  NN_ASSIGN(const std::string repeats, ctx.AddSizes(node.attrs<TileAttrs>().repeats));
+  return op.In("reps", repeats).To(node);
+}
+
+// ---- Broadcasts
+
+// The sizes by which the axes of x repeat; nullopt if they are not known.
+std::optional<std::vector<int64_t>> Repeats(const Type& x, const Type& y) {
+  std::vector<int64_t> repeats;
+  const int more = y.rank() - x.rank();
+  for (int axis = 0; axis < y.rank(); ++axis) {
+    const Dim from = axis < more ? Dim(1) : x.dim(axis - more);
+    const Dim& to = y.dim(axis);
+    if (from == to)
+      repeats.push_back(1);
+    else if (from == Dim(1) && to.is_const())
+      repeats.push_back(to.value());
+    else
+      return std::nullopt;
+  }
+  return repeats;
+}
+
+// x with axes of size 1 before the others, up to `rank`.
+Result<std::string> WithLeadingAxes(ExportContext& ctx, const Node& node, int rank) {
+  const Value* const x = node.input(0);
+  const int more = rank - x->type().rank();
+  if (more == 0) return ctx.NameFor(x);
+  std::vector<int64_t> axes;
+  Dims dims(static_cast<size_t>(more), Dim(1));
+  for (int axis = 0; axis < more; ++axis) axes.push_back(axis);
+  dims.insert(dims.end(), x->type().dims->begin(), x->type().dims->end());
+  return ctx.Add("expand_dims")
+      .In("x", x)
+      .Ints("axes", axes)
+      .Helper(x->type().WithDims(std::move(dims)), node);
+}
+
+// The shape that x is broadcast to, as a name.
+Result<std::string> BroadcastShape(ExportContext& ctx, const Node& node) {
+  if (node.input(1) != nullptr) return ctx.NameFor(node.input(1));
+  return ctx.AddSizes(*node.output()->type().dims);
+}
+
+// A scalar fills the shape. Of other values, axes repeat, or if it is not known how often, the
+// operand is multiplied by ones of the shape.
+Status WriteExpand(ExportContext& ctx, const Node& node) {
+  const Value* const x = node.input(0);
+  const Type& y = node.output()->type();
+  if (x->is_constant() && x->type().rank() == 0) {
+    NN_ASSIGN(const std::string shape, BroadcastShape(ctx, node));
+    return ctx.Add("fill").In("shape", shape).In("value", x).To(node);
+  }
+  if (const auto repeats = Repeats(x->type(), y)) {
+    NN_ASSIGN(const std::string aligned, WithLeadingAxes(ctx, node, y.rank()));
+    return ctx.Add("tile").In("x", aligned).Ints("reps", *repeats).To(node);
+  }
+  NN_ASSIGN(const std::string shape, BroadcastShape(ctx, node));
+  const bool is_bool = x->dtype() == DType::kBool;
+  NN_ASSIGN(TensorBuilder neutral, TensorBuilder::Create(x->dtype(), {}));
+  neutral.SetDouble(0, is_bool ? 0 : 1);
+  NN_ASSIGN(const std::string ones, ctx.Add("fill")
+                                        .In("shape", shape)
+                                        .Const("value", neutral.Finish())
+                                        .Helper(y, node));
+  return ctx.Add(is_bool ? "logical_or" : "mul").In("x", x).In("y", ones).To(node);
+}
+
+// ---- Padding and blocks
+
+Status WritePad(ExportContext& ctx, const Node& node) {
+  const auto& a = node.attrs<PadAttrs>();
+  const size_t rank = a.pads.size() / 2;
+  size_t first = 0;  // of the axes that are padded
+  while (first + 1 < rank && a.pads[first] == 0 && a.pads[rank + first] == 0) ++first;
+  std::vector<int64_t> pairs;
+  for (size_t axis = first; axis < rank; ++axis) {
+    pairs.push_back(a.pads[axis]);
+    pairs.push_back(a.pads[rank + axis]);
+  }
+  const std::string_view mode = a.mode == PadMode::kConstant  ? "constant"
+                                : a.mode == PadMode::kReflect ? "reflect"
+                                                              : "replicate";
+  return ctx.Add("pad")
+      .In("x", node.input(0))
+      .Ints("pad", pairs)
+      .Text("mode", mode)
+      .In("constant_val", node.input(1))
+      .To(node);
+}
+
+// Other writers have at most the last two axes reflected or replicated.
+std::optional<std::string> WhyNotPad(const Node& node) {
+  const auto& a = node.attrs<PadAttrs>();
+  if (node.input(2) != nullptr) return "the padding must be constant";
+  if (node.input(1) != nullptr && ConstantOf(node, 1) == nullptr)
+    return "the padding value must be a constant";
+  if (a.mode == PadMode::kSymmetric || a.mode == PadMode::kWrap)
+    return fmt::format("ML Programs have no padding of mode {}", EnumName(a.mode));
+  if (std::ranges::any_of(a.pads, [](int64_t p) { return p < 0; }))
+    return "ML Programs have no negative padding";
+  const size_t rank = a.pads.size() / 2;
+  for (size_t axis = 0; a.mode != PadMode::kConstant && axis + 2 < rank; ++axis)
+    if (a.pads[axis] != 0 || a.pads[rank + axis] != 0)
+      return fmt::format("ML Programs have padding of mode {} along the last two axes",
+                         EnumName(a.mode));
+  return std::nullopt;
+}
+
+Status WriteDepthToSpace(ExportContext& ctx, const Node& node) {
+  const auto& a = node.attrs<DepthToSpaceAttrs>();
+  if (a.mode == DepthOrder::kCrd)
+    return ctx.Add("pixel_shuffle")
+        .In("x", node.input(0))
+        .Int("upscale_factor", a.block)
+        .To(node);
+  return ctx.Add("depth_to_space").In("x", node.input(0)).Int("block_size", a.block).To(node);
+}
+
+Status WriteSpaceToDepth(ExportContext& ctx, const Node& node) {
+  const auto& a = node.attrs<DepthToSpaceAttrs>();
+  OperationWriter op = ctx.Add(a.mode == DepthOrder::kCrd ? "pixel_unshuffle" : "space_to_depth");
+  op.In("x", node.input(0));
+  if (a.mode == DepthOrder::kDcr) return op.Int("block_size", a.block).To(node);
+  const Tensor factor = Tensor::Scalar(static_cast<uint32_t>(a.block));
+  return op.Const("downscale_factor", factor).To(node);
+}
+
+template <typename A>
+std::optional<std::string> WhyNotBlocks(const Node& node) {
+  if (node.attrs<A>().layout != Layout::kNcx)
+    return "ML Programs have channels before the spatial axes";
+  return std::nullopt;
+}
+
+template <const char* kOperation, const char* kPads>
+Status WriteBatchBlocks(ExportContext& ctx, const Node& node) {
+  const auto& a = node.attrs<SpaceToBatchAttrs>();
+  const std::vector<int64_t> pads = a.pads.empty() ? std::vector<int64_t>(4, 0) : a.pads;
+  NN_ASSIGN(const Tensor pairs, Tensor::Ints({pads[0], pads[2], pads[1], pads[3]}).Reshaped({2, 2}));
+  return ctx.Add(kOperation)
+      .In("x", node.input(0))
+      .Ints("block_shape", a.blocks)
+      .Const(kPads, pairs)
+      .To(node);
+}
+
+std::optional<std::string> WhyNotBatchBlocks(const Node& node) {
+  if (node.attrs<SpaceToBatchAttrs>().blocks.size() != 2)
+    return "ML Programs have blocks of two spatial axes";
+  return WhyNotBlocks<SpaceToBatchAttrs>(node);
+}
+
+constexpr char kToBatch[] = "space_to_batch", kToSpace[] = "batch_to_space",
+               kPaddings[] = "paddings", kCropSizes[] = "crops";
+
 }  // namespace
 
 Family ShapeFamily() {
@@ -286,7 +543,23 @@ Family ShapeFamily() {
       {"stack", ImportStack},
       {"transpose", ImportTranspose},
   };
-  return {kImports};
+  static constexpr ExportRow kExports[] = {
+      {"batch_to_space_nd", WriteBatchBlocks<kToSpace, kCropSizes>, WhyNotBatchBlocks},
+      {"concat", WriteConcat},
+      {"depth_to_space", WriteDepthToSpace, WhyNotBlocks<DepthToSpaceAttrs>},
+      {"expand", WriteExpand},
+      {"expand_dims", WriteExpandDims, WhyNotAxes},
+      {"pad", WritePad, WhyNotPad},
+      {"reshape", WriteReshape, WhyNotReshape},
+      {"shape_of", WriteShape, WhyNotShape},
+      {"space_to_batch_nd", WriteBatchBlocks<kToBatch, kPaddings>, WhyNotBatchBlocks},
+      {"space_to_depth", WriteSpaceToDepth, WhyNotBlocks<DepthToSpaceAttrs>},
+      {"split", WriteSplit, WhyNotSplit},
+      {"squeeze", WriteSqueeze, WhyNotAxes},
+      {"tile", WriteTile},
+      {"transpose", WriteTranspose},
+  };
+  return {kImports, kExports};
 }
 
 }  // namespace nn::coreml::program

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include <algorithm>
 #include "formats/coreml/program/family.h"
 #include "ops/array/arrange/scatter.h"
 #include "ops/array/reshape_to.h"
@@ -242,6 +243,136 @@ Status ImportReverse(ImportContext& ctx) {
   return ctx.Emit("reverse", {x}, ReverseAttrs{std::move(axes)});
 }
 
+// ---- Export -------------------------------------------------------------------------------------
+
+// What slice_by_index has for each axis.
+struct IndexRange {
+  std::vector<int64_t> begin, end, stride;
+  std::vector<bool> begin_mask, end_mask;
+
+  explicit IndexRange(int rank)
+      : begin(static_cast<size_t>(rank)),
+        end(static_cast<size_t>(rank)),
+        stride(static_cast<size_t>(rank), 1),
+        begin_mask(static_cast<size_t>(rank), true),
+        end_mask(static_cast<size_t>(rank), true) {}
+
+  // Elements from `from` to `to`, which may be beyond the axis.
+  void Set(size_t axis, int64_t from, int64_t to, int64_t step, const Dim& size) {
+    stride[axis] = step;
+    if (size.is_const()) {
+      const auto range = RangeOf(from, to, step, size.value());
+      if (!range) return;
+      begin[axis] = range->start;
+      end[axis] = range->start + range->count * step;
+      begin_mask[axis] = false;
+      end_mask[axis] = end[axis] < 0 || end[axis] >= size.value();
+      return;
+    }
+    constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
+    begin_mask[axis] = step > 0 ? from == 0 : from >= kMost || from == -1;
+    end_mask[axis] = step > 0 ? to >= kMost : to <= -kMost;
+    begin[axis] = begin_mask[axis] ? 0 : std::clamp(from, -kMost, kMost);
+    end[axis] = end_mask[axis] ? 0 : std::clamp(to, -kMost, kMost);
+  }
+};
+
+size_t AxisAt(int64_t axis, int rank) {
+  return static_cast<size_t>(axis < 0 ? axis + rank : axis);
+}
+
+Status WriteRange(ExportContext& ctx, const Node& node, const IndexRange& r) {
+  return ctx.Add("slice_by_index")
+      .In("x", node.input(0))
+      .Ints("begin", r.begin)
+      .Ints("end", r.end)
+      .Ints("stride", r.stride)
+      .Bools("begin_mask", r.begin_mask)
+      .Bools("end_mask", r.end_mask)
+      .To(node);
+}
+
+// The axes and steps of a slice with computed bounds, whose inputs for them are constants.
+std::vector<int64_t> AxesOfSlice(const Node& node) {
+  if (const Tensor* const axes = ConstantOf(node, 3)) return axes->ToInts();
+  std::vector<int64_t> axes(static_cast<size_t>(*KnownLength(node.input(1)->type())));
+  std::iota(axes.begin(), axes.end(), 0);
+  return axes;
+}
+
+// A vector with the bounds of the axes that are sliced, and 0 for others.
+Result<std::string> BoundsOfAll(ExportContext& ctx, const Node& node, size_t input,
+                                std::span<const int64_t> axes, int rank) {
+  std::vector<std::string> parts(static_cast<size_t>(rank));
+  for (size_t i = 0; i < axes.size(); ++i) {
+    const auto at = static_cast<int64_t>(i);
+    NN_ASSIGN(parts[AxisAt(axes[i], rank)], ctx.Add("slice_by_index")
+                                                .In("x", node.input(input))
+                                                .Ints("begin", {at})
+                                                .Ints("end", {at + 1})
+                                                .Helper(Type(DType::kI32, {Dim(1)}), node));
+  }
+  OperationWriter all = ctx.Add("concat");
+  for (std::string& part : parts) {
+    if (part.empty()) {
+      NN_ASSIGN(part, ctx.AddConstant(Tensor::Ints({0}), "zero"));
+    }
+    all.In("values", part);
+  }
+  return all.Int("axis", 0).Helper(Type(DType::kI32, {Dim(rank)}), node);
+}
+
+Status WriteComputedSlice(ExportContext& ctx, const Node& node) {
+  const int rank = node.input(0)->type().rank();
+  const std::vector<int64_t> axes = AxesOfSlice(node);
+  IndexRange r(rank);
+  const Tensor* const steps = ConstantOf(node, 4);
+  for (size_t i = 0; i < axes.size(); ++i) {
+    const size_t axis = AxisAt(axes[i], rank);
+    r.begin_mask[axis] = r.end_mask[axis] = false;
+    if (steps != nullptr) r.stride[axis] = steps->GetInt(static_cast<int64_t>(i));
+  }
+  NN_ASSIGN(const std::string begin, BoundsOfAll(ctx, node, 1, axes, rank));
+  NN_ASSIGN(const std::string end, BoundsOfAll(ctx, node, 2, axes, rank));
+  return ctx.Add("slice_by_index")
+      .In("x", node.input(0))
+      .In("begin", begin)
+      .In("end", end)
+      .Ints("stride", r.stride)
+      .Bools("begin_mask", r.begin_mask)
+      .Bools("end_mask", r.end_mask)
+      .To(node);
+}
+
+Status WriteSlice(ExportContext& ctx, const Node& node) {
+  if (node.input(1) != nullptr) return WriteComputedSlice(ctx, node);
+  const auto& a = node.attrs<SliceAttrs>();
+  const Type& x = node.input(0)->type();
+  IndexRange r(x.rank());
+  for (size_t i = 0; i < a.starts.size(); ++i) {
+    const size_t axis = AxisAt(a.axes.empty() ? static_cast<int64_t>(i) : a.axes[i], x.rank());
+    r.Set(axis, a.starts[i], a.ends[i], a.steps.empty() ? 1 : a.steps[i],
+          x.dim(static_cast<int>(axis)));
+  }
+  return WriteRange(ctx, node, r);
+}
+
+std::optional<std::string> WhyNotSlice(const Node& node) {
+  if (node.input(1) == nullptr) return std::nullopt;
+  if (!KnownLength(node.input(1)->type())) return "the number of its bounds must be known";
+  for (const size_t i : {3, 4})
+    if (node.input(i) != nullptr && ConstantOf(node, i) == nullptr)
+      return "the axes and steps of a slice must be constants";
+  return std::nullopt;
+}
+
+Status WriteReverse(ExportContext& ctx, const Node& node) {
+  return ctx.Add("reverse")
+      .In("x", node.input(0))
+      .Ints("axes", node.attrs<ReverseAttrs>().axes)
+      .To(node);
+}
+
 }  // namespace
 
 Family SliceFamily() {
@@ -252,7 +383,11 @@ Family SliceFamily() {
       {"slice_update", ImportSliceUpdate},
       {"sliding_windows", ImportSlidingWindows},
   };
-  return {kImports};
+  static constexpr ExportRow kExports[] = {
+      {"reverse", WriteReverse},
+      {"slice", WriteSlice, WhyNotSlice},
+  };
+  return {kImports, kExports};
 }
 
 }  // namespace nn::coreml::program
