@@ -124,9 +124,7 @@ Result<const Format*> TargetFormat(const ConvertArguments& o) {
     return UsageError("--opset is for ONNX; the output is {}", format->label);
   if (o.infer_shapes && format->name != "onnx")
     return UsageError("--infer-shapes is for ONNX; the output is {}", format->label);
-  if ((!o.core_ml.empty() || !o.deployment_target.empty()) && format->name != "coreml")
-    return UsageError("{} is for Core ML; the output is {}",
-                      o.core_ml.empty() ? "--deployment-target" : "--core-ml", format->label);
+  NN_RETURN_IF_ERROR(CheckFormatOptions(o, *format));
   if ((!o.external_data.file.empty() || o.external_data.embed) && !format->writer.HasExternalData())
     return UsageError("{} is for ONNX and NNAPI; the output is {}",
                       o.external_data.embed ? "--embed-data" : "--external-data", format->label);

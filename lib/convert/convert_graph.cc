@@ -53,9 +53,11 @@ Result<uint64_t> FuseIdioms(Graph& graph, const Format& format, const ConvertJob
   if (!o.fuse && !o.allow_rounding) return 0;
   NN_RETURN_IF_ERROR(FoldConstants(graph));
   const auto is_one = [&](const Node& node) { return IsOneOperator(node, format, OutputOf(o)); };
-  NN_RETURN_IF_ERROR(FuseIdiomsFor(TargetOf(format, OutputOf(o)), graph, IdiomScope::kLacked, &rewrites));
+  NN_RETURN_IF_ERROR(
+      FuseIdiomsFor(TargetOf(format, OutputOf(o)), graph, IdiomScope::kLacked, &rewrites));
   RewriteCounts more;
-  NN_RETURN_IF_ERROR(FuseIdiomsFor(TargetOf(format, OutputOf(o)), graph, IdiomScope::kAll, &more, is_one));
+  NN_RETURN_IF_ERROR(
+      FuseIdiomsFor(TargetOf(format, OutputOf(o)), graph, IdiomScope::kAll, &more, is_one));
   uint64_t fused = 0;
   for (const auto& [rewrite, count] : more) {
     rewrites[rewrite] += count;
@@ -103,13 +105,15 @@ Status Fit(Graph& graph, const Format& format, const ConvertJob& o, InterfaceAxe
   NN_ASSIGN(const uint64_t more, FuseIdioms(graph, format, o, rewrites));
   fused += more;
   NN_RETURN_IF_ERROR(format.writer.Lower(graph, OutputOf(o), &rewrites));
-  if (o.unroll) NN_RETURN_IF_ERROR(UnrollLayers(graph, TargetOf(format, OutputOf(o)), *o.unroll, rewrites));
+  if (o.unroll)
+    NN_RETURN_IF_ERROR(UnrollLayers(graph, TargetOf(format, OutputOf(o)), *o.unroll, rewrites));
   bool is_legal = false;
   if (o.simplify) {
     NN_ASSIGN(is_legal, SimplifyFor(TargetOf(format, OutputOf(o)), graph, axes, rewrites));
   }
   Status fit;
-  if (!is_legal) fit = FitTo(TargetOf(format, OutputOf(o)), graph, axes, out.unsupported, &rewrites);
+  if (!is_legal)
+    fit = FitTo(TargetOf(format, OutputOf(o)), graph, axes, out.unsupported, &rewrites);
   // Legalization may have added what is redundant.
   if (o.simplify && !is_legal && fit && out.unsupported.empty())
     NN_RETURN_IF_ERROR(RemoveRedundant(graph, &rewrites));
@@ -327,7 +331,8 @@ class GraphConversion {
     NN_RETURN_IF_ERROR(Prepare());
     NN_ASSIGN(const bool changed, ChangeNumbers());
     if (!changed) return std::move(out_);
-    if (o_.unroll) NN_RETURN_IF_ERROR(BindLayerSteps(source_, TargetOf(format_, OutputOf(o_)), *o_.unroll));
+    if (o_.unroll)
+      NN_RETURN_IF_ERROR(BindLayerSteps(source_, TargetOf(format_, OutputOf(o_)), *o_.unroll));
     NN_ASSIGN(const bool fits, FitCopy());
     if (!fits) return std::move(out_);
     NN_RETURN_IF_ERROR(Place());
@@ -381,8 +386,8 @@ class GraphConversion {
     if (o_.half) NN_RETURN_IF_ERROR(HalveSource(source_, format_, o_, out_));
     if (o_.quantize) {
       NN_ASSIGN(quantization_, QuantizationOf(o_, format_));
-      NN_ASSIGN(out_.quantize,
-                QuantizeSource(source_, TargetOf(format_, OutputOf(o_)), quantization_, verification_, runs_));
+      NN_ASSIGN(out_.quantize, QuantizeSource(source_, TargetOf(format_, OutputOf(o_)),
+                                              quantization_, verification_, runs_));
     }
     return true;
   }
@@ -464,6 +469,9 @@ class GraphConversion {
         return WithRemedy(image.error(), RemedyFor(1));
       if (image && packs_weights)
         NN_RETURN_IF_ERROR(CheckPacked(fitted_, *image, format_, quantization_));
+      if (image && !noted_)
+        out_.notes.insert(out_.notes.end(), image->notes.begin(), image->notes.end());
+      noted_ = true;
       return image;
     };
     if (o_.dry_run) {
@@ -570,6 +578,7 @@ class GraphConversion {
   uint64_t fused_ = 0;                      // idioms, for ConvertOptions::fuse
   InterfaceAxes axes_;                      // of fitted_
   ExportOptions output_;
+  bool noted_ = false;  // FileImage::notes are in out_
   Conversion out_;
 };
 
@@ -578,6 +587,7 @@ class GraphConversion {
 Result<Conversion> ConvertGraph(ImportedModel imported, const GraphSource& from,
                                 const Format& format, const ConvertJob& o) {
   NN_RETURN_IF_ERROR(CheckConvertOptions(o, format));
+  NN_RETURN_IF_ERROR(CheckFormatOptions(o, format));
   return GraphConversion(std::move(imported), from, format, o).Run();
 }
 

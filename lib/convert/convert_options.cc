@@ -370,6 +370,13 @@ OptionTable ConvertOptionTable() {
   return fields;
 }
 
+Status CheckFormatOptions(const nnsuite::ConvertOptions& o, const Format& target) {
+  ExportOptions options;
+  options.core_ml = o.core_ml;
+  options.deployment_target = o.deployment_target;
+  return target.writer.CheckOptions(options);
+}
+
 Status CheckConvertOptions(const nnsuite::ConvertOptions& o, const Format& target) {
   NN_RETURN_IF_ERROR(CheckGraphEdits(o.edits, o.batch));
   if (o.half && o.quantize)

@@ -29,6 +29,8 @@ OptionTable ConvertOptionTable();
 OptionTable VerifyOptionTable();
 OptionTable ExternalDataTable();
 
+// kUsage for options of another format.
+Status CheckFormatOptions(const nnsuite::ConvertOptions& options, const Format& target);
 // kUsage for options that exclude each other, lack another one or do not fit the target.
 Status CheckConvertOptions(const nnsuite::ConvertOptions& options, const Format& target);
 

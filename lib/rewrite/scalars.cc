@@ -238,8 +238,8 @@ Status ScalarPortsAsVectors(Graph& graph) {
     if (!IsScalar(p.value)) continue;
     const std::vector<Use> uses(p.value->uses().begin(), p.value->uses().end());
     p.value->set_type(AsVector(p.value->type()));
-    NN_ASSIGN(Node* const scalar, graph.Append("squeeze", {p.value}, AxesAttrs{{0}}, 1,
-                                               graph.After(p.value)));
+    NN_ASSIGN(Node* const scalar,
+              graph.Append("squeeze", {p.value}, AxesAttrs{{0}}, 1, graph.After(p.value)));
     for (const Use& use : uses) graph.SetInput(use.node, use.index, scalar->output());
     for (size_t i = 0; i < graph.outputs().size(); ++i)
       if (graph.outputs()[i].value == p.value) graph.set_output(i, scalar->output());

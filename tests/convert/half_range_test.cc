@@ -73,7 +73,8 @@ TEST_CASE("half range: operators of 16 bits that no runtime has are not one oper
       std::string inputs = row.inputs;
       for (size_t at; (at = inputs.find("{0}")) != std::string::npos;) inputs.replace(at, 3, dtype);
       const Graph graph = Parse("graph { " + inputs + "%y = " + row.node + " out \"y\" = %y }");
-      return IsOneOperator(graph.nodes().front(), *FindFormat("onnx"), {.path = "m.onnx", .opset = 20});
+      return IsOneOperator(graph.nodes().front(), *FindFormat("onnx"),
+                           {.path = "m.onnx", .opset = 20});
     };
     CHECK(has("f32"));
     CHECK(has("f16") == row.f16);
@@ -84,7 +85,8 @@ TEST_CASE("half range: operators of 16 bits that no runtime has are not one oper
     out "y" = %y })");
   for (const int64_t opset : {13, 15, 16, 21}) {
     CAPTURE(opset);
-    CHECK(IsOneOperator(clip.nodes().front(), *FindFormat("onnx"), {.path = "m.onnx", .opset = opset}) == (opset >= 16));
+    CHECK(IsOneOperator(clip.nodes().front(), *FindFormat("onnx"),
+                        {.path = "m.onnx", .opset = opset}) == (opset >= 16));
   }
 }
 

@@ -303,9 +303,9 @@ std::string RewritesText(std::span<const RowCells> rows) {
         }
       }
     for (const auto& [rewrite, use] : uses)
-      out += fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n", OutputKinds()[f].name, rewrite.first,
-                         rewrite.second, use.cells, use.same_bits, number(use.relative, "{:.1e}"),
-                         number(use.steps, "{}"));
+      out += fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n", OutputKinds()[f].name,
+                         rewrite.first, rewrite.second, use.cells, use.same_bits,
+                         number(use.relative, "{:.1e}"), number(use.steps, "{}"));
   }
   return out;
 }

@@ -41,8 +41,8 @@ Cell Convert(const Row& row, const CrossCase& c, const OutputKind& kind);
 // The same if the users of an input do not know its rank.
 Cell ConvertUnranked(const Row& row, const CrossCase& c, size_t input, const OutputKind& kind);
 
-// The cells of all cases, in their order, for all kinds of models, in the order of OutputKinds(). Uses all
-// processors.
+// The cells of all cases, in their order, for all kinds of models, in the order of OutputKinds().
+// Uses all processors.
 struct CaseCells {
   std::string label;
   std::vector<Cell> cells;

@@ -217,8 +217,8 @@ TEST_CASE("remedies: those that refusals name work when they are followed") {
         const bool drifts =
             problem.ends_with(kNotVerified) && (Drifts(row, kind) || row.name == kOverflows);
         if (!problem.empty() && !drifts)
-          FAIL_CHECK(fmt::format("{} {} ({}) to {}:{}", row.place, row.name, c.label, kind.name,
-                                 problem));
+          FAIL_CHECK(
+              fmt::format("{} {} ({}) to {}:{}", row.place, row.name, c.label, kind.name, problem));
       }
     }
   }

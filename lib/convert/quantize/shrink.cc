@@ -45,11 +45,11 @@ bool Widens(const Graph& graph) {
 // or in another type only.
 std::optional<Graph> WrittenAlone(const Node& node, const Format& format,
                                   const ExportOptions& output) {
-  const ExportOptions options = format.writer.InOneFile({.path = output.path,
-                                                         .opset = output.opset,
-                                                         .core_ml = output.core_ml,
-                                                         .deployment_target =
-                                                             output.deployment_target});
+  const ExportOptions options =
+      format.writer.InOneFile({.path = output.path,
+                               .opset = output.opset,
+                               .core_ml = output.core_ml,
+                               .deployment_target = output.deployment_target});
   Graph graph;
   std::vector<Value*> inputs;
   for (const Value* v : node.inputs()) {
@@ -132,8 +132,7 @@ int64_t OpsetWithOperators(const Graph& graph, const Format& format, const HalfO
 
 // `newer` is OpsetWithOperators().
 tl::unexpected<Error> NoOperators(const Format& format, const ExportOptions& output,
-                                  const HalfOptions& options,
-                                  int64_t newer = 0) {
+                                  const HalfOptions& options, int64_t newer = 0) {
   std::string remedy;
   if (Narrows(TargetOf(format, output), options))
     remedy = "; --fp16 --weights-only stores their weights in it";
@@ -151,8 +150,7 @@ Status CheckChanges(const HalfSummary& done, const Graph& graph, const Format& f
                     const HalfOptions& options, const ExportOptions& output) {
   if (done.weights != 0 || done.operators != 0) return {};
   if (done.unaccepted != 0)
-    return NoOperators(format, output, options,
-                       OpsetWithOperators(graph, format, options, output));
+    return NoOperators(format, output, options, OpsetWithOperators(graph, format, options, output));
   return UsageError("the model has no float32 {} that could be {}",
                     options.weights_only ? "weights" : "operators", DTypeName(options.type));
 }

@@ -51,6 +51,7 @@ class CoremlDescriber final : public ModelDescriber {
 // Writes networks and ML Programs: by the options, or else the latter as packages.
 class CoremlWriter final : public ModelWriter {
  public:
+  Status CheckOptions(const ExportOptions& options) const override;
   const Target* TargetFor(const ExportOptions& options) const override;
   bool WouldKeep(const NativeModel& model, const ExportOptions& options) const override;
   ExportOptions InOneFile(ExportOptions options) const override;

@@ -38,6 +38,12 @@ Blob FileImage::Contents() const {
   return Blob(std::move(all));
 }
 
+Status ModelWriter::CheckOptions(const ExportOptions& options) const {
+  if (!options.core_ml.empty()) return UsageError("--core-ml is for Core ML");
+  if (!options.deployment_target.empty()) return UsageError("--deployment-target is for Core ML");
+  return {};
+}
+
 Status ModelWriter::Lower(Graph& /*graph*/, const ExportOptions& /*options*/,
                           RewriteCounts* /*rewrites*/) const {
   return {};

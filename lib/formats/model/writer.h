@@ -29,7 +29,7 @@ struct ExportOptions {
   int64_t opset = 0;  // ONNX operator set version; 0: the format's default
   std::string producer_version = {};
   ExternalData external_data = {};
-  bool value_info = false;  // ONNX: states the types of all values
+  bool value_info = false;             // ONNX: states the types of all values
   std::string core_ml = {};            // the kind of model: "network", "program"; "": by the path
   std::string deployment_target = {};  // of ML Programs: "iOS16"; "": the lowest that fits
   // Of the source, if the format does not change (ModelWriter::FrameOf): the written model has its
@@ -54,6 +54,8 @@ struct FileImage {
   // The path is a folder that contains the side files, and `parts` is empty. A name that ends in
   // "/" is an empty folder.
   bool is_folder = false;
+  // What the writer chose, for the report: "an ML Program for iOS15, macOS12 and later".
+  std::vector<std::string> notes = {};
 
   uint64_t size() const;  // bytes of the file, or of all files in the folder
   Blob Contents() const;  // of the file, without side files, in memory of its own
@@ -65,6 +67,8 @@ class ModelWriter {
 
   // Whether ExportOptions::external_data has an effect.
   virtual bool HasExternalData() const { return false; }
+  // kUsage for options of other formats, or values that they do not have.
+  virtual Status CheckOptions(const ExportOptions& options) const;
   // What the graphs to write must be legal for, where the options choose between kinds of models;
   // null: Format::target.
   virtual const Target* TargetFor(const ExportOptions& /*options*/) const { return nullptr; }

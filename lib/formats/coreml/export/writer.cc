@@ -28,6 +28,20 @@ ExportOptions OptionsOfProgram() {
   return {.path = "m.mlmodel", .core_ml = std::string(kProgramKind)};
 }
 
+Status CoremlWriter::CheckOptions(const ExportOptions& options) const {
+  const std::string& kind = options.core_ml;
+  if (!kind.empty() && kind != kNetworkKind && kind != kProgramKind)
+    return UsageError("--core-ml accepts {} and {}, not {}", kNetworkKind, kProgramKind,
+                      Quote(kind));
+  const std::string& target = options.deployment_target;
+  if (target.empty()) return {};
+  if (kind == kNetworkKind) return UsageError("--deployment-target is for ML Programs");
+  if (!program::OpsetOfTarget(target))
+    return UsageError("--deployment-target accepts iOS15 to iOS18 and iOS26, not {}",
+                      Quote(target));
+  return {};
+}
+
 const Target* CoremlWriter::TargetFor(const ExportOptions& options) const {
   return WritesProgram(options) ? &program::ProgramTarget(NewestOpset(options)) : nullptr;
 }

@@ -3,7 +3,6 @@
 
 #include "formats/common/family.h"
 #include "formats/coreml/program/export/export.h"
-#include "formats/coreml/program/export/export.h"
 #include "formats/coreml/program/import/import.h"
 
 namespace nn::coreml::program {

@@ -118,7 +118,8 @@ bool HasOperation(const OpDef& op) {
 Status WriteNode(ExportContext& ctx, const Node& node) {
   if (const ExportRow* const row = FindExport(node.op_name())) return row->write(ctx, node);
   const FormatName* const format = node.op().FindFormat("mil");
-  if (format == nullptr) return InternalError("{} was not legalized for ML Programs", node.Describe());
+  if (format == nullptr)
+    return InternalError("{} was not legalized for ML Programs", node.Describe());
   return WriteOneToOne(ctx, node, *format);
 }
 
@@ -179,7 +180,11 @@ std::string Identifier(std::string_view name) {
 // ---- The context --------------------------------------------------------------------------------
 
 ExportContext::ExportContext(mil::Block& block, Opset opset, ConstantStore store, Mode mode)
-    : NamedExport(mode, /*utf8=*/true), block_(&block), function_(&block), opset_(opset), store_(store) {}
+    : NamedExport(mode, /*utf8=*/true),
+      block_(&block),
+      function_(&block),
+      opset_(opset),
+      store_(store) {}
 
 std::string ExportContext::NewIdentifier(std::string_view hint) {
   return NewName(Identifier(hint));
@@ -225,8 +230,7 @@ Result<mil::Value> ExportContext::ValueOf(const Tensor& tensor, mil::DataType ty
   if (store_.weights != nullptr && GoesToFile(type, tensor.elements())) {
     mil::Value::BlobFileValue& place = *value.mutable_blobfilevalue();
     place.set_filename(std::string(kWeightFile));
-    place.set_offset(
-        store_.weights->Add(TypeName(type), tensor.blob(), UnusedBits(type, tensor)));
+    place.set_offset(store_.weights->Add(TypeName(type), tensor.blob(), UnusedBits(type, tensor)));
     return value;
   }
   SetElements(tensor, type, *value.mutable_immediatevalue()->mutable_tensor(), store_.payloads);

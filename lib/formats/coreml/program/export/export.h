@@ -1,5 +1,5 @@
-// Export to ML Programs. One-to-one operators (OpDef::formats, "mil") need no code here; every other
-// operator has a row in program/ops/<family>.cc.
+// Export to ML Programs. One-to-one operators (OpDef::formats, "mil") need no code here; every
+// other operator has a row in program/ops/<family>.cc.
 //
 // Integers of 64 bits are written as int32, the only integers of inputs and outputs of Core ML.
 // Design: docs/design/075-ml-program-export.md.
@@ -138,8 +138,8 @@ inline const Tensor* ConstantOf(const Node& node, size_t i) {
 // What programs of an operation set hold.
 const Target& ProgramTarget(Opset opset);
 
-// Writes a graph that is legal for ProgramTarget(newest) as a model of the lowest operation set that
-// holds it: a package, or a file whose program contains all constants.
+// Writes a graph that is legal for ProgramTarget(newest) as a model of the lowest operation set
+// that holds it: a package, or a file whose program contains all constants.
 Result<FileImage> WriteProgram(const Graph& graph, const ExportOptions& options, Opset newest);
 
 }  // namespace nn::coreml::program

@@ -44,8 +44,8 @@ bool OperationWriter::Takes(std::string_view input) const {
 OperationWriter& OperationWriter::Bind(std::string_view input, const std::string& name) {
   if (error_) return *this;
   if (!Takes(input)) {
-    Keep(Error(ErrorCode::kUnsupported, fmt::format("{} of {} has no input {}", mil_.type(),
-                                                    NameOf(ctx_.opset()), input)));
+    Keep(Error(ErrorCode::kUnsupported,
+               fmt::format("{} of {} has no input {}", mil_.type(), NameOf(ctx_.opset()), input)));
     return *this;
   }
   mil::Argument* argument = nullptr;
@@ -97,9 +97,9 @@ Result<mil::DataType> OperationWriter::TypeOfInput(std::string_view input) const
   for (const mil::Operation::Input& given : mil_.inputs()) {
     const spec::Operand* const other = definition_->Input(given.key());
     const auto position = static_cast<int>(other - definition_->inputs.data());
-    const bool is_same = operand->same_as == position ||
-                         (operand->variable != spec::Operand::kNone &&
-                          operand->variable == other->variable);
+    const bool is_same =
+        operand->same_as == position ||
+        (operand->variable != spec::Operand::kNone && operand->variable == other->variable);
     if (is_same && given.value().arguments_size() > 0)
       return TypeOfSymbol(ctx_.Find(given.value().arguments(0).name()));
   }
@@ -144,8 +144,7 @@ OperationWriter& OperationWriter::Bools(std::string_view input, const std::vecto
     Keep(list.error());
     return *this;
   }
-  for (size_t i = 0; i < flags.size(); ++i)
-    list->SetInt(static_cast<int64_t>(i), flags[i] ? 1 : 0);
+  for (size_t i = 0; i < flags.size(); ++i) list->SetInt(static_cast<int64_t>(i), flags[i] ? 1 : 0);
   return Const(input, list->Finish());
 }
 OperationWriter& OperationWriter::Text(std::string_view input, std::string_view text) {

@@ -64,9 +64,9 @@ Result<std::string> ExportContext::AddSizeTree(const Dim::Tree& tree) {
     if (it == sources_.end())
       return UnsupportedError("dimension {} is not the size of any value", Quote(tree.symbol));
     const auto [value, axis] = it->second;
-    NN_ASSIGN(const std::string shape,
-              Add("shape").In("x", value).Helper(Type(DType::kI32, {Dim(value->type().rank())}),
-                                                 Node()));
+    NN_ASSIGN(
+        const std::string shape,
+        Add("shape").In("x", value).Helper(Type(DType::kI32, {Dim(value->type().rank())}), Node()));
     return Add("slice_by_index")
         .In("x", shape)
         .Ints("begin", {axis})
@@ -77,10 +77,8 @@ Result<std::string> ExportContext::AddSizeTree(const Dim::Tree& tree) {
   NN_ASSIGN(std::string result, AddSizeTree(tree.operands[0]));
   for (size_t i = 1; i < tree.operands.size(); ++i) {
     NN_ASSIGN(const std::string operand, AddSizeTree(tree.operands[i]));
-    NN_ASSIGN(result, Add(OperationOf(tree.kind))
-                          .In("x", result)
-                          .In("y", operand)
-                          .Helper(kScalar, Node()));
+    NN_ASSIGN(result,
+              Add(OperationOf(tree.kind)).In("x", result).In("y", operand).Helper(kScalar, Node()));
   }
   return result;
 }

@@ -75,16 +75,15 @@ constexpr Rewrite kRewrites[] = {
 
 template <Opset kOpset>
 constexpr Target MakeTarget() {
-  return {.name = "ML Programs",
-          .why_illegal = WhyIllegal<kOpset>,
-          .takes_regions = true,
-          .forms = {.layout = Layout::kNcx,
-                    .filter_layout = ChannelsBeforeTaps,
-                    .time_first = true},
-          .rewrites = kRewrites,
-          .lacks_scalar_ports = true,
-          .prepare = Prepare,
-          .change_types = WidenIntegers};
+  return {
+      .name = "ML Programs",
+      .why_illegal = WhyIllegal<kOpset>,
+      .takes_regions = true,
+      .forms = {.layout = Layout::kNcx, .filter_layout = ChannelsBeforeTaps, .time_first = true},
+      .rewrites = kRewrites,
+      .lacks_scalar_ports = true,
+      .prepare = Prepare,
+      .change_types = WidenIntegers};
 }
 
 template <size_t... kIndices>

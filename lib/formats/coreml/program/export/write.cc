@@ -185,19 +185,23 @@ Result<FileImage> WriteProgram(const Graph& graph, const ExportOptions& options,
   const InterfaceForm form{.name = Identifier, .array_types = ArrayTypes::kProgram};
   NN_RETURN_IF_ERROR(WriteDescription(graph, options, form, root.Sub("description")));
   if (classes) DescribeClasses(*classes, form, root);
-  root.Int("specificationVersion", std::max<int64_t>(SpecificationVersionOf(opset),
-                                                     InterfaceVersion(graph)));
+  root.Int("specificationVersion",
+           std::max<int64_t>(SpecificationVersionOf(opset), InterfaceVersion(graph)));
   NN_ASSIGN(auto parts, Serialize(model));
+  const std::string note = fmt::format("written as an ML Program for {} and later", NameOf(opset));
   if (is_package) {
     std::vector<SideFile> files;
     if (weights.empty())
       files.push_back({std::string(kWeights.substr(0, kWeights.find('/') + 1)), {}});
     else
       files.push_back({std::string(kWeights), weights.Finish()});
-    return NewPackage(std::move(files), std::move(parts));
+    FileImage package = NewPackage(std::move(files), std::move(parts));
+    package.notes = {note};
+    return package;
   }
   FileImage image;
   image.parts = std::move(parts);
+  image.notes = {note};
   return image;
 }
 

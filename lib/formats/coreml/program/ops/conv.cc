@@ -1,7 +1,7 @@
 // Convolutions.
 #include "ops/nn/conv.h"
-#include "base/text/text.h"
 #include <algorithm>
+#include "base/text/text.h"
 
 #include "formats/coreml/program/export/window.h"
 #include "formats/coreml/program/family.h"

@@ -53,7 +53,8 @@ Status ImportRealDiv(ImportContext& ctx) {
 
 // ---- Export -------------------------------------------------------------------------------------
 
-constexpr char kLogOperation[] = "log", kInverseOperation[] = "inverse", kRsqrtOperation[] = "rsqrt";
+constexpr char kLogOperation[] = "log", kInverseOperation[] = "inverse",
+               kRsqrtOperation[] = "rsqrt";
 
 template <const char* kOperation>
 Status WriteWithEpsilon(ExportContext& ctx, const Node& node) {

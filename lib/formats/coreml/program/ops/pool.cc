@@ -1,7 +1,7 @@
 // Pooling.
 #include "ops/nn/pool.h"
-#include "formats/coreml/import/window.h"
 #include <algorithm>
+#include "formats/coreml/import/window.h"
 
 #include "formats/coreml/program/export/window.h"
 #include "formats/coreml/program/family.h"

@@ -124,9 +124,9 @@ std::optional<std::string> WhyNotTopK(const Node& node) {
 // One row for each element, of which the graph has columns.
 Status WriteNonZero(ExportContext& ctx, const Node& node) {
   const Type& y = node.output()->type();
-  NN_ASSIGN(const std::string rows, ctx.Add("non_zero")
-                                        .In("x", node.input(0))
-                                        .Helper(y.WithDims({y.dim(1), y.dim(0)}), node));
+  NN_ASSIGN(
+      const std::string rows,
+      ctx.Add("non_zero").In("x", node.input(0)).Helper(y.WithDims({y.dim(1), y.dim(0)}), node));
   return ctx.Add("transpose").In("x", rows).Ints("perm", {1, 0}).To(node);
 }
 

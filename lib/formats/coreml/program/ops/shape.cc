@@ -426,10 +426,8 @@ Status WriteExpand(ExportContext& ctx, const Node& node) {
   const bool is_bool = x->dtype() == DType::kBool;
   NN_ASSIGN(TensorBuilder neutral, TensorBuilder::Create(x->dtype(), {}));
   neutral.SetDouble(0, is_bool ? 0 : 1);
-  NN_ASSIGN(const std::string ones, ctx.Add("fill")
-                                        .In("shape", shape)
-                                        .Const("value", neutral.Finish())
-                                        .Helper(y, node));
+  NN_ASSIGN(const std::string ones,
+            ctx.Add("fill").In("shape", shape).Const("value", neutral.Finish()).Helper(y, node));
   return ctx.Add(is_bool ? "logical_or" : "mul").In("x", x).In("y", ones).To(node);
 }
 
@@ -477,10 +475,7 @@ std::optional<std::string> WhyNotPad(const Node& node) {
 Status WriteDepthToSpace(ExportContext& ctx, const Node& node) {
   const auto& a = node.attrs<DepthToSpaceAttrs>();
   if (a.mode == DepthOrder::kCrd)
-    return ctx.Add("pixel_shuffle")
-        .In("x", node.input(0))
-        .Int("upscale_factor", a.block)
-        .To(node);
+    return ctx.Add("pixel_shuffle").In("x", node.input(0)).Int("upscale_factor", a.block).To(node);
   return ctx.Add("depth_to_space").In("x", node.input(0)).Int("block_size", a.block).To(node);
 }
 
@@ -504,7 +499,8 @@ template <const char* kOperation, const char* kPads>
 Status WriteBatchBlocks(ExportContext& ctx, const Node& node) {
   const auto& a = node.attrs<SpaceToBatchAttrs>();
   const std::vector<int64_t> pads = a.pads.empty() ? std::vector<int64_t>(4, 0) : a.pads;
-  NN_ASSIGN(const Tensor pairs, Tensor::Ints({pads[0], pads[2], pads[1], pads[3]}).Reshaped({2, 2}));
+  NN_ASSIGN(const Tensor pairs,
+            Tensor::Ints({pads[0], pads[2], pads[1], pads[3]}).Reshaped({2, 2}));
   return ctx.Add(kOperation)
       .In("x", node.input(0))
       .Ints("block_shape", a.blocks)
