@@ -11,6 +11,9 @@ for framework in ("tensorflow", "torch", "sklearn", "xgboost"):
     sys.modules[framework] = None  # type: ignore[assignment]
 
 import coremltools  # noqa: E402
+from coremltools.converters.mil.frontend import milproto  # noqa: E402
+from coremltools.converters.mil.frontend.milproto.helper import proto_to_types  # noqa: E402
+from coremltools.converters.mil.mil import types  # noqa: E402
 from coremltools.models.neural_network.builder import NeuralNetworkBuilder  # noqa: E402
 
 from peers.samples import Arrays  # noqa: E402
@@ -28,6 +31,8 @@ def check(model: Path, contrib: bool = False) -> None:
     if kind.startswith("neuralNetwork"):
         NeuralNetworkBuilder(spec=spec).inspect_layers(last=1)
         _check_blobs(spec, getattr(spec, kind))
+    if kind == "mlProgram":
+        _check_program(spec, loaded.weights_dir or "")
     if [port.name for port in loaded.output_description._fd_spec] != [
         port.name for port in spec.description.output
     ]:
@@ -60,6 +65,36 @@ def _check_blobs(
     lost = [port.name for port in spec.description.output if port.name not in known]
     if lost:
         raise ValueError(f"nothing writes output {lost[0]}")
+
+
+def _shape(kind: type) -> tuple[object, ...]:
+    """The element type and the sizes of a tensor, None for those that are not known."""
+    if not types.is_tensor(kind):
+        return (kind,)
+    known = (int(d) if str(d).isdigit() else None for d in kind.get_shape())
+    return (kind.get_primitive(), *known)
+
+
+def _check_program(spec: coremltools.proto.Model_pb2.Model, weights: str) -> None:
+    """coremltools' type inference accepts each operation, and gives the types of the file."""
+    differences: list[str] = []
+    add = milproto.load._load_operation
+
+    def add_and_compare(context: object, operation: object) -> None:
+        add(context, operation)
+        for output in operation.outputs:
+            inferred = _shape(context.get_var_from_name(output.name).sym_type)
+            declared = _shape(proto_to_types(output.type))
+            if inferred != declared:
+                differences.append(f"{operation.type} {output.name}: {inferred}, not {declared}")
+
+    milproto.load._load_operation = add_and_compare
+    try:
+        milproto.load.load(spec, spec.specificationVersion, weights)
+    finally:
+        milproto.load._load_operation = add
+    if differences:
+        raise ValueError("; ".join(differences[:3]))
 
 
 def run(model: Path, arrays: Arrays, variant: str) -> Arrays:

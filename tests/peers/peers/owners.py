@@ -78,7 +78,8 @@ class Owners:
         self._owners = {kind: Owner(kind, scratch) for kind in ("onnx", "tflite", "coreml")}
 
     def __getitem__(self, kind: str) -> Owner:
-        return self._owners[kind]
+        """Core ML's kinds of models have one owner."""
+        return self._owners["coreml" if kind == "program" else kind]
 
     def __enter__(self) -> Owners:
         return self

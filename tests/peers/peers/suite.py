@@ -26,7 +26,13 @@ from peers.tolerances import (
     largest_errors,
 )
 
-EXTENSIONS = {"onnx": ".onnx", "tflite": ".tflite", "coreml": ".mlmodel", "nnapi": ".nnapi"}
+EXTENSIONS = {
+    "onnx": ".onnx",
+    "tflite": ".tflite",
+    "coreml": ".mlmodel",
+    "program": ".mlpackage",
+    "nnapi": ".nnapi",
+}
 NOT_IMPLEMENTED = (
     "NOT_IMPLEMENTED",
     "NotImplemented",
@@ -48,7 +54,7 @@ EQUAL = {
     "plain": "ONNX Runtime is equal without optimizations",
 }
 SPREAD = "LiteRT's kernels differ as much from each other"
-VARIANTS = {"onnx": ("",), "tflite": ("reference", "xnnpack"), "coreml": ()}
+VARIANTS = {"onnx": ("",), "tflite": ("reference", "xnnpack"), "coreml": (), "program": ()}
 
 
 def _finite_count(outputs: Arrays) -> int:
@@ -209,6 +215,8 @@ class Suite:
 
     def _convert(self, sample: Sample, target: str, reference: Arrays | None) -> None:
         written = self._scratch / f"written{EXTENSIONS[target]}"
+        if written.is_dir():
+            shutil.rmtree(written)
         written.unlink(missing_ok=True)
         options: list[object] = ["--rewrite"] if target == sample.format else []
         done = self._nnconvert(sample, written, options)

@@ -21,7 +21,8 @@ std::string_view ArrayTypeName(DType dtype, ArrayTypes types) {
 }
 
 std::string NameIn(const InterfaceForm& form, const std::string& name) {
-  return form.name == nullptr ? name : form.name(name);
+  const auto it = form.names.find(name);
+  return it == form.names.end() ? name : it->second;
 }
 
 void WriteRange(Writer range, const Dim& dim) {

@@ -1,6 +1,7 @@
 // Writes the description of a model: features, metadata, and the classifier fields.
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 
@@ -27,7 +28,7 @@ enum class ArrayTypes : uint8_t {
 
 // How a kind of model describes its inputs and outputs.
 struct InterfaceForm {
-  std::string (*name)(std::string_view) = nullptr;  // the name of a port in the file; null: its own
+  std::map<std::string, std::string> names = {};  // in the file, of ports that have another one
   ArrayTypes array_types = ArrayTypes::kNetwork;
 };
 

@@ -22,9 +22,8 @@ namespace mil = coreml::pb::mil;
 using coreml::Model;
 
 ExportOptions ProgramOptions(std::string deployment_target = {}) {
-  return {.path = "m.mlmodel",
-          .core_ml = "program",
-          .deployment_target = std::move(deployment_target)};
+  return {
+      .path = "m.mlmodel", .core_ml = "program", .deployment_target = std::move(deployment_target)};
 }
 
 // Legalizes and writes a graph.
@@ -35,7 +34,8 @@ Result<FileImage> Write(const std::string& text, const ExportOptions& options) {
   InterfaceAxes axes;
   std::vector<UnsupportedNode> unsupported;
   NN_RETURN_IF_ERROR(FitTo(TargetOf(format, options), *graph, axes, unsupported));
-  if (!unsupported.empty()) return UnsupportedNodesError("ML Programs", unsupported);
+  if (!unsupported.empty())
+    return tl::unexpected(UnsupportedNodesError("ML Programs", unsupported));
   return format.writer.Write(*graph, options);
 }
 
@@ -112,10 +112,12 @@ TEST_CASE("coreml programs: a deployment target limits the operation set") {
   CHECK(why(ProgramOptions("iOS26")).empty());
   CHECK(why(ProgramOptions("iOS9")) ==
         "--deployment-target accepts iOS15 to iOS18 and iOS26, not \"iOS9\"");
-  CHECK(why({.core_ml = "network", .deployment_target = "iOS16"}) ==
+  CHECK(why({.path = "m.mlmodel", .core_ml = "network", .deployment_target = "iOS16"}) ==
         "--deployment-target is for ML Programs");
-  CHECK(why({.core_ml = "tree"}) == "--core-ml accepts network and program, not \"tree\"");
-  const Status elsewhere = FindFormat("onnx")->writer.CheckOptions({.core_ml = "program"});
+  CHECK(why({.path = "m.mlmodel", .core_ml = "tree"}) ==
+        "--core-ml accepts network and program, not \"tree\"");
+  const Status elsewhere =
+      FindFormat("onnx")->writer.CheckOptions({.path = "m.onnx", .core_ml = "program"});
   REQUIRE(!elsewhere.has_value());
   CHECK(elsewhere.error().message() == "--core-ml is for Core ML");
 }
@@ -145,10 +147,9 @@ TEST_CASE("coreml programs: large constants of a package are in its weight file"
   const std::string path = dir / "m.mlpackage";
   const auto image = Write(text, {.path = path});
   REQUIRE(image.has_value());
-  const auto weights =
-      std::ranges::find_if(image->side_files, [](const SideFile& f) {
-        return f.name == "Data/com.apple.CoreML/weights/weight.bin";
-      });
+  const auto weights = std::ranges::find_if(image->side_files, [](const SideFile& f) {
+    return f.name == "Data/com.apple.CoreML/weights/weight.bin";
+  });
   REQUIRE(weights != image->side_files.end());
   FileImage contents;
   contents.parts = weights->parts;

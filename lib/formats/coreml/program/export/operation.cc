@@ -103,6 +103,12 @@ Result<mil::DataType> OperationWriter::TypeOfInput(std::string_view input) const
     if (is_same && given.value().arguments_size() > 0)
       return TypeOfSymbol(ctx_.Find(given.value().arguments(0).name()));
   }
+  // Floats of another variable are those of the first input, too.
+  const mil::DataType first =
+      mil_.inputs_size() == 0 || mil_.inputs(0).value().arguments_size() == 0
+          ? mil::UNUSED_TYPE
+          : TypeOfSymbol(ctx_.Find(mil_.inputs(0).value().arguments(0).name()));
+  if (first == mil::FLOAT16 && definition_->Takes(*operand, first)) return first;
   for (const mil::DataType type :
        {mil::FLOAT32, mil::INT32, mil::BOOL, mil::STRING, mil::UINT8, mil::FLOAT16})
     if (definition_->Takes(*operand, type)) return type;

@@ -2,7 +2,10 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <map>
+#include <string>
 
+#include "base/text/name_table.h"
 #include "base/text/text.h"
 #include "coreml_model.pb.h"
 #include "formats/common/interface.h"
@@ -26,10 +29,26 @@ DType PortType(DType dtype) {
   return IsInteger(dtype) ? DType::kI32 : dtype;
 }
 
+// A name of its own for each port, and for the label of a classifier.
+std::map<std::string, std::string> IdentifiersOf(const Graph& graph,
+                                                 const std::optional<Classes>& classes) {
+  NameTable used;
+  std::map<std::string, std::string> names;
+  const auto add = [&](const std::string& name) {
+    if (!names.contains(name)) names[name] = used.New(Identifier(name));
+  };
+  for (const Port& p : graph.inputs()) add(p.name);
+  for (const Port& p : graph.outputs()) add(p.name);
+  if (classes) add(classes->label);
+  return names;
+}
+
 class ProgramWriter {
  public:
-  ProgramWriter(const Graph& graph, Opset opset, mil::Function& function, ConstantStore store)
+  ProgramWriter(const Graph& graph, const std::map<std::string, std::string>& names, Opset opset,
+                mil::Function& function, ConstantStore store)
       : graph_(graph),
+        names_(names),
         function_(function),
         block_(NewBlock(function, opset)),
         ctx_(block_, opset, store) {}
@@ -38,16 +57,16 @@ class ProgramWriter {
     for (const Port& p : graph_.inputs()) NN_RETURN_IF_ERROR(AddInput(p));
     std::vector<const Port*> others;
     for (const Port& p : graph_.outputs())
-      if (!IsPlain(p.value) || !ctx_.Claim(p.value, Identifier(p.name))) {
-        ctx_.Reserve(Identifier(p.name));
+      if (!IsPlain(p.value) || !ctx_.Claim(p.value, names_.at(p.name))) {
+        ctx_.Reserve(names_.at(p.name));
         others.push_back(&p);
       } else {
-        ctx_.Declare(Identifier(p.name), ValueTypeOf(p.value->type()));
+        ctx_.Declare(names_.at(p.name), ValueTypeOf(p.value->type()));
       }
     for (const Node& node : graph_.nodes())
       if (auto s = WriteNode(ctx_, node); !s) return tl::unexpected(s.error().In(node.Describe()));
     for (const Port* const p : others) NN_RETURN_IF_ERROR(AddOutput(*p));
-    for (const Port& p : graph_.outputs()) *block_.add_outputs() = Identifier(p.name);
+    for (const Port& p : graph_.outputs()) *block_.add_outputs() = names_.at(p.name);
     return classes ? AddClasses(*classes) : Status();
   }
 
@@ -68,7 +87,7 @@ class ProgramWriter {
   // Other element types are converted from those that arrays have.
   Status AddInput(const Port& p) {
     const DType dtype = PortType(p.value->dtype());
-    const std::string name = Identifier(p.name);
+    const std::string name = names_.at(p.name);
     mil::NamedValueType& input = *function_.add_inputs();
     input.set_name(name);
     *input.mutable_type() = TensorTypeOf(DataTypeOf(dtype), *p.value->type().dims);
@@ -87,7 +106,7 @@ class ProgramWriter {
   }
 
   Status AddOutput(const Port& p) {
-    const std::string name = Identifier(p.name);
+    const std::string name = names_.at(p.name);
     const DType dtype = PortType(p.value->dtype());
     Type type = p.value->type();
     type.dtype = dtype;
@@ -146,8 +165,8 @@ class ProgramWriter {
     };
     bind("probabilities", probabilities);
     bind("classes", classes_name);
-    const std::string label = Identifier(classes.label);
-    const std::string dictionary = Identifier(classes.scores);
+    const std::string label = names_.at(classes.label);
+    const std::string dictionary = names_.at(classes.scores);
     mil::NamedValueType& label_output = *classify.add_outputs();
     label_output.set_name(label);
     *label_output.mutable_type() = TensorTypeOf(type, {});
@@ -160,6 +179,7 @@ class ProgramWriter {
   }
 
   const Graph& graph_;
+  const std::map<std::string, std::string>& names_;  // of ports
   mil::Function& function_;
   mil::Block& block_;
   ExportContext ctx_;
@@ -181,8 +201,10 @@ Result<FileImage> WriteProgram(const Graph& graph, const ExportOptions& options,
   const bool is_package = IsPackagePath(options.path);
   const ConstantStore store{model.payloads, is_package ? &weights : nullptr};
   const auto classes = CoremlImporter().ClassesOf(graph);
-  NN_RETURN_IF_ERROR(ProgramWriter(graph, opset, *function.mutable_value(), store).Run(classes));
-  const InterfaceForm form{.name = Identifier, .array_types = ArrayTypes::kProgram};
+  const InterfaceForm form{.names = IdentifiersOf(graph, classes),
+                           .array_types = ArrayTypes::kProgram};
+  NN_RETURN_IF_ERROR(
+      ProgramWriter(graph, form.names, opset, *function.mutable_value(), store).Run(classes));
   NN_RETURN_IF_ERROR(WriteDescription(graph, options, form, root.Sub("description")));
   if (classes) DescribeClasses(*classes, form, root);
   root.Int("specificationVersion",
