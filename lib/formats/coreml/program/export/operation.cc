@@ -170,9 +170,7 @@ Status OperationWriter::FillDefaults() {
       Text(operand.name, text);
       continue;
     }
-    const auto numbers = NumbersIn(text, 1);
-    if (!numbers || numbers->size() != 1 || text.ends_with(kEach)) continue;
-    BindNumber(operand.name, numbers->front());
+    if (const auto number = DefaultNumber(text)) BindNumber(operand.name, *number);
   }
   return error_ ? tl::unexpected(*error_) : Status();
 }

@@ -103,8 +103,9 @@ Result<std::vector<int64_t>> ImportContext::Ints(std::string_view name, int coun
   NN_ASSIGN(const std::optional<Tensor> given, Contents(name));
   if (given) return given->ToInts();
   NN_ASSIGN(const std::string_view text, DefaultOf(name));
-  NN_ASSIGN(const auto numbers, NumbersIn(text, count));
-  return std::vector<int64_t>(numbers.begin(), numbers.end());
+  const auto numbers = DefaultNumbers(text, count);
+  if (!numbers) return InternalError("{} is not a list of numbers", text);
+  return std::vector<int64_t>(numbers->begin(), numbers->end());
 }
 
 Result<std::vector<bool>> ImportContext::Bools(std::string_view name, int count) const {
@@ -128,8 +129,9 @@ Result<float> ImportContext::Float(std::string_view name) const {
     return static_cast<float>(given->GetDouble(0));
   }
   NN_ASSIGN(const std::string_view text, DefaultOf(name));
-  NN_ASSIGN(const double value, NumberIn(text));
-  return static_cast<float>(value);
+  const auto value = DefaultNumber(text);
+  if (!value) return InternalError("{} is not a number", text);
+  return static_cast<float>(*value);
 }
 
 Result<bool> ImportContext::Bool(std::string_view name) const {

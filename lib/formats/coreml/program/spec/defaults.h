@@ -1,19 +1,16 @@
-// The numbers in the defaults of the specification texts.
+// The numbers of defaults in rows: "1...", "0.5", "1 1".
 #pragma once
 
+#include <optional>
 #include <string_view>
 #include <vector>
 
-#include "base/status.h"
-
 namespace nn::coreml::program {
 
-// What a default repeats for each axis ends in this: "1...".
-inline constexpr std::string_view kEach = "...";
+// nullopt if it is not a number. "true" is 1.
+std::optional<double> DefaultNumber(std::string_view text);
 
-// A number, or "true" or "false".
-Result<double> NumberIn(std::string_view text);
-// The numbers of a default: "1...", "0.5", "1 1". `count`: of those that it repeats.
-Result<std::vector<double>> NumbersIn(std::string_view text, int count);
+// `count`: the length of a default that is one number for all; nullopt if a part is not a number.
+std::optional<std::vector<double>> DefaultNumbers(std::string_view text, int count);
 
 }  // namespace nn::coreml::program
