@@ -13,6 +13,7 @@ using Family = FamilyOf<ImportRow, ExportRow>;
 #define NN_PROGRAM_FAMILIES(X) \
   X(Elementwise)               \
   X(Activation)                \
+  X(Control)                   \
   X(Conv)                      \
   X(Compressed)                \
   X(Image)                     \

@@ -15,6 +15,7 @@
 #include "formats/coreml/program/spec/check.h"
 #include "formats/coreml/program/spec/words.h"
 #include "ir/op_def.h"
+#include "ops/control/region.h"
 
 namespace nn::coreml::program {
 namespace {
@@ -204,7 +205,9 @@ Result<std::string> ExportContext::NameFor(const Value* value) {
   if (const std::string* const name = FindName(value)) return *name;
   std::string name;
   if (value->is_constant()) {
-    NN_ASSIGN(name, AddConstant(value->constant(), value->name()));
+    NN_ASSIGN(name, HasBlocks(value->constant(), opset_)
+                        ? AddBlocks(*this, *value)
+                        : AddConstant(value->constant(), value->name()));
   } else {
     name = NewIdentifier(value->name());
     Declare(name, ValueTypeOf(value->type()));
@@ -227,6 +230,7 @@ Result<std::string> ExportContext::AddConstant(const Tensor& tensor, std::string
 Result<mil::Value> ExportContext::ValueOf(const Tensor& tensor, mil::DataType type) {
   mil::Value value;
   *value.mutable_type() = TensorTypeOf(type, ToDims(tensor.dims()));
+  if (trial()) return value;
   if (store_.weights != nullptr && GoesToFile(type, tensor.elements())) {
     mil::Value::BlobFileValue& place = *value.mutable_blobfilevalue();
     place.set_filename(std::string(kWeightFile));
@@ -252,11 +256,7 @@ Result<std::string> ExportContext::AddConstant(const Tensor& tensor, mil::DataTy
   mil::NamedValue& contents = *constant.add_attributes();
   contents.set_key("val");
   mil::Value& value = *contents.mutable_value();
-  if (trial()) {  // the contents are in the symbol
-    *value.mutable_type() = TensorTypeOf(type, ToDims(tensor.dims()));
-  } else {
-    NN_ASSIGN(value, ValueOf(elements, type));
-  }
+  NN_ASSIGN(value, ValueOf(elements, type));
   mil::NamedValueType& output = *constant.add_outputs();
   output.set_name(name);
   *output.mutable_type() = value.type();
@@ -294,6 +294,7 @@ OperationView ViewOf(const ExportContext& ctx, const mil::Operation& operation) 
   for (const mil::Operation::Input& input : operation.inputs()) {
     OperandView operand{.name = input.key(), .values = {}};
     for (const mil::Argument::Binding& binding : input.value().arguments()) {
+      if (binding.has_value()) operand.values.push_back({&binding.value().type(), nullptr, true});
       const Symbol* const symbol = ctx.Find(binding.name());
       if (symbol == nullptr) continue;
       const Tensor* const constant = symbol->constant ? &*symbol->constant : nullptr;
@@ -301,6 +302,9 @@ OperationView ViewOf(const ExportContext& ctx, const mil::Operation& operation) 
     }
     view.operands.push_back(std::move(operand));
   }
+  for (const mil::NamedValue& attribute : operation.attributes())
+    if (attribute.key() != "name")
+      view.operands.push_back({attribute.key(), {{&attribute.value().type(), nullptr, true}}});
   return view;
 }
 
@@ -335,6 +339,17 @@ bool Raise(const Graph& graph, Opset newest, Opset& opset) {
   return raised;
 }
 
+// Whether constants are smaller in a newer operation set than in the first one.
+bool HasSmallConstants(const Graph& graph, Opset newest) {
+  const auto is_small = [&](const Value& v) {
+    if (!v.is_constant()) return false;
+    const bool has_few_bits = v.type().quantized() && DTypeBits(v.dtype()) < 8;
+    return has_few_bits || HasBlocks(v.constant(), newest);
+  };
+  return std::ranges::any_of(graph.values(), is_small) ||
+         AnyRegion(graph, [&](const Graph& region) { return HasSmallConstants(region, newest); });
+}
+
 }  // namespace
 
 std::optional<std::string> FindMisfit(const Node& node, Opset opset) {
@@ -345,7 +360,7 @@ std::optional<std::string> FindMisfit(const Node& node, Opset opset) {
 }
 
 Opset LowestOpset(const Graph& graph, Opset newest) {
-  Opset opset = Opset::kIos15;
+  Opset opset = HasSmallConstants(graph, newest) ? std::min(newest, Opset::kIos18) : Opset::kIos15;
   // A newer definition may lack what an older one has.
   while (Raise(graph, newest, opset)) {
   }

@@ -61,7 +61,8 @@ class ExportContext final : public NamedExport {
   Result<std::string> AddConstant(const Tensor& tensor, std::string_view hint);
   Result<std::string> AddConstant(const Tensor& tensor, mil::DataType type, std::string_view hint);
 
-  // A constant as it stands in the program, or as its place in the weight file.
+  // A constant as it stands in the program, or as its place in the weight file; a trial has no
+  // contents.
   Result<mil::Value> ValueOf(const Tensor& tensor, mil::DataType type);
 
   // The sizes of a value are where those of its symbols come from.
@@ -122,6 +123,12 @@ mil::Value TextValue(std::string_view text);
 
 // An identifier that resembles the name.
 std::string Identifier(std::string_view name);
+
+// Whether the operation set has a form of constants in blocks for a constant that the source file
+// has in blocks.
+bool HasBlocks(const Tensor& tensor, Opset opset);
+// Writes it in that form. The name of the constant.
+Result<std::string> AddBlocks(ExportContext& ctx, const Value& value);
 
 // Why the program of an operation set cannot hold a node; nullopt if it can.
 std::optional<std::string> FindMisfit(const Node& node, Opset opset);

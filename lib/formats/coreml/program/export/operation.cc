@@ -13,6 +13,9 @@
 namespace nn::coreml::program {
 namespace {
 
+// Of operations that compute constants.
+constexpr std::string_view kConstantPrefix = "constexpr_";
+
 mil::DataType TypeOfSymbol(const Symbol* symbol) {
   return symbol == nullptr ? mil::UNUSED_TYPE : symbol->type.tensortype().datatype();
 }
@@ -41,22 +44,23 @@ bool OperationWriter::Takes(std::string_view input) const {
   return definition_ != nullptr && definition_->Input(input) != nullptr;
 }
 
-OperationWriter& OperationWriter::Bind(std::string_view input, const std::string& name) {
-  if (error_) return *this;
-  if (!Takes(input)) {
-    Keep(Error(ErrorCode::kUnsupported,
-               fmt::format("{} of {} has no input {}", mil_.type(), NameOf(ctx_.opset()), input)));
-    return *this;
-  }
-  mil::Argument* argument = nullptr;
+bool OperationWriter::Accept(std::string_view input) {
+  if (error_ || Takes(input)) return !error_;
+  Keep(Error(ErrorCode::kUnsupported,
+             fmt::format("{} of {} has no input {}", mil_.type(), NameOf(ctx_.opset()), input)));
+  return false;
+}
+
+mil::Argument::Binding* OperationWriter::AddBinding(std::string_view input) {
   for (mil::Operation::Input& given : *mil_.mutable_inputs())
-    if (given.key() == input) argument = given.mutable_value();
-  if (argument == nullptr) {
-    mil::Operation::Input& added = *mil_.add_inputs();
-    added.set_key(std::string(input));
-    argument = added.mutable_value();
-  }
-  argument->add_arguments()->set_name(name);
+    if (given.key() == input) return given.mutable_value()->add_arguments();
+  mil::Operation::Input& added = *mil_.add_inputs();
+  added.set_key(std::string(input));
+  return added.mutable_value()->add_arguments();
+}
+
+OperationWriter& OperationWriter::Bind(std::string_view input, const std::string& name) {
+  if (Accept(input)) AddBinding(input)->set_name(name);
   return *this;
 }
 
@@ -81,13 +85,32 @@ OperationWriter& OperationWriter::List(std::string_view input,
 }
 
 OperationWriter& OperationWriter::Const(std::string_view input, const Tensor& tensor) {
-  if (error_) return *this;
-  auto name = ctx_.AddConstant(tensor, fmt::format("{}_{}", mil_.type(), input));
-  if (!name) {
-    Keep(name.error());
-    return *this;
+  if (!Accept(input)) return *this;
+  const mil::DataType type = DataTypeOf(tensor.dtype());
+  Status status = type == mil::UNUSED_TYPE ? UnsupportedError("ML Programs have no {} constants",
+                                                              DTypeName(tensor.dtype()))
+                                           : AddConstant(input, tensor, type);
+  if (!status) Keep(status.error());
+  return *this;
+}
+
+// Operations that compute constants contain their operands.
+Status OperationWriter::AddConstant(std::string_view input, const Tensor& tensor,
+                                    mil::DataType type) {
+  if (definition_->Find(Label::kStoredAsAttributes) != nullptr) {
+    mil::NamedValue& attribute = *mil_.add_attributes();
+    attribute.set_key(std::string(input));
+    NN_ASSIGN(*attribute.mutable_value(), ctx_.ValueOf(tensor, type));
+    return {};
   }
-  return Bind(input, *name);
+  if (mil_.type().starts_with(kConstantPrefix)) {
+    NN_ASSIGN(*AddBinding(input)->mutable_value(), ctx_.ValueOf(tensor, type));
+    return {};
+  }
+  NN_ASSIGN(const std::string name,
+            ctx_.AddConstant(tensor, type, fmt::format("{}_{}", mil_.type(), input)));
+  AddBinding(input)->set_name(name);
+  return {};
 }
 
 Result<mil::DataType> OperationWriter::TypeOfInput(std::string_view input) const {
@@ -110,25 +133,22 @@ Result<mil::DataType> OperationWriter::TypeOfInput(std::string_view input) const
           : TypeOfSymbol(ctx_.Find(mil_.inputs(0).value().arguments(0).name()));
   if (first == mil::FLOAT16 && definition_->Takes(*operand, first)) return first;
   for (const mil::DataType type :
-       {mil::FLOAT32, mil::INT32, mil::BOOL, mil::STRING, mil::UINT8, mil::FLOAT16})
+       {mil::FLOAT32, mil::INT32, mil::BOOL, mil::STRING, mil::UINT8, mil::FLOAT16, mil::UINT32})
     if (definition_->Takes(*operand, type)) return type;
   return InternalError("input {} of {} has no type for numbers", input, mil_.type());
 }
 
 OperationWriter& OperationWriter::BindNumber(std::string_view input, double number) {
-  if (error_) return *this;
-  const auto make = [&]() -> Result<std::string> {
+  if (!Accept(input)) return *this;
+  const auto add = [&]() -> Status {
     NN_ASSIGN(const mil::DataType type, TypeOfInput(input));
     NN_ASSIGN(TensorBuilder scalar, TensorBuilder::Create(DTypeOf(type), {}));
     scalar.SetDouble(0, number);
-    return ctx_.AddConstant(scalar.Finish(), type, fmt::format("{}_{}", mil_.type(), input));
+    return AddConstant(input, scalar.Finish(), type);
   };
-  const auto name = make();
-  if (!name) {
-    Keep(name.error());
-    return *this;
-  }
-  return Bind(input, *name);
+  const Status status = add();
+  if (!status) Keep(status.error());
+  return *this;
 }
 
 OperationWriter& OperationWriter::Number(std::string_view input, double number) {

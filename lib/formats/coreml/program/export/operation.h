@@ -37,8 +37,9 @@ class OperationWriter {
   OperationWriter& In(std::string_view input, const std::string& name);
   // An input that is a list.
   OperationWriter& List(std::string_view input, std::span<const Value* const> values);
-  // Constants. A number has the element type that the definition gives the input: that of another
-  // input, or one of those that it lists.
+  // Constants: operations of their own, but parts of a compressed constant. A number has the
+  // element type that the definition gives the input: that of another input, or one of those that
+  // it lists.
   OperationWriter& Const(std::string_view input, const Tensor& tensor);
   OperationWriter& Number(std::string_view input, double number);
   OperationWriter& Int(std::string_view input, int64_t number);
@@ -61,7 +62,11 @@ class OperationWriter {
   mil::Operation& operation() { return mil_; }
 
  private:
+  // Whether the definition has the input; keeps the error if it has not.
+  bool Accept(std::string_view input);
+  mil::Argument::Binding* AddBinding(std::string_view input);
   OperationWriter& Bind(std::string_view input, const std::string& name);
+  Status AddConstant(std::string_view input, const Tensor& tensor, mil::DataType type);
   OperationWriter& BindNumber(std::string_view input, double number);
   // kUnsupported if the definition gives it none.
   Result<mil::DataType> TypeOfInput(std::string_view input) const;

@@ -63,9 +63,16 @@ Status Prepare(Graph& graph) {
   return UnfuseQdq(graph);
 }
 
+// Core ML has no empty arrays to grow.
+bool TakesFunction(const Node& /*node*/, const FunctionRow& row) {
+  return row.name != FunctionName::kStacksThatGrow;
+}
+
 constexpr Rewrite kRewrites[] = {
     {"batch_norm", "scale and shift", &ScaleAndShift},
     kForms,
+    {"quantize", "rounding", &QuantizeInFloat},
+    {"dequantize", "constant", &DequantizeConstant},
     {"shape_of", "slice of all sizes", &SliceShape},
     {"layer_norm", "statistics by reductions", &SplitStatistics},
     {"fmod", "elementary steps", &DecomposeFmod},
@@ -81,6 +88,7 @@ constexpr Target MakeTarget() {
       .takes_regions = true,
       .forms = {.layout = Layout::kNcx, .filter_layout = ChannelsBeforeTaps, .time_first = true},
       .rewrites = kRewrites,
+      .takes_function = TakesFunction,
       .lacks_scalar_ports = true,
       .prepare = Prepare,
       .change_types = WidenIntegers};

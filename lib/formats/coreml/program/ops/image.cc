@@ -16,6 +16,7 @@
 #include "ops/array/shape_of.h"
 #include "ops/nn/resize/grid_sample.h"
 #include "ops/nn/resize/resize.h"
+#include "ops/nn/resize/resize_alike.h"
 #include "ops/support/term_ops.h"
 #include "ops/support/types.h"
 
@@ -352,6 +353,279 @@ Status ImportAffine(ImportContext& ctx) {
   return ctx.Emit("grid_sample", {x, grid}, GridSampleAttrs{.align_corners = aligns});
 }
 
+// ---- Export of resizes --------------------------------------------------------------------------
+
+// How an operation says what the size of the result is.
+enum class SizeForm : uint8_t {
+  kTarget,   // the sizes of the last two axes
+  kFactors,  // integer factors of the last two axes
+  kShape,    // the sizes of the last axes, which a run may compute
+};
+
+// What an operation with a sampling mode is as a resize.
+struct ResizeOperation {
+  std::string_view op;
+  SizeForm form;
+  ResizeMode mode;
+  Coordinates coordinates;
+  NearestRounding rounding = NearestRounding::kFloor;
+  std::string_view sampling = {};
+};
+
+constexpr auto kRounds = NearestRounding::kRoundPreferFloor;
+constexpr ResizeOperation kResizeOperations[] = {
+    {"resize_nearest_neighbor", SizeForm::kTarget, ResizeMode::kNearest, Coordinates::kAsymmetric},
+    {"resize_bilinear",
+     SizeForm::kTarget,
+     ResizeMode::kLinear,
+     Coordinates::kAsymmetric,
+     {},
+     "DEFAULT"},
+    {"resize_bilinear",
+     SizeForm::kTarget,
+     ResizeMode::kLinear,
+     Coordinates::kHalfPixel,
+     {},
+     "UNALIGN_CORNERS"},
+    {"resize_bilinear",
+     SizeForm::kTarget,
+     ResizeMode::kLinear,
+     Coordinates::kAlignCorners,
+     {},
+     "STRICT_ALIGN_CORNERS"},
+    {"resize_bilinear",
+     SizeForm::kTarget,
+     ResizeMode::kLinear,
+     Coordinates::kCrop,
+     {},
+     "ALIGN_CORNERS"},
+    {"resize_bilinear",
+     SizeForm::kTarget,
+     ResizeMode::kLinear,
+     Coordinates::kCrop,
+     {},
+     "OFFSET_CORNERS"},
+    {"upsample_nearest_neighbor", SizeForm::kFactors, ResizeMode::kNearest,
+     Coordinates::kAsymmetric},
+    {"upsample_bilinear", SizeForm::kFactors, ResizeMode::kLinear, Coordinates::kHalfPixel},
+    {"upsample_bilinear", SizeForm::kFactors, ResizeMode::kLinear, Coordinates::kAlignCorners},
+    {"upsample_bilinear", SizeForm::kFactors, ResizeMode::kLinear, Coordinates::kAsymmetric},
+    {"resize", SizeForm::kShape, ResizeMode::kNearest, Coordinates::kAsymmetric, kRounds,
+     "DEFAULT"},
+    {"resize", SizeForm::kShape, ResizeMode::kNearest, Coordinates::kHalfPixel, kRounds,
+     "UNALIGN_CORNERS"},
+    {"resize", SizeForm::kShape, ResizeMode::kNearest, Coordinates::kAlignCorners, kRounds,
+     "STRICT_ALIGN_CORNERS"},
+    {"resize", SizeForm::kShape, ResizeMode::kNearest, Coordinates::kCrop, kRounds,
+     "ALIGN_CORNERS"},
+    {"resize", SizeForm::kShape, ResizeMode::kNearest, Coordinates::kCrop, kRounds,
+     "OFFSET_CORNERS"},
+    {"resize", SizeForm::kShape, ResizeMode::kLinear, Coordinates::kAsymmetric, {}, "DEFAULT"},
+    {"resize",
+     SizeForm::kShape,
+     ResizeMode::kLinear,
+     Coordinates::kHalfPixel,
+     {},
+     "UNALIGN_CORNERS"},
+    {"resize",
+     SizeForm::kShape,
+     ResizeMode::kLinear,
+     Coordinates::kAlignCorners,
+     {},
+     "STRICT_ALIGN_CORNERS"},
+};
+
+// A resize of two axes or more by the sizes, scales and coordinates of a node.
+class ResizeExport {
+ public:
+  explicit ResizeExport(const Node& node)
+      : node_(node),
+        a_(node.attrs<ResizeAttrs>()),
+        from_(ConstDims(SpatialDims(*node.input(0)->type().dims, a_.layout))),
+        to_(ConstDims(SpatialDims(*node.output()->type().dims, a_.layout))) {}
+
+  // Whether the operation computes what the node does.
+  bool Is(const ResizeOperation& row) const {
+    if (row.form == SizeForm::kFactors ? !Factors() : !SizesFit(row)) return false;
+    if (row.form != SizeForm::kShape && axes() != 2) return false;
+    // What operations make of interpolated integers is not known.
+    if (row.mode == ResizeMode::kLinear && !IsFloat(node_.output()->dtype())) return false;
+    return from_ && to_ ? HasWeights(row) : HasPositions(row);
+  }
+
+  Status Write(ExportContext& ctx, const ResizeOperation& row) const {
+    OperationWriter op = ctx.Add(row.op);
+    op.In("x", node_.input(0));
+    if (row.form == SizeForm::kTarget) {
+      op.Int("target_size_height", (*to_)[0]).Int("target_size_width", (*to_)[1]);
+    } else if (row.form == SizeForm::kFactors) {
+      const std::vector<int64_t> factors = *Factors();
+      op.Int("scale_factor_height", factors[0]).Int("scale_factor_width", factors[1]);
+    } else {
+      if (sizes() != nullptr)
+        op.In("shape", sizes());
+      else
+        op.Ints("shape", *to_);
+      op.Number("resized_dims", static_cast<double>(axes()));
+      op.Text("interpolation_mode",
+              row.mode == ResizeMode::kLinear ? "LINEAR" : "NEAREST_NEIGHBOR");
+    }
+    if (!row.sampling.empty()) op.Text("sampling_mode", row.sampling);
+    if (row.op == "upsample_bilinear") SetCorners(op, row.coordinates);
+    return op.To(node_);
+  }
+
+ private:
+  size_t axes() const { return static_cast<size_t>(node_.input(0)->type().rank()) - 2; }
+  const Value* sizes() const { return node_.inputs().size() > 3 ? node_.input(3) : nullptr; }
+
+  // The first operation set has half_pixel_centers as the opposite of align_corners.
+  static void SetCorners(OperationWriter& op, Coordinates coordinates) {
+    const bool aligns = coordinates == Coordinates::kAlignCorners;
+    const bool half = coordinates == Coordinates::kHalfPixel;
+    op.Bool("align_corners", aligns);
+    if (half == aligns || op.Takes("half_pixel_centers")) op.Bool("half_pixel_centers", half);
+  }
+
+  bool SizesFit(const ResizeOperation& row) const {
+    return to_ || (row.form == SizeForm::kShape && sizes() != nullptr && TakesSizes(a_, axes()));
+  }
+
+  // Integer factors: those of the sizes if they are known, or else the stated ones.
+  std::optional<std::vector<int64_t>> Factors() const {
+    std::vector<int64_t> out;
+    for (size_t i = 0; i < axes(); ++i) {
+      const bool is_known = from_ && to_;
+      if (!is_known && a_.scales.empty()) return std::nullopt;
+      const double factor = is_known
+                                ? static_cast<double>((*to_)[i]) / static_cast<double>((*from_)[i])
+                                : static_cast<double>(a_.scales[i]);
+      if (!(factor >= 1 && factor <= 0x1p20) || factor != std::floor(factor)) return std::nullopt;
+      out.push_back(static_cast<int64_t>(factor));
+    }
+    return out;
+  }
+
+  // Compares the elements, whose sizes are known.
+  bool HasWeights(const ResizeOperation& row) const {
+    ResizeAttrs other{.layout = a_.layout,
+                      .mode = row.mode,
+                      .coordinates = row.coordinates,
+                      .rounding = row.rounding};
+    if (row.coordinates == Coordinates::kCrop) {
+      const bool has_offset = row.sampling == "OFFSET_CORNERS";
+      for (const int64_t size : *to_) other.roi.push_back(has_offset ? OffsetOf(size) : 0);
+      for (const int64_t size : *to_) other.roi.push_back(has_offset ? 1 - OffsetOf(size) : 1);
+    }
+    return ResizesAs(node_, other);
+  }
+
+  // Compares the rules for any sizes.
+  bool HasPositions(const ResizeOperation& row) const {
+    if (a_.mode != row.mode || a_.antialias || a_.exclude_outside ||
+        a_.aspect != AspectPolicy::kStretch || node_.arithmetic() != Arithmetic::kDefault ||
+        row.coordinates == Coordinates::kCrop)
+      return false;
+    const bool by_factors = row.form == SizeForm::kFactors;
+    if (by_factors && row.mode == ResizeMode::kNearest) return Repeats();
+    if (!by_factors && !a_.scales.empty() && !Factors()) return false;
+    if (row.mode == ResizeMode::kNearest && a_.rounding != row.rounding) return false;
+    return (by_factors ? CoordinatesOfFactors() : a_.coordinates) == row.coordinates;
+  }
+
+  // With integer factors, these differ in nothing.
+  Coordinates CoordinatesOfFactors() const {
+    return a_.coordinates == Coordinates::kPytorchHalfPixel ||
+                   a_.coordinates == Coordinates::kHalfPixelSymmetric
+               ? Coordinates::kHalfPixel
+               : a_.coordinates;
+  }
+
+  // Whether integer factors repeat each element.
+  bool Repeats() const {
+    const bool floors =
+        a_.rounding == NearestRounding::kFloor || a_.rounding == NearestRounding::kSimple;
+    const bool rounds = a_.rounding == NearestRounding::kRoundPreferFloor ||
+                        a_.rounding == NearestRounding::kRoundPreferCeil;
+    if (a_.coordinates == Coordinates::kAsymmetric ||
+        a_.coordinates == Coordinates::kTfHalfPixelForNn)
+      return floors;
+    return rounds && CoordinatesOfFactors() == Coordinates::kHalfPixel;
+  }
+
+  const Node& node_;
+  const ResizeAttrs& a_;
+  std::optional<std::vector<int64_t>> from_, to_;  // sizes, if they are constant
+};
+
+bool IsResizeOperation(const ResizeOperation& row, const Node& node) {
+  return ResizeExport(node).Is(row);
+}
+
+std::string WhyNoResize(const Node& node) {
+  const auto& a = node.attrs<ResizeAttrs>();
+  if (a.mode == ResizeMode::kCubic) return "MIL has no cubic interpolation of images";
+  if (a.antialias || a.exclude_outside || a.aspect != AspectPolicy::kStretch)
+    return "antialias, exclude_outside and keep_aspect_ratio_policy are unsupported";
+  if (a.mode == ResizeMode::kNearest)
+    return fmt::format(
+        "MIL has no nearest resize with {} coordinates and rounding {} for these sizes",
+        EnumName(a.coordinates), EnumName(a.rounding));
+  return fmt::format("MIL has no linear resize with {} coordinates for these sizes",
+                     EnumName(a.coordinates));
+}
+
+std::optional<std::string> WhyNotResize(const Node& node) {
+  for (const size_t i : {1, 2})
+    if (i < node.inputs().size() && node.input(i) != nullptr)
+      return "its scales and regions must be constant";
+  if (std::ranges::none_of(kResizeOperations, [&](const ResizeOperation& row) {
+        return IsResizeOperation(row, node);
+      }))
+    return WhyNoResize(node);
+  // The layout can be changed, so it is the reason only if nothing else is.
+  if (node.attrs<ResizeAttrs>().layout != Layout::kNcx) return "the channels must be axis 1";
+  return std::nullopt;
+}
+
+// By the first operation that the operation set has.
+Status WriteResize(ExportContext& ctx, const Node& node) {
+  std::optional<Error> error;
+  for (const ResizeOperation& row : kResizeOperations) {
+    if (!IsResizeOperation(row, node)) continue;
+    const Status status = ResizeExport(node).Write(ctx, row);
+    if (status || status.error().code() != ErrorCode::kUnsupported) return status;
+    if (!error) error = status.error();
+  }
+  return tl::unexpected(*error);
+}
+
+// ---- Export of samples --------------------------------------------------------------------------
+
+std::optional<std::string> WhyNotGridSample(const Node& node) {
+  const auto& a = node.attrs<GridSampleAttrs>();
+  if (node.input(0)->type().rank() != 4) return "MIL samples two axes only";
+  if (a.mode == ResizeMode::kCubic) return "MIL's resample has no cubic interpolation";
+  if (a.mode == ResizeMode::kNearest)
+    return "MIL's resample rounds positions halfway between two elements up, not to even ones";
+  if (a.layout != Layout::kNcx) return "the channels must be axis 1";
+  return std::nullopt;
+}
+
+Status WriteGridSample(ExportContext& ctx, const Node& node) {
+  const auto& a = node.attrs<GridSampleAttrs>();
+  std::string_view padding = "constant";
+  if (a.padding == GridPadding::kBorder) padding = "border";
+  if (a.padding == GridPadding::kReflection) padding = a.align_corners ? "reflection" : "symmetric";
+  return ctx.AddFor("resample", node)
+      .Text("sampling_mode", "bilinear")
+      .Text("padding_mode", padding)
+      .Number("padding_value", 0)
+      .Text("coordinates_mode", "normalized_minus_one_to_one")
+      .Bool("align_corners", a.align_corners)
+      .To(node);
+}
+
 }  // namespace
 
 Family ImageFamily() {
@@ -366,7 +640,11 @@ Family ImageFamily() {
       {"upsample_bilinear", ImportUpsampleBilinear},
       {"upsample_nearest_neighbor", ImportUpsampleNearestNeighbor},
   };
-  return {kImports};
+  static constexpr ExportRow kExports[] = {
+      {"grid_sample", WriteGridSample, WhyNotGridSample},
+      {"resize", WriteResize, WhyNotResize},
+  };
+  return {kImports, kExports};
 }
 
 }  // namespace nn::coreml::program

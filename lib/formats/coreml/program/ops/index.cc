@@ -125,6 +125,96 @@ Status ImportScatterNd(ImportContext& ctx) {
   });
 }
 
+// ---- Export -------------------------------------------------------------------------------------
+
+// Integers of the same shape.
+Type AsIntegers(const Value* v) {
+  return {DType::kI32, *v->type().dims};
+}
+
+// An operation with the operands of the node under these names. No operation moves booleans to or
+// from places, so that integers stand for them.
+class IndexedWriter {
+ public:
+  IndexedWriter(ExportContext& ctx, const Node& node, std::string_view type)
+      : ctx_(ctx), node_(node), op_(ctx.Add(type)) {}
+
+  OperationWriter& op() { return op_; }
+  Status Bind(std::initializer_list<std::string_view> names) {
+    size_t i = 0;
+    for (const std::string_view name : names) {
+      const Value* const v = node_.input(i++);
+      if (v->dtype() != DType::kBool) {
+        op_.In(name, v);
+        continue;
+      }
+      NN_ASSIGN(const std::string integers,
+                ctx_.Add("cast").In("x", v).Text("dtype", "int32").Helper(AsIntegers(v), node_));
+      op_.In(name, integers);
+    }
+    return {};
+  }
+  Status Finish() {
+    const Value* const y = node_.output();
+    if (y->dtype() != DType::kBool) return op_.To(node_);
+    NN_ASSIGN(const std::string integers, op_.Helper(AsIntegers(y), node_));
+    return ctx_.Add("cast").In("x", integers).Text("dtype", "bool").To(node_);
+  }
+
+ private:
+  ExportContext& ctx_;
+  const Node& node_;
+  OperationWriter op_;
+};
+
+// The batch_dims, counted from the front, unless they are 0: the first operation set has none.
+void SetBatchDims(OperationWriter& op, const Node& node, int64_t batch_dims) {
+  if (batch_dims < 0) batch_dims += node.input(1)->type().rank();
+  if (batch_dims != 0) op.Int("batch_dims", batch_dims);
+}
+
+Status WriteGather(ExportContext& ctx, const Node& node) {
+  const auto& a = node.attrs<GatherAttrs>();
+  IndexedWriter gather(ctx, node, "gather");
+  NN_RETURN_IF_ERROR(gather.Bind({"x", "indices"}));
+  gather.op().Int("axis", a.axis);
+  SetBatchDims(gather.op(), node, a.batch_dims);
+  return gather.Finish();
+}
+
+Status WriteGatherElements(ExportContext& ctx, const Node& node) {
+  IndexedWriter gather(ctx, node, "gather_along_axis");
+  NN_RETURN_IF_ERROR(gather.Bind({"x", "indices"}));
+  gather.op().Int("axis", node.attrs<GatherElementsAttrs>().axis);
+  return gather.Finish();
+}
+
+Status WriteGatherNd(ExportContext& ctx, const Node& node) {
+  IndexedWriter gather(ctx, node, "gather_nd");
+  NN_RETURN_IF_ERROR(gather.Bind({"x", "indices"}));
+  SetBatchDims(gather.op(), node, node.attrs<GatherNdAttrs>().batch_dims);
+  return gather.Finish();
+}
+
+std::string_view ScatterModeOf(Reduction reduction) {
+  return reduction == Reduction::kNone ? "update" : EnumName(reduction);
+}
+
+Status WriteScatterElements(ExportContext& ctx, const Node& node) {
+  const auto& a = node.attrs<ScatterElementsAttrs>();
+  IndexedWriter scatter(ctx, node, "scatter_along_axis");
+  NN_RETURN_IF_ERROR(scatter.Bind({"data", "indices", "updates"}));
+  scatter.op().Int("axis", a.axis).Text("mode", ScatterModeOf(a.reduction));
+  return scatter.Finish();
+}
+
+Status WriteScatterNd(ExportContext& ctx, const Node& node) {
+  IndexedWriter scatter(ctx, node, "scatter_nd");
+  NN_RETURN_IF_ERROR(scatter.Bind({"data", "indices", "updates"}));
+  scatter.op().Text("mode", ScatterModeOf(node.attrs<ScatterNdAttrs>().reduction));
+  return scatter.Finish();
+}
+
 }  // namespace
 
 Family IndexFamily() {
@@ -136,7 +226,12 @@ Family IndexFamily() {
       {"scatter_along_axis", ImportScatterAlongAxis},
       {"scatter_nd", ImportScatterNd},
   };
-  return {kImports};
+  static constexpr ExportRow kExports[] = {
+      {"gather", WriteGather},        {"gather_elements", WriteGatherElements},
+      {"gather_nd", WriteGatherNd},   {"scatter_elements", WriteScatterElements},
+      {"scatter_nd", WriteScatterNd},
+  };
+  return {kImports, kExports};
 }
 
 }  // namespace nn::coreml::program

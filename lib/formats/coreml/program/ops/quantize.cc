@@ -1,7 +1,11 @@
-// Quantization of values to 8 bits. Their integers have no mapping to real numbers of their own, so
-// that all operations may compute with them.
+// Quantization of values to 8 bits, and export of quantized constants. Their integers have no
+// mapping to real numbers of their own, so that all operations may compute with them.
+#include <fmt/core.h>
+
+#include "formats/common/blocked_tensor.h"
 #include "formats/coreml/program/family.h"
 #include "ops/math/elementwise/elementwise.h"
+#include "ops/quant/block_weights.h"
 #include "ops/quant/quantized.h"
 #include "ops/support/term_ops.h"
 
@@ -64,14 +68,196 @@ Status ImportDequantize(ImportContext& ctx) {
   return ctx.EmitCast(y * Tensor::Of(dims, quant->scales));
 }
 
+// ---- Export -------------------------------------------------------------------------------------
+
+// The integers of a constant in a type of at least so many bits.
+Result<Tensor> WithBits(const Tensor& integers, int bits) {
+  const DType type = integers.dtype();
+  if (DTypeBits(type) >= bits) return integers;
+  const DType wide = bits == 4 ? (IsSigned(type) ? DType::kI4 : DType::kU4)
+                               : (IsSigned(type) ? DType::kI8 : DType::kU8);
+  NN_ASSIGN(TensorBuilder out, TensorBuilder::Create(wide, integers.dims()));
+  for (int64_t i = 0; i < out.elements(); ++i) out.SetInt(i, integers.GetInt(i));
+  return out.Finish();
+}
+
+// The mapping of a type as operands. Its numbers are scalars, or one for each index of its axis.
+class MappingExport {
+ public:
+  explicit MappingExport(const Type& type) : type_(type), q_(*type.quant) {}
+
+  bool is_vector() const { return q_.per_axis() && q_.scales.size() > 1; }
+  int64_t axis() const { return is_vector() ? q_.axis : 0; }
+  // For a scalar or a vector; `along_axis`: with all axes of the value.
+  std::vector<int64_t> dims(bool along_axis = false) const {
+    std::vector<int64_t> out;
+    if (along_axis) out.assign(static_cast<size_t>(type_.rank()), 1);
+    if (!is_vector()) return out;
+    const auto count = static_cast<int64_t>(q_.scales.size());
+    if (!along_axis) return {count};
+    out[static_cast<size_t>(q_.axis)] = count;
+    return out;
+  }
+
+  Result<Tensor> Scales(DType type, bool along_axis = false) const {
+    NN_ASSIGN(TensorBuilder out, TensorBuilder::Create(type, dims(along_axis)));
+    for (int64_t i = 0; i < out.elements(); ++i)
+      out.SetDouble(i, static_cast<double>(q_.scale(static_cast<size_t>(i))));
+    return out.Finish();
+  }
+  // Whether the element type holds the scales.
+  bool HasScalesIn(DType type) const {
+    const auto scales = Scales(type);
+    if (!scales) return false;
+    for (int64_t i = 0; i < scales->elements(); ++i)
+      if (scales->GetDouble(i) != static_cast<double>(q_.scale(static_cast<size_t>(i))))
+        return false;
+    return true;
+  }
+  bool has_zeros() const { return HasZeroPoints(q_); }
+  Result<Tensor> Zeros(DType type, bool along_axis = false) const {
+    NN_ASSIGN(TensorBuilder out, TensorBuilder::Create(type, dims(along_axis)));
+    for (int64_t i = 0; i < out.elements(); ++i)
+      out.SetInt(i, q_.zero_point(static_cast<size_t>(i)));
+    return out.Finish();
+  }
+
+ private:
+  const Type& type_;
+  const Quant& q_;
+};
+
+// Why operations between the integers and this type of real numbers do not have the mapping.
+std::optional<std::string> WhyNotMapped(const Type& integers, DType reals) {
+  if (!IsInteger(integers.dtype) || DTypeBits(integers.dtype) > 8)
+    return fmt::format("ML Programs have scales of integers of up to 8 bits, not of {}",
+                       DTypeName(integers.dtype));
+  if (!MappingExport(integers).HasScalesIn(reals))
+    return fmt::format("{} does not hold its scale", DTypeName(reals));
+  return std::nullopt;
+}
+
+Status AddMapping(OperationWriter& op, const MappingExport& mapping, DType integers, DType reals) {
+  if (mapping.has_zeros()) {
+    NN_ASSIGN(const Tensor zeros, mapping.Zeros(integers));
+    op.Const("zero_point", zeros);
+  }
+  NN_ASSIGN(const Tensor scales, mapping.Scales(reals));
+  op.Const("scale", scales);
+  if (mapping.is_vector()) op.Int("axis", mapping.axis());
+  return {};
+}
+
+std::optional<std::string> WhyNotQuantize(const Node& node) {
+  const Type& y = node.output()->type();
+  if (node.input(0)->type().quantized()) return "MIL's quantize is of real numbers only";
+  if (node.attrs<QuantizeAttrs>().rounding != Rounding::kHalfEven)
+    return "MIL's quantize rounds halves to even ones (rounding is half_even)";
+  if (y.dtype != DType::kI8 && y.dtype != DType::kU8)
+    return fmt::format("MIL's quantize makes i8 and u8, not {}", DTypeName(y.dtype));
+  return WhyNotMapped(y, node.input(0)->dtype());
+}
+
+Status WriteQuantize(ExportContext& ctx, const Node& node) {
+  const Type& y = node.output()->type();
+  OperationWriter op = ctx.Add("quantize");
+  op.In("input", node.input(0));
+  NN_RETURN_IF_ERROR(AddMapping(op, MappingExport(y), y.dtype, node.input(0)->dtype()));
+  return op.Text("output_dtype", NameInPrograms(y.dtype)).To(node);
+}
+
+// Integers of few bits keep them in operation sets that have such constants.
+Status WriteQuantizedConstant(ExportContext& ctx, const Node& node) {
+  const Value* const x = node.input(0);
+  const DType reals = node.output()->dtype();
+  const MappingExport mapping(x->type());
+  if (DTypeBits(x->dtype()) < 8 && ctx.opset() >= Opset::kIos18) {
+    OperationWriter op = ctx.Add("constexpr_blockwise_shift_scale");
+    NN_ASSIGN(const Tensor data, WithBits(x->constant(), 4));
+    NN_ASSIGN(const Tensor scales, mapping.Scales(reals, true));
+    op.Const("data", data).Const("scale", scales);
+    if (mapping.has_zeros()) {
+      NN_ASSIGN(const Tensor zeros, mapping.Zeros(data.dtype(), true));
+      op.Const("offset", zeros);
+    }
+    return op.To(node);
+  }
+  NN_ASSIGN(const Tensor data, WithBits(x->constant(), 8));
+  NN_ASSIGN(const Tensor zeros, mapping.Zeros(data.dtype()));
+  NN_ASSIGN(const Tensor scales, mapping.Scales(reals));
+  return ctx.Add("constexpr_affine_dequantize")
+      .Const("quantized_data", data)
+      .Const("zero_point", zeros)
+      .Const("scale", scales)
+      .Int("axis", mapping.axis())
+      .To(node);
+}
+
+// Numbers of 16 bits that stay so in the file.
+Status WriteWidened(ExportContext& ctx, const Node& node) {
+  const Value* const x = node.input(0);
+  const DType to = node.output()->dtype();
+  if (x->dtype() == to) return ctx.Alias(node, x);
+  if (x->is_constant() && ctx.opset() >= Opset::kIos16)
+    return ctx.Add("constexpr_cast")
+        .Const("source_val", x->constant())
+        .Text("output_dtype", NameInPrograms(to))
+        .To(node);
+  return ctx.Add("cast").In("x", x).Text("dtype", NameInPrograms(to)).To(node);
+}
+
+std::optional<std::string> WhyNotDequantize(const Node& node) {
+  const Value* const x = node.input(0);
+  if (!x->type().quantized()) return std::nullopt;
+  if (x->is_constant() && x->type().rank() == 0) return "MIL's compressed constants have axes";
+  return WhyNotMapped(x->type(), node.output()->dtype());
+}
+
+Status WriteDequantize(ExportContext& ctx, const Node& node) {
+  const Value* const x = node.input(0);
+  if (!x->type().quantized()) return WriteWidened(ctx, node);
+  if (x->is_constant()) return WriteQuantizedConstant(ctx, node);
+  OperationWriter op = ctx.Add("dequantize");
+  op.In("input", x);
+  NN_RETURN_IF_ERROR(AddMapping(op, MappingExport(x->type()), x->dtype(), node.output()->dtype()));
+  return op.To(node);
+}
+
 }  // namespace
+
+// Blocks are of one size.
+bool HasBlocks(const Tensor& tensor, Opset opset) {
+  const BlockWeights* const weights = StoredBlocks(tensor);
+  if (weights == nullptr || opset < Opset::kIos18 || weights->type == DType::kBF16) return false;
+  const auto blocks = BlocksAlongAxis(tensor);
+  return blocks && tensor.dim(static_cast<int>(blocks->axis)) % blocks->block == 0;
+}
+
+Result<std::string> AddBlocks(ExportContext& ctx, const Value& value) {
+  const BlockedTensor blocks = *BlocksAlongAxis(value.constant());
+  OperationWriter op = ctx.Add("constexpr_blockwise_shift_scale");
+  NN_ASSIGN(const Tensor data, WithBits(blocks.integers, 4));
+  op.Const("data", data).Const("scale", blocks.scales);
+  if (blocks.zeros) {
+    NN_ASSIGN(const Tensor offset, WithBits(*blocks.zeros, 4));
+    op.Const("offset", offset);
+  }
+  std::string name = ctx.NewIdentifier(value.name());
+  NN_RETURN_IF_ERROR(op.To(std::span(&name, 1), std::span(&value.type(), 1), Node()));
+  ctx.Declare(name, ValueTypeOf(value.type()), value.constant());
+  return name;
+}
 
 Family QuantizeFamily() {
   static constexpr ImportRow kImports[] = {
       {"dequantize", ImportDequantize},
       {"quantize", ImportQuantize},
   };
-  return {kImports};
+  static constexpr ExportRow kExports[] = {
+      {"dequantize", WriteDequantize, WhyNotDequantize},
+      {"quantize", WriteQuantize, WhyNotQuantize},
+  };
+  return {kImports, kExports};
 }
 
 }  // namespace nn::coreml::program

@@ -2,6 +2,8 @@
 // operation.
 #include "ops/math/random.h"
 
+#include <fmt/core.h>
+
 #include "formats/coreml/program/family.h"
 #include "formats/coreml/program/import/operands.h"
 #include "ops/array/arrange/tile.h"
@@ -76,6 +78,98 @@ Status ImportRandomCategorical(ImportContext& ctx) {
   return ctx.EmitCast(Apply("reshape", {Apply("multinomial", {rows}, a), sizes}, ReshapeAttrs{}));
 }
 
+// ---- Export -------------------------------------------------------------------------------------
+
+// -1 means that the operation has no seed.
+std::optional<std::string> WhyNotSeeds(const Seeds& seeds) {
+  const auto seed = SingleSeed(seeds);
+  if (!seed)
+    return fmt::format("its seeds are {} and {}; ML Programs have a single one", seeds.seed,
+                       seeds.seed2);
+  if (*seed == -1) return "its seed is -1, which means no seed in ML Programs";
+  return std::nullopt;
+}
+
+template <typename A>
+std::optional<std::string> WhyNotDrawn(const Node& node) {
+  const auto& a = node.attrs<A>();
+  if (node.input(0) == nullptr && !ConstDims(a.dims)) return "its shape must be constant";
+  return WhyNotSeeds(a);
+}
+
+// Ends an operation that draws float32 numbers, for an output that may have another element type.
+Status WriteNumbers(ExportContext& ctx, const Node& node, OperationWriter& op) {
+  const Value* const y = node.output();
+  if (y->dtype() == DType::kF32) return op.To(node);
+  NN_ASSIGN(const std::string numbers, op.Helper({DType::kF32, *y->type().dims}, node));
+  return ctx.Add("cast").In("x", numbers).Text("dtype", NameInPrograms(y->dtype())).To(node);
+}
+
+template <typename A>
+Status WriteDrawn(ExportContext& ctx, const Node& node, std::string_view type,
+                  std::initializer_list<std::pair<std::string_view, float A::*>> parameters) {
+  const auto& a = node.attrs<A>();
+  OperationWriter op = ctx.Add(type);
+  if (node.input(0) != nullptr)
+    op.In("shape", node.input(0));
+  else
+    op.Ints("shape", *ConstDims(a.dims));
+  for (const auto& [input, attribute] : parameters) op.Const(input, Tensor::Scalar(a.*attribute));
+  op.Int("seed", *SingleSeed(a));
+  return WriteNumbers(ctx, node, op);
+}
+
+Status WriteRandomUniform(ExportContext& ctx, const Node& node) {
+  using A = RandomUniformAttrs;
+  return WriteDrawn<A>(ctx, node, "random_uniform", {{"low", &A::low}, {"high", &A::high}});
+}
+
+Status WriteRandomNormal(ExportContext& ctx, const Node& node) {
+  using A = RandomNormalAttrs;
+  return WriteDrawn<A>(ctx, node, "random_normal", {{"mean", &A::mean}, {"stddev", &A::scale}});
+}
+
+// The operation has one probability.
+std::optional<std::string> WhyNotBernoulli(const Node& node) {
+  const Tensor* const p = ConstantOf(node, 0);
+  if (p == nullptr) return "its probabilities must be constant";
+  for (int64_t i = 1; i < p->elements(); ++i)
+    if (p->GetDouble(i) != p->GetDouble(0)) return "its probabilities must be equal";
+  if (p->elements() == 0 || !(p->GetDouble(0) >= 0 && p->GetDouble(0) <= 1))
+    return "its probabilities must be in [0, 1]";
+  return WhyNotSeeds(node.attrs<BernoulliAttrs>());
+}
+
+Status WriteBernoulli(ExportContext& ctx, const Node& node) {
+  const Tensor& p = node.input(0)->constant();
+  OperationWriter op = ctx.Add("random_bernoulli");
+  op.Ints("shape", p.dims())
+      .Const("prob", Tensor::Scalar(static_cast<float>(p.GetDouble(0))))
+      .Int("seed", *SingleSeed(node.attrs<BernoulliAttrs>()));
+  return WriteNumbers(ctx, node, op);
+}
+
+std::optional<std::string> WhyNotMultinomial(const Node& node) {
+  if (node.input(1) != nullptr) return "its number of samples must be constant";
+  return WhyNotSeeds(node.attrs<MultinomialAttrs>());
+}
+
+// Of float16, the results would be numbers of float16, too, which are not all classes.
+Status WriteMultinomial(ExportContext& ctx, const Node& node) {
+  const auto& a = node.attrs<MultinomialAttrs>();
+  const Value* const x = node.input(0);
+  NN_ASSIGN(std::string logits, ctx.NameFor(x));
+  if (x->dtype() != DType::kF32) {
+    NN_ASSIGN(logits, ctx.Add("cast")
+                          .In("x", logits)
+                          .Text("dtype", "fp32")
+                          .Helper({DType::kF32, *x->type().dims}, node));
+  }
+  OperationWriter op = ctx.Add("random_categorical");
+  op.In("x", logits).Text("mode", "logits").Int("size", a.count).Int("seed", *SingleSeed(a));
+  return WriteNumbers(ctx, node, op);
+}
+
 }  // namespace
 
 Family RandomFamily() {
@@ -85,7 +179,13 @@ Family RandomFamily() {
       {"random_normal", ImportRandomNormal},
       {"random_uniform", ImportRandomUniform},
   };
-  return {kImports};
+  static constexpr ExportRow kExports[] = {
+      {"bernoulli", WriteBernoulli, WhyNotBernoulli},
+      {"multinomial", WriteMultinomial, WhyNotMultinomial},
+      {"random_normal", WriteRandomNormal, WhyNotDrawn<RandomNormalAttrs>},
+      {"random_uniform", WriteRandomUniform, WhyNotDrawn<RandomUniformAttrs>},
+  };
+  return {kImports, kExports};
 }
 
 }  // namespace nn::coreml::program

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/status.h"
+#include "formats/common/blocked_tensor.h"
 #include "formats/onnx/export/export.h"
 #include "ir/graph.h"
 #include "ir/tensor.h"
@@ -17,11 +18,7 @@ namespace nn::onnx {
 inline constexpr int64_t kBlocksOpset = 21, kTwoBitsOpset = 25;
 
 // The operands and attributes of DequantizeLinear.
-struct BlockedTensor {
-  Tensor integers, scales;
-  std::optional<Tensor> zeros;
-  int64_t axis = 0, block = 0;
-
+struct BlockedTensor : nn::BlockedTensor {
   int64_t least_opset() const {
     return DTypeBits(integers.dtype()) == 2 ? kTwoBitsOpset : kBlocksOpset;
   }
