@@ -315,7 +315,9 @@ std::optional<std::string> TryNode(const Node& node, Opset opset) {
   if (const Status s = WriteNode(ctx, node); !s) return s.error().message();
   for (const mil::Operation& operation : block.operations()) {
     if (operation.type() == "const") continue;
-    if (auto why = WhyNotFit(ViewOf(ctx, operation))) return why;
+    // Also what the published text alone says: type inference accepts more than Core ML computes.
+    if (const auto misfits = MisfitsOf(ViewOf(ctx, operation)); !misfits.empty())
+      return misfits.front().text;
   }
   return std::nullopt;
 }
