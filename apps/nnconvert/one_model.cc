@@ -17,6 +17,7 @@
 #include "base/file/staging.h"
 #include "base/text/text.h"
 #include "convert/convert.h"
+#include "convert/convert_options.h"
 #include "convert/inputs/port_arrays.h"
 #include "folder/convert_one.h"
 #include "passes/core/ports.h"

@@ -1,5 +1,5 @@
-// Weights in blocks (ops/quant/block_weights.h) as three tensors, which formats have that dequantize
-// a tensor in blocks along an axis.
+// Weights in blocks (ops/quant/block_weights.h) as three tensors, which formats have that
+// dequantize a tensor in blocks along an axis.
 #pragma once
 
 #include <cstdint>

@@ -15,8 +15,8 @@ namespace {
 std::string_view ArrayTypeName(DType dtype, ArrayTypes types) {
   if (dtype == DType::kF32 || dtype == DType::kBool) return "FLOAT32";
   if (dtype == DType::kI32 || dtype == DType::kI64) return "INT32";
-  if (types == ArrayTypes::kNetwork) return {};
-  if (dtype == DType::kF16) return "FLOAT16";
+  if (types == ArrayTypes::kOfNetworks) return {};
+  if (dtype == DType::kF16) return types == ArrayTypes::kOfPrograms ? "FLOAT16" : "FLOAT32";
   return IsInteger(dtype) ? "INT32" : std::string_view();
 }
 
@@ -134,7 +134,7 @@ bool HasStrings(const Classes& classes) {
 
 Status WriteArray(const Type& type, bool input, Writer array, ArrayTypes types) {
   const std::string_view name = ArrayTypeName(type.dtype, types);
-  if (name.empty() || (type.quantized() && types == ArrayTypes::kNetwork))
+  if (name.empty() || (type.quantized() && types == ArrayTypes::kOfNetworks))
     return UnsupportedError("Core ML has no arrays of {}", type.ToString());
   if (!type.ranked() || type.rank() < 1 || type.rank() > kMaxRank)
     return UnsupportedError("it is {}, but arrays of Core ML have 1 to {} axes", type.ToString(),

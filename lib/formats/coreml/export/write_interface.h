@@ -22,14 +22,15 @@ int64_t InterfaceVersion(const Graph& graph);
 
 // Which arrays the inputs and outputs are.
 enum class ArrayTypes : uint8_t {
-  kNetwork,  // of 32 bits
-  kProgram,  // of float16 in addition
+  kOfNetworks,     // of 32 bits
+  kOfOldPrograms,  // for all types that programs convert
+  kOfPrograms,     // of float16 in addition
 };
 
 // How a kind of model describes its inputs and outputs.
 struct InterfaceForm {
   std::map<std::string, std::string> names = {};  // in the file, of ports that have another one
-  ArrayTypes array_types = ArrayTypes::kNetwork;
+  ArrayTypes array_types = ArrayTypes::kOfNetworks;
 };
 
 // kUnsupported for inputs and outputs that Core ML arrays cannot represent.
@@ -39,7 +40,7 @@ Status WriteDescription(const Graph& graph, const ExportOptions& options, const 
 // The array type of a feature. Outputs with dynamic sizes have no declared shape. kUnsupported for
 // types that Core ML arrays cannot represent.
 Status WriteArray(const Type& type, bool input, Writer array,
-                  ArrayTypes types = ArrayTypes::kNetwork);
+                  ArrayTypes types = ArrayTypes::kOfNetworks);
 // Records the dimensions of an input, with their symbols.
 void WriteDims(const std::string& input, const Dims& dims, Writer metadata);
 

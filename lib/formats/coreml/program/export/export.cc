@@ -361,8 +361,8 @@ std::optional<std::string> FindMisfit(const Node& node, Opset opset) {
                           [&](const Node& n) { return TryNode(n, opset); });
 }
 
-Opset LowestOpset(const Graph& graph, Opset newest) {
-  Opset opset = HasSmallConstants(graph, newest) ? std::min(newest, Opset::kIos18) : Opset::kIos15;
+Opset LowestOpset(const Graph& graph, Opset oldest, Opset newest) {
+  Opset opset = HasSmallConstants(graph, newest) ? std::min(newest, Opset::kIos18) : oldest;
   // A newer definition may lack what an older one has.
   while (Raise(graph, newest, opset)) {
   }

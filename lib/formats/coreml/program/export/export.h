@@ -133,8 +133,8 @@ Result<std::string> AddBlocks(ExportContext& ctx, const Value& value);
 // Why the program of an operation set cannot hold a node; nullopt if it can.
 std::optional<std::string> FindMisfit(const Node& node, Opset opset);
 
-// The lowest operation set, up to `newest`, that holds all nodes.
-Opset LowestOpset(const Graph& graph, Opset newest);
+// The lowest operation set, from `oldest` to `newest`, that holds all nodes.
+Opset LowestOpset(const Graph& graph, Opset oldest, Opset newest);
 
 // The constant in input i; null if it is not constant.
 inline const Tensor* ConstantOf(const Node& node, size_t i) {

@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "formats/common/suppression.h"
 #include "formats/coreml/export/narrow_integers.h"
 #include "formats/coreml/export/rewrite.h"
 #include "formats/coreml/program/export/export.h"
@@ -63,8 +64,10 @@ Status Prepare(Graph& graph) {
   return UnfuseQdq(graph);
 }
 
-// Core ML has no empty arrays to grow.
-bool TakesFunction(const Node& /*node*/, const FunctionRow& row) {
+// Core ML has no empty arrays to grow. A spatial axis is added where an operation has two; more do
+// not help.
+bool TakesFunction(const Node& node, const FunctionRow& row) {
+  if (row.name == FunctionName::kSecondSpatialAxis) return node.input(0)->type().rank() == 3;
   return row.name != FunctionName::kStacksThatGrow;
 }
 
@@ -73,6 +76,9 @@ constexpr Rewrite kRewrites[] = {
     kForms,
     {"quantize", "rounding", &QuantizeInFloat},
     {"dequantize", "constant", &DequantizeConstant},
+    {"matmul", "vectors as matrices", &ProductOfMatrices},
+    {"non_max_suppression", "one list each",
+     [](Graph& g, Node& n) { return OneListEach(g, n, true); }},
     {"shape_of", "slice of all sizes", &SliceShape},
     {"layer_norm", "statistics by reductions", &SplitStatistics},
     {"fmod", "elementary steps", &DecomposeFmod},

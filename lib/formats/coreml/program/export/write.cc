@@ -23,9 +23,21 @@ constexpr std::string_view kWeights = "weights/weight.bin";
 // The version of the messages.
 constexpr int64_t kProgramVersion = 1;
 
+// The first operation set whose systems have arrays of float16.
+constexpr Opset kHasHalfArrays = Opset::kIos16;
+
+Opset OldestForPorts(const Graph& graph) {
+  const auto is_half = [](const Port& p) { return p.value->dtype() == DType::kF16; };
+  return std::ranges::any_of(graph.inputs(), is_half) ||
+                 std::ranges::any_of(graph.outputs(), is_half)
+             ? kHasHalfArrays
+             : Opset::kIos15;
+}
+
 // The element type of an array for values of this type.
-DType PortType(DType dtype) {
+DType PortType(DType dtype, Opset opset) {
   if (dtype == DType::kBool) return DType::kF32;
+  if (dtype == DType::kF16 && opset < kHasHalfArrays) return DType::kF32;
   return IsInteger(dtype) ? DType::kI32 : dtype;
 }
 
@@ -79,14 +91,15 @@ class ProgramWriter {
   }
 
   // Whether the value of an output can be that of the function.
-  static bool IsPlain(const Value* v) {
-    return !v->is_constant() && !v->is_input() && PortType(v->dtype()) == AsFile(v->dtype());
+  bool IsPlain(const Value* v) const {
+    return !v->is_constant() && !v->is_input() && PortOf(v) == AsFile(v->dtype());
   }
+  DType PortOf(const Value* v) const { return PortType(v->dtype(), ctx_.opset()); }
   static DType AsFile(DType dtype) { return dtype == DType::kI64 ? DType::kI32 : dtype; }
 
   // Other element types are converted from those that arrays have.
   Status AddInput(const Port& p) {
-    const DType dtype = PortType(p.value->dtype());
+    const DType dtype = PortOf(p.value);
     const std::string name = names_.at(p.name);
     mil::NamedValueType& input = *function_.add_inputs();
     input.set_name(name);
@@ -107,7 +120,7 @@ class ProgramWriter {
 
   Status AddOutput(const Port& p) {
     const std::string name = names_.at(p.name);
-    const DType dtype = PortType(p.value->dtype());
+    const DType dtype = PortOf(p.value);
     Type type = p.value->type();
     type.dtype = dtype;
     OperationWriter op = ctx_.Add(dtype == AsFile(p.value->dtype()) ? "identity" : "cast");
@@ -190,7 +203,7 @@ class ProgramWriter {
 Result<FileImage> WriteProgram(const Graph& graph, const ExportOptions& options, Opset newest) {
   NN_RETURN_IF_ERROR(CheckInterface(
       graph, {.label = "Core ML", .outputs = true, .distinct_names = true, .least_size = 1}));
-  const Opset opset = LowestOpset(graph, newest);
+  const Opset opset = LowestOpset(graph, std::min(newest, OldestForPorts(graph)), newest);
   Model model;
   Writer root = model.writer();
   mil::Program& program = *model.proto->mutable_mlprogram();
@@ -201,8 +214,9 @@ Result<FileImage> WriteProgram(const Graph& graph, const ExportOptions& options,
   const bool is_package = IsPackagePath(options.path);
   const ConstantStore store{model.payloads, is_package ? &weights : nullptr};
   const auto classes = CoremlImporter().ClassesOf(graph);
-  const InterfaceForm form{.names = IdentifiersOf(graph, classes),
-                           .array_types = ArrayTypes::kProgram};
+  const InterfaceForm form{
+      .names = IdentifiersOf(graph, classes),
+      .array_types = opset < kHasHalfArrays ? ArrayTypes::kOfOldPrograms : ArrayTypes::kOfPrograms};
   NN_RETURN_IF_ERROR(
       ProgramWriter(graph, form.names, opset, *function.mutable_value(), store).Run(classes));
   NN_RETURN_IF_ERROR(WriteDescription(graph, options, form, root.Sub("description")));

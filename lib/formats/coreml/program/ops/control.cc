@@ -1,5 +1,6 @@
 // Branches and loops that a run decides about, as operations with blocks, in which the names around
-// them are visible. The importer reads the operations cond and while_loop itself (import/control.cc).
+// them are visible. The importer reads the operations cond and while_loop itself
+// (import/control.cc).
 #include "ops/control/loop.h"
 
 #include <algorithm>
@@ -174,8 +175,9 @@ class LoopWriter {
     if (body_.HasUses(number)) NN_RETURN_IF_ERROR(SetNumber(number));
     NN_RETURN_IF_ERROR(WriteRegion(ctx_, body_));
     if (!number_.empty()) {
-      NN_ASSIGN(std::string next, ctx_.Add("add").In("x", number_).Number("y", 1).Helper(
-                                      Type(DType::kI32, {}), node_));
+      NN_ASSIGN(
+          std::string next,
+          ctx_.Add("add").In("x", number_).Number("y", 1).Helper(Type(DType::kI32, {}), node_));
       NN_RETURN_IF_ERROR(AddResult(ctx_, std::move(next), Type(DType::kI32, {}), node_));
     }
     if (!condition_.empty()) {
@@ -190,8 +192,9 @@ class LoopWriter {
   Status SetNumber(const Value* number) {
     std::string name = number_;
     if (number->type().rank() == 1) {
-      NN_ASSIGN(name, ctx_.Add("expand_dims").In("x", name).Ints("axes", {0}).Helper(number->type(),
-                                                                                    node_));
+      NN_ASSIGN(
+          name,
+          ctx_.Add("expand_dims").In("x", name).Ints("axes", {0}).Helper(number->type(), node_));
     }
     ctx_.SetName(number, std::move(name));
     return {};

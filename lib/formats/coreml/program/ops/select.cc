@@ -3,10 +3,13 @@
 
 #include <algorithm>
 
+#include "formats/common/suppression.h"
 #include "formats/coreml/import/suppression.h"
+#include "formats/coreml/program/export/broadcast.h"
 #include "formats/coreml/program/family.h"
 #include "formats/coreml/program/import/operands.h"
 #include "ops/array/generate.h"
+#include "ops/nn/detect/non_max_suppression.h"
 #include "ops/support/term_ops.h"
 
 namespace nn::coreml::program {
@@ -180,6 +183,149 @@ Status WriteRange(ExportContext& ctx, const Node& node) {
       .To(node);
 }
 
+// The size along an axis of values that are aligned at the end.
+Dim AlignedSize(const Type& x, int axis, int rank) {
+  const int more = rank - x.rank();
+  return axis < more ? Dim(1) : x.dim(axis - more);
+}
+
+// Type inference gives the result the shape of the last two operands.
+Status WriteSelect(ExportContext& ctx, const Node& node) {
+  const Type &y = node.output()->type(), &a = node.input(1)->type(), &b = node.input(2)->type();
+  bool has_shape = true;
+  for (int axis = 0; axis < y.rank(); ++axis)
+    has_shape &= AlignedSize(a, axis, y.rank()) == y.dim(axis) ||
+                 AlignedSize(b, axis, y.rank()) == y.dim(axis);
+  OperationWriter op = ctx.Add("select");
+  op.In("cond", node.input(0));
+  if (has_shape) return op.In("a", node.input(1)).In("b", node.input(2)).To(node);
+  const std::string broadcast = ctx.NewIdentifier("select_b");
+  NN_RETURN_IF_ERROR(WriteBroadcast(ctx, node, node.input(2), nullptr, broadcast));
+  return op.In("a", node.input(1)).In("b", broadcast).To(node);
+}
+
+// ---- Suppression
+
+enum SuppressionInput : size_t { kBoxes, kScores, kMaxBoxes, kIouThreshold, kScoreThreshold };
+
+double LimitOf(const Node& node, size_t i, double otherwise) {
+  const Tensor* const t = ConstantOf(node, i);
+  return t == nullptr ? otherwise : t->GetDouble(0);
+}
+
+std::optional<std::string> WhyNotSuppression(const Node& node) {
+  if (auto reason = WhyNotOneList(node)) return reason;
+  for (const size_t i : {size_t{kMaxBoxes}, size_t{kIouThreshold}, size_t{kScoreThreshold}})
+    if (node.input(i) != nullptr && !node.input(i)->is_constant())
+      return "its limits must be constant";
+  if (!node.input(kBoxes)->type().dim(1).is_const() || !(LimitOf(node, kMaxBoxes, 0) >= 1) ||
+      node.input(kBoxes)->type().dim(1).value() < 1)
+    return "it selects no boxes";
+  if (!node.attrs<NonMaxSuppressionAttrs>().center_point_box)
+    return "ML Programs need the centers of boxes";
+  return std::nullopt;
+}
+
+// The list of indices that the operation gives, as rows of batch 0 and class 0: without the entries
+// that fill it up, and without a box whose score does not pass.
+class SuppressionExport {
+ public:
+  SuppressionExport(ExportContext& ctx, const Node& node)
+      : ctx_(ctx),
+        node_(node),
+        count_(std::min(node.input(kBoxes)->type().dim(1).value(),
+                        ConstantOf(node, kMaxBoxes)->GetInt(0))),
+        flags_(DType::kBool, {Dim(1), Dim(count_)}) {}
+
+  Status Write() {
+    NN_RETURN_IF_ERROR(Suppress());
+    NN_ASSIGN(std::string valid,
+              ctx_.Add("greater_equal").In("x", list_).Int("y", 0).Helper(flags_, node_));
+    if (const Tensor* const threshold = ConstantOf(node_, kScoreThreshold)) {
+      const Type column(DType::kF32, {Dim(1), Dim(count_)});
+      NN_ASSIGN(
+          const std::string scores,
+          ctx_.Add("reshape").In("x", scores_).Ints("shape", {1, count_}).Helper(column, node_));
+      NN_ASSIGN(const std::string passes, ctx_.Add("greater")
+                                              .In("x", scores)
+                                              .Number("y", threshold->GetDouble(0))
+                                              .Helper(flags_, node_));
+      NN_ASSIGN(valid,
+                ctx_.Add("logical_and").In("x", valid).In("y", passes).Helper(flags_, node_));
+    }
+    return Select(valid);
+  }
+
+ private:
+  // From iOS17 on, the boxes are the last axis.
+  Status Suppress() {
+    const Value *const boxes = node_.input(kBoxes), *const scores = node_.input(kScores);
+    OperationWriter op = ctx_.Add("non_maximum_suppression");
+    const bool is_last = !op.Takes("score_threshold");
+    const Value* const turned = is_last ? boxes : scores;
+    const Type& type = turned->type();
+    NN_ASSIGN(const std::string name,
+              ctx_.Add("transpose")
+                  .In("x", turned)
+                  .Ints("perm", {0, 2, 1})
+                  .Helper(type.WithDims({type.dim(0), type.dim(2), type.dim(1)}), node_));
+    if (is_last)
+      op.In("boxes", name).In("scores", scores);
+    else
+      op.In("boxes", boxes).In("scores", name);
+    op.Number("iou_threshold", LimitOf(node_, kIouThreshold, 0)).Int("max_boxes", count_);
+    if (!is_last)
+      op.Number("score_threshold",
+                LimitOf(node_, kScoreThreshold, std::numeric_limits<float>::lowest()));
+    list_ = ctx_.NewIdentifier("indices");
+    scores_ = ctx_.NewIdentifier("scores");
+    const auto matrix = [&](int64_t n) {
+      return is_last ? Type(DType::kF32, {Dim(1), Dim(n), Dim(count_)})
+                     : Type(DType::kF32, {Dim(1), Dim(count_), Dim(n)});
+    };
+    std::vector<std::string> names = {ctx_.NewIdentifier("boxes"), scores_, list_};
+    std::vector<Type> types = {matrix(4), matrix(1), Type(DType::kI32, {Dim(1), Dim(count_)})};
+    if (!is_last) {
+      names.push_back(ctx_.NewIdentifier("count"));
+      types.emplace_back(DType::kI32, Dims{Dim(1)});
+    }
+    return op.To(names, types, node_);
+  }
+
+  Status Select(const std::string& valid) {
+    const Dim& found = node_.output()->type().dim(0);
+    const auto integers = [&](Dims dims) { return Type(DType::kI32, std::move(dims)); };
+    NN_ASSIGN(const std::string places,
+              ctx_.Add("non_zero").In("x", valid).Helper(integers({found, Dim(2)}), node_));
+    NN_ASSIGN(const std::string chosen, ctx_.Add("gather_nd")
+                                            .In("x", list_)
+                                            .In("indices", places)
+                                            .Helper(integers({found}), node_));
+    NN_ASSIGN(const std::string column, ctx_.Add("expand_dims")
+                                            .In("x", chosen)
+                                            .Ints("axes", {1})
+                                            .Helper(integers({found, Dim(1)}), node_));
+    NN_ASSIGN(const std::string zeros,
+              ctx_.Add("mul").In("x", column).Int("y", 0).Helper(integers({found, Dim(1)}), node_));
+    return ctx_.Add("concat")
+        .In("values", zeros)
+        .In("values", zeros)
+        .In("values", column)
+        .Int("axis", 1)
+        .To(node_);
+  }
+
+  ExportContext& ctx_;
+  const Node& node_;
+  int64_t count_;
+  Type flags_;
+  std::string list_, scores_;
+};
+
+Status WriteSuppression(ExportContext& ctx, const Node& node) {
+  return SuppressionExport(ctx, node).Write();
+}
+
 }  // namespace
 
 Family SelectFamily() {
@@ -193,9 +339,11 @@ Family SelectFamily() {
       {"topk", ImportTopk},
   };
   static constexpr ExportRow kExports[] = {
+      {"non_max_suppression", WriteSuppression, WhyNotSuppression},
       {"non_zero", WriteNonZero},
       {"one_hot", WriteOneHot, WhyNotOneHot},
       {"range", WriteRange},
+      {"select", WriteSelect},
       {"top_k", WriteTopK, WhyNotTopK},
       {"trilu", WriteTrilu, WhyNotTrilu},
   };

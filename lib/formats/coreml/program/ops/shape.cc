@@ -3,6 +3,7 @@
 
 #include <fmt/core.h>
 
+#include "formats/coreml/program/export/broadcast.h"
 #include "formats/coreml/program/family.h"
 #include "ops/array/arrange/blocks.h"
 #include "ops/array/arrange/concat.h"
@@ -369,72 +370,37 @@ Status WriteTile(ExportContext& ctx, const Node& node) {
   return op.In("reps", repeats).To(node);
 }
 
-// ---- Broadcasts
-
-// The sizes by which the axes of x repeat; nullopt if they are not known.
-std::optional<std::vector<int64_t>> Repeats(const Type& x, const Type& y) {
-  std::vector<int64_t> repeats;
-  const int more = y.rank() - x.rank();
-  for (int axis = 0; axis < y.rank(); ++axis) {
-    const Dim from = axis < more ? Dim(1) : x.dim(axis - more);
-    const Dim& to = y.dim(axis);
-    if (from == to)
-      repeats.push_back(1);
-    else if (from == Dim(1) && to.is_const())
-      repeats.push_back(to.value());
-    else
-      return std::nullopt;
-  }
-  return repeats;
-}
-
-// x with axes of size 1 before the others, up to `rank`.
-Result<std::string> WithLeadingAxes(ExportContext& ctx, const Node& node, int rank) {
-  const Value* const x = node.input(0);
-  const int more = rank - x->type().rank();
-  if (more == 0) return ctx.NameFor(x);
-  std::vector<int64_t> axes;
-  Dims dims(static_cast<size_t>(more), Dim(1));
-  for (int axis = 0; axis < more; ++axis) axes.push_back(axis);
-  dims.insert(dims.end(), x->type().dims->begin(), x->type().dims->end());
-  return ctx.Add("expand_dims")
-      .In("x", x)
-      .Ints("axes", axes)
-      .Helper(x->type().WithDims(std::move(dims)), node);
-}
-
-// The shape that x is broadcast to, as a name.
-Result<std::string> BroadcastShape(ExportContext& ctx, const Node& node) {
-  if (node.input(1) != nullptr) return ctx.NameFor(node.input(1));
-  return ctx.AddSizes(*node.output()->type().dims);
-}
-
-// A scalar fills the shape. Of other values, axes repeat, or if it is not known how often, the
-// operand is multiplied by ones of the shape.
 Status WriteExpand(ExportContext& ctx, const Node& node) {
-  const Value* const x = node.input(0);
-  const Type& y = node.output()->type();
-  if (x->is_constant() && x->type().rank() == 0) {
-    NN_ASSIGN(const std::string shape, BroadcastShape(ctx, node));
-    return ctx.Add("fill").In("shape", shape).In("value", x).To(node);
-  }
-  if (const auto repeats = Repeats(x->type(), y)) {
-    NN_ASSIGN(const std::string aligned, WithLeadingAxes(ctx, node, y.rank()));
-    return ctx.Add("tile").In("x", aligned).Ints("reps", *repeats).To(node);
-  }
-  NN_ASSIGN(const std::string shape, BroadcastShape(ctx, node));
-  const bool is_bool = x->dtype() == DType::kBool;
-  NN_ASSIGN(TensorBuilder neutral, TensorBuilder::Create(x->dtype(), {}));
-  neutral.SetDouble(0, is_bool ? 0 : 1);
-  NN_ASSIGN(const std::string ones,
-            ctx.Add("fill").In("shape", shape).Const("value", neutral.Finish()).Helper(y, node));
-  return ctx.Add(is_bool ? "logical_or" : "mul").In("x", x).In("y", ones).To(node);
+  std::string name = ctx.NameOf(node.output());
+  return WriteBroadcast(ctx, node, node.input(0), node.input(1), std::move(name));
 }
 
 // ---- Padding and blocks
 
+// Amounts before all axes, then after them, as a pair for each.
+Status WriteComputedPad(ExportContext& ctx, const Node& node) {
+  const int64_t rank = node.input(0)->type().rank();
+  const Type halves(DType::kI32, {Dim(2), Dim(rank)}), pairs(DType::kI32, {Dim(rank), Dim(2)});
+  NN_ASSIGN(
+      const std::string split,
+      ctx.Add("reshape").In("x", node.input(2)).Ints("shape", {2, rank}).Helper(halves, node));
+  NN_ASSIGN(const std::string turned,
+            ctx.Add("transpose").In("x", split).Ints("perm", {1, 0}).Helper(pairs, node));
+  NN_ASSIGN(const std::string pad, ctx.Add("reshape")
+                                       .In("x", turned)
+                                       .Ints("shape", {-1})
+                                       .Helper(Type(DType::kI32, {Dim(2 * rank)}), node));
+  return ctx.Add("pad")
+      .In("x", node.input(0))
+      .In("pad", pad)
+      .Text("mode", "constant")
+      .In("constant_val", node.input(1))
+      .To(node);
+}
+
 Status WritePad(ExportContext& ctx, const Node& node) {
   const auto& a = node.attrs<PadAttrs>();
+  if (node.input(2) != nullptr) return WriteComputedPad(ctx, node);
   const size_t rank = a.pads.size() / 2;
   size_t first = 0;  // of the axes that are padded
   while (first + 1 < rank && a.pads[first] == 0 && a.pads[rank + first] == 0) ++first;
@@ -457,7 +423,8 @@ Status WritePad(ExportContext& ctx, const Node& node) {
 // Other writers have at most the last two axes reflected or replicated.
 std::optional<std::string> WhyNotPad(const Node& node) {
   const auto& a = node.attrs<PadAttrs>();
-  if (node.input(2) != nullptr) return "the padding must be constant";
+  if (node.input(3) != nullptr || (node.input(2) != nullptr && a.mode != PadMode::kConstant))
+    return "the padding must be constant";
   if (node.input(1) != nullptr && ConstantOf(node, 1) == nullptr)
     return "the padding value must be a constant";
   if (a.mode == PadMode::kSymmetric || a.mode == PadMode::kWrap)
