@@ -49,6 +49,7 @@ Status WriteBroadcast(ExportContext& ctx, const Node& node, const Value* x, cons
     return op.To(std::span(&name, 1), std::span(&y, 1), node);
   };
   const auto sizes = [&] { return shape != nullptr ? ctx.NameFor(shape) : ctx.AddSizes(*y.dims); };
+  if (y.rank() == 0) return to(ctx.Add("identity").In("x", x));
   if (x->is_constant() && x->type().rank() == 0) {
     NN_ASSIGN(const std::string all, sizes());
     return to(ctx.Add("fill").In("shape", all).In("value", x));

@@ -123,6 +123,9 @@ Status WriteMatmul(ExportContext& ctx, const Node& node) {
 
 std::optional<std::string> WhyNotMatmul(const Node& node) {
   const Value* const bias = node.input(2);
+  // Type inference of a vector and several matrices gives another shape.
+  if (!IsDense(node) && (node.input(0)->type().rank() < 2 || node.input(1)->type().rank() < 2))
+    return "ML Programs have products of matrices";
   if (bias != nullptr && bias->type().rank() > node.output()->type().rank())
     return "the bias has more axes than the product";
   return std::nullopt;

@@ -109,7 +109,59 @@ Status ImportSuppression(ImportContext& ctx) {
 
 // ---- Export -------------------------------------------------------------------------------------
 
+// With a computed k, all elements in order, and the first k of them.
+class ComputedTopK {
+ public:
+  ComputedTopK(ExportContext& ctx, const Node& node)
+      : ctx_(ctx), node_(node), x_(node.input(0)->type()) {
+    const int64_t axis = node.attrs<TopKAttrs>().axis;
+    axis_ = static_cast<int>(axis < 0 ? axis + x_.rank() : axis);
+  }
+
+  Status Write() {
+    const std::string names[] = {ctx_.NewIdentifier("sorted"), ctx_.NewIdentifier("order")};
+    const Type types[] = {x_, Type(DType::kI32, *x_.dims)};
+    NN_RETURN_IF_ERROR(ctx_.Add("topk")
+                           .In("x", node_.input(0))
+                           .Int("k", x_.dim(axis_).value())
+                           .Int("axis", axis_)
+                           .Bool("ascending", !node_.attrs<TopKAttrs>().largest)
+                           .To(names, types, node_));
+    NN_ASSIGN(const std::string size, Size());
+    for (size_t i = 0; i < node_.outputs().size(); ++i) {
+      const Value* const y = node_.output(i);
+      const std::string name = ctx_.NameOf(y);
+      NN_RETURN_IF_ERROR(
+          ctx_.Add("slice_by_size")
+              .In("x", names[i])
+              .Ints("begin", std::vector<int64_t>(static_cast<size_t>(x_.rank()), 0))
+              .In("size", size)
+              .To(std::span(&name, 1), std::span(&y->type(), 1), node_));
+    }
+    return {};
+  }
+
+ private:
+  // k along the axis, and all elements of the others.
+  Result<std::string> Size() {
+    NN_ASSIGN(const std::string k, ctx_.Add("reshape")
+                                       .In("x", node_.input(1))
+                                       .Ints("shape", {1})
+                                       .Helper(Type(DType::kI32, {Dim(1)}), node_));
+    NN_ASSIGN(const std::string rest, ctx_.AddConstant(Tensor::Ints({-1}), "rest"));
+    OperationWriter size = ctx_.Add("concat");
+    for (int axis = 0; axis < x_.rank(); ++axis) size.In("values", axis == axis_ ? k : rest);
+    return size.Int("axis", 0).Helper(Type(DType::kI32, {Dim(x_.rank())}), node_);
+  }
+
+  ExportContext& ctx_;
+  const Node& node_;
+  const Type& x_;
+  int axis_;
+};
+
 Status WriteTopK(ExportContext& ctx, const Node& node) {
+  if (ConstantOf(node, 1) == nullptr) return ComputedTopK(ctx, node).Write();
   const auto& a = node.attrs<TopKAttrs>();
   return ctx.Add("topk")
       .In("x", node.input(0))
@@ -120,7 +172,11 @@ Status WriteTopK(ExportContext& ctx, const Node& node) {
 }
 
 std::optional<std::string> WhyNotTopK(const Node& node) {
-  if (ConstantOf(node, 1) == nullptr) return "k must be a constant";
+  const Type& x = node.input(0)->type();
+  const int64_t axis = node.attrs<TopKAttrs>().axis;
+  if (ConstantOf(node, 1) == nullptr &&
+      !x.dim(static_cast<int>(axis < 0 ? axis + x.rank() : axis)).is_const())
+    return "k or the size of the axis must be known";
   return std::nullopt;
 }
 

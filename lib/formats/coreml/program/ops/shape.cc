@@ -1,5 +1,6 @@
 // Operations that change shapes, join and split tensors, repeat and pad them, and move blocks.
 #include <algorithm>
+#include <numeric>
 
 #include <fmt/core.h>
 
@@ -271,6 +272,13 @@ Status ImportBatchToSpace(ImportContext& ctx) {
 
 // The sizes are those of the result; one that is not known can be the rest.
 Status WriteReshape(ExportContext& ctx, const Node& node) {
+  const Type& x = node.input(0)->type();
+  if (node.output()->type().rank() == 0) {  // a shape is not empty
+    if (x.rank() == 0) return ctx.Alias(node, node.input(0));
+    std::vector<int64_t> axes(static_cast<size_t>(x.rank()));
+    std::iota(axes.begin(), axes.end(), 0);
+    return ctx.Add("squeeze").In("x", node.input(0)).Ints("axes", axes).To(node);
+  }
   OperationWriter op = ctx.Add("reshape");
   op.In("x", node.input(0));
   if (node.input(1) != nullptr) return op.In("shape", node.input(1)).To(node);
