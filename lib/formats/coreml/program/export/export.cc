@@ -55,7 +55,9 @@ void SetElements(const Tensor& t, mil::DataType type, mil::TensorValue& value,
     case mil::FLOAT64:
       Writer(value.mutable_doubles(), &payloads).Bytes("values", t.blob());
       return;
+    case mil::INT16:
     case mil::INT32:
+    case mil::UINT16:
       for (int64_t i = 0; i < t.elements(); ++i)
         value.mutable_ints()->add_values(static_cast<int32_t>(t.GetInt(i)));
       return;

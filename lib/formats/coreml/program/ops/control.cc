@@ -3,6 +3,8 @@
 // (import/control.cc).
 #include "ops/control/loop.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <limits>
 
@@ -18,9 +20,9 @@ Result<std::string> ScalarOf(ExportContext& ctx, const Value* v, const Node& nod
   return ctx.Add("squeeze").In("x", v).Ints("axes", {0}).Helper(Type(v->dtype(), {}), node);
 }
 
-// Gives the operands of a node names, before its blocks use them.
-Status NameOperands(ExportContext& ctx, const Node& node) {
-  for (const Value* const v : node.inputs())
+// Gives operands names, before blocks use them.
+Status NameOperands(ExportContext& ctx, std::span<Value* const> operands) {
+  for (const Value* const v : operands)
     if (v != nullptr) NN_RETURN_IF_ERROR(ctx.NameFor(v));
   return {};
 }
@@ -56,7 +58,7 @@ Status WriteRegion(ExportContext& ctx, const Graph& region) {
 Status WriteBranch(ExportContext& ctx, const Node& node) {
   // Regions may hold nodes that are still to be rewritten.
   if (ctx.trial()) return {};
-  NN_RETURN_IF_ERROR(NameOperands(ctx, node));
+  NN_RETURN_IF_ERROR(NameOperands(ctx, node.inputs()));
   NN_ASSIGN(const std::string condition, ScalarOf(ctx, node.input(0), node));
   OperationWriter op = ctx.Add("cond");
   op.In("pred", condition);
@@ -68,6 +70,17 @@ Status WriteBranch(ExportContext& ctx, const Node& node) {
     ctx.Enter(around);
   }
   return op.To(node);
+}
+
+std::optional<std::string> WhyNotBranch(const Node& node) {
+  for (size_t i = 0; i < node.outputs().size(); ++i) {
+    const Type& yes = node.regions()[0]->outputs()[i].value->type();
+    const Type& no = node.regions()[1]->outputs()[i].value->type();
+    if (!Compatible(yes, no))
+      return fmt::format("ML Programs have no branches with results of different shapes, {} and {}",
+                         yes.ToString(), no.ToString());
+  }
+  return std::nullopt;
 }
 
 // A variable of a loop.
@@ -84,7 +97,7 @@ class LoopWriter {
       : ctx_(ctx), node_(node), body_(*node.regions()[0]), ports_(node) {}
 
   Status Write() {
-    NN_RETURN_IF_ERROR(NameOperands(ctx_, node_));
+    NN_RETURN_IF_ERROR(NameOperands(ctx_, node_.inputs().subspan(1)));
     NN_RETURN_IF_ERROR(AddVariables());
     OperationWriter op = ctx_.Add("while_loop");
     std::vector<std::string> results;
@@ -226,7 +239,7 @@ std::optional<std::string> WhyNotLoop(const Node& node) {
 
 Family ControlFamily() {
   static constexpr ExportRow kExports[] = {
-      {"branch", WriteBranch},
+      {"branch", WriteBranch, WhyNotBranch},
       {"loop", WriteLoop, WhyNotLoop},
   };
   return {{}, kExports};

@@ -372,7 +372,7 @@ struct ResizeOperation {
   std::string_view sampling = {};
 };
 
-constexpr auto kRounds = NearestRounding::kRoundPreferFloor;
+constexpr auto kNearer = NearestRounding::kRoundPreferFloor;
 constexpr ResizeOperation kResizeOperations[] = {
     {"resize_nearest_neighbor", SizeForm::kTarget, ResizeMode::kNearest, Coordinates::kAsymmetric},
     {"resize_bilinear",
@@ -410,15 +410,15 @@ constexpr ResizeOperation kResizeOperations[] = {
     {"upsample_bilinear", SizeForm::kFactors, ResizeMode::kLinear, Coordinates::kHalfPixel},
     {"upsample_bilinear", SizeForm::kFactors, ResizeMode::kLinear, Coordinates::kAlignCorners},
     {"upsample_bilinear", SizeForm::kFactors, ResizeMode::kLinear, Coordinates::kAsymmetric},
-    {"resize", SizeForm::kShape, ResizeMode::kNearest, Coordinates::kAsymmetric, kRounds,
+    {"resize", SizeForm::kShape, ResizeMode::kNearest, Coordinates::kAsymmetric, kNearer,
      "DEFAULT"},
-    {"resize", SizeForm::kShape, ResizeMode::kNearest, Coordinates::kHalfPixel, kRounds,
+    {"resize", SizeForm::kShape, ResizeMode::kNearest, Coordinates::kHalfPixel, kNearer,
      "UNALIGN_CORNERS"},
-    {"resize", SizeForm::kShape, ResizeMode::kNearest, Coordinates::kAlignCorners, kRounds,
+    {"resize", SizeForm::kShape, ResizeMode::kNearest, Coordinates::kAlignCorners, kNearer,
      "STRICT_ALIGN_CORNERS"},
-    {"resize", SizeForm::kShape, ResizeMode::kNearest, Coordinates::kCrop, kRounds,
+    {"resize", SizeForm::kShape, ResizeMode::kNearest, Coordinates::kCrop, kNearer,
      "ALIGN_CORNERS"},
-    {"resize", SizeForm::kShape, ResizeMode::kNearest, Coordinates::kCrop, kRounds,
+    {"resize", SizeForm::kShape, ResizeMode::kNearest, Coordinates::kCrop, kNearer,
      "OFFSET_CORNERS"},
     {"resize", SizeForm::kShape, ResizeMode::kLinear, Coordinates::kAsymmetric, {}, "DEFAULT"},
     {"resize",
@@ -461,12 +461,9 @@ class ResizeExport {
     } else if (row.form == SizeForm::kFactors) {
       const std::vector<int64_t> factors = *Factors();
       op.Int("scale_factor_height", factors[0]).Int("scale_factor_width", factors[1]);
-    } else {
-      if (sizes() != nullptr)
-        op.In("shape", sizes());
-      else
-        op.Ints("shape", *to_);
-      op.Number("resized_dims", static_cast<double>(axes()));
+    } else if (op.Takes("shape")) {
+      NN_ASSIGN(const std::string shape, SizesFor(ctx));
+      op.In("shape", shape).Number("resized_dims", static_cast<double>(axes()));
       op.Text("interpolation_mode",
               row.mode == ResizeMode::kLinear ? "LINEAR" : "NEAREST_NEIGHBOR");
     }
@@ -479,6 +476,11 @@ class ResizeExport {
   size_t axes() const { return static_cast<size_t>(node_.input(0)->type().rank()) - 2; }
   const Value* sizes() const { return node_.inputs().size() > 3 ? node_.input(3) : nullptr; }
 
+  Result<std::string> SizesFor(ExportContext& ctx) const {
+    if (sizes() != nullptr) return ctx.NameFor(sizes());
+    return ctx.AddSizes(SpatialDims(*node_.output()->type().dims, a_.layout));
+  }
+
   // The first operation set has half_pixel_centers as the opposite of align_corners.
   static void SetCorners(OperationWriter& op, Coordinates coordinates) {
     const bool aligns = coordinates == Coordinates::kAlignCorners;
@@ -488,7 +490,7 @@ class ResizeExport {
   }
 
   bool SizesFit(const ResizeOperation& row) const {
-    return to_ || (row.form == SizeForm::kShape && sizes() != nullptr && TakesSizes(a_, axes()));
+    return to_ || row.form == SizeForm::kShape;
   }
 
   // Integer factors: those of the sizes if they are known, or else the stated ones.

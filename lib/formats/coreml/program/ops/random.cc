@@ -93,7 +93,7 @@ std::optional<std::string> WhyNotSeeds(const Seeds& seeds) {
 template <typename A>
 std::optional<std::string> WhyNotDrawn(const Node& node) {
   const auto& a = node.attrs<A>();
-  if (node.input(0) == nullptr && !ConstDims(a.dims)) return "its shape must be constant";
+  if (node.input(0) == nullptr && a.dims.empty()) return "ML Programs draw no scalars";
   return WhyNotSeeds(a);
 }
 
@@ -109,11 +109,10 @@ template <typename A>
 Status WriteDrawn(ExportContext& ctx, const Node& node, std::string_view type,
                   std::initializer_list<std::pair<std::string_view, float A::*>> parameters) {
   const auto& a = node.attrs<A>();
+  NN_ASSIGN(const std::string shape,
+            node.input(0) != nullptr ? ctx.NameFor(node.input(0)) : ctx.AddSizes(a.dims));
   OperationWriter op = ctx.Add(type);
-  if (node.input(0) != nullptr)
-    op.In("shape", node.input(0));
-  else
-    op.Ints("shape", *ConstDims(a.dims));
+  op.In("shape", shape);
   for (const auto& [input, attribute] : parameters) op.Const(input, Tensor::Scalar(a.*attribute));
   op.Int("seed", *SingleSeed(a));
   return WriteNumbers(ctx, node, op);

@@ -452,19 +452,7 @@ class LayerExport {
       zeros.Fill(0, zeros.elements(), zero);
       return ctx_.AddConstant(zeros.Finish(), "initial");
     }
-    NN_ASSIGN(const std::string shape,
-              ctx_.Add("shape").In("x", node_.input(kX)).Helper({DType::kI32, {Dim(3)}}, node_));
-    NN_ASSIGN(const std::string batch, ctx_.Add("gather")
-                                           .In("x", shape)
-                                           .Ints("indices", {1})
-                                           .Helper({DType::kI32, {Dim(1)}}, node_));
-    NN_ASSIGN(const std::string units,
-              ctx_.AddConstant(Tensor::Ints({directions * units_}), "units"));
-    NN_ASSIGN(const std::string sizes, ctx_.Add("concat")
-                                           .In("values", batch)
-                                           .In("values", units)
-                                           .Int("axis", 0)
-                                           .Helper({DType::kI32, {Dim(2)}}, node_));
+    NN_ASSIGN(const std::string sizes, ctx_.AddSizes(StateDims(directions)));
     return ctx_.Add("fill")
         .In("shape", sizes)
         .Const("value", zero)

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "formats/coreml/program/mil_operation.h"
+#include "formats/coreml/program/program_roundtrip.h"
 #include "ops/quant/block_weights.h"
 
 namespace nn::test::coreml_program_compressed_test {
@@ -256,6 +257,48 @@ TEST_CASE("coreml programs: quantize and dequantize") {
                    {},
                    "CoreML7"})
             .ends_with("input scale has 2 elements, but zero_point 1"));
+}
+
+TEST_CASE("coreml programs: export of quantized values") {
+  const std::string tensor = "u8[2, 3]{scale=0.0078125, zp=128}";
+  const std::string axis = "i8[2, 3]{axis=1, scale=[0.01, 0.02, 0.03], zp=[1, 2, 3]}";
+  for (const std::string& type : {tensor, axis}) {
+    const std::string graph = "graph { in %x: f32[2, 3]  %q = quantize(%x) : " + type +
+                              "  %y = dequantize(%q)  out \"y\" = %y }";
+    CheckProgram({graph, "quantize dequantize", {}, 0, "CoreML7"});
+    CheckProgram({graph, {}, "iOS16"});
+  }
+  CHECK(WhyNotProgram("graph { in %x: f32[2]  %q = quantize(%x) {rounding = half_away} : "
+                      "i8[2]{scale=0.1}  %y = dequantize(%q)  out \"y\" = %y }")
+            .find("rounding is half_even") != std::string::npos);
+}
+
+TEST_CASE("coreml programs: export of quantized constants") {
+  struct ConstantRow {
+    std::string type, operation, target, opset;
+  };
+  const std::string affine = "constexpr_affine_dequantize",
+                    blocks = "constexpr_blockwise_shift_scale";
+  const ConstantRow rows[] = {
+      {"i8[4, 6]{scale=0.5}", affine, "", "CoreML6"},
+      {"u8[4, 6]{axis=0, scale=[0.1, 0.2, 0.3, 0.4], zp=[1, 2, 3, 4]}", affine, "", "CoreML6"},
+      {"i4[4, 6]{axis=0, scale=[0.1, 0.2, 0.3, 0.4]}", blocks, "", "CoreML8"},
+      {"u4[4, 6]{axis=1, scale=[1, 2, 3, 4, 5, 6], zp=[1, 2, 3, 4, 5, 6]}", blocks, "iOS18",
+       "CoreML8"},
+      {"i4[4, 6]{scale=0.5, zp=2}", affine, "iOS17", "CoreML6"},
+      {"f16[4, 6]", "constexpr_cast", "iOS16", "CoreML6"},
+      {"f16[4, 6]", "constexpr_cast", "iOS18", "CoreML6"},
+      // As numbers.
+      {"i8[4, 6]{scale=0.5}", "", "iOS15", "CoreML5"},
+      {"i16[4, 6]{scale=0.5}", "", "", "CoreML5"},
+  };
+  for (const ConstantRow& row : rows) {
+    CAPTURE(row.type);
+    CheckProgram({"graph { in %x: f32[4, 6]  const %q: " + row.type +
+                      " = seeded(2)  %w = dequantize(%q)  %y = add(%x, %w)  out \"y\" = %y }",
+                  row.operation + (row.operation.empty() ? "add" : " add"), row.target, 0,
+                  row.opset});
+  }
 }
 
 }  // namespace

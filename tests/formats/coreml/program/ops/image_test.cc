@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "formats/coreml/program/mil_operation.h"
+#include "formats/coreml/program/program_roundtrip.h"
 
 namespace nn::test::coreml_program_image_test {
 namespace {
@@ -272,6 +273,57 @@ TEST_CASE("coreml programs: affine maps") {
         "sampling_mode nearest is unsupported; expected bilinear");
   CHECK(WhyNotMil({"affine", operands("bilinear", 1), {"f32[1, 1, 2, 5]"}}) ==
         "padding_value 1 is unsupported; expected 0");
+}
+
+// A resize of two axes.
+std::string Resized(const std::string& attributes, const std::string& type = "f32[1, 2, 4, 5]") {
+  return "graph { in %x: " + type + "  %y = resize(%x) {" + attributes + "}  out \"y\" = %y }";
+}
+
+TEST_CASE("coreml programs: export of resizes") {
+  const std::string linear = "mode = linear, sizes = [7, 9], coordinates = ";
+  const std::string nearest = "mode = nearest, sizes = [7, 9], coordinates = ";
+  const ProgramCase cases[] = {
+      {Resized(nearest + "asymmetric, rounding = floor"), "resize_nearest_neighbor"},
+      {Resized(nearest + "half_pixel"), "resize", {}, 0, "CoreML7"},
+      {Resized(nearest + "align_corners"), "resize"},
+      {Resized(nearest + "crop, roi = [0, 0, 1, 1]"), "resize"},
+      {Resized(linear + "asymmetric"), "resize_bilinear", {}, 1e-5, "CoreML5"},
+      {Resized(linear + "half_pixel"), "resize_bilinear", {}, 1e-5, "CoreML5"},
+      {Resized(linear + "align_corners"), "resize_bilinear", {}, 1e-5, "CoreML5"},
+      {Resized("mode = linear, sizes = [1, 9], coordinates = crop, roi = [0, 0, 1, 1]"),
+       "resize_bilinear",
+       {},
+       1e-5},
+      {Resized("mode = linear, sizes = [5, 10], coordinates = crop, roi = [0.1, 0.05, 0.9, 0.95]"),
+       "resize_bilinear",
+       {},
+       1e-5},
+      {Resized("mode = nearest, scales = [2, 3], rounding = floor, coordinates = asymmetric"),
+       "resize_nearest_neighbor"},
+      {Resized("mode = nearest, sizes = [6, 8, 10]", "f32[1, 2, 3, 4, 5]"), "resize"},
+      {Resized("mode = linear, sizes = [6, 8, 9]", "f32[1, 2, 3, 4, 5]"), "resize", {}, 1e-5},
+      {"graph { in %x: f32[1, 2, 4, 5]  const %s: f32[] = [2.5]  %z = shape_of(%x) {start = 2}"
+       "  %f = cast(%z) {to = f32}  %g = mul(%f, %s)  %t = cast(%g) {to = i64}"
+       "  %y = resize(%x, _, _, %t) {mode = linear}  out \"y\" = %y }",
+       {},
+       {},
+       1e-5},
+  };
+  for (const ProgramCase& c : cases) CheckProgram(c);
+  CHECK(WhyNotProgram(Resized("mode = nearest, sizes = [7, 9]", "f64[1, 2, 4, 5]")).ends_with("?"));
+}
+
+TEST_CASE("coreml programs: export of samples") {
+  for (const std::string padding : {"zeros", "border", "reflection"})
+    for (const std::string align : {"true", "false"})
+      CheckProgram(
+          {"graph { in %x: f32[1, 2, 4, 5]  in %g: f32[1, 3, 3, 2]  %y = grid_sample(%x, %g) "
+           "{padding = " +
+               padding + ", align_corners = " + align + "}  out \"y\" = %y }",
+           "resample",
+           {},
+           1e-5});
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "formats/coreml/program/mil_operation.h"
+#include "formats/coreml/program/program_roundtrip.h"
 
 namespace nn::test::coreml_program_index_test {
 namespace {
@@ -117,6 +118,65 @@ TEST_CASE("coreml programs: slices and elements are scattered") {
                    {data, Const("indices", "i32[2]", {1, 0}), In("updates", "f32[2]", {5, 6})},
                    {"f32[2, 3]"}})
             .ends_with("the updates are f32[2] for i32[2] indices in f32[2, 3]"));
+}
+
+TEST_CASE("coreml programs: export of gathering") {
+  const ProgramCase cases[] = {
+      {"graph { in %x: f32[2, 5]  const %i: i64[2, 2] = [0, -1, 3, 4]  %y = gather(%x, %i) {axis = "
+       "1}"
+       "  out \"y\" = %y }",
+       "gather",
+       {},
+       0,
+       "CoreML5"},
+      {"graph { in %x: f32[2, 5]  const %i: i64[] = [3]  %y = gather(%x, %i) {axis = -1}"
+       "  out \"y\" = %y }",
+       "gather", "iOS17"},
+      {"graph { in %x: f32[2, 3]  const %i: i64[2, 1] = [2, 1]  %y = gather(%x, %i) {axis = 1, "
+       "batch_dims = -1}  out \"y\" = %y }",
+       "gather",
+       {},
+       0,
+       "CoreML6"},
+      {"graph { in %x: f32[2, 3]  const %i: i64[2, 4] = [0, 1, 2, -1, 2, 2, 0, 1]"
+       "  %y = gather_elements(%x, %i) {axis = 1}  out \"y\" = %y }",
+       "gather_along_axis",
+       {},
+       0,
+       "CoreML5"},
+      {"graph { in %x: f32[2, 3, 2]  const %i: i64[2, 2] = [0, 1, 1, -1]  %y = gather_nd(%x, %i)"
+       "  out \"y\" = %y }",
+       "gather_nd",
+       {},
+       0,
+       "CoreML5"},
+      {"graph { in %x: f32[2, 3, 2]  const %i: i64[2, 1] = [2, -3]  %y = gather_nd(%x, %i) "
+       "{batch_dims = 1}  out \"y\" = %y }",
+       "gather_nd",
+       {},
+       0,
+       "CoreML6"},
+      // Booleans as integers.
+      {"graph { in %x: f32[4]  const %z: f32[] = [0]  const %i: i64[2] = [3, 1]"
+       "  %p = greater(%x, %z)  %q = gather(%p, %i)  %y = cast(%q) {to = f32}  out \"y\" = %y }",
+       "greater cast gather cast cast"},
+  };
+  for (const ProgramCase& c : cases) CheckProgram(c);
+}
+
+TEST_CASE("coreml programs: export of scattering") {
+  for (const std::string reduction : {"none", "add", "mul", "min", "max"}) {
+    CheckProgram(
+        {"graph { in %x: f32[2, 4]  in %u: f32[2, 2]  const %i: i64[2, 2] = [0, -1, 2, 2]"
+         "  %y = scatter_elements(%x, %i, %u) {axis = 1, reduction = " +
+             reduction + "}  out \"y\" = %y }",
+         "scatter_along_axis"});
+    CheckProgram(
+        {"graph { in %x: f32[4, 2]  in %u: f32[2, 2]  const %i: i64[2, 1] = [3, 0]"
+         "  %y = scatter_nd(%x, %i, %u) {reduction = " +
+             reduction + "}  out \"y\" = %y }",
+         "scatter_nd", "iOS17"});
+  }
 }
 
 }  // namespace

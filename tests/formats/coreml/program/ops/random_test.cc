@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "formats/coreml/program/mil_operation.h"
+#include "formats/coreml/program/program_roundtrip.h"
 
 namespace nn::test::coreml_program_random_test {
 namespace {
@@ -39,6 +40,30 @@ TEST_CASE("coreml programs: random numbers of unknown contents") {
   CheckMil({"random_uniform",
             {shape, Const("low", "f16[]", {-1}), Const("high", "f16[]", {1})},
             {"f16[4, 25]"}});
+}
+
+TEST_CASE("coreml programs: export of random numbers") {
+  const ProgramCase cases[] = {
+      {"graph { in %x: f32[2, 3]  %r = random_uniform() {dims = [2, 3], low = -1, high = 2, seed = "
+       "5, "
+       "seed2 = 0}  %y = add(%x, %r)  out \"y\" = %y }",
+       "random_uniform add"},
+      {"graph { in %x: f32[n, 3]  %s = shape_of(%x)  %r = random_normal(%s) {mean = 0.5, scale = 0}"
+       "  %y = add(%x, %r)  out \"y\" = %y }"},
+      {"graph { in %x: f16[2]  %r = random_normal() {dims = [2], mean = 0.1, scale = 0, dtype = "
+       "f16}"
+       "  %y = add(%x, %r)  out \"y\" = %y }",
+       "random_normal cast add"},
+      {"graph { in %x: f32[2, 3]  const %p: f32[2, 3] = splat(1)  %r = bernoulli(%p)"
+       "  %y = add(%x, %r)  out \"y\" = %y }",
+       "random_bernoulli add"},
+      {"graph { in %x: f32[2, 3]  %y = multinomial(%x) {count = 4}  out \"y\" = %y }",
+       "random_categorical cast"},
+  };
+  for (const ProgramCase& c : cases) CheckProgram(c);
+  CHECK(WhyNotProgram("graph { %y = random_uniform() {dims = [2], seed = 5, seed2 = 7}"
+                      "  out \"y\" = %y }")
+            .ends_with("its seeds are 5 and 7; ML Programs have a single one"));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "formats/coreml/program/mil_operation.h"
+#include "formats/coreml/program/program_roundtrip.h"
 
 namespace nn::test::coreml_program_recurrent_test {
 namespace {
@@ -133,6 +134,78 @@ TEST_CASE("coreml programs: lstm") {
   CheckMil(c);
   c.operands.erase(c.operands.begin() + 6);
   CHECK(WhyNotMil(c) == "operation 0 (lstm \"result_0\"): input weight_ih_back is missing");
+}
+
+// A layer of 3 inputs and 2 units on 2 sequences of 4 steps.
+std::string Layer(const std::string& op, int gates, const std::string& attributes,
+                  bool both = false, const std::string& more = "") {
+  const std::string d = both ? "2" : "1", rows = std::to_string(2 * gates);
+  const std::string all = op == "lstm" ? "%y, %h, %c" : "%y, %h";
+  std::string out =
+      "graph { in %x: f32[4, 2, 3]  in %i: f32[" + d + ", 2, 2]  in %j: f32[" + d +
+      ", 2, 2]  const %w: f32[" + d + ", " + rows + ", 3] = seeded(2)  const %r: f32[" + d + ", " +
+      rows + ", 2] = seeded(3)  const %b: f32[" + d + ", " + std::to_string(4 * gates) +
+      "] = seeded(4)  const %p: f32[" + d + ", 6] = seeded(5)  " + all + " = " + op +
+      "(%x, %w, %r" + more + ") {" + attributes + "}  out \"y\" = %y  out \"h\" = %h  ";
+  return out + (op == "lstm" ? "out \"c\" = %c }" : "}");
+}
+
+TEST_CASE("coreml programs: export of recurrent layers") {
+  const std::string both = "direction = bidirectional", reverse = "direction = reverse";
+  const ProgramCase cases[] = {
+      {Layer("rnn", 1, ""), "rnn expand_dims expand_dims", {}, 1e-6, "CoreML5"},
+      {Layer("rnn", 1, reverse, false, ", %b, _, %i"),
+       "squeeze rnn reverse expand_dims expand_dims",
+       {},
+       1e-6},
+      {Layer("rnn", 1, both, true, ", %b"), "rnn rnn reverse stack stack", {}, 1e-6},
+      {Layer("gru", 3, "", false, ", %b, _, %i"),
+       "squeeze gru expand_dims expand_dims",
+       {},
+       1e-6,
+       "CoreML5"},
+      {Layer("gru", 3, "linear_before_reset = true", false, ", %b, _, %i"),
+       "squeeze gru expand_dims expand_dims",
+       {},
+       1e-6,
+       "CoreML8"},
+      {Layer("gru", 3, both, true, ", %b, _, %i"),
+       "split squeeze gru squeeze gru reverse stack stack",
+       {},
+       1e-6},
+      {Layer("lstm", 4, "", false, ", %b, _, %i, %j, %p"),
+       "squeeze squeeze lstm expand_dims expand_dims expand_dims",
+       {},
+       1e-6,
+       "CoreML5"},
+      {Layer("lstm", 4, both, true, ", %b, _, %i, %j, %p"),
+       "split concat squeeze split concat squeeze lstm split split split stack stack stack",
+       {},
+       1e-6},
+      {Layer("lstm", 4, both + ", cell_clip = 0.25", true),
+       "lstm split split split stack stack stack",
+       {},
+       1e-6},
+      // Directions with other functions.
+      {Layer("lstm", 4,
+             both + ", activations = [\"sigmoid\", \"relu\", \"tanh\", \"sigmoid\", "
+                    "\"tanh\", \"tanh\"], alpha = [0, 0, 0, 0, 0, 0], beta = [0, 0, 0, 0, "
+                    "0, 0]",
+             true),
+       "lstm lstm reverse stack stack stack",
+       {},
+       1e-6},
+  };
+  for (const ProgramCase& c : cases) CheckProgram(c);
+  // The batch is open.
+  CheckProgram(
+      {"graph { in %x: f32[4, 2, 3]  const %w: f32[1, 2, 3] = seeded(2)"
+       "  const %r: f32[1, 2, 2] = seeded(3)  %y = rnn(%x, %w, %r)  out \"y\" = %y }",
+       "rnn expand_dims",
+       {},
+       1e-6});
+  // Older operation sets have no reset after the product.
+  CheckProgram({Layer("gru", 3, "linear_before_reset = true"), {}, "iOS17", 1e-5});
 }
 
 }  // namespace
