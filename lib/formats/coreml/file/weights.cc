@@ -59,7 +59,8 @@ uint32_t BitsAt(std::span<const std::byte> bytes, size_t offset) {
   return bits;
 }
 
-// The bits of all values, ascending; nullopt if there are more than kTableSize.
+}  // namespace
+
 std::optional<std::vector<uint32_t>> DistinctValues(const Tensor& f32) {
   std::unordered_set<uint32_t> seen;
   const auto add = [&](std::span<const std::byte> piece) {
@@ -76,6 +77,8 @@ std::optional<std::vector<uint32_t>> DistinctValues(const Tensor& f32) {
   std::ranges::sort(sorted);
   return sorted;
 }
+
+namespace {
 
 Status FillByTable(const Fields& table, const BitReader& q, int64_t bits, std::span<float> y) {
   const auto values = table.Floats("floatValue");

@@ -52,9 +52,9 @@ std::vector<Tensor> RunOn(const Graph& graph, const std::vector<Tensor>& inputs)
 
 // The numbers in the shape and element type of an input of the program.
 Tensor AsInput(const Tensor& t, const Type& type) {
-  auto out = TensorBuilder::Create(type.dtype, t.rank() == 0 ? std::vector<int64_t>(
-                                                                   static_cast<size_t>(type.rank()), 1)
-                                                             : t.dims());
+  auto out = TensorBuilder::Create(
+      type.dtype,
+      t.rank() == 0 ? std::vector<int64_t>(static_cast<size_t>(type.rank()), 1) : t.dims());
   REQUIRE(out.has_value());
   for (int64_t i = 0; i < out->elements(); ++i) out->SetDouble(i, t.GetDouble(i));
   return out->Finish();
@@ -79,8 +79,7 @@ void CheckProgram(const ProgramCase& c) {
   const Format& format = *FindFormat("coreml");
   const auto model = format.reader.Read(image->Contents(), "m.mlmodel", {});
   REQUIRE_MESSAGE(model.has_value(), model.error().message());
-  const mil::Function& function =
-      coreml::ModelOf(**model).proto->mlprogram().functions(0).value();
+  const mil::Function& function = coreml::ModelOf(**model).proto->mlprogram().functions(0).value();
   if (!c.operations.empty())
     CHECK(OperationsOf(function.block_specializations(0).value()) == c.operations);
   if (!c.opset.empty()) CHECK(function.opset() == c.opset);

@@ -7,9 +7,9 @@ namespace nn::test {
 
 struct ProgramCase {
   std::string graph;
-  // The types of the operations but constants, in their order, and in parentheses after an operation
-  // those of its blocks; "": any.
-  std::string operations;
+  // The types of the operations but constants, in their order, and in parentheses after an
+  // operation those of its blocks; "": any.
+  std::string operations = {};
   std::string target = {};  // deployment target
   double tolerance = 0;     // relative to max(1, |expected|); 0: the same numbers
   std::string opset = {};   // of the program; "": any

@@ -10,6 +10,7 @@
 #include "base/text/text.h"
 #include "formats/common/node_memo.h"
 #include "formats/coreml/describe/program.h"
+#include "formats/coreml/program/export/palette.h"
 #include "formats/coreml/program/family.h"
 #include "formats/coreml/program/import/values.h"
 #include "formats/coreml/program/spec/check.h"
@@ -207,9 +208,11 @@ Result<std::string> ExportContext::NameFor(const Value* value) {
   if (const std::string* const name = FindName(value)) return *name;
   std::string name;
   if (value->is_constant()) {
-    NN_ASSIGN(name, HasBlocks(value->constant(), opset_)
-                        ? AddBlocks(*this, *value)
-                        : AddConstant(value->constant(), value->name()));
+    const bool has_blocks = HasBlocks(value->constant(), opset_);
+    const bool has_palette = !has_blocks && uses_palettes_ && HasPalette(*value);
+    NN_ASSIGN(name, has_blocks    ? AddBlocks(*this, *value)
+                    : has_palette ? AddPalette(*this, *value)
+                                  : AddConstant(value->constant(), value->name()));
   } else {
     name = NewIdentifier(value->name());
     Declare(name, ValueTypeOf(value->type()));
@@ -364,7 +367,11 @@ std::optional<std::string> FindMisfit(const Node& node, Opset opset) {
 }
 
 Opset LowestOpset(const Graph& graph, Opset oldest, Opset newest) {
-  Opset opset = HasSmallConstants(graph, newest) ? std::min(newest, Opset::kIos18) : oldest;
+  Opset opset = oldest;
+  if (HasSmallConstants(graph, newest))
+    opset = std::min(newest, Opset::kIos18);
+  else if (IsSmallerWithPalettes(graph))
+    opset = std::max(opset, std::min(newest, kHasPalettes));
   // A newer definition may lack what an older one has.
   while (Raise(graph, newest, opset)) {
   }

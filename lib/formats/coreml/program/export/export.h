@@ -41,6 +41,9 @@ class ExportContext final : public NamedExport {
   ExportContext(mil::Block& block, Opset opset, ConstantStore store, Mode mode = Mode::kFile);
 
   Opset opset() const { return opset_; }
+  // Constants with few different numbers become tables from now on (palette.h). The operation set
+  // must have them.
+  void UsePalettes() { uses_palettes_ = true; }
   mil::Block& block() { return *block_; }
 
   // Constants become operations.
@@ -87,6 +90,7 @@ class ExportContext final : public NamedExport {
   mil::Block* block_;
   const mil::Block* const function_;  // the outermost block
   Opset opset_;
+  bool uses_palettes_ = false;
   ConstantStore store_;
   std::unordered_map<std::string, Symbol> symbols_;
   // Of the function's block: where each symbol of a size comes from, and sizes by their text.

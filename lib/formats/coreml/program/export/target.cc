@@ -33,7 +33,8 @@ std::optional<std::string> WhyNotValue(const Value& v) {
   for (const Dim& d : *type.dims)
     if (d.is_const() && d.value() > std::numeric_limits<int32_t>::max())
       return fmt::format("Core ML has no axes of size {}", d.value());
-  if (DataTypeOf(type.dtype) == pb::mil::UNUSED_TYPE || type.dtype == DType::kU64)
+  if (DataTypeOf(type.dtype) == pb::mil::UNUSED_TYPE || type.dtype == DType::kU64 ||
+      type.dtype == DType::kString)
     return fmt::format("ML Programs have no {} values", DTypeName(type.dtype));
   for (const Dim& d : *type.dims)
     if (d == Dim(0)) return "Core ML has no empty arrays";
@@ -65,8 +66,10 @@ Status Prepare(Graph& graph) {
 }
 
 // Core ML has no empty arrays to grow. A spatial axis is added where an operation has two; more do
-// not help.
+// not help. Types and ranks that keep a node from its operation keep the parts of its decomposition
+// from theirs.
 bool TakesFunction(const Node& node, const FunctionRow& row) {
+  if (!row.changes_types && WhyNotValues(node)) return false;
   if (row.name == FunctionName::kSecondSpatialAxis) return node.input(0)->type().rank() == 3;
   return row.name != FunctionName::kStacksThatGrow;
 }

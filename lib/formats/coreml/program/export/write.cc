@@ -13,6 +13,7 @@
 #include "formats/coreml/file/native.h"
 #include "formats/coreml/import/interface.h"
 #include "formats/coreml/program/export/export.h"
+#include "formats/coreml/program/export/palette.h"
 #include "formats/coreml/roles.h"
 
 namespace nn::coreml::program {
@@ -23,15 +24,46 @@ constexpr std::string_view kWeights = "weights/weight.bin";
 // The version of the messages.
 constexpr int64_t kProgramVersion = 1;
 
-// The first operation set whose systems have arrays of float16.
-constexpr Opset kHasHalfArrays = Opset::kIos16;
+// The first operation sets whose systems have arrays of float16, and conversions between those of
+// int32 and narrow integers.
+constexpr Opset kHasHalfArrays = Opset::kIos16, kHasNarrowIntegers = Opset::kIos17;
 
-Opset OldestForPorts(const Graph& graph) {
-  const auto is_half = [](const Port& p) { return p.value->dtype() == DType::kF16; };
-  return std::ranges::any_of(graph.inputs(), is_half) ||
-                 std::ranges::any_of(graph.outputs(), is_half)
-             ? kHasHalfArrays
-             : Opset::kIos15;
+// The first operation set that has the port; nullopt if none does. Float16 is converted if need be.
+std::optional<Opset> OldestFor(const Port& p, Opset newest) {
+  switch (p.value->dtype()) {
+    case DType::kF32:
+    case DType::kI32:
+    case DType::kI64:
+    case DType::kBool:
+      return Opset::kIos15;
+    case DType::kF16:
+      return std::min(newest, kHasHalfArrays);
+    case DType::kI8:
+    case DType::kI16:
+    case DType::kU8:
+    case DType::kU16:
+      return newest < kHasNarrowIntegers ? std::nullopt : std::optional(kHasNarrowIntegers);
+    default:
+      return std::nullopt;
+  }
+}
+
+// The first operation set that has all inputs and outputs.
+Result<Opset> OldestForPorts(const Graph& graph, Opset newest) {
+  Opset oldest = Opset::kIos15;
+  const auto add = [&](std::string_view side, const std::vector<Port>& ports) -> Status {
+    for (const Port& p : ports) {
+      const auto first = OldestFor(p, newest);
+      if (!first)
+        return UnsupportedError("{} {}: it is {}, which Core ML cannot convert to an array", side,
+                                Quote(p.name), DTypeName(p.value->dtype()));
+      oldest = std::max(oldest, *first);
+    }
+    return {};
+  };
+  NN_RETURN_IF_ERROR(add("input", graph.inputs()));
+  NN_RETURN_IF_ERROR(add("output", graph.outputs()));
+  return oldest;
 }
 
 // The element type of an array for values of this type.
@@ -63,7 +95,9 @@ class ProgramWriter {
         names_(names),
         function_(function),
         block_(NewBlock(function, opset)),
-        ctx_(block_, opset, store) {}
+        ctx_(block_, opset, store) {
+    if (opset >= kHasPalettes && IsSmallerWithPalettes(graph)) ctx_.UsePalettes();
+  }
 
   Status Run(const std::optional<Classes>& classes) {
     for (const Port& p : graph_.inputs()) NN_RETURN_IF_ERROR(AddInput(p));
@@ -203,7 +237,8 @@ class ProgramWriter {
 Result<FileImage> WriteProgram(const Graph& graph, const ExportOptions& options, Opset newest) {
   NN_RETURN_IF_ERROR(CheckInterface(
       graph, {.label = "Core ML", .outputs = true, .distinct_names = true, .least_size = 1}));
-  const Opset opset = LowestOpset(graph, std::min(newest, OldestForPorts(graph)), newest);
+  NN_ASSIGN(const Opset oldest, OldestForPorts(graph, newest));
+  const Opset opset = LowestOpset(graph, oldest, newest);
   Model model;
   Writer root = model.writer();
   mil::Program& program = *model.proto->mutable_mlprogram();

@@ -489,9 +489,7 @@ class ResizeExport {
     if (half == aligns || op.Takes("half_pixel_centers")) op.Bool("half_pixel_centers", half);
   }
 
-  bool SizesFit(const ResizeOperation& row) const {
-    return to_ || row.form == SizeForm::kShape;
-  }
+  bool SizesFit(const ResizeOperation& row) const { return to_ || row.form == SizeForm::kShape; }
 
   // Integer factors: those of the sizes if they are known, or else the stated ones.
   std::optional<std::vector<int64_t>> Factors() const {

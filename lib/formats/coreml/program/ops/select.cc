@@ -131,12 +131,11 @@ class ComputedTopK {
     for (size_t i = 0; i < node_.outputs().size(); ++i) {
       const Value* const y = node_.output(i);
       const std::string name = ctx_.NameOf(y);
-      NN_RETURN_IF_ERROR(
-          ctx_.Add("slice_by_size")
-              .In("x", names[i])
-              .Ints("begin", std::vector<int64_t>(static_cast<size_t>(x_.rank()), 0))
-              .In("size", size)
-              .To(std::span(&name, 1), std::span(&y->type(), 1), node_));
+      NN_RETURN_IF_ERROR(ctx_.Add("slice_by_size")
+                             .In("x", names[i])
+                             .Ints("begin", std::vector<int64_t>(static_cast<size_t>(x_.rank()), 0))
+                             .In("size", size)
+                             .To(std::span(&name, 1), std::span(&y->type(), 1), node_));
     }
     return {};
   }
