@@ -58,7 +58,7 @@ struct Format {
 
 // A kind of model that graphs are written as: a format, and the options that choose the kind.
 struct OutputKind {
-  std::string_view name;   // "onnx"; of a format with several kinds, "program"
+  std::string_view name;   // "onnx"; of a format with several kinds, "mil"
   std::string_view label;  // "ML Program"
   const Format* format;
   ExportOptions options;  // with a path of one file

@@ -40,7 +40,7 @@ std::span<const OutputKind> OutputKinds() {
     std::vector<OutputKind> list;
     for (const Format& f : Formats())
       list.push_back({f.name, f.label, &f, {.path = "m" + std::string(f.extensions[0])}});
-    list.push_back({"program", "ML Program", FindFormat("coreml"), coreml::OptionsOfProgram()});
+    list.push_back({"mil", "ML Program", FindFormat("coreml"), coreml::OptionsOfProgram()});
     return list;
   }();
   return kinds;

@@ -40,8 +40,7 @@ Result<Tensor> Indices(const Tensor& f32, std::span<const uint32_t> table, int b
   for (size_t i = 0; i < count; ++i) {
     uint32_t number;
     std::memcpy(&number, bytes.data() + i * sizeof(number), sizeof(number));
-    const auto index =
-        static_cast<size_t>(std::ranges::lower_bound(table, number) - table.begin());
+    const auto index = static_cast<size_t>(std::ranges::lower_bound(table, number) - table.begin());
     for (int b = 0; b < bits; ++b) {
       const size_t at = i * static_cast<size_t>(bits) + static_cast<size_t>(b);
       if ((index >> b & 1) != 0) to[at / 8] |= static_cast<uint8_t>(1u << (at % 8));
@@ -85,7 +84,8 @@ Result<std::string> AddPalette(ExportContext& ctx, const Value& value) {
   const std::vector<uint32_t> table = *DistinctValues(f32);
   const int bits = BitsFor(table.size());
   std::vector<float> entries(size_t{1} << bits);
-  std::ranges::transform(table, entries.begin(), [](uint32_t b) { return std::bit_cast<float>(b); });
+  std::ranges::transform(table, entries.begin(),
+                         [](uint32_t b) { return std::bit_cast<float>(b); });
   std::vector<uint32_t> shape;
   for (const int64_t d : f32.dims()) shape.push_back(static_cast<uint32_t>(d));
   NN_ASSIGN(const Tensor indices, Indices(f32, table, bits));

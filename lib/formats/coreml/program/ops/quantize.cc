@@ -129,7 +129,8 @@ class MappingExport {
 
 // Why operations between the integers and this type of real numbers do not have the mapping.
 std::optional<std::string> WhyNotMapped(const Type& integers, DType reals) {
-  if (!IsInteger(integers.dtype) || DTypeBits(integers.dtype) > 8)
+  const int bits = DTypeBits(integers.dtype);
+  if (!IsInteger(integers.dtype) || bits > 16 || (bits > 8 && reals != DType::kF32))
     return fmt::format("ML Programs have scales of integers of up to 8 bits, not of {}",
                        DTypeName(integers.dtype));
   if (!MappingExport(integers).HasScalesIn(reals))
@@ -151,15 +152,52 @@ Status AddMapping(OperationWriter& op, const MappingExport& mapping, DType integ
 std::optional<std::string> WhyNotQuantize(const Node& node) {
   const Type& y = node.output()->type();
   if (node.input(0)->type().quantized()) return "MIL's quantize is of real numbers only";
-  if (node.attrs<QuantizeAttrs>().rounding != Rounding::kHalfEven)
-    return "MIL's quantize rounds halves to even ones (rounding is half_even)";
-  if (y.dtype != DType::kI8 && y.dtype != DType::kU8)
+  if (DTypeBits(y.dtype) < 8)
     return fmt::format("MIL's quantize makes i8 and u8, not {}", DTypeName(y.dtype));
   return WhyNotMapped(y, node.input(0)->dtype());
 }
 
+// clip(round(x / scale) + zero point)
+Status WriteQuantizeSteps(ExportContext& ctx, const Node& node) {
+  const Type &x = node.input(0)->type(), &y = node.output()->type();
+  const MappingExport mapping(y);
+  NN_ASSIGN(const Tensor scales, mapping.Scales(x.dtype, true));
+  NN_ASSIGN(const std::string scaled,
+            ctx.Add("real_div").In("x", node.input(0)).Const("y", scales).Helper(x, node));
+  NN_ASSIGN(std::string rounded, ctx.Add("round").In("x", scaled).Helper(x, node));
+  if (mapping.has_zeros()) {
+    NN_ASSIGN(const Tensor zeros, mapping.Zeros(x.dtype, true));
+    NN_ASSIGN(rounded, ctx.Add("add").In("x", rounded).Const("y", zeros).Helper(x, node));
+  }
+  NN_ASSIGN(const std::string bounded,
+            ctx.Add("clip")
+                .In("x", rounded)
+                .Number("alpha", static_cast<double>(MinInteger(y.dtype)))
+                .Number("beta", static_cast<double>(MaxInteger(y.dtype)))
+                .Helper(x, node));
+  return ctx.Add("cast").In("x", bounded).Text("dtype", NameInPrograms(y.dtype)).To(node);
+}
+
+// (x - zero point) * scale
+Status WriteDequantizeSteps(ExportContext& ctx, const Node& node) {
+  const Type& y = node.output()->type();
+  const MappingExport mapping(node.input(0)->type());
+  NN_ASSIGN(std::string reals, ctx.Add("cast")
+                                   .In("x", node.input(0))
+                                   .Text("dtype", NameInPrograms(y.dtype))
+                                   .Helper(y, node));
+  if (mapping.has_zeros()) {
+    NN_ASSIGN(const Tensor zeros, mapping.Zeros(y.dtype, true));
+    NN_ASSIGN(reals, ctx.Add("sub").In("x", reals).Const("y", zeros).Helper(y, node));
+  }
+  NN_ASSIGN(const Tensor scales, mapping.Scales(y.dtype, true));
+  return ctx.Add("mul").In("x", reals).Const("y", scales).To(node);
+}
+
+// Halves become even numbers, as in ONNX.
 Status WriteQuantize(ExportContext& ctx, const Node& node) {
   const Type& y = node.output()->type();
+  if (DTypeBits(y.dtype) > 8) return WriteQuantizeSteps(ctx, node);
   OperationWriter op = ctx.Add("quantize");
   op.In("input", node.input(0));
   NN_RETURN_IF_ERROR(AddMapping(op, MappingExport(y), y.dtype, node.input(0)->dtype()));
@@ -209,6 +247,9 @@ Status WriteWidened(ExportContext& ctx, const Node& node) {
 std::optional<std::string> WhyNotDequantize(const Node& node) {
   const Value* const x = node.input(0);
   if (!x->type().quantized()) return std::nullopt;
+  if (x->is_constant() && DTypeBits(x->dtype()) > 8)
+    return fmt::format("MIL's compressed constants have up to 8 bits, not {}",
+                       DTypeName(x->dtype()));
   if (x->is_constant() && x->type().rank() == 0) return "MIL's compressed constants have axes";
   return WhyNotMapped(x->type(), node.output()->dtype());
 }
@@ -216,6 +257,7 @@ std::optional<std::string> WhyNotDequantize(const Node& node) {
 Status WriteDequantize(ExportContext& ctx, const Node& node) {
   const Value* const x = node.input(0);
   if (!x->type().quantized()) return WriteWidened(ctx, node);
+  if (DTypeBits(x->dtype()) > 8) return WriteDequantizeSteps(ctx, node);
   if (x->is_constant()) return WriteQuantizedConstant(ctx, node);
   OperationWriter op = ctx.Add("dequantize");
   op.In("input", x);
