@@ -670,6 +670,44 @@ TEST_CASE("nnconvert: Core ML packages are written, verified, run and copied") {
   CHECK(ReadText(dir / "copy.mlpackage/mine") == "x");
 }
 
+TEST_CASE("nnconvert: kinds of Core ML models") {
+  const TempDir dir;
+  WriteModel(dir / "in.onnx", ConvModel());
+  const std::string digest = RunProgram("nnrun --digest " + dir / "in.onnx").out;
+  struct Row {
+    std::string options, name, type;
+  };
+  const Row rows[] = {
+      {"", "a.mlmodel", "neuralNetwork"},
+      {"", "b.mlpackage", "mlProgram"},
+      {"--core-ml network ", "c.mlpackage", "neuralNetwork"},
+      {"--core-ml program ", "d.mlmodel", "mlProgram"},
+      {"--deployment-target iOS16 ", "e.mlpackage", "mlProgram"},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.name);
+    const ProgramResult r = Convert(row.options + dir / "in.onnx " + dir / row.name);
+    REQUIRE_MESSAGE(r.code == 0, r.err);
+    const bool is_program = row.type == "mlProgram";
+    CHECK(Contains(r.out, "written as an ML Program for iOS15 and later") == is_program);
+    CHECK(Contains(RunProgram("nninspect " + dir / row.name).out, row.type));
+    CHECK(RunProgram("nnrun --digest " + dir / row.name).out == digest);
+  }
+  // The other kind is converted, the same one is copied.
+  REQUIRE(Convert(dir / "a.mlmodel " + dir / "f.mlpackage").code == 0);
+  CHECK(Contains(RunProgram("nninspect " + dir / "f.mlpackage").out, "mlProgram"));
+  REQUIRE(Convert(dir / "b.mlpackage " + dir / "g.mlmodel").code == 0);
+  CHECK(Contains(RunProgram("nninspect " + dir / "g.mlmodel").out, "neuralNetwork"));
+
+  const ProgramResult kind = Convert("--core-ml tree " + dir / "in.onnx " + dir / "h.mlmodel");
+  CHECK(kind.code == 2);
+  CHECK(Contains(kind.err, "--core-ml accepts network and program, not \"tree\""));
+  const ProgramResult other =
+      Convert("--deployment-target iOS16 " + dir / "in.onnx " + dir / "h.tflite");
+  CHECK(other.code == 2);
+  CHECK(Contains(other.err, "--deployment-target is for Core ML"));
+}
+
 TEST_CASE("nnconvert: text forms of ONNX") {
   const TempDir dir;
   WriteModel(dir / "in.onnx", kWideModel);

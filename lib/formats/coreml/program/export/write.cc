@@ -102,17 +102,25 @@ class ProgramWriter {
   Status Run(const std::optional<Classes>& classes) {
     for (const Port& p : graph_.inputs()) NN_RETURN_IF_ERROR(AddInput(p));
     std::vector<const Port*> others;
-    for (const Port& p : graph_.outputs())
-      if (!IsPlain(p.value) || !ctx_.Claim(p.value, names_.at(p.name))) {
-        ctx_.Reserve(names_.at(p.name));
+    for (const Port& p : graph_.outputs()) {
+      const std::string& name = names_.at(p.name);
+      block_.add_outputs(name);
+      if (classes && p.name == classes->scores) {  // the name of the dictionary
+        ctx_.Reserve(name);
+      } else if (!IsPlain(p.value) || !ctx_.Claim(p.value, name)) {
+        ctx_.Reserve(name);
         others.push_back(&p);
       } else {
-        ctx_.Declare(names_.at(p.name), ValueTypeOf(p.value->type()));
+        ctx_.Declare(name, ValueTypeOf(p.value->type()));
       }
+    }
+    if (classes) {
+      block_.add_outputs(names_.at(classes->label));
+      ctx_.Reserve(names_.at(classes->label));
+    }
     for (const Node& node : graph_.nodes())
       if (auto s = WriteNode(ctx_, node); !s) return tl::unexpected(s.error().In(node.Describe()));
     for (const Port* const p : others) NN_RETURN_IF_ERROR(AddOutput(*p));
-    for (const Port& p : graph_.outputs()) *block_.add_outputs() = names_.at(p.name);
     return classes ? AddClasses(*classes) : Status();
   }
 

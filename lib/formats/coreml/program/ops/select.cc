@@ -247,7 +247,7 @@ Dim AlignedSize(const Type& x, int axis, int rank) {
 // Type inference gives the result the shape of the last two operands.
 Status WriteSelect(ExportContext& ctx, const Node& node) {
   const Type &y = node.output()->type(), &a = node.input(1)->type(), &b = node.input(2)->type();
-  bool has_shape = true;
+  bool has_shape = y.rank() == std::max(a.rank(), b.rank());
   for (int axis = 0; axis < y.rank(); ++axis)
     has_shape &= AlignedSize(a, axis, y.rank()) == y.dim(axis) ||
                  AlignedSize(b, axis, y.rank()) == y.dim(axis);

@@ -367,6 +367,7 @@ std::optional<std::string> WhyNotSlice(const Node& node) {
 }
 
 Status WriteReverse(ExportContext& ctx, const Node& node) {
+  if (node.attrs<ReverseAttrs>().axes.empty()) return ctx.Alias(node, node.input(0));
   return ctx.Add("reverse")
       .In("x", node.input(0))
       .Ints("axes", node.attrs<ReverseAttrs>().axes)
