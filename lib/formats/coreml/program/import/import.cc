@@ -3,45 +3,17 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <charconv>
 #include <numeric>
 
 #include "base/text/text.h"
 #include "formats/common/control_flow.h"
 #include "formats/coreml/describe/program.h"
 #include "formats/coreml/program/import/values.h"
+#include "formats/coreml/program/spec/defaults.h"
 #include "ops/support/term_ops.h"
 
 namespace nn::coreml::program {
 namespace {
-
-// What a default repeats for each axis: "1...".
-constexpr std::string_view kEach = "...";
-
-Result<double> NumberIn(std::string_view text) {
-  if (text == "true") return 1.0;
-  if (text == "false") return 0.0;
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size())
-    return InternalError("{} is not a number", text);
-  return value;
-}
-
-// The numbers of a default: "1...", "0.5", "1 1".
-Result<std::vector<double>> NumbersIn(std::string_view text, int count) {
-  if (text.ends_with(kEach)) {
-    NN_ASSIGN(const double each, NumberIn(text.substr(0, text.size() - kEach.size())));
-    return std::vector<double>(static_cast<size_t>(std::max(count, 0)), each);
-  }
-  std::vector<double> out;
-  while (!text.empty()) {
-    const size_t end = std::min(text.find(' '), text.size());
-    NN_ASSIGN(out.emplace_back(), NumberIn(text.substr(0, end)));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return out;
-}
 
 std::vector<Value*> ValuesIn(const Arguments& arguments) {
   std::vector<Value*> values;
@@ -131,8 +103,9 @@ Result<std::vector<int64_t>> ImportContext::Ints(std::string_view name, int coun
   NN_ASSIGN(const std::optional<Tensor> given, Contents(name));
   if (given) return given->ToInts();
   NN_ASSIGN(const std::string_view text, DefaultOf(name));
-  NN_ASSIGN(const auto numbers, NumbersIn(text, count));
-  return std::vector<int64_t>(numbers.begin(), numbers.end());
+  const auto numbers = DefaultNumbers(text, count);
+  if (!numbers) return InternalError("{} is not a list of numbers", text);
+  return std::vector<int64_t>(numbers->begin(), numbers->end());
 }
 
 Result<std::vector<bool>> ImportContext::Bools(std::string_view name, int count) const {
@@ -156,8 +129,9 @@ Result<float> ImportContext::Float(std::string_view name) const {
     return static_cast<float>(given->GetDouble(0));
   }
   NN_ASSIGN(const std::string_view text, DefaultOf(name));
-  NN_ASSIGN(const double value, NumberIn(text));
-  return static_cast<float>(value);
+  const auto value = DefaultNumber(text);
+  if (!value) return InternalError("{} is not a number", text);
+  return static_cast<float>(*value);
 }
 
 Result<bool> ImportContext::Bool(std::string_view name) const {
