@@ -39,5 +39,6 @@ std::span<const Rule> SuppressionRules();  // suppression.cc: non-maximum suppre
 std::span<const Rule> AppleRules();        // apple.cc: text, feature prints, sound, custom, linked
 std::span<const Rule> LintRules();         // lint.cc: advice
 std::span<const Rule> ProgramRules();      // program.cc: ML programs and packages
+std::span<const Rule> OperationRules();    // operations.cc: operations of ML programs
 
 }  // namespace nn::coreml

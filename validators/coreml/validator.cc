@@ -21,7 +21,7 @@ std::vector<std::span<const Rule>> Lists() {
           LayerRules(),     WeightRules(),      WindowRules(),      AxisRules(),     RankRules(),
           ParameterRules(), ControlRules(),     UpdateRules(),      KindRules(),     TableRules(),
           TreeRules(),      EngineeringRules(), SuppressionRules(), AppleRules(),    ProgramRules(),
-          LintRules()};
+          OperationRules(), LintRules()};
 }
 
 template <size_t... labels>
