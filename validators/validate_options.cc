@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/text/text.h"
+#include "validators/deployment.h"
 #include "validators/runner.h"
 
 namespace nn {
@@ -46,6 +47,11 @@ OptionTable ValidateOptionTable() {
                     "\"ONNX-LINT-*\" match ids",
                     &ValidateOptions::enable),
       RuleIdsOption("disable", "Do not apply these rules", &ValidateOptions::disable),
+      Option<&ValidateOptions::deployment_target>(
+          "deployment-target",
+          {.help = "Also report what this system and earlier ones do not read of a Core ML model, "
+                   "such as operations of later operation sets",
+           .choices = {kDeploymentTargets.begin(), kDeploymentTargets.end()}}),
       Option<&ValidateOptions::fingerprints>(
           "fingerprints", {.help = "State what identifies a finding in another export of the model",
                            .surfaces = kInBindings}),

@@ -107,6 +107,11 @@ Status SetMember(const std::string& key, const nlohmann::json& value, FileOption
     nnsuite::CheckOptions checks;
     NN_RETURN_IF_ERROR(field.set(&checks, value.get<std::string>()));
     out.fail_on = checks.fail_on;
+  } else if (key == "deployment_target") {
+    const OptionField& field = *FindOption(ValidateOptionTable(), "deployment-target");
+    if (!value.is_string() || !std::ranges::count(field.choices, value.get<std::string>()))
+      return UsageError("\"deployment_target\" must be one of {}", fmt::join(field.choices, ", "));
+    out.rules.deployment_target = value.get<std::string>();
   } else if (key == "max_per_rule") {
     if (!value.is_number_unsigned()) return UsageError("\"max_per_rule\" must be a number");
     out.max_per_rule = value.get<size_t>();
@@ -119,7 +124,7 @@ Status SetMember(const std::string& key, const nlohmann::json& value, FileOption
   } else if (key != "$schema") {
     return UsageError(
         "unknown option {}; the options are profile, enable, disable, fail_on, max_per_rule, "
-        "exclude, for and assert",
+        "exclude, for, deployment_target and assert",
         Quote(key));
   }
   return {};
@@ -158,6 +163,7 @@ FileOptions Configs::WithCommandLine(FileOptions options) const {
   ValidateOptions& rules = options.rules;
   const ValidateOptions& own = own_.rules;
   if (own_.has_profile) rules.profile = own.profile;
+  if (!own.deployment_target.empty()) rules.deployment_target = own.deployment_target;
   for (const std::string& id : own.enable) rules.disable.erase(id);
   for (const std::string& id : own.disable) rules.enable.erase(id);
   rules.enable.insert(own.enable.begin(), own.enable.end());

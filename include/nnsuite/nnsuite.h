@@ -169,9 +169,11 @@ int nnsuite_bill_of_materials(const nnsuite_model* model, char** json, nnsuite_e
 // and patterns such as "ONNX-LINT-*".
 //
 // Texts: fail-on ("note", "warning", "error"), baseline, attestation, write-baseline, profile
-// ("spec", "vendor", "strict", "safety"). Repeatable texts: for, enable, disable, assert-ops,
-// assert-dtype, assert-input. Flags: fingerprints, assert-static-shapes. Integers: max-per-rule,
-// assert-max-params, assert-max-bytes, assert-macs-below.
+// ("spec", "vendor", "strict", "safety"), deployment-target ("iOS13", "iOS14", "iOS15", "iOS16",
+// "iOS17", "iOS18", "iOS26", "macOS10.15", "macOS11", "macOS12", "macOS13", "macOS14", "macOS15",
+// "macOS26"). Repeatable texts: for, enable, disable, assert-ops, assert-dtype, assert-input.
+// Flags: fingerprints, assert-static-shapes. Integers: max-per-rule, assert-max-params,
+// assert-max-bytes, assert-macs-below.
 int nnsuite_validate(const nnsuite_model* model, const nnsuite_options* options, char** json,
                      nnsuite_error** error);
 

@@ -69,6 +69,9 @@ struct ValidateOptions {
   std::set<std::string, std::less<>> enable = {};  // rule ids
   std::set<std::string, std::less<>> disable = {};
   bool fingerprints = false;  // set Finding::fingerprint, which takes a summary of the model
+  // "iOS17", "macOS14": the oldest system that must read a Core ML model; "" for any. The findings
+  // are of the rule COREML-TARGET-001.
+  std::string deployment_target = {};
 };
 
 // The findings of the selected rules, rule by rule (at most 1,000 of each, then their number), in

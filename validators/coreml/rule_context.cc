@@ -33,7 +33,8 @@ std::string LayerAt::path() const {
   return fmt::format("{}.layers[{}]", *list, index);
 }
 
-RuleContext::RuleContext(const Model& model) : model_(model) {
+RuleContext::RuleContext(const Model& model, int specification_version)
+    : model_(model), specification_version_(specification_version) {
   AddModel(proto(), "", 0);
   for (LayerAt& at : layers_)
     at.weights = WeightsOf(*at.layer, [this](const google::protobuf::Message& message, int field) {

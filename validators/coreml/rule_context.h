@@ -89,8 +89,10 @@ struct LayerAt : LayerView {
 
 class RuleContext {
  public:
-  explicit RuleContext(const Model& model);
+  // `specification_version`: what the deployment target reads; 0: any.
+  explicit RuleContext(const Model& model, int specification_version = 0);
 
+  int specification_version() const { return specification_version_; }
   const Model& native() const { return model_; }
   const pb::Model& proto() const { return *model_.proto; }
   const std::deque<ModelAt>& models() const { return models_; }
@@ -108,6 +110,7 @@ class RuleContext {
   void AddNetwork(const ModelAt& model, const Network& network, std::string_view field);
 
   const Model& model_;
+  const int specification_version_;
   std::deque<ModelAt> models_;
   std::deque<NetworkAt> networks_;
   std::deque<std::string> lists_;

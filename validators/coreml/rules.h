@@ -40,5 +40,6 @@ std::span<const Rule> AppleRules();        // apple.cc: text, feature prints, so
 std::span<const Rule> LintRules();         // lint.cc: advice
 std::span<const Rule> ProgramRules();      // program.cc: ML programs and packages
 std::span<const Rule> OperationRules();    // operations.cc: operations of ML programs
+std::span<const Rule> TargetRules();       // deployment.cc: what a deployment target reads
 
 }  // namespace nn::coreml

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "validators/coreml/rules.h"
+#include "validators/deployment.h"
 
 namespace nn::coreml {
 namespace {
@@ -21,7 +22,7 @@ std::vector<std::span<const Rule>> Lists() {
           LayerRules(),     WeightRules(),      WindowRules(),      AxisRules(),     RankRules(),
           ParameterRules(), ControlRules(),     UpdateRules(),      KindRules(),     TableRules(),
           TreeRules(),      EngineeringRules(), SuppressionRules(), AppleRules(),    ProgramRules(),
-          OperationRules(), LintRules()};
+          OperationRules(), TargetRules(),      LintRules()};
 }
 
 template <size_t... labels>
@@ -31,7 +32,7 @@ constexpr auto Checks(std::index_sequence<labels...>) {
 
 void Run(const NativeModel& model, const Format&, const ValidateOptions& options,
          std::vector<Finding>& out) {
-  const RuleContext context(ModelOf(model));
+  const RuleContext context(ModelOf(model), SpecificationVersionFor(options.deployment_target));
   RunRules<RuleContext>(Lists(), context, options, out);
 }
 

@@ -57,6 +57,7 @@ class ValidateOptions(TypedDict, total=False):
     profile: Optional[Literal["spec", "vendor", "strict", "safety"]]
     enable: Optional[Union[str, Sequence[str]]]
     disable: Optional[Union[str, Sequence[str]]]
+    deployment_target: Optional[Literal["iOS13", "iOS14", "iOS15", "iOS16", "iOS17", "iOS18", "iOS26", "macOS10.15", "macOS11", "macOS12", "macOS13", "macOS14", "macOS15", "macOS26"]]
     fingerprints: Optional[bool]
     assert_ops: Optional[Union[str, Sequence[str]]]
     assert_max_params: Optional[int]

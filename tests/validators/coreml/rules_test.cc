@@ -37,7 +37,7 @@ TEST_CASE("Core ML rules") {
                   Encode,
                   ExamplesOf("coreml"),
                   WriteWeightFiles,
-                  {"COREML-PACKAGE-001", "COREML-PACKAGE-002"}});
+                  {"COREML-PACKAGE-001", "COREML-PACKAGE-002", "COREML-TARGET-001"}});
 }
 
 }  // namespace
