@@ -65,8 +65,7 @@ Tensor TensorOf(const mil::ValueType& type, std::string_view text) {
   auto out = TensorBuilder::Create(coreml::program::DTypeOf(type.tensortype().datatype()), *sizes);
   REQUIRE(out.has_value());
   REQUIRE(out->elements() == static_cast<int64_t>(numbers.size()));
-  for (size_t i = 0; i < numbers.size(); ++i)
-    out->SetDouble(static_cast<int64_t>(i), numbers[i]);
+  for (size_t i = 0; i < numbers.size(); ++i) out->SetDouble(static_cast<int64_t>(i), numbers[i]);
   return out->Finish();
 }
 

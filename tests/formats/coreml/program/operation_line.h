@@ -12,8 +12,8 @@
 
 namespace nn::test {
 
-// "OP(INPUT TYPE, INPUT TYPE = NUMBER NUMBER, INPUT = TEXT) -> TYPE, TYPE". Inputs of one name are a
-// list. A type is "f16[2, ?]" with the words of the specification, "list f32[2]", "state f16[4]",
+// "OP(INPUT TYPE, INPUT TYPE = NUMBER NUMBER, INPUT = TEXT) -> TYPE, TYPE". Inputs of one name are
+// a list. A type is "f16[2, ?]" with the words of the specification, "list f32[2]", "state f16[4]",
 // "any f32" of any rank, or "const f32[2]" for a constant with unknown contents.
 class OperationLine {
  public:
