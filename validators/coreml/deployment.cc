@@ -73,8 +73,9 @@ void FitsTarget(const RuleContext& s, Findings& f) {
   const auto opset = OpsetFor(s.specification_version());
   if (!opset) return;
   VisitPrograms(s, {.operation = [&](const OperationAt& at) {
-    if (at.view.definition != nullptr && at.view.opset > *opset) CheckOperation(at, *opset, f);
-  }});
+                  if (at.view.definition != nullptr && at.view.opset > *opset)
+                    CheckOperation(at, *opset, f);
+                }});
 }
 
 constexpr Rule kTargetRules[] = {

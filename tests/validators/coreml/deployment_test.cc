@@ -81,10 +81,10 @@ TEST_CASE("deployment targets: operation sets, operations and their inputs") {
   CHECK(FindingsFor(relu, "iOS17") == Findings());
   CHECK(FindingsFor(relu, "macOS14") == Findings());
   CHECK(FindingsFor(relu, "iOS16") == iOS17);
-  const std::string resize = ProgramOf(
-      8, 7,
-      "type: \"resize\"" + Input("shape", "INT32", "ints { values: 2 }") +
-          Input("resized_dims", "UINT32", R"(bytes { values: "\001\000\000\000" })"));
+  const std::string resize =
+      ProgramOf(8, 7,
+                "type: \"resize\"" + Input("shape", "INT32", "ints { values: 2 }") +
+                    Input("resized_dims", "UINT32", R"(bytes { values: "\001\000\000\000" })"));
   // The shape of resize is a vector.
   std::string vector = resize;
   vector.replace(vector.find("dataType: INT32 "), 16,
