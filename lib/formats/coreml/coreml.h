@@ -15,4 +15,7 @@ const Format& CoremlFormat();
 // one.
 bool IsCompiledModel(std::string_view path);
 
+// The ML Program of a model as text (program/text/print.h).
+Result<std::string> ProgramText(const NativeModel& model);
+
 }  // namespace nn::coreml
