@@ -7,6 +7,7 @@
 #include "apps/nninspect/print/diff.h"
 #include "apps/nninspect/print/print.h"
 #include "formats/format_options.h"
+#include "formats/program_text.h"
 #include "inspect/bom.h"
 #include "inspect/diff/diff.h"
 #include "inspect/page/page.h"
@@ -40,8 +41,8 @@ void AddOptions(CommandLine& command, InspectOptions& o) {
 }
 
 Status CheckUsage(const InspectOptions& o) {
-  if ((o.git_diff || o.git_text) &&
-      (o.diff || o.dump || o.table() || o.parts() || !o.shapes.empty() || o.format != "text"))
+  if ((o.git_diff || o.git_text) && (o.diff || o.dump || o.mil || o.table() || o.parts() ||
+                                     !o.shapes.empty() || o.format != "text"))
     return UsageError("{} can be combined with --output and limits only",
                       o.git_diff ? "--git-diff" : "--git-text");
   if (!o.git_diff && !o.rest.empty()) return UsageError("unexpected argument {}", o.rest.front());
@@ -81,6 +82,16 @@ Result<int> Dump(const InspectOptions& o) {
     return UsageError("--dump cannot be combined with options other than --weights and --output");
   NN_ASSIGN(const ReadModel read, ReadModelFile(o.model, o.limits));
   NN_RETURN_IF_ERROR(WriteDumpOf(read, o.output, o.dump_options));
+  return kExitDone;
+}
+
+Result<int> PrintMil(const InspectOptions& o) {
+  if (o.table() || o.parts() || o.diff || o.format != "text" || !o.shapes.empty())
+    return UsageError("--mil cannot be combined with options other than --output");
+  NN_ASSIGN(const ReadModel read, ReadModelFile(o.model, o.limits));
+  auto text = ProgramText(read);
+  if (!text) return tl::unexpected(text.error().In(o.model));
+  NN_RETURN_IF_ERROR(PrintText(o.output, *text));
   return kExitDone;
 }
 
@@ -131,6 +142,7 @@ Result<int> Run(const InspectOptions& o) {
   if (o.many.jobs)
     return UsageError("--jobs is for folders and patterns, but {} is one model", o.model);
   if (o.dump) return Dump(o);
+  if (o.mil) return PrintMil(o);
   if (o.diff) return Diff(o);
   if (o.picture()) return Draw(o);
   if (o.format == "html") return WritePage(o);

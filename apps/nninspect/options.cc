@@ -21,6 +21,10 @@ OptionTable InspectOptionTable() {
       Option<&InspectOptions::dump>(
           "dump",
           {.help = "Print the whole model as JSON, which can be read in place of the model"}),
+      Option<&InspectOptions::mil>(
+          "mil", {.help = "Print the ML Program of a Core ML model as MIL, the text that compiled "
+                          "models (.mlmodelc) have",
+                  .excludes = {"dump"}}),
       Option<&InspectOptions::output>("output",
                                       {.help = "Write to a file", .value = "FILE", .letter = "o"}),
       Option<&InspectOptions::git_diff>(

@@ -21,6 +21,7 @@ struct InspectOptions : inspect::Parts {
   std::string format = "text";  // json, csv, dot, svg, html, cyclonedx
   bool dump = false;
   DumpOptions dump_options;
+  bool mil = false;
   bool diff = false;
   bool git_diff = false;
   bool git_text = false;

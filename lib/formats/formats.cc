@@ -13,6 +13,7 @@
 #include "formats/holdings.h"
 #include "formats/nnapi/nnapi.h"
 #include "formats/onnx/onnx.h"
+#include "formats/program_text.h"
 #include "formats/recognize.h"
 #include "formats/tflite/tflite.h"
 #include "ops/control/region.h"
@@ -48,6 +49,12 @@ std::span<const OutputKind> OutputKinds() {
 
 std::vector<Holding> HoldingsOf(const ReadModel& model) {
   return model.format->describer.HoldingsOf(*model.model);
+}
+
+Result<std::string> ProgramText(const ReadModel& model) {
+  if (model.format->name != coreml::CoremlFormat().name)
+    return UnsupportedError("{} has no text form of programs", model.format->label);
+  return coreml::ProgramText(*model.model);
 }
 
 const Format* FindFormat(std::string_view name) {

@@ -18,4 +18,7 @@ ExportOptions OptionsOfProgram();
 // one.
 bool IsCompiledModel(std::string_view path);
 
+// The ML Program of a model as text (program/text/print.h).
+Result<std::string> ProgramText(const NativeModel& model);
+
 }  // namespace nn::coreml

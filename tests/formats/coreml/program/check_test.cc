@@ -243,6 +243,7 @@ TEST_CASE("coreml program check: shapes") {
       {kIos15, "flatten2d(x f32[2, 3, 4], axis i32 = 0) -> f32[6, 4]",
        "result 0 has shape [6, 4] instead of [1, 24]"},
       {kIos15, "concat(values f32[2, 3], values f32[?, 3], axis i32 = 0) -> f32[?, 3]", ""},
+      {kIos15, "concat(values f32, values f32, axis i32 = 0) -> f32[2]", ""},
       {kIos15, "concat(values f32[2, 3], values f32[1, 3], axis i32 = 0) -> f32[4, 3]",
        "result 0 has shape [4, 3] instead of [3, 3]"},
       {kIos15, "concat(values f32[2, 3], values f32[2, 2], axis i32 = 0) -> f32[4, 3]",

@@ -134,7 +134,7 @@ void Build(const MilBlock& from, mil::Block* to) {
   for (const std::string& output : from.outputs) to->add_outputs(output);
 }
 
-void Build(const MilBlock& from, const std::string& opset, coreml::Model& model) {
+void BuildModel(const MilBlock& from, const std::string& opset, coreml::Model& model) {
   coreml::Writer root = model.writer();
   root.Int("specificationVersion", 6);
   coreml::Writer description = root.Sub("description");
@@ -187,10 +187,14 @@ ImportedModel ImportedOrFail(const MilBlock& function, const std::string& opset)
 
 }  // namespace
 
+void BuildMil(const MilBlock& function, const std::string& opset, coreml::Model& model) {
+  BuildModel(function, opset, model);
+}
+
 Result<ImportedModel> ImportMil(const MilBlock& function, const std::string& opset,
                                 StatePorts states) {
   coreml::Model model;
-  Build(function, opset, model);
+  BuildModel(function, opset, model);
   KnownInputs known;
   known.states = states;
   return coreml::program::Importer(model, known).Run();

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "formats/coreml/file/native.h"
 #include "formats/format.h"
 
 namespace nn::test {
@@ -52,6 +53,8 @@ struct MilOperation {
   std::vector<MilBlock> blocks = {};
 };
 
+// Makes the program of a function, whose states and inputs are in its block.
+void BuildMil(const MilBlock& function, const std::string& opset, coreml::Model& model);
 // Imports the program of a function, whose states and inputs are those of its block.
 Result<ImportedModel> ImportMil(const MilBlock& function, const std::string& opset = "CoreML5",
                                 StatePorts states = StatePorts::kNone);

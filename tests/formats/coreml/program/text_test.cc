@@ -10,6 +10,7 @@
 
 #include "coreml_mil.pb.h"
 #include "formats/coreml/program/text/parse.h"
+#include "formats/coreml/program/text/print.h"
 #include "formats/format.h"
 #include "support/files.h"
 #include "support/run_graph.h"
@@ -105,6 +106,73 @@ TEST_CASE("coreml program text: what a program has") {
   CHECK(block.operations(6).type() == "write_state");
   CHECK(block.operations(6).outputs_size() == 0);
   CHECK(block.outputs(1) == "b");
+}
+
+std::string WhyNotPrinted(const mil::Program& program) {
+  const auto text = coreml::program::PrintProgram(program, {});
+  return text ? "" : text.error().message();
+}
+
+TEST_CASE("coreml program text: programs are printed as they are parsed") {
+  const mil::Program p = Parsed(R"(program(1.0)
+[buildInfo = dict<string, string>({{"coremlc-version", "3505.4.1"}, {"a", "b\"c\\\nd"}})]
+{
+    func main<ios18>(tensor<fp32, [1, ?]> x, state<tensor<fp16, [4]>> s)
+        [RangeDims = tuple<string, dict<string, list<int32, ?>>>(("shapes", {{"x", [1, 16]}}))] {
+            tensor<fp16, [3]> half = const()[val = tensor<fp16, [3]>([0x1.8p+1, -inf, nan])];
+            tensor<fp32, [2]> single = const()[val = tensor<fp32, [2]>([-0x0p+0, 0x1.99999ap-4])];
+            tensor<uint8, [3]> bytes = const()[val = tensor<uint8, [3]>([0, 1, 255])];
+            tensor<int32, [2, 2]> pairs = const()[val = tensor<int32, [2, 2]>([[1, -2], [3, 4]])];
+            tensor<uint16, [2]> wide = const()[val = tensor<uint16, [2]>([0, 65535])];
+            tensor<int32, [0]> none = const()[val = tensor<int32, [0]>([])];
+            bool yes = const()[val = bool(true)];
+            tensor<fp32, [3]> w = const()[val = tensor<fp32, [3]>(BLOBFILE(path = string("@model_path/weights/weight.bin"), offset = uint64(64)))];
+            tensor<fp32, [1, ?]> a, tensor<fp32, [1, ?]> b = split(axis = int32(0), values = (x, half), x = x)[name = string("ab")];
+            write_state(data = half, input = s)[name = string("w")];
+        } -> (a, b);
+    func other<ios15>() {
+        } -> ();
+}
+)");
+  const auto text = coreml::program::PrintProgram(p, {});
+  REQUIRE_MESSAGE(text.has_value(), text.error().message());
+  CHECK(Parsed(*text).SerializeAsString() == p.SerializeAsString());
+  CHECK(text->find("val = tensor<fp16, [3]>([0x1.8p+1, -inf, nan])];") != std::string::npos);
+  CHECK(text->find("    func main<ios18>(tensor<fp32, [1, ?]> x, state<tensor<fp16, [4]>> s)\n") !=
+        std::string::npos);
+}
+
+TEST_CASE("coreml program text: what has no text form is named") {
+  const auto operation_of = [](mil::Program& p) -> mil::Operation& {
+    return *p.mutable_functions(0)
+                ->mutable_value()
+                ->mutable_block_specializations(0)
+                ->mutable_value()
+                ->mutable_operations(0);
+  };
+  const mil::Program p = Parsed(ProgramOf("tensor<fp32, [2]> y = relu(x = x);"));
+  CHECK(WhyNotPrinted(p).empty());
+  mil::Program blocks = p;
+  operation_of(blocks).set_type("cond");
+  operation_of(blocks).add_blocks();
+  CHECK(WhyNotPrinted(blocks) ==
+        "function \"main\": operation 0 (cond): the text form of the blocks of cond is not known");
+  mil::Program name = p;
+  operation_of(name).mutable_outputs(0)->set_name("a.b");
+  CHECK(WhyNotPrinted(name).find("the text form has no name \"a.b\"") != std::string::npos);
+  mil::Program narrow =
+      Parsed(ProgramOf("tensor<uint8, [2]> y = const()[val = tensor<uint8, [2]>([1, 2])];"));
+  operation_of(narrow)
+      .mutable_attributes(0)
+      ->mutable_value()
+      ->mutable_type()
+      ->mutable_tensortype()
+      ->set_datatype(mil::INT4);
+  CHECK(WhyNotPrinted(narrow).find("the text form has no constants of INT4") != std::string::npos);
+  mil::Program opset = p;
+  opset.mutable_functions(0)->mutable_value()->set_opset("CoreML99");
+  CHECK(WhyNotPrinted(opset).find("the operation set \"CoreML99\" is unknown") !=
+        std::string::npos);
 }
 
 TEST_CASE("coreml program text: errors name the line and the column") {

@@ -91,7 +91,7 @@ void CheckReducedAxis(const ConstraintAt& c) {
 void CheckInsertedAxes(const ConstraintAt& c) {
   auto sizes = c.SizesOf(0);
   auto axes = c.Ints(1);
-  if (!sizes || !axes) return;
+  if (!sizes || !axes || axes->size() > kMostAxes) return;
   const auto rank = static_cast<int64_t>(sizes->size() + axes->size());
   for (int64_t& axis : *axes) {
     if (axis < -rank || axis >= rank)

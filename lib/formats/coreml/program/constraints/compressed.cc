@@ -130,7 +130,7 @@ void CheckVectorShape(const ConstraintAt& c) {
 // ---- Masks --------------------------------------------------------------------------------------
 
 // Masks that are longer are not read.
-constexpr int64_t kMostMaskBytes = int64_t{1} << 22;
+constexpr int64_t kMostMaskBytes = int64_t{1} << 20;
 
 // mask, shape
 void CheckPackedMask(const ConstraintAt& c) {

@@ -31,27 +31,29 @@ void CheckBatchDims(const ConstraintAt& c) {
     c.Add("input {} is {}, but input {} has rank {}", c.Name(2), *batches, c.Name(1), *indices);
 }
 
-// Index i, of all; its position along the last axis decides which axis it is of, if there is no
-// input axis.
-int64_t SizeForIndex(const ConstraintAt& c, size_t i) {
-  const auto rank = c.RankOf(0);
-  if (!rank) return kAnySize;
+// The sizes that an index is for, one after the other: that along the axis, or, if the last axis of
+// the indices has a position in each of some axes, theirs. Empty if they are not known.
+Sizes SizesForIndices(const ConstraintAt& c) {
+  const auto sizes = c.SizesOf(0);
+  if (!sizes) return {};
+  const auto rank = static_cast<int64_t>(sizes->size());
   if (c.facts().definition().Input("axis") != nullptr) {
-    const auto axis = c.facts().Axis("axis", *rank);
-    return axis ? c.SizeOf(0, *axis) : kAnySize;
+    const auto axis = c.facts().Axis("axis", rank);
+    return axis ? Sizes{(*sizes)[static_cast<size_t>(*axis)]} : Sizes();
   }
   const int64_t depth = c.SizeOf(1, -1);
   const bool has_batches = c.facts().definition().Input("batch_dims") != nullptr;
   const auto batches = has_batches ? c.facts().Int("batch_dims") : std::optional(int64_t{0});
-  if (depth <= 0 || !batches || *batches < 0) return kAnySize;
-  return c.SizeOf(0, *batches + static_cast<int64_t>(i) % depth);
+  if (depth <= 0 || !batches || *batches < 0 || *batches + depth > rank) return {};
+  return {sizes->begin() + *batches, sizes->begin() + *batches + depth};
 }
 
 void NeedIndices(const ConstraintAt& c, bool may_be_negative) {
   const auto indices = c.Ints(1);
-  if (!indices) return;
+  const Sizes sizes = SizesForIndices(c);
+  if (!indices || sizes.empty()) return;
   for (size_t i = 0; i < indices->size(); ++i) {
-    const int64_t size = SizeForIndex(c, i), index = (*indices)[i];
+    const int64_t size = sizes[i % sizes.size()], index = (*indices)[i];
     if (size == kAnySize || (index < size && index >= (may_be_negative ? -size : 0))) continue;
     return c.Add("input {} has index {}, which is out of range for size {}", c.Name(1), index,
                  size);

@@ -14,7 +14,7 @@ struct Like {
   const BoundValue* value;
 };
 
-// All values of all operands.
+// All values of all operands. The first one that differs is reported.
 std::vector<Like> LikesOf(const ConstraintAt& c) {
   std::vector<Like> out;
   for (size_t i = 0; i < c.size(); ++i) {
@@ -33,7 +33,8 @@ void CheckSameType(const ConstraintAt& c) {
   for (const Like& v : values) {
     const auto first = ElementOf(*values.front().value->type), type = ElementOf(*v.value->type);
     if (type != first)
-      c.Add("{} is {}, but {} is {}", v.title, TextOf(type), values.front().title, TextOf(first));
+      return c.Add("{} is {}, but {} is {}", v.title, TextOf(type), values.front().title,
+                   TextOf(first));
   }
 }
 
@@ -45,8 +46,8 @@ void CheckSameRank(const ConstraintAt& c) {
     if (!sizes) continue;
     if (first == nullptr) first = &v;
     if (const auto other = SizesOf(*first->value->type); other->size() != sizes->size())
-      c.Add("{} has rank {}, but {} has rank {}", v.title, sizes->size(), first->title,
-            other->size());
+      return c.Add("{} has rank {}, but {} has rank {}", v.title, sizes->size(), first->title,
+                   other->size());
   }
 }
 
@@ -58,8 +59,8 @@ void CheckSameShape(const ConstraintAt& c) {
     if (!sizes) continue;
     if (first == nullptr) first = &v;
     if (const auto other = SizesOf(*first->value->type); !MayEqual(*other, *sizes))
-      c.Add("{} has shape {}, but {} has shape {}", v.title, TextOf(*sizes), first->title,
-            TextOf(*other));
+      return c.Add("{} has shape {}, but {} has shape {}", v.title, TextOf(*sizes), first->title,
+                   TextOf(*other));
   }
 }
 

@@ -17,9 +17,9 @@
 namespace nn::coreml::program {
 namespace {
 
-// Elements of 1, 3 and 6 bits are unpacked. Larger constants of them are not read, because a file
-// may name one many times.
-constexpr uint64_t kMostUnpacked = uint64_t{1} << 22;
+// Elements of 1, 3 and 6 bits are unpacked: so many of a program, because it may name them again
+// and again. Further ones are not read.
+constexpr uint64_t kMostUnpacked = uint64_t{1} << 26;
 
 // What a name stands for.
 struct KnownName {
@@ -114,7 +114,11 @@ class ProgramWalk {
     const mil::TensorType& type = value.type().tensortype();
     const bool is_unpacked = type.datatype() == mil::UINT1 || type.datatype() == mil::UINT3 ||
                              type.datatype() == mil::UINT6;
-    if (is_unpacked && ElementsOf(type).value_or(UINT64_MAX) > kMostUnpacked) return nullptr;
+    if (is_unpacked) {
+      const uint64_t elements = ElementsOf(type).value_or(UINT64_MAX);
+      if (elements > kMostUnpacked - unpacked_) return nullptr;
+      unpacked_ += elements;
+    }
     auto tensor = values_.Read(value);
     return tensor ? &constants_.emplace_back(*std::move(tensor)) : nullptr;
   }
@@ -162,6 +166,7 @@ class ProgramWalk {
   std::unordered_map<std::string_view, KnownName> scope_;
   std::vector<std::string_view> defined_;  // in their order
   std::deque<Tensor> constants_;
+  uint64_t unpacked_ = 0;  // elements
 };
 
 }  // namespace

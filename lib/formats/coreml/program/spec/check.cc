@@ -242,8 +242,11 @@ void RowCheck::Alike(const spec::Operand& operand) {
 std::optional<int64_t> RowCheck::RankFrom(const spec::RankRule& rule) const {
   if (rule.like == spec::RankRule::kNone) return std::nullopt;
   if (rule.like >= 0) {
-    const auto rank = facts_.RankOf(definition_.inputs[static_cast<size_t>(rule.like)].name);
-    return rank ? std::optional(*rank + rule.more) : std::nullopt;
+    const spec::Operand& like = definition_.inputs[static_cast<size_t>(rule.like)];
+    const auto rank = facts_.RankOf(like.name);
+    // Scalars are joined to a vector.
+    const bool joins_scalars = like.repeats && rule.more == 0 && rank == 0;
+    return rank && !joins_scalars ? std::optional(*rank + rule.more) : std::nullopt;
   }
   int64_t largest = 0;
   for (const spec::Operand& input : definition_.inputs) {

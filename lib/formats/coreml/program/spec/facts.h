@@ -55,7 +55,7 @@ class OperationFacts {
 
  private:
   // Contents that are longer are taken as unknown, because a file may use them many times.
-  static constexpr int64_t kMostElements = int64_t{1} << 16;
+  static constexpr int64_t kMostElements = int64_t{1} << 12;
 
   std::string_view DefaultOf(std::string_view name) const;
 

@@ -15,15 +15,15 @@ namespace {
 namespace mil = pb::mil;
 
 // Sizes beyond this are taken as unknown: sums of a few are then exact.
-constexpr int64_t kLargest = int64_t{1} << 56;
+constexpr int64_t kLargestSize = int64_t{1} << 56;
 
 int64_t SizeOf(const mil::Dimension& d) {
-  if (!d.has_constant() || d.constant().size() > uint64_t{kLargest}) return kAnySize;
+  if (!d.has_constant() || d.constant().size() > uint64_t{kLargestSize}) return kAnySize;
   return static_cast<int64_t>(d.constant().size());
 }
 
 int64_t Bounded(std::optional<int64_t> size) {
-  return size && *size >= 0 && *size <= kLargest ? *size : kAnySize;
+  return size && *size >= 0 && *size <= kLargestSize ? *size : kAnySize;
 }
 
 }  // namespace
@@ -31,7 +31,7 @@ int64_t Bounded(std::optional<int64_t> size) {
 std::optional<Sizes> SizesOf(const mil::ValueType& type) {
   if (!type.has_tensortype()) return std::nullopt;
   const mil::TensorType& tensor = type.tensortype();
-  if (tensor.rank() != tensor.dimensions_size()) return std::nullopt;
+  if (tensor.rank() != tensor.dimensions_size() || tensor.rank() > kMostAxes) return std::nullopt;
   Sizes sizes;
   for (const mil::Dimension& d : tensor.dimensions()) {
     if (d.unknown().variadic()) return std::nullopt;

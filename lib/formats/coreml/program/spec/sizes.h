@@ -18,6 +18,8 @@ namespace nn::coreml::program {
 using Sizes = std::vector<int64_t>;
 // A size that is not known.
 inline constexpr int64_t kAnySize = -1;
+// Tensors of more axes are taken as tensors of any rank.
+inline constexpr int kMostAxes = 64;
 
 // nullopt if it is not a tensor, or of any rank.
 std::optional<Sizes> SizesOf(const pb::mil::ValueType& type);

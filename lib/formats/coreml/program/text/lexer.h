@@ -10,6 +10,9 @@
 
 namespace nn::coreml::program {
 
+// Limit of Core ML: types and values of an ML Program as text, in one another.
+inline constexpr int kMaxTextDepth = 32;
+
 // Reads a text from the front. Space, line ends and tabs separate words.
 class Lexer {
  public:

@@ -17,9 +17,6 @@
 namespace nn::coreml::program {
 namespace {
 
-// Limit of Core ML: types and values of an ML Program as text, in one another.
-constexpr int kMaxTextDepth = 32;
-
 class Parser {
  public:
   Parser(std::string_view text, mil::Program& program) : lexer_(text), program_(program) {}
@@ -214,6 +211,8 @@ Status Parser::TensorContents(const mil::TensorType& type, mil::TensorValue& val
     case mil::FLOAT64:
       for (const double v : numbers) value.mutable_doubles()->add_values(v);
       return {};
+    case mil::INT16:
+    case mil::UINT16:
     case mil::INT32:
       for (const double v : numbers)
         value.mutable_ints()->add_values(static_cast<int32_t>(static_cast<int64_t>(v)));
