@@ -371,8 +371,8 @@ std::optional<std::string> FindMisfit(const Node& node, Opset opset) {
 
 Opset LowestOpset(const Graph& graph, Opset oldest, Opset newest) {
   Opset opset = oldest;
-  if (HasSmallConstants(graph, newest))
-    opset = std::min(newest, Opset::kIos18);
+  if (newest >= Opset::kIos18 && HasSmallConstants(graph, newest))
+    opset = std::max(opset, Opset::kIos18);
   else if (IsSmallerWithPalettes(graph))
     opset = std::max(opset, std::min(newest, kHasPalettes));
   // A newer definition may lack what an older one has.
