@@ -60,8 +60,7 @@ void SetElements(const Tensor& t, mil::DataType type, mil::TensorValue& value,
     case mil::INT32:
     case mil::UINT16: {
       auto& list = *value.mutable_ints();  // which may stay empty
-      for (int64_t i = 0; i < t.elements(); ++i)
-        list.add_values(static_cast<int32_t>(t.GetInt(i)));
+      for (int64_t i = 0; i < t.elements(); ++i) list.add_values(static_cast<int32_t>(t.GetInt(i)));
       return;
     }
     case mil::BOOL: {

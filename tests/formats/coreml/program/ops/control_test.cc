@@ -21,7 +21,8 @@ std::string Loop(const std::string& operands, const std::string& body, const std
 
 TEST_CASE("coreml programs: export of branches") {
   const std::string head =
-      "graph { in %x: f32[3]  const %zero: f32[] = [0]  const %w: f32[3] = [1, 2, 3]  %s = reduce_sum(%x) "
+      "graph { in %x: f32[3]  const %zero: f32[] = [0]  const %w: f32[3] = [1, 2, 3]  %s = "
+      "reduce_sum(%x) "
       "{keep_dims = false}  %c = less(%s, %zero)  ";
   CheckProgram({head + "%y = branch(%c, %x, %w) {why = \"a run decides\"} regions { "
                        "graph { in %x: f32[3]  in %w: f32[3]  %y = add(%x, %w)  out \"y\" = %y } "
@@ -38,14 +39,15 @@ TEST_CASE("coreml programs: export of branches") {
 }
 
 TEST_CASE("coreml programs: export of loops") {
-  const std::string doubles = "%y = add(%x, %one)  %t = reduce_sum(%y) {keep_dims = false}  "
-                              "%go = less(%t, %top)  out \"go\" = %go  out \"y\" = %y";
-  const std::string counts = "const %go: bool[] = [1]  %f = cast(%i) {to = f32}  %y = add(%x, %f)  "
-                             "out \"go\" = %go  out \"y\" = %y";
-  CheckProgram({Loop("_, %c", doubles, "%y"),
-                "reduce_sum less while_loop(identity)(add reduce_sum less)"});
-  CheckProgram({Loop("%n, _", counts, "%y"),
-                "squeeze while_loop(less)(cast add add)"});
+  const std::string doubles =
+      "%y = add(%x, %one)  %t = reduce_sum(%y) {keep_dims = false}  "
+      "%go = less(%t, %top)  out \"go\" = %go  out \"y\" = %y";
+  const std::string counts =
+      "const %go: bool[] = [1]  %f = cast(%i) {to = f32}  %y = add(%x, %f)  "
+      "out \"go\" = %go  out \"y\" = %y";
+  CheckProgram(
+      {Loop("_, %c", doubles, "%y"), "reduce_sum less while_loop(identity)(add reduce_sum less)"});
+  CheckProgram({Loop("%n, _", counts, "%y"), "squeeze while_loop(less)(cast add add)"});
   CheckProgram({Loop("%n, %c", doubles, "%y"), {}});
 }
 

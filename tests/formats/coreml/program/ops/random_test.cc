@@ -48,7 +48,8 @@ TEST_CASE("coreml programs: export of random numbers") {
        "5, "
        "seed2 = 0}  %y = add(%x, %r)  out \"y\" = %y }",
        "random_uniform add"},
-      {"graph { in %x: f32[2, 3]  %s = shape_of(%x)  %r = random_normal(%s) {mean = 0.5, scale = 0, seed = 3}"
+      {"graph { in %x: f32[2, 3]  %s = shape_of(%x)  %r = random_normal(%s) {mean = 0.5, scale = "
+       "0, seed = 3}"
        "  %y = add(%x, %r)  out \"y\" = %y }"},
       {"graph { in %x: f16[2]  %r = random_normal() {dims = [2], mean = 0.1, scale = 0, seed = 3, "
        "dtype = f16}  %y = add(%x, %r)  out \"y\" = %y }",
