@@ -86,7 +86,7 @@ std::optional<Tensor> IntegersOf(const BlockWeights& w, const std::vector<int64_
 // The zero points of the blocks at `places`, none if all are 0; false if the type lacks one.
 bool SetZeros(const BlockWeights& w, const std::vector<size_t>& places,
               const std::vector<int64_t>& dims, BlockedTensor& out) {
-  const DType type = out.integers.dtype();
+  const DType type = IntegerType(w.bits, w.flip != 0);
   const auto flip = static_cast<float>(w.flip);
   if (w.zeros.size() == 1 && w.zeros[0] == flip) return true;
   auto zeros = TensorBuilder::Create(type, dims);
@@ -104,7 +104,7 @@ bool SetZeros(const BlockWeights& w, const std::vector<size_t>& places,
 
 }  // namespace
 
-std::optional<BlockedTensor> BlocksAlongAxis(const Tensor& tensor) {
+std::optional<BlockedTensor> ScalesAlongAxis(const Tensor& tensor) {
   const BlockWeights* const w = StoredBlocks(tensor);
   const std::vector<int64_t>& dims = tensor.dims();
   if (w == nullptr || dims.empty() || dims.back() != w->columns || w->block <= 0)
@@ -113,17 +113,24 @@ std::optional<BlockedTensor> BlocksAlongAxis(const Tensor& tensor) {
     const TensorBlocks blocks(*w, dims, axis);
     if (!blocks.AreUniform()) continue;
     const std::vector<size_t> places = blocks.Places();
-    auto integers = IntegersOf(*w, dims);
     auto scales = TensorBuilder::Create(w->type, blocks.dims());
-    if (!integers || !scales) return std::nullopt;
+    if (!scales) return std::nullopt;
     for (size_t i = 0; i < places.size(); ++i)
       scales->SetDouble(static_cast<int64_t>(i), static_cast<double>(w->scales[places[i]]));
-    BlockedTensor out{*std::move(integers), scales->Finish(), std::nullopt,
-                      static_cast<int64_t>(axis), w->block};
+    BlockedTensor out{{}, scales->Finish(), std::nullopt, static_cast<int64_t>(axis), w->block};
     if (!SetZeros(*w, places, blocks.dims(), out)) return std::nullopt;
     return out;
   }
   return std::nullopt;
+}
+
+std::optional<BlockedTensor> BlocksAlongAxis(const Tensor& tensor) {
+  auto blocks = ScalesAlongAxis(tensor);
+  if (!blocks) return std::nullopt;
+  auto integers = IntegersOf(*StoredBlocks(tensor), tensor.dims());
+  if (!integers) return std::nullopt;
+  blocks->integers = *std::move(integers);
+  return blocks;
 }
 
 }  // namespace nn

@@ -17,5 +17,7 @@ struct BlockedTensor {
 
 // Nullopt if the source file does not have the tensor in blocks along one axis.
 std::optional<BlockedTensor> BlocksAlongAxis(const Tensor& tensor);
+// The same without the integers.
+std::optional<BlockedTensor> ScalesAlongAxis(const Tensor& tensor);
 
 }  // namespace nn

@@ -58,14 +58,16 @@ void SetElements(const Tensor& t, mil::DataType type, mil::TensorValue& value,
       return;
     case mil::INT16:
     case mil::INT32:
-    case mil::UINT16:
-      for (int64_t i = 0; i < t.elements(); ++i)
-        value.mutable_ints()->add_values(static_cast<int32_t>(t.GetInt(i)));
+    case mil::UINT16: {
+      auto& list = *value.mutable_ints();  // which may stay empty
+      for (int64_t i = 0; i < t.elements(); ++i) list.add_values(static_cast<int32_t>(t.GetInt(i)));
       return;
-    case mil::BOOL:
-      for (int64_t i = 0; i < t.elements(); ++i)
-        value.mutable_bools()->add_values(t.GetInt(i) != 0);
+    }
+    case mil::BOOL: {
+      auto& list = *value.mutable_bools();
+      for (int64_t i = 0; i < t.elements(); ++i) list.add_values(t.GetInt(i) != 0);
       return;
+    }
     case mil::STRING:
       for (const std::string& text : t.strings()) value.mutable_strings()->add_values(text);
       return;
@@ -368,8 +370,8 @@ std::optional<std::string> FindMisfit(const Node& node, Opset opset) {
 
 Opset LowestOpset(const Graph& graph, Opset oldest, Opset newest) {
   Opset opset = oldest;
-  if (HasSmallConstants(graph, newest))
-    opset = std::min(newest, Opset::kIos18);
+  if (newest >= Opset::kIos18 && HasSmallConstants(graph, newest))
+    opset = std::max(opset, Opset::kIos18);
   else if (IsSmallerWithPalettes(graph))
     opset = std::max(opset, std::min(newest, kHasPalettes));
   // A newer definition may lack what an older one has.

@@ -5,7 +5,6 @@
 #include "formats/common/blocked_tensor.h"
 #include "formats/coreml/program/family.h"
 #include "ops/math/elementwise/elementwise.h"
-#include "ops/quant/block_weights.h"
 #include "ops/quant/quantized.h"
 #include "ops/support/term_ops.h"
 
@@ -269,23 +268,25 @@ Status WriteDequantize(ExportContext& ctx, const Node& node) {
 
 // Blocks are of one size.
 bool HasBlocks(const Tensor& tensor, Opset opset) {
-  const BlockWeights* const weights = StoredBlocks(tensor);
-  if (weights == nullptr || opset < Opset::kIos18 || weights->type == DType::kBF16) return false;
-  const auto blocks = BlocksAlongAxis(tensor);
+  if (opset < Opset::kIos18 || tensor.dtype() == DType::kBF16) return false;
+  const auto blocks = ScalesAlongAxis(tensor);
   return blocks && tensor.dim(static_cast<int>(blocks->axis)) % blocks->block == 0;
 }
 
 Result<std::string> AddBlocks(ExportContext& ctx, const Value& value) {
-  const BlockedTensor blocks = *BlocksAlongAxis(value.constant());
-  OperationWriter op = ctx.Add("constexpr_blockwise_shift_scale");
-  NN_ASSIGN(const Tensor data, WithBits(blocks.integers, 4));
-  op.Const("data", data).Const("scale", blocks.scales);
-  if (blocks.zeros) {
-    NN_ASSIGN(const Tensor offset, WithBits(*blocks.zeros, 4));
-    op.Const("offset", offset);
-  }
   std::string name = ctx.NewIdentifier(value.name());
-  NN_RETURN_IF_ERROR(op.To(std::span(&name, 1), std::span(&value.type(), 1), Node()));
+  if (!ctx.trial()) {
+    const auto blocks = BlocksAlongAxis(value.constant());
+    if (!blocks) return LimitError("the memory for {} is exhausted", value.name());
+    OperationWriter op = ctx.Add("constexpr_blockwise_shift_scale");
+    NN_ASSIGN(const Tensor data, WithBits(blocks->integers, 4));
+    op.Const("data", data).Const("scale", blocks->scales);
+    if (blocks->zeros) {
+      NN_ASSIGN(const Tensor offset, WithBits(*blocks->zeros, 4));
+      op.Const("offset", offset);
+    }
+    NN_RETURN_IF_ERROR(op.To(std::span(&name, 1), std::span(&value.type(), 1), Node()));
+  }
   ctx.Declare(name, ValueTypeOf(value.type()), value.constant());
   return name;
 }

@@ -21,9 +21,9 @@ std::string Loop(const std::string& operands, const std::string& body, const std
 
 TEST_CASE("coreml programs: export of branches") {
   const std::string head =
-      "graph { in %x: f32[3]  const %z: f32[] = [0]  const %w: f32[3] = [1, 2, 3]  %s = "
+      "graph { in %x: f32[3]  const %zero: f32[] = [0]  const %w: f32[3] = [1, 2, 3]  %s = "
       "reduce_sum(%x) "
-      "{keep_dims = false}  %c = less(%s, %z)  ";
+      "{keep_dims = false}  %c = less(%s, %zero)  ";
   CheckProgram({head + "%y = branch(%c, %x, %w) {why = \"a run decides\"} regions { "
                        "graph { in %x: f32[3]  in %w: f32[3]  %y = add(%x, %w)  out \"y\" = %y } "
                        "graph { in %x: f32[3]  in %w: f32[3]  %y = mul(%x, %w)  out \"y\" = %y } }"
@@ -47,7 +47,7 @@ TEST_CASE("coreml programs: export of loops") {
       "out \"go\" = %go  out \"y\" = %y";
   CheckProgram(
       {Loop("_, %c", doubles, "%y"), "reduce_sum less while_loop(identity)(add reduce_sum less)"});
-  CheckProgram({Loop("%n, _", counts, "%y"), "reduce_sum less while_loop(less)(cast add add)"});
+  CheckProgram({Loop("%n, _", counts, "%y"), "squeeze while_loop(less)(cast add add)"});
   CheckProgram({Loop("%n, %c", doubles, "%y"), {}});
 }
 

@@ -48,16 +48,16 @@ TEST_CASE("coreml programs: export of random numbers") {
        "5, "
        "seed2 = 0}  %y = add(%x, %r)  out \"y\" = %y }",
        "random_uniform add"},
-      {"graph { in %x: f32[n, 3]  %s = shape_of(%x)  %r = random_normal(%s) {mean = 0.5, scale = 0}"
+      {"graph { in %x: f32[2, 3]  %s = shape_of(%x)  %r = random_normal(%s) {mean = 0.5, scale = "
+       "0, seed = 3}"
        "  %y = add(%x, %r)  out \"y\" = %y }"},
-      {"graph { in %x: f16[2]  %r = random_normal() {dims = [2], mean = 0.1, scale = 0, dtype = "
-       "f16}"
-       "  %y = add(%x, %r)  out \"y\" = %y }",
+      {"graph { in %x: f16[2]  %r = random_normal() {dims = [2], mean = 0.1, scale = 0, seed = 3, "
+       "dtype = f16}  %y = add(%x, %r)  out \"y\" = %y }",
        "random_normal cast add"},
-      {"graph { in %x: f32[2, 3]  const %p: f32[2, 3] = splat(1)  %r = bernoulli(%p)"
+      {"graph { in %x: f32[2, 3]  const %p: f32[2, 3] = splat(1)  %r = bernoulli(%p) {seed = 3}"
        "  %y = add(%x, %r)  out \"y\" = %y }",
        "random_bernoulli add"},
-      {"graph { in %x: f32[2, 3]  %y = multinomial(%x) {count = 4}  out \"y\" = %y }",
+      {"graph { in %x: f32[2, 3]  %y = multinomial(%x) {count = 4, seed = 3}  out \"y\" = %y }",
        "random_categorical cast"},
   };
   for (const ProgramCase& c : cases) CheckProgram(c);

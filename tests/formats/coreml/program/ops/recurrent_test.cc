@@ -6,6 +6,7 @@
 
 #include "formats/coreml/program/mil_operation.h"
 #include "formats/coreml/program/program_roundtrip.h"
+#include "support/run_graph.h"
 
 namespace nn::test::coreml_program_recurrent_test {
 namespace {
@@ -146,7 +147,7 @@ std::string Layer(const std::string& op, int gates, const std::string& attribute
       ", 2, 2]  const %w: f32[" + d + ", " + rows + ", 3] = seeded(2)  const %r: f32[" + d + ", " +
       rows + ", 2] = seeded(3)  const %b: f32[" + d + ", " + std::to_string(4 * gates) +
       "] = seeded(4)  const %p: f32[" + d + ", 6] = seeded(5)  " + all + " = " + op +
-      "(%x, %w, %r" + more + ") {" + attributes + "}  out \"y\" = %y  out \"h\" = %h  ";
+      "(%x, %w, %r" + more + ") " + Braced(attributes) + "  out \"y\" = %y  out \"h\" = %h  ";
   return out + (op == "lstm" ? "out \"c\" = %c }" : "}");
 }
 
