@@ -1,5 +1,6 @@
 #include "rewrite/scalars.h"
 
+#include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -101,6 +102,9 @@ class Pass {
   // All scalars that are inputs or outputs of regions become vectors, and so do the operands and
   // results of the node.
   Status EnterRegions(Node& node) {
+    // Whether a result without a known rank is a scalar, a run decides.
+    const auto is_open = [](const Value* v) { return !v->type().ranked(); };
+    if (std::ranges::any_of(node.outputs(), is_open)) return KeepScalars(node);
     NN_RETURN_IF_ERROR(ForEachRegion(node, [](Graph& region) -> Status {
       NN_RETURN_IF_ERROR(Pass(region).Run());
       for (size_t i = 0; i < region.outputs().size(); ++i) {

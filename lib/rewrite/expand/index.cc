@@ -74,7 +74,9 @@ Result<Term> FlatPositions(Value* indices, const std::vector<int64_t>& x, int ax
   if (!to || !ElementsWithin(x, std::numeric_limits<int32_t>::max())) return Term();
   const std::optional<int64_t> count = ElementsWithin(*to, kMaxElements);
   if (!count) return Term();
-  const DType dtype = indices->dtype();
+  // Positions may exceed a narrow type of the indices.
+  const bool is_narrow = DTypeBits(indices->dtype()) < 32;
+  const DType dtype = is_narrow ? DType::kI32 : indices->dtype();
   const bool known = indices->is_constant();
   const std::vector<int64_t> strides = Strides(x), steps = Strides(*to);
   NN_ASSIGN(TensorBuilder base, TensorBuilder::Create(known ? DType::kI32 : dtype, *to));
@@ -91,7 +93,10 @@ Result<Term> FlatPositions(Value* indices, const std::vector<int64_t>& x, int ax
     base.SetInt(i, place);
   }
   if (known) return Term(base.Finish());
-  return NonNegative(indices, {x[at]}) * strides[at] + base.Finish();
+  const Term wide = is_narrow ? Cast(indices, dtype) : Term(indices);
+  const Term given =
+      NeverNegative(indices) || IsCountedFromStart(indices) ? wide : CountFromStart(wide, x[at]);
+  return given * strides[at] + base.Finish();
 }
 
 }  // namespace nn

@@ -39,10 +39,10 @@ Texts FaultsOf(const MilBlock& function, const std::string& opset = "CoreML5") {
 
 Texts FaultsIn(const std::string& operations, const std::string& opset = "ios16") {
   coreml::Model model;
-  const auto parsed = coreml::program::ParseProgram(
-      "program(1.0) { func main<" + opset + ">(tensor<fp32, [2]> x) { " + operations +
-          " } -> (y); }",
-      *model.proto->mutable_mlprogram());
+  const auto parsed =
+      coreml::program::ParseProgram("program(1.0) { func main<" + opset +
+                                        ">(tensor<fp32, [2]> x) { " + operations + " } -> (y); }",
+                                    *model.proto->mutable_mlprogram());
   REQUIRE_MESSAGE(parsed.has_value(), parsed.error().message());
   return FaultsOf(model);
 }
@@ -90,8 +90,7 @@ TEST_CASE("coreml operation walk: branches") {
 MilBlock Loop(const std::string& condition, MilBlock body) {
   MilBlock test;
   test.inputs = {{"c", "f32[]"}};
-  test.operations = {
-      {condition, {Ref("x", "c"), Const("y", "f32[]", {3})}, {{"more", "bool[]"}}}};
+  test.operations = {{condition, {Ref("x", "c"), Const("y", "f32[]", {3})}, {{"more", "bool[]"}}}};
   if (condition == "add") test.operations[0].results[0].second = "f32[]";
   test.outputs = {"more"};
   MilBlock function;
@@ -122,7 +121,8 @@ TEST_CASE("coreml operation walk: loops") {
   CHECK(FaultsOf(Loop("less", none)) == Texts{"block body returns 0 values instead of 1"});
   MilBlock wide = Body("f32[]", "f32[]");
   wide.inputs.emplace_back("more_of_it", "f32[]");
-  CHECK(FaultsOf(Loop("less", wide)).front() == "a block has 2 inputs, but the loop has 1 variables");
+  CHECK(FaultsOf(Loop("less", wide)).front() ==
+        "a block has 2 inputs, but the loop has 1 variables");
 }
 
 TEST_CASE("coreml operation walk: constants and names") {

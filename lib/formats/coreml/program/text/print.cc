@@ -331,9 +331,9 @@ Status Printer::Contents(const mil::Value& value) {
   if (type.has_tensortype() && immediate.has_tensor()) {
     NN_RETURN_IF_ERROR(TensorContents(type.tensortype(), immediate.tensor()));
   } else if (type.has_listtype() && immediate.has_list()) {
-    NN_RETURN_IF_ERROR(
-        Entries('[', ']', immediate.list().values(),
-                [&](const mil::Value& v) { return Entry(v, type.listtype().type()); }));
+    NN_RETURN_IF_ERROR(Entries('[', ']', immediate.list().values(), [&](const mil::Value& v) {
+      return Entry(v, type.listtype().type());
+    }));
   } else if (type.has_tupletype() && immediate.has_tuple()) {
     int i = 0;
     NN_RETURN_IF_ERROR(
@@ -343,16 +343,16 @@ Status Printer::Contents(const mil::Value& value) {
           return Entry(v, type.tupletype().types(i++));
         }));
   } else if (type.has_dictionarytype() && immediate.has_dictionary()) {
-    NN_RETURN_IF_ERROR(Entries(
-        '{', '}', immediate.dictionary().values(),
-        [&](const mil::DictionaryValue::KeyValuePair& pair) -> Status {
-          out_ += '{';
-          NN_RETURN_IF_ERROR(Entry(pair.key(), type.dictionarytype().keytype()));
-          out_ += ", ";
-          NN_RETURN_IF_ERROR(Entry(pair.value(), type.dictionarytype().valuetype()));
-          out_ += '}';
-          return {};
-        }));
+    NN_RETURN_IF_ERROR(
+        Entries('{', '}', immediate.dictionary().values(),
+                [&](const mil::DictionaryValue::KeyValuePair& pair) -> Status {
+                  out_ += '{';
+                  NN_RETURN_IF_ERROR(Entry(pair.key(), type.dictionarytype().keytype()));
+                  out_ += ", ";
+                  NN_RETURN_IF_ERROR(Entry(pair.value(), type.dictionarytype().valuetype()));
+                  out_ += '}';
+                  return {};
+                }));
   } else {
     return UnsupportedError("a constant does not have the contents of its type");
   }
@@ -445,8 +445,8 @@ Status Printer::Function(const std::string& name, const mil::Function& function)
   out_ += " {\n";
   for (int i = 0; i < block.operations_size(); ++i)
     if (auto done = Operation(block.operations(i)); !done)
-      return tl::unexpected(done.error().In(
-          fmt::format("operation {} ({})", i, Escape(block.operations(i).type()))));
+      return tl::unexpected(
+          done.error().In(fmt::format("operation {} ({})", i, Escape(block.operations(i).type()))));
   out_ += "    } -> ";
   NN_RETURN_IF_ERROR(
       Entries('(', ')', block.outputs(), [&](const std::string& output) { return Name(output); }));
