@@ -202,14 +202,14 @@ int nnsuite_write(const nnsuite_model* model, const char* path, const nnsuite_op
 // written then, and the report names the outputs or nodes. "attest" names a file for the statement
 // of nnconvert --attest, for a model that was read from a file.
 //
-// Texts: to, merge, set-batch, quantize, calibrate-method, external-data, attest. Repeatable texts:
-// input-shape, length, clip-input, rename-input, rename-output, connect, preprocess, layout,
-// keep-float32, verify-shape. Flags: fold-batch-norm, fuse, simplify, allow-rounding, states,
-// rewrite, dequantize, float32, fp16, bf16, weights-only, half-interface, symmetric, per-tensor,
-// bias-correction, equalize, integer-interface, embed-data, infer-shapes, dry-run, no-verify.
-// Integers: batch, opset, unroll, calibrate-seeded, external-threshold, seed, verify-runs, threads,
-// max-memory, max-work, max-steps. Reals: atol, rtol. Shapes, samples, inputs of the verification,
-// fixed inputs, progress.
+// Texts: to, merge, set-batch, core-ml, deployment-target, quantize, calibrate-method,
+// external-data, attest. Repeatable texts: input-shape, length, clip-input, rename-input,
+// rename-output, connect, preprocess, layout, keep-float32, verify-shape. Flags: fold-batch-norm,
+// fuse, simplify, allow-rounding, states, rewrite, dequantize, float32, fp16, bf16, weights-only,
+// half-interface, symmetric, per-tensor, bias-correction, equalize, integer-interface, embed-data,
+// infer-shapes, dry-run, no-verify. Integers: batch, opset, unroll, calibrate-seeded,
+// external-threshold, seed, verify-runs, threads, max-memory, max-work, max-steps. Reals: atol,
+// rtol. Shapes, samples, inputs of the verification, fixed inputs, progress.
 int nnsuite_convert(const nnsuite_model* model, const char* path, const nnsuite_options* options,
                     char** json, nnsuite_error** error);
 
@@ -220,14 +220,15 @@ int nnsuite_convert(const nnsuite_model* model, const char* path, const nnsuite_
 // code is the worst of the models' codes in the order 2, 4, 1, 3, 0. The progress is that of
 // "models", and may be reported by other threads, by one at a time.
 //
-// Texts: to, set-batch, quantize, calibrate-method, compose-json, extract, strip. Repeatable texts:
-// input-shape, length, connect, keep-float32, verify-shape, cut-before, cut-after, remove-output,
-// add-output, rename, set-metadata. Flags: fold-batch-norm, fuse, simplify, allow-rounding, states,
-// rewrite, dequantize, float32, fp16, bf16, weights-only, half-interface, symmetric, per-tensor,
-// bias-correction, equalize, integer-interface, embed-data, infer-shapes, dry-run, no-verify,
-// force. Integers: batch, opset, unroll, calibrate-seeded, external-threshold, seed, verify-runs,
-// threads, max-memory, max-work, max-steps, jobs, max-file-bytes, max-piped-bytes,
-// max-unpacked-bytes, max-depth, max-items. Reals: atol, rtol. Shapes, progress.
+// Texts: to, set-batch, core-ml, deployment-target, quantize, calibrate-method, compose-json,
+// extract, strip. Repeatable texts: input-shape, length, connect, keep-float32, verify-shape,
+// cut-before, cut-after, remove-output, add-output, rename, set-metadata. Flags: fold-batch-norm,
+// fuse, simplify, allow-rounding, states, rewrite, dequantize, float32, fp16, bf16, weights-only,
+// half-interface, symmetric, per-tensor, bias-correction, equalize, integer-interface, embed-data,
+// infer-shapes, dry-run, no-verify, force. Integers: batch, opset, unroll, calibrate-seeded,
+// external-threshold, seed, verify-runs, threads, max-memory, max-work, max-steps, jobs,
+// max-file-bytes, max-piped-bytes, max-unpacked-bytes, max-depth, max-items. Reals: atol, rtol.
+// Shapes, progress.
 int nnsuite_convert_folder(const char* path, const char* output, const nnsuite_options* options,
                            char** json, nnsuite_error** error);
 

@@ -155,6 +155,9 @@ OperationWriter& OperationWriter::Number(std::string_view input, double number) 
   return BindNumber(input, number);
 }
 OperationWriter& OperationWriter::Int(std::string_view input, int64_t number) {
+  if (number != static_cast<int32_t>(number))
+    Keep(Error(ErrorCode::kUnsupported,
+               fmt::format("{} is {}, but ML Programs have integers of 32 bits", input, number)));
   return Const(input, Tensor::Scalar(static_cast<int32_t>(number)));
 }
 OperationWriter& OperationWriter::Ints(std::string_view input,

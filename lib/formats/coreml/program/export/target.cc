@@ -62,6 +62,11 @@ std::optional<std::string> WhyIllegal(const Node& node) {
 
 // Quantized operators compute with real numbers between dequantize and quantize.
 Status Prepare(Graph& graph) {
+  for (const Node& node : graph.nodes())
+    if (node.Is("reduce_prod") && OnQuantizedTypes(node) &&
+        node.arithmetic() == Arithmetic::kTflite)
+      return UnsupportedError("{}: TensorFlow Lite rounds after each factor; use --dequantize",
+                              node.Describe());
   return UnfuseQdq(graph);
 }
 

@@ -1,5 +1,5 @@
 // Activations that are no one-to-one operations.
-#include <cmath>
+#include <limits>
 
 #include "formats/coreml/program/family.h"
 #include "formats/coreml/program/import/operands.h"
@@ -100,10 +100,11 @@ Status ImportThresholdedRelu(ImportContext& ctx) {
 
 // ---- Export -------------------------------------------------------------------------------------
 
-// A clip with a bound that is infinite is an extremum, and other writers have no infinite bounds.
+// A clip that is open on a side is an extremum: other writers have no infinite bounds.
 Status WriteClip(ExportContext& ctx, const Node& node) {
   const auto& a = node.attrs<ClipAttrs>();
-  const bool is_above = std::isinf(a.min), is_below = std::isinf(a.max);
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  const bool is_above = a.min == -kInfinity, is_below = a.max == kInfinity;
   if (is_above && is_below) return ctx.Alias(node, node.input(0));
   if (is_above) return ctx.Add("minimum").In("x", node.input(0)).Number("y", a.max).To(node);
   if (is_below) return ctx.Add("maximum").In("x", node.input(0)).Number("y", a.min).To(node);
@@ -115,7 +116,9 @@ Status WriteClip(ExportContext& ctx, const Node& node) {
 }
 
 std::optional<std::string> WhyNotClip(const Node& node) {
+  const auto& a = node.attrs<ClipAttrs>();
   if (node.inputs().size() > 1) return "the bounds of clip must be constants";
+  if (a.min > a.max) return "its bounds are in the other order";
   return std::nullopt;
 }
 

@@ -448,6 +448,8 @@ class ResizeExport {
   bool Is(const ResizeOperation& row) const {
     if (row.form == SizeForm::kFactors ? !Factors() : !SizesFit(row)) return false;
     if (row.form != SizeForm::kShape && axes() != 2) return false;
+    // An element with the weight 0 counts if it is infinite.
+    if (a_.mode == ResizeMode::kNearest && row.mode != ResizeMode::kNearest) return false;
     // What operations make of interpolated integers is not known.
     if (row.mode == ResizeMode::kLinear && !IsFloat(node_.output()->dtype())) return false;
     return from_ && to_ ? HasWeights(row) : HasPositions(row);
