@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/half.h"
 #include "formats/coreml/program/export/export.h"
 #include "formats/coreml/program/import/values.h"
 #include "formats/coreml/program/spec/defaults.h"
@@ -18,6 +19,14 @@ constexpr std::string_view kConstantPrefix = "constexpr_";
 
 mil::DataType TypeOfSymbol(const Symbol* symbol) {
   return symbol == nullptr ? mil::UNUSED_TYPE : symbol->type.tensortype().datatype();
+}
+
+// The input that keeps a divisor from 0, whatever it is rounded to.
+constexpr std::string_view kEpsilon = "epsilon";
+
+bool IsHalf(double number) {
+  const auto rounded = static_cast<double>(HalfToFloat(FloatToHalf(static_cast<float>(number))));
+  return rounded == static_cast<double>(static_cast<float>(number));
 }
 
 void SetName(mil::Operation& operation, std::string_view name) {
@@ -113,7 +122,7 @@ Status OperationWriter::AddConstant(std::string_view input, const Tensor& tensor
   return {};
 }
 
-Result<mil::DataType> OperationWriter::TypeOfInput(std::string_view input) const {
+Result<mil::DataType> OperationWriter::TypeOfInput(std::string_view input, double number) const {
   const spec::Operand* const operand = definition_->Input(input);
   if (operand == nullptr)
     return UnsupportedError("{} of {} has no input {}", mil_.type(), NameOf(ctx_.opset()), input);
@@ -126,12 +135,12 @@ Result<mil::DataType> OperationWriter::TypeOfInput(std::string_view input) const
     if (is_same && given.value().arguments_size() > 0)
       return TypeOfSymbol(ctx_.Find(given.value().arguments(0).name()));
   }
-  // Floats of another variable are those of the first input, too.
+  // Floats of another variable are those of the first input, too, if they hold the number.
   const mil::DataType first =
       mil_.inputs_size() == 0 || mil_.inputs(0).value().arguments_size() == 0
           ? mil::UNUSED_TYPE
           : TypeOfSymbol(ctx_.Find(mil_.inputs(0).value().arguments(0).name()));
-  if (first == mil::FLOAT16 && definition_->Takes(*operand, first)) return first;
+  if (first == mil::FLOAT16 && definition_->Takes(*operand, first) && IsHalf(number)) return first;
   for (const mil::DataType type :
        {mil::FLOAT32, mil::INT32, mil::BOOL, mil::STRING, mil::UINT8, mil::FLOAT16, mil::UINT32})
     if (definition_->Takes(*operand, type)) return type;
@@ -141,7 +150,10 @@ Result<mil::DataType> OperationWriter::TypeOfInput(std::string_view input) const
 OperationWriter& OperationWriter::BindNumber(std::string_view input, double number) {
   if (!Accept(input)) return *this;
   const auto add = [&]() -> Status {
-    NN_ASSIGN(const mil::DataType type, TypeOfInput(input));
+    NN_ASSIGN(const mil::DataType type, TypeOfInput(input, number));
+    if (type == mil::FLOAT16 && input != kEpsilon && !IsHalf(number))
+      return UnsupportedError("{} of {} is {}, which float16 does not hold", input, mil_.type(),
+                              number);
     NN_ASSIGN(TensorBuilder scalar, TensorBuilder::Create(DTypeOf(type), {}));
     scalar.SetDouble(0, number);
     return AddConstant(input, scalar.Finish(), type);

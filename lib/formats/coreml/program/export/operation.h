@@ -69,7 +69,7 @@ class OperationWriter {
   Status AddConstant(std::string_view input, const Tensor& tensor, mil::DataType type);
   OperationWriter& BindNumber(std::string_view input, double number);
   // kUnsupported if the definition gives it none.
-  Result<mil::DataType> TypeOfInput(std::string_view input) const;
+  Result<mil::DataType> TypeOfInput(std::string_view input, double number) const;
   Status FillDefaults();
   void Keep(const Error& error);
 
