@@ -200,13 +200,15 @@ constexpr const char* kInt8 = "--quantize int8 --calibrate seeded:2";
 // An option that the outputs or their verification depend on, those that it requires, and its value
 // before if it is required itself.
 struct DecidingOption {
-  std::string option, value = "", required = "", before = "";
+  std::string option, value = "", required = "", before = "", format = "onnx";
 };
 const DecidingOption kDeciding[] = {
     {"--input-shape", "x:2,4"},
     {"--batch", "2"},
     {"--length", "x=3"},
     {"--opset", "15"},
+    {"--core-ml", "program", "", "", "coreml"},
+    {"--deployment-target", "iOS16", "--core-ml program", "", "coreml"},
     {"--fold-batch-norm"},
     {"--fuse"},
     {"--simplify"},
@@ -305,9 +307,12 @@ TEST_CASE("folder: every option that decides about the outputs makes models chan
   WriteModel(dir / "in/m.onnx", R"(graph { in %x: f32[n, 4] %a = relu(%x) %y = neg(%a)
     out "y" = %y })");
   WriteText(dir / "PATCH", R"([{"op": "add", "path": "/model/doc_string", "value": "text"}])");
-  const std::string command = dir / "in " + dir / "out --to onnx --format json ";
-  const auto result = [&](const std::string& options) {
-    const ProgramResult r = Convert(command + "--dry-run " + options);
+  const auto command_to = [&](const std::string& format) {
+    return dir / "in " + dir / "out --format json --to " + format + " ";
+  };
+  const std::string command = command_to("onnx");
+  const auto result = [&](const std::string& options, const std::string& format = "onnx") {
+    const ProgramResult r = Convert(command_to(format) + "--dry-run " + options);
     REQUIRE_MESSAGE(!r.out.empty(), r.err);
     return ParseReport(r.out)["conversions"][0]["result"].get<std::string>();
   };
@@ -319,14 +324,14 @@ TEST_CASE("folder: every option that decides about the outputs makes models chan
     known.push_back(o.option);
     const std::string before =
         o.before.empty() ? o.required : o.required + " " + o.option + " " + o.before;
-    if (made_with != before) {
-      const ProgramResult r = Convert(command + before);
+    if (made_with != o.format + before) {
+      const ProgramResult r = Convert(command_to(o.format) + before);
       REQUIRE_MESSAGE(r.code == 0, r.out, r.err);
-      made_with = before;
-      CHECK(result(before) == "unchanged");
+      made_with = o.format + before;
+      CHECK(result(before, o.format) == "unchanged");
     }
     const std::string value = o.value == "PATCH" ? dir / "PATCH" : o.value;
-    CHECK(result(o.required + " " + o.option + " " + value) != "unchanged");
+    CHECK(result(o.required + " " + o.option + " " + value, o.format) != "unchanged");
   }
   for (const std::string& option : Options()) {
     CAPTURE(option);

@@ -151,7 +151,8 @@ Result<bool> SliceShape(Graph& graph, Node& node) {
   const auto& a = node.attrs<ShapeOfAttrs>();
   const auto rank = static_cast<int64_t>(node.input(0)->type().rank());
   const auto place = [&](int64_t i) { return std::clamp<int64_t>(i < 0 ? i + rank : i, 0, rank); };
-  if (WhyNotValues(node, Types::kAny) || place(a.start) >= place(a.end)) return false;
+  const bool is_whole = place(a.start) == 0 && place(a.end) == rank;
+  if (is_whole || WhyNotValues(node, Types::kAny) || place(a.start) >= place(a.end)) return false;
   ShapeOfAttrs whole;
   whole.dtype = a.dtype;
   const Term all = Apply("shape_of", {node.input(0)}, whole);
