@@ -147,7 +147,8 @@ OptionFields OperatorOptions() {
           "core-ml", {.help = "Core ML: the kind of model, network or program (an ML Program); "
                               "default: a program as .mlpackage, a network otherwise",
                       .value = "KIND",
-                      .group = kOperatorGroup}),
+                      .group = kOperatorGroup,
+                      .effects = kChangesFile}),
       Option<&nnsuite::ConvertOptions::deployment_target>(
           "deployment-target",
           {.help = "ML Programs: the oldest system that is to run OUT, iOS15 to iOS26; default: "

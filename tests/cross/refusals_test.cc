@@ -114,8 +114,8 @@ std::set<std::string, std::less<>> NamesOfOperators() {
 // "ONNX's LSTM ...", "RESHAPE ...".
 bool BeginsWithName(std::string_view clause) {
   static const std::set<std::string, std::less<>> kOperators = NamesOfOperators();
-  const auto is_format = [&](const Format& format) { return clause.starts_with(format.label); };
-  return std::ranges::any_of(Formats(), is_format) ||
+  const auto is_format = [&](const OutputKind& kind) { return clause.starts_with(kind.label); };
+  return std::ranges::any_of(OutputKinds(), is_format) ||
          kOperators.contains(clause.substr(0, clause.find(' ')));
 }
 

@@ -390,6 +390,7 @@ TEST_CASE("mlpackage: a network in a package is a network") {
   REQUIRE(graph.has_value());
   ExportOptions options;
   options.path = path;
+  options.core_ml = "network";
   const auto image = format->writer.Write(*graph, options);
   REQUIRE(image.has_value());
   WriteFolder(path, *image);

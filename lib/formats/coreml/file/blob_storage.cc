@@ -31,7 +31,7 @@ const TypeRow* RowNamed(std::string_view type) {
   return row == std::end(kBlobTypes) ? nullptr : row;
 }
 
-// A header, with these numbers at its begin.
+// A header that begins with these numbers.
 template <typename... Numbers>
 Blob Header(Numbers... numbers) {
   Buffer buffer(kHeaderBytes);

@@ -75,7 +75,7 @@ TEST_CASE("coreml program check: constants, types, ranks, elements and strings")
        "input crop_height has 1 elements instead of 2"},
       {kIos15, "gelu(x f32[2], mode = EXACT) -> f32[2]", ""},
       {kIos15, "gelu(x f32[2], mode = exact) -> f32[2]",
-       "input mode is \"exact\", which is none of: EXACT TANH_APPROXIMATION "
+       "input mode is \"exact\", which is none of EXACT TANH_APPROXIMATION "
        "SIGMOID_APPROXIMATION"},
       {kIos17, "reduce_argmax(x f32[2], output_dtype = INT32) -> i32", ""},
       {kIos15, "list_length(ls f32[2]) -> i32", "input ls is fp32 [2], not a list"},
@@ -613,7 +613,7 @@ TEST_CASE("coreml program check: indices") {
       {kIos15, "scatter(data f32[4, 5], indices i32[2], updates f32[2, 4]) -> f32[4, 5]",
        "input updates has shape [2, 4] instead of [2, 5]"},
       {kIos15, "scatter(data f32[4], indices i32[1], updates f32[1], mode = sum) -> f32[4]",
-       "input mode is \"sum\", which is none of: add div max min mul sub update"},
+       "input mode is \"sum\", which is none of add div max min mul sub update"},
       {kIos15, "scatter_nd(data f32[4, 5], indices i32[2, 1], updates f32[2, 5]) -> f32[4, 5]", ""},
       {kIos15, "scatter_nd(data f32[4, 5], indices i32[2, 1], updates f32[2, 4]) -> f32[4, 5]",
        "input updates has shape [2, 4] instead of [2, 5]"},

@@ -220,7 +220,7 @@ TEST_CASE("coreml programs: what they cannot hold is named") {
     const char* reason;
   };
   const Row rows[] = {
-      {R"(graph { in %x: f64[2]  %y = sin(%x)  out "y" = %y })", "f64"},
+      {R"(graph { in %x: f64[2]  %y = sin(%x)  out "y" = %y })", "input x is fp64"},
       {R"(graph { in %x: i64[2]  const %c: i64[] = [5000000000]  %y = add(%x, %c)
           out "y" = %y })",
        "a constant has 5000000000, but ML Programs have integers of 32 bits"},

@@ -120,7 +120,9 @@ class ProgramWriter {
     }
     for (const Node& node : graph_.nodes())
       if (auto s = WriteNode(ctx_, node); !s) return tl::unexpected(s.error().In(node.Describe()));
-    for (const Port* const p : others) NN_RETURN_IF_ERROR(AddOutput(*p));
+    for (const Port* const p : others)
+      if (auto s = AddOutput(*p); !s)
+        return tl::unexpected(s.error().In("output " + Quote(p->name)));
     return classes ? AddClasses(*classes) : Status();
   }
 

@@ -566,14 +566,14 @@ bool IsResizeOperation(const ResizeOperation& row, const Node& node) {
 
 std::string WhyNoResize(const Node& node) {
   const auto& a = node.attrs<ResizeAttrs>();
-  if (a.mode == ResizeMode::kCubic) return "MIL has no cubic interpolation of images";
+  if (a.mode == ResizeMode::kCubic) return "ML Programs have no cubic interpolation of images";
   if (a.antialias || a.exclude_outside || a.aspect != AspectPolicy::kStretch)
     return "antialias, exclude_outside and keep_aspect_ratio_policy are unsupported";
   if (a.mode == ResizeMode::kNearest)
     return fmt::format(
-        "MIL has no nearest resize with {} coordinates and rounding {} for these sizes",
+        "ML Programs have no nearest resize with {} coordinates and rounding {} for these sizes",
         EnumName(a.coordinates), EnumName(a.rounding));
-  return fmt::format("MIL has no linear resize with {} coordinates for these sizes",
+  return fmt::format("ML Programs have no linear resize with {} coordinates for these sizes",
                      EnumName(a.coordinates));
 }
 
@@ -606,10 +606,12 @@ Status WriteResize(ExportContext& ctx, const Node& node) {
 
 std::optional<std::string> WhyNotGridSample(const Node& node) {
   const auto& a = node.attrs<GridSampleAttrs>();
-  if (node.input(0)->type().rank() != 4) return "MIL samples two axes only";
-  if (a.mode == ResizeMode::kCubic) return "MIL's resample has no cubic interpolation";
+  if (node.input(0)->type().rank() != 4) return "ML Programs sample two axes only";
+  if (a.mode == ResizeMode::kCubic)
+    return "ML Programs have a resample without cubic interpolation";
   if (a.mode == ResizeMode::kNearest)
-    return "MIL's resample rounds positions halfway between two elements up, not to even ones";
+    return "the resample of ML Programs rounds positions halfway between two elements up, not to "
+           "even ones";
   if (a.layout != Layout::kNcx) return "the channels must be axis 1";
   return std::nullopt;
 }

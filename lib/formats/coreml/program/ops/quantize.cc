@@ -150,9 +150,9 @@ Status AddMapping(OperationWriter& op, const MappingExport& mapping, DType integ
 
 std::optional<std::string> WhyNotQuantize(const Node& node) {
   const Type& y = node.output()->type();
-  if (node.input(0)->type().quantized()) return "MIL's quantize is of real numbers only";
+  if (node.input(0)->type().quantized()) return "ML Programs have a quantize of real numbers only";
   if (DTypeBits(y.dtype) < 8)
-    return fmt::format("MIL's quantize makes i8 and u8, not {}", DTypeName(y.dtype));
+    return fmt::format("ML Programs have a quantize to i8 and u8, not {}", DTypeName(y.dtype));
   return WhyNotMapped(y, node.input(0)->dtype());
 }
 
@@ -247,9 +247,10 @@ std::optional<std::string> WhyNotDequantize(const Node& node) {
   const Value* const x = node.input(0);
   if (!x->type().quantized()) return std::nullopt;
   if (x->is_constant() && DTypeBits(x->dtype()) > 8)
-    return fmt::format("MIL's compressed constants have up to 8 bits, not {}",
+    return fmt::format("compressed constants of ML Programs have up to 8 bits, not {}",
                        DTypeName(x->dtype()));
-  if (x->is_constant() && x->type().rank() == 0) return "MIL's compressed constants have axes";
+  if (x->is_constant() && x->type().rank() == 0)
+    return "compressed constants of ML Programs have axes";
   return WhyNotMapped(x->type(), node.output()->dtype());
 }
 

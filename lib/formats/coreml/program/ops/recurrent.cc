@@ -251,7 +251,7 @@ std::optional<std::string> WhyNotFunctions(const Node& node) {
     if (!functions) return functions.error().message();
     for (const RecurrentFunction& f : *functions)
       if (NameOfFunction(f, false).empty())
-        return fmt::format("MIL's recurrent layers have no {} with these parameters",
+        return fmt::format("recurrent layers of ML Programs have no {} with these parameters",
                            EnumName(f.activation()));
   }
   return std::nullopt;
@@ -261,15 +261,17 @@ std::optional<std::string> WhyNotFunctions(const Node& node) {
 std::optional<std::string> WhyNotOperation(const Node& node) {
   const RecurrentAttrs& a = RecurrentAttrsOf(node);
   const LstmAttrs* const lstm = LstmAttrsOf(node);
-  if (node.input(kLengths) != nullptr) return "MIL's recurrent layers have no sequence lengths";
-  if (!HasConstantWeights(node)) return "MIL's recurrent layers need constant weights";
-  if (a.batch_first) return "MIL's recurrent layers need the time axis first (batch_first is 0)";
+  if (node.input(kLengths) != nullptr)
+    return "recurrent layers of ML Programs have no sequence lengths";
+  if (!HasConstantWeights(node)) return "recurrent layers of ML Programs need constant weights";
+  if (a.batch_first)
+    return "recurrent layers of ML Programs need the time axis first (batch_first is 0)";
   if (std::isfinite(a.clip))
-    return "MIL's recurrent layers do not clip the arguments of their activations (clip)";
+    return "recurrent layers of ML Programs do not clip the arguments of their activations (clip)";
   if (lstm != nullptr && lstm->input_forget)
-    return "MIL's lstm does not couple its input and forget gates (input_forget is 0)";
+    return "the lstm of ML Programs does not couple its input and forget gates (input_forget is 0)";
   if (lstm != nullptr && !(lstm->cell_clip > 0))
-    return "MIL needs a positive limit on cell states (cell_clip)";
+    return "ML Programs need a positive limit on cell states (cell_clip)";
   if (!node.input(kR)->type().dim(2).is_const()) return "the number of units must be constant";
   return WhyNotFunctions(node);
 }

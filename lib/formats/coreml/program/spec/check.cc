@@ -303,7 +303,7 @@ void RowCheck::ChoicesOf(const spec::Operand& operand) {
   std::string choices(operand.choices);
   std::ranges::replace(choices, '|', ' ');
   Add(About::kOperand, std::ranges::any_of(definition_.constraints, names_it),
-      "input {} is {}, which is none of: {}", operand.name, Quote(*text), choices);
+      "input {} is {}, which is none of {}", operand.name, Quote(*text), choices);
 }
 
 // ---- Results ------------------------------------------------------------------------------------
