@@ -151,7 +151,7 @@ Result<bool> SliceShape(Graph& graph, Node& node) {
   const auto& a = node.attrs<ShapeOfAttrs>();
   const auto rank = static_cast<int64_t>(node.input(0)->type().rank());
   const auto place = [&](int64_t i) { return std::clamp<int64_t>(i < 0 ? i + rank : i, 0, rank); };
-  const bool is_whole = place(a.start) == 0 && place(a.end) == rank;
+  const bool is_whole = a.start == 0 && a.end == ShapeOfAttrs().end;
   if (is_whole || WhyNotValues(node, Types::kAny) || place(a.start) >= place(a.end)) return false;
   ShapeOfAttrs whole;
   whole.dtype = a.dtype;
