@@ -193,7 +193,7 @@ ExportContext::ExportContext(mil::Block& block, Opset opset, ConstantStore store
       store_(store) {}
 
 std::string ExportContext::NewIdentifier(std::string_view hint) {
-  return NewName(Identifier(hint));
+  return NewName(hint.empty() ? std::string() : Identifier(hint));
 }
 
 void ExportContext::Declare(const std::string& name, mil::ValueType type,
