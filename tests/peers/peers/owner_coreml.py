@@ -11,7 +11,7 @@ for framework in ("tensorflow", "torch", "sklearn", "xgboost"):
     sys.modules[framework] = None  # type: ignore[assignment]
 
 import coremltools  # noqa: E402
-from coremltools.converters.mil.frontend import milproto  # noqa: E402
+from coremltools.converters.mil.frontend.milproto import load as milproto  # noqa: E402
 from coremltools.converters.mil.frontend.milproto.helper import proto_to_types  # noqa: E402
 from coremltools.converters.mil.mil import types  # noqa: E402
 from coremltools.models.neural_network.builder import NeuralNetworkBuilder  # noqa: E402
@@ -26,7 +26,8 @@ def check(model: Path, contrib: bool = False) -> None:
     """
     del contrib
     spec = coremltools.utils.load_spec(str(model))
-    loaded = coremltools.models.MLModel(spec, skip_model_load=True)
+    source = str(model) if model.is_dir() else spec  # the weights are in the folder
+    loaded = coremltools.models.MLModel(source, skip_model_load=True)
     kind = spec.WhichOneof("Type")
     if kind.startswith("neuralNetwork"):
         NeuralNetworkBuilder(spec=spec).inspect_layers(last=1)
@@ -78,7 +79,7 @@ def _shape(kind: type) -> tuple[object, ...]:
 def _check_program(spec: coremltools.proto.Model_pb2.Model, weights: str) -> None:
     """coremltools' type inference accepts each operation, and gives the types of the file."""
     differences: list[str] = []
-    add = milproto.load._load_operation
+    add = milproto._load_operation
 
     def add_and_compare(context: object, operation: object) -> None:
         add(context, operation)
@@ -88,11 +89,11 @@ def _check_program(spec: coremltools.proto.Model_pb2.Model, weights: str) -> Non
             if inferred != declared:
                 differences.append(f"{operation.type} {output.name}: {inferred}, not {declared}")
 
-    milproto.load._load_operation = add_and_compare
+    milproto._load_operation = add_and_compare
     try:
-        milproto.load.load(spec, spec.specificationVersion, weights)
+        milproto.load(spec, spec.specificationVersion, weights)
     finally:
-        milproto.load._load_operation = add
+        milproto._load_operation = add
     if differences:
         raise ValueError("; ".join(differences[:3]))
 
