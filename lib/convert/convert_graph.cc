@@ -46,18 +46,22 @@ int64_t CountOf(const Graph& graph, std::string_view op) {
   return CountNodes(graph, [&](const Node& node) { return node.Is(op); });
 }
 
+// What the written graph must be legal for.
+const Target& TargetFor(const Format& format, const ConvertJob& o) {
+  return TargetOf(format, OutputOf(o));
+}
+
 // Applies ConvertOptions::fuse; the number of idioms that are fused for its sake: those that the
 // target lacks are fused without it.
 Result<uint64_t> FuseIdioms(Graph& graph, const Format& format, const ConvertJob& o,
                             RewriteCounts& rewrites) {
   if (!o.fuse && !o.allow_rounding) return 0;
   NN_RETURN_IF_ERROR(FoldConstants(graph));
-  const auto is_one = [&](const Node& node) { return IsOneOperator(node, format, OutputOf(o)); };
-  NN_RETURN_IF_ERROR(
-      FuseIdiomsFor(TargetOf(format, OutputOf(o)), graph, IdiomScope::kLacked, &rewrites));
+  const ExportOptions output = OutputOf(o);
+  const auto is_one = [&](const Node& node) { return IsOneOperator(node, format, output); };
+  NN_RETURN_IF_ERROR(FuseIdiomsFor(TargetFor(format, o), graph, IdiomScope::kLacked, &rewrites));
   RewriteCounts more;
-  NN_RETURN_IF_ERROR(
-      FuseIdiomsFor(TargetOf(format, OutputOf(o)), graph, IdiomScope::kAll, &more, is_one));
+  NN_RETURN_IF_ERROR(FuseIdiomsFor(TargetFor(format, o), graph, IdiomScope::kAll, &more, is_one));
   uint64_t fused = 0;
   for (const auto& [rewrite, count] : more) {
     rewrites[rewrite] += count;
@@ -105,15 +109,13 @@ Status Fit(Graph& graph, const Format& format, const ConvertJob& o, InterfaceAxe
   NN_ASSIGN(const uint64_t more, FuseIdioms(graph, format, o, rewrites));
   fused += more;
   NN_RETURN_IF_ERROR(format.writer.Lower(graph, OutputOf(o), &rewrites));
-  if (o.unroll)
-    NN_RETURN_IF_ERROR(UnrollLayers(graph, TargetOf(format, OutputOf(o)), *o.unroll, rewrites));
+  if (o.unroll) NN_RETURN_IF_ERROR(UnrollLayers(graph, TargetFor(format, o), *o.unroll, rewrites));
   bool is_legal = false;
   if (o.simplify) {
-    NN_ASSIGN(is_legal, SimplifyFor(TargetOf(format, OutputOf(o)), graph, axes, rewrites));
+    NN_ASSIGN(is_legal, SimplifyFor(TargetFor(format, o), graph, axes, rewrites));
   }
   Status fit;
-  if (!is_legal)
-    fit = FitTo(TargetOf(format, OutputOf(o)), graph, axes, out.unsupported, &rewrites);
+  if (!is_legal) fit = FitTo(TargetFor(format, o), graph, axes, out.unsupported, &rewrites);
   // Legalization may have added what is redundant.
   if (o.simplify && !is_legal && fit && out.unsupported.empty())
     NN_RETURN_IF_ERROR(RemoveRedundant(graph, &rewrites));
@@ -195,7 +197,7 @@ Result<bool> DequantizeSource(Graph& graph, Conversion& out) {
 // Whether the format cannot hold the branches and loops of the graph: its operators are only
 // listed, whatever their types.
 bool IsOnlyListed(const Graph& graph, const Format& format, const ConvertJob& o) {
-  return IsDecidedByRuns(graph) && !TargetOf(format, OutputOf(o)).takes_regions;
+  return IsDecidedByRuns(graph) && !TargetFor(format, o).takes_regions;
 }
 
 // kUsage for an option about what the source does not have: types, states, layers, operators.
@@ -331,8 +333,7 @@ class GraphConversion {
     NN_RETURN_IF_ERROR(Prepare());
     NN_ASSIGN(const bool changed, ChangeNumbers());
     if (!changed) return std::move(out_);
-    if (o_.unroll)
-      NN_RETURN_IF_ERROR(BindLayerSteps(source_, TargetOf(format_, OutputOf(o_)), *o_.unroll));
+    if (o_.unroll) NN_RETURN_IF_ERROR(BindLayerSteps(source_, TargetFor(format_, o_), *o_.unroll));
     NN_ASSIGN(const bool fits, FitCopy());
     if (!fits) return std::move(out_);
     NN_RETURN_IF_ERROR(Place());
@@ -386,8 +387,8 @@ class GraphConversion {
     if (o_.half) NN_RETURN_IF_ERROR(HalveSource(source_, format_, o_, out_));
     if (o_.quantize) {
       NN_ASSIGN(quantization_, QuantizationOf(o_, format_));
-      NN_ASSIGN(out_.quantize, QuantizeSource(source_, TargetOf(format_, OutputOf(o_)),
-                                              quantization_, verification_, runs_));
+      NN_ASSIGN(out_.quantize, QuantizeSource(source_, TargetFor(format_, o_), quantization_,
+                                              verification_, runs_));
     }
     return true;
   }
@@ -412,7 +413,7 @@ class GraphConversion {
       return false;
     }
     NN_RETURN_IF_ERROR(CheckReductions(o_, fused_, out_));
-    NN_RETURN_IF_ERROR(StoreNarrowWeights(fitted_, TargetOf(format_, OutputOf(o_)), narrow));
+    NN_RETURN_IF_ERROR(StoreNarrowWeights(fitted_, TargetFor(format_, o_), narrow));
     if (o_.half) NN_RETURN_IF_ERROR(CheckHalved(fitted_, format_, OutputOf(o_), {*o_.half}));
     output_ = WithPlainNames(OutputOf(o_));
     if (!kept_.empty()) {

@@ -136,6 +136,16 @@ void WriteBias(Writer params, const Node& node) {
   WriteWeights(params.Sub("bias"), *bias);
 }
 
+std::optional<std::string> WhyNotOneProbability(const Node& bernoulli) {
+  const Tensor* const p = ConstantOf(bernoulli, 0);
+  if (p == nullptr) return "its probabilities must be constant";
+  for (int64_t i = 1; i < p->elements(); ++i)
+    if (p->GetDouble(i) != p->GetDouble(0)) return "its probabilities must be equal";
+  if (p->elements() == 0 || !(p->GetDouble(0) >= 0 && p->GetDouble(0) <= 1))
+    return "its probabilities must be in [0, 1]";
+  return std::nullopt;
+}
+
 const ExportRow* FindExport(std::string_view op) {
   static const auto table = RowsBy(&ExportRow::op, &Family::exports, Families());
   return FindRow(table, op);

@@ -90,6 +90,9 @@ inline const Tensor* ConstantOf(const Node& node, size_t i) {
   return v != nullptr && v->is_constant() ? &v->constant() : nullptr;
 }
 
+// Why a bernoulli does not have the single probability of layers and operations.
+std::optional<std::string> WhyNotOneProbability(const Node& bernoulli);
+
 const Target& CoremlTarget();
 
 // Writes a graph that is legal for it.

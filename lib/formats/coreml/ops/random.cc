@@ -146,12 +146,7 @@ Status WriteBernoulli(ExportContext& ctx, const Node& node) {
 }
 
 std::optional<std::string> WhyNotBernoulli(const Node& node) {
-  const Tensor* p = ConstantOf(node, 0);
-  if (p == nullptr) return "its probabilities must be constant";
-  for (int64_t i = 1; i < p->elements(); ++i)
-    if (p->GetDouble(i) != p->GetDouble(0)) return "its probabilities must be equal";
-  if (p->elements() == 0 || !(p->GetDouble(0) >= 0 && p->GetDouble(0) <= 1))
-    return "its probabilities must be in [0, 1]";
+  if (auto reason = WhyNotOneProbability(node)) return reason;
   return WhyNotSeeds(node.attrs<BernoulliAttrs>());
 }
 

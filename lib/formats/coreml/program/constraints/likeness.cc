@@ -38,30 +38,34 @@ void CheckSameType(const ConstraintAt& c) {
   }
 }
 
-void CheckSameRank(const ConstraintAt& c) {
+// Calls differs(first, v, sizes of first, sizes of v) for each value v of known rank, first the
+// first one of them, until it returns true.
+template <typename Differs>
+void CompareWithFirst(const ConstraintAt& c, const Differs& differs) {
   const Like* first = nullptr;
   const std::vector<Like> values = LikesOf(c);
   for (const Like& v : values) {
     const auto sizes = SizesOf(*v.value->type);
     if (!sizes) continue;
     if (first == nullptr) first = &v;
-    if (const auto other = SizesOf(*first->value->type); other->size() != sizes->size())
-      return c.Add("{} has rank {}, but {} has rank {}", v.title, sizes->size(), first->title,
-                   other->size());
+    if (differs(*first, v, *SizesOf(*first->value->type), *sizes)) return;
   }
 }
 
+void CheckSameRank(const ConstraintAt& c) {
+  CompareWithFirst(c, [&](const Like& first, const Like& v, const Sizes& a, const Sizes& b) {
+    if (a.size() == b.size()) return false;
+    c.Add("{} has rank {}, but {} has rank {}", v.title, b.size(), first.title, a.size());
+    return true;
+  });
+}
+
 void CheckSameShape(const ConstraintAt& c) {
-  const Like* first = nullptr;
-  const std::vector<Like> values = LikesOf(c);
-  for (const Like& v : values) {
-    const auto sizes = SizesOf(*v.value->type);
-    if (!sizes) continue;
-    if (first == nullptr) first = &v;
-    if (const auto other = SizesOf(*first->value->type); !MayEqual(*other, *sizes))
-      return c.Add("{} has shape {}, but {} has shape {}", v.title, TextOf(*sizes), first->title,
-                   TextOf(*other));
-  }
+  CompareWithFirst(c, [&](const Like& first, const Like& v, const Sizes& a, const Sizes& b) {
+    if (MayEqual(a, b)) return false;
+    c.Add("{} has shape {}, but {} has shape {}", v.title, TextOf(b), first.title, TextOf(a));
+    return true;
+  });
 }
 
 void CheckSameLength(const ConstraintAt& c) {

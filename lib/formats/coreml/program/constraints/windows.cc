@@ -103,15 +103,21 @@ Sizes KernelOf(const Sizes& weight) {
   return weight.size() < 2 ? Sizes() : Sizes(weight.begin() + 2, weight.end());
 }
 
+// Those of a weight, from strides, dilations, pad and pad_type; nullopt if they are not known.
+std::optional<Windows> WindowsOfWeight(const ConstraintAt& c, const std::optional<Sizes>& weight) {
+  auto windows = weight ? WindowsOf(c, KernelOf(*weight), 1, 3) : std::nullopt;
+  if (!windows) return std::nullopt;
+  const auto dilations = c.Ints(2, static_cast<int64_t>(windows->x.size()));
+  if (!dilations) return std::nullopt;
+  windows->dilations = *dilations;
+  return IsWhole(*windows) ? windows : std::nullopt;
+}
+
 // weight, strides, dilations, pad, pad_type
 void CheckWindowFits(const ConstraintAt& c) {
   const auto weight = c.SizesOf(0);
-  auto windows = weight ? WindowsOf(c, KernelOf(*weight), 1, 3) : std::nullopt;
-  if (!windows) return;
-  const auto dilations = c.Ints(2, static_cast<int64_t>(windows->x.size()));
-  if (!dilations) return;
-  windows->dilations = *dilations;
-  if (IsWhole(*windows)) NeedWindows(c, *windows, c.facts().SizeOf("x", 0), (*weight)[0]);
+  if (const auto windows = WindowsOfWeight(c, weight))
+    NeedWindows(c, *windows, c.facts().SizeOf("x", 0), (*weight)[0]);
 }
 
 // kernel_sizes, strides, pad, pad_type, ceil_mode
@@ -182,13 +188,8 @@ void NeedOutputShape(const ConstraintAt& c, const Sizes& first) {
 void CheckTransposedShape(const ConstraintAt& c) {
   Sizes out{c.facts().SizeOf("x", 0), TransposedChannels(c, c.Name(0))};
   if (c.Has(5)) return NeedOutputShape(c, out);
-  const auto weight = c.SizesOf(0);
-  auto windows = weight ? WindowsOf(c, KernelOf(*weight), 1, 3) : std::nullopt;
+  const auto windows = WindowsOfWeight(c, c.SizesOf(0));
   if (!windows) return;
-  const auto dilations = c.Ints(2, static_cast<int64_t>(windows->x.size()));
-  if (!dilations) return;
-  windows->dilations = *dilations;
-  if (!IsWhole(*windows)) return;
   for (size_t i = 0; i < windows->x.size(); ++i) out.push_back(TransposedSize(*windows, i));
   c.NeedResult(0, out);
 }

@@ -168,6 +168,12 @@ mil::ValueType ValueTypeOf(const Type& type) {
   return out;
 }
 
+void SetAttribute(mil::Operation& operation, std::string_view key, mil::Value value) {
+  mil::NamedValue& attribute = *operation.add_attributes();
+  attribute.set_key(std::string(key));
+  *attribute.mutable_value() = std::move(value);
+}
+
 mil::Value TextValue(std::string_view text) {
   mil::Value value;
   *value.mutable_type() = TensorTypeOf(mil::STRING, {});
@@ -211,10 +217,10 @@ Result<std::string> ExportContext::NameFor(const Value* value) {
   std::string name;
   if (value->is_constant()) {
     const bool has_blocks = HasBlocks(value->constant(), opset_);
-    const bool has_palette = !has_blocks && uses_palettes_ && HasPalette(*value);
-    NN_ASSIGN(name, has_blocks    ? AddBlocks(*this, *value)
-                    : has_palette ? AddPalette(*this, *value)
-                                  : AddConstant(value->constant(), value->name()));
+    const auto table = !has_blocks && uses_palettes_ ? PaletteOf(*value) : std::nullopt;
+    NN_ASSIGN(name, has_blocks ? AddBlocks(*this, *value)
+                    : table    ? AddPalette(*this, *value, *table)
+                               : AddConstant(value->constant(), value->name()));
   } else {
     name = NewIdentifier(value->name());
     Declare(name, ValueTypeOf(value->type()));
@@ -250,25 +256,25 @@ Result<mil::Value> ExportContext::ValueOf(const Tensor& tensor, mil::DataType ty
 
 Result<std::string> ExportContext::AddConstant(const Tensor& tensor, mil::DataType type,
                                                std::string_view hint) {
-  std::string name = NewIdentifier(hint);
-  mil::Operation constant;
-  constant.set_type("const");
-  mil::NamedValue& label = *constant.add_attributes();
-  label.set_key("name");
-  *label.mutable_value() = TextValue(name);
   Tensor elements = tensor;
   if (tensor.dtype() == DType::kI64) {
     NN_ASSIGN(elements, AsInt32(tensor));
   }
-  mil::NamedValue& contents = *constant.add_attributes();
-  contents.set_key("val");
-  mil::Value& value = *contents.mutable_value();
-  NN_ASSIGN(value, ValueOf(elements, type));
+  NN_ASSIGN(mil::Value value, ValueOf(elements, type));
+  return AddConstant(std::move(value), hint, std::move(elements));
+}
+
+std::string ExportContext::AddConstant(mil::Value value, std::string_view hint,
+                                       std::optional<Tensor> elements) {
+  std::string name = NewIdentifier(hint);
+  mil::Operation& constant = *block_->add_operations();
+  constant.set_type("const");
+  SetAttribute(constant, "name", TextValue(name));
   mil::NamedValueType& output = *constant.add_outputs();
   output.set_name(name);
   *output.mutable_type() = value.type();
   Declare(name, value.type(), std::move(elements));
-  *block_->add_operations() = std::move(constant);
+  SetAttribute(constant, "val", std::move(value));
   return name;
 }
 
@@ -368,16 +374,17 @@ std::optional<std::string> FindMisfit(const Node& node, Opset opset) {
                           [&](const Node& n) { return TryNode(n, opset); });
 }
 
-Opset LowestOpset(const Graph& graph, Opset oldest, Opset newest) {
+ProgramForm FormOf(const Graph& graph, Opset oldest, Opset newest) {
   Opset opset = oldest;
+  const bool is_smaller = IsSmallerWithPalettes(graph);
   if (newest >= Opset::kIos18 && HasSmallConstants(graph, newest))
     opset = std::max(opset, Opset::kIos18);
-  else if (IsSmallerWithPalettes(graph))
+  else if (is_smaller)
     opset = std::max(opset, std::min(newest, kHasPalettes));
   // A newer definition may lack what an older one has.
   while (Raise(graph, newest, opset)) {
   }
-  return opset;
+  return {opset, is_smaller && opset >= kHasPalettes};
 }
 
 }  // namespace nn::coreml::program

@@ -63,6 +63,8 @@ class ExportContext final : public NamedExport {
   // The name of a new constant.
   Result<std::string> AddConstant(const Tensor& tensor, std::string_view hint);
   Result<std::string> AddConstant(const Tensor& tensor, mil::DataType type, std::string_view hint);
+  std::string AddConstant(mil::Value value, std::string_view hint,
+                          std::optional<Tensor> elements = std::nullopt);
 
   // A constant as it stands in the program, or as its place in the weight file; a trial has no
   // contents.
@@ -122,6 +124,8 @@ std::string_view NameInPrograms(DType dtype);
 mil::ValueType ValueTypeOf(const Type& type);
 mil::ValueType TensorTypeOf(mil::DataType type, const Dims& dims);
 
+void SetAttribute(mil::Operation& operation, std::string_view key, mil::Value value);
+
 // A string as a value.
 mil::Value TextValue(std::string_view text);
 
@@ -137,8 +141,14 @@ Result<std::string> AddBlocks(ExportContext& ctx, const Value& value);
 // Why the program of an operation set cannot hold a node; nullopt if it can.
 std::optional<std::string> FindMisfit(const Node& node, Opset opset);
 
-// The lowest operation set, from `oldest` to `newest`, that holds all nodes.
-Opset LowestOpset(const Graph& graph, Opset oldest, Opset newest);
+// How a graph is written.
+struct ProgramForm {
+  Opset opset;
+  bool has_palettes = false;  // for constants with few different numbers
+};
+
+// With the lowest operation set, from `oldest` to `newest`, that holds all nodes.
+ProgramForm FormOf(const Graph& graph, Opset oldest, Opset newest);
 
 // The constant in input i; null if it is not constant.
 inline const Tensor* ConstantOf(const Node& node, size_t i) {

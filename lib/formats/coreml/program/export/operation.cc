@@ -29,12 +29,6 @@ bool IsHalf(double number) {
   return rounded == static_cast<double>(static_cast<float>(number));
 }
 
-void SetName(mil::Operation& operation, std::string_view name) {
-  mil::NamedValue& attribute = *operation.add_attributes();
-  attribute.set_key("name");
-  *attribute.mutable_value() = TextValue(name);
-}
-
 }  // namespace
 
 OperationWriter::OperationWriter(ExportContext& ctx, std::string_view type)
@@ -220,8 +214,9 @@ Status OperationWriter::To(std::span<const std::string> names, std::span<const T
     *output.mutable_type() = ValueTypeOf(types[i]);
     ctx_.Declare(names[i], output.type());
   }
-  SetName(mil_, source.name().empty() || ctx_.trial() ? std::string_view(names[0])
-                                                      : std::string_view(source.name()));
+  SetAttribute(mil_, "name",
+               TextValue(source.name().empty() || ctx_.trial() ? std::string_view(names[0])
+                                                               : std::string_view(source.name())));
   *ctx_.block().add_operations() = std::move(mil_);
   return {};
 }

@@ -49,13 +49,21 @@ Result<Tensor> Indices(const Tensor& f32, std::span<const uint32_t> table, int b
   return packed.Finish();
 }
 
+}  // namespace
+
+std::optional<std::vector<uint32_t>> PaletteOf(const Value& value) {
+  return IsLargeFloat(value) ? DistinctValues(value.constant()) : std::nullopt;
+}
+
+namespace {
+
 // The bytes of the constants without and with tables.
 std::pair<uint64_t, uint64_t> BytesOf(const Graph& graph) {
   uint64_t plain = 0, packed = 0;
   for (const Value& v : graph.values()) {
     if (!v.is_constant()) continue;
     const uint64_t bytes = v.constant().blob().size();
-    const auto table = IsLargeFloat(v) ? DistinctValues(v.constant()) : std::nullopt;
+    const auto table = PaletteOf(v);
     plain += bytes;
     packed += table ? bytes * static_cast<uint64_t>(BitsFor(table->size())) / 32 : bytes;
   }
@@ -70,18 +78,14 @@ std::pair<uint64_t, uint64_t> BytesOf(const Graph& graph) {
 
 }  // namespace
 
-bool HasPalette(const Value& value) {
-  return IsLargeFloat(value) && DistinctValues(value.constant()).has_value();
-}
-
 bool IsSmallerWithPalettes(const Graph& graph) {
   const auto [plain, packed] = BytesOf(graph);
   return packed < plain / 2;
 }
 
-Result<std::string> AddPalette(ExportContext& ctx, const Value& value) {
+Result<std::string> AddPalette(ExportContext& ctx, const Value& value,
+                               std::span<const uint32_t> table) {
   const Tensor& f32 = value.constant();
-  const std::vector<uint32_t> table = *DistinctValues(f32);
   const int bits = BitsFor(table.size());
   std::vector<float> entries(size_t{1} << bits);
   std::ranges::transform(table, entries.begin(),

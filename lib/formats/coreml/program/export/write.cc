@@ -13,7 +13,6 @@
 #include "formats/coreml/file/native.h"
 #include "formats/coreml/import/interface.h"
 #include "formats/coreml/program/export/export.h"
-#include "formats/coreml/program/export/palette.h"
 #include "formats/coreml/roles.h"
 
 namespace nn::coreml::program {
@@ -89,14 +88,14 @@ std::map<std::string, std::string> IdentifiersOf(const Graph& graph,
 
 class ProgramWriter {
  public:
-  ProgramWriter(const Graph& graph, const std::map<std::string, std::string>& names, Opset opset,
-                mil::Function& function, ConstantStore store)
+  ProgramWriter(const Graph& graph, const std::map<std::string, std::string>& names,
+                const ProgramForm& form, mil::Function& function, ConstantStore store)
       : graph_(graph),
         names_(names),
         function_(function),
-        block_(NewBlock(function, opset)),
-        ctx_(block_, opset, store) {
-    if (opset >= kHasPalettes && IsSmallerWithPalettes(graph)) ctx_.UsePalettes();
+        block_(NewBlock(function, form.opset)),
+        ctx_(block_, form.opset, store) {
+    if (form.has_palettes) ctx_.UsePalettes();
   }
 
   Status Run(const std::optional<Classes>& classes) {
@@ -136,10 +135,13 @@ class ProgramWriter {
 
   // Whether the value of an output can be that of the function.
   bool IsPlain(const Value* v) const {
-    return !v->is_constant() && !v->is_input() && PortOf(v) == AsFile(v->dtype());
+    return !v->is_constant() && !v->is_input() && IsArrayType(v->dtype());
   }
   DType PortOf(const Value* v) const { return PortType(v->dtype(), ctx_.opset()); }
-  static DType AsFile(DType dtype) { return dtype == DType::kI64 ? DType::kI32 : dtype; }
+  // Whether arrays have the type that the program has for it.
+  bool IsArrayType(DType dtype) const {
+    return DataTypeOf(PortType(dtype, ctx_.opset())) == DataTypeOf(dtype);
+  }
 
   // Other element types are converted from those that arrays have.
   Status AddInput(const Port& p) {
@@ -150,7 +152,7 @@ class ProgramWriter {
     *input.mutable_type() = TensorTypeOf(DataTypeOf(dtype), *p.value->type().dims);
     ctx_.Declare(name, input.type());
     ctx_.Define(p.value);
-    if (dtype == AsFile(p.value->dtype())) {
+    if (IsArrayType(p.value->dtype())) {
       ctx_.Claim(p.value, name);
       return {};
     }
@@ -164,12 +166,12 @@ class ProgramWriter {
 
   Status AddOutput(const Port& p) {
     const std::string name = names_.at(p.name);
-    const DType dtype = PortOf(p.value);
     Type type = p.value->type();
-    type.dtype = dtype;
-    OperationWriter op = ctx_.Add(dtype == AsFile(p.value->dtype()) ? "identity" : "cast");
+    const bool is_array_type = IsArrayType(type.dtype);
+    type.dtype = PortOf(p.value);
+    OperationWriter op = ctx_.Add(is_array_type ? "identity" : "cast");
     op.In("x", p.value);
-    if (dtype != AsFile(p.value->dtype())) op.Text("dtype", NameInPrograms(dtype));
+    if (!is_array_type) op.Text("dtype", NameInPrograms(type.dtype));
     return op.To(std::span(&name, 1), std::span(&type, 1), Node());
   }
 
@@ -200,19 +202,7 @@ class ProgramWriter {
 
   Status AddClassify(const std::string& probabilities, const Classes& classes, mil::Value labels,
                      mil::DataType type) {
-    const std::string classes_name = ctx_.NewIdentifier("classes");
-    mil::Operation& constant = *block_.add_operations();
-    constant.set_type("const");
-    mil::NamedValue& name = *constant.add_attributes();
-    name.set_key("name");
-    *name.mutable_value() = TextValue(classes_name);
-    mil::NamedValueType& output = *constant.add_outputs();
-    output.set_name(classes_name);
-    *output.mutable_type() = labels.type();
-    mil::NamedValue& contents = *constant.add_attributes();
-    contents.set_key("val");
-    *contents.mutable_value() = std::move(labels);
-
+    const std::string classes_name = ctx_.AddConstant(std::move(labels), "classes");
     mil::Operation& classify = *block_.add_operations();
     classify.set_type("classify");
     const auto bind = [&](std::string_view input, const std::string& to) {
@@ -248,7 +238,8 @@ Result<FileImage> WriteProgram(const Graph& graph, const ExportOptions& options,
   NN_RETURN_IF_ERROR(CheckInterface(
       graph, {.label = "Core ML", .outputs = true, .distinct_names = true, .least_size = 1}));
   NN_ASSIGN(const Opset oldest, OldestForPorts(graph, newest));
-  const Opset opset = LowestOpset(graph, oldest, newest);
+  const ProgramForm program_form = FormOf(graph, oldest, newest);
+  const Opset opset = program_form.opset;
   Model model;
   Writer root = model.writer();
   mil::Program& program = *model.proto->mutable_mlprogram();
@@ -263,26 +254,23 @@ Result<FileImage> WriteProgram(const Graph& graph, const ExportOptions& options,
       .names = IdentifiersOf(graph, classes),
       .array_types = opset < kHasHalfArrays ? ArrayTypes::kOfOldPrograms : ArrayTypes::kOfPrograms};
   NN_RETURN_IF_ERROR(
-      ProgramWriter(graph, form.names, opset, *function.mutable_value(), store).Run(classes));
+      ProgramWriter(graph, form.names, program_form, *function.mutable_value(), store)
+          .Run(classes));
   NN_RETURN_IF_ERROR(WriteDescription(graph, options, form, root.Sub("description")));
   if (classes) DescribeClasses(*classes, form, root);
   root.Int("specificationVersion",
            std::max<int64_t>(SpecificationVersionOf(opset), InterfaceVersion(graph)));
   NN_ASSIGN(auto parts, Serialize(model));
-  const std::string note = fmt::format("written as an ML Program for {} and later", NameOf(opset));
-  if (is_package) {
-    std::vector<SideFile> files;
-    if (weights.empty())
-      files.push_back({std::string(kWeights.substr(0, kWeights.find('/') + 1)), {}});
-    else
-      files.push_back({std::string(kWeights), weights.Finish()});
-    FileImage package = NewPackage(std::move(files), std::move(parts));
-    package.notes = {note};
-    return package;
-  }
   FileImage image;
-  image.parts = std::move(parts);
-  image.notes = {note};
+  if (is_package) {
+    // The item of a program without weights is an empty folder.
+    SideFile file = weights.empty() ? SideFile{"weights/", {}}
+                                    : SideFile{std::string(kWeights), weights.Finish()};
+    image = NewPackage({std::move(file)}, std::move(parts));
+  } else {
+    image.parts = std::move(parts);
+  }
+  image.notes = {fmt::format("written as an ML Program for {} and later", NameOf(opset))};
   return image;
 }
 

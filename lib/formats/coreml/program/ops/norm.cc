@@ -92,6 +92,20 @@ Status ImportLocalResponseNorm(ImportContext& ctx) {
 
 // ---- Export -------------------------------------------------------------------------------------
 
+// Axes from 0 to `rank` - 1, in order.
+std::vector<int64_t> SortedAxes(std::vector<int64_t> axes, int rank) {
+  for (int64_t& axis : axes)
+    if (axis < 0) axis += rank;
+  std::ranges::sort(axes);
+  return axes;
+}
+
+std::vector<int64_t> LastAxes(int rank, int64_t count) {
+  std::vector<int64_t> axes;
+  for (int64_t axis = rank - count; axis < rank; ++axis) axes.push_back(axis);
+  return axes;
+}
+
 Status WriteBatchNorm(ExportContext& ctx, const Node& node) {
   return ctx.Add("batch_norm")
       .In("x", node.input(0))
@@ -130,13 +144,8 @@ Status WriteNormalization(ExportContext& ctx, const Node& node) {
 std::optional<std::string> WhyNotNormalization(const Node& node) {
   const auto& a = node.attrs<MeanVarianceNormalizationAttrs>();
   const int rank = node.input(0)->type().rank();
-  std::vector<int64_t> axes = a.axes;
-  for (int64_t& axis : axes)
-    if (axis < 0) axis += rank;
-  std::ranges::sort(axes);
-  std::vector<int64_t> spatial;
-  for (int64_t axis = 2; axis < rank; ++axis) spatial.push_back(axis);
-  if (axes != spatial) return "ML Programs normalize the axes after the channels";
+  if (SortedAxes(a.axes, rank) != LastAxes(rank, rank - 2))
+    return "ML Programs normalize the axes after the channels";
   if (!a.normalize_variance) return "ML Programs have no normalization of the mean alone";
   if (a.epsilon_rule != EpsilonRule::kInside) return "ML Programs add epsilon to the variance";
   return std::nullopt;
@@ -154,13 +163,10 @@ bool HasNormalizedShape(const Node& node, size_t input) {
 
 Status WriteLayerNorm(ExportContext& ctx, const Node& node) {
   const auto& a = node.attrs<LayerNormAttrs>();
-  const int64_t rank = node.input(0)->type().rank();
-  std::vector<int64_t> axes;
-  for (int64_t axis = a.axis < 0 ? a.axis + rank : a.axis; axis < rank; ++axis)
-    axes.push_back(axis);
+  const int rank = node.input(0)->type().rank();
   return ctx.Add("layer_norm")
       .In("x", node.input(0))
-      .Ints("axes", axes)
+      .Ints("axes", LastAxes(rank, a.axis < 0 ? -a.axis : rank - a.axis))
       .In("gamma", node.input(1))
       .In("beta", node.input(2))
       .Number("epsilon", a.epsilon)
@@ -184,11 +190,8 @@ Status WriteL2Norm(ExportContext& ctx, const Node& node) {
 std::optional<std::string> WhyNotL2Norm(const Node& node) {
   const auto& a = node.attrs<L2NormalizationAttrs>();
   const int rank = node.input(0)->type().rank();
-  std::vector<int64_t> axes = a.axes;
-  for (int64_t& axis : axes)
-    if (axis >= 0) axis -= rank;
-  std::ranges::sort(axes);
-  if (axes != std::vector<int64_t>{-3, -2, -1}) return "ML Programs normalize the last three axes";
+  if (SortedAxes(a.axes, rank) != LastAxes(rank, 3))
+    return "ML Programs normalize the last three axes";
   if (a.epsilon_rule != EpsilonRule::kInside)
     return "ML Programs add epsilon to the sum of squares";
   return std::nullopt;

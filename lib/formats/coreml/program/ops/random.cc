@@ -4,6 +4,7 @@
 
 #include <fmt/core.h>
 
+#include "formats/coreml/export/export.h"
 #include "formats/coreml/program/family.h"
 #include "formats/coreml/program/import/operands.h"
 #include "ops/array/arrange/tile.h"
@@ -128,14 +129,8 @@ Status WriteRandomNormal(ExportContext& ctx, const Node& node) {
   return WriteDrawn<A>(ctx, node, "random_normal", {{"mean", &A::mean}, {"stddev", &A::scale}});
 }
 
-// The operation has one probability.
 std::optional<std::string> WhyNotBernoulli(const Node& node) {
-  const Tensor* const p = ConstantOf(node, 0);
-  if (p == nullptr) return "its probabilities must be constant";
-  for (int64_t i = 1; i < p->elements(); ++i)
-    if (p->GetDouble(i) != p->GetDouble(0)) return "its probabilities must be equal";
-  if (p->elements() == 0 || !(p->GetDouble(0) >= 0 && p->GetDouble(0) <= 1))
-    return "its probabilities must be in [0, 1]";
+  if (auto reason = WhyNotOneProbability(node)) return reason;
   return WhyNotSeeds(node.attrs<BernoulliAttrs>());
 }
 
