@@ -166,8 +166,14 @@ Status Improve(Graph& graph, const Target& target, Ports ports, RewriteCounts* c
 
 Status ImproveRegions(Graph& graph, const Target& target, Ports ports, RewriteCounts* counts) {
   if (!target.takes_regions) return {};
-  const Ports inside = ports == Ports::kFixed ? Ports::kFixed : Ports::kRegion;
-  return ForEachRegion(graph, [&](Graph& g) { return Improve(g, target, inside, counts); });
+  for (const Node& node : graph.nodes()) {
+    const bool is_fixed =
+        ports == Ports::kFixed || (target.lacks_scalars && RegionsKeepScalars(node));
+    const Ports inside = is_fixed ? Ports::kFixed : Ports::kRegion;
+    NN_RETURN_IF_ERROR(ForEachRegion(
+        node, [&](Graph& g) { return Improve(g, target, inside, counts); }));
+  }
+  return {};
 }
 
 Status Improve(Graph& graph, const Target& target, Ports ports, RewriteCounts* counts) {

@@ -102,9 +102,7 @@ class Pass {
   // All scalars that are inputs or outputs of regions become vectors, and so do the operands and
   // results of the node.
   Status EnterRegions(Node& node) {
-    // Whether a result without a known rank is a scalar, a run decides.
-    const auto is_open = [](const Value* v) { return !v->type().ranked(); };
-    if (std::ranges::any_of(node.outputs(), is_open)) return KeepScalars(node);
+    if (RegionsKeepScalars(node)) return KeepScalars(node);
     NN_RETURN_IF_ERROR(ForEachRegion(node, [](Graph& region) -> Status {
       NN_RETURN_IF_ERROR(Pass(region).Run());
       for (size_t i = 0; i < region.outputs().size(); ++i) {
@@ -232,6 +230,10 @@ void Note(const std::vector<Port>& ports, const std::vector<bool>& scalars,
 }
 
 }  // namespace
+
+bool RegionsKeepScalars(const Node& node) {
+  return std::ranges::any_of(node.outputs(), [](const Value* v) { return !v->type().ranked(); });
+}
 
 Status ScalarsAsVectors(Graph& graph) {
   return Pass(graph).Run();

@@ -15,6 +15,10 @@ namespace nn {
 // needs a scalar gets one (squeeze).
 Status ScalarsAsVectors(Graph& graph);
 
+// Whether the inputs and outputs of the node's regions stay as they are, since a run decides
+// whether a result is a scalar: its rank is not known.
+bool RegionsKeepScalars(const Node& node);
+
 // The same for inputs and outputs alone.
 Status ScalarPortsAsVectors(Graph& graph);
 
