@@ -8,7 +8,7 @@
 namespace nn::app {
 
 inspect::LoadOptions LoadOptionsOf(const InspectOptions& options) {
-  inspect::LoadOptions load = {.limits = options.limits};
+  inspect::LoadOptions load = {.limits = options.limits, .function = options.function};
   if (options.shapes.empty()) return load;
   load.inputs = SettingsOf(options.shapes);
   load.bind = [shapes = options.shapes](Graph& graph) {

@@ -2,6 +2,8 @@
 
 #include <vector>
 
+#include "formats/format_options.h"
+
 namespace nn::app {
 
 OptionTable InspectOptionTable() {
@@ -25,6 +27,7 @@ OptionTable InspectOptionTable() {
           "mil", {.help = "Print the ML Program of a Core ML model as MIL, the text that compiled "
                           "models (.mlmodelc) have",
                   .excludes = {"dump"}}),
+      Option<&InspectOptions::function>("function", FunctionFacts("", 0)),
       Option<&InspectOptions::output>("output",
                                       {.help = "Write to a file", .value = "FILE", .letter = "o"}),
       Option<&InspectOptions::git_diff>(

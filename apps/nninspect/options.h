@@ -15,6 +15,7 @@ namespace nn::app {
 struct InspectOptions : inspect::Parts {
   std::string model;
   ReadLimits limits;
+  std::string function;
   std::string other;              // --diff: the second model
   std::vector<std::string> rest;  // --git-diff: the arguments after these two
   std::string output = "-";

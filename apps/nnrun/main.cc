@@ -240,6 +240,7 @@ void ReportNotes(const std::vector<std::string>& notes, RunReport& report) {
 // Runs the model as the options say; false if a check failed.
 Result<bool> RunToReport(RunOptions o, RunReport& report) {
   NN_ASSIGN(ReadModel read, ReadModelFile(o.model, o.limits));
+  NN_ASSIGN(read, WithFunction(std::move(read), o.function));
   const auto import = [&](const InputSettings& known) -> Result<ImportedModel> {
     InputSettings settings = KnownWith(known, o.shapes);
     if (o.sequence.is_set()) settings.states = StatePorts::kAll;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/thread_pool.h"
+#include "formats/format_options.h"
 
 namespace nn::app {
 namespace {
@@ -44,6 +45,7 @@ RunFields OutputFields() {
 
 RunFields ComparisonFields() {
   return {
+      Option<&RunOptions::function>("function", FunctionFacts("", 0)),
       Option<&RunOptions::test_data>(
           "test-data",
           {.help = "Folder with input_K.pb and output_K.pb, or with test_data_set_* folders: run "

@@ -18,6 +18,7 @@
 namespace nn::app {
 
 struct RunOptions : RunInputs {
+  std::string function;
   std::string test_data;
   SequenceOptions sequence;
   // Results

@@ -91,6 +91,8 @@ struct GraphEdits {
 struct ConvertOptions {
   std::string format = {};  // FormatInfo::name of the target; "": by the extension of its path
   ReadLimits limits = {};   // of the source
+  // The function of a source that has several (ML Programs); "": the one that runs by default.
+  std::string function = {};
   // Shapes of inputs, by name, and the batch (Graph::SetInputShapes, SetBatch).
   std::map<std::string, std::vector<int64_t>> input_shapes = {};
   std::optional<int64_t> batch = std::nullopt;

@@ -77,6 +77,11 @@ class Model {
   static Result<Model> FromView(std::span<const std::byte> bytes, std::shared_ptr<const void> owner,
                                 const std::string& path = {}, const ReadLimits& limits = {});
 
+  // The functions of an ML Program that has several; empty for other models.
+  std::vector<std::string> Functions() const;
+  // The model with one of them as the function that runs by default. kUsage for another name.
+  Result<Model> WithFunction(const std::string& name) const;
+
   // FormatInfo::name of its format.
   std::string_view format() const;
   const std::string& path() const;

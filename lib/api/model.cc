@@ -68,6 +68,15 @@ Result<Model> Model::FromView(std::span<const std::byte> bytes, std::shared_ptr<
   return Access::Wrap(std::move(read), path);
 }
 
+std::vector<std::string> Model::Functions() const {
+  return impl_->read.format->editor.FunctionsOf(*impl_->read.model);
+}
+
+Result<Model> Model::WithFunction(const std::string& name) const {
+  NN_ASSIGN(nn::ReadModel read, nn::WithFunction(impl_->read, name));
+  return Access::Wrap(std::move(read), impl_->path);
+}
+
 std::string_view Model::format() const {
   return impl_->read.format->name;
 }

@@ -30,9 +30,14 @@ void Release(ReadModel& read, const std::string& path) {
   if (lasts) read.model.reset();
 }
 
+Result<ReadModel> ReadSource(const ConvertJob& o) {
+  NN_ASSIGN(ReadModel read, ReadModelFile(o.input, o.limits));
+  return WithFunction(std::move(read), o.function);
+}
+
 std::optional<Finding> ErrorOfSource(const ReadModel& read, const ConvertJob& o) {
   if (read.model != nullptr) return FirstError(read);
-  const auto again = ReadModelFile(o.input, o.limits);
+  const auto again = ReadSource(o);
   return again ? FirstError(*again) : std::nullopt;
 }
 
@@ -145,7 +150,7 @@ GraphSource SourceOf(const ReadModel& read, const ConvertJob& o) {
   if (!EditsGraph(o) && !o.quantize && !o.half)
     from.import_again = [&read, &o](const InputSettings& inputs) -> Result<ImportedModel> {
       if (read.model != nullptr) return ImportForConversion(read, o, inputs);
-      NN_ASSIGN(const ReadModel again, ReadModelFile(o.input, o.limits));
+      NN_ASSIGN(const ReadModel again, ReadSource(o));
       return ImportForConversion(again, o, inputs);
     };
   return from;
@@ -183,6 +188,7 @@ bool IsCopy(const ReadModel& read, const Format& format, const ConvertJob& o) {
 }
 
 Result<Conversion> ConvertOrCopy(ReadModel read, const Format& format, ConvertJob o) {
+  NN_ASSIGN(read, WithFunction(std::move(read), o.function));
   if (!IsCopy(read, format, o)) {
     o.copy_unless_fewer = IsOnlySimplified(o);
     return ConvertModel(std::move(read), format, o);
@@ -200,7 +206,7 @@ Result<Conversion> ConvertOrCopy(ReadModel read, const Format& format, ConvertJo
 }
 
 Result<Conversion> ConvertFile(const Format& format, const ConvertJob& o) {
-  NN_ASSIGN(ReadModel read, ReadModelFile(o.input, o.limits));
+  NN_ASSIGN(ReadModel read, ReadSource(o));
   return ConvertModel(std::move(read), format, o);
 }
 

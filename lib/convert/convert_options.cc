@@ -138,6 +138,8 @@ OptionFields GraphEditOptions() {
 
 OptionFields OperatorOptions() {
   return {
+      Option<&nnsuite::ConvertOptions::function>("function",
+                                                 FunctionFacts(kOperatorGroup, kChangesGraph)),
       Option<&nnsuite::ConvertOptions::opset>("opset",
                                               {.help = "ONNX operator set version to write",
                                                .value = "N",

@@ -97,6 +97,10 @@ Result<ReadModel> ReadModelFile(const std::string& path, const ReadLimits& limit
 Result<ReadModel> ReadModelBytes(const Blob& file, const std::string& path,
                                  const ReadLimits& limits = {});
 
+// The model with this function as the one that runs by default; "": as it is. kUsage if the model
+// does not have it.
+Result<ReadModel> WithFunction(ReadModel read, const std::string& function);
+
 // Writes a model as JSON text that ReadModelFile can read in place of the model
 // (schemas/dump.schema.json): a copy, without import. The text is streamed, so memory use does not
 // grow with the model.

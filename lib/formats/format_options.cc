@@ -116,6 +116,14 @@ OptionFacts BatchFacts(std::string_view group, unsigned effects) {
           .effects = effects};
 }
 
+OptionFacts FunctionFacts(std::string_view group, unsigned effects) {
+  return {.help = "The function of an ML Program that has several; default: the one that the model "
+                  "states",
+          .value = "NAME",
+          .group = group,
+          .effects = effects};
+}
+
 OptionFacts LengthFacts(std::string_view group, unsigned effects) {
   return {.help =
               "Number of elements of an input that is a sequence, or \"none\" for an optional "

@@ -18,9 +18,11 @@ OptionTable ReadLimitTable();
 OptionTable DumpOptionTable();
 OptionTable InputShapesTable();
 
-// What options of several structs say about the batch and the lengths of inputs.
+// What options of several structs say about the batch and the lengths of inputs, and about the
+// function that runs.
 OptionFacts BatchFacts(std::string_view group, unsigned effects);
 OptionFacts LengthFacts(std::string_view group, unsigned effects);
+OptionFacts FunctionFacts(std::string_view group, unsigned effects);
 
 // What the import takes.
 InputSettings SettingsOf(const nnsuite::InputShapes& shapes);

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <filesystem>
@@ -45,6 +47,19 @@ std::span<const OutputKind> OutputKinds() {
     return list;
   }();
   return kinds;
+}
+
+Result<ReadModel> WithFunction(ReadModel read, const std::string& function) {
+  if (function.empty()) return read;
+  const ModelEditor& editor = read.format->editor;
+  const std::vector<std::string> functions = editor.FunctionsOf(*read.model);
+  if (functions.empty())
+    return UsageError("--function {}: the model has no functions to choose from", function);
+  if (std::ranges::find(functions, function) == functions.end())
+    return UsageError("--function {}: the model has no such function, but {}", function,
+                      fmt::join(functions, ", "));
+  read.model = editor.WithFunction(*read.model, function);
+  return read;
 }
 
 std::vector<Holding> HoldingsOf(const ReadModel& model) {

@@ -40,6 +40,7 @@ Status Import(const InputSettings& inputs, const std::function<Status(Graph&)>& 
 
 Result<LoadedModel> Load(const std::string& path, const LoadOptions& options) {
   NN_ASSIGN(ReadModel read, ReadModelFile(path, options.limits));
+  NN_ASSIGN(read, WithFunction(std::move(read), options.function));
   return LoadFrom(std::move(read), path, options);
 }
 

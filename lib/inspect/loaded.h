@@ -36,6 +36,7 @@ struct LoadedModel {
 
 struct LoadOptions {
   ReadLimits limits = {};
+  std::string function = {};  // WithFunction()
   bool in_full = false;       // attributes are not truncated
   bool graph = true;          // import the graph; always done if `bind` is set
   InputSettings inputs = {};  // that `bind` will set: they may decide about control flow
@@ -45,8 +46,8 @@ struct LoadOptions {
   std::function<Status(Graph&)> bind = nullptr;
 };
 
-// Describes a model that was read from `path`, which is for messages; of `options`, `limits` does
-// not apply. Errors as below.
+// Describes a model that was read from `path`, which is for messages; of `options`, `limits` and
+// `function` do not apply. Errors as below.
 Result<LoadedModel> LoadFrom(ReadModel read, const std::string& path, const LoadOptions& options);
 
 // Reads standard input for the path "-". The errors of ReadModelFile, and kUnsupported for formats

@@ -65,6 +65,19 @@ def test_programs_of_the_package(golden, tmp_path):
     assert "usage" in program("train").stderr
 
 
+def test_a_function_of_a_program(tmp_path):
+    folder = tmp_path / "m.mlmodelc"
+    folder.mkdir()
+    body = "func {}<ios17>(tensor<fp32, [1]> x) {{ tensor<fp32, [1]> y = mul(x = x, y = fp32({})); }} -> (y);"
+    functions = "\n".join(body.format(name, factor) for name, factor in [("main", 2), ("other", 3)])
+    (folder / "model.mil").write_text(f"program(1.0)\n{{\n{functions}\n}}\n")
+    x = {"x": np.ones(1, np.float32)}
+    assert nnsuite.open(folder).run(x)["y"] == [2]
+    assert nnsuite.open(folder, function="other").run(x)["y"] == [3]
+    with pytest.raises(nnsuite.UsageError, match="but main, other"):
+        nnsuite.open(folder, function="third")
+
+
 def test_errors_have_exit_codes_and_rules(golden, tmp_path):
     with pytest.raises(nnsuite.UsageError) as caught:
         nnsuite.open("/no/such/model.onnx")

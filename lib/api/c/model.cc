@@ -22,14 +22,20 @@ Result<nnsuite_model*> Opened(Result<nnsuite::Model> model) {
   return new nnsuite_model{*std::move(model)};
 }
 
+// With the function that the call names.
+Result<nnsuite::Model> Chosen(Result<nnsuite::Model> model, const OpenCall& call) {
+  return model ? model->WithFunction(call.function) : model;
+}
+
 Result<nnsuite::Model> FromMemory(const void* bytes, size_t size, nnsuite_release release,
-                                  void* context, const char* path,
-                                  const nnsuite::ReadLimits& limits) {
+                                  void* context, const char* path, const OpenCall& call) {
   const std::span contents(static_cast<const std::byte*>(bytes), size);
   const std::string name = path == nullptr ? "" : path;
-  if (release == nullptr) return nnsuite::Model::FromBytes(contents, name, limits);
+  if (release == nullptr)
+    return Chosen(nnsuite::Model::FromBytes(contents, name, call.limits), call);
   Borrowed borrowed(release, context);
-  auto model = nnsuite::Model::FromView(contents, borrowed.owner(), name, limits);
+  auto model =
+      Chosen(nnsuite::Model::FromView(contents, borrowed.owner(), name, call.limits), call);
   if (model) borrowed.Keep();
   return model;
 }
@@ -91,8 +97,9 @@ int nnsuite_open(const char* path, const nnsuite_options* options, nnsuite_model
     NN_RETURN_IF_ERROR(RequireArgument(model, "model"));
     *model = nullptr;
     NN_RETURN_IF_ERROR(RequireArgument(path, "path"));
-    NN_ASSIGN(const nnsuite::ReadLimits limits, nn::api::call::Open(options));
-    NN_ASSIGN(*model, nn::api::Opened(nnsuite::Model::Read(path, limits)));
+    NN_ASSIGN(const nn::api::OpenCall call, nn::api::call::Open(options));
+    NN_ASSIGN(*model,
+              nn::api::Opened(nn::api::Chosen(nnsuite::Model::Read(path, call.limits), call)));
     return NNSUITE_OK;
   });
 }
@@ -104,9 +111,9 @@ int nnsuite_open_memory(const void* bytes, size_t size, nnsuite_release release,
     NN_RETURN_IF_ERROR(RequireArgument(model, "model"));
     *model = nullptr;
     if (size > 0) NN_RETURN_IF_ERROR(RequireArgument(bytes, "bytes"));
-    NN_ASSIGN(const nnsuite::ReadLimits limits, nn::api::call::Open(options));
+    NN_ASSIGN(const nn::api::OpenCall call, nn::api::call::Open(options));
     NN_ASSIGN(*model,
-              nn::api::Opened(nn::api::FromMemory(bytes, size, release, context, path, limits)));
+              nn::api::Opened(nn::api::FromMemory(bytes, size, release, context, path, call)));
     return NNSUITE_OK;
   });
 }

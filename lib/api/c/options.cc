@@ -26,11 +26,17 @@
 namespace nn::api {
 namespace {
 
-using nnsuite::ReadLimits;
 using CallFields = std::vector<OptionField>;
 
 CallFields Joined(CallFields fields, const CallFields& more) {
   fields.insert(fields.end(), more.begin(), more.end());
+  return fields;
+}
+
+OptionTable OpenTable() {
+  static const CallFields fields =
+      Joined({Option<&OpenCall::function>("function", FunctionFacts("", 0))},
+             OptionsWithin<&OpenCall::limits>(ReadLimitTable()));
   return fields;
 }
 
@@ -322,7 +328,7 @@ void AddInputs(const nnsuite_options* options, CompileForInputsCall& call) {
 
 std::vector<OptionUser> OptionUsers() {
   return {
-      {"open", ReadLimitTable()},
+      {"open", OpenTable()},
       {"inspect", InspectTable(), true},
       {"diff_with", InputShapesTable(), true},
       {"draw_diff", InputShapesTable(), true},
@@ -348,8 +354,8 @@ std::vector<OptionUser> OptionUsers() {
 
 namespace call {
 
-Result<nnsuite::ReadLimits> Open(const nnsuite_options* options) {
-  return CallOf<ReadLimits>(options, "open");
+Result<OpenCall> Open(const nnsuite_options* options) {
+  return CallOf<OpenCall>(options, "open");
 }
 
 Result<InspectCall> Inspect(const nnsuite_options* options) {

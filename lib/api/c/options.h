@@ -39,6 +39,10 @@ struct nnsuite_options {
 namespace nn::api {
 
 // What each function that takes options is told.
+struct OpenCall {
+  nnsuite::ReadLimits limits = {};
+  std::string function = {};
+};
 struct InspectCall {
   nnsuite::ReportParts parts = {};
   nnsuite::InputShapes shapes = {};
@@ -113,7 +117,7 @@ std::vector<OptionUser> OptionUsers();
 // The options of a call. kUsage, with the name of the function, for options that it does not have,
 // and for values out of range; null options are none.
 namespace call {
-Result<nnsuite::ReadLimits> Open(const nnsuite_options* options);
+Result<OpenCall> Open(const nnsuite_options* options);
 Result<InspectCall> Inspect(const nnsuite_options* options);
 Result<DrawCall> Draw(const nnsuite_options* options);
 Result<ValidateCall> Validate(const nnsuite_options* options);

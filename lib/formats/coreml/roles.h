@@ -67,6 +67,9 @@ class CoremlEditor final : public ModelEditor {
   Result<NativeFlow> FlowOf(const NativeModel& model) const override;
   Result<FileImage> Rename(const NativeModel& model, const PortNames& names,
                            const ExportOptions& options) const override;
+  std::vector<std::string> FunctionsOf(const NativeModel& model) const override;
+  std::unique_ptr<NativeModel> WithFunction(const NativeModel& model,
+                                            const std::string& name) const override;
 };
 
 }  // namespace nn::coreml

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "base/status.h"
 #include "formats/model/describer.h"
@@ -33,6 +35,12 @@ class ModelEditor {
   // reason, for what the format has no place for, such as the type of an input or a metadata entry.
   virtual Result<std::unique_ptr<NativeModel>> Apply(const NativeModel& model,
                                                      const NativeEdit& edit) const = 0;
+  // The functions of a model that a program may run in place of the default one; none if the model
+  // has only one.
+  virtual std::vector<std::string> FunctionsOf(const NativeModel& model) const;
+  // The model with one of FunctionsOf() as the default function. Weights are shared.
+  virtual std::unique_ptr<NativeModel> WithFunction(const NativeModel& model,
+                                                    const std::string& name) const;
 };
 
 }  // namespace nn

@@ -774,5 +774,45 @@ TEST_CASE("nnrun: exceeding a limit gives exit code 4") {
   CHECK(r.out.empty());
 }
 
+TEST_CASE("nnrun, nnconvert and nninspect: a function of an ML Program") {
+  const TempDir dir;
+  std::filesystem::create_directories(dir / "m.mlmodelc");
+  WriteText(dir / "m.mlmodelc/model.mil", R"(program(1.0)
+{
+    func main<ios17>(tensor<fp32, [2]> x) {
+            tensor<fp32, [2]> y = mul(x = x, y = fp32(2));
+        } -> (y);
+    func thrice<ios18>(tensor<fp32, [3]> x) {
+            tensor<fp32, [3]> y = mul(x = x, y = fp32(3));
+        } -> (y);
+}
+)");
+  const std::string model = dir / "m.mlmodelc";
+  const auto outputs = [&](const std::string& arguments) {
+    const ProgramResult r = RunProgram("nnrun -o - " + arguments);
+    REQUIRE_MESSAGE(r.code == 0, r.err);
+    return r.out;
+  };
+  const std::string twice = outputs(model), thrice = outputs("--function thrice " + model);
+  CHECK(twice != thrice);
+  CHECK(outputs("--function main " + model) == twice);
+  const ProgramResult converted =
+      RunProgram("nnconvert --function thrice " + model + " " + dir / "m.onnx");
+  REQUIRE_MESSAGE(converted.code == 0, converted.err);
+  CHECK(Contains(converted.out, "function \"main\""));  // is not in the file
+  CHECK(outputs(dir / "m.onnx") == thrice);
+  // Only the chosen function is in a program that is written again.
+  REQUIRE(RunProgram("nnconvert --function thrice " + model + " " + dir / "m.mlpackage").code == 0);
+  CHECK(outputs(dir / "m.mlpackage") == thrice);
+  CHECK(RunProgram("nnrun --function main " + dir / "m.mlpackage").code == 2);
+  CHECK(Contains(RunProgram("nninspect --function thrice " + model).out, "x  FLOAT32[3]"));
+  const ProgramResult none = RunProgram("nnrun --function once " + model);
+  CHECK(none.code == 2);
+  CHECK(Contains(none.err, "--function once: the model has no such function, but main, thrice"));
+  const ProgramResult onnx = RunProgram("nnrun --function main " + dir / "m.onnx");
+  CHECK(onnx.code == 2);
+  CHECK(Contains(onnx.err, "the model has no functions to choose from"));
+}
+
 }  // namespace
 }  // namespace nn::test::nnrun_test

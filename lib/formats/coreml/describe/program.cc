@@ -90,6 +90,13 @@ std::string DefaultFunction(const Fields& description) {
   return description.Has("functions") ? description.Text("defaultFunctionName") : "main";
 }
 
+std::vector<std::string> FunctionsOf(const Fields& description) {
+  std::vector<std::string> names;
+  for (const Fields& function : description.List("functions"))
+    names.push_back(function.Text("name"));
+  return names;
+}
+
 std::string WeightFileOf(const Model& model) {
   std::string out;
   for (const mil::Program* program : Programs(model))

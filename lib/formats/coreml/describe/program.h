@@ -22,6 +22,8 @@ std::vector<const mil::Program*> Programs(const Model& model);
 
 // The name of the function that runs by default. `description`: of the model.
 std::string DefaultFunction(const Fields& description);
+// The names of the functions that a description states; none for a program with one.
+std::vector<std::string> FunctionsOf(const Fields& description);
 
 // The first weight file of a program in the model; "" if there is none.
 std::string WeightFileOf(const Model& model);

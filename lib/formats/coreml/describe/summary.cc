@@ -57,7 +57,8 @@ class Summarizer {
     if (kind.starts_with("neuralNetwork"))
       AddNetworkModel(model.Sub(kind), scope, facts);
     else if (kind == "mlProgram")
-      AddProgram(model_, model.Sub(kind), MainFunction(model), scope, out_, facts);
+      AddProgram(model_, model.Sub(kind), DefaultFunction(model.Sub("description")), scope, out_,
+                 facts);
     else if (kind == "pipeline")
       AddStages(model.Sub(kind), scope);
     else if (kind.starts_with("pipeline"))
@@ -113,11 +114,6 @@ class Summarizer {
 };
 
 }  // namespace
-
-std::string MainFunction(const Fields& model) {
-  const std::string name = model.Sub("description").Text("defaultFunctionName");
-  return name.empty() ? "main" : name;
-}
 
 std::string StageName(const std::vector<std::string>& names, size_t i) {
   return i < names.size() && !names[i].empty() ? names[i] : fmt::format("model{}", i);

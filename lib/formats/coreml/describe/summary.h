@@ -25,8 +25,6 @@ void AddFields(const Fields& message, const std::string& prefix,
                const std::vector<std::string_view>& skip, Summary& totals, Facts& facts);
 std::string DoubleText(double value);
 
-// The function of an ML Program whose operations are in the program's scope.
-std::string MainFunction(const Fields& model);
 // The name of stage i of a pipeline: its own, or "model3".
 std::string StageName(const std::vector<std::string>& names, size_t i);
 

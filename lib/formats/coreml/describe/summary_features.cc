@@ -134,7 +134,7 @@ std::string FeatureList(const Fields& owner, const char* list) {
 }
 
 void AddFunctions(const Fields& description, Summary& out) {
-  const std::string main = description.Text("defaultFunctionName");
+  const std::string main = DefaultFunction(description);
   out.metadata.emplace_back("defaultFunctionName", main);
   bool found = false;
   for (const Fields& function : description.List("functions")) {

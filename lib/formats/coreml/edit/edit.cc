@@ -9,6 +9,7 @@
 
 #include "base/text/text.h"
 #include "coreml_model.pb.h"
+#include "formats/coreml/describe/program.h"
 #include "formats/coreml/edit/edit_metadata.h"
 #include "formats/coreml/edit/network_parts.h"
 #include "formats/coreml/edit/rename.h"
@@ -378,17 +379,34 @@ void AddNumbers(const NativeFlow& flow, const NativeEdit& edit, FeatureNames& na
   }
 }
 
-}  // namespace
-
-Result<std::unique_ptr<NativeModel>> CoremlEditor::Apply(const NativeModel& native,
-                                                         const NativeEdit& edit) const {
-  const auto& source = ModelOf(native);
-  NN_ASSIGN(const NativeFlow flow, FlowOf(native));
+// Payloads and files are shared.
+std::unique_ptr<Model> CopyOf(const Model& source) {
   auto model = std::make_unique<Model>();
   *model->proto = *source.proto;
   model->payloads = source.payloads;
   model->folder = source.folder;
   model->files = source.files;
+  return model;
+}
+
+}  // namespace
+
+std::vector<std::string> CoremlEditor::FunctionsOf(const NativeModel& model) const {
+  return coreml::FunctionsOf(ModelOf(model).root().Sub("description"));
+}
+
+std::unique_ptr<NativeModel> CoremlEditor::WithFunction(const NativeModel& native,
+                                                        const std::string& name) const {
+  auto model = CopyOf(ModelOf(native));
+  model->proto->mutable_description()->set_defaultfunctionname(name);
+  return model;
+}
+
+Result<std::unique_ptr<NativeModel>> CoremlEditor::Apply(const NativeModel& native,
+                                                         const NativeEdit& edit) const {
+  const auto& source = ModelOf(native);
+  NN_ASSIGN(const NativeFlow flow, FlowOf(native));
+  auto model = CopyOf(source);
   NN_RETURN_IF_ERROR(NetworkEditor(source, flow, edit, *model).Run());
   NN_RETURN_IF_ERROR(EditMetadata(source, edit, *model));
   FeatureNames names;

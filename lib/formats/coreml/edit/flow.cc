@@ -112,7 +112,7 @@ Features PortsOf(const Model& model) {
   const Fields description = model.root().Sub("description");
   Features ports{description.List("input"), description.List("output")};
   if (!ports.inputs.empty() || !ports.outputs.empty()) return ports;
-  const std::string main = description.Text("defaultFunctionName");
+  const std::string main = DefaultFunction(description);
   for (const Fields& function : description.List("functions"))
     if (function.Text("name") == main) return {function.List("input"), function.List("output")};
   return ports;

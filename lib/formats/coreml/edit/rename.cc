@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "coreml_model.pb.h"
-#include "formats/coreml/describe/summary.h"
+#include "formats/coreml/describe/program.h"
 #include "formats/coreml/edit/network_parts.h"
 #include "formats/coreml/edit/rename.h"
 #include "formats/coreml/file/native.h"
@@ -84,7 +84,8 @@ class FeatureRenamer {
       case pb::Model::kPipelineRegressor:
         return InStages(*model.mutable_pipelineregressor()->mutable_pipeline());
       case pb::Model::kMlProgram: {
-        const std::string main = MainFunction(Fields(model, PayloadTable()));
+        const std::string main =
+            DefaultFunction(Fields(model, PayloadTable()).Sub("description"));
         for (auto& function : *model.mutable_mlprogram()->mutable_functions())
           if (function.key() == main) NN_RETURN_IF_ERROR(InAll(function.mutable_value()));
         return {};

@@ -56,8 +56,8 @@ std::vector<std::vector<int64_t>> ListsOf(const Json& object, const char* name) 
   return out;
 }
 
-// The entry of a list of features that describes one.
-const Json& FeatureNamed(const Json& features, std::string_view name) {
+// The entry of a list that describes the feature or function of this name; null if there is none.
+const Json& EntryNamed(const Json& features, std::string_view name) {
   static const Json none;
   if (!features.is_array()) return none;
   const auto it =
@@ -143,19 +143,8 @@ void AddMetadata(const Json& about, Writer metadata) {
   }
 }
 
-Status Describe(const Json& about, Model& model) {
-  const mil::Program& program = model.proto->mlprogram();
-  const auto main =
-      std::ranges::find(program.functions(), DefaultFunction(model.root().Sub("description")),
-                        &mil::Program::NamedFunction::key);
-  if (main == program.functions().end())
-    return UnsupportedError("{}: there is no function \"main\"", kProgramName);
-  const mil::Function& function = main->value();
-  const auto opset = program::OpsetNamed(function.opset());
-  Writer root = model.writer();
-  root.Int("specificationVersion", program::SpecificationVersionOf(*opset));
-  Writer description = root.Sub("description");
-  AddMetadata(about, description.Sub("metadata"));
+// The features of a function. `description`: of the model or the function.
+Status AddFeatures(const mil::Function& function, const Json& about, Writer description) {
   for (const mil::NamedValueType& input : function.inputs()) {
     if (input.type().has_statetype()) {
       Writer state = description.Add("state");
@@ -165,7 +154,7 @@ Status Describe(const Json& about, Model& model) {
       continue;
     }
     NN_RETURN_IF_ERROR(AddFeature(input.name(), input.type(),
-                                  FeatureNamed(Member(about, "inputSchema"), input.name()),
+                                  EntryNamed(Member(about, "inputSchema"), input.name()),
                                   description.Add("input")));
   }
   const mil::Block& block = function.block_specializations(0).value();
@@ -182,8 +171,45 @@ Status Describe(const Json& about, Model& model) {
     if (type == types.end())
       return ParseError("{}: output {} is not defined", kProgramName, Quote(name));
     NN_RETURN_IF_ERROR(AddFeature(name, *type->second,
-                                  FeatureNamed(Member(about, "outputSchema"), name),
+                                  EntryNamed(Member(about, "outputSchema"), name),
                                   description.Add("output")));
+  }
+  return {};
+}
+
+// The function that runs by default: the one that the metadata states, or "main", or the first.
+std::string DefaultOf(const mil::Program& program, const Json& about) {
+  const auto has = [&](const std::string& name) {
+    return std::ranges::find(program.functions(), name, &mil::Program::NamedFunction::key) !=
+           program.functions().end();
+  };
+  for (const std::string& name : {TextOf(about, "defaultFunctionName"), std::string("main")})
+    if (has(name)) return name;
+  return program.functions(0).key();
+}
+
+Status Describe(const Json& about, Model& model) {
+  const mil::Program& program = model.proto->mlprogram();
+  if (program.functions().empty())
+    return UnsupportedError("{}: there is no function", kProgramName);
+  int version = 0;
+  for (const auto& function : program.functions())
+    version = std::max(version, program::SpecificationVersionOf(
+                                    *program::OpsetNamed(function.value().opset())));
+  Writer root = model.writer();
+  root.Int("specificationVersion", version);
+  Writer description = root.Sub("description");
+  AddMetadata(about, description.Sub("metadata"));
+  const std::string main = DefaultOf(program, about);
+  if (program.functions_size() == 1 && main == "main")
+    return AddFeatures(program.functions(0).value(), about, description);
+  description.Text("defaultFunctionName", main);
+  for (const auto& function : program.functions()) {
+    // Without an entry, the metadata are those of the only function that they know.
+    const Json& own = EntryNamed(Member(about, "functions"), function.key());
+    Writer features = description.Add("functions");
+    features.Text("name", function.key());
+    NN_RETURN_IF_ERROR(AddFeatures(function.value(), own.is_null() ? about : own, features));
   }
   return {};
 }

@@ -71,8 +71,8 @@ class TensorLister {
     if (kind.starts_with("neuralNetwork"))
       AddNetwork(model.Sub(kind), scope);
     else if (kind == "mlProgram")
-      AddProgram(static_cast<const mil::Program&>(model.Sub(kind).message()), MainFunction(model),
-                 scope);
+      AddProgram(static_cast<const mil::Program&>(model.Sub(kind).message()),
+                 DefaultFunction(model.Sub("description")), scope);
     else if (kind == "pipeline")
       AddStages(model.Sub(kind), scope);
     else if (kind.starts_with("pipeline"))

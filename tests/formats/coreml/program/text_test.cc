@@ -313,6 +313,43 @@ TEST_CASE("compiled models: a classifier has labels, and images are described by
   CHECK(outputs[0].ToDoubles() == std::vector<double>{4, 5, 6});
 }
 
+TEST_CASE("compiled models: one of several functions is chosen") {
+  const TempDir dir;
+  const std::string path = dir / "m.mlmodelc";
+  fs::create_directories(path);
+  WriteText(path + "/model.mil", R"(program(1.0)
+{
+    func twice<ios17>(tensor<fp32, [2]> x) {
+            tensor<fp32, [2]> y = mul(x = x, y = fp32(2));
+        } -> (y);
+    func thrice<ios18>(tensor<fp32, [1]> z) {
+            tensor<fp32, [1]> w = mul(x = z, y = fp32(3));
+        } -> (w);
+}
+)");
+  const auto results = [&](const std::string& function, const std::vector<double>& input) {
+    auto read = WithFunction(ReadOrFail(path), function);
+    REQUIRE_MESSAGE(read.has_value(), read.error().message());
+    auto imported = read->format->importer.Import(*read->model);
+    REQUIRE_MESSAGE(imported.has_value(), imported.error().message());
+    return RunEverywhere(imported->graph, InputsOf(imported->graph, {input}))[0].ToDoubles();
+  };
+  const ReadModel read = ReadOrFail(path);
+  CHECK(read.format->editor.FunctionsOf(*read.model) ==
+        std::vector<std::string>{"twice", "thrice"});
+  CHECK(results("", {1, 2}) == std::vector<double>{2, 4});
+  CHECK(results("twice", {1, 2}) == std::vector<double>{2, 4});
+  CHECK(results("thrice", {5}) == std::vector<double>{15});
+  WriteText(path + "/metadata.json", R"([{"defaultFunctionName": "thrice", "functions": [
+      {"name": "thrice", "inputSchema": [{"name": "z", "shortDescription": "a number"}]}]}])");
+  CHECK(results("", {5}) == std::vector<double>{15});
+  const auto other = WithFunction(ReadOrFail(path), "once");
+  REQUIRE_FALSE(other.has_value());
+  CHECK(other.error().code() == ErrorCode::kUsage);
+  CHECK(other.error().message() ==
+        "--function once: the model has no such function, but twice, thrice");
+}
+
 TEST_CASE("compiled models: open sizes are those of the metadata") {
   const TempDir dir;
   WriteCompiled(dir / "m.mlmodelc", "tensor<fp32, [?, 2]>",
