@@ -53,7 +53,8 @@ struct HalfOptions {
 
 // Weights, and for the form "int8" also operators, in integers of 8 bits or less.
 struct QuantizeOptions {
-  // "int8", "weights-int8", "weights-int4" or "weights-lutN" with N from 1 to 8. ":BLOCK" after one
+  // "int8", "weights-int8", "weights-int4", "weights-lutN" with N from 1 to 8, or
+  // "weights-sparse:PART" with the part of each tensor's weights that becomes 0. ":BLOCK" after one
   // of weights-int8 and weights-int4: so many weights share a scale.
   std::string form = "int8";
   std::string method = "minmax";   // of int8: or "percentile:P", "entropy", "mse"

@@ -286,6 +286,7 @@ Status CheckPacked(const Graph& graph, const FileImage& image, const Format& for
   if (s.options.block == 0 && written < numbers) return {};
   return UnsupportedError("{} models cannot be written with {}", format.label,
                           s.options.table_bits > 0 ? "weights in lookup tables"
+                          : s.options.zeros > 0    ? "sparse weights"
                           : s.options.block > 0    ? "quantized blocks of weights"
                           : s.weights_only         ? "quantized weights"
                                                    : "quantized operators");

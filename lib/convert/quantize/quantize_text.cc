@@ -30,6 +30,7 @@ struct QuantizeForm {
   bool weights_only = false;
   DType type = DType::kI8;
   int table_bits = 0;
+  double zeros = 0;
   int64_t block = 0;
 };
 Result<QuantizeForm> FormOf(const std::string& text) {
@@ -39,13 +40,19 @@ Result<QuantizeForm> FormOf(const std::string& text) {
   constexpr std::string_view kTable = "weights-lut";
   if (name.starts_with(kTable) && !rest)
     form.table_bits = NumberOf<int>(name.substr(kTable.size())).value_or(0);
+  if (name == "weights-sparse") {
+    form.zeros = rest ? NumberOf<double>(*rest).value_or(0) : 0;
+    if (form.zeros > 0 && form.zeros < 1) return form;
+    return UsageError("--quantize {}: expected the part of the weights that becomes 0, as in {}",
+                      Quote(text), "weights-sparse:0.5");
+  }
   if (name == "weights-int4")
     form.type = DType::kI4;
   else if (form.weights_only && name != "weights-int8" &&
            !(form.table_bits >= 1 && form.table_bits <= 8))
     return UsageError(
-        "--quantize {}: expected int8, weights-int8[:BLOCK], weights-int4[:BLOCK] or weights-lutN "
-        "with N from 1 to 8",
+        "--quantize {}: expected int8, weights-int8[:BLOCK], weights-int4[:BLOCK], weights-lutN "
+        "with N from 1 to 8, or weights-sparse:PART",
         Quote(text));
   if (!rest) return form;
   const auto block = NumberOf<int64_t>(*rest);
@@ -88,7 +95,7 @@ Status CheckForm(const nnsuite::QuantizeOptions& o, const QuantizeForm& form) {
   if (form.weights_only && (o.symmetric || o.integer_interface))
     return UsageError("{} requires --quantize int8",
                       o.symmetric ? "--symmetric" : "--integer-interface");
-  if (o.per_tensor && (form.block > 0 || form.table_bits > 0))
+  if (o.per_tensor && (form.block > 0 || form.table_bits > 0 || form.zeros > 0))
     return UsageError("--per-tensor does not apply to --quantize {}", o.form);
   return {};
 }
@@ -105,6 +112,7 @@ Result<QuantizeSettings> QuantizeSettingsOf(const nnsuite::QuantizeOptions& o,
   s.options.type = form.type;
   s.options.block = form.block;
   s.options.table_bits = form.table_bits;
+  s.options.zeros = form.zeros;
   s.options.per_tensor = o.per_tensor;
   s.options.symmetric = o.symmetric;
   s.options.rounding = target.name == "onnx" ? Rounding::kHalfEven : Rounding::kHalfAway;

@@ -35,6 +35,7 @@ struct QuantizeOptions {
   // Of QuantizeWeights():
   DType type = DType::kI8;  // or kI4
   int table_bits = 0;       // not 0: in place of integers, the nearest of 2^table_bits numbers
+  double zeros = 0;         // not 0: this part of the numbers of a tensor becomes 0, the smallest
   int64_t block = 0;        // weights that share a scale, along the input channels; 0: all of them
 };
 
@@ -83,7 +84,8 @@ inline constexpr int64_t kMinQuantizedWeight = 256;
 // Stores float32 constants of at least two axes as integers with zero point 0; a dequantize node
 // yields the numbers. The scales are those of output channels, or for constants that are not
 // weights of a product, of the axis with the smallest error. With blocks, dequantize is followed by
-// a reshape. Goes into regions. With QuantizeOptions::table_bits, constants stay in float32.
+// a reshape. Goes into regions. With QuantizeOptions::table_bits or zeros, constants stay in
+// float32.
 Result<QuantizeSummary> QuantizeWeights(Graph& graph, const QuantizeOptions& options);
 
 // A constant as integers.

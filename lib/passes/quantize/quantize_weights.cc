@@ -12,6 +12,7 @@
 #include "ops/quant/int8_rules.h"
 #include "passes/core/passes.h"
 #include "passes/quantize/palette.h"
+#include "passes/quantize/prune.h"
 #include "passes/quantize/quantize.h"
 
 namespace nn {
@@ -71,7 +72,14 @@ class WeightQuantizer {
   Status Store(Value* v) {
     // Numbers without a nearest integer stay.
     if (!LargestMagnitudes(v->constant(), -1)) return {};
-    if (options_.table_bits > 0) return StoreByTable(v);
+    if (options_.table_bits > 0) {
+      NN_ASSIGN(Tensor made, Palettized(v->constant(), options_.table_bits));
+      return StoreFloats(v, std::move(made), fmt::format("{}-bit table", options_.table_bits));
+    }
+    if (options_.zeros > 0) {
+      NN_ASSIGN(Tensor made, Pruned(v->constant(), options_.zeros));
+      return StoreFloats(v, std::move(made), fmt::format("{:.4g} % zeros", 100 * options_.zeros));
+    }
     int axis = -1;
     if (!options_.per_tensor || options_.block > 0) {
       NN_ASSIGN(axis, AxisOf(*v));
@@ -86,13 +94,12 @@ class WeightQuantizer {
     return {};
   }
 
-  Status StoreByTable(Value* v) {
-    NN_ASSIGN(Tensor made, Palettized(v->constant(), options_.table_bits));
+  Status StoreFloats(Value* v, Tensor made, std::string form) {
     const double snr = SnrOf(v->constant(), made);
     Value* const stored = graph_.AddConstant(std::move(made), SharedString(v->name()));
     graph_.ReplaceUses(v, stored);
-    summary_.values.push_back({v->id(), stored->id(), std::string(v->name()), "constant",
-                               fmt::format("{}-bit table", options_.table_bits), snr});
+    summary_.values.push_back(
+        {v->id(), stored->id(), std::string(v->name()), "constant", std::move(form), snr});
     ++summary_.weights;
     return {};
   }

@@ -53,24 +53,26 @@ class BitReader {
 
 constexpr size_t kTableSize = size_t{1} << kMaxBits;
 
-uint32_t BitsAt(std::span<const std::byte> bytes, size_t offset) {
-  uint32_t bits;  // the data may be unaligned
-  std::memcpy(&bits, bytes.data() + offset, sizeof bits);
+// `width`: bytes of the number.
+uint32_t BitsAt(std::span<const std::byte> bytes, size_t offset, size_t width = sizeof(uint32_t)) {
+  uint32_t bits = 0;  // the data may be unaligned
+  std::memcpy(&bits, bytes.data() + offset, width);
   return bits;
 }
 
 }  // namespace
 
-std::optional<std::vector<uint32_t>> DistinctValues(const Tensor& f32) {
+std::optional<std::vector<uint32_t>> DistinctValues(const Tensor& tensor) {
+  const size_t width = static_cast<size_t>(DTypeBits(tensor.dtype())) / 8;
   std::unordered_set<uint32_t> seen;
   const auto add = [&](std::span<const std::byte> piece) {
-    for (size_t at = 0; at < piece.size() && seen.size() <= kTableSize; at += sizeof(uint32_t))
-      seen.insert(BitsAt(piece, at));
+    for (size_t at = 0; at < piece.size() && seen.size() <= kTableSize; at += width)
+      seen.insert(BitsAt(piece, at, width));
     return seen.size() <= kTableSize;
   };
   // Most weights show it in their first values; no more of deferred ones is computed for it then.
-  const Blob& all = f32.blob();
-  all.Slice(0, std::min(all.size(), 2 * kTableSize * sizeof(uint32_t))).Visit(add);
+  const Blob& all = tensor.blob();
+  all.Slice(0, std::min(all.size(), 2 * kTableSize * width)).Visit(add);
   if (seen.size() <= kTableSize) all.Visit(add);
   if (seen.size() > kTableSize) return std::nullopt;
   std::vector<uint32_t> sorted(seen.begin(), seen.end());

@@ -1,6 +1,7 @@
 // The export of graphs as ML Programs.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <memory>
@@ -168,6 +169,91 @@ TEST_CASE("coreml programs: large constants of a package are in its weight file"
   // In one file, the program contains them.
   const auto model = Written(text);
   CHECK(coreml::WeightFileOf(coreml::ModelOf(*model)).empty());
+}
+
+// The type of the packed operand of an operation, which is an input or an attribute.
+std::string PackedTypeOf(const mil::Operation& operation) {
+  const auto text = [](const mil::ValueType& type) {
+    std::vector<uint64_t> dims;
+    for (const mil::Dimension& d : type.tensortype().dimensions())
+      dims.push_back(d.constant().size());
+    return fmt::format("{}[{}]", coreml::TypeName(type.tensortype().datatype()),
+                       fmt::join(dims, ", "));
+  };
+  const auto is_packed = [](const std::string& key) { return key == "indices" || key == "mask"; };
+  for (const auto& input : operation.inputs())
+    if (is_packed(input.key())) return text(input.value().arguments(0).value().type());
+  for (const auto& attribute : operation.attributes())
+    if (is_packed(attribute.key())) return text(attribute.value().type());
+  return {};
+}
+
+TEST_CASE("coreml programs: constants of few numbers or many zeros are packed") {
+  // 64 x 64 numbers: 0, 0, 0, 1, 0, 0, 0, 2, ... with `period` different ones.
+  const auto graph = [](const std::string& type, int period) {
+    std::string numbers;
+    for (int i = 0; i < 64 * 64; ++i)
+      numbers += fmt::format("{}{}", i == 0 ? "" : ", ", i % 4 == 3 ? 1 + i / 4 % period : 0);
+    const std::string cast = type == "f32" ? "%v = relu(%w)" : "%v = cast(%w) {to = f32}";
+    return fmt::format(R"(graph {{
+      in %x: f32[1, 64]
+      const %w: {}[64, 64] = [{}]
+      {}
+      %y = matmul(%x, %v)
+      %q = reshape(%y) {{shape = [1, 1, 1, 64]}}
+      %z = attention(%q, %q, %q)
+      out "z" = %z
+    }})",
+                       type, numbers, cast);
+  };
+  struct Row {
+    std::string type;
+    int period;
+    std::string system, operation, operand;
+  };
+  const Row rows[] = {
+      {"f32", 3, "iOS16", "constexpr_lut_to_dense", "UINT8[1024]"},
+      {"f32", 3, "iOS18", "constexpr_lut_to_dense", "UINT2[64, 64]"},
+      {"f16", 3, "iOS16", "constexpr_lut_to_dense", "UINT8[1024]"},
+      {"f16", 3, "iOS18", "constexpr_lut_to_dense", "UINT2[64, 64]"},
+      {"f32", 500, "iOS16", "constexpr_sparse_to_dense", "UINT8[512]"},
+      {"f32", 500, "iOS18", "constexpr_sparse_to_dense", "UINT1[64, 64]"},
+      {"f16", 500, "iOS16", "constexpr_sparse_to_dense", "UINT8[512]"},
+      {"f16", 500, "iOS18", "constexpr_sparse_to_dense", "UINT1[64, 64]"},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.type);
+    CAPTURE(row.system);
+    CAPTURE(row.operation);
+    const std::string text = graph(row.type, row.period);
+    const auto model = Written(text, ProgramOptions(row.system));
+    const mil::Operation& first = BlockOf(*model).operations(0);
+    CHECK(first.type() == row.operation);
+    CHECK(PackedTypeOf(first) == row.operand);
+    // The numbers are those of the graph.
+    const auto imported = FindFormat("coreml")->importer.Import(*model);
+    REQUIRE_MESSAGE(imported.has_value(), imported.error().message());
+    const auto source = ParseGraph(text);
+    const auto constant = [](const Graph& g) {
+      for (const Value& v : g.values())
+        if (v.is_constant() && v.constant().elements() == 64 * 64) return v.constant();
+      return Tensor();
+    };
+    CHECK(constant(imported->graph).Identical(constant(*source)));
+  }
+  // Packing is a reason for a newer operation set only if it saves much.
+  const auto opset = [](const std::string& constant) {
+    return FunctionOf(*Written(fmt::format(R"(graph {{
+      in %x: f32[64, 64]
+      const %w: f32[64, 64] = {}
+      %y = add(%x, %w)
+      out "y" = %y
+    }})",
+                                           constant)))
+        .opset();
+  };
+  CHECK(opset("seeded(1)") == "CoreML5");
+  CHECK(opset("zeros") == "CoreML6");
 }
 
 TEST_CASE("coreml programs: types that arrays lack are converted inside") {

@@ -10,7 +10,7 @@
 #include "base/text/text.h"
 #include "formats/common/node_memo.h"
 #include "formats/coreml/describe/program.h"
-#include "formats/coreml/program/export/palette.h"
+#include "formats/coreml/program/export/packed.h"
 #include "formats/coreml/program/family.h"
 #include "formats/coreml/program/import/values.h"
 #include "formats/coreml/program/spec/check.h"
@@ -77,9 +77,9 @@ void SetElements(const Tensor& t, mil::DataType type, mil::TensorValue& value,
 }
 
 // The bits of the last byte that no element has.
-uint64_t UnusedBits(mil::DataType type, const Tensor& t) {
+uint64_t UnusedBits(mil::DataType type, uint64_t bytes, uint64_t elements) {
   const auto bits = static_cast<uint64_t>(BitsOf(type));
-  return bits >= 8 ? 0 : t.blob().size() * 8 - bits * static_cast<uint64_t>(t.elements());
+  return bits >= 8 ? 0 : bytes * 8 - bits * elements;
 }
 
 bool IsLetter(char c) {
@@ -217,9 +217,9 @@ Result<std::string> ExportContext::NameFor(const Value* value) {
   std::string name;
   if (value->is_constant()) {
     const bool has_blocks = HasBlocks(value->constant(), opset_);
-    const auto table = !has_blocks && uses_palettes_ ? PaletteOf(*value) : std::nullopt;
+    const auto packing = !has_blocks && packs_constants_ ? PackingOf(*value) : std::nullopt;
     NN_ASSIGN(name, has_blocks ? AddBlocks(*this, *value)
-                    : table    ? AddPalette(*this, *value, *table)
+                    : packing  ? AddPacked(*this, *value, *packing)
                                : AddConstant(value->constant(), value->name()));
   } else {
     name = NewIdentifier(value->name());
@@ -240,14 +240,19 @@ Result<std::string> ExportContext::AddConstant(const Tensor& tensor, std::string
   return AddConstant(tensor, type, hint);
 }
 
-Result<mil::Value> ExportContext::ValueOf(const Tensor& tensor, mil::DataType type) {
+mil::Value ExportContext::ValueOf(const Tensor& tensor, mil::DataType type,
+                                  const std::vector<int64_t>& dims) {
   mil::Value value;
-  *value.mutable_type() = TensorTypeOf(type, ToDims(tensor.dims()));
+  *value.mutable_type() = TensorTypeOf(type, ToDims(dims));
   if (trial()) return value;
-  if (store_.weights != nullptr && GoesToFile(type, tensor.elements())) {
+  int64_t elements = 1;
+  for (const int64_t d : dims) elements *= d;
+  if (store_.weights != nullptr && GoesToFile(type, elements)) {
     mil::Value::BlobFileValue& place = *value.mutable_blobfilevalue();
     place.set_filename(std::string(kWeightFile));
-    place.set_offset(store_.weights->Add(TypeName(type), tensor.blob(), UnusedBits(type, tensor)));
+    place.set_offset(store_.weights->Add(
+        TypeName(type), tensor.blob(),
+        UnusedBits(type, tensor.blob().size(), static_cast<uint64_t>(elements))));
     return value;
   }
   SetElements(tensor, type, *value.mutable_immediatevalue()->mutable_tensor(), store_.payloads);
@@ -260,7 +265,7 @@ Result<std::string> ExportContext::AddConstant(const Tensor& tensor, mil::DataTy
   if (tensor.dtype() == DType::kI64) {
     NN_ASSIGN(elements, AsInt32(tensor));
   }
-  NN_ASSIGN(mil::Value value, ValueOf(elements, type));
+  mil::Value value = ValueOf(elements, type, elements.dims());
   return AddConstant(std::move(value), hint, std::move(elements));
 }
 
@@ -376,15 +381,15 @@ std::optional<std::string> FindMisfit(const Node& node, Opset opset) {
 
 ProgramForm FormOf(const Graph& graph, Opset oldest, Opset newest) {
   Opset opset = oldest;
-  const bool is_smaller = IsSmallerWithPalettes(graph);
+  const bool is_smaller = IsSmallerPacked(graph);
   if (newest >= Opset::kIos18 && HasSmallConstants(graph, newest))
     opset = std::max(opset, Opset::kIos18);
   else if (is_smaller)
-    opset = std::max(opset, std::min(newest, kHasPalettes));
+    opset = std::max(opset, std::min(newest, kHasPacked));
   // A newer definition may lack what an older one has.
   while (Raise(graph, newest, opset)) {
   }
-  return {opset, is_smaller && opset >= kHasPalettes};
+  return {opset, is_smaller && opset >= kHasPacked};
 }
 
 }  // namespace nn::coreml::program

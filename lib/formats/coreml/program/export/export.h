@@ -41,9 +41,8 @@ class ExportContext final : public NamedExport {
   ExportContext(mil::Block& block, Opset opset, ConstantStore store, Mode mode = Mode::kFile);
 
   Opset opset() const { return opset_; }
-  // Constants with few different numbers become tables from now on (palette.h). The operation set
-  // must have them.
-  void UsePalettes() { uses_palettes_ = true; }
+  // Constants are packed from now on (packed.h). The operation set must have the forms.
+  void UsePacking() { packs_constants_ = true; }
   mil::Block& block() { return *block_; }
 
   // Constants become operations.
@@ -67,8 +66,8 @@ class ExportContext final : public NamedExport {
                           std::optional<Tensor> elements = std::nullopt);
 
   // A constant as it stands in the program, or as its place in the weight file; a trial has no
-  // contents.
-  Result<mil::Value> ValueOf(const Tensor& tensor, mil::DataType type);
+  // contents. `dims`: its sizes, which a tensor of packed elements does not have.
+  mil::Value ValueOf(const Tensor& tensor, mil::DataType type, const std::vector<int64_t>& dims);
 
   // The sizes of a value are where those of its symbols come from.
   void Define(const Value* value);
@@ -92,7 +91,7 @@ class ExportContext final : public NamedExport {
   mil::Block* block_;
   const mil::Block* const function_;  // the outermost block
   Opset opset_;
-  bool uses_palettes_ = false;
+  bool packs_constants_ = false;
   ConstantStore store_;
   std::unordered_map<std::string, Symbol> symbols_;
   // Of the function's block: where each symbol of a size comes from, and sizes by their text.
@@ -144,7 +143,7 @@ std::optional<std::string> FindMisfit(const Node& node, Opset opset);
 // How a graph is written.
 struct ProgramForm {
   Opset opset;
-  bool has_palettes = false;  // for constants with few different numbers
+  bool packs_constants = false;  // packed.h
 };
 
 // With the lowest operation set, from `oldest` to `newest`, that holds all nodes.

@@ -97,17 +97,23 @@ OperationWriter& OperationWriter::Const(std::string_view input, const Tensor& te
   return *this;
 }
 
+OperationWriter& OperationWriter::Packed(std::string_view input, const Tensor& bytes,
+                                         mil::DataType type, const std::vector<int64_t>& dims) {
+  if (Accept(input)) *AddBinding(input)->mutable_value() = ctx_.ValueOf(bytes, type, dims);
+  return *this;
+}
+
 // Operations that compute constants contain their operands.
 Status OperationWriter::AddConstant(std::string_view input, const Tensor& tensor,
                                     mil::DataType type) {
   if (definition_->Find(Label::kStoredAsAttributes) != nullptr) {
     mil::NamedValue& attribute = *mil_.add_attributes();
     attribute.set_key(std::string(input));
-    NN_ASSIGN(*attribute.mutable_value(), ctx_.ValueOf(tensor, type));
+    *attribute.mutable_value() = ctx_.ValueOf(tensor, type, tensor.dims());
     return {};
   }
   if (mil_.type().starts_with(kConstantPrefix)) {
-    NN_ASSIGN(*AddBinding(input)->mutable_value(), ctx_.ValueOf(tensor, type));
+    *AddBinding(input)->mutable_value() = ctx_.ValueOf(tensor, type, tensor.dims());
     return {};
   }
   NN_ASSIGN(const std::string name,

@@ -41,6 +41,9 @@ class OperationWriter {
   // element type that the definition gives the input: that of another input, or one of those that
   // it lists.
   OperationWriter& Const(std::string_view input, const Tensor& tensor);
+  // A part of a compressed constant: elements of less than 8 bits, as they are packed.
+  OperationWriter& Packed(std::string_view input, const Tensor& bytes, mil::DataType type,
+                          const std::vector<int64_t>& dims);
   OperationWriter& Number(std::string_view input, double number);
   OperationWriter& Int(std::string_view input, int64_t number);
   OperationWriter& Ints(std::string_view input, const std::vector<int64_t>& numbers);

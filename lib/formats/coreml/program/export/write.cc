@@ -95,7 +95,7 @@ class ProgramWriter {
         function_(function),
         block_(NewBlock(function, form.opset)),
         ctx_(block_, form.opset, store) {
-    if (form.has_palettes) ctx_.UsePalettes();
+    if (form.packs_constants) ctx_.UsePacking();
   }
 
   Status Run(const std::optional<Classes>& classes) {
