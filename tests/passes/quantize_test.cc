@@ -11,6 +11,7 @@
 #include "ir/text/text.h"
 #include "ir/verify.h"
 #include "passes/qdq/qdq.h"
+#include "passes/quantize/prune.h"
 #include "support/run_graph.h"
 
 namespace nn::test::quantize_test {
@@ -51,6 +52,37 @@ constexpr std::string_view kConv = R"(graph { in %x: f32[1, 6, 6, 3]
   %c = conv(%x, %w, %b) {layout = nxc, filter_layout = oxi} %r = relu(%c)
   %p = max_pool(%r) {layout = nxc, kernel = [2, 2], strides = [2, 2]}
   %s = sigmoid(%p) %e = exp(%p) out "s" = %s out "e" = %e })";
+
+TEST_CASE("quantize: the smallest part of the weights becomes zero") {
+  Graph g = Parse(R"(graph { in %x: f32[1, 16]
+    const %w: f32[16, 16] = seeded(1) const %small: f32[2, 2] = [1, 2, 3, 4]
+    %y = matmul(%x, %w) %r = reshape(%y) {shape = [8, 2]} %z = matmul(%r, %small) out "z" = %z })");
+  const Tensor before = g.nodes().front().input(1)->constant();
+  const auto done = QuantizeWeights(g, {.zeros = 0.75});
+  REQUIRE(done.has_value());
+  CHECK(done->weights == 1);
+  REQUIRE(done->values.size() == 1);
+  CHECK(done->values[0].type == "75 % zeros");
+  const Tensor after = g.nodes().front().input(1)->constant();
+  double largest_zero = 0, smallest_kept = 100;
+  int zeros = 0;
+  for (int64_t i = 0; i < 256; ++i) {
+    const double was = before.GetDouble(i), is = after.GetDouble(i);
+    if (is == 0) {
+      ++zeros;
+      largest_zero = std::max(largest_zero, std::abs(was));
+    } else {
+      CHECK(is == was);
+      smallest_kept = std::min(smallest_kept, std::abs(was));
+    }
+  }
+  CHECK(zeros == 192);
+  CHECK(largest_zero <= smallest_kept);
+  // Of equal magnitudes, the first ones.
+  const auto equal = Pruned(Tensor::Of<float>({5}, {1, -1, 0.5F, 1, 1}), 0.6);
+  REQUIRE(equal.has_value());
+  CHECK(equal->ToDoubles() == std::vector<double>{0, 0, 0, 1, 1});
+}
 
 TEST_CASE("quantize: int8 operators with the scales of the specification") {
   Graph g = Parse(kConv);

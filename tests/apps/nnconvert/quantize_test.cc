@@ -186,6 +186,24 @@ TEST_CASE("nnconvert --quantize: weights as integers") {
   CHECK(Contains(ReadText(dir / "q.json"), "lookupTableQuantization"));
 }
 
+TEST_CASE("nnconvert --quantize: compressed constants of ML Programs") {
+  const TempDir dir;
+  const auto size_of = [&](std::string_view form, double least_snr) {
+    CAPTURE(form);
+    const std::string path = dir / "w.mlmodel";
+    const Json report =
+        ReportOf(fmt::format("--core-ml program --quantize {} {} {}", form, kCnn, path));
+    CHECK(SnrOf(report) > least_snr);
+    for (const Json& output : report["verification"]["outputs"]) CHECK(output["identical"] == true);
+    return static_cast<double>(std::filesystem::file_size(path));
+  };
+  REQUIRE(Convert("--core-ml program " + kCnn + " " + dir / "plain.mlmodel").code == 0);
+  const auto plain = static_cast<double>(std::filesystem::file_size(dir / "plain.mlmodel"));
+  CHECK(size_of("weights-lut4", 8) < 0.3 * plain);
+  CHECK(size_of("weights-sparse:0.75", 2) < 0.5 * plain);
+  CHECK(size_of("weights-sparse:0.5", 8) < 0.75 * plain);
+}
+
 TEST_CASE("nnconvert --quantize: what a format or a model lacks") {
   const TempDir dir;
   struct Row {
@@ -206,6 +224,9 @@ TEST_CASE("nnconvert --quantize: what a format or a model lacks") {
       {"--quantize weights-int8 " + SourcePath("golden/mobile_quant.tflite"), "q.tflite",
        "--dequantize", 2},
       {"--quantize weights-lut4 " + kCnn, "q.onnx", "lookup tables", 3},
+      {"--quantize weights-sparse " + kCnn, "q.mlpackage", "as in weights-sparse:0.5", 2},
+      {"--quantize weights-sparse:1 " + kCnn, "q.mlpackage", "as in weights-sparse:0.5", 2},
+      {"--quantize weights-sparse:0.5 " + kCnn, "q.mlmodel", "sparse weights", 3},
       {"--quantize weights-int8:16 " + kCnn, "q.mlmodel", "quantized blocks", 3},
       {"--quantize weights-int8 " + kCnn, "q.nnapi", "no per-channel quantization", 3},
       {"--quantize int8 --calibrate seeded:1 " + kCnn, "q.mlmodel", "no quantized values", 3},
