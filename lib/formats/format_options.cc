@@ -117,8 +117,9 @@ OptionFacts BatchFacts(std::string_view group, unsigned effects) {
 }
 
 OptionFacts FunctionFacts(std::string_view group, unsigned effects) {
-  return {.help = "The function of an ML Program that has several; default: the one that the model "
-                  "states",
+  return {.help =
+              "The function of an ML Program that has several; default: the one that the model "
+              "states",
           .value = "NAME",
           .group = group,
           .effects = effects};

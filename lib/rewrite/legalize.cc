@@ -170,8 +170,8 @@ Status ImproveRegions(Graph& graph, const Target& target, Ports ports, RewriteCo
     const bool is_fixed =
         ports == Ports::kFixed || (target.lacks_scalars && RegionsKeepScalars(node));
     const Ports inside = is_fixed ? Ports::kFixed : Ports::kRegion;
-    NN_RETURN_IF_ERROR(ForEachRegion(
-        node, [&](Graph& g) { return Improve(g, target, inside, counts); }));
+    NN_RETURN_IF_ERROR(
+        ForEachRegion(node, [&](Graph& g) { return Improve(g, target, inside, counts); }));
   }
   return {};
 }

@@ -84,8 +84,7 @@ class FeatureRenamer {
       case pb::Model::kPipelineRegressor:
         return InStages(*model.mutable_pipelineregressor()->mutable_pipeline());
       case pb::Model::kMlProgram: {
-        const std::string main =
-            DefaultFunction(Fields(model, PayloadTable()).Sub("description"));
+        const std::string main = DefaultFunction(Fields(model, PayloadTable()).Sub("description"));
         for (auto& function : *model.mutable_mlprogram()->mutable_functions())
           if (function.key() == main) NN_RETURN_IF_ERROR(InAll(function.mutable_value()));
         return {};

@@ -194,8 +194,8 @@ Status Describe(const Json& about, Model& model) {
     return UnsupportedError("{}: there is no function", kProgramName);
   int version = 0;
   for (const auto& function : program.functions())
-    version = std::max(version, program::SpecificationVersionOf(
-                                    *program::OpsetNamed(function.value().opset())));
+    version = std::max(
+        version, program::SpecificationVersionOf(*program::OpsetNamed(function.value().opset())));
   Writer root = model.writer();
   root.Int("specificationVersion", version);
   Writer description = root.Sub("description");

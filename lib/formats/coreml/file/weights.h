@@ -26,8 +26,8 @@ Result<Tensor> ReadWeights(const Fields& weights, std::vector<int64_t> dims);
 // Stores an f32 tensor as 32-bit floats.
 void WriteWeights(Writer weights, const Tensor& tensor);
 
-// The bits of all numbers of an f32 or f16 tensor, ascending; nullopt if there are more than 256. If
-// there are, the first few hundred numbers mostly show it, and no others are read.
+// The bits of all numbers of an f32 or f16 tensor, ascending; nullopt if there are more than 256.
+// If there are, the first few hundred numbers mostly show it, and no others are read.
 std::optional<std::vector<uint32_t>> DistinctValues(const Tensor& tensor);
 
 // The same for the weights of a layer, which are often large, in the smallest form that has the

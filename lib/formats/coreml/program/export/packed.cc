@@ -13,7 +13,8 @@
 namespace nn::coreml::program {
 namespace {
 
-// Elements from which on another form is worthwhile, and those among which there must be many zeros.
+// Elements from which on another form is worthwhile, and those among which there must be many
+// zeros.
 constexpr int64_t kLeastElements = 1024;
 
 // Bits of indices that tables may have in all operation sets, with the types that they have in
@@ -26,8 +27,8 @@ constexpr IndexType kIndexTypes[] = {
     {1, mil::UINT1}, {2, mil::UINT2}, {4, mil::UINT4}, {6, mil::UINT6}, {8, mil::UINT8}};
 
 const IndexType& IndexTypeFor(size_t entries) {
-  return *std::ranges::find_if(
-      kIndexTypes, [&](const IndexType& t) { return entries <= size_t{1} << t.bits; });
+  return *std::ranges::find_if(kIndexTypes,
+                               [&](const IndexType& t) { return entries <= size_t{1} << t.bits; });
 }
 
 bool IsLargeFloat(const Value& v) {
@@ -69,8 +70,8 @@ std::optional<uint64_t> SparseBytes(const Tensor& t) {
   const Blob start = t.blob().Slice(0, first * width);
   if (BytesWithoutZeros(first, CountZeros(start, width), width) >= start.size())
     return std::nullopt;
-  const uint64_t bytes = BytesWithoutZeros(static_cast<size_t>(t.elements()),
-                                           CountZeros(t.blob(), width), width);
+  const uint64_t bytes =
+      BytesWithoutZeros(static_cast<size_t>(t.elements()), CountZeros(t.blob(), width), width);
   return bytes < t.blob().size() ? std::optional(bytes) : std::nullopt;
 }
 
@@ -188,8 +189,8 @@ std::optional<Packing> PackingOf(const Value& value) {
   std::optional<Packing> best;
   if (auto table = DistinctValues(t)) {
     const auto bits = static_cast<uint64_t>(IndexTypeFor(table->size()).bits);
-    const uint64_t bytes = (static_cast<uint64_t>(t.elements()) * bits + 7) / 8 +
-                           (uint64_t{1} << bits) * WidthOf(t);
+    const uint64_t bytes =
+        (static_cast<uint64_t>(t.elements()) * bits + 7) / 8 + (uint64_t{1} << bits) * WidthOf(t);
     if (bytes < t.blob().size()) best = {*std::move(table), bytes};
   }
   const auto sparse = SparseBytes(t);
