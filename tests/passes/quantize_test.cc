@@ -56,7 +56,7 @@ constexpr std::string_view kConv = R"(graph { in %x: f32[1, 6, 6, 3]
 TEST_CASE("quantize: the smallest part of the weights becomes zero") {
   Graph g = Parse(R"(graph { in %x: f32[1, 16]
     const %w: f32[16, 16] = seeded(1) const %small: f32[2, 2] = [1, 2, 3, 4]
-    %y = matmul(%x, %w) %r = reshape(%y) {shape = [8, 2]} %z = matmul(%r, %small) out "z" = %z })");
+    %y = matmul(%x, %w) %r = reshape(%y) {dims = [8, 2]} %z = matmul(%r, %small) out "z" = %z })");
   const Tensor before = g.nodes().front().input(1)->constant();
   const auto done = QuantizeWeights(g, {.zeros = 0.75});
   REQUIRE(done.has_value());

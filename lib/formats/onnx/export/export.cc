@@ -4,7 +4,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "formats/common/interface.h"
@@ -17,7 +16,6 @@
 #include "formats/onnx/export/quant/narrow_products.h"
 #include "formats/onnx/export/quant/requantize.h"
 #include "formats/onnx/export/schema_fit.h"
-#include "formats/onnx/export/tabulate.h"
 #include "formats/onnx/file/external.h"
 #include "formats/onnx/file/frame.h"
 #include "formats/onnx/file/tensor.h"
@@ -31,13 +29,13 @@
 #include "ops/math/elementwise/elementwise.h"
 #include "ops/math/matmul.h"
 #include "ops/nn/resize/resize.h"
-#include "ops/nn/softmax.h"
 #include "ops/recurrent/recurrent.h"
 #include "ops/recurrent/unroll.h"
 #include "ops/support/types.h"
 #include "passes/qdq/qdq.h"
 #include "rewrite/apply_rule.h"
 #include "rewrite/expand.h"
+#include "rewrite/expand/tflite_integers.h"
 #include "rewrite/forms/forms.h"
 #include "rewrite/functions.h"
 #include "rewrite/rewrite.h"
@@ -299,36 +297,6 @@ Result<bool> EyeLikeOfReals(Graph& graph, Node& node) {
   return true;
 }
 
-// TensorFlow Lite's softmax of 16-bit integers multiplies the scale by beta. ONNX has no beta, but
-// the integers may have another scale.
-Result<bool> ScaleByBeta(Graph& graph, Node& node) {
-  if (node.arithmetic() != Arithmetic::kTflite) return false;
-  Value* const x = node.input(0);
-  SoftmaxAttrs a = node.attrs<SoftmaxAttrs>();
-  const float scale = x->type().quantized() ? x->type().quant->scale() * a.beta : 0;
-  if (x->dtype() == DType::kI16 && a.beta < 0)
-    return UnsupportedError(
-        "{}: the integer arithmetic saturates with a beta of {}, which no softmax of real numbers "
-        "does; use --dequantize",
-        node.Describe(), a.beta);
-  if (!(scale > 0) || !std::isfinite(scale) || a.beta == 1 || x->dtype() != DType::kI16 ||
-      x->type().quant->per_axis())
-    return false;
-  Node* const scaled =
-      graph.AddNode(*Ops().Find("cast"), {x}, CastAttrs{.to = x->dtype()}, 1, &node);
-  scaled->set_source(node.source());
-  Type type;
-  type.dtype = x->dtype();
-  type.quant = Quant::PerTensor(scale, x->type().quant->zero_point());
-  scaled->output()->set_type(std::move(type));
-  NN_RETURN_IF_ERROR(InferNode(*scaled));
-  graph.SetInput(&node, 0, scaled->output());
-  a.beta = 1;
-  node.set_attrs(a);
-  NN_RETURN_IF_ERROR(InferNode(node));
-  return true;
-}
-
 // Integer arithmetic of TensorFlow Lite.
 constexpr Rewrite kPreparations[] = {
     {"softmax", "scale by beta", ScaleByBeta},
@@ -339,15 +307,7 @@ constexpr Rewrite kPreparations[] = {
 };
 
 Status Prepare(Graph& graph) {
-  for (auto it = graph.nodes().begin(); it != graph.nodes().end();) {
-    Node& node = *it++;
-    for (const Rewrite& rewrite : kPreparations) {
-      if (!rewrite.op.empty() && rewrite.op != node.op_name()) continue;
-      NN_ASSIGN(const bool changed, rewrite.apply(graph, node));
-      if (changed) break;
-    }
-  }
-  return UnfuseQdq(graph);
+  return PrepareQuantized(graph, kPreparations);
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include "passes/qdq/qdq.h"
 #include "rewrite/apply_rule.h"
 #include "rewrite/expand.h"
+#include "rewrite/expand/tflite_integers.h"
 #include "rewrite/forms/forms.h"
 #include "rewrite/functions.h"
 #include "rewrite/rewrite.h"
@@ -60,14 +61,21 @@ std::optional<std::string> WhyIllegal(const Node& node) {
   return FindMisfit(node, kOpset);
 }
 
-// Quantized operators compute with real numbers between dequantize and quantize.
+Result<bool> RefuseQuantizedProd(Graph& /*graph*/, Node& node) {
+  if (!OnQuantizedTypes(node) || node.arithmetic() != Arithmetic::kTflite) return false;
+  return UnsupportedError("{}: TensorFlow Lite rounds after each factor; use --dequantize",
+                          node.Describe());
+}
+
+// Integer arithmetic of TensorFlow Lite.
+constexpr Rewrite kPreparations[] = {
+    {"softmax", "scale by beta", ScaleByBeta},
+    {"reduce_prod", "refused", RefuseQuantizedProd},
+    {"", "table", TabulateUnary},
+};
+
 Status Prepare(Graph& graph) {
-  for (const Node& node : graph.nodes())
-    if (node.Is("reduce_prod") && OnQuantizedTypes(node) &&
-        node.arithmetic() == Arithmetic::kTflite)
-      return UnsupportedError("{}: TensorFlow Lite rounds after each factor; use --dequantize",
-                              node.Describe());
-  return UnfuseQdq(graph);
+  return PrepareQuantized(graph, kPreparations);
 }
 
 // Core ML has no empty arrays to grow. A spatial axis is added where an operation has two; more do

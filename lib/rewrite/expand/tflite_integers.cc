@@ -1,4 +1,4 @@
-#include "formats/onnx/export/tabulate.h"
+#include "rewrite/expand/tflite_integers.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,12 +8,14 @@
 #include "ir/eval.h"
 #include "ir/op_def.h"
 #include "ops/math/elementwise/elementwise.h"
+#include "ops/nn/softmax.h"
 #include "ops/quant/requant.h"
 #include "ops/quant/tflite_elementwise.h"
 #include "ops/support/term_ops.h"
+#include "passes/qdq/qdq.h"
 #include "rewrite/expand.h"
 
-namespace nn::onnx {
+namespace nn {
 namespace {
 
 // The operator on real numbers.
@@ -71,4 +73,44 @@ Result<bool> TabulateUnary(Graph& graph, Node& node) {
   return e.Replace(result);
 }
 
-}  // namespace nn::onnx
+Result<bool> ScaleByBeta(Graph& graph, Node& node) {
+  if (node.arithmetic() != Arithmetic::kTflite) return false;
+  Value* const x = node.input(0);
+  SoftmaxAttrs a = node.attrs<SoftmaxAttrs>();
+  const float scale = x->type().quantized() ? x->type().quant->scale() * a.beta : 0;
+  if (x->dtype() == DType::kI16 && a.beta < 0)
+    return UnsupportedError(
+        "{}: the integer arithmetic saturates with a beta of {}, which no softmax of real numbers "
+        "does; use --dequantize",
+        node.Describe(), a.beta);
+  if (!(scale > 0) || !std::isfinite(scale) || a.beta == 1 || x->dtype() != DType::kI16 ||
+      x->type().quant->per_axis())
+    return false;
+  Node* const scaled =
+      graph.AddNode(*Ops().Find("cast"), {x}, CastAttrs{.to = x->dtype()}, 1, &node);
+  scaled->set_source(node.source());
+  Type type;
+  type.dtype = x->dtype();
+  type.quant = Quant::PerTensor(scale, x->type().quant->zero_point());
+  scaled->output()->set_type(std::move(type));
+  NN_RETURN_IF_ERROR(InferNode(*scaled));
+  graph.SetInput(&node, 0, scaled->output());
+  a.beta = 1;
+  node.set_attrs(a);
+  NN_RETURN_IF_ERROR(InferNode(node));
+  return true;
+}
+
+Status PrepareQuantized(Graph& graph, std::span<const Rewrite> rewrites) {
+  for (auto it = graph.nodes().begin(); it != graph.nodes().end();) {
+    Node& node = *it++;
+    for (const Rewrite& rewrite : rewrites) {
+      if (!rewrite.op.empty() && rewrite.op != node.op_name()) continue;
+      NN_ASSIGN(const bool changed, rewrite.apply(graph, node));
+      if (changed) break;
+    }
+  }
+  return UnfuseQdq(graph);
+}
+
+}  // namespace nn
