@@ -154,6 +154,11 @@ OperationWriter& OperationWriter::BindNumber(std::string_view input, double numb
     if (type == mil::FLOAT16 && input != kEpsilon && !IsHalf(number))
       return UnsupportedError("{} of {} is {}, which float16 does not hold", input, mil_.type(),
                               number);
+    const DType dtype = DTypeOf(type);
+    if (IsInteger(dtype) && !(number >= static_cast<double>(MinInteger(dtype)) &&
+                              number <= static_cast<double>(MaxInteger(dtype))))
+      return UnsupportedError("{} of {} is {}, which {} does not hold", input, mil_.type(), number,
+                              DTypeName(dtype));
     NN_ASSIGN(TensorBuilder scalar, TensorBuilder::Create(DTypeOf(type), {}));
     scalar.SetDouble(0, number);
     return AddConstant(input, scalar.Finish(), type);
