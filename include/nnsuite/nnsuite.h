@@ -118,7 +118,8 @@ int nnsuite_options_set_progress(nnsuite_options* options, nnsuite_progress prog
 // Reads a model file or folder of any format, or a dump. The file is mapped and must not change as
 // long as the model, or a tensor of it, exists.
 //
-// Integers: max-file-bytes, max-piped-bytes, max-unpacked-bytes, max-depth, max-items.
+// Texts: function. Integers: max-file-bytes, max-piped-bytes, max-unpacked-bytes, max-depth,
+// max-items.
 int nnsuite_open(const char* path, const nnsuite_options* options, nnsuite_model** model,
                  nnsuite_error** error);
 // The same for bytes in memory. With `release`, they are borrowed: they must not change before it
@@ -202,7 +203,7 @@ int nnsuite_write(const nnsuite_model* model, const char* path, const nnsuite_op
 // written then, and the report names the outputs or nodes. "attest" names a file for the statement
 // of nnconvert --attest, for a model that was read from a file.
 //
-// Texts: to, merge, set-batch, core-ml, deployment-target, quantize, calibrate-method,
+// Texts: to, merge, set-batch, function, core-ml, deployment-target, quantize, calibrate-method,
 // external-data, attest. Repeatable texts: input-shape, length, clip-input, rename-input,
 // rename-output, connect, preprocess, layout, keep-float32, verify-shape. Flags: fold-batch-norm,
 // fuse, simplify, allow-rounding, states, rewrite, dequantize, float32, fp16, bf16, weights-only,
@@ -220,15 +221,15 @@ int nnsuite_convert(const nnsuite_model* model, const char* path, const nnsuite_
 // code is the worst of the models' codes in the order 2, 4, 1, 3, 0. The progress is that of
 // "models", and may be reported by other threads, by one at a time.
 //
-// Texts: to, set-batch, core-ml, deployment-target, quantize, calibrate-method, compose-json,
-// extract, strip. Repeatable texts: input-shape, length, connect, keep-float32, verify-shape,
-// cut-before, cut-after, remove-output, add-output, rename, set-metadata. Flags: fold-batch-norm,
-// fuse, simplify, allow-rounding, states, rewrite, dequantize, float32, fp16, bf16, weights-only,
-// half-interface, symmetric, per-tensor, bias-correction, equalize, integer-interface, embed-data,
-// infer-shapes, dry-run, no-verify, force. Integers: batch, opset, unroll, calibrate-seeded,
-// external-threshold, seed, verify-runs, threads, max-memory, max-work, max-steps, jobs,
-// max-file-bytes, max-piped-bytes, max-unpacked-bytes, max-depth, max-items. Reals: atol, rtol.
-// Shapes, progress.
+// Texts: to, set-batch, function, core-ml, deployment-target, quantize, calibrate-method,
+// compose-json, extract, strip. Repeatable texts: input-shape, length, connect, keep-float32,
+// verify-shape, cut-before, cut-after, remove-output, add-output, rename, set-metadata. Flags:
+// fold-batch-norm, fuse, simplify, allow-rounding, states, rewrite, dequantize, float32, fp16,
+// bf16, weights-only, half-interface, symmetric, per-tensor, bias-correction, equalize,
+// integer-interface, embed-data, infer-shapes, dry-run, no-verify, force. Integers: batch, opset,
+// unroll, calibrate-seeded, external-threshold, seed, verify-runs, threads, max-memory, max-work,
+// max-steps, jobs, max-file-bytes, max-piped-bytes, max-unpacked-bytes, max-depth, max-items.
+// Reals: atol, rtol. Shapes, progress.
 int nnsuite_convert_folder(const char* path, const char* output, const nnsuite_options* options,
                            char** json, nnsuite_error** error);
 

@@ -5,6 +5,7 @@ from typing import Any, Callable, Literal, Mapping, Optional, Sequence, TypedDic
 
 
 class OpenOptions(TypedDict, total=False):
+    function: Optional[str]
     max_file_bytes: Optional[int]
     max_piped_bytes: Optional[int]
     max_unpacked_bytes: Optional[int]
@@ -98,6 +99,7 @@ class ConvertOptions(TypedDict, total=False):
     set_batch: Optional[str]
     preprocess: Optional[Union[str, Sequence[str]]]
     layout: Optional[Union[str, Sequence[str]]]
+    function: Optional[str]
     opset: Optional[int]
     core_ml: Optional[str]
     deployment_target: Optional[str]
@@ -149,6 +151,7 @@ class ConvertFolderOptions(TypedDict, total=False):
     length: Optional[Union[str, Sequence[str]]]
     connect: Optional[Union[str, Sequence[str]]]
     set_batch: Optional[str]
+    function: Optional[str]
     opset: Optional[int]
     core_ml: Optional[str]
     deployment_target: Optional[str]

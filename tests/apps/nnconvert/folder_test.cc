@@ -231,6 +231,7 @@ const DecidingOption kDeciding[] = {
     {"--integer-interface", "", kInt8},
     {"--states"},
     {"--rewrite"},
+    {"--function", "main"},
     {"--external-threshold", "5"},
     {"--embed-data"},
     {"--c-name", "m"},

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "base/half.h"
@@ -154,11 +155,11 @@ OperationWriter& OperationWriter::BindNumber(std::string_view input, double numb
     if (type == mil::FLOAT16 && input != kEpsilon && !IsHalf(number))
       return UnsupportedError("{} of {} is {}, which float16 does not hold", input, mil_.type(),
                               number);
-    const DType dtype = DTypeOf(type);
-    if (IsInteger(dtype) && !(number >= static_cast<double>(MinInteger(dtype)) &&
-                              number <= static_cast<double>(MaxInteger(dtype))))
-      return UnsupportedError("{} of {} is {}, which {} does not hold", input, mil_.type(), number,
-                              DTypeName(dtype));
+    // Values of narrower types are refused by the definition.
+    if (type == mil::INT32 && !(number >= std::numeric_limits<int32_t>::min() &&
+                                number <= std::numeric_limits<int32_t>::max()))
+      return UnsupportedError("{} of {} is {}, which int32 does not hold", input, mil_.type(),
+                              number);
     NN_ASSIGN(TensorBuilder scalar, TensorBuilder::Create(DTypeOf(type), {}));
     scalar.SetDouble(0, number);
     return AddConstant(input, scalar.Finish(), type);
