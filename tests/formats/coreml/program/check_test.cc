@@ -724,6 +724,9 @@ TEST_CASE("coreml program check: images") {
       {kIos17,
        "resize(x f32[1, 2, 4, 4], shape i32[2] = 8 0, resized_dims u32 = 3) -> f32[1, 2, 8, 4]",
        "3 of 2 sizes are resized; input x has rank 4"},
+      {kIos17,
+       "resize(x f32[1, 2, 4, 4], shape i32[2, 0] =, resized_dims u32 = 2) -> f32[1, 2, 8, 4]",
+       "input shape has rank 2 instead of 1"},
   });
 }
 

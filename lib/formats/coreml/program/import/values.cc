@@ -13,6 +13,10 @@
 namespace nn::coreml::program {
 namespace {
 
+// Limit of Core ML: elements of a state, of a new list, and of a factor of a normalization that is
+// absent. They are made at import, and a file of a few bytes may declare any size.
+constexpr int64_t kMaxUniform = int64_t{1} << 26;
+
 // The elements of a list of numbers, stored in another element type.
 template <typename List>
 Result<Tensor> FromNumbers(const List& list, DType dtype, std::vector<int64_t> dims) {
@@ -60,10 +64,15 @@ Result<Tensor> Unpack(const Blob& packed, int bits, std::vector<int64_t> dims) {
   return out.Finish();
 }
 
-Result<Tensor> ZeroTensor(DType dtype, std::vector<int64_t> dims) {
-  NN_ASSIGN(TensorBuilder zeros, TensorBuilder::Create(dtype, std::move(dims)));
-  std::fill_n(zeros.data(), ByteSize(dtype, zeros.elements()), std::byte{0});
-  return zeros.Finish();
+Result<Tensor> UniformTensor(DType dtype, std::vector<int64_t> dims, double number) {
+  const auto elements = CheckedElements(dims);
+  if (!elements || *elements > kMaxUniform)
+    return UnsupportedError("more than {} equal elements are unsupported", kMaxUniform);
+  NN_ASSIGN(TensorBuilder one, TensorBuilder::Create(dtype, {}));
+  one.SetDouble(0, number);
+  NN_ASSIGN(TensorBuilder out, TensorBuilder::Create(dtype, std::move(dims)));
+  out.Fill(0, out.elements(), one.Finish());
+  return out.Finish();
 }
 
 DType DTypeOf(mil::DataType type) {
