@@ -140,6 +140,12 @@ TEST_CASE("mutants: TensorFlow Lite") {
 TEST_CASE("mutants: Core ML") {
   CheckMutants(".mlmodel", CorpusSeeds(".mlmodel"));
 }
+TEST_CASE("mutants: ML Programs") {
+  CheckMutants(".mil.mlmodel", CorpusSeeds(".mil.mlmodel"));
+}
+TEST_CASE("mutants: packages of ML Programs") {
+  CheckMutants(".mlpackage.json", PackageDumps());
+}
 TEST_CASE("mutants: NNAPI") {
   CheckMutants(".nnapi", CorpusSeeds(".nnapi"));
 }
