@@ -49,9 +49,8 @@ void Write(const fs::path& path, std::string_view bytes) {
 const fs::path& Folder() {
   static const fs::path folder = [] {
     const bool is_package = std::string_view(NN_FUZZ_FILE) == "Manifest.json";
-    const fs::path path =
-        fs::temp_directory_path() /
-        ("nnfuzz." + std::to_string(getpid()) + (is_package ? ".mlpackage" : ".mlmodelc"));
+    const fs::path path = fs::temp_directory_path() / ("nnfuzz." + std::to_string(getpid()) +
+                                                       (is_package ? ".mlpackage" : ".mlmodelc"));
     if (is_package)
       Write(path / "Data/model.mlmodel",
             nn::test::BytesOfDump(nn::Json::parse(kModel), "m.mlmodel").value_or(""));

@@ -477,6 +477,8 @@ TEST_CASE("coreml program check: products and attention") {
 TEST_CASE("coreml program check: windows") {
   CheckLines({
       {kIos15, "conv(x f32[1, 4, 5, 6], weight const f32[2, 4, 3, 3]) -> f32[1, 2, 3, 4]", ""},
+      {kIos15, "conv(x f32[2, 3], weight const f32[]) -> f32[2, 1]",
+       "input x has rank 2 instead of 3 to 5"},
       {kIos15,
        "conv(x f32[1, 4, 5, 6], weight const f32[2, 4, 3, 3], pad_type = same, strides i32[2] = 2 "
        "2) -> f32[1, 2, 3, 3]",

@@ -58,7 +58,8 @@ Result<std::vector<Bound>> BoundsOf(ImportContext& ctx, std::string_view name, i
   std::vector<Bound> bounds;
   for (int64_t i = 0; i < rank; ++i) {
     const bool is_const = known && (*known)[static_cast<size_t>(i)].is_const();
-    bounds.push_back(is_const ? Bound((*known)[static_cast<size_t>(i)].value())
+    bounds.push_back(is_const ? Bound(std::clamp((*known)[static_cast<size_t>(i)].value(),
+                                                 kBeforeFirst, kAfterLast))
                               : Bound(Slice(numbers, 0, i, i + 1)));
   }
   return bounds;
