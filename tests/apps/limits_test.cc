@@ -1,5 +1,7 @@
 #include <doctest/doctest.h>
 
+#include <filesystem>
+
 #include "apps/program.h"
 #include "support/files.h"
 #include "support/large_models.h"
@@ -84,6 +86,31 @@ TEST_CASE("limits: the files beside a model count with it") {
     const ProgramResult result = RunProgram(command + (dir / "m.onnx") + " --max-file-bytes 50KB");
     CHECK_MESSAGE(Contains(result.out, "exceed the limit (max-file-bytes) of 51200"), result.out);
   }
+}
+
+TEST_CASE("limits: the files of a package and of a compiled model count together") {
+  const TempDir dir;
+  WriteModel(dir / "in.onnx", R"(graph {
+    in %x: f32[1, 2000]
+    const %w: f32[2000, 10] = seeded(1)
+    %y = matmul(%x, %w)
+    out "y" = %y
+  })");
+  const std::string package = dir / "m.mlpackage", compiled = dir / "m.mlmodelc";
+  REQUIRE(RunProgram("nnconvert " + dir / "in.onnx" + " " + package).code == 0);
+  std::filesystem::create_directories(compiled + "/weights");
+  const ProgramResult text = RunProgram("nninspect " + package + " --mil");
+  REQUIRE(text.code == 0);
+  WriteText(compiled + "/model.mil", text.out);
+  WriteText(compiled + "/weights/weight.bin",
+            ReadText(package + "/Data/com.apple.CoreML/weights/weight.bin"));
+  for (const std::string& model : {package, compiled})
+    for (const std::string& command : Commands(dir, model)) {
+      CAPTURE(command);
+      CheckLimit(command, "max-file-bytes", "50KB");
+      CHECK(RunProgram(command + " --max-file-bytes 200KB").code == 0);
+    }
+  for (const std::string& command : Commands(dir, package)) CheckLimit(command, "max-depth", "4");
 }
 
 TEST_CASE("limits: depth, up to what the option takes, in models and dumps") {

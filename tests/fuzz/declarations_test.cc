@@ -64,6 +64,27 @@ constexpr const char* kCoreml = R"({"nn_dump": 1, "format": "coreml", "model": {
   "neuralNetwork": {"arrayInputShapeMapping": "EXACT_ARRAY_MAPPING",
     "layers": [{"name": "r", "input": ["x"], "output": ["y"], "activation": {"ReLU": {}}}]}}})";
 
+constexpr const char* kProgram = R"({"nn_dump": 1, "format": "coreml", "model": {
+  "specificationVersion": 7, "description": {
+    "input": [{"name": "x", "type": {"multiArrayType": {"shape": [2, 4], "dataType": "FLOAT32"}}}],
+    "output": [{"name": "y", "type": {"multiArrayType": {"shape": [2, 4], "dataType": "FLOAT32"}}}]},
+  "mlProgram": {"version": 1, "functions": [{"key": "main", "value": {"opset": "CoreML6",
+    "inputs": [{"name": "x", "type": {"tensorType": {"dataType": "FLOAT32", "rank": 2,
+      "dimensions": [{"constant": {"size": 2}}, {"constant": {"size": 4}}]}}}],
+    "block_specializations": [{"key": "CoreML6", "value": {"outputs": ["y"], "operations": [
+      {"type": "const",
+       "outputs": [{"name": "w", "type": {"tensorType": {"dataType": "FLOAT32", "rank": 1,
+         "dimensions": [{"constant": {"size": 4}}]}}}],
+       "attributes": [{"key": "val", "value": {
+         "type": {"tensorType": {"dataType": "FLOAT32", "rank": 1,
+           "dimensions": [{"constant": {"size": 4}}]}},
+         "immediateValue": {"tensor": {"floats": {"values": [1, 2, 3, 4]}}}}}]},
+      {"type": "add",
+       "inputs": [{"key": "x", "value": {"arguments": [{"name": "x"}]}},
+                  {"key": "y", "value": {"arguments": [{"name": "w"}]}}],
+       "outputs": [{"name": "y", "type": {"tensorType": {"dataType": "FLOAT32", "rank": 2,
+         "dimensions": [{"constant": {"size": 2}}, {"constant": {"size": 4}}]}}}]}]}}]}}]}}})";
+
 constexpr const char* kNnapi = R"({"nn_dump": 1, "format": "nnapi", "model": {"version": 1,
   "operands": [
     {"name": "x", "type": "TENSOR_FLOAT32", "dimensions": [2, 3], "numberOfConsumers": 1, "lifetime": "MODEL_INPUT"},
@@ -73,7 +94,9 @@ constexpr const char* kNnapi = R"({"nn_dump": 1, "format": "nnapi", "model": {"v
 
 struct Lie {
   const char* base;
-  const char* place;  // JSON pointer below the model; "": the unchanged base, which runs
+  // JSON pointer below the model; after "~", below the operations of kProgram. "": the unchanged
+  // base, which runs.
+  const char* place;
   const char* value;  // null: the member is deleted
 };
 
@@ -167,6 +190,51 @@ const Lie kLies[] = {
     {kCoreml, "/description/output", "[]"},
     {kCoreml, "/description/input/0/type/multiArrayType/shape", "[0, 4]"},
     {kCoreml, "/description/input/0/type/multiArrayType/shape", "[]"},
+    {kProgram, "", ""},
+    {kProgram, "/specificationVersion", "5"},
+    {kProgram, "/description/input/0/type/multiArrayType/shape", "[8]"},
+    {kProgram, "/description/input/0/type/multiArrayType/shape", "[2, 5]"},
+    {kProgram, "/description/output/0/type/multiArrayType/dataType", "\"INT32\""},
+    {kProgram, "/mlProgram/functions/0/key", "\"other\""},
+    {kProgram, "/mlProgram/functions/0/value/opset", "\"CoreML9\""},
+    {kProgram, "/mlProgram/functions/0/value/opset", "\"CoreML99\""},
+    {kProgram, "/mlProgram/functions/0/value/inputs/0/type",
+     R"({"tensorType": {"dataType": "FLOAT32", "rank": -1}})"},
+    {kProgram, "/mlProgram/functions/0/value/inputs/0/type",
+     R"({"stateType": {"wrappedType": {"tensorType": {"dataType": "FLOAT16", "rank": 0}}}})"},
+    {kProgram, "/mlProgram/functions/0/value/inputs/0/type/tensorType/dataType", "\"INT4\""},
+    {kProgram, "~/0/attributes/0/value/immediateValue", R"({"tensor": {"ints": {"values": [1]}}})"},
+    {kProgram, "~/0/attributes/0/value/immediateValue", R"({"tensor": {}})"},
+    {kProgram, "~/0/attributes/0/value/immediateValue", R"({"list": {"values": []}})"},
+    {kProgram, "~/0/attributes/0/value/immediateValue", nullptr},
+    {kProgram, "~/0/attributes/0/value",
+     R"({"type": {"tensorType": {"dataType": "FLOAT32"}}, "blobFileValue": {"fileName": "@model_path/a", "offset": 64}})"},
+    {kProgram, "~/0/attributes/0/value/immediateValue/tensor/floats/values", "[1, 2, 3]"},
+    {kProgram, "~/0/attributes/0/value/type/tensorType/dataType", "\"FLOAT16\""},
+    {kProgram, "~/0/attributes/0/value/type/tensorType/dataType", "\"STRING\""},
+    {kProgram, "~/0/attributes/0/value/type/tensorType/dataType", "77"},
+    {kProgram, "~/0/attributes/0/value/type/tensorType/rank", "5"},
+    {kProgram, "~/0/attributes/0/value/type/tensorType/dimensions", "[]"},
+    {kProgram, "~/0/attributes/0/value/type/tensorType/dimensions/0/constant/size",
+     "18446744073709551615"},
+    {kProgram, "~/0/attributes/0/value/type/tensorType/dimensions/0", R"({"unknown": {}})"},
+    {kProgram, "~/0/attributes", "[]"},
+    {kProgram, "~/0/outputs", "[]"},
+    {kProgram, "~/0/outputs/0/type/tensorType/dataType", "\"INT32\""},
+    {kProgram, "~/0/outputs/0/name", "\"x\""},
+    {kProgram, "~/1/type", "\"cond\""},
+    {kProgram, "~/1/type", "\"classify\""},
+    {kProgram, "~/1/type", "\"read_state\""},
+    {kProgram, "~/1/type", "\"concat\""},
+    {kProgram, "~/1/type", "\"\""},
+    {kProgram, "~/1/inputs/0/value/arguments/0/name", "\"y\""},
+    {kProgram, "~/1/inputs/0/value/arguments", "[]"},
+    {kProgram, "~/1/inputs/0/key", "\"y\""},
+    {kProgram, "~/1/inputs", "[]"},
+    {kProgram, "~/1/outputs/0/type/tensorType/dimensions/0/constant/size", "3"},
+    {kProgram, "~/1/outputs/0/type/tensorType/dimensions", "[]"},
+    {kProgram, "~/1/outputs/0/type/tensorType/rank", "-1"},
+    {kProgram, "~/1/outputs/0/name", "\"w\""},
     {kNnapi, "", ""},
     {kNnapi, "/operands/0/dimensions", "[0, 3]"},
     {kNnapi, "/operands/0/dimensions", "[]"},
@@ -182,8 +250,10 @@ const Lie kLies[] = {
 
 std::string TextOf(const Lie& lie) {
   Json dump = Json::parse(lie.base);
-  const std::string place = lie.place;
+  std::string place = lie.place;
   if (place.empty()) return dump.dump();
+  if (place.starts_with('~'))
+    place.replace(0, 1, "/mlProgram/functions/0/value/block_specializations/0/value/operations");
   const size_t slash = place.rfind('/');
   Json& parent = dump["model"][Json::json_pointer(place.substr(0, slash))];
   const std::string name = place.substr(slash + 1);

@@ -2,11 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
+#include <functional>
 #include <new>
 #include <optional>
 #include <set>
 
 #include "base/text/text.h"
+#include "convert/place/staged_model.h"
 #include "convert/place/written.h"
 #include "convert/verify/verify.h"
 #include "formats/common/describe/dump.h"
@@ -34,10 +37,12 @@ Blob BlobOf(std::string_view bytes) {
   return Blob::Copy(std::as_bytes(std::span(bytes)));
 }
 
-std::string Joined(const FileImage& image) {
-  std::string bytes;
-  for (const Blob& b : image.parts) bytes.append(reinterpret_cast<const char*>(b.data()), b.size());
-  return bytes;
+// The model of an image, whose path a single file need not have; a folder is written there, and
+// removed again.
+Result<ReadModel> ReadBack(const FileImage& image, const std::string& path) {
+  if (!image.is_folder) return ReadModelBytes(image.Contents(), path, Limits());
+  NN_ASSIGN(const StagedModel staged, StagedModel::Write(image, path));
+  return staged.Read(Limits());
 }
 
 // Empty if the model cannot be dumped, which is allowed.
@@ -61,7 +66,7 @@ std::string CheckRename(const ReadModel& model, const std::string& path) {
     for (std::string& name : *list) name = "fresh " + name;
   const auto image = model.format->editor.Rename(*model.model, *names, ExportOptions{path});
   if (!image) return Internal(image.error());
-  const auto again = ReadModelBytes(BlobOf(Joined(*image)), path, Limits());
+  const auto again = ReadBack(*image, path);
   if (!again) {
     if (again.error().code() == ErrorCode::kLimit) return {};
     return "a renamed model is not read: " + again.error().message();
@@ -106,6 +111,14 @@ std::string CheckEdit(const ReadModel& model) {
   return piece ? std::string() : Internal(piece.error());
 }
 
+// The path of a copy in the model's own format.
+std::string PathOfCopy(const ReadModel& model, const std::string& path) {
+  // A path for dumps is not a path for models.
+  if (model.from_dump || IsDumpPath(path)) return "m" + std::string(model.format->extensions[0]);
+  // What is in a folder is copied to another one.
+  return std::filesystem::is_directory(path) ? path + ".mlpackage" : path;
+}
+
 std::string CheckCopies(const ReadModel& model, const std::string& path, const std::string& dump) {
   auto restored = ReadModelBytes(BlobOf(dump), "m.json", Limits());
   if (!restored) {
@@ -114,36 +127,35 @@ std::string CheckCopies(const ReadModel& model, const std::string& path, const s
     return "a dump is not restored: " + restored.error().message();
   }
   if (DumpOf(*restored) != dump) return "a restored model is dumped otherwise";
-  // A path for dumps is not a path for models.
-  const bool is_dump = model.from_dump || IsDumpPath(path);
-  const std::string own = is_dump ? "m" + std::string(model.format->extensions[0]) : path;
+  const std::string own = PathOfCopy(model, path);
   const auto image = model.format->writer.Save(*model.model, ExportOptions{own});
   if (!image) return {};  // side files do not exist
-  const auto again = ReadModelBytes(BlobOf(Joined(*image)), own, Limits());
+  const auto again = ReadBack(*image, own);
   if (!again) {
     if (again.error().code() == ErrorCode::kLimit) return {};
     return "a saved model is not read: " + again.error().message();
   }
-  if (DumpOf(*again) != dump) return "a saved model is dumped otherwise";
+  // Only the copy of a package has all files beside the model, at the same places.
+  const bool has_files = image->is_folder || dump.find("\"$files\"") != std::string::npos;
+  if ((!has_files || path.ends_with(".mlpackage")) && DumpOf(*again) != dump)
+    return "a saved model is dumped otherwise";
   if (std::string broken = CheckRename(model, own); !broken.empty()) return broken;
   return CheckEdit(model);
 }
 
 // Converts as nnconvert does. True if a sound file was written.
-Result<bool> Convert(const ReadModel& model, const Graph& source, const Format& format,
+Result<bool> Convert(const ReadModel& model, const Graph& source, const OutputKind& kind,
                      bool verify) {
   Graph fitted = source.Clone();
   NN_RETURN_IF_ERROR(ForgetDeclaredShapes(fitted));
   InterfaceAxes axes;
   std::vector<UnsupportedNode> unsupported;
-  NN_RETURN_IF_ERROR(FitTo(*format.target, fitted, axes, unsupported));
+  NN_RETURN_IF_ERROR(FitTo(kind.target(), fitted, axes, unsupported));
   if (!unsupported.empty()) return false;
-  const std::string path = "m" + std::string(format.extensions[0]);
   const auto source_error = [&] { return FirstError(model); };
-  NN_ASSIGN(const FileImage image, format.writer.Write(fitted, ExportOptions{path}));
-  NN_ASSIGN(
-      const ReadModel written,
-      ReadWritten(ReadModelBytes(BlobOf(Joined(image)), path, Limits()), format, source_error));
+  NN_ASSIGN(const FileImage image, kind.format->writer.Write(fitted, kind.options));
+  NN_ASSIGN(const ReadModel written,
+            ReadWritten(ReadBack(image, kind.options.path), *kind.format, source_error));
   NN_RETURN_IF_ERROR(CheckWritten(written, source_error));
   NN_ASSIGN(Graph converted, ImportWritten(written, source_error));
   if (!verify) return true;
@@ -157,12 +169,12 @@ Result<bool> Convert(const ReadModel& model, const Graph& source, const Format& 
 }
 
 std::string ConvertToAll(const ReadModel& model, const Graph& graph, bool verify, int& written) {
-  for (const Format& format : Formats()) {
-    const auto done = Convert(model, graph, format, verify);
+  for (const OutputKind& kind : OutputKinds()) {
+    const auto done = Convert(model, graph, kind, verify);
     if (done && *done) ++written;
     if (done) continue;
     if (std::string what = Internal(done.error()); !what.empty())
-      return fmt::format("to {}: {}", format.label, what);
+      return fmt::format("to {}: {}", kind.label, what);
   }
   return {};
 }
@@ -203,13 +215,11 @@ void ExerciseModel(const ReadModel& model, const std::string& path, const Exerci
   if (const auto dump = DumpOf(model)) result.broken = CheckCopies(model, path, *dump);
 }
 
-}  // namespace
-
-Exercised Exercise(std::string_view bytes, const std::string& path,
-                   const ExerciseOptions& options) {
+Exercised ExerciseRead(const std::function<Result<ReadModel>()>& read, const std::string& path,
+                       const ExerciseOptions& options) {
   Exercised result;
   try {
-    const auto model = ReadModelBytes(BlobOf(bytes), path, Limits());
+    const auto model = read();
     if (!model) {
       result.broken = Internal(model.error());
       return result;
@@ -222,6 +232,17 @@ Exercised Exercise(std::string_view bytes, const std::string& path,
     result.broken = fmt::format("exception: {}", e.what());
   }
   return result;
+}
+
+}  // namespace
+
+Exercised Exercise(std::string_view bytes, const std::string& path,
+                   const ExerciseOptions& options) {
+  return ExerciseRead([&] { return ReadModelBytes(BlobOf(bytes), path, Limits()); }, path, options);
+}
+
+Exercised ExerciseFolder(const std::string& path, const ExerciseOptions& options) {
+  return ExerciseRead([&] { return ReadModelFile(path, Limits()); }, path, options);
 }
 
 }  // namespace nn::test

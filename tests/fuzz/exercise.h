@@ -14,7 +14,7 @@ namespace nn::test {
 // Operations in addition to reading, validating, summarizing and importing.
 struct ExerciseOptions {
   bool copy = false;     // dumped and restored, saved, renamed, edited and read again
-  bool convert = false;  // written in every format, and read again
+  bool convert = false;  // written as every kind of model, and read again
   bool verify = false;   // with convert: source and result are run and compared
   bool run = false;      // RunModelEverywhere()
   std::span<const Tensor> inputs = {};  // of the run, if they fit
@@ -33,7 +33,7 @@ struct ExerciseOptions {
 struct Exercised {
   bool read = false;
   bool imported = false;
-  int written = 0;  // formats
+  int written = 0;  // kinds of models
   bool ran = false;
   bool skipped = false;  // its run
   std::string broken;
@@ -41,5 +41,7 @@ struct Exercised {
 
 // `path` is the assumed path of the bytes; no file of that name is read.
 Exercised Exercise(std::string_view bytes, const std::string& path, const ExerciseOptions& options);
+// The same for a model in a folder.
+Exercised ExerciseFolder(const std::string& path, const ExerciseOptions& options);
 
 }  // namespace nn::test

@@ -31,15 +31,15 @@ constexpr size_t kMutants = NN_ADDRESS_SANITIZER ? 200 : 1200;
 
 struct Range {
   uint64_t first = 0;
-  size_t count = kMutants;
+  size_t count;
 };
 
-Range RangeOfMutants() {
-  Range range;
+Range RangeOfMutants(size_t count) {
+  Range range{.count = count};
   if (const char* text = std::getenv("NN_MUTANTS"); text != nullptr) {
-    unsigned long long first = 0, count = 0;
-    REQUIRE(std::sscanf(text, "%llu:%llu", &first, &count) == 2);
-    range = {first, static_cast<size_t>(count)};
+    unsigned long long first = 0, size = 0;
+    REQUIRE(std::sscanf(text, "%llu:%llu", &first, &size) == 2);
+    range = {first, static_cast<size_t>(size)};
   }
   return range;
 }
@@ -100,10 +100,11 @@ void CheckSeeds(const std::string& form, const std::vector<Seed>& seeds) {
                   "seed " << i << form << ": " << results[i].text);
 }
 
-void CheckMutants(const std::string& form, const std::vector<Seed>& seeds) {
+void CheckMutants(const std::string& form, const std::vector<Seed>& seeds,
+                  size_t count = kMutants) {
   CheckSeeds(form, seeds);
   const ModelDictionary dictionary(seeds);
-  const Range range = RangeOfMutants();
+  const Range range = RangeOfMutants(count);
   const TempDir dir;
   const auto mutant = [&](size_t i) {
     const uint64_t number = range.first + i;
@@ -139,6 +140,12 @@ TEST_CASE("mutants: TensorFlow Lite") {
 }
 TEST_CASE("mutants: Core ML") {
   CheckMutants(".mlmodel", CorpusSeeds(".mlmodel"));
+}
+TEST_CASE("mutants: ML Programs") {
+  CheckMutants(".mil.mlmodel", CorpusSeeds(".mil.mlmodel"), kMutants / 2);
+}
+TEST_CASE("mutants: packages of ML Programs") {
+  CheckMutants(".mlpackage.json", PackageDumps(), kMutants / 2);
 }
 TEST_CASE("mutants: NNAPI") {
   CheckMutants(".nnapi", CorpusSeeds(".nnapi"));

@@ -12,4 +12,8 @@ namespace nn::test {
 // truncation. Deterministic for a seed.
 std::string Mutate(std::string_view bytes, uint64_t seed);
 
+// A text with one to three of: words deleted, doubled, exchanged or copied from elsewhere, also
+// very often, and other numbers. Deterministic for a seed.
+std::string MutateText(std::string_view text, uint64_t seed);
+
 }  // namespace nn::test

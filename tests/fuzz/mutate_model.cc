@@ -4,10 +4,12 @@
 #include <array>
 #include <limits>
 
+#include "base/json/base64.h"
 #include "base/random.h"
 #include "formats/common/describe/dump.h"
 #include "formats/common/describe/dump_writer.h"
 #include "formats/format.h"
+#include "fuzz/mutate.h"
 #include "fuzz/mutate_flatbuffer.h"
 
 namespace nn::test {
@@ -125,6 +127,20 @@ class DumpMutator {
   void Run() {
     constexpr size_t kCounts[] = {1, 1, 1, 2, 3};
     for (size_t n = kCounts[draws_.Below(std::size(kCounts))]; n > 0; --n) Step();
+  }
+
+  // Damages one of the files beside the model; false if there is none.
+  bool File() {
+    Collect();
+    std::erase_if(sites_, [](const Site& s) { return s.name != "bytes" || !s.value->is_string(); });
+    if (sites_.empty()) return false;
+    Json& file = *sites_[draws_.Below(sites_.size())].value;
+    const auto bytes = FromBase64(file.get<std::string>());
+    if (!bytes) return false;
+    const std::string damaged =
+        Mutate({reinterpret_cast<const char*>(bytes->data()), bytes->size()}, draws_.Next());
+    file = Base64(std::as_bytes(std::span(damaged)));
+    return true;
   }
 
   bool Dimension() {
@@ -297,7 +313,8 @@ std::optional<Json> DumpOfBytes(std::string_view bytes, const std::string& path)
 }
 
 std::optional<std::string> BytesOfDump(const Json& dump, const std::string& path) {
-  const std::string text = dump.dump(-1, ' ', false, Json::error_handler_t::replace);
+  std::string text = dump.dump(-1, ' ', false, Json::error_handler_t::replace);
+  if (IsDumpPath(path)) return text;
   const auto model =
       ReadModelBytes(Blob::Copy(std::as_bytes(std::span(text))), "m.json", ReadLimits{});
   if (!model) return std::nullopt;
@@ -317,12 +334,17 @@ bool MutateDimension(Json& dump, uint64_t seed) {
   return DumpMutator(dump, ModelDictionary(), seed).Dimension();
 }
 
+bool MutateFile(Json& dump, uint64_t seed) {
+  return DumpMutator(dump, ModelDictionary(), seed).File();
+}
+
 std::optional<std::string> MutateModel(const Seed& model, const ModelDictionary& dictionary,
                                        uint64_t seed) {
   const bool flatbuffer = model.path.ends_with(".tflite") || model.path.ends_with(".nnapi");
   if (flatbuffer && seed % 4 == 3) return MutateFlatbuffer(model.bytes, model.path, seed);
   auto dump = DumpOfBytes(model.bytes, model.path);
   if (!dump) return std::nullopt;
+  if (seed % 8 == 5 && MutateFile(*dump, seed)) return BytesOfDump(*dump, model.path);
   if (seed % 4 == 0) {
     if (!MutateDimension(*dump, seed)) return std::nullopt;
   } else {

@@ -33,7 +33,7 @@ class ModelDictionary {
 // The JSON dump of a model file; nullopt if the file cannot be read or dumped.
 std::optional<Json> DumpOfBytes(std::string_view bytes, const std::string& path);
 // The file of a dump, in the form given by the extension of `path`; nullopt if the dump cannot be
-// restored.
+// restored. With the extension of dumps, it stays as it is.
 std::optional<std::string> BytesOfDump(const Json& dump, const std::string& path);
 
 // Changes one to three places of a dump, whose members are the fields of the format's own schema:
@@ -45,8 +45,13 @@ void MutateDump(Json& dump, const ModelDictionary& dictionary, uint64_t seed);
 // Changes one declared dimension of a dump and nothing else; false if it has none.
 bool MutateDimension(Json& dump, uint64_t seed);
 
-// A mutant of a model file: of the dump, or, for flatbuffers one time in four, of the file's bytes,
-// guided by its schema (mutate_flatbuffer.h). nullopt if the result cannot be written as a file.
+// Damages one of the files that a dump has beside its model, as mutate.h does; false if it has
+// none.
+bool MutateFile(Json& dump, uint64_t seed);
+
+// A mutant of a model file or a dump: of the dump, or, for flatbuffers one time in four, of the
+// file's bytes, guided by its schema (mutate_flatbuffer.h). nullopt if the result cannot be written
+// as a file.
 std::optional<std::string> MutateModel(const Seed& model, const ModelDictionary& dictionary,
                                        uint64_t seed);
 

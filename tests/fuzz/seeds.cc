@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <optional>
 
 #include "base/file/file.h"
 #include "formats/format.h"
+#include "formats/program_text.h"
 #include "formats/tensor_file.h"
 #include "ir/text/text.h"
 #include "rewrite/legalize.h"
@@ -33,20 +35,36 @@ std::vector<std::string> FilesOf(const std::string& folder, std::string_view ext
   return files;
 }
 
-// Writes a graph of corpus/ as a model; false if the format lacks one of its operators.
-bool WriteGraph(const std::string& graph, const std::string& path) {
-  auto parsed = ParseGraph(ReadText(graph));
-  REQUIRE_MESSAGE(parsed.has_value(), graph << ": " << parsed.error().message());
-  const Format& format = *FormatOfPath(path);
-  InterfaceAxes axes;
-  const auto unsupported = Legalize(*parsed, *format.target, &axes);
-  if (!unsupported || !unsupported->empty()) return false;
-  const auto image = format.writer.Write(*parsed, ExportOptions{path});
-  return image && image->side_files.empty() && WriteFile(path, image->parts);
+// An ML Program in one file, and a neural network.
+constexpr std::string_view kProgramFile = ".mil.mlmodel", kNetworkFile = ".mlmodel";
+
+bool IsOfForm(const std::string& path, std::string_view extension) {
+  return path.ends_with(extension) && !(extension == kNetworkFile && path.ends_with(kProgramFile));
 }
 
-void AddFile(const std::string& path, const std::string& as, std::vector<Seed>& seeds) {
-  std::string bytes = ReadText(path);
+ExportOptions OptionsFor(const std::string& path) {
+  return {.path = path, .core_ml = path.ends_with(kProgramFile) ? "program" : ""};
+}
+
+std::string Joined(const std::vector<Blob>& parts) {
+  std::string bytes;
+  for (const Blob& b : parts) bytes.append(reinterpret_cast<const char*>(b.data()), b.size());
+  return bytes;
+}
+
+// A graph of corpus/ as a model; nullopt if the format lacks one of its operators.
+std::optional<FileImage> WriteGraph(const std::string& graph, const ExportOptions& options) {
+  auto parsed = ParseGraph(ReadText(graph));
+  REQUIRE_MESSAGE(parsed.has_value(), graph << ": " << parsed.error().message());
+  const Format& format = *FormatOfPath(options.path);
+  InterfaceAxes axes;
+  const auto unsupported = Legalize(*parsed, TargetOf(format, options), &axes);
+  if (!unsupported || !unsupported->empty()) return std::nullopt;
+  auto image = format.writer.Write(*parsed, options);
+  return image ? std::optional(*std::move(image)) : std::nullopt;
+}
+
+void AddBytes(std::string bytes, const std::string& as, std::vector<Seed>& seeds) {
   if (bytes.size() <= kMaxBytes) seeds.push_back({as, std::move(bytes)});
 }
 
@@ -57,17 +75,19 @@ void AddConverted(const std::string& from, const std::string& extension, std::ve
   if (!model) return;
   const std::string to = dir / "m" + extension;
   if (extension == ".json") {
-    if (WriteDump(*model, to)) AddFile(to, "m" + extension, seeds);
+    if (WriteDump(*model, to)) AddBytes(ReadText(to), "m" + extension, seeds);
     return;
   }
-  const Format* format = FormatOfPath(to);
-  if (format != model->format) return;
-  const auto image = format->writer.Save(*model->model, ExportOptions{to});
-  if (!image || !image->side_files.empty()) return;
-  std::string bytes;
-  for (const Blob& b : image->parts)
-    bytes.append(reinterpret_cast<const char*>(b.data()), b.size());
-  if (bytes.size() <= kMaxBytes) seeds.push_back({"m" + extension, std::move(bytes)});
+  const ModelWriter& writer = model->format->writer;
+  if (FormatOfPath(to) != model->format || !writer.WouldKeep(*model->model, OptionsFor(to))) return;
+  const auto image = writer.Save(*model->model, OptionsFor(to));
+  if (image && image->side_files.empty()) AddBytes(Joined(image->parts), "m" + extension, seeds);
+}
+
+std::vector<std::string> CorpusGraphs() {
+  auto graphs = FilesOf(SourcePath("tests/fuzz/corpus"), ".graph");
+  REQUIRE_FALSE(graphs.empty());
+  return graphs;
 }
 
 // The models of corpus/: graphs in every format that has their operators, and dumps, which are of
@@ -75,12 +95,14 @@ void AddConverted(const std::string& from, const std::string& extension, std::ve
 std::vector<std::string> WriteCorpus(const TempDir& dir) {
   std::vector<std::string> files;
   int n = 0;
-  for (const std::string& graph : FilesOf(SourcePath("tests/fuzz/corpus"), ".graph"))
-    for (const char* format : {".onnx", ".tflite", ".mlmodel", ".nnapi"}) {
-      const std::string path = dir / std::to_string(n++) + format;
-      if (WriteGraph(graph, path)) files.push_back(path);
+  for (const std::string& graph : CorpusGraphs())
+    for (const std::string_view form : {std::string_view(".onnx"), std::string_view(".tflite"),
+                                        kNetworkFile, kProgramFile, std::string_view(".nnapi")}) {
+      const std::string path = dir / std::to_string(n++) + std::string(form);
+      const auto image = WriteGraph(graph, OptionsFor(path));
+      if (image && image->side_files.empty() && WriteFile(path, image->parts))
+        files.push_back(path);
     }
-  REQUIRE(n > 0);
   for (std::string& dump : FilesOf(SourcePath("tests/fuzz/corpus"), ".json"))
     files.push_back(std::move(dump));
   return files;
@@ -89,13 +111,35 @@ std::vector<std::string> WriteCorpus(const TempDir& dir) {
 std::vector<Seed> InForm(const std::vector<std::string>& files, const std::string& extension) {
   std::vector<Seed> seeds;
   for (const std::string& file : files) {
-    if (file.ends_with(extension))
-      AddFile(file, "m" + extension, seeds);
+    if (IsOfForm(file, extension))
+      AddBytes(ReadText(file), "m" + extension, seeds);
     else
       AddConverted(file, extension, seeds);
   }
   REQUIRE_FALSE(seeds.empty());
   return seeds;
+}
+
+// A package of the corpus; nullopt if ML Programs lack an operator of the graph.
+std::optional<FolderSeed> PackageOf(const std::string& graph) {
+  FolderSeed seed{"m.mlpackage", {}};
+  const auto image = WriteGraph(graph, ExportOptions{seed.name});
+  if (!image || image->size() > kMaxBytes) return std::nullopt;
+  for (const SideFile& file : image->side_files) seed.files[file.name] = Joined(file.parts);
+  return seed;
+}
+
+// The compiled model of a package; nullopt if its program has no text form.
+std::optional<FolderSeed> CompiledOf(const FolderSeed& package) {
+  const TempDir dir;
+  WriteFolder(dir / package.name, package.files);
+  const auto text = ProgramText(ReadOrFail(dir / package.name));
+  if (!text) return std::nullopt;
+  constexpr std::string_view kWeights = "weights/weight.bin";
+  FolderSeed seed{"m.mlmodelc", {{"model.mil", *text}}};
+  for (const auto& [name, bytes] : package.files)
+    if (name.ends_with(kWeights)) seed.files[std::string(kWeights)] = bytes;
+  return seed;
 }
 
 // The inputs of a folder's first set; none if one of them cannot be read.
@@ -126,13 +170,44 @@ std::vector<Seed> CorpusSeeds(const std::string& extension) {
   return InForm(WriteCorpus(dir), extension);
 }
 
+const std::vector<FolderSeed>& PackageSeeds() {
+  static const auto all = [] {
+    std::vector<FolderSeed> seeds;
+    for (const std::string& graph : CorpusGraphs())
+      if (auto seed = PackageOf(graph)) seeds.push_back(*std::move(seed));
+    return seeds;
+  }();
+  return all;
+}
+
+const std::vector<FolderSeed>& CompiledSeeds() {
+  static const auto all = [] {
+    std::vector<FolderSeed> seeds;
+    for (const FolderSeed& package : PackageSeeds())
+      if (auto seed = CompiledOf(package)) seeds.push_back(*std::move(seed));
+    return seeds;
+  }();
+  return all;
+}
+
+std::vector<Seed> PackageDumps() {
+  std::vector<Seed> seeds;
+  for (const FolderSeed& package : PackageSeeds()) {
+    const TempDir dir;
+    WriteFolder(dir / package.name, package.files);
+    REQUIRE(WriteDump(ReadOrFail(dir / package.name), dir / "m.json").has_value());
+    seeds.push_back({"m.json", ReadText(dir / "m.json")});
+  }
+  return seeds;
+}
+
 std::vector<Seed> InstalledOnnxSeeds() {
   const char* variable = std::getenv("NN_ONNX_TESTDATA");
   const fs::path root = variable != nullptr ? variable : "/usr/share/libonnx-testdata/data";
   std::vector<Seed> seeds;
   for (const std::string& file : FilesOf((root / "node").string(), "/model.onnx")) {
     std::vector<Seed> one;
-    AddFile(file, "m.onnx", one);
+    AddBytes(ReadText(file), "m.onnx", one);
     if (one.empty()) continue;
     if (const auto graph = ReadGraph(file))
       one[0].inputs = InputsOf(fs::path(file).parent_path(), *graph);

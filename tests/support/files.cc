@@ -48,6 +48,14 @@ void WriteText(const std::string& path, std::string_view text) {
   REQUIRE_MESSAGE(out.good(), path);
 }
 
+void WriteFolder(const std::string& path, const std::map<std::string, std::string>& files) {
+  for (const auto& [name, bytes] : files) {
+    const fs::path target = fs::path(path) / name;
+    fs::create_directories(target.parent_path());
+    if (!name.ends_with('/')) WriteText(target.string(), bytes);
+  }
+}
+
 bool Exists(const std::string& path) {
   return fs::exists(path);
 }

@@ -1,6 +1,7 @@
 // Files that tests create.
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 
@@ -26,6 +27,8 @@ class TempDir {
 // The contents of a file. A failed REQUIRE if it does not exist.
 std::string ReadText(const std::string& path);
 void WriteText(const std::string& path, std::string_view text);
+// Files with these names below a folder; a name that ends in "/" is an empty folder.
+void WriteFolder(const std::string& path, const std::map<std::string, std::string>& files);
 bool Exists(const std::string& path);
 // The names in a folder, sorted, one per line.
 std::string Listing(const std::string& directory);

@@ -162,17 +162,9 @@ std::string Joined(const std::vector<Blob>& parts) {
   return out;
 }
 
-void WriteFolder(const std::string& path, const FileImage& image) {
+std::map<std::string, std::string> FilesOf(const FileImage& image) {
   REQUIRE(image.is_folder);
   CHECK(image.parts.empty());
-  for (const auto& [name, parts, keep] : image.side_files) {
-    const fs::path target = fs::path(path) / name;
-    fs::create_directories(target.parent_path());
-    if (!name.ends_with('/')) WriteText(target.string(), Joined(parts));
-  }
-}
-
-std::map<std::string, std::string> FilesOf(const FileImage& image) {
   std::map<std::string, std::string> out;
   for (const auto& [name, parts, keep] : image.side_files) out[name] = Joined(parts);
   return out;
@@ -201,7 +193,7 @@ class Package {
  public:
   explicit Package(const std::string& weights = GoodWeights()) {
     WriteText(dir_ / "m.json", ProgramDump(weights).dump());
-    WriteFolder(path(), SavedAs(ReadOrFail(dir_ / "m.json"), path()));
+    WriteFolder(path(), FilesOf(SavedAs(ReadOrFail(dir_ / "m.json"), path())));
   }
   std::string path() const { return dir_ / "m.mlpackage"; }
   std::string operator/(const std::string& name) const { return path() + "/" + name; }
@@ -393,7 +385,7 @@ TEST_CASE("mlpackage: a network in a package is a network") {
   options.core_ml = "network";
   const auto image = format->writer.Write(*graph, options);
   REQUIRE(image.has_value());
-  WriteFolder(path, *image);
+  WriteFolder(path, FilesOf(*image));
   CHECK(ReadGraph(path).has_value());
   CHECK(Joined(SavedAs(ReadOrFail(path), "net.mlmodel").parts) == ReadText(dir / "net.mlmodel"));
 }
@@ -566,7 +558,7 @@ TEST_CASE("mlpackage: names of weight files that lead elsewhere are not opened")
     block["operations"][0]["attributes"][0]["value"]["blobFileValue"]["fileName"] = name;
     const TempDir dir;
     WriteText(dir / "m.json", dump.dump());
-    WriteFolder(dir / "m.mlpackage", SavedAs(ReadOrFail(dir / "m.json"), "m.mlpackage"));
+    WriteFolder(dir / "m.mlpackage", FilesOf(SavedAs(ReadOrFail(dir / "m.json"), "m.mlpackage")));
     const ReadModel read = ReadOrFail(dir / ("m.mlpackage/" + std::string(kModel)));
     const auto findings = Validate(*read.model, *read.format, {});
     REQUIRE(findings.size() == 1);

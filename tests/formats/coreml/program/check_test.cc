@@ -477,6 +477,8 @@ TEST_CASE("coreml program check: products and attention") {
 TEST_CASE("coreml program check: windows") {
   CheckLines({
       {kIos15, "conv(x f32[1, 4, 5, 6], weight const f32[2, 4, 3, 3]) -> f32[1, 2, 3, 4]", ""},
+      {kIos15, "conv(x f32[2, 3], weight const f32[]) -> f32[2, 1]",
+       "input x has rank 2 instead of 3 to 5"},
       {kIos15,
        "conv(x f32[1, 4, 5, 6], weight const f32[2, 4, 3, 3], pad_type = same, strides i32[2] = 2 "
        "2) -> f32[1, 2, 3, 3]",
@@ -724,6 +726,9 @@ TEST_CASE("coreml program check: images") {
       {kIos17,
        "resize(x f32[1, 2, 4, 4], shape i32[2] = 8 0, resized_dims u32 = 3) -> f32[1, 2, 8, 4]",
        "3 of 2 sizes are resized; input x has rank 4"},
+      {kIos17,
+       "resize(x f32[1, 2, 4, 4], shape i32[2, 0] =, resized_dims u32 = 2) -> f32[1, 2, 8, 4]",
+       "input shape has rank 2 instead of 1"},
   });
 }
 

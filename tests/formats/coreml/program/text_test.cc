@@ -200,6 +200,75 @@ TEST_CASE("coreml program text: errors name the line and the column") {
   std::string types;
   for (int i = 0; i < 100; ++i) types += "state<";
   CHECK(WhyNotParsed(ProgramOf(types)).find("nested too deeply") != std::string::npos);
+  CHECK(WhyNotParsed(ProgramOf("string y = const()[val = string(\"\xff\")];")) ==
+        "line 4, column 36: the text is not UTF-8");
+}
+
+TEST_CASE("coreml program text: numbers are those of their types") {
+  const auto why_not = [](const std::string& type, const std::string& number) {
+    return WhyNotParsed(ProgramOf(type + " y = const()[val = " + type + "(" + number + ")];"));
+  };
+  const std::pair<const char*, const char*> good[] = {
+      {"int8", "-128"},         {"uint8", "255"},         {"int16", "-32768"},  {"uint16", "65535"},
+      {"int32", "-2147483648"}, {"uint32", "4294967295"}, {"int64", "0x1p+53"}, {"fp16", "1e30"},
+      {"fp32", "nan"},          {"fp64", "0x1p-1074"}};
+  for (const auto& [type, number] : good)
+    CHECK_MESSAGE(why_not(type, number).empty(), why_not(type, number));
+  const std::pair<const char*, const char*> bad[] = {
+      {"int8", "128"},          {"uint8", "-1"},         {"uint8", "0.5"}, {"int16", "32768"},
+      {"uint16", "1e30"},       {"int32", "2147483648"}, {"int32", "nan"}, {"int32", "-inf"},
+      {"uint32", "4294967296"}, {"int64", "0x1p+54"}};
+  for (const auto& [type, number] : bad) {
+    CAPTURE(type);
+    CAPTURE(number);
+    CHECK(why_not(type, number).find("there is no ") != std::string::npos);
+  }
+  CHECK(why_not("tensor<int32, [?]>", "[1]").find("no number of elements") != std::string::npos);
+  CHECK(why_not("tensor<int32, [4294967296, 4294967296]>", "[]").find("no number of elements") !=
+        std::string::npos);
+}
+
+// What a text of a type and a value with so many axes lacks.
+std::string ManyAxes(size_t axes, bool has_value) {
+  std::string type = "tensor<int32, [1", value = "7";
+  for (size_t i = 1; i < axes; ++i) type += ", 1";
+  type += "]>";
+  for (size_t i = 0; i < axes; ++i) value = "[" + value + "]";
+  return WhyNotParsed(ProgramOf(
+      type + " y = " +
+      (has_value ? "const()[val = " + type + "(" + value + ")];" : std::string("relu(x = x);"))));
+}
+
+TEST_CASE("coreml program text: values of many axes are nested too deeply") {
+  CHECK(ManyAxes(16, true).empty());
+  CHECK(ManyAxes(100'000, false).empty());
+  CHECK(ManyAxes(100'000, true).find("values are nested too deeply") != std::string::npos);
+  mil::Program program = Parsed(ProgramOf("int32 y = const()[val = int32(7)];"));
+  auto& value = *program.mutable_functions(0)
+                     ->mutable_value()
+                     ->mutable_block_specializations(0)
+                     ->mutable_value()
+                     ->mutable_operations(0)
+                     ->mutable_attributes(0)
+                     ->mutable_value();
+  auto& type = *value.mutable_type()->mutable_tensortype();
+  type.set_rank(100'000);
+  for (int i = 0; i < 100'000; ++i) type.add_dimensions()->mutable_constant()->set_size(1);
+  CHECK(WhyNotPrinted(program).find("values are nested too deeply") != std::string::npos);
+}
+
+TEST_CASE("coreml program text: lists of empty entries have a limit on their types") {
+  const auto why_not = [](size_t types, size_t entries) {
+    std::string tuple = "tuple<";
+    for (size_t i = 0; i < types; ++i) tuple += i == 0 ? "bool" : ", bool";
+    tuple += ">";
+    std::string values = "[]";
+    for (size_t i = 1; i < entries; ++i) values += ", []";
+    const std::string type = "list<list<" + tuple + ", ?>, ?>";
+    return WhyNotParsed(ProgramOf(type + " y = const()[val = " + type + "([" + values + "])];"));
+  };
+  CHECK(why_not(100, 1000).empty());
+  CHECK(why_not(10'000, 10'000).find("the entries have too many types") != std::string::npos);
 }
 
 TEST_CASE("coreml program text: damaged texts are errors, or other programs") {

@@ -1,5 +1,8 @@
 // Constraints on constants, blocks, lists and states.
 #include <algorithm>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
 
 #include "coreml_mil.pb.h"
 #include "formats/coreml/describe/program.h"
@@ -26,15 +29,20 @@ const mil::Block* BlockAt(const ConstraintAt& c, int i) {
   return i < c.facts().operation().blocks_size() ? &c.facts().operation().blocks(i) : nullptr;
 }
 
-// The type of result i of a block; nullptr if the block does not define it.
-const mil::ValueType* TypeOfBlockResult(const mil::Block& block, int i) {
-  const std::string& name = block.outputs(i);
+// The types of the results of a block; nullptr for those that the block does not define.
+std::vector<const mil::ValueType*> TypesOfResults(const mil::Block& block) {
+  std::unordered_map<std::string_view, const mil::ValueType*> defined;
   for (const mil::NamedValueType& input : block.inputs())
-    if (input.name() == name) return &input.type();
+    defined.try_emplace(input.name(), &input.type());
   for (const mil::Operation& operation : block.operations())
     for (const mil::NamedValueType& output : operation.outputs())
-      if (output.name() == name) return &output.type();
-  return nullptr;
+      defined.try_emplace(output.name(), &output.type());
+  std::vector<const mil::ValueType*> types;
+  for (const std::string& name : block.outputs()) {
+    const auto it = defined.find(name);
+    types.push_back(it == defined.end() ? nullptr : it->second);
+  }
+  return types;
 }
 
 // Whether types are the same up to the sizes of tensors.
@@ -49,12 +57,12 @@ void NeedResultsOf(const ConstraintAt& c, const mil::Block& block) {
   if (static_cast<int>(c.facts().results()) != block.outputs_size())
     return c.AddResult("it has {} results, but block {} returns {}", c.facts().results(),
                        c.Name(c.size() - 1), block.outputs_size());
-  for (int i = 0; i < block.outputs_size(); ++i) {
-    const mil::ValueType* const type = TypeOfBlockResult(block, i);
-    const mil::ValueType& is = *c.facts().ResultType(static_cast<size_t>(i));
-    if (type != nullptr && is.type_case() != mil::ValueType::TYPE_NOT_SET &&
-        !IsCompatible(*type, is))
-      c.AddResult("result {} is {}, but the block returns {}", i, TextOf(is), TextOf(*type));
+  const auto types = TypesOfResults(block);
+  for (size_t i = 0; i < types.size(); ++i) {
+    const mil::ValueType& is = *c.facts().ResultType(i);
+    if (types[i] != nullptr && is.type_case() != mil::ValueType::TYPE_NOT_SET &&
+        !IsCompatible(*types[i], is))
+      c.AddResult("result {} is {}, but the block returns {}", i, TextOf(is), TextOf(*types[i]));
   }
 }
 
@@ -64,12 +72,11 @@ void CheckBranchTypes(const ConstraintAt& c) {
   if (a->outputs_size() != b->outputs_size())
     return c.Add("block {} returns {} values, but block {} returns {}", c.Name(0),
                  a->outputs_size(), c.Name(1), b->outputs_size());
-  for (int i = 0; i < a->outputs_size(); ++i) {
-    const mil::ValueType *const x = TypeOfBlockResult(*a, i), *const y = TypeOfBlockResult(*b, i);
-    if (x != nullptr && y != nullptr && !IsCompatible(*x, *y))
-      c.Add("value {} is {} in block {}, but {} in block {}", i, TextOf(*x), c.Name(0), TextOf(*y),
-            c.Name(1));
-  }
+  const auto x = TypesOfResults(*a), y = TypesOfResults(*b);
+  for (size_t i = 0; i < x.size(); ++i)
+    if (x[i] != nullptr && y[i] != nullptr && !IsCompatible(*x[i], *y[i]))
+      c.Add("value {} is {} in block {}, but {} in block {}", i, TextOf(*x[i]), c.Name(0),
+            TextOf(*y[i]), c.Name(1));
   NeedResultsOf(c, *a);
 }
 
@@ -78,7 +85,7 @@ void CheckConditionBlock(const ConstraintAt& c) {
   if (block == nullptr) return;
   if (block->outputs_size() != 1)
     return c.Add("block {} returns {} values instead of 1", c.Name(0), block->outputs_size());
-  const mil::ValueType* const type = TypeOfBlockResult(*block, 0);
+  const mil::ValueType* const type = TypesOfResults(*block)[0];
   if (type != nullptr && ElementOf(*type) != mil::BOOL)
     c.Add("block {} returns {} instead of bool", c.Name(0), TextOf(*type));
 }
@@ -105,11 +112,12 @@ void CheckLoopTypes(const ConstraintAt& c) {
   if (body->outputs_size() != body->inputs_size())
     return c.Add("block {} returns {} values instead of {}", c.Name(1), body->outputs_size(),
                  body->inputs_size());
-  for (int i = 0; i < body->outputs_size(); ++i) {
-    const mil::ValueType* const type = TypeOfBlockResult(*body, i);
-    if (type != nullptr && !IsCompatible(*type, body->inputs(i).type()))
-      c.Add("block {} returns {} for variable {}, which is {}", c.Name(1), TextOf(*type), i,
-            TextOf(body->inputs(i).type()));
+  const auto types = TypesOfResults(*body);
+  for (size_t i = 0; i < types.size(); ++i) {
+    const mil::ValueType& want = body->inputs(static_cast<int>(i)).type();
+    if (types[i] != nullptr && !IsCompatible(*types[i], want))
+      c.Add("block {} returns {} for variable {}, which is {}", c.Name(1), TextOf(*types[i]), i,
+            TextOf(want));
   }
   NeedResultsOf(c, *body);
 }

@@ -112,9 +112,10 @@ void CheckResizedDims(const ConstraintAt& c) {
     return c.Add("{} of {} sizes are resized; input {} has rank {}", *resized, given, c.Name(0),
                  rank);
   const auto shape = c.Ints(1);
+  const bool is_known = shape && std::ssize(*shape) == given;
   for (int64_t i = 0; i < *resized; ++i) {
     int64_t& size = (*sizes)[static_cast<size_t>(rank - *resized + i)];
-    const int64_t want = shape ? (*shape)[static_cast<size_t>(given - *resized + i)] : kAnySize;
+    const int64_t want = is_known ? (*shape)[static_cast<size_t>(given - *resized + i)] : kAnySize;
     if (want != 0) size = std::max(want, kAnySize);
   }
   c.NeedResult(0, sizes);

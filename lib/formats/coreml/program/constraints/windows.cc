@@ -99,13 +99,10 @@ std::optional<Windows> WindowsOf(const ConstraintAt& c, Sizes kernel, size_t str
                  *std::move(mode)};
 }
 
-Sizes KernelOf(const Sizes& weight) {
-  return weight.size() < 2 ? Sizes() : Sizes(weight.begin() + 2, weight.end());
-}
-
 // Those of a weight, from strides, dilations, pad and pad_type; nullopt if they are not known.
 std::optional<Windows> WindowsOfWeight(const ConstraintAt& c, const std::optional<Sizes>& weight) {
-  auto windows = weight ? WindowsOf(c, KernelOf(*weight), 1, 3) : std::nullopt;
+  if (!weight || weight->size() < 2) return std::nullopt;
+  auto windows = WindowsOf(c, {weight->begin() + 2, weight->end()}, 1, 3);
   if (!windows) return std::nullopt;
   const auto dilations = c.Ints(2, static_cast<int64_t>(windows->x.size()));
   if (!dilations) return std::nullopt;

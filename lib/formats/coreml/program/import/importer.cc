@@ -31,7 +31,7 @@ constexpr std::string_view kConst = "const", kClassify = "classify";
 Result<Tensor> ZerosOf(const Type& type) {
   const auto dims = type.const_dims();
   if (!dims) return UnsupportedError("the size of a state must be known");
-  return ZeroTensor(type.dtype, *dims);
+  return UniformTensor(type.dtype, *dims, 0);
 }
 
 }  // namespace

@@ -13,6 +13,14 @@
 namespace nn::coreml::program {
 namespace {
 
+// Limit of Core ML: elements of a state, of a new list, and of a factor of a normalization that is
+// absent. They are made at import, and a file of a few bytes may declare any size.
+constexpr int64_t kMaxUniform = int64_t{1} << 26;
+
+// Limit of Core ML: size of an axis of a value of an ML Program. Products with a few small numbers
+// are exact.
+constexpr uint64_t kMaxSize = uint64_t{1} << 48;
+
 // The elements of a list of numbers, stored in another element type.
 template <typename List>
 Result<Tensor> FromNumbers(const List& list, DType dtype, std::vector<int64_t> dims) {
@@ -26,7 +34,7 @@ Result<Tensor> FromNumbers(const List& list, DType dtype, std::vector<int64_t> d
 Result<std::vector<int64_t>> ConstantDims(const mil::TensorType& type) {
   std::vector<int64_t> dims;
   for (const mil::Dimension& d : type.dimensions()) {
-    if (!d.has_constant() || d.constant().size() > uint64_t{1} << 62)
+    if (!d.has_constant() || d.constant().size() > kMaxSize)
       return ModelError("the shape of a constant must be known");
     dims.push_back(static_cast<int64_t>(d.constant().size()));
   }
@@ -60,10 +68,15 @@ Result<Tensor> Unpack(const Blob& packed, int bits, std::vector<int64_t> dims) {
   return out.Finish();
 }
 
-Result<Tensor> ZeroTensor(DType dtype, std::vector<int64_t> dims) {
-  NN_ASSIGN(TensorBuilder zeros, TensorBuilder::Create(dtype, std::move(dims)));
-  std::fill_n(zeros.data(), ByteSize(dtype, zeros.elements()), std::byte{0});
-  return zeros.Finish();
+Result<Tensor> UniformTensor(DType dtype, std::vector<int64_t> dims, double number) {
+  const auto elements = CheckedElements(dims);
+  if (!elements || *elements > kMaxUniform)
+    return UnsupportedError("more than {} equal elements are unsupported", kMaxUniform);
+  NN_ASSIGN(TensorBuilder one, TensorBuilder::Create(dtype, {}));
+  one.SetDouble(0, number);
+  NN_ASSIGN(TensorBuilder out, TensorBuilder::Create(dtype, std::move(dims)));
+  out.Fill(0, out.elements(), one.Finish());
+  return out.Finish();
 }
 
 DType DTypeOf(mil::DataType type) {
@@ -100,7 +113,7 @@ Result<Type> TypeOf(const mil::ValueType& type, std::string_view name) {
     if (d.unknown().variadic()) return UnsupportedError("shapes of any rank are unsupported");
     if (!d.has_constant())
       dims.push_back(Dim::Symbol(fmt::format("{}_{}", name, i)));
-    else if (d.constant().size() > uint64_t{1} << 62)
+    else if (d.constant().size() > kMaxSize)
       return ModelError("dimension {} is {}, which is out of range", i, d.constant().size());
     else
       dims.emplace_back(static_cast<int64_t>(d.constant().size()));

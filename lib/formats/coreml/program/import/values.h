@@ -29,8 +29,8 @@ Result<Type> TypeOf(const mil::ValueType& type, std::string_view name);
 // Elements of `bits` bits each, from the lowest bits of a byte up, as bytes.
 Result<Tensor> Unpack(const Blob& packed, int bits, std::vector<int64_t> dims);
 
-// A tensor of zeros.
-Result<Tensor> ZeroTensor(DType dtype, std::vector<int64_t> dims);
+// A tensor with this number in all elements. kUnsupported for too many.
+Result<Tensor> UniformTensor(DType dtype, std::vector<int64_t> dims, double number);
 
 // Reads constants: those in the program, and those in its weight files, which stay mapped.
 class ValueReader {

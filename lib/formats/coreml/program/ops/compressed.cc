@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <optional>
 
 #include "base/checked_math.h"
 #include "formats/coreml/program/family.h"
@@ -199,18 +200,20 @@ Result<Tensor> FromPalettes(const Tensor& indices, const Tensor& palettes, int64
   dims[static_cast<size_t>(axis)] = *grown;
   NN_ASSIGN(TensorBuilder out, TensorBuilder::Create(palettes.dtype(), std::move(dims)));
   const int64_t inner = Strides(indices.dims())[static_cast<size_t>(axis)];
-  int64_t largest = -1;
+  std::optional<int64_t> outside;
   NN_RETURN_IF_ERROR(ForEachEntry(
       indices.dims(), std::span(palettes.dims()).first(rank), [&](int64_t i, int64_t palette) {
         const int64_t index = indices.GetInt(i);
-        largest = std::max(largest, index);
-        if (index >= entries) return;
+        if (index < 0 || index >= entries) {
+          outside = index;
+          return;
+        }
         const int64_t to = i / inner * inner * size + i % inner;
         for (int64_t k = 0; k < size; ++k)
           out.Copy(to + k * inner, palettes, (palette * entries + index) * size + k);
       }));
-  if (largest >= entries)
-    return ModelError("index {} is out of range for {} entries of input lut", largest, entries);
+  if (outside)
+    return ModelError("index {} is out of range for {} entries of input lut", *outside, entries);
   return out.Finish();
 }
 

@@ -5,7 +5,6 @@
 #include <cctype>
 #include <cmath>
 #include <limits>
-#include <numeric>
 
 #include "formats/coreml/import/crops.h"
 #include "formats/coreml/program/family.h"
@@ -126,7 +125,7 @@ Status ImportResize(ImportContext& ctx) {
   const int64_t rank = x->type().rank();
   const auto count = KnownLength(shape->type());
   if (!count) return UnsupportedError("the length of input shape is unknown");
-  if (axes > *count || *count > rank)
+  if (axes < 0 || axes > *count || *count > rank)
     return ModelError("input shape has {} elements for {} of {} axes", *count, axes, rank);
   if (interpolation != "LINEAR" && interpolation != "NEAREST_NEIGHBOR")
     return ModelError("interpolation_mode {} is unknown", interpolation);
@@ -157,9 +156,13 @@ Status EmitUpsample(ImportContext& ctx, ResizeAttrs a) {
   }
   const Dim &h = x->type().dim(rank - 2), &w = x->type().dim(rank - 1);
   if (h.is_const() && w.is_const()) {
-    for (const auto& [size, factor] : {std::pair(h, height), std::pair(w, width)})
-      a.sizes.emplace_back(
-          static_cast<int64_t>(std::floor(static_cast<float>(size.value()) * factor)));
+    for (const auto& [size, factor] : {std::pair(h, height), std::pair(w, width)}) {
+      const float scaled = std::floor(static_cast<float>(size.value()) * factor);
+      if (!(scaled < 0x1p31F))
+        return ModelError("the scale factor {} of an axis of size {} is out of range", factor,
+                          size.value());
+      a.sizes.emplace_back(static_cast<int64_t>(scaled));
+    }
     return EmitResize(ctx, x, 2, a);
   }
   const Term exact =
@@ -237,9 +240,8 @@ Result<Term> ImagesOfBoxes(ImportContext& ctx, const Dim& count) {
   if (given != nullptr) return Reshape(Wide(given), {count, Dim(1)});
   if (!count.is_const())
     return UnsupportedError("a dynamic number of boxes needs input box_indices");
-  std::vector<float> numbers(static_cast<size_t>(count.value()));
-  std::iota(numbers.begin(), numbers.end(), 0.0F);
-  return Tensor::Of<float>({count.value(), 1}, numbers);
+  const Term numbers = Apply("range", {0, Tensor::Scalar(count.value()), 1});
+  return Cast(Reshape(numbers, {count, Dim(1)}), DType::kF32);
 }
 
 // Boxes are rois [N, 1, 4 or 5, 1, 1], and since iOS17 [N, 4].

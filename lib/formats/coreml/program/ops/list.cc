@@ -25,14 +25,14 @@ Status ImportMakeList(ImportContext& ctx) {
   }
   if (std::ranges::any_of(dims, [](int64_t d) { return d < 0; }))
     return ModelError("a size of the list is negative");
-  NN_ASSIGN(Tensor zeros, ZeroTensor(dtype, std::move(dims)));
+  NN_ASSIGN(Tensor zeros, UniformTensor(dtype, std::move(dims), 0));
   ctx.SetOutput(0, ctx.Constant(std::move(zeros)));
   return {};
 }
 
 // The list, with elements of zeros at its end up to this length.
 Result<Term> Grown(ImportContext& ctx, const Value* list, const Term& x, const Term& length) {
-  NN_ASSIGN(Tensor zero, ZeroTensor(list->dtype(), {}));
+  NN_ASSIGN(Tensor zero, UniformTensor(list->dtype(), {}, 0));
   std::vector<Term> sizes = {Maximum(length - SizeOfAxis(x, 0), 0)};
   for (int axis = 1; axis < list->type().rank(); ++axis) sizes.push_back(SizeOfAxis(x, axis));
   const Term more = Apply("expand", {std::move(zero), Concat(std::move(sizes), 0)}, ExpandAttrs{});

@@ -5,6 +5,7 @@
 
 #include <span>
 #include "formats/coreml/program/family.h"
+#include "formats/coreml/program/import/values.h"
 #include "ops/support/term_ops.h"
 
 namespace nn::coreml::program {
@@ -18,7 +19,8 @@ Result<Term> OfEachChannel(ImportContext& ctx, std::string_view name, const Valu
   const auto dims = like->type().const_dims();
   if (!dims || dims->size() != 1)
     return UnsupportedError("input {} is absent, and the number of channels is unknown", name);
-  return Term(Tensor::Of(*dims, std::vector<float>(static_cast<size_t>((*dims)[0]), number)));
+  NN_ASSIGN(Tensor numbers, UniformTensor(DType::kF32, *dims, static_cast<double>(number)));
+  return Term(std::move(numbers));
 }
 
 Status ImportBatchNorm(ImportContext& ctx) {

@@ -52,6 +52,9 @@ Status ImportNonZero(ImportContext& ctx) {
 Result<Tensor> OffAndOn(const ImportContext& ctx) {
   NN_ASSIGN(const std::optional<Tensor> off, ctx.Contents("off_value"));
   NN_ASSIGN(const std::optional<Tensor> on, ctx.Contents("on_value"));
+  for (const auto* const value : {&off, &on})
+    if (*value && (*value)->elements() != 1)
+      return ModelError("off_value or on_value has {} elements, not 1", (*value)->elements());
   const DType dtype = on ? on->dtype() : off ? off->dtype() : ctx.DeclaredType();
   NN_ASSIGN(TensorBuilder values, TensorBuilder::Create(dtype, {2}));
   values.SetDouble(0, off ? off->GetDouble(0) : 0);

@@ -46,6 +46,8 @@ Status ImportReshape(ImportContext& ctx) {
       ctx.definition().Find(Label::kZerosFromTheEnd) == nullptr)
     return ctx.Emit("reshape", {x, shape}, ReshapeAttrs{{}, true});
   if (!count) return UnsupportedError("the length of input shape is unknown");
+  if (*count > kMaxRank)
+    return ModelError("input shape has {} elements; there are at most {} axes", *count, kMaxRank);
   const Term wide = Cast(shape, DType::kI64);
   return ctx.Emit("reshape", {x, Select(Equal(wide, 0), SizesFromTheEnd(x, *count), wide)},
                   ReshapeAttrs{});
@@ -131,6 +133,7 @@ Term Stacked(const std::vector<Value*>& values, int64_t axis) {
 Status ImportConcat(ImportContext& ctx) {
   NN_ASSIGN(const std::vector<Value*> values, ctx.List("values"));
   if (values.empty()) return ModelError("input values is missing");
+  if (!values[0]->type().ranked()) return UnsupportedError("the rank of input values is unknown");
   Dims dims = *values[0]->type().dims;
   if (dims.empty()) return ctx.EmitTerm(Stacked(values, 0));
   NN_ASSIGN(const int64_t axis, ctx.Axis("axis", static_cast<int>(dims.size())));

@@ -49,15 +49,17 @@ struct AxisRange {
 // A bound of each axis.
 Result<std::vector<Bound>> BoundsOf(ImportContext& ctx, std::string_view name, int rank) {
   NN_ASSIGN(Value* const list, ctx.In(name));
-  if (const auto count = KnownLength(list->type()); count && *count != rank)
+  const auto known = KnownElements(list);
+  const auto count = known ? std::ssize(*known) : KnownLength(list->type()).value_or(rank);
+  if (count != rank)
     return ModelError("input {} is {}; expected a number for each of {} axes", name,
                       list->type().ToString(), rank);
-  const auto known = KnownElements(list);
   const Term numbers = Cast(list, DType::kI64);
   std::vector<Bound> bounds;
   for (int64_t i = 0; i < rank; ++i) {
     const bool is_const = known && (*known)[static_cast<size_t>(i)].is_const();
-    bounds.push_back(is_const ? Bound((*known)[static_cast<size_t>(i)].value())
+    bounds.push_back(is_const ? Bound(std::clamp((*known)[static_cast<size_t>(i)].value(),
+                                                 kBeforeFirst, kAfterLast))
                               : Bound(Slice(numbers, 0, i, i + 1)));
   }
   return bounds;
@@ -231,10 +233,9 @@ Status ImportSlidingWindows(ImportContext& ctx) {
     return ModelError("windows of {} elements, {} apart, do not fit an axis of size {}", size,
                       stride, length.ToString());
   const AxisRange begins{Bound(0), Bound(size == 1 ? kAfterLast : 1 - size), stride};
-  std::vector<int64_t> window(static_cast<size_t>(size));
-  std::iota(window.begin(), window.end(), 0);
   const Term begin = Sliced(PositionsOf(x, axis), std::span(&begins, 1));
-  return ctx.EmitTerm(Gather(x, ExpandDims(begin, {1}) + Vector(window), axis));
+  const Term window = Apply("range", {0, Tensor::Scalar(size), 1});
+  return ctx.EmitTerm(Gather(x, ExpandDims(begin, {1}) + window, axis));
 }
 
 Status ImportReverse(ImportContext& ctx) {

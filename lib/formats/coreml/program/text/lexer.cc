@@ -113,6 +113,7 @@ Result<std::string> Lexer::String() {
   }
   if (at_ == text_.size()) return Fail("the text has no end");
   ++at_;
+  if (!IsUtf8(out)) return Fail("the text is not UTF-8");
   return out;
 }
 

@@ -3,6 +3,8 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,6 +18,20 @@
 
 namespace nn::coreml::program {
 namespace {
+
+// Limit of Core ML: bytes of the types of all entries of lists, tuples and dictionaries of an ML
+// Program as text. The text has the type of the entries once, and the program once for each.
+constexpr size_t kMaxEntryTypes = size_t{16} << 20;
+
+// Whether elements of a type have the value of a number. Reals are rounded. Numbers are read as
+// doubles, so that integers have 53 bits.
+bool HasNumber(DType dtype, double number) {
+  if (!IsInteger(dtype)) return true;
+  constexpr auto kLargest = static_cast<double>(int64_t{1} << std::numeric_limits<double>::digits);
+  return number == std::trunc(number) && std::abs(number) <= kLargest &&
+         number >= static_cast<double>(MinInteger(dtype)) &&
+         number <= static_cast<double>(MaxInteger(dtype));
+}
 
 class Parser {
  public:
@@ -41,9 +57,9 @@ class Parser {
   Status Contents(mil::Value& value);
   Status BlobFile(mil::Value& value);
   Status TensorContents(const mil::TensorType& type, mil::TensorValue& value);
-  // The elements of lists in lists, up to their end.
+  // The elements of lists in lists, one for each axis, up to their end.
   Status Elements(mil::DataType type, std::vector<double>& numbers, std::vector<std::string>& texts,
-                  int depth);
+                  int axes);
   // `each` for entries between two characters, with commas.
   template <typename Each>
   Status Entries(char open, char close, const Each& each);
@@ -51,6 +67,7 @@ class Parser {
   Lexer lexer_;
   mil::Program& program_;
   int depth_ = 0;
+  size_t entry_types_ = 0;  // bytes
 };
 
 template <typename Each>
@@ -170,10 +187,14 @@ Status Parser::BlobFile(mil::Value& value) {
 }
 
 Status Parser::Elements(mil::DataType type, std::vector<double>& numbers,
-                        std::vector<std::string>& texts, int depth) {
+                        std::vector<std::string>& texts, int axes) {
   if (lexer_.Sees('[')) {
-    if (depth == 0) return lexer_.Fail("the value has more axes than its type");
-    return Entries('[', ']', [&] { return Elements(type, numbers, texts, depth - 1); });
+    if (axes == 0) return lexer_.Fail("the value has more axes than its type");
+    if (depth_ == kMaxTextDepth) return lexer_.Refuse("values are nested too deeply");
+    ++depth_;
+    NN_RETURN_IF_ERROR(Entries('[', ']', [&] { return Elements(type, numbers, texts, axes - 1); }));
+    --depth_;
+    return {};
   }
   if (type == mil::STRING) {
     NN_ASSIGN(texts.emplace_back(), lexer_.String());
@@ -183,6 +204,8 @@ Status Parser::Elements(mil::DataType type, std::vector<double>& numbers,
     numbers.push_back(word == "true" ? 1 : 0);
   } else {
     NN_ASSIGN(numbers.emplace_back(), lexer_.Real());
+    if (!HasNumber(DTypeOf(type), numbers.back()))
+      return lexer_.Fail(fmt::format("there is no {} in {}", numbers.back(), TypeName(type)));
   }
   return {};
 }
@@ -192,12 +215,11 @@ Status Parser::TensorContents(const mil::TensorType& type, mil::TensorValue& val
   std::vector<std::string> texts;
   const mil::DataType element = type.datatype();
   NN_RETURN_IF_ERROR(Elements(element, numbers, texts, type.dimensions_size()));
-  uint64_t count = 1;
-  for (const mil::Dimension& d : type.dimensions())
-    if (d.has_constant()) count *= d.constant().size();
+  const auto count = ElementsOf(type);
+  if (!count) return lexer_.Fail("the type of a constant has no number of elements");
   const size_t given = element == mil::STRING ? texts.size() : numbers.size();
-  if (type.dimensions_size() != 0 ? given != count : given != 1)
-    return lexer_.Fail(fmt::format("{} elements for a type that has {}", given, count));
+  if (given != *count)
+    return lexer_.Fail(fmt::format("{} elements for a type that has {}", given, *count));
   switch (element) {
     case mil::STRING:
       for (std::string& t : texts) value.mutable_strings()->add_values(std::move(t));
@@ -214,8 +236,7 @@ Status Parser::TensorContents(const mil::TensorType& type, mil::TensorValue& val
     case mil::INT16:
     case mil::UINT16:
     case mil::INT32:
-      for (const double v : numbers)
-        value.mutable_ints()->add_values(static_cast<int32_t>(static_cast<int64_t>(v)));
+      for (const double v : numbers) value.mutable_ints()->add_values(static_cast<int32_t>(v));
       return {};
     case mil::INT64:
     case mil::UINT64:
@@ -239,7 +260,9 @@ Status Parser::Contents(mil::Value& value) {
   ++depth_;
   const mil::ValueType& type = value.type();
   mil::Value::ImmediateValue& immediate = *value.mutable_immediatevalue();
-  const auto entry = [&](const mil::ValueType& t, mil::Value& v) {
+  const auto entry = [&](const mil::ValueType& t, mil::Value& v) -> Status {
+    entry_types_ += t.ByteSizeLong();
+    if (entry_types_ > kMaxEntryTypes) return lexer_.Refuse("the entries have too many types");
     *v.mutable_type() = t;
     return Contents(v);
   };

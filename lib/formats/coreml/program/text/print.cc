@@ -279,6 +279,8 @@ Status Printer::Nested(const mil::TensorType& type, int axis,
     out_ += elements[next++];
     return {};
   }
+  if (depth_ == kMaxTextDepth) return UnsupportedError("values are nested too deeply");
+  ++depth_;
   out_ += '[';
   const uint64_t size = type.dimensions(axis).constant().size();
   for (uint64_t i = 0; i < size; ++i) {
@@ -288,6 +290,7 @@ Status Printer::Nested(const mil::TensorType& type, int axis,
     NN_RETURN_IF_ERROR(Nested(type, axis + 1, elements, next));
   }
   out_ += ']';
+  --depth_;
   return {};
 }
 
