@@ -256,6 +256,25 @@ TEST_CASE("coreml programs: constants of few numbers or many zeros are packed") 
   CHECK(opset(zeros + "]") == "CoreML6");
 }
 
+TEST_CASE("coreml programs: a filter of integers has the axes of the operation in the file") {
+  const auto model = Written(R"(graph {
+    in %x: u8[1, 5, 5, 3]{scale = 0.1, zp = 3}
+    const %w: u8[4, 2, 2, 3]{scale = 0.2, zp = 100} = seeded(1)
+    %y = conv(%x, %w) {layout = nxc, filter_layout = oxi}
+    out "y" = %y
+  })");
+  for (const mil::Operation& operation : BlockOf(*model).operations()) {
+    if (operation.type() != "constexpr_affine_dequantize") continue;
+    std::vector<uint64_t> dims;
+    for (const mil::Dimension& d : operation.outputs(0).type().tensortype().dimensions())
+      dims.push_back(d.constant().size());
+    CHECK(dims == std::vector<uint64_t>{4, 3, 2, 2});
+  }
+  const std::string operations = OperationsOf(*model);
+  CHECK(operations.find("constexpr_affine_dequantize") != std::string::npos);
+  CHECK(operations.find("reshape") == std::string::npos);
+}
+
 TEST_CASE("coreml programs: types that arrays lack are converted inside") {
   const auto model = Written(R"(graph {
     in %p: bool[2]

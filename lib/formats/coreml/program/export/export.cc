@@ -218,15 +218,22 @@ Result<std::string> ExportContext::NameFor(const Value* value) {
   if (value->is_constant()) {
     const bool has_blocks = HasBlocks(value->constant(), opset_);
     const auto packing = !has_blocks && packs_constants_ ? PackingOf(*value) : std::nullopt;
+    NN_ASSIGN(const Tensor contents, ContentsOf(*value));
     NN_ASSIGN(name, has_blocks ? AddBlocks(*this, *value)
                     : packing  ? AddPacked(*this, *value, *packing)
-                               : AddConstant(value->constant(), value->name()));
+                               : AddConstant(contents, value->name()));
   } else {
     name = NewIdentifier(value->name());
     Declare(name, ValueTypeOf(value->type()));
   }
   SetName(value, name);
   return name;
+}
+
+Result<Tensor> ContentsOf(const Value& constant) {
+  auto dims = constant.type().const_dims();
+  if (!dims || *dims == constant.constant().dims()) return constant.constant();
+  return constant.constant().Reshaped(*std::move(dims));
 }
 
 std::string ExportContext::NameOf(const Value* value) {

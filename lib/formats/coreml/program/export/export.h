@@ -149,6 +149,10 @@ struct ProgramForm {
 // With the lowest operation set, from `oldest` to `newest`, that holds all nodes.
 ProgramForm FormOf(const Graph& graph, Opset oldest, Opset newest);
 
+// The contents of a constant, in the shape of its type: legalization asks about nodes whose operands
+// have other axes in their types alone.
+Result<Tensor> ContentsOf(const Value& constant);
+
 // The constant in input i; null if it is not constant.
 inline const Tensor* ConstantOf(const Node& node, size_t i) {
   const Value* v = node.input(i);

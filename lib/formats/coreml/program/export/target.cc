@@ -19,6 +19,7 @@
 #include "rewrite/functions.h"
 #include "rewrite/rewrite.h"
 #include "rewrite/target.h"
+#include "rewrite/weights.h"
 
 namespace nn::coreml::program {
 namespace {
@@ -67,8 +68,15 @@ Result<bool> RefuseQuantizedProd(Graph& /*graph*/, Node& node) {
                           node.Describe());
 }
 
+// A filter of integers gets its axes before it is dequantized, while it is a constant.
+Result<bool> OrderQuantizedFilter(Graph& graph, Node& node) {
+  const auto layout = ChannelsBeforeTaps(node);
+  return layout && OnQuantizedTypes(node) ? SetFilterLayout(graph, node, *layout) : false;
+}
+
 // Integer arithmetic of TensorFlow Lite.
 constexpr Rewrite kPreparations[] = {
+    {"", "filter layout", OrderQuantizedFilter},
     {"softmax", "scale by beta", ScaleByBeta},
     {"reduce_prod", "refused", RefuseQuantizedProd},
     {"", "table", TabulateUnary},

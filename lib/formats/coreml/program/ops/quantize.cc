@@ -208,9 +208,10 @@ Status WriteQuantizedConstant(ExportContext& ctx, const Node& node) {
   const Value* const x = node.input(0);
   const DType reals = node.output()->dtype();
   const MappingExport mapping(x->type());
+  NN_ASSIGN(const Tensor integers, ContentsOf(*x));
   if (DTypeBits(x->dtype()) < 8 && ctx.opset() >= Opset::kIos18) {
     OperationWriter op = ctx.Add("constexpr_blockwise_shift_scale");
-    NN_ASSIGN(const Tensor data, WithBits(x->constant(), 4));
+    NN_ASSIGN(const Tensor data, WithBits(integers, 4));
     NN_ASSIGN(const Tensor scales, mapping.Scales(reals, true));
     op.Const("data", data).Const("scale", scales);
     if (mapping.has_zeros()) {
@@ -219,7 +220,7 @@ Status WriteQuantizedConstant(ExportContext& ctx, const Node& node) {
     }
     return op.To(node);
   }
-  NN_ASSIGN(const Tensor data, WithBits(x->constant(), 8));
+  NN_ASSIGN(const Tensor data, WithBits(integers, 8));
   NN_ASSIGN(const Tensor zeros, mapping.Zeros(data.dtype()));
   NN_ASSIGN(const Tensor scales, mapping.Scales(reals));
   return ctx.Add("constexpr_affine_dequantize")
