@@ -260,7 +260,8 @@ TEST_CASE("coreml programs: a filter of integers has the axes of the operation i
   const auto model = Written(R"(graph {
     in %x: u8[1, 5, 5, 3]{scale = 0.1, zp = 3}
     const %w: u8[4, 2, 2, 3]{scale = 0.2, zp = 100} = seeded(1)
-    %y = conv(%x, %w) {layout = nxc, filter_layout = oxi}
+    %y = conv(%x, %w) {layout = nxc, filter_layout = oxi} @tflite
+        : u8[1, 4, 4, 4]{scale = 0.5, zp = 10}
     out "y" = %y
   })");
   for (const mil::Operation& operation : BlockOf(*model).operations()) {
