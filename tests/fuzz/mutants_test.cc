@@ -145,7 +145,7 @@ TEST_CASE("mutants: ML Programs") {
   CheckMutants(".mil.mlmodel", CorpusSeeds(".mil.mlmodel"), kMutants / 2);
 }
 TEST_CASE("mutants: packages of ML Programs") {
-  CheckMutants(".mlpackage.json", PackageDumps(), kMutants / 2);
+  CheckMutants(".mlpackage.json", PackageDumps(), kMutants / 3);
 }
 TEST_CASE("mutants: NNAPI") {
   CheckMutants(".nnapi", CorpusSeeds(".nnapi"));

@@ -53,6 +53,9 @@ TEST_CASE("mutations: TensorFlow Lite") {
 TEST_CASE("mutations: Core ML") {
   CheckForm(".mlmodel");
 }
+TEST_CASE("mutations: ML Programs") {
+  CheckForm(".mil.mlmodel");
+}
 TEST_CASE("mutations: NNAPI") {
   CheckForm(".nnapi");
 }

@@ -98,15 +98,20 @@ Status ImportFlatten2d(ImportContext& ctx) {
   return ctx.Emit("reshape", {x}, ReshapeTo(dims, flat));
 }
 
-// Axes of another size than 1 stay.
+// Axes of another size than 1 stay. Of those whose size a run decides about, the ones that are
+// given have size 1.
 Status ImportSqueeze(ImportContext& ctx) {
   NN_ASSIGN(Value* const x, ctx.Ranked("x"));
+  const bool is_given = ctx.Has("axes");
   std::vector<int64_t> axes;
   for (int i = 0; i < x->type().rank(); ++i) axes.push_back(i);
-  if (ctx.Has("axes")) {
+  if (is_given) {
     NN_ASSIGN(axes, ctx.Axes("axes", x->type().rank()));
   }
-  std::erase_if(axes, [&](int64_t a) { return x->type().dim(static_cast<int>(a)) != Dim(1); });
+  std::erase_if(axes, [&](int64_t a) {
+    const Dim& size = x->type().dim(static_cast<int>(a));
+    return size != Dim(1) && (size.is_const() || !is_given);
+  });
   return ctx.EmitTerm(axes.empty() ? Term(x) : Squeeze(x, std::move(axes)));
 }
 

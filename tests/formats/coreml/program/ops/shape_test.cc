@@ -248,6 +248,15 @@ TEST_CASE("coreml programs: shapes of sizes that depend on the run") {
   CHECK(RunOpen({"squeeze", {kX}, {{"y", "f32[m, n]"}}}) == Results{{1, 2, 3, 4, 5, 6}});
 }
 
+TEST_CASE("coreml programs: an axis that is squeezed has size 1, whatever the run") {
+  const MilBlock f{{{"x", "f32[n, 2]"}},
+                   {{"squeeze", {Ref("x", "x"), Const("axes", "i32[1]", {0})}, {{"y", "f32[2]"}}}},
+                   {"y"}};
+  const auto imported = ImportMil(f);
+  REQUIRE_MESSAGE(imported.has_value(), imported.error().message());
+  CHECK(imported->graph.outputs()[0].value->type().ToString() == "f32[2]");
+}
+
 TEST_CASE("coreml programs: parts of sizes that depend on the run") {
   CHECK(RunOpen({"slice_by_size",
                  {kX, Const("begin", "i32[2]", {-2, 1}), Const("size", "i32[2]", {2, 1})},
