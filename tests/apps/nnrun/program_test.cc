@@ -805,7 +805,8 @@ TEST_CASE("nnrun, nnconvert and nninspect: a function of an ML Program") {
   REQUIRE(RunProgram("nnconvert --function thrice " + model + " " + dir / "m.mlpackage").code == 0);
   CHECK(outputs(dir / "m.mlpackage") == thrice);
   CHECK(RunProgram("nnrun --function main " + dir / "m.mlpackage").code == 2);
-  CHECK(Contains(RunProgram("nninspect --function thrice " + model).out, "MultiArray(FLOAT32)  [3]"));
+  CHECK(
+      Contains(RunProgram("nninspect --function thrice " + model).out, "MultiArray(FLOAT32)  [3]"));
   const ProgramResult none = RunProgram("nnrun --function once " + model);
   CHECK(none.code == 2);
   CHECK(Contains(none.err, "--function once: the model has no such function, but main, thrice"));

@@ -149,8 +149,8 @@ struct ProgramForm {
 // With the lowest operation set, from `oldest` to `newest`, that holds all nodes.
 ProgramForm FormOf(const Graph& graph, Opset oldest, Opset newest);
 
-// The contents of a constant, in the shape of its type: legalization asks about nodes whose operands
-// have other axes in their types alone.
+// The contents of a constant, in the shape of its type: legalization asks about nodes whose
+// operands have other axes in their types alone.
 Result<Tensor> ContentsOf(const Value& constant);
 
 // The constant in input i; null if it is not constant.
