@@ -233,7 +233,7 @@ std::string ManyAxes(size_t axes, bool has_value) {
   std::string type = "tensor<int32, [1", value = "7";
   for (size_t i = 1; i < axes; ++i) type += ", 1";
   type += "]>";
-  for (size_t i = 0; i < axes; ++i) value = "[" + value + "]";
+  value = std::string(axes, '[') + value + std::string(axes, ']');
   return WhyNotParsed(ProgramOf(
       type + " y = " +
       (has_value ? "const()[val = " + type + "(" + value + ")];" : std::string("relu(x = x);"))));
