@@ -118,8 +118,8 @@ Tensor ShapeOf(const Tensor& t) {
 }
 
 // The bits of all elements as they are packed: an operand of its own shape, or bytes and a shape.
-void AddElements(OperationWriter& op, std::string_view input, mil::DataType type, Tensor packed,
-                 const Tensor& like) {
+void AddElements(OperationWriter& op, std::string_view input, mil::DataType type,
+                 const Tensor& packed, const Tensor& like) {
   if (op.Takes("shape"))
     op.Const(input, packed).Const("shape", ShapeOf(like));
   else
