@@ -1,4 +1,5 @@
 #include "formats/coreml/describe/summary.h"
+#include "formats/coreml/describe/program.h"
 #include "formats/coreml/roles.h"
 
 #include <fmt/core.h>

@@ -1,6 +1,7 @@
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
+#include "formats/coreml/describe/program.h"
 #include "formats/coreml/describe/summary.h"
 #include "formats/coreml/import/interface.h"
 #include "ir/types/type.h"

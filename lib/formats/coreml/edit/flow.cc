@@ -3,6 +3,7 @@
 #include <map>
 #include <set>
 
+#include "formats/coreml/describe/program.h"
 #include "formats/coreml/edit/network_parts.h"
 #include "formats/coreml/file/native.h"
 #include "formats/coreml/import/importer.h"
