@@ -291,8 +291,7 @@ OptionFields QuantizationOptions() {
                "weights; operators compute in float32. weights-lutN: weights are one of 2^N "
                "numbers of a table (Core ML). weights-sparse:PART: the smallest weights become 0, "
                "and are left out (ML Programs). The report shows the signal-to-noise ratio (SNR) "
-               "of "
-               "every quantized value",
+               "of every quantized value",
            .value = "FORM",
            .group = kQuantizeGroup,
            .effects = kChangesGraph}),

@@ -11,6 +11,7 @@
 #include "base/json/json.h"
 #include "formats/format.h"
 #include "formats/tflite/file/native.h"
+#include "support/blobs.h"
 #include "support/files.h"
 #include "support/paths.h"
 #include "support/wire.h"
@@ -21,12 +22,6 @@ namespace nn::test::rename_test {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string Joined(const FileImage& image) {
-  std::string out;
-  for (const Blob& b : image.parts) out.append(reinterpret_cast<const char*>(b.data()), b.size());
-  return out;
-}
 
 Result<FileImage> Renamed(const ReadModel& read, const PortNames& names,
                           const ExportOptions& options) {

@@ -14,6 +14,7 @@
 #include "formats/tensor_file.h"
 #include "ir/text/text.h"
 #include "rewrite/legalize.h"
+#include "support/blobs.h"
 #include "support/files.h"
 #include "support/paths.h"
 
@@ -44,12 +45,6 @@ bool IsOfForm(const std::string& path, std::string_view extension) {
 
 ExportOptions OptionsFor(const std::string& path) {
   return {.path = path, .core_ml = path.ends_with(kProgramFile) ? "program" : ""};
-}
-
-std::string Joined(const std::vector<Blob>& parts) {
-  std::string bytes;
-  for (const Blob& b : parts) bytes.append(reinterpret_cast<const char*>(b.data()), b.size());
-  return bytes;
 }
 
 // A graph of corpus/ as a model; nullopt if the format lacks one of its operators.

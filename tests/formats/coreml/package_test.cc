@@ -8,6 +8,7 @@
 #include "base/json/json.h"
 #include "formats/format.h"
 #include "formats/holdings.h"
+#include "support/blobs.h"
 #include "support/files.h"
 #include "validators/runner.h"
 
@@ -155,12 +156,6 @@ Json ProgramDump(const std::string& weights) {
 
 // ---- Packages
 // -----------------------------------------------------------------------------------
-
-std::string Joined(const std::vector<Blob>& parts) {
-  std::string out;
-  for (const Blob& b : parts) out.append(reinterpret_cast<const char*>(b.data()), b.size());
-  return out;
-}
 
 std::map<std::string, std::string> FilesOf(const FileImage& image) {
   REQUIRE(image.is_folder);

@@ -17,12 +17,6 @@ const Format& Tflite() {
   return *FindFormat("tflite");
 }
 
-std::string Joined(const FileImage& image) {
-  std::string out;
-  for (const Blob& b : image.parts) out.append(reinterpret_cast<const char*>(b.data()), b.size());
-  return out;
-}
-
 std::string FileOf(const Graph& graph) {
   Graph fitted = graph.Clone();
   const auto unsupported = Legalize(fitted, *Tflite().target);

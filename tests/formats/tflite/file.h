@@ -9,13 +9,11 @@
 #include "formats/format.h"
 #include "formats/tflite/file/native.h"
 #include "ir/graph.h"
+#include "support/blobs.h"
 
 namespace nn::test {
 
 const Format& Tflite();
-
-// The bytes of a file's parts.
-std::string Joined(const FileImage& image);
 
 // The file that a graph becomes; a failed REQUIRE if something in it cannot be expressed.
 std::string FileOf(const Graph& graph);

@@ -6,6 +6,7 @@
 #include <limits>
 #include <utility>
 
+#include "base/checked_math.h"
 #include "base/per_thread.h"
 #include "base/text/text.h"
 #include "formats/common/node_memo.h"
@@ -252,8 +253,7 @@ mil::Value ExportContext::ValueOf(const Tensor& tensor, mil::DataType type,
   mil::Value value;
   *value.mutable_type() = TensorTypeOf(type, ToDims(dims));
   if (trial()) return value;
-  int64_t elements = 1;
-  for (const int64_t d : dims) elements *= d;
+  const int64_t elements = CheckedElements(dims).value_or(0);
   if (store_.weights != nullptr && GoesToFile(type, elements)) {
     mil::Value::BlobFileValue& place = *value.mutable_blobfilevalue();
     place.set_filename(std::string(kWeightFile));
