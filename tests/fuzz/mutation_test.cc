@@ -20,7 +20,7 @@
 namespace nn::test::mutation_test {
 namespace {
 
-constexpr int kMutations = NN_ADDRESS_SANITIZER ? 125 : 2000;
+constexpr int kMutations = NN_ADDRESS_SANITIZER ? 250 : 2000;
 constexpr size_t kMaxAllocation = size_t{256} << 20;
 constexpr std::chrono::seconds kHang{2};
 
