@@ -1,5 +1,8 @@
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "formats/tflite/family.h"
 #include "ops/nn/resize/resize.h"
@@ -184,24 +187,34 @@ bool ScalesAreQuotients(const Node& node) {
   return true;
 }
 
-// Whether `nearest` selects the same elements with the positions of TensorFlow Lite, which
-// multiplies by a rounded quotient. A stand-in takes the place of an open size that is multiplied.
-bool SelectsTheSame(const Node& node) {
+// Limit of TensorFlow Lite: elements along an axis of a nearest resize.
+constexpr int64_t kLongestAxis = int64_t{1} << 20;
+
+// Why `nearest` selects other elements with the positions of TensorFlow Lite, which multiplies by a
+// rounded quotient. A stand-in takes the place of an open size that is multiplied.
+std::optional<std::string> WhyNotTheSame(const Node& node) {
   constexpr int64_t kOpenSize = 1024;
   const auto& a = node.attrs<ResizeAttrs>();
-  if (a.mode != ResizeMode::kNearest || node.arithmetic() == Arithmetic::kTflite) return true;
+  if (a.mode != ResizeMode::kNearest || node.arithmetic() == Arithmetic::kTflite)
+    return std::nullopt;
   const auto spatial = SpatialOf(node);
   std::vector<int64_t> from, to;
   for (size_t i = 0; i < spatial.size(); ++i) {
-    if (!spatial[i].known() && a.scales.empty()) return true;
+    if (!spatial[i].known() && a.scales.empty()) return std::nullopt;
     from.push_back(spatial[i].known() ? spatial[i].from.value() : kOpenSize);
-    to.push_back(spatial[i].known() ? spatial[i].to.value()
-                                    : kOpenSize * static_cast<int64_t>(a.scales[i]));
+    to.push_back(spatial[i].known()
+                     ? spatial[i].to.value()
+                     : kOpenSize * static_cast<int64_t>(std::min(a.scales[i], 0x1p30F)));
+    if (to.back() > kLongestAxis)
+      return fmt::format("an axis of {} elements is too long; at most {}", to.back(), kLongestAxis);
   }
   const auto axes = ResizeAxes(a, Arithmetic::kDefault, {{}, to, {}}, from, to);
   const auto rounded = ResizeAxes(a, Arithmetic::kTflite, {{}, to, {}}, from, to);
-  return axes && rounded &&
-         std::ranges::equal(*axes, *rounded, {}, &ResizeAxis::index, &ResizeAxis::index);
+  if (axes && rounded &&
+      std::ranges::equal(*axes, *rounded, {}, &ResizeAxis::index, &ResizeAxis::index))
+    return std::nullopt;
+  return "TensorFlow Lite rounds the position of an element to that of another one; set input "
+         "shapes with --input-shape";
 }
 
 std::optional<std::string> WhyNotResize(const Node& node) {
@@ -227,9 +240,7 @@ std::optional<std::string> WhyNotResize(const Node& node) {
            "centers of TensorFlow Lite are in the middle; set input shapes with --input-shape";
   if (!ScalesAreQuotients(node))
     return "its scales must be the quotient of its sizes; set input shapes with --input-shape";
-  if (!SelectsTheSame(node))
-    return "TensorFlow Lite rounds the position of an element to that of another one; set input "
-           "shapes with --input-shape";
+  if (auto reason = WhyNotTheSame(node)) return reason;
   if (a.layout != Layout::kNxc) return "the channels must be the last axis";
   return std::nullopt;
 }
