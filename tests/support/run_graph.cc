@@ -15,7 +15,7 @@ namespace nn::test {
 
 Graph Parse(std::string_view text) {
   auto g = ParseGraph(text);
-  REQUIRE_MESSAGE(g.has_value(), g.error().message());
+  REQUIRE_MESSAGE(g.has_value(), (g ? "" : g.error().message()));
   return *std::move(g);
 }
 
