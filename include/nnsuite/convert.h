@@ -87,6 +87,9 @@ struct GraphEdits {
   std::vector<std::string> preprocess = {};
   // "NAME=nhwc", or with the present layout, "NAME=nchw:nhwc": a transpose at an input or output.
   std::vector<std::string> layouts = {};
+  // The elements of a state of ConvertOptions::carry whose size is open. One that grows with each
+  // run, such as the cache of a decoder, becomes a buffer of this size.
+  std::optional<int64_t> cache_length = std::nullopt;
 };
 
 struct ConvertOptions {
@@ -150,6 +153,9 @@ struct ConvertOptions {
   // The states of layers (variable tensors of TensorFlow Lite) become inputs and outputs, and so do
   // resource variables, as in other formats. Without it, layers begin with their initial values.
   bool states = false;
+  // "OUT=IN": the input IN gets the value of the output OUT in the run before, and the written
+  // model passes it on itself, as a state (ML Programs).
+  std::vector<std::string> carry = {};
   // Imports and writes a model also if nothing but names and the form of the file changes and its
   // format stays, so that a copy would do.
   bool rewrite = false;

@@ -205,12 +205,13 @@ int nnsuite_write(const nnsuite_model* model, const char* path, const nnsuite_op
 //
 // Texts: to, merge, set-batch, function, core-ml, deployment-target, quantize, calibrate-method,
 // external-data, attest. Repeatable texts: input-shape, length, clip-input, rename-input,
-// rename-output, connect, preprocess, layout, keep-float32, verify-shape. Flags: fold-batch-norm,
-// fuse, simplify, allow-rounding, states, rewrite, dequantize, float32, fp16, bf16, weights-only,
-// half-interface, symmetric, per-tensor, bias-correction, equalize, integer-interface, embed-data,
-// infer-shapes, dry-run, no-verify. Integers: batch, opset, unroll, calibrate-seeded,
-// external-threshold, seed, verify-runs, threads, max-memory, max-work, max-steps. Reals: atol,
-// rtol. Shapes, samples, inputs of the verification, fixed inputs, progress.
+// rename-output, connect, preprocess, layout, carry, keep-float32, verify-shape. Flags:
+// fold-batch-norm, fuse, simplify, allow-rounding, states, rewrite, dequantize, float32, fp16,
+// bf16, weights-only, half-interface, symmetric, per-tensor, bias-correction, equalize,
+// integer-interface, embed-data, infer-shapes, dry-run, no-verify. Integers: batch, cache-length,
+// opset, unroll, calibrate-seeded, external-threshold, seed, verify-runs, threads, max-memory,
+// max-work, max-steps. Reals: atol, rtol. Shapes, samples, inputs of the verification, fixed
+// inputs, progress.
 int nnsuite_convert(const nnsuite_model* model, const char* path, const nnsuite_options* options,
                     char** json, nnsuite_error** error);
 

@@ -7,6 +7,7 @@
 #include <functional>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -14,6 +15,7 @@
 
 #include "base/file/file_descriptor.h"
 #include "base/file/staging.h"
+#include "base/text/text.h"
 #include "base/thread_pool.h"
 #include "convert/convert.h"
 #include "convert/convert_options.h"
@@ -246,6 +248,7 @@ ModelToEdit Edited(const GraphSource& from, const Format& format, const ConvertJ
                        o.input,
                        o.input_shapes,
                        o.batch,
+                       o.carry,
                        o.limits,
                        {}};
   model.verification.limits = o.verification.limits;
@@ -254,9 +257,10 @@ ModelToEdit Edited(const GraphSource& from, const Format& format, const ConvertJ
 }
 
 // Applies ConvertOptions::edits; false if the edited graph computes something else, or if it cannot
-// be edited because operators are unsupported.
+// be edited because operators are unsupported. Sets the steps of the verification of the edited
+// model.
 Result<bool> EditSource(Graph& source, const GraphSource& from, const Format& format,
-                        const ConvertJob& o, Conversion& out) {
+                        const ConvertJob& o, std::vector<RunStep>& steps, Conversion& out) {
   std::optional<Graph> before;
   if (o.verify && !o.dry_run && out.unsupported.empty() && !IsOnlyListed(source, format, o))
     before = source.Clone();
@@ -268,8 +272,10 @@ Result<bool> EditSource(Graph& source, const GraphSource& from, const Format& fo
     return false;
   }
   out.source = InterfaceOf(source);
-  for (const GraphEdit& edit : *edits)
+  for (const GraphEdit& edit : *edits) {
     out.edits.insert(out.edits.end(), edit.notes.begin(), edit.notes.end());
+    if (!edit.steps.empty()) steps = edit.steps;
+  }
   if (!before || edits->empty()) return true;
   NN_ASSIGN(out.edit_verification, VerifyEdits(*edits, *before, source, RunsOf(o)));
   return out.edit_verification->passed;
@@ -311,6 +317,16 @@ bool KeepsBits(const ConvertJob& o) {
          !o.float32 && !o.half && !o.quantize && o.opset == 0;
 }
 
+// Contents of inputs that have moved from these places.
+void MoveContents(const std::vector<const Value*>& before, const Graph& graph, RunStep& step) {
+  const auto contents = std::exchange(step.contents, {});
+  for (size_t i = 0; i < graph.inputs().size(); ++i) {
+    const auto from = std::ranges::find(before, graph.inputs()[i].value) - before.begin();
+    if (const auto it = contents.find(static_cast<size_t>(from)); it != contents.end())
+      step.contents.emplace(i, it->second);
+  }
+}
+
 // A conversion in progress: each step leaves the graph for the next one, and what it did in the
 // result.
 class GraphConversion {
@@ -347,12 +363,37 @@ class GraphConversion {
     NamePorts(source_);
     out_.source = InterfaceOf(source_);
     if (!EditsGraph(o_)) return true;
-    return EditSource(source_, from_, format_, o_, out_);
+    return EditSource(source_, from_, format_, o_, verification_.steps, out_);
   }
 
-  // Sets the states apart that the format keeps, and applies the options about ports.
+  // Sets the states apart that the written model keeps: those of a source of its format, and those
+  // of ConvertOptions::carry.
+  Status TakeStates() {
+    const bool keeps = format_.writer.KeepsStates(OutputOf(o_));
+    if (!o_.carry.empty() && !keeps)
+      return UsageError(
+          "--carry is for ML Programs, which keep states; nnrun --carry passes the "
+          "values of other models on");
+    std::vector<ModelState> kept;
+    const bool is_own = o_.frame != nullptr || (keeps && from_.format == &format_);
+    if (is_own && !o_.states) std::swap(kept, states_);
+    const size_t own = kept.size();
+    NN_RETURN_IF_ERROR(AddCarriedStates(source_, o_.carry, states_, kept));
+    for (const ModelState& s : std::span(kept).subspan(own))
+      out_.notes.push_back(fmt::format("input {} and output {} are a state of the model",
+                                       Quote(s.input), Quote(s.output)));
+    std::vector<const Value*> inputs;
+    for (const Port& p : source_.inputs()) inputs.push_back(p.value);
+    NN_ASSIGN(kept_, TakeKeptStates(source_, kept));
+    for (RunStep& step : verification_.steps) MoveContents(inputs, source_, step);
+    verification_.states = kept_.size();
+    states_.insert(states_.end(), kept.begin(), kept.end());
+    return {};
+  }
+
+  // Applies the options about states and ports.
   Status Prepare() {
-    if (o_.frame != nullptr && !o_.states) kept_ = TakeKeptStates(source_, states_);
+    NN_RETURN_IF_ERROR(TakeStates());
     out_.source = WithoutStates(InterfaceOf(source_), kept_.size());
     passed_ = PassedStates(source_, std::move(states_));
     for (const auto& [s, type] : passed_) out_.states.push_back({s.name, s.input, s.output});
@@ -385,7 +426,9 @@ class GraphConversion {
     if (!o_.half && !o_.quantize) return true;
     KeepUnchanged();
     NN_RETURN_IF_ERROR(ReduceBeforeRounding(source_, format_, o_, fused_, out_));
-    if (o_.half) NN_RETURN_IF_ERROR(HalveSource(source_, format_, o_, out_));
+    // A frame declares the types of states.
+    const size_t states = o_.frame == nullptr ? kept_.size() : 0;
+    if (o_.half) NN_RETURN_IF_ERROR(HalveSource(source_, format_, o_, states, verification_, out_));
     if (o_.quantize) {
       NN_ASSIGN(quantization_, QuantizationOf(o_, format_));
       NN_ASSIGN(out_.quantize, QuantizeSource(source_, TargetFor(format_, o_), quantization_,
@@ -467,7 +510,9 @@ class GraphConversion {
     const bool packs_weights = o_.quantize && !IsQuantized(fitted_);
     const auto make = [&](const ExportOptions& options) -> Result<FileImage> {
       auto image = format_.writer.Write(fitted_, options);
-      if (!image && has_source_ && image.error().code() == ErrorCode::kUnsupported)
+      // What would help is tried without the states that the model is to keep.
+      const bool tries = has_source_ && kept_.empty();
+      if (!image && tries && image.error().code() == ErrorCode::kUnsupported)
         return WithRemedy(image.error(), RemedyFor(1));
       if (image && packs_weights)
         NN_RETURN_IF_ERROR(CheckPacked(fitted_, *image, format_, quantization_));
@@ -564,7 +609,7 @@ class GraphConversion {
   const GraphSource& from_;
   const Format& format_;
   const ConvertJob& o_;
-  const VerifyOptions verification_ = RunsOf(o_);
+  VerifyOptions verification_ = RunsOf(o_);
   const bool runs_;                // the models run
   QuantizeSettings quantization_;  // for ConvertOptions::quantize
   Graph source_;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -133,6 +134,16 @@ OptionFields GraphEditOptions() {
            .value = "NAME=nhwc|nchw",
            .group = kEditGroup,
            .effects = kChangesGraph | kOneModel}),
+      Option<&nnsuite::ConvertOptions::edits, &nnsuite::GraphEdits::cache_length>(
+          "cache-length",
+          {.help = "With --carry: the elements of a state whose size is open. One that grows with "
+                   "each run, such as the cache of a decoder, becomes a buffer of N elements",
+           .value = "N",
+           .group = kEditGroup,
+           .effects = kChangesGraph | kOneModel,
+           .least = 1,
+           .most = std::numeric_limits<int32_t>::max(),
+           .needs = {"carry"}}),
   };
 }
 
@@ -202,6 +213,12 @@ OptionFields OperatorOptions() {
                    "each run anew",
            .group = kOperatorGroup,
            .effects = kChangesGraph}),
+      Option<&nnsuite::ConvertOptions::carry>(
+          "carry", {.help = "ML Programs: the input IN and the output OUT become a state, which "
+                            "begins as 0: IN gets the value of OUT in the run before; repeatable",
+                    .value = "OUT=IN",
+                    .group = kOperatorGroup,
+                    .effects = kChangesGraph | kOneModel}),
       Option<&nnsuite::ConvertOptions::rewrite>(
           "rewrite", {.help = "Import IN and write it again, even if a copy would suffice",
                       .group = kOperatorGroup,

@@ -191,7 +191,8 @@ TEST_CASE("states: ports that an edit moved or renamed") {
   std::vector<ModelState> states = {{"s", "s_in", "s_out", std::nullopt},
                                     {"t", "t_in", "t_out", std::nullopt}};
   const auto kept = TakeKeptStates(graph, states);
-  REQUIRE(kept.size() == 1);
+  REQUIRE(kept.has_value());
+  REQUIRE(kept->size() == 1);
   CHECK(PortsOf(graph) == "x s_in -> y s_out");
   // The other one has lost its ports.
   REQUIRE(states.size() == 1);

@@ -150,6 +150,7 @@ std::vector<int64_t> BitsOfResult(const OpDef& op, DType narrow, DType dtype) {
       {"reverse_sequence", {Tensor::Of<int64_t>({8}, {1, 2, 3, 4, 5, 6, 7, 8})}},
       {"scatter_elements", {Tensor::Of<int64_t>({8, 8}, std::vector<int64_t>(64, 1))}},
       {"scatter_nd", {Tensor::Of<int64_t>({8, 1}, {3, 1, 2, 0, 7, 6, 5, 4})}},
+      {"slice_update", {Tensor::Of<int64_t>({0}, {})}},
       {"split", {Tensor::Of<int64_t>({2}, {3, 5})}},
       {"top_k", {Tensor::Of<int64_t>({}, {5})}},
   };

@@ -82,6 +82,8 @@ Result<Verification> VerifyEdits(const std::vector<GraphEdit>& edits, const Grap
   Verification out;
   VerifyOptions run = options;
   run.progress = nullptr;
+  for (const GraphEdit& edit : edits)
+    if (!edit.steps.empty()) run.steps = edit.steps;
   const auto run_at = [&](const std::map<std::string, int64_t>& sizes,
                           Verification& result) -> Status {
     run.prepare = [&](Graph& graph) -> Status {

@@ -11,6 +11,7 @@
 
 #include "base/text/from_chars.h"
 #include "base/text/text.h"
+#include "convert/edits/carry.h"
 #include "convert/edits/edits.h"
 #include "passes/core/ports.h"
 
@@ -258,6 +259,21 @@ Result<GraphEdit> Merge(const GraphEdits& edits, const ModelToEdit& model, Graph
   return edit;
 }
 
+// ---- --cache-length
+
+Result<GraphEdit> FixStates(const std::vector<std::string>& carry, int64_t length, Graph& graph) {
+  std::vector<Connection> states;
+  for (const std::string& text : carry) {
+    const auto ports = CarriedPortsOf(text, graph);
+    if (!ports) return tl::unexpected(ports.error().In("--carry"));
+    states.push_back(*ports);
+  }
+  auto edit = FixStateSizes(graph, states, length);
+  if (edit && edit->notes.empty())
+    return UsageError("--cache-length has no effect: the sizes of all states are fixed");
+  return edit;
+}
+
 }  // namespace
 
 bool HasSymbols(const std::string& input_shape) {
@@ -280,6 +296,7 @@ std::string_view GraphEditOption(const GraphEdits& edits) {
          : !edits.batch.empty()         ? "--set-batch"
          : !edits.preprocess.empty()    ? "--preprocess"
          : !edits.layouts.empty()       ? "--layout"
+         : edits.cache_length           ? "--cache-length"
                                         : "";
 }
 
@@ -325,6 +342,8 @@ Result<std::vector<GraphEdit>> ApplyGraphEdits(const GraphEdits& edits, const Mo
     NN_RETURN_IF_ERROR(add(Preprocess(text, model.format, graph, layouts)));
   for (const std::string& text : edits.layouts)
     NN_RETURN_IF_ERROR(add(SetPortLayout(text, layouts, graph)));
+  if (edits.cache_length)
+    NN_RETURN_IF_ERROR(add(FixStates(model.carry, *edits.cache_length, graph)));
   return done;
 }
 

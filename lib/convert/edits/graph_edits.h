@@ -1,5 +1,6 @@
 // The edits of nnsuite::GraphEdits, whose texts are those of nnconvert's options: --merge,
-// --input-shape with symbols, --set-batch, --preprocess, --layout. They apply in this order.
+// --input-shape with symbols, --set-batch, --preprocess, --layout, --cache-length. They apply in
+// this order.
 #pragma once
 
 #include <cstdint>
@@ -27,8 +28,9 @@ struct ModelToEdit {
   // Sizes that are set before others open, also of inputs of the model that is appended.
   InputShapes shapes;
   std::optional<int64_t> batch;
-  ReadLimits limits;           // of the model that is appended
-  VerifyOptions verification;  // limits and threads of its runs
+  std::vector<std::string> carry;  // ConvertOptions::carry
+  ReadLimits limits;               // of the model that is appended
+  VerifyOptions verification;      // limits and threads of its runs
 };
 
 // Whether the text "NAME:N,3,h,w" is a shape for GraphEdits::symbol_shapes.

@@ -8,8 +8,11 @@
 #include <utility>
 
 #include "base/text/text.h"
+#include "convert/edits/carry.h"
 #include "convert/quantize/quantized_drift.h"
 #include "formats/state_frame.h"
+#include "ops/array/shape.h"
+#include "passes/core/passes.h"
 
 namespace nn {
 namespace {
@@ -38,10 +41,21 @@ void MoveOutputToEnd(Graph& graph, const std::string& name) {
   graph.AddOutput(name, value);
 }
 
+Status FixSize(Graph& graph, size_t output, const Type& wanted) {
+  Value* const value = graph.outputs()[output].value;
+  const Type& type = value->type();
+  const bool is_known = type.const_dims() && (value->def() == nullptr || !IsChecked(*value->def()));
+  if (!wanted.const_dims() || is_known || !type.ranked() || !Compatible(wanted, type)) return {};
+  NN_ASSIGN(Node* const fixed, graph.Append("reshape", {value}, ReshapeAttrs{*wanted.dims, false}));
+  graph.set_output(output, fixed->output());
+  return {};
+}
+
 tl::unexpected<Error> CannotKeep(const std::string& name, const std::string& why) {
   return UnsupportedError(
-      "state {} cannot stay a variable of the model: {}; make it an input and an output with "
-      "--states",
+      "state {}: the model cannot keep it, because {}; remove --carry, or use --states, which "
+      "makes "
+      "it an input and an output",
       Quote(name), why);
 }
 
@@ -81,7 +95,7 @@ Result<std::optional<Tensor>> InitialOf(const KeptState& kept, const Type& writt
 
 }  // namespace
 
-std::vector<KeptState> TakeKeptStates(Graph& graph, std::vector<ModelState>& states) {
+Result<std::vector<KeptState>> TakeKeptStates(Graph& graph, std::vector<ModelState>& states) {
   std::vector<KeptState> out;
   std::vector<ModelState> others;
   for (ModelState& s : states) {
@@ -91,6 +105,7 @@ std::vector<KeptState> TakeKeptStates(Graph& graph, std::vector<ModelState>& sta
       continue;
     }
     const Type type = graph.inputs()[*input].value->type();
+    NN_RETURN_IF_ERROR(FixSize(graph, *IndexOf(graph.outputs(), s.output), type));
     out.push_back({std::move(s), type});
   }
   for (const KeptState& kept : out) {
@@ -99,6 +114,35 @@ std::vector<KeptState> TakeKeptStates(Graph& graph, std::vector<ModelState>& sta
   }
   states = std::move(others);
   return out;
+}
+
+Status AddCarriedStates(const Graph& graph, const std::vector<std::string>& carry,
+                        std::vector<ModelState>& others, std::vector<ModelState>& kept) {
+  for (const std::string& text : carry) {
+    const auto ports = CarriedPortsOf(text, graph);
+    if (!ports) return tl::unexpected(ports.error().In("--carry"));
+    const std::string& input = graph.inputs()[ports->input].name;
+    const std::string& output = graph.outputs()[ports->output].name;
+    const auto has_port = [&](const ModelState& s) {
+      return s.input == input || s.output == output;
+    };
+    if (std::ranges::any_of(kept, has_port))
+      return UsageError("--carry {}: the input or the output is one of another state", text);
+    const auto it = std::ranges::find_if(others, has_port);
+    if (it == others.end()) {
+      kept.push_back({input, input, output, std::nullopt});
+      continue;
+    }
+    if (it->input != input || it->output != output)
+      return UsageError("--carry {}: state {} has input {} and output {}", text, Quote(it->name),
+                        Quote(it->input), Quote(it->output));
+    // Zeros need not be stated.
+    if (it->initial && IsOneNumber(*it->initial) && it->initial->ToDoubles().front() == 0)
+      it->initial.reset();
+    kept.push_back(std::move(*it));
+    others.erase(it);
+  }
+  return {};
 }
 
 Interface WithoutStates(Interface interface, size_t states) {

@@ -1,9 +1,9 @@
-// States that a conversion leaves to the model: its format has them, and the source is of this
-// format. In the graph, they are inputs and outputs.
+// States that a conversion leaves to the model. In the graph, they are inputs and outputs.
 #pragma once
 
 #include <cstddef>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "base/status.h"
@@ -22,7 +22,13 @@ struct KeptState {
 
 // Takes those of `states` whose input and output the graph has, and moves these after the other
 // inputs and outputs, in the order of the result. The others have become ports of the application.
-std::vector<KeptState> TakeKeptStates(Graph& graph, std::vector<ModelState>& states);
+// An output of a size that only a run knows gets that of the input, which the run then requires.
+Result<std::vector<KeptState>> TakeKeptStates(Graph& graph, std::vector<ModelState>& states);
+
+// Adds a state for each text "OUT=IN" (convert/edits/carry.h), or takes it from `others` if it is
+// one already. kUsage for an input or output of several states.
+Status AddCarriedStates(const Graph& graph, const std::vector<std::string>& carry,
+                        std::vector<ModelState>& others, std::vector<ModelState>& kept);
 
 // Without the ports of states, which are the last ones.
 Interface WithoutStates(Interface interface, size_t states);

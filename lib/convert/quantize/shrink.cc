@@ -176,12 +176,14 @@ Result<bool> SimplifyFor(const Target& target, Graph& graph, InterfaceAxes& axes
   return true;
 }
 
-Status HalveSource(Graph& graph, const Format& format, const ConvertJob& o, Conversion& out) {
+Status HalveSource(Graph& graph, const Format& format, const ConvertJob& o, size_t states,
+                   const VerifyOptions& runs, Conversion& out) {
   if (IsQuantized(graph))
     return UsageError("the model is quantized; --dequantize makes it a float model");
   HalfOptions options = {*o.half};
   const ExportOptions output = OutputOf(o);
   options.keeps = NodesMatching(o.keep_float32);
+  options.states = states;
   if (!options.accepts)
     options.accepts = [&](const Node& node) { return IsOneOperator(node, format, output); };
   // A small constant would keep the others of its operator in float32.
@@ -191,7 +193,7 @@ Status HalveSource(Graph& graph, const Format& format, const ConvertJob& o, Conv
     // Before the model runs.
     NN_ASSIGN(const HalfSummary tried, TryHalving(graph, options));
     NN_RETURN_IF_ERROR(CheckChanges(tried, graph, format, options, output));
-    NN_ASSIGN(const std::vector<bool> outside, OutOfRange(graph, options.type, RunsOf(o)));
+    NN_ASSIGN(const std::vector<bool> outside, OutOfRange(graph, options.type, runs));
     size_t i = 0;
     for (const Node& node : graph.nodes())
       if (outside[i++]) {

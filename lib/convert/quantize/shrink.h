@@ -20,9 +20,11 @@ bool IsOneOperator(const Node& node, const Format& format, const ExportOptions& 
 Result<bool> SimplifyFor(const Target& target, Graph& graph, InterfaceAxes& axes,
                          RewriteCounts& rewrites);
 
-// Applies ConvertOptions::half. kUsage for a quantized model, kUnsupported if nothing can be
+// Applies ConvertOptions::half; the last `states` inputs and outputs have the type, too. `runs`
+// measure the ranges of values. kUsage for a quantized model, kUnsupported if nothing can be
 // changed.
-Status HalveSource(Graph& graph, const Format& format, const ConvertJob& options, Conversion& out);
+Status HalveSource(Graph& graph, const Format& format, const ConvertJob& options, size_t states,
+                   const VerifyOptions& runs, Conversion& out);
 
 // Whether the graph has weights that the source file has in blocks.
 bool HasBlocks(const Graph& graph);

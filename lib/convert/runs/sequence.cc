@@ -11,6 +11,7 @@
 
 #include "base/file/file.h"
 #include "base/text/text.h"
+#include "convert/edits/carry.h"
 #include "convert/edits/port_finder.h"
 #include "convert/inputs/fit_array.h"
 #include "passes/core/ports.h"
@@ -35,18 +36,8 @@ size_t PortIndex(const std::vector<Port>& ports, const std::string& name) {
 }
 
 Result<Carry> CarryOf(const std::string& text, const Graph& graph) {
-  NN_ASSIGN(const Assignment output, PortFinder(graph.outputs(), {"out"}).Split(text));
-  const PortFinder inputs(graph.inputs(), {"in"});
-  NN_ASSIGN(const auto input, inputs.Find(output.value));
-  if (!input) return UsageError("{}: {} {}", text, Quote(output.value), inputs.NoMatch());
-  const Type& from = graph.outputs()[output.port].value->type();
-  const Type& to = graph.inputs()[*input].value->type();
-  const bool same = from.dtype == to.dtype && from.quantized() == to.quantized() &&
-                    (!to.quantized() || from.quant->SameMapping(*to.quant));
-  if (!same || (from.ranked() && to.ranked() && from.rank() != to.rank()))
-    return UsageError("{}: the output is {}, but the input {}", text, from.ToString(),
-                      to.ToString());
-  return Carry{graph.inputs()[*input].name, *input, output.port};
+  NN_ASSIGN(const Connection ports, CarriedPortsOf(text, graph));
+  return Carry{graph.inputs()[ports.input].name, ports.input, ports.output};
 }
 
 // Whether the array has a part for each step: one more axis than its input, of their number.

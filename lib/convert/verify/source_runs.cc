@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <set>
 #include <utility>
 
@@ -132,9 +133,30 @@ void PrepareOtherSizes(const Graph& source, const VerifyOptions& options,
   }
 }
 
+// A shape for each step.
+Result<std::vector<SourceRuns>> PlanSteps(const Graph& source, const VerifyOptions& options) {
+  std::vector<SourceRuns> shapes;
+  const uint64_t count = std::min<uint64_t>(options.runs, options.steps.size());
+  for (uint64_t run = 0; run < count; ++run) {
+    const RunStep& step = options.steps[run];
+    Graph graph = source.Clone();
+    NN_RETURN_IF_ERROR(BindSymbols(graph, step.sizes));
+    NN_ASSIGN(SourceRuns runs, PrepareSource(graph, true, options));
+    runs.symbols.insert(step.sizes.begin(), step.sizes.end());
+    runs.runs.push_back({.given = nullptr, .step = &step, .seed = options.seed + run});
+    shapes.push_back(std::move(runs));
+  }
+  return shapes;
+}
+
 Result<Tensor> InputOf(const SourceRuns& source, const PlannedRun& run, size_t i,
                        const VerifyOptions& options) {
   if (run.given != nullptr && run.given->tensors[i]) return *run.given->tensors[i];
+  const size_t count = source.input_types.size();
+  if (run.step != nullptr)
+    if (const auto it = run.step->contents.find(i); it != run.step->contents.end())
+      return it->second;
+  if (IsCarried(run, i, count)) return run.states[i + run.states.size() - count];
   const std::string& name = source.input_names[i];
   if (options.input != nullptr) return options.input(name, source.input_types[i], i, run.seed);
   const Type& type = source.generated_types[i];
@@ -170,6 +192,14 @@ Error Rejected(const SourceRuns& source, const PlannedRun& run, const Error& err
                            error.message(), inputs));
 }
 
+// Whether tensors have the sizes of the last inputs.
+bool HaveSizes(const std::vector<Tensor>& tensors, const std::vector<Type>& types) {
+  const auto last = types.end() - static_cast<std::ptrdiff_t>(tensors.size());
+  return std::equal(tensors.begin(), tensors.end(), last, [](const Tensor& t, const Type& type) {
+    return type.const_dims() == t.dims();
+  });
+}
+
 }  // namespace
 
 Result<Program> CompileToVerify(Graph&& graph, const VerifyOptions& options) {
@@ -196,13 +226,19 @@ Result<std::vector<Tensor>> InputsOf(const SourceRuns& source, const PlannedRun&
   return inputs;
 }
 
+bool IsCarried(const PlannedRun& run, size_t i, size_t count) {
+  const bool is_given = run.given != nullptr && run.given->tensors[i];
+  return !is_given && i + run.states.size() >= count;
+}
+
 bool Generates(const PlannedRun& run) {
   return run.given == nullptr ||
          std::ranges::any_of(run.given->tensors, [](const auto& t) { return !t.has_value(); });
 }
 
-Status RunSource(SourceRuns& source, const VerifyOptions& options) {
+Status RunSource(SourceRuns& source, const VerifyOptions& options, std::vector<Tensor>& states) {
   PlannedRun& run = source.runs[source.outputs.size()];
+  if (HaveSizes(states, source.input_types)) run.states = std::move(states);
   if (!source.outputs.empty()) run.narrowing = source.runs[source.outputs.size() - 1].narrowing;
   std::optional<Error> first_error;
   while (true) {
@@ -210,6 +246,8 @@ Status RunSource(SourceRuns& source, const VerifyOptions& options) {
     auto want = source.program->Run(inputs);
     if (want) {
       source.outputs.push_back(*std::move(want));
+      const std::vector<Tensor>& outputs = source.outputs.back();
+      states.assign(outputs.end() - static_cast<std::ptrdiff_t>(options.states), outputs.end());
       return {};
     }
     if (want.error().code() != ErrorCode::kModel || options.input != nullptr)
@@ -223,12 +261,13 @@ Status RunSource(SourceRuns& source, const VerifyOptions& options) {
   }
 }
 
-Status RunAhead(std::vector<SourceRuns>& shapes, const VerifyOptions& options) {
+Status RunAhead(std::vector<SourceRuns>& shapes, const VerifyOptions& options,
+                std::vector<Tensor>& states) {
   constexpr uint64_t kMaxBytes = uint64_t{256} << 20;
   uint64_t bytes = 0;
   for (SourceRuns& source : shapes) {
     while (source.outputs.size() < source.runs.size() && bytes < kMaxBytes) {
-      NN_RETURN_IF_ERROR(RunSource(source, options));
+      NN_RETURN_IF_ERROR(RunSource(source, options, states));
       for (const Tensor& t : source.outputs.back()) bytes += t.byte_size();
     }
     if (source.outputs.size() == source.runs.size()) source.program.reset();
@@ -252,19 +291,20 @@ Result<std::vector<SourceRuns>> PlanGiven(Graph source, const std::vector<Verify
       shapes.push_back(std::move(runs));
       last = std::move(dims);
     }
-    shapes.back().runs.push_back({&sets[k], options.seed + k, 0});
+    shapes.back().runs.push_back({.given = &sets[k], .seed = options.seed + k});
   }
   return shapes;
 }
 
 Result<std::vector<SourceRuns>> PlanGenerated(Graph source, const VerifyOptions& options) {
+  if (!options.steps.empty()) return PlanSteps(source, options);
   const bool open = !InputSymbols(source).empty() && options.runs > 1;
   std::vector<SourceRuns> shapes;
   NN_ASSIGN(SourceRuns first, PrepareSource(source, !open, options));
   shapes.push_back(std::move(first));
   if (open) PrepareOtherSizes(source, options, shapes);
   for (uint64_t run = 0; run < options.runs; ++run)
-    shapes[run * shapes.size() / options.runs].runs.push_back({nullptr, options.seed + run, 0});
+    shapes[run * shapes.size() / options.runs].runs.push_back({.seed = options.seed + run});
   return shapes;
 }
 

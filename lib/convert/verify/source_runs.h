@@ -19,8 +19,11 @@ namespace nn {
 // One run.
 struct PlannedRun {
   const VerifyInputs* given = nullptr;
+  const RunStep* step = nullptr;
   uint64_t seed = 0;
   int narrowing = 0;  // the level of Narrowed() that the source accepts
+  // The last inputs of the source, as the run before left them; none in the first run.
+  std::vector<Tensor> states = {};
 };
 
 // The source, prepared for runs of one shape. The graph itself is freed, because it can be larger
@@ -57,13 +60,18 @@ Result<std::vector<SourceRuns>> PlanGenerated(Graph source, const VerifyOptions&
 // Whether an input of the run is generated.
 bool Generates(const PlannedRun& run);
 
+// Whether input `i` of `count` is a state that the run before left.
+bool IsCarried(const PlannedRun& run, size_t i, size_t count);
+
 Result<std::vector<Tensor>> InputsOf(const SourceRuns& source, const PlannedRun& run,
                                      const VerifyOptions& options);
 
-// Runs the next one; tries narrower domains if the source rejects generated inputs.
-Status RunSource(SourceRuns& source, const VerifyOptions& options);
+// Runs the next one, with the states that the run before left in `states`; tries narrower domains
+// if the source rejects generated inputs.
+Status RunSource(SourceRuns& source, const VerifyOptions& options, std::vector<Tensor>& states);
 
 // Runs as often as the results fit in memory, and frees the programs that are no longer needed.
-Status RunAhead(std::vector<SourceRuns>& shapes, const VerifyOptions& options);
+Status RunAhead(std::vector<SourceRuns>& shapes, const VerifyOptions& options,
+                std::vector<Tensor>& states);
 
 }  // namespace nn

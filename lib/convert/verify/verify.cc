@@ -159,28 +159,38 @@ void Summarize(const std::vector<SourceRuns>& shapes, Verification& out) {
   }
 }
 
+// States of the source and of the converted graph after a run.
+struct PassedOn {
+  std::vector<Tensor> source, converted;
+};
+
 // Runs the converted graph as often as the source, with the same inputs, and compares.
 Status RunConverted(SourceRuns& source, Graph converted, const InterfaceAxes& axes,
-                    const VerifyOptions& options, uint64_t total, uint64_t& done,
+                    const VerifyOptions& options, uint64_t total, uint64_t& done, PassedOn& states,
                     Verification& out) {
   std::vector<DType> types;
   for (const Port& p : converted.inputs()) types.push_back(p.value->dtype());
   NN_ASSIGN(Program after, CompileConverted(source, std::move(converted), axes, options, out));
   if (options.progress && done == 0) NN_RETURN_IF_ERROR(options.progress(0, total));
   for (size_t run = 0; run < source.runs.size(); ++run) {
-    if (run >= source.outputs.size()) NN_RETURN_IF_ERROR(RunSource(source, options));
+    if (run >= source.outputs.size()) NN_RETURN_IF_ERROR(RunSource(source, options, states.source));
     NN_ASSIGN(const std::vector<Tensor> inputs, InputsOf(source, source.runs[run], options));
     std::vector<Tensor> cast;
     for (size_t i = 0; i < inputs.size(); ++i) {
+      if (IsCarried(source.runs[run], i, inputs.size())) {
+        cast.push_back(states.converted[i + states.converted.size() - inputs.size()]);
+        continue;
+      }
       NN_ASSIGN(const Tensor moved, Moved(inputs[i], axes.inputs[i]));
       NN_ASSIGN(Tensor t, CastTo(moved, types[i], axes.input_offsets[i]));
       cast.push_back(std::move(t));
     }
-    const auto got = after.Run(cast);
+    auto got = after.Run(cast);
     if (!got)
       return tl::unexpected(got.error().In("the written model rejects inputs of the model"));
     NN_RETURN_IF_ERROR(CompareRun(source, source.outputs[run], *got, axes, options, out));
     source.outputs[run].clear();
+    states.converted.assign(got->end() - static_cast<std::ptrdiff_t>(options.states), got->end());
     ++done;
     if (options.progress) NN_RETURN_IF_ERROR(options.progress(done, total));
   }
@@ -224,8 +234,10 @@ Result<std::vector<std::vector<Tensor>>> RunForVerification(Graph source,
   }
   NN_ASSIGN(std::vector<SourceRuns> shapes, PlanRuns(std::move(source), given, options));
   std::vector<std::vector<Tensor>> out;
+  std::vector<Tensor> states;
   for (SourceRuns& runs : shapes) {
-    while (runs.outputs.size() < runs.runs.size()) NN_RETURN_IF_ERROR(RunSource(runs, options));
+    while (runs.outputs.size() < runs.runs.size())
+      NN_RETURN_IF_ERROR(RunSource(runs, options, states));
     for (std::vector<Tensor>& outputs : runs.outputs) out.push_back(std::move(outputs));
   }
   return out;
@@ -242,10 +254,11 @@ Status VerifyFunction(Graph graph, const ModelFunction& function, const VerifyOp
   NN_ASSIGN(std::vector<SourceRuns> shapes, PlanRuns(std::move(graph), given, options));
   out.outputs.resize(axes.outputs.size());
   // The graph first, so that both are not compiled at the same time.
-  NN_RETURN_IF_ERROR(RunAhead(shapes, options));
+  std::vector<Tensor> states;
+  NN_RETURN_IF_ERROR(RunAhead(shapes, options, states));
   for (SourceRuns& runs : shapes)
     for (size_t k = 0; k < runs.runs.size(); ++k) {
-      if (k >= runs.outputs.size()) NN_RETURN_IF_ERROR(RunSource(runs, options));
+      if (k >= runs.outputs.size()) NN_RETURN_IF_ERROR(RunSource(runs, options, states));
       NN_ASSIGN(std::vector<Tensor> inputs, InputsOf(runs, runs.runs[k], options));
       NN_ASSIGN(const std::vector<Tensor> want, function(std::move(inputs)));
       NN_RETURN_IF_ERROR(CompareRun(runs, want, runs.outputs[k], axes, options, out));
@@ -273,7 +286,8 @@ Result<Verification> VerifyConversion(Graph source,
   for (SourceRuns& runs : shapes)
     for (size_t i = 0; original && i < runs.input_types.size(); ++i)
       runs.generated_types[i] = original->InputType(i, runs.input_types[i]);
-  NN_RETURN_IF_ERROR(RunAhead(shapes, options));
+  PassedOn states;
+  NN_RETURN_IF_ERROR(RunAhead(shapes, options, states.source));
   if (original) {
     NN_ASSIGN(out.quantized, CompareWithQuantized(shapes, *original, options));
     original.reset();
@@ -283,10 +297,11 @@ Result<Verification> VerifyConversion(Graph source,
   }
   NN_RETURN_IF_ERROR(CheckPortCounts(shapes[0], *converted));
   out.outputs.resize(shapes[0].output_names.size());
-  const uint64_t total = given.empty() ? options.runs : given.size();
+  uint64_t total = 0;
+  for (const SourceRuns& s : shapes) total += s.runs.size();
   uint64_t done = 0;
   const auto run = [&](SourceRuns& s, Graph graph) -> Status {
-    NN_RETURN_IF_ERROR(RunConverted(s, std::move(graph), axes, options, total, done, out));
+    NN_RETURN_IF_ERROR(RunConverted(s, std::move(graph), axes, options, total, done, states, out));
     s.program.reset();
     return {};
   };

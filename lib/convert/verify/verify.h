@@ -48,7 +48,13 @@ struct VerifyHooks {
   std::function<Status(uint64_t done, uint64_t total)> progress = nullptr;
 };
 
-struct VerifyOptions : nnsuite::VerifyOptions, VerifyHooks {};
+struct VerifyOptions : nnsuite::VerifyOptions, VerifyHooks {
+  // The last inputs and outputs are states: unless they are given, the inputs of a run have what
+  // the outputs had in the run before. Each model passes its own states on.
+  size_t states = 0;
+  // If there are any, the first of them are the generated runs.
+  std::vector<RunStep> steps = {};
+};
 
 // One output, over all runs of the verification.
 struct OutputDrift {

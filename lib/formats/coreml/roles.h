@@ -54,6 +54,7 @@ class CoremlWriter final : public ModelWriter {
   Status CheckOptions(const ExportOptions& options) const override;
   const Target* TargetFor(const ExportOptions& options) const override;
   bool WouldKeep(const NativeModel& model, const ExportOptions& options) const override;
+  bool KeepsStates(const ExportOptions& options) const override;
   ExportOptions InOneFile(ExportOptions options) const override;
   Result<FileImage> Save(const NativeModel& model, const ExportOptions& options) const override;
   Result<FileImage> Write(const Graph& graph, const ExportOptions& options) const override;

@@ -76,6 +76,8 @@ class ModelWriter {
   virtual bool WouldKeep(const NativeModel& /*model*/, const ExportOptions& /*options*/) const {
     return true;
   }
+  // Whether a new model of the kind that the options choose can keep states (StateFrame).
+  virtual bool KeepsStates(const ExportOptions& /*options*/) const { return false; }
   // The options that write the same kind of model as one file.
   virtual ExportOptions InOneFile(ExportOptions options) const { return options; }
   // Decomposes operators that a newer version of the format has, but not the one to write. Adds the

@@ -1,10 +1,11 @@
-// Edits of a model's interface: sizes of inputs, layouts, preprocessing, and chained models. Each
-// keeps the graph valid, and states how the edited model computes its outputs from the model before
-// the edit, so that a run can verify it.
+// Edits of a model's interface: sizes of inputs and states, layouts, preprocessing, and chained
+// models. Each keeps the graph valid, and states how the edited model computes its outputs from the
+// model before the edit, so that a run can verify it.
 //
 // Design: docs/design/030-interface-edits.md.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -25,6 +26,12 @@ namespace nn {
 // The outputs of a model for its inputs, both by position.
 using ModelFunction = std::function<Result<std::vector<Tensor>>(std::vector<Tensor>)>;
 
+// What one of several runs in succession, which pass states along, is given.
+struct RunStep {
+  std::map<std::string, int64_t> sizes;  // of symbols
+  std::map<size_t, Tensor> contents;     // of inputs, by position
+};
+
 struct GraphEdit {
   std::vector<std::string> notes;  // for a report, one for each change
   // The function of the edited model, from that of the model before the edit. Null: the same.
@@ -38,6 +45,8 @@ struct GraphEdit {
   bool is_other_batch = false;
   // Further sizes, for which it does so if a symbol is a batch of independent samples; empty: none.
   std::map<std::string, int64_t> guessed_sizes = {};
+  // Runs that the edited model accepts, if not any do.
+  std::vector<RunStep> steps = {};
 };
 
 // Gives inputs other shapes, by name, which may have symbols. Equal symbols are equal sizes. A
@@ -81,10 +90,22 @@ struct Preprocessing {
 // inputs get the pixel itself, i8 minus 128. kUsage for what the input cannot take.
 Result<GraphEdit> PreprocessInput(Graph& graph, size_t input, const Preprocessing& preprocessing);
 
-// An output of the first model, and the input of the second one that it feeds, by position.
+// An output, and an input that it feeds, by position: in another model, or in the next run.
 struct Connection {
   size_t output = 0, input = 0;
 };
+
+// Fixes the sizes of states: inputs that get the value of an output in the run before.
+//
+// An output that is the input, of open size P along an axis, followed by the new elements of a run
+// becomes a buffer of `length` elements, into which a run writes the new ones after the first P. P
+// is the size of an axis of another input less the number of new elements, if the types of the
+// graph require that size; otherwise, the new input "position", i32[1], states P. Other states have
+// `length` elements in place of the open size. No notes: the sizes of all states are fixed.
+//
+// Design: docs/design/076-states-of-ml-programs.md.
+Result<GraphEdit> FixStateSizes(Graph& graph, const std::vector<Connection>& states,
+                                int64_t length);
 
 // Appends a model. Outputs that are connected and inputs that they feed are no longer ports; other
 // ports of `other` follow those of the graph, with `prefix` before names that the graph has. If the

@@ -66,6 +66,7 @@ class Halver {
 
   Result<HalfSummary> Run() {
     FindKept();
+    NN_RETURN_IF_ERROR(ChangePorts());
     NN_RETURN_IF_ERROR(options_.weights_only ? StoreWeights() : Compute());
     NN_RETURN_IF_ERROR(RemoveDeadCode(graph_));
     return summary_;
@@ -117,7 +118,6 @@ class Halver {
     summary_.out_of_range = std::ssize(outside);
     AddSmallResults(small);
     outside.insert(small.begin(), small.end());
-    if (options_.interface) NN_RETURN_IF_ERROR(ChangePorts());
     std::vector<Node*> nodes;
     for (Node& node : graph_.nodes()) nodes.push_back(&node);
     for (Node* node : nodes) {
@@ -192,10 +192,15 @@ class Halver {
         v->set_name(v->def()->input(0)->name());
   }
 
+  // The first of `count` ports that is of the type.
+  size_t FirstOfType(size_t count) const {
+    return options_.interface ? 0 : count - options_.states;
+  }
+
   // The ports of the type, with casts after inputs and before outputs. An output that is an input
   // stays that input.
   Status ChangePorts() {
-    for (size_t i = 0; i < graph_.inputs().size(); ++i) {
+    for (size_t i = FirstOfType(graph_.inputs().size()); i < graph_.inputs().size(); ++i) {
       Value* const x = graph_.inputs()[i].value;
       if (!IsPlainFloat32(x)) continue;
       Type type = x->type();
@@ -208,7 +213,7 @@ class Halver {
       for (const Use& u : uses)
         graph_.SetInput(u.node, static_cast<size_t>(u.index), cast->output());
     }
-    for (size_t k = 0; k < graph_.outputs().size(); ++k) {
+    for (size_t k = FirstOfType(graph_.outputs().size()); k < graph_.outputs().size(); ++k) {
       Value* const y = graph_.outputs()[k].value;
       if (!IsPlainFloat32(y)) continue;
       NN_ASSIGN(Node* const cast, graph_.Append("cast", {y}, CastAttrs{.to = options_.type}));
@@ -242,6 +247,7 @@ double SmallestNormalHalf(DType type) {
 Result<HalfSummary> ComputeInHalf(Graph& graph, const HalfOptions& options) {
   HalfOptions inside = options;
   inside.interface = false;
+  inside.states = 0;
   HalfSummary total;
   NN_RETURN_IF_ERROR(ForEachRegion(graph, [&](Graph& region) -> Status {
     NN_ASSIGN(const HalfSummary summary, ComputeInHalf(region, inside));

@@ -2,6 +2,7 @@
 // Design: docs/design/026-float-types.md.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <vector>
@@ -19,6 +20,8 @@ struct HalfOptions : nnsuite::HalfOptions {
   // Smaller constants stay in float32 if only weights change: by default, those whose node takes
   // more bytes than it saves.
   int64_t least_elements = 64;
+  // The last inputs and outputs, which are of the type in any case.
+  size_t states = 0;
   // Whether an operator stays in float32, with its weights. Null: none.
   std::function<bool(const Node&)> keeps = nullptr;
   // Whether the consumer has an operator on the type. Null: it has all.

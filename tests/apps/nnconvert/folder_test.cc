@@ -284,7 +284,7 @@ const std::vector<std::string> kNeutral = {"--help",
 const std::vector<std::string> kOfOneModel = {
     "--fix-input", "--clip-input",    "--rename-input", "--rename-output",  "--external-data",
     "--weights",   "--verify-inputs", "--cast-inputs",  "--reshape-inputs", "--preprocess",
-    "--layout",    "--merge",         "--connect"};
+    "--layout",    "--merge",         "--connect",      "--carry",          "--cache-length"};
 
 // The options in the text of --help.
 std::vector<std::string> Options() {

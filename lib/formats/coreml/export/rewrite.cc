@@ -147,16 +147,22 @@ Result<bool> GatherToSlice(Graph& graph, Node& node) {
 
 // ---- Shapes and indices -------------------------------------------------------------------------
 
-Result<bool> SliceShape(Graph& graph, Node& node) {
+Result<bool> SliceAnyShape(Graph& graph, Node& node) {
   const auto& a = node.attrs<ShapeOfAttrs>();
+  if (!node.input(0)->type().ranked()) return false;
   const auto rank = static_cast<int64_t>(node.input(0)->type().rank());
   const auto place = [&](int64_t i) { return std::clamp<int64_t>(i < 0 ? i + rank : i, 0, rank); };
   const bool is_whole = a.start == 0 && a.end == ShapeOfAttrs().end;
-  if (is_whole || WhyNotValues(node, Types::kAny) || place(a.start) >= place(a.end)) return false;
+  if (is_whole || place(a.start) >= place(a.end)) return false;
   ShapeOfAttrs whole;
   whole.dtype = a.dtype;
   const Term all = Apply("shape_of", {node.input(0)}, whole);
   return Expansion(graph, node).Replace(Slice(all, 0, place(a.start), place(a.end)));
+}
+
+Result<bool> SliceShape(Graph& graph, Node& node) {
+  if (WhyNotValues(node, Types::kAny)) return false;
+  return SliceAnyShape(graph, node);
 }
 
 Result<bool> BatchBeforeTime(Graph& graph, Node& node) {

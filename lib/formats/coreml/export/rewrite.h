@@ -17,6 +17,8 @@ Result<bool> TransposeWeights(Graph& graph, Node& node);
 Result<bool> ProductOfMatrices(Graph& graph, Node& node);
 // shape_of some axes -> a slice of the whole shape.
 Result<bool> SliceShape(Graph& graph, Node& node);
+// The same for values that networks lack, too.
+Result<bool> SliceAnyShape(Graph& graph, Node& node);
 // Sequences along an axis before the batch axis -> after it, by permutation.
 Result<bool> BatchBeforeTime(Graph& graph, Node& node);
 // Indices of one_hot that may count from the end -> that do not.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <span>
+#include <vector>
 
 #include "base/text/text.h"
 #include "formats/coreml/export/export.h"
@@ -92,6 +94,10 @@ Status WriteFeature(const Graph& graph, const Port& port, bool input, const Inte
   return {};
 }
 
+std::span<const Port> WithoutStates(const std::vector<Port>& ports, const InterfaceForm& form) {
+  return std::span(ports).first(ports.size() - form.states);
+}
+
 void AddUserDefined(Writer metadata, const std::string& key, const std::string& value) {
   if (!IsUtf8(key) || !IsUtf8(value)) return;
   Writer entry = metadata.Add("userDefined");
@@ -112,7 +118,7 @@ void WriteMetadata(const Graph& graph, const ExportOptions& options, const Inter
   AddUserDefined(
       metadata, "nn.producer",
       options.producer_version.empty() ? "nnconvert" : "nnconvert " + options.producer_version);
-  for (const Port& p : graph.inputs())
+  for (const Port& p : WithoutStates(graph.inputs(), form))
     if (p.value->type().ranked()) WriteDims(NameIn(form, p.name), *p.value->type().dims, metadata);
   constexpr std::string_view kOwn = "coreml.";
   constexpr std::string_view kOnnx = "onnx.";  // metadata_props
@@ -170,10 +176,10 @@ int64_t InterfaceVersion(const Graph& graph) {
 
 Status WriteDescription(const Graph& graph, const ExportOptions& options, const InterfaceForm& form,
                         Writer description) {
-  for (const Port& p : graph.inputs())
+  for (const Port& p : WithoutStates(graph.inputs(), form))
     NN_RETURN_IF_ERROR(WriteFeature(graph, p, true, form, description.Add("input")));
   const auto classes = CoremlImporter().ClassesOf(graph);
-  for (const Port& p : graph.outputs()) {
+  for (const Port& p : WithoutStates(graph.outputs(), form)) {
     Writer feature = description.Add("output");
     if (!classes || p.name != classes->scores) {
       NN_RETURN_IF_ERROR(WriteFeature(graph, p, false, form, feature));

@@ -1,6 +1,8 @@
 // Writes the description of a model: features, metadata, and the classifier fields.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
@@ -31,6 +33,7 @@ enum class ArrayTypes : uint8_t {
 struct InterfaceForm {
   std::map<std::string, std::string> names = {};  // in the file, of ports that have another one
   ArrayTypes array_types = ArrayTypes::kOfNetworks;
+  size_t states = 0;  // the last inputs and outputs, which WriteDescription() leaves out
 };
 
 // kUnsupported for inputs and outputs that Core ML arrays cannot represent.

@@ -53,6 +53,10 @@ bool CoremlWriter::WouldKeep(const NativeModel& native, const ExportOptions& opt
   return model.kind() != "mlProgram" || WritesProgram(options);
 }
 
+bool CoremlWriter::KeepsStates(const ExportOptions& options) const {
+  return WritesProgram(options);
+}
+
 ExportOptions CoremlWriter::InOneFile(ExportOptions options) const {
   options.core_ml = WritesProgram(options) ? kProgramKind : kNetworkKind;
   options.path = "m.mlmodel";

@@ -7,6 +7,7 @@
 
 #include "ir/op_def.h"
 #include "ops/array/arrange/gather.h"
+#include "ops/array/arrange/slice_update.h"
 #include "ops/families.h"
 #include "ops/support/domain.h"
 #include "ops/support/movement.h"
@@ -325,11 +326,14 @@ void RegisterScatterOps(OpRegistry& ops) {
   nd.infer = InferScatterNd;
   nd.eval = EvalScatterNd;
   ops.Add(std::move(nd));
+
+  RegisterSliceUpdateOp(ops);
 }
 
 void AddScatterDomains(DomainTable& domains) {
   domains["scatter_elements"] = ScatterElementsDomain;
   domains["scatter_nd"] = ScatterNdDomain;
+  AddSliceUpdateDomain(domains);
 }
 
 }  // namespace nn

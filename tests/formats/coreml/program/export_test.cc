@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,8 @@
 #include "formats/coreml/describe/program.h"
 #include "formats/coreml/file/native.h"
 #include "formats/format.h"
+#include "formats/state_frame.h"
+#include "ir/tensor.h"
 #include "ir/text/text.h"
 #include "rewrite/legalize.h"
 #include "support/files.h"
@@ -96,6 +99,38 @@ TEST_CASE("coreml programs: the oldest operation set that has all operations is 
     CHECK(coreml::ModelOf(*model).proto->specificationversion() == row.version);
     CHECK(OperationsOf(*model) == row.operations);
   }
+}
+
+TEST_CASE("coreml programs: states are read before all operations and written after them") {
+  auto frame = std::make_shared<StateFrame>();
+  frame->states = {{"s:0", "s_in", "s_out", std::nullopt}};
+  ExportOptions options = ProgramOptions();
+  options.frame = frame;
+  const auto model = Written(R"(graph {
+    in %x: f16[2]  in %s_in: f16[2]
+    %y = relu(%x)  %s_out = add(%y, %s_in)
+    out "y" = %y  out "s_out" = %s_out })",
+                             options);
+  CHECK(OperationsOf(*model) == "read_state relu add write_state");
+  const mil::Function& function = FunctionOf(*model);
+  CHECK(function.opset() == "CoreML8");
+  REQUIRE(function.inputs_size() == 2);
+  CHECK(function.inputs(1).name() == "s_0");
+  CHECK(function.inputs(1).type().has_statetype());
+  const auto& description = coreml::ModelOf(*model).proto->description();
+  CHECK(description.input_size() == 1);
+  CHECK(description.output_size() == 1);
+  REQUIRE(description.state_size() == 1);
+  CHECK(description.state(0).name() == "s_0");
+  const auto& array = description.state(0).type().statetype().arraytype();
+  CHECK(array.datatype() == coreml::pb::ArrayFeatureType::FLOAT16);
+  CHECK(array.shape_size() == 1);
+
+  frame->states[0].initial = Tensor::Of({2}, std::vector<float>{1, 2});
+  CHECK(WhyNotWritten("graph { in %x: f16[2]  in %s_in: f16[2]  %y = add(%x, %s_in)  "
+                      "out \"y\" = %y  out \"s_out\" = %y }",
+                      options) ==
+        "state \"s:0\": states of ML Programs begin as 0, and it does not");
 }
 
 TEST_CASE("coreml programs: a deployment target limits the operation set") {

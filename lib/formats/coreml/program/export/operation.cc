@@ -226,9 +226,11 @@ Status OperationWriter::To(std::span<const std::string> names, std::span<const T
     *output.mutable_type() = ValueTypeOf(types[i]);
     ctx_.Declare(names[i], output.type());
   }
-  SetAttribute(mil_, "name",
-               TextValue(source.name().empty() || ctx_.trial() ? std::string_view(names[0])
-                                                               : std::string_view(source.name())));
+  const bool is_named = !source.name().empty() && !ctx_.trial();
+  const std::string name = is_named        ? std::string(source.name())
+                           : names.empty() ? ctx_.NewIdentifier(mil_.type())
+                                           : names[0];
+  SetAttribute(mil_, "name", TextValue(name));
   *ctx_.block().add_operations() = std::move(mil_);
   return {};
 }

@@ -103,7 +103,7 @@ constexpr Rewrite kRewrites[] = {
     {"matmul", "vectors as matrices", &ProductOfMatrices},
     {"non_max_suppression", "one list each",
      [](Graph& g, Node& n) { return OneListEach(g, n, true); }},
-    {"shape_of", "slice of all sizes", &SliceShape},
+    {"shape_of", "slice of all sizes", &SliceAnyShape},
     {"layer_norm", "statistics by reductions", &SplitStatistics},
     {"fmod", "elementary steps", &DecomposeFmod},
     kSharedFunctions,

@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "base/text/name_table.h"
 #include "base/text/text.h"
@@ -14,6 +17,7 @@
 #include "formats/coreml/import/interface.h"
 #include "formats/coreml/program/export/export.h"
 #include "formats/coreml/roles.h"
+#include "formats/state_frame.h"
 
 namespace nn::coreml::program {
 namespace {
@@ -26,6 +30,22 @@ constexpr int64_t kProgramVersion = 1;
 // The first operation sets whose systems have arrays of float16, and conversions between those of
 // int32 and narrow integers.
 constexpr Opset kHasHalfArrays = Opset::kIos16, kHasNarrowIntegers = Opset::kIos17;
+// The first operation set with states.
+constexpr Opset kHasStates = Opset::kIos18;
+
+// A state of the function. In the graph, it is an input before a run and an output after it.
+struct WrittenState {
+  std::string name;  // in the file
+  const Value* before;
+  const Value* after;
+};
+
+// What a graph is for the function: its ports, without those of states.
+struct FunctionPorts {
+  std::span<const Port> inputs, outputs;
+  std::vector<WrittenState> states;
+  std::map<std::string, std::string> names;  // in the file, by those of the ports
+};
 
 // The first operation set that has the port; nullopt if none does. Float16 is converted if need be.
 std::optional<Opset> OldestFor(const Port& p, Opset newest) {
@@ -47,11 +67,11 @@ std::optional<Opset> OldestFor(const Port& p, Opset newest) {
   }
 }
 
-// The first operation set that has all inputs and outputs.
-Result<Opset> OldestForPorts(const Graph& graph, Opset newest) {
-  Opset oldest = Opset::kIos15;
-  const auto add = [&](std::string_view side, const std::vector<Port>& ports) -> Status {
-    for (const Port& p : ports) {
+// The first operation set that has all inputs, outputs and states.
+Result<Opset> OldestFor(const FunctionPorts& ports, Opset newest) {
+  Opset oldest = ports.states.empty() ? Opset::kIos15 : kHasStates;
+  const auto add = [&](std::string_view side, std::span<const Port> all) -> Status {
+    for (const Port& p : all) {
       const auto first = OldestFor(p, newest);
       if (!first)
         return UnsupportedError("{} {}: it is {}, which Core ML cannot convert to an array", side,
@@ -60,8 +80,8 @@ Result<Opset> OldestForPorts(const Graph& graph, Opset newest) {
     }
     return {};
   };
-  NN_RETURN_IF_ERROR(add("input", graph.inputs()));
-  NN_RETURN_IF_ERROR(add("output", graph.outputs()));
+  NN_RETURN_IF_ERROR(add("input", ports.inputs));
+  NN_RETURN_IF_ERROR(add("output", ports.outputs));
   return oldest;
 }
 
@@ -72,26 +92,63 @@ DType PortType(DType dtype, Opset opset) {
   return IsInteger(dtype) ? DType::kI32 : dtype;
 }
 
-// A name of its own for each port, and for the label of a classifier.
-std::map<std::string, std::string> IdentifiersOf(const Graph& graph,
-                                                 const std::optional<Classes>& classes) {
-  NameTable used;
-  std::map<std::string, std::string> names;
-  const auto add = [&](const std::string& name) {
-    if (!names.contains(name)) names[name] = used.New(Identifier(name));
+// Core ML keeps states as arrays of float16, which are 0 at first.
+Status CheckState(const ModelState& state, const Type& type, Opset newest) {
+  const auto refuse = [&](std::string why) {
+    return UnsupportedError("state {}: {}", Quote(state.name), why);
   };
-  for (const Port& p : graph.inputs()) add(p.name);
-  for (const Port& p : graph.outputs()) add(p.name);
-  if (classes) add(classes->label);
-  return names;
+  if (newest < kHasStates)
+    return refuse("ML Programs have states from iOS18 on; use --deployment-target iOS18");
+  if (type.dtype != DType::kF16)
+    return refuse(fmt::format("it is {}, but states of ML Programs are f16{}",
+                              DTypeName(type.dtype),
+                              type.dtype == DType::kF32 ? "; use --fp16" : ""));
+  if (!type.const_dims())
+    return refuse(
+        fmt::format("it is {}, but the size of a state is fixed; use --cache-length or "
+                    "--input-shape",
+                    type.ToString()));
+  if (state.initial &&
+      std::ranges::any_of(state.initial->ToDoubles(), [](double x) { return x != 0; }))
+    return refuse("states of ML Programs begin as 0, and it does not");
+  return {};
+}
+
+// A name of its own for each port and state, and for the label of a classifier.
+Result<FunctionPorts> PortsOf(const Graph& graph, const ExportOptions& options, Opset newest,
+                              const std::optional<Classes>& classes) {
+  FunctionPorts out{
+      .inputs = graph.inputs(), .outputs = graph.outputs(), .states = {}, .names = {}};
+  NameTable used;
+  const auto* const frame = dynamic_cast<const StateFrame*>(options.frame.get());
+  const size_t states = frame == nullptr ? 0 : frame->states.size();
+  for (auto* const ports : {&out.inputs, &out.outputs}) {
+    *ports = ports->first(ports->size() - states);
+    for (const Port& p : *ports)
+      if (!out.names.contains(p.name)) out.names[p.name] = used.New(Identifier(p.name));
+  }
+  if (classes && !out.names.contains(classes->label))
+    out.names[classes->label] = used.New(Identifier(classes->label));
+  for (size_t i = 0; i < states; ++i) {
+    const ModelState& state = frame->states[i];
+    const Value* const before = graph.inputs()[out.inputs.size() + i].value;
+    NN_RETURN_IF_ERROR(CheckState(state, before->type(), newest));
+    out.states.push_back(
+        {used.New(Identifier(state.name)), before, graph.outputs()[out.outputs.size() + i].value});
+  }
+  if (out.outputs.empty())
+    return UnsupportedError(
+        "model: it has no outputs beside its states, but Core ML models need "
+        "at least one");
+  return out;
 }
 
 class ProgramWriter {
  public:
-  ProgramWriter(const Graph& graph, const std::map<std::string, std::string>& names,
-                const ProgramForm& form, mil::Function& function, ConstantStore store)
+  ProgramWriter(const Graph& graph, const FunctionPorts& ports, const ProgramForm& form,
+                mil::Function& function, ConstantStore store)
       : graph_(graph),
-        names_(names),
+        ports_(ports),
         function_(function),
         block_(NewBlock(function, form.opset)),
         ctx_(block_, form.opset, store) {
@@ -99,10 +156,10 @@ class ProgramWriter {
   }
 
   Status Run(const std::optional<Classes>& classes) {
-    for (const Port& p : graph_.inputs()) NN_RETURN_IF_ERROR(AddInput(p));
+    for (const Port& p : ports_.inputs) NN_RETURN_IF_ERROR(AddInput(p));
     std::vector<const Port*> others;
-    for (const Port& p : graph_.outputs()) {
-      const std::string& name = names_.at(p.name);
+    for (const Port& p : ports_.outputs) {
+      const std::string& name = ports_.names.at(p.name);
       block_.add_outputs(name);
       if (classes && p.name == classes->scores) {  // the name of the dictionary
         ctx_.Reserve(name);
@@ -114,14 +171,17 @@ class ProgramWriter {
       }
     }
     if (classes) {
-      block_.add_outputs(names_.at(classes->label));
-      ctx_.Reserve(names_.at(classes->label));
+      block_.add_outputs(ports_.names.at(classes->label));
+      ctx_.Reserve(ports_.names.at(classes->label));
     }
+    for (const WrittenState& s : ports_.states) ctx_.Reserve(s.name);
+    for (const WrittenState& s : ports_.states) NN_RETURN_IF_ERROR(ReadState(s));
     for (const Node& node : graph_.nodes())
       if (auto s = WriteNode(ctx_, node); !s) return tl::unexpected(s.error().In(node.Describe()));
     for (const Port* const p : others)
       if (auto s = AddOutput(*p); !s)
         return tl::unexpected(s.error().In("output " + Quote(p->name)));
+    for (const WrittenState& s : ports_.states) NN_RETURN_IF_ERROR(WriteState(s));
     return classes ? AddClasses(*classes) : Status();
   }
 
@@ -146,7 +206,7 @@ class ProgramWriter {
   // Other element types are converted from those that arrays have.
   Status AddInput(const Port& p) {
     const DType dtype = PortOf(p.value);
-    const std::string name = names_.at(p.name);
+    const std::string name = ports_.names.at(p.name);
     mil::NamedValueType& input = *function_.add_inputs();
     input.set_name(name);
     *input.mutable_type() = TensorTypeOf(DataTypeOf(dtype), *p.value->type().dims);
@@ -165,7 +225,7 @@ class ProgramWriter {
   }
 
   Status AddOutput(const Port& p) {
-    const std::string name = names_.at(p.name);
+    const std::string name = ports_.names.at(p.name);
     Type type = p.value->type();
     const bool is_array_type = IsArrayType(type.dtype);
     type.dtype = PortOf(p.value);
@@ -173,6 +233,26 @@ class ProgramWriter {
     op.In("x", p.value);
     if (!is_array_type) op.Text("dtype", NameInPrograms(type.dtype));
     return op.To(std::span(&name, 1), std::span(&type, 1), Node());
+  }
+
+  // A state is read before all operations, and written after them.
+  Status ReadState(const WrittenState& state) {
+    mil::NamedValueType& input = *function_.add_inputs();
+    input.set_name(state.name);
+    *input.mutable_type()->mutable_statetype()->mutable_wrappedtype() =
+        ValueTypeOf(state.before->type());
+    ctx_.Declare(state.name, input.type());
+    NN_ASSIGN(std::string value,
+              ctx_.Add("read_state").In("input", state.name).Helper(state.before->type(), Node()));
+    ctx_.SetName(state.before, std::move(value));
+    return {};
+  }
+
+  Status WriteState(const WrittenState& state) {
+    return ctx_.Add("write_state")
+        .In("input", state.name)
+        .In("data", state.after)
+        .To({}, {}, Node());
   }
 
   // The label and the dictionary of a classifier.
@@ -212,8 +292,8 @@ class ProgramWriter {
     };
     bind("probabilities", probabilities);
     bind("classes", classes_name);
-    const std::string label = names_.at(classes.label);
-    const std::string dictionary = names_.at(classes.scores);
+    const std::string label = ports_.names.at(classes.label);
+    const std::string dictionary = ports_.names.at(classes.scores);
     mil::NamedValueType& label_output = *classify.add_outputs();
     label_output.set_name(label);
     *label_output.mutable_type() = TensorTypeOf(type, {});
@@ -226,18 +306,31 @@ class ProgramWriter {
   }
 
   const Graph& graph_;
-  const std::map<std::string, std::string>& names_;  // of ports
+  const FunctionPorts& ports_;
   mil::Function& function_;
   mil::Block& block_;
   ExportContext ctx_;
 };
+
+Status DescribeStates(const FunctionPorts& ports, Writer description) {
+  for (const WrittenState& s : ports.states) {
+    Writer feature = description.Add("state");
+    feature.Text("name", s.name);
+    const Writer array = feature.Sub("type").Sub("stateType").Sub("arrayType");
+    if (auto done = WriteArray(s.before->type(), true, array, ArrayTypes::kOfPrograms); !done)
+      return tl::unexpected(done.error().In("state " + Quote(s.name)));
+  }
+  return {};
+}
 
 }  // namespace
 
 Result<FileImage> WriteProgram(const Graph& graph, const ExportOptions& options, Opset newest) {
   NN_RETURN_IF_ERROR(CheckInterface(
       graph, {.label = "Core ML", .outputs = true, .distinct_names = true, .least_size = 1}));
-  NN_ASSIGN(const Opset oldest, OldestForPorts(graph, newest));
+  const auto classes = CoremlImporter().ClassesOf(graph);
+  NN_ASSIGN(const FunctionPorts ports, PortsOf(graph, options, newest, classes));
+  NN_ASSIGN(const Opset oldest, OldestFor(ports, newest));
   const ProgramForm program_form = FormOf(graph, oldest, newest);
   const Opset opset = program_form.opset;
   Model model;
@@ -249,14 +342,14 @@ Result<FileImage> WriteProgram(const Graph& graph, const ExportOptions& options,
   BlobStorageWriter weights;
   const bool is_package = IsPackagePath(options.path);
   const ConstantStore store{model.payloads, is_package ? &weights : nullptr};
-  const auto classes = CoremlImporter().ClassesOf(graph);
   const InterfaceForm form{
-      .names = IdentifiersOf(graph, classes),
-      .array_types = opset < kHasHalfArrays ? ArrayTypes::kOfOldPrograms : ArrayTypes::kOfPrograms};
+      .names = ports.names,
+      .array_types = opset < kHasHalfArrays ? ArrayTypes::kOfOldPrograms : ArrayTypes::kOfPrograms,
+      .states = ports.states.size()};
   NN_RETURN_IF_ERROR(
-      ProgramWriter(graph, form.names, program_form, *function.mutable_value(), store)
-          .Run(classes));
+      ProgramWriter(graph, ports, program_form, *function.mutable_value(), store).Run(classes));
   NN_RETURN_IF_ERROR(WriteDescription(graph, options, form, root.Sub("description")));
+  NN_RETURN_IF_ERROR(DescribeStates(ports, root.Sub("description")));
   if (classes) DescribeClasses(*classes, form, root);
   root.Int("specificationVersion",
            std::max<int64_t>(SpecificationVersionOf(opset), InterfaceVersion(graph)));

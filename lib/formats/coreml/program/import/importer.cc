@@ -406,8 +406,10 @@ std::vector<Value*> Importer::StateValues() const {
 
 // A state that is written before it is read has no input: no run depends on another.
 Status Importer::FinishStates() {
-  for (auto& [name, state] : states_) {
-    if (state.input.empty()) continue;
+  for (const mil::NamedValueType& input : function_->inputs()) {
+    const auto it = states_.find(input.name());
+    if (it == states_.end() || it->second.input.empty()) continue;
+    const auto& [name, state] = *it;
     const std::string output = name + "_out";
     graph_.AddOutput(output, state.value);
     ports_.push_back({name, state.input, output, std::nullopt});

@@ -1,16 +1,18 @@
 // Slices, updates of slices, windows, and the order of elements along axes.
 #include "ops/array/arrange/slice.h"
 
+#include <algorithm>
 #include <limits>
 #include <numeric>
 #include <optional>
 #include <span>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
-#include <algorithm>
 #include "formats/coreml/program/family.h"
-#include "ops/array/arrange/scatter.h"
+#include "ops/array/arrange/slice_update.h"
 #include "ops/array/reshape_to.h"
 #include "ops/array/shape.h"
 #include "ops/array/shape_of.h"
@@ -177,49 +179,23 @@ Term PositionsOf(Value* x, int64_t axis) {
   return Apply("range", {0, Squeeze(SizeOfAxis(x, axis), {0}), 1});
 }
 
-// The axes whose positions select the rows that an update replaces, and the number of these axes:
-// those up to the last one that is not whole. If that is the last axis of all, rows would be
-// single elements; then whole axes come last.
-std::pair<std::vector<int64_t>, size_t> RowAxesFirst(std::span<const AxisRange> ranges) {
-  size_t end = ranges.size();
-  while (end > 0 && ranges[end - 1].IsWhole()) --end;
-  std::vector<int64_t> rows, others;
-  for (size_t i = 0; i < ranges.size(); ++i) {
-    const bool selects = end == ranges.size() ? !ranges[i].IsWhole() : i < end;
-    (selects ? rows : others).push_back(static_cast<int64_t>(i));
-  }
-  const size_t count = rows.size();
-  rows.insert(rows.end(), others.begin(), others.end());
-  return {std::move(rows), count};
-}
-
 Status ImportSliceUpdate(ImportContext& ctx) {
   NN_ASSIGN(Value* const x, ctx.Ranked("x"));
   NN_ASSIGN(Value* const given, ctx.In("update"));
   NN_ASSIGN(const auto ranges, RangesOf(ctx, x->type().rank()));
   const auto dropped = DroppedAxes(ranges);
   const Term update = dropped.empty() ? Term(given) : ExpandDims(given, dropped);
-  const auto [order, count] = RowAxesFirst(ranges);
-  if (count == 0) return ctx.EmitTerm(update);
-  // The number of each row.
-  Term rows;
-  for (size_t i = 0; i < count; ++i) {
-    const AxisRange& range = ranges[static_cast<size_t>(order[i])];
-    const Term positions = Sliced(PositionsOf(x, order[i]), std::span(&range, 1));
-    rows = i == 0 ? positions : ExpandDims(rows, {-1}) * SizeOfAxis(x, order[i]) + positions;
+  SliceUpdateAttrs a;
+  std::vector<Term> starts;
+  for (size_t i = 0; i < ranges.size(); ++i) {
+    if (ranges[i].IsWhole()) continue;
+    a.axes.push_back(static_cast<int64_t>(i));
+    a.steps.push_back(ranges[i].step);
+    starts.push_back(ranges[i].begin.list);
   }
-  std::vector<int64_t> back(order.size());
-  for (size_t i = 0; i < order.size(); ++i)
-    back[static_cast<size_t>(order[i])] = static_cast<int64_t>(i);
-  const Term moved = Transpose(x, order);
-  const auto sizes = [&](size_t start) {
-    return Apply("shape_of", {moved}, ShapeOfAttrs{.start = static_cast<int64_t>(start)});
-  };
-  const Term before =
-      Apply("reshape", {moved, Concat({Vector({-1}), sizes(count)}, 0)}, ReshapeAttrs{});
-  const Term after = Apply("scatter_nd", {before, ExpandDims(rows, {-1}), Transpose(update, order)},
-                           ScatterNdAttrs{});
-  return ctx.EmitTerm(Transpose(Apply("reshape", {after, sizes(0)}, ReshapeAttrs{}), back));
+  if (a.axes.empty()) return ctx.EmitTerm(update);
+  return ctx.EmitTerm(
+      Apply("slice_update", {x, Concat(std::move(starts), 0), update}, std::move(a)));
 }
 
 // Windows are gathered by a table of their positions.
@@ -270,12 +246,22 @@ struct IndexRange {
       end_mask[axis] = end[axis] < 0 || end[axis] >= size.value();
       return;
     }
-    constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
-    begin_mask[axis] = step > 0 ? from == 0 : from >= kMost || from == -1;
-    end_mask[axis] = step > 0 ? to >= kMost : to <= -kMost;
+    SetBegin(axis, from);
+    SetEnd(axis, to);
+  }
+
+  // Of an axis of any size, whose stride is set.
+  void SetBegin(size_t axis, int64_t from) {
+    begin_mask[axis] = stride[axis] > 0 ? from == 0 : from >= kMost || from == -1;
     begin[axis] = begin_mask[axis] ? 0 : std::clamp(from, -kMost, kMost);
+  }
+  void SetEnd(size_t axis, int64_t to) {
+    end_mask[axis] = stride[axis] > 0 ? to >= kMost : to <= -kMost;
     end[axis] = end_mask[axis] ? 0 : std::clamp(to, -kMost, kMost);
   }
+
+ private:
+  static constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
 };
 
 size_t AxisAt(int64_t axis, int rank) {
@@ -301,14 +287,14 @@ std::vector<int64_t> AxesOfSlice(const Node& node) {
   return axes;
 }
 
-// A vector with the bounds of the axes that are sliced, and 0 for others.
-Result<std::string> BoundsOfAll(ExportContext& ctx, const Node& node, size_t input,
-                                std::span<const int64_t> axes, int rank) {
+// A vector with the numbers of a list for these axes, and 0 for others.
+Result<std::string> ForAllAxes(ExportContext& ctx, const Node& node, const std::string& list,
+                               std::span<const int64_t> axes, int rank) {
   std::vector<std::string> parts(static_cast<size_t>(rank));
   for (size_t i = 0; i < axes.size(); ++i) {
     const auto at = static_cast<int64_t>(i);
     NN_ASSIGN(parts[AxisAt(axes[i], rank)], ctx.Add("slice_by_index")
-                                                .In("x", node.input(input))
+                                                .In("x", list)
                                                 .Ints("begin", {at})
                                                 .Ints("end", {at + 1})
                                                 .Helper(Type(DType::kI32, {Dim(1)}), node));
@@ -327,18 +313,33 @@ Status WriteComputedSlice(ExportContext& ctx, const Node& node) {
   const int rank = node.input(0)->type().rank();
   const std::vector<int64_t> axes = AxesOfSlice(node);
   IndexRange r(rank);
+  const Tensor* const starts = ConstantOf(node, 1);
+  const Tensor* const ends = ConstantOf(node, 2);
   const Tensor* const steps = ConstantOf(node, 4);
   for (size_t i = 0; i < axes.size(); ++i) {
     const size_t axis = AxisAt(axes[i], rank);
+    const auto at = static_cast<int64_t>(i);
+    if (steps != nullptr) r.stride[axis] = steps->GetInt(at);
     r.begin_mask[axis] = r.end_mask[axis] = false;
-    if (steps != nullptr) r.stride[axis] = steps->GetInt(static_cast<int64_t>(i));
+    if (starts != nullptr) r.SetBegin(axis, starts->GetInt(at));
+    if (ends != nullptr) r.SetEnd(axis, ends->GetInt(at));
   }
-  NN_ASSIGN(const std::string begin, BoundsOfAll(ctx, node, 1, axes, rank));
-  NN_ASSIGN(const std::string end, BoundsOfAll(ctx, node, 2, axes, rank));
-  return ctx.Add("slice_by_index")
-      .In("x", node.input(0))
-      .In("begin", begin)
-      .In("end", end)
+  std::string begin, end;
+  if (starts == nullptr) {
+    NN_ASSIGN(const std::string list, ctx.NameFor(node.input(1)));
+    NN_ASSIGN(begin, ForAllAxes(ctx, node, list, axes, rank));
+  }
+  if (ends == nullptr) {
+    NN_ASSIGN(const std::string list, ctx.NameFor(node.input(2)));
+    NN_ASSIGN(end, ForAllAxes(ctx, node, list, axes, rank));
+  }
+  OperationWriter y = ctx.Add("slice_by_index");
+  const auto add = [&y](std::string_view input, const std::string& list, const auto& numbers) {
+    list.empty() ? y.Ints(input, numbers) : y.In(input, list);
+  };
+  add("begin", begin, r.begin);
+  add("end", end, r.end);
+  return y.In("x", node.input(0))
       .Ints("stride", r.stride)
       .Bools("begin_mask", r.begin_mask)
       .Bools("end_mask", r.end_mask)
@@ -367,6 +368,45 @@ std::optional<std::string> WhyNotSlice(const Node& node) {
   return std::nullopt;
 }
 
+Status WriteSliceUpdate(ExportContext& ctx, const Node& node) {
+  const auto& a = node.attrs<SliceUpdateAttrs>();
+  const int rank = node.input(0)->type().rank();
+  IndexRange r(rank);
+  Dims counts;  // elements from the start to the end
+  for (size_t i = 0; i < a.axes.size(); ++i) {
+    const size_t axis = AxisAt(a.axes[i], rank);
+    r.begin_mask[axis] = r.end_mask[axis] = false;
+    if (!a.steps.empty()) r.stride[axis] = a.steps[i];
+    counts.push_back(node.input(2)->type().dim(static_cast<int>(axis)) * r.stride[axis]);
+  }
+  NN_ASSIGN(const std::string starts, ctx.NameFor(node.input(1)));
+  NN_ASSIGN(const std::string begin, ForAllAxes(ctx, node, starts, a.axes, rank));
+  NN_ASSIGN(const std::string size, ctx.AddSizes(counts));
+  NN_ASSIGN(const std::string ends,
+            ctx.Add("add")
+                .In("x", starts)
+                .In("y", size)
+                .Helper(Type(DType::kI32, {Dim(std::ssize(counts))}), node));
+  NN_ASSIGN(const std::string end, ForAllAxes(ctx, node, ends, a.axes, rank));
+  return ctx.Add("slice_update")
+      .In("x", node.input(0))
+      .In("update", node.input(2))
+      .In("begin", begin)
+      .In("end", end)
+      .Ints("stride", r.stride)
+      .Bools("begin_mask", r.begin_mask)
+      .Bools("end_mask", r.end_mask)
+      .To(node);
+}
+
+// A negative start may have an end of 0, and a negative step an end of -1.
+std::optional<std::string> WhyNotSliceUpdate(const Node& node) {
+  const auto& steps = node.attrs<SliceUpdateAttrs>().steps;
+  if (std::ranges::any_of(steps, [](int64_t s) { return s < 1; }))
+    return "its steps must be positive";
+  return std::nullopt;
+}
+
 Status WriteReverse(ExportContext& ctx, const Node& node) {
   if (node.attrs<ReverseAttrs>().axes.empty()) return ctx.Alias(node, node.input(0));
   return ctx.Add("reverse")
@@ -388,6 +428,7 @@ Family SliceFamily() {
   static constexpr ExportRow kExports[] = {
       {"reverse", WriteReverse},
       {"slice", WriteSlice, WhyNotSlice},
+      {"slice_update", WriteSliceUpdate, WhyNotSliceUpdate},
   };
   return {kImports, kExports};
 }
