@@ -41,8 +41,9 @@ void AddOptions(CommandLine& command, InspectOptions& o) {
 }
 
 Status CheckUsage(const InspectOptions& o) {
-  if ((o.git_diff || o.git_text) && (o.diff || o.dump || o.mil || o.table() || o.parts() ||
-                                     !o.shapes.empty() || o.format != "text"))
+  if ((o.git_diff || o.git_text) &&
+      (o.diff || o.dump || o.mil || o.table() || o.parts() || !o.shapes.empty() ||
+       !o.function.empty() || o.format != "text"))
     return UsageError("{} can be combined with --output and limits only",
                       o.git_diff ? "--git-diff" : "--git-text");
   if (!o.git_diff && !o.rest.empty()) return UsageError("unexpected argument {}", o.rest.front());

@@ -5,6 +5,16 @@
 #include "formats/format_options.h"
 
 namespace nn::app {
+namespace {
+
+// A dump, and a program as text, have all functions.
+OptionFacts ShownFunctionFacts() {
+  OptionFacts facts = FunctionFacts("", 0);
+  facts.excludes = {"dump", "mil"};
+  return facts;
+}
+
+}  // namespace
 
 OptionTable InspectOptionTable() {
   static const std::vector<OptionField> fields = {
@@ -27,7 +37,7 @@ OptionTable InspectOptionTable() {
           "mil", {.help = "Print the ML Program of a Core ML model as MIL, the text that compiled "
                           "models (.mlmodelc) have",
                   .excludes = {"dump"}}),
-      Option<&InspectOptions::function>("function", FunctionFacts("", 0)),
+      Option<&InspectOptions::function>("function", ShownFunctionFacts()),
       Option<&InspectOptions::output>("output",
                                       {.help = "Write to a file", .value = "FILE", .letter = "o"}),
       Option<&InspectOptions::git_diff>(

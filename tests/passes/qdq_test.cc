@@ -66,6 +66,70 @@ TEST_CASE("qdq: quantized operators and back lose no parameter and no bit") {
   CHECK(RunEverywhere(original, inputs)[0].Identical(RunEverywhere(g, inputs)[0]));
 }
 
+// Products of the scales: 0.125, 0.25, 0.5 and 1.
+Graph ConvWithBias(const std::string& bias) {
+  return Parse("graph {" + bias + R"(
+    in %x: i8[1, 4, 6, 6]{scale=0.5, zp=7}
+    const %w: i8[4, 4, 3, 3]{axis=0, scale=[0.25, 0.5, 1.0, 2.0]} = seeded(3)
+    %a = dequantize(%x)
+    %r = dequantize(%w)
+    %c = conv(%a, %r, %b)
+    %y = quantize(%c) : i8[1, 4, 4, 4]{scale=99.0, zp=11}
+    out "y" = %y
+  })");
+}
+
+TEST_CASE("qdq: a float bias of multiples of the scales' products is one of integers") {
+  struct Case {
+    std::string bias;
+    bool is_fused;
+  };
+  const Case cases[] = {
+      {"const %b: f32[4] = [0.375, -0.5, 1000000.5, -0.0]", true},
+      {"const %b: f32[4] = [0.375, -0.5, 0.5, -2147483520.0]", true},
+      // Not a multiple, more than i32 holds, not a number.
+      {"const %b: f32[4] = [0.375, -0.5, 0.25, -3.0]", false},
+      {"const %b: f32[4] = [0.375, -0.5, 0.5, 2147483648.0]", false},
+      {"const %b: f32[4] = [0.375, -0.5, 0.5, nan]", false},
+      {"in %b: f32[4]", false},
+  };
+  for (const Case& c : cases) {
+    CAPTURE(c.bias);
+    Graph g = ConvWithBias(c.bias);
+    const Graph original = g.Clone();
+    REQUIRE(FuseQdq(g).has_value());
+    REQUIRE(OnQuantizedTypes(*Find(g, "conv")) == c.is_fused);
+    if (!c.is_fused) continue;
+    const Value& bias = *Find(g, "conv")->input(2);
+    CHECK(bias.type().ToString() == "i32[4]{axis=0, scale=[0.125, 0.25, 0.5, 1.0]}");
+    REQUIRE(UnfuseQdq(g).has_value());
+    REQUIRE(DequantizeConstants(g).has_value());
+    CHECK(Find(g, "conv")->input(2)->constant().ToDoubles() ==
+          Find(original, "conv")->input(2)->constant().ToDoubles());
+  }
+}
+
+TEST_CASE(
+    "qdq: biases survive as floats, per tensor and with scales that are rounded differently") {
+  Graph g = Parse(R"(graph {
+    in %x: u8[2, 8]{scale=0.0235, zp=7}
+    const %w: u8[8, 3]{scale=0.0171, zp=128} = seeded(3)
+    const %b: i32[3]{scale=0.0004018502} = [400001, -70001, 3]
+    %y = matmul(%x, %w, %b) @tflite : u8[2, 3]{scale=27.0, zp=11}
+    out "y" = %y
+  })");
+  const auto inputs = InputsOf(g, {});
+  const auto want = RunEverywhere(g, inputs);
+  REQUIRE(UnfuseQdq(g).has_value());
+  Node* const bias = Find(g, "matmul")->input(2)->def();
+  REQUIRE(DequantizeConstant(g, *bias).has_value());
+  REQUIRE(Find(g, "matmul")->input(2)->dtype() == DType::kF32);
+  REQUIRE(FuseQdq(g).has_value());
+  REQUIRE(g.nodes().size() == 1);
+  CHECK(g.nodes().front().input(2)->constant().ToInts() == std::vector<int64_t>{400001, -70001, 3});
+  CHECK(RunEverywhere(g, inputs)[0].Identical(want[0]));
+}
+
 TEST_CASE("qdq: a bound between operator and quantize is taken along") {
   Graph g = Parse(R"(graph {
     in %x: u8[1, 8]{scale=0.1, zp=10}

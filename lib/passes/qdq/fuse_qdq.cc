@@ -41,11 +41,51 @@ struct Cluster {
   std::vector<Node*> quantizes;            // null: the output is not a float
 };
 
-std::optional<Cluster> ClusterOf(const Graph& graph, const Node& node) {
+// The relative difference that biases may have from multiples of the product of the scales: their
+// own scales are rounded differently.
+constexpr double kBiasSlack = 1e-6;
+
+// The i32 tensor that these real numbers are the dequantized form of; nullopt if there is none.
+std::optional<Tensor> IntegersOf(const Tensor& reals, const Quant& quant) {
+  if (quant.per_axis() && reals.dims() != std::vector{std::ssize(quant.scales)})
+    return std::nullopt;
+  auto out = TensorBuilder::Create(DType::kI32, reals.dims());
+  if (!out) return std::nullopt;
+  for (int64_t i = 0; i < reals.elements(); ++i) {
+    const double steps =
+        reals.GetDouble(i) / static_cast<double>(quant.scale(static_cast<size_t>(i)));
+    const double integer = std::nearbyint(steps);
+    if (!(std::fabs(integer) <= static_cast<double>(MaxInteger(DType::kI32)) &&
+          std::fabs(steps - integer) <= kBiasSlack * std::fabs(integer)))
+      return std::nullopt;
+    out->SetInt(i, static_cast<int64_t>(integer));
+  }
+  return out->Finish();
+}
+
+// A constant float bias of a product as integers; null if it is none, or not multiples of the
+// product of the scales.
+Value* IntegerBias(Graph& graph, const Node& node) {
+  if (node.op().quant_rule != QuantRule::kProduct) return nullptr;
+  const Value* const bias = node.input(2);
+  const Value* const x = Integers(node.input(0));
+  const Value* const w = Integers(node.input(1));
+  if (bias == nullptr || !bias->is_constant() || bias->dtype() != DType::kF32 || x == nullptr ||
+      w == nullptr || x->type().quant->per_axis())
+    return nullptr;
+  auto quant = ProductQuant(x->type(), w->type());
+  std::optional<Tensor> integers = IntegersOf(bias->constant(), *quant);
+  if (!integers) return nullptr;
+  return graph.AddConstant(*std::move(integers), bias->name(), std::move(quant));
+}
+
+std::optional<Cluster> ClusterOf(Graph& graph, const Node& node) {
   Cluster c;
   bool any = false;
-  for (Value* v : node.inputs()) {
+  for (size_t i = 0; i < node.inputs().size(); ++i) {
+    Value* const v = node.input(i);
     Value* q = Integers(v);
+    if (q == nullptr && i == 2) q = IntegerBias(graph, node);
     if (q == nullptr && v != nullptr && IsFloat(v->dtype())) return std::nullopt;
     any |= q != nullptr;
     c.inputs.push_back(q != nullptr ? q : v);
@@ -84,7 +124,7 @@ bool BiasFits(std::span<const Type* const> inputs) {
   for (size_t i = 0; i < n; ++i) {
     const double product = static_cast<double>(x.scale()) * static_cast<double>(w.scale(i));
     if (b.quant->zero_point(i) != 0 ||
-        !(std::fabs(product - static_cast<double>(b.quant->scale(i))) <= 1e-6 * product))
+        !(std::fabs(product - static_cast<double>(b.quant->scale(i))) <= kBiasSlack * product))
       return false;
   }
   return true;

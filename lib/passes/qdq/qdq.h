@@ -30,7 +30,9 @@ Status UnfuseQdq(Graph& graph, InnerRounding inner = InnerRounding::kKept);
 // The inverse: converts dequantize -> operator -> quantize to the operator on quantized types with
 // TensorFlow Lite's arithmetic, if TensorFlow Lite has a kernel for it: all float inputs come from
 // dequantize, each result has a single quantize as its user (relu and clip in between are
-// included), and the kernel supports the scales and zero points. Other nodes are unchanged.
+// included), and the kernel supports the scales and zero points. A constant float bias may be
+// multiples of the product of the scales, as that of a format that does not dequantize i32. Other
+// nodes are unchanged.
 Status FuseQdq(Graph& graph);
 
 // Turns quantized i8 into u8 with larger zero points, which represents the same real numbers, and

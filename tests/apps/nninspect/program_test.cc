@@ -84,6 +84,74 @@ TEST_CASE("nninspect and nnvalidate: a Core ML package") {
   CHECK(RunProgram("nninspect " + dir / "m.mlmodelc").code == 3);
 }
 
+// A compiled model of two functions, as nninspect --mil prints it.
+constexpr std::string_view kTwoFunctions = R"(program(1.0)
+{
+    func main<ios17>(tensor<fp32, [2]> x) {
+        tensor<fp32, [2]> y = mul(x = x, y = fp32(0x1p+1));
+    } -> (y);
+    func thrice<ios18>(tensor<fp32, [3]> x) {
+        tensor<fp32, [3]> y = mul(x = x, y = fp32(0x1.8p+1));
+    } -> (y);
+}
+)";
+
+TEST_CASE("nninspect --mil: the program of a model as text, which is a model again") {
+  const TempDir dir;
+  std::filesystem::create_directories(dir / "m.mlmodelc");
+  WriteText(dir / "m.mlmodelc/model.mil", kTwoFunctions);
+  const ProgramResult text = RunProgram("nninspect --mil " + dir / "m.mlmodelc");
+  CHECK(text.code == 0);
+  CHECK(text.err.empty());
+  CHECK(text.out == kTwoFunctions);
+  const ProgramResult file =
+      RunProgram("nninspect --mil -o " + dir / "m.mil " + dir / "m.mlmodelc");
+  CHECK(file.code == 0);
+  CHECK(file.out.empty());
+  CHECK(ReadText(dir / "m.mil") == kTwoFunctions);
+
+  WriteModel(dir / "p.onnx", ConvModel());
+  REQUIRE(RunProgram("nnconvert --core-ml program " + dir / "p.onnx " + dir / "p.mlmodel").code ==
+          0);
+  const ProgramResult written = RunProgram("nninspect --mil " + dir / "p.mlmodel");
+  REQUIRE_MESSAGE(written.code == 0, written.err);
+  CHECK(Contains(written.out, "func main<ios15>(tensor<fp32, [1, 3, 8, 8]> x) {\n"));
+  CHECK(Contains(written.out, " = conv("));
+  std::filesystem::create_directories(dir / "p.mlmodelc");
+  WriteText(dir / "p.mlmodelc/model.mil", written.out);
+  CHECK(RunProgram("nninspect --mil " + dir / "p.mlmodelc").out == written.out);
+}
+
+TEST_CASE("nninspect --mil: models without a program, and options that it does not have") {
+  const TempDir dir;
+  WriteModel(dir / "m.onnx", ConvModel());
+  WriteModel(dir / "n.mlmodel", ConvModel());
+  std::filesystem::create_directories(dir / "m.mlmodelc");
+  WriteText(dir / "m.mlmodelc/model.mil", kTwoFunctions);
+  struct Row {
+    std::string arguments;
+    int code;
+    std::string message;
+  };
+  for (const Row& r : {
+           Row{"--mil " + dir / "m.onnx", 3, "ONNX has no text form of programs"},
+           Row{"--mil " + dir / "n.mlmodel", 3, "the model has 0 ML Programs"},
+           Row{"--mil --nodes " + dir / "m.mlmodelc", 2,
+               "--mil cannot be combined with options other than --output"},
+           Row{"--mil --dump " + dir / "m.mlmodelc", 2, "--dump excludes --mil"},
+           Row{"--mil --function thrice " + dir / "m.mlmodelc", 2, "--mil excludes --function"},
+           Row{"--dump --function thrice " + dir / "m.mlmodelc", 2, "--dump excludes --function"},
+           Row{"--git-text --function thrice " + dir / "m.mlmodelc", 2,
+               "--git-text can be combined with --output and limits only"},
+       }) {
+    CAPTURE(r.arguments);
+    const ProgramResult result = RunProgram("nninspect " + r.arguments);
+    CHECK(result.code == r.code);
+    CHECK(result.out.empty());
+    CHECK_MESSAGE(Contains(result.err, r.message), result.err);
+  }
+}
+
 TEST_CASE("nninspect: the table of operators") {
   const TempDir dir;
   WriteModel(dir / "m.onnx", ConvModel());

@@ -1,5 +1,7 @@
 #include <doctest/doctest.h>
 
+#include <filesystem>
+
 #include "apps/program.h"
 #include "base/json/json.h"
 #include "support/files.h"
@@ -69,6 +71,46 @@ TEST_CASE("nnvalidate: --list-rules") {
   const Json json = Json::parse(Validate("--list-rules --format json --profile vendor").out);
   CHECK(json["rules"][0]["id"] == "FILE-001");
   CHECK(Validate("--list-rules --format sarif").code == 2);
+}
+
+TEST_CASE("nnvalidate --deployment-target: what a system does not read") {
+  const TempDir dir;
+  // An operation of iOS18 in one of two functions.
+  std::filesystem::create_directories(dir / "m.mlmodelc");
+  WriteText(dir / "m.mlmodelc/model.mil", R"(program(1.0)
+{
+    func main<ios17>(tensor<fp32, [1, 2, 3]> x) {
+            tensor<fp32, [1, 2, 3]> y = relu(x = x);
+        } -> (y);
+    func other<ios18>(tensor<fp32, [1, 2, 3]> x) {
+            tensor<fp32, [1, 2, 3]> y = scaled_dot_product_attention(key = x, query = x, value = x);
+        } -> (y);
+}
+)");
+  const std::string model = dir / "m.mlmodelc";
+  for (const char* arguments : {"", "--deployment-target iOS18 ", "--deployment-target macOS26 "}) {
+    CAPTURE(arguments);
+    const ProgramResult fits = Validate(arguments + model);
+    CHECK(fits.code == 0);
+    CHECK(fits.out == model + ": no findings\n");
+  }
+  const ProgramResult older = Validate("--deployment-target iOS17 " + model);
+  CHECK(older.code == 1);
+  CHECK(Contains(older.out,
+                 "specification version 9 needs iOS18 or macOS15; the deployment target "
+                 "reads version 8 [COREML-TARGET-001]"));
+  CHECK(Contains(older.out, "function \"other\" has the operation set iOS18"));
+  CHECK(Contains(older.out, "it is of the operation set iOS18 or later"));
+  CHECK(!Contains(older.out, "function \"main\" has"));
+  CHECK(Contains(Validate("--deployment-target macOS10.15 " + model).out,
+                 "function \"main\" has the operation set iOS17"));
+
+  // Other formats have no such systems.
+  WriteModel(dir / "m.onnx", ConvModel());
+  CHECK(Validate("--deployment-target iOS13 " + dir / "m.onnx").code == 0);
+  const ProgramResult unknown = Validate("--deployment-target iOS99 " + model);
+  CHECK(unknown.code == 2);
+  CHECK(Contains(unknown.err, "--deployment-target: iOS99 not in {iOS13,"));
 }
 
 TEST_CASE("nnvalidate: usage errors") {

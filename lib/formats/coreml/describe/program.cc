@@ -90,6 +90,13 @@ std::string DefaultFunction(const Fields& description) {
   return description.Has("functions") ? description.Text("defaultFunctionName") : "main";
 }
 
+std::optional<Fields> DefaultFunctionIn(const Fields& description) {
+  const std::string name = DefaultFunction(description);
+  for (const Fields& function : description.List("functions"))
+    if (function.Text("name") == name) return function;
+  return std::nullopt;
+}
+
 std::vector<std::string> FunctionsOf(const Fields& description) {
   std::vector<std::string> names;
   for (const Fields& function : description.List("functions"))

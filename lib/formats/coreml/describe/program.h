@@ -22,6 +22,9 @@ std::vector<const mil::Program*> Programs(const Model& model);
 
 // The name of the function that runs by default. `description`: of the model.
 std::string DefaultFunction(const Fields& description);
+// What the description of the model says about it; nullopt if nothing, as for a program with one
+// function.
+std::optional<Fields> DefaultFunctionIn(const Fields& description);
 // The names of the functions that a description states; none for a program with one.
 std::vector<std::string> FunctionsOf(const Fields& description);
 

@@ -137,17 +137,12 @@ std::string FeatureList(const Fields& owner, const char* list) {
 void AddFunctions(const Fields& description, Summary& out) {
   const std::string main = DefaultFunction(description);
   out.metadata.emplace_back("defaultFunctionName", main);
-  bool found = false;
-  for (const Fields& function : description.List("functions")) {
-    if (!found && function.Text("name") == main) {
-      AddFeatures(function, out);
-      found = true;
-    } else {
+  if (const auto function = DefaultFunctionIn(description)) AddFeatures(*function, out);
+  for (const Fields& function : description.List("functions"))
+    if (const std::string name = function.Text("name"); name != main)
       out.metadata.emplace_back(
-          "features of " + function.Text("name"),
+          "features of " + name,
           fmt::format("{} -> {}", FeatureList(function, "input"), FeatureList(function, "output")));
-    }
-  }
 }
 
 }  // namespace

@@ -113,9 +113,8 @@ Features PortsOf(const Model& model) {
   const Fields description = model.root().Sub("description");
   Features ports{description.List("input"), description.List("output")};
   if (!ports.inputs.empty() || !ports.outputs.empty()) return ports;
-  const std::string main = DefaultFunction(description);
-  for (const Fields& function : description.List("functions"))
-    if (function.Text("name") == main) return {function.List("input"), function.List("output")};
+  if (const auto function = DefaultFunctionIn(description))
+    ports = {function->List("input"), function->List("output")};
   return ports;
 }
 

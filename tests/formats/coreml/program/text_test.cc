@@ -108,6 +108,48 @@ TEST_CASE("coreml program text: what a program has") {
   CHECK(block.outputs(1) == "b");
 }
 
+// The sum of 1 to the input by a loop, halved if it is large.
+constexpr std::string_view kBlocks = R"(program(1.0)
+{
+    func main<ios15>(tensor<fp32, [1]> x) {
+        tensor<fp32, [1]> zero = const()[val = tensor<fp32, [1]>([0x0p+0])];
+        tensor<fp32, [1]> rest, tensor<fp32, [1]> sum = while_loop(loop_vars = (x, zero),
+            (tensor<fp32, [1]> a, tensor<fp32, [1]> b) {
+                tensor<bool, [1]> more = greater(x = a, y = zero);
+                bool go = squeeze(x = more);
+            } -> (go)
+            (tensor<fp32, [1]> c, tensor<fp32, [1]> d) {
+                tensor<fp32, [1]> e = add(x = c, y = fp32(-0x1p+0));
+                tensor<fp32, [1]> f = add(x = d, y = c);
+            } -> (e, f))[name = string("loop")];
+        tensor<bool, [1]> large = greater(x = sum, y = fp32(0x1.4p+3));
+        bool is_large = squeeze(x = large);
+        tensor<fp32, [1]> y = cond(pred = is_large,
+            () {
+                tensor<fp32, [1]> half = mul(x = sum, y = fp32(0x1p-1));
+            } -> (half)
+            () {
+            } -> (sum));
+    } -> (y);
+}
+)";
+
+TEST_CASE("coreml program text: the blocks of operations") {
+  const mil::Program p = Parsed(std::string(kBlocks));
+  const mil::Block& main = p.functions(0).value().block_specializations(0).value();
+  const mil::Operation& loop = main.operations(1);
+  REQUIRE(loop.blocks_size() == 2);
+  CHECK(loop.inputs(0).value().arguments_size() == 2);
+  CHECK(loop.attributes_size() == 1);
+  CHECK(loop.blocks(0).outputs(0) == "go");
+  CHECK(loop.blocks(1).inputs(1).name() == "d");
+  CHECK(loop.blocks(1).operations_size() == 2);
+  CHECK(main.operations(4).blocks(1).operations_size() == 0);
+  const auto text = coreml::program::PrintProgram(p, {});
+  REQUIRE_MESSAGE(text.has_value(), text.error().message());
+  CHECK(*text == kBlocks);
+}
+
 std::string WhyNotPrinted(const mil::Program& program) {
   const auto text = coreml::program::PrintProgram(program, {});
   return text ? "" : text.error().message();
@@ -154,9 +196,14 @@ TEST_CASE("coreml program text: what has no text form is named") {
   CHECK(WhyNotPrinted(p).empty());
   mil::Program blocks = p;
   operation_of(blocks).set_type("cond");
-  operation_of(blocks).add_blocks();
+  operation_of(blocks).add_blocks()->add_attributes()->set_key("a");
   CHECK(WhyNotPrinted(blocks) ==
-        "function \"main\": operation 0 (cond): the text form of the blocks of cond is not known");
+        "function \"main\": operation 0 (cond): the text form has no attributes of blocks");
+  mil::Program inner = p;
+  operation_of(inner).add_blocks()->add_operations()->set_type("a.b");
+  CHECK(WhyNotPrinted(inner) ==
+        "function \"main\": operation 0 (relu): operation 0 (a.b): the text form has no name "
+        "\"a.b\"");
   mil::Program name = p;
   operation_of(name).mutable_outputs(0)->set_name("a.b");
   CHECK(WhyNotPrinted(name).find("the text form has no name \"a.b\"") != std::string::npos);
@@ -189,8 +236,8 @@ TEST_CASE("coreml program text: errors name the line and the column") {
         "line 4, column 58: 1 elements for a type that has 2");
   CHECK(WhyNotParsed(ProgramOf("tensor<fp32, [2]> y = const()[val = tensor<fp32, [1]>([[1]])];")) ==
         "line 4, column 56: the value has more axes than its type");
-  CHECK(WhyNotParsed(ProgramOf("tensor<fp32, [2]> y = cond(pred = p);")) ==
-        "line 4, column 27: the blocks of cond are unsupported in compiled models");
+  CHECK(WhyNotParsed(ProgramOf("tensor<fp32, [2]> y = cond(pred = p, () -> (x));")) ==
+        "line 4, column 41: expected \"{\"");
   CHECK(WhyNotParsed(ProgramOf("string y = const()[val = string(\"abc)];")).find("has no end") !=
         std::string::npos);
   CHECK(WhyNotParsed(ProgramOf("tensor<fp32, [2]> y = relu(x = x);") + "x") ==
@@ -199,7 +246,10 @@ TEST_CASE("coreml program text: errors name the line and the column") {
   CHECK_FALSE(WhyNotParsed(ProgramOf("int32 y = const()[val = int32(" + deep + ")];")).empty());
   std::string types;
   for (int i = 0; i < 100; ++i) types += "state<";
-  CHECK(WhyNotParsed(ProgramOf(types)).find("nested too deeply") != std::string::npos);
+  CHECK(WhyNotParsed(ProgramOf(types)).find("types are nested too deeply") != std::string::npos);
+  std::string blocks;
+  for (int i = 0; i < 100; ++i) blocks += "cond(() {";
+  CHECK(WhyNotParsed(ProgramOf(blocks)).find("blocks are nested too deeply") != std::string::npos);
   CHECK(WhyNotParsed(ProgramOf("string y = const()[val = string(\"\xff\")];")) ==
         "line 4, column 36: the text is not UTF-8");
 }
@@ -380,6 +430,22 @@ TEST_CASE("compiled models: a classifier has labels, and images are described by
   CHECK(classes->labels.strings() == std::vector<std::string>{"a", "b", "c"});
   const auto outputs = RunEverywhere(imported->graph, InputsOf(imported->graph, {{4, 5, 6}}));
   CHECK(outputs[0].ToDoubles() == std::vector<double>{4, 5, 6});
+}
+
+TEST_CASE("compiled models: blocks run") {
+  const TempDir dir;
+  const std::string path = dir / "m.mlmodelc";
+  fs::create_directories(path);
+  WriteText(path + "/model.mil", std::string(kBlocks));
+  const ReadModel read = ReadOrFail(path);
+  const auto imported = read.format->importer.Import(*read.model);
+  REQUIRE_MESSAGE(imported.has_value(), imported.error().message());
+  REQUIRE(imported->unsupported.empty());
+  const auto result = [&](double x) {
+    return RunEverywhere(imported->graph, InputsOf(imported->graph, {{x}}))[0].ToDoubles();
+  };
+  CHECK(result(4) == std::vector<double>{10});
+  CHECK(result(5) == std::vector<double>{7.5});
 }
 
 TEST_CASE("compiled models: one of several functions is chosen") {

@@ -18,6 +18,7 @@
 #include "formats/coreml/program/spec/words.h"
 #include "ir/op_def.h"
 #include "ops/control/region.h"
+#include "ops/math/elementwise/elementwise.h"
 
 namespace nn::coreml::program {
 namespace {
@@ -205,7 +206,8 @@ std::string ExportContext::NewIdentifier(std::string_view hint) {
 
 void ExportContext::Declare(const std::string& name, mil::ValueType type,
                             std::optional<Tensor> constant) {
-  symbols_[name] = {std::move(type), std::move(constant)};
+  const bool is_constant = constant.has_value();
+  symbols_[name] = {std::move(type), std::move(constant), is_constant};
 }
 
 const Symbol* ExportContext::Find(const std::string& name) const {
@@ -226,9 +228,17 @@ Result<std::string> ExportContext::NameFor(const Value* value) {
   } else {
     name = NewIdentifier(value->name());
     Declare(name, ValueTypeOf(value->type()));
+    symbols_[name].is_constant = IsStored(*value);
   }
   SetName(value, name);
   return name;
+}
+
+bool IsStored(const Value& value) {
+  if (value.is_constant()) return true;
+  const Node* const node = value.def();
+  if (node == nullptr || !node->Is<DequantizeAttrs>()) return false;
+  return node->input(0)->is_constant() && node->input(0)->type().quantized();
 }
 
 Result<Tensor> ContentsOf(const Value& constant) {
@@ -323,7 +333,7 @@ OperationView ViewOf(const ExportContext& ctx, const mil::Operation& operation) 
       const Symbol* const symbol = ctx.Find(binding.name());
       if (symbol == nullptr) continue;
       const Tensor* const constant = symbol->constant ? &*symbol->constant : nullptr;
-      operand.values.push_back({&symbol->type, constant, constant != nullptr});
+      operand.values.push_back({&symbol->type, constant, symbol->is_constant});
     }
     view.operands.push_back(std::move(operand));
   }

@@ -34,6 +34,7 @@ struct ConstantStore {
 struct Symbol {
   mil::ValueType type;
   std::optional<Tensor> constant;
+  bool is_constant = false;  // no run changes it, even if `constant` is not known
 };
 
 class ExportContext final : public NamedExport {
@@ -152,6 +153,10 @@ ProgramForm FormOf(const Graph& graph, Opset oldest, Opset newest);
 // The contents of a constant, in the shape of its type: legalization asks about nodes whose
 // operands have other axes in their types alone.
 Result<Tensor> ContentsOf(const Value& constant);
+
+// Whether the program stores the value: a constant, or integers that are only dequantized. Operands
+// that must be constants may be either.
+bool IsStored(const Value& value);
 
 // The constant in input i; null if it is not constant.
 inline const Tensor* ConstantOf(const Node& node, size_t i) {

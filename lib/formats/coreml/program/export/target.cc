@@ -10,6 +10,7 @@
 #include "formats/coreml/export/rewrite.h"
 #include "formats/coreml/program/export/export.h"
 #include "ir/op_def.h"
+#include "ops/math/elementwise/elementwise.h"
 #include "ops/nn/conv.h"
 #include "passes/qdq/qdq.h"
 #include "rewrite/apply_rule.h"
@@ -74,8 +75,27 @@ Result<bool> OrderQuantizedFilter(Graph& graph, Node& node) {
   return layout && OnQuantizedTypes(node) ? SetFilterLayout(graph, node, *layout) : false;
 }
 
-// Integer arithmetic of TensorFlow Lite.
+// Integers that are dequantized to float32 and rounded to float16, as ONNX has them, are stored as
+// float16, if that holds their scales: a cast would be computed in each run, and is no constant.
+Result<bool> DequantizeToHalf(Graph& graph, Node& node) {
+  const Value* const reals = node.input(0);
+  if (node.output()->dtype() != DType::kF16 || reals->is_constant() || !IsStored(*reals))
+    return false;
+  NN_ASSIGN(Node* const half, graph.Append("dequantize", {reals->def()->input(0)},
+                                           DequantizeAttrs{DType::kF16}, 1, &node));
+  if (FindExport("dequantize")->why_not(*half)) {
+    graph.Erase(half);
+    return false;
+  }
+  half->output()->set_name(node.output()->name());
+  graph.ReplaceUses(node.output(), half->output());
+  graph.Erase(&node);
+  return true;
+}
+
 constexpr Rewrite kPreparations[] = {
+    {"cast", "dequantize to float16", DequantizeToHalf},
+    // Integer arithmetic of TensorFlow Lite.
     {"", "filter layout", OrderQuantizedFilter},
     {"softmax", "scale by beta", ScaleByBeta},
     {"reduce_prod", "refused", RefuseQuantizedProd},

@@ -86,12 +86,11 @@ Result<ImportedModel> Importer::Run() {
 
 Status Importer::ChooseFunction() {
   function_name_ = DefaultFunction(description_);
-  if (const auto functions = description_.List("functions"); !functions.empty()) {
-    const auto named = std::ranges::find(functions, function_name_,
-                                         [](const Fields& f) { return f.Text("name"); });
-    if (named == functions.end())
+  if (description_.Has("functions")) {
+    const auto function = DefaultFunctionIn(description_);
+    if (!function)
       return ModelError("the default function {} is not described", Quote(function_name_));
-    description_ = *named;
+    description_ = *function;
   }
   for (const auto& function : program_.functions())
     if (function.key() == function_name_) function_ = &function.value();

@@ -94,15 +94,16 @@ Status ImportAttention(ImportContext& ctx) {
 
 // ---- Export -------------------------------------------------------------------------------------
 
-// Whether a constant is a matrix with a row for each output.
+// Whether the program stores a matrix with a row for each output, and a bias for each.
 bool IsDense(const Node& node) {
   const auto& a = node.attrs<MatmulAttrs>();
-  const Tensor* const weight = ConstantOf(node, 1);
+  const Type& x = node.input(0)->type();
+  const Value& weight = *node.input(1);
   const Value* const bias = node.input(2);
-  return weight != nullptr && weight->dims().size() == 2 && a.transpose_b && !a.transpose_a &&
-         node.input(0)->type().rank() >= 1 && node.input(0)->type().rank() <= 3 &&
-         (bias == nullptr || (bias->is_constant() && bias->type().rank() == 1 &&
-                              bias->constant().dims()[0] == weight->dims()[0]));
+  return IsStored(weight) && weight.type().rank() == 2 && a.transpose_b && !a.transpose_a &&
+         x.rank() >= 1 && x.rank() <= 3 &&
+         (bias == nullptr || (IsStored(*bias) && bias->type().rank() == 1 &&
+                              bias->type().dim(0) == weight.type().dim(0)));
 }
 
 Status WriteMatmul(ExportContext& ctx, const Node& node) {

@@ -64,7 +64,13 @@ Status ImportDequantize(ImportContext& ctx) {
   if (!quant->zero_points.empty())
     y = y -
         Tensor::Of(dims, std::vector<float>(quant->zero_points.begin(), quant->zero_points.end()));
-  return ctx.EmitCast(y * Tensor::Of(dims, quant->scales));
+  // The same integers with the mapping in their type, from which fusions know the operand.
+  Type type;
+  type.dtype = x->dtype();
+  type.quant = quant;
+  NN_ASSIGN(Value* const reals, ctx.Build(y * Tensor::Of(dims, quant->scales)));
+  NN_ASSIGN(Value* const mapped, ctx.Add("quantize", {reals}, QuantizeAttrs(), type));
+  return ctx.Emit("dequantize", {mapped}, DequantizeAttrs{scale->dtype()});
 }
 
 // ---- Export -------------------------------------------------------------------------------------

@@ -10,8 +10,22 @@
 
 namespace nn::coreml::program {
 
-// Limit of Core ML: types and values of an ML Program as text, in one another.
+// Limit of Core ML: types, values and blocks of an ML Program as text, in one another.
 inline constexpr int kMaxTextDepth = 32;
+
+// A type, value or block in others, which counts as long as it exists.
+class Nesting {
+ public:
+  explicit Nesting(int& depth) : depth_(depth) { ++depth_; }
+  ~Nesting() { --depth_; }
+  Nesting(const Nesting&) = delete;
+  Nesting& operator=(const Nesting&) = delete;
+
+  bool is_too_deep() const { return depth_ > kMaxTextDepth; }
+
+ private:
+  int& depth_;
+};
 
 // Reads a text from the front. Space, line ends and tabs separate words.
 class Lexer {

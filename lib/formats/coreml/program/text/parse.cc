@@ -44,6 +44,8 @@ class Parser {
   Status Operation(mil::Block& block);
   Status Attributes(google::protobuf::RepeatedPtrField<mil::NamedValue>* to);
   Status Arguments(mil::Operation& operation);
+  Status Blocks(mil::Operation& operation);
+  Status Body(mil::Block& block);
   Status Binding(mil::Argument& argument);
   Status NamedTypes(google::protobuf::RepeatedPtrField<mil::NamedValueType>* to);
 
@@ -111,8 +113,8 @@ Status Parser::TensorType(mil::TensorType& type) {
 }
 
 Status Parser::ParseType(mil::ValueType& type) {
-  if (depth_ == kMaxTextDepth) return lexer_.Refuse("types are nested too deeply");
-  ++depth_;
+  const Nesting nesting(depth_);
+  if (nesting.is_too_deep()) return lexer_.Refuse("types are nested too deeply");
   const auto inner = [&](mil::ValueType& t) -> Status {
     NN_RETURN_IF_ERROR(lexer_.Expect('<'));
     return ParseType(t);
@@ -147,7 +149,6 @@ Status Parser::ParseType(mil::ValueType& type) {
   } else {
     return lexer_.Fail("expected a type");
   }
-  --depth_;
   return {};
 }
 
@@ -190,11 +191,9 @@ Status Parser::Elements(mil::DataType type, std::vector<double>& numbers,
                         std::vector<std::string>& texts, int axes) {
   if (lexer_.Sees('[')) {
     if (axes == 0) return lexer_.Fail("the value has more axes than its type");
-    if (depth_ == kMaxTextDepth) return lexer_.Refuse("values are nested too deeply");
-    ++depth_;
-    NN_RETURN_IF_ERROR(Entries('[', ']', [&] { return Elements(type, numbers, texts, axes - 1); }));
-    --depth_;
-    return {};
+    const Nesting nesting(depth_);
+    if (nesting.is_too_deep()) return lexer_.Refuse("values are nested too deeply");
+    return Entries('[', ']', [&] { return Elements(type, numbers, texts, axes - 1); });
   }
   if (type == mil::STRING) {
     NN_ASSIGN(texts.emplace_back(), lexer_.String());
@@ -256,8 +255,8 @@ Status Parser::TensorContents(const mil::TensorType& type, mil::TensorValue& val
 }
 
 Status Parser::Contents(mil::Value& value) {
-  if (depth_ == kMaxTextDepth) return lexer_.Refuse("values are nested too deeply");
-  ++depth_;
+  const Nesting nesting(depth_);
+  if (nesting.is_too_deep()) return lexer_.Refuse("values are nested too deeply");
   const mil::ValueType& type = value.type();
   mil::Value::ImmediateValue& immediate = *value.mutable_immediatevalue();
   const auto entry = [&](const mil::ValueType& t, mil::Value& v) -> Status {
@@ -298,7 +297,6 @@ Status Parser::Contents(mil::Value& value) {
     default:
       return lexer_.Refuse("constants of this type are unsupported");
   }
-  --depth_;
   return {};
 }
 
@@ -327,8 +325,21 @@ Status Parser::Binding(mil::Argument& argument) {
   return {};
 }
 
+// Blocks are the last argument: (TYPE NAME, ...) BODY, one after the other.
+Status Parser::Blocks(mil::Operation& operation) {
+  const Nesting nesting(depth_);
+  if (nesting.is_too_deep()) return lexer_.Refuse("blocks are nested too deeply");
+  while (lexer_.Sees('(')) {
+    mil::Block& block = *operation.add_blocks();
+    NN_RETURN_IF_ERROR(NamedTypes(block.mutable_inputs()));
+    NN_RETURN_IF_ERROR(Body(block));
+  }
+  return {};
+}
+
 Status Parser::Arguments(mil::Operation& operation) {
   return Entries('(', ')', [&]() -> Status {
+    if (lexer_.Sees('(')) return Blocks(operation);
     NN_ASSIGN(const std::string_view name, lexer_.Name());
     NN_RETURN_IF_ERROR(lexer_.Expect('='));
     auto& input = *operation.add_inputs();
@@ -356,8 +367,6 @@ Status Parser::Operation(mil::Block& block) {
   }
   NN_ASSIGN(const std::string_view type, lexer_.Name());
   operation.set_type(std::string(type));
-  if (type == "cond" || type == "while_loop")
-    return lexer_.Refuse(fmt::format("the blocks of {} are unsupported in compiled models", type));
   NN_RETURN_IF_ERROR(Arguments(operation));
   NN_RETURN_IF_ERROR(Attributes(operation.mutable_attributes()));
   return lexer_.Expect(';');
@@ -373,7 +382,19 @@ Status Parser::NamedTypes(google::protobuf::RepeatedPtrField<mil::NamedValueType
   });
 }
 
-// func NAME<OPSET>(TYPE NAME, ...) [ATTRIBUTES] { OPERATIONS } -> (NAME, ...);
+// { OPERATIONS } -> (NAME, ...)
+Status Parser::Body(mil::Block& block) {
+  NN_RETURN_IF_ERROR(lexer_.Expect('{'));
+  while (!lexer_.Take('}')) NN_RETURN_IF_ERROR(Operation(block));
+  NN_RETURN_IF_ERROR(lexer_.Expect("->"));
+  return Entries('(', ')', [&]() -> Status {
+    NN_ASSIGN(const std::string_view output, lexer_.Name());
+    block.add_outputs(std::string(output));
+    return {};
+  });
+}
+
+// func NAME<OPSET>(TYPE NAME, ...) [ATTRIBUTES] BODY;
 Status Parser::Function() {
   NN_RETURN_IF_ERROR(lexer_.Expect("func"));
   NN_ASSIGN(const std::string_view name, lexer_.Name());
@@ -395,15 +416,7 @@ Status Parser::Function() {
   NN_RETURN_IF_ERROR(Attributes(function.mutable_attributes()));
   auto& specialization = *function.add_block_specializations();
   specialization.set_key(opset);
-  mil::Block& block = *specialization.mutable_value();
-  NN_RETURN_IF_ERROR(lexer_.Expect('{'));
-  while (!lexer_.Take('}')) NN_RETURN_IF_ERROR(Operation(block));
-  NN_RETURN_IF_ERROR(lexer_.Expect("->"));
-  NN_RETURN_IF_ERROR(Entries('(', ')', [&]() -> Status {
-    NN_ASSIGN(const std::string_view output, lexer_.Name());
-    block.add_outputs(std::string(output));
-    return {};
-  }));
+  NN_RETURN_IF_ERROR(Body(*specialization.mutable_value()));
   return lexer_.Expect(';');
 }
 

@@ -12,7 +12,15 @@
 //   }
 //
 // Types without axes may be written as "fp32". The grammar is not published; it is what coremlc
-// writes.
+// writes. Blocks are written as coremltools describes programs that have some; no compiled model
+// with blocks is known:
+//
+//   tensor<fp32, [2]> y = cond(pred = p,
+//       () {
+//           tensor<fp32, [2]> a = relu(x = x);
+//       } -> (a)
+//       () {
+//       } -> (x));
 #pragma once
 
 #include <string_view>
@@ -23,7 +31,7 @@
 namespace nn::coreml::program {
 
 // Adds the functions of the text to `program`. kParse and kUnsupported name the line and the
-// column. Blocks of cond and while_loop, whose notation is not known, are unsupported.
+// column.
 Status ParseProgram(std::string_view text, pb::mil::Program& program);
 
 }  // namespace nn::coreml::program

@@ -33,6 +33,11 @@ class Printer {
 
   Status Function(const std::string& name, const mil::Function& function);
   Status Operation(const mil::Operation& operation);
+  Status Blocks(const mil::Operation& operation);
+  // The operations of a block in braces, and its results.
+  Status Body(const mil::Block& block);
+  Status Typed(const mil::NamedValueType& named);
+  Status Arguments(const mil::Operation& operation);
   Status Attributes(const NamedValues& attributes);
   Status Binding(const mil::Argument::Binding& binding);
   Status Name(const std::string& name);
@@ -60,22 +65,34 @@ class Printer {
 
   // `each` for entries, with commas.
   template <typename List, typename Each>
+  Status Listed(const List& list, const Each& each);
+  // The same between two characters.
+  template <typename List, typename Each>
   Status Entries(char open, char close, const List& list, const Each& each);
+  // A new line, as far to the right as braces around it demand.
+  void NewLine() { out_.append("\n").append(indent_, ' '); }
 
   const PayloadTable& payloads_;
   std::string out_;
   int depth_ = 0;
+  size_t indent_ = 0;
 };
 
 template <typename List, typename Each>
-Status Printer::Entries(char open, char close, const List& list, const Each& each) {
-  out_ += open;
+Status Printer::Listed(const List& list, const Each& each) {
   bool is_first = true;
   for (const auto& entry : list) {
     if (!is_first) out_ += ", ";
     is_first = false;
     NN_RETURN_IF_ERROR(each(entry));
   }
+  return {};
+}
+
+template <typename List, typename Each>
+Status Printer::Entries(char open, char close, const List& list, const Each& each) {
+  out_ += open;
+  NN_RETURN_IF_ERROR(Listed(list, each));
   out_ += close;
   return {};
 }
@@ -129,8 +146,8 @@ Status Printer::TensorType(const mil::TensorType& type) {
 }
 
 Status Printer::TypeText(const mil::ValueType& type) {
-  if (depth_ == kMaxTextDepth) return UnsupportedError("types are nested too deeply");
-  ++depth_;
+  const Nesting nesting(depth_);
+  if (nesting.is_too_deep()) return UnsupportedError("types are nested too deeply");
   switch (type.type_case()) {
     case mil::ValueType::kTensorType:
       NN_RETURN_IF_ERROR(TensorType(type.tensortype()));
@@ -162,7 +179,6 @@ Status Printer::TypeText(const mil::ValueType& type) {
     default:
       return UnsupportedError("a value has no type");
   }
-  --depth_;
   return {};
 }
 
@@ -279,8 +295,8 @@ Status Printer::Nested(const mil::TensorType& type, int axis,
     out_ += elements[next++];
     return {};
   }
-  if (depth_ == kMaxTextDepth) return UnsupportedError("values are nested too deeply");
-  ++depth_;
+  const Nesting nesting(depth_);
+  if (nesting.is_too_deep()) return UnsupportedError("values are nested too deeply");
   out_ += '[';
   const uint64_t size = type.dimensions(axis).constant().size();
   for (uint64_t i = 0; i < size; ++i) {
@@ -290,7 +306,6 @@ Status Printer::Nested(const mil::TensorType& type, int axis,
     NN_RETURN_IF_ERROR(Nested(type, axis + 1, elements, next));
   }
   out_ += ']';
-  --depth_;
   return {};
 }
 
@@ -327,8 +342,8 @@ Status Printer::Entry(const mil::Value& value, const mil::ValueType& type) {
 }
 
 Status Printer::Contents(const mil::Value& value) {
-  if (depth_ == kMaxTextDepth) return UnsupportedError("values are nested too deeply");
-  ++depth_;
+  const Nesting nesting(depth_);
+  if (nesting.is_too_deep()) return UnsupportedError("values are nested too deeply");
   const mil::ValueType& type = value.type();
   const mil::Value::ImmediateValue& immediate = value.immediatevalue();
   if (type.has_tensortype() && immediate.has_tensor()) {
@@ -359,7 +374,6 @@ Status Printer::Contents(const mil::Value& value) {
   } else {
     return UnsupportedError("a constant does not have the contents of its type");
   }
-  --depth_;
   return {};
 }
 
@@ -396,32 +410,68 @@ Status Printer::Binding(const mil::Argument::Binding& binding) {
   return binding.has_value() ? Value(binding.value()) : Name(binding.name());
 }
 
-Status Printer::Operation(const mil::Operation& operation) {
-  if (!operation.blocks().empty())
-    return UnsupportedError("the text form of the blocks of {} is not known",
-                            Escape(operation.type()));
-  out_ += "        ";
-  bool is_first = true;
-  for (const mil::NamedValueType& result : operation.outputs()) {
-    if (!is_first) out_ += ", ";
-    is_first = false;
-    NN_RETURN_IF_ERROR(TypeText(result.type()));
-    out_ += ' ';
-    NN_RETURN_IF_ERROR(Name(result.name()));
+Status Printer::Typed(const mil::NamedValueType& named) {
+  NN_RETURN_IF_ERROR(TypeText(named.type()));
+  out_ += ' ';
+  return Name(named.name());
+}
+
+Status Printer::Body(const mil::Block& block) {
+  if (!block.attributes().empty())
+    return UnsupportedError("the text form has no attributes of blocks");
+  out_ += " {";
+  indent_ += 4;
+  for (int i = 0; i < block.operations_size(); ++i)
+    if (auto done = Operation(block.operations(i)); !done)
+      return tl::unexpected(
+          done.error().In(fmt::format("operation {} ({})", i, Escape(block.operations(i).type()))));
+  indent_ -= 4;
+  NewLine();
+  out_ += "} -> ";
+  return Entries('(', ')', block.outputs(),
+                 [&](const std::string& output) { return Name(output); });
+}
+
+Status Printer::Blocks(const mil::Operation& operation) {
+  const Nesting nesting(depth_);
+  if (nesting.is_too_deep()) return UnsupportedError("blocks are nested too deeply");
+  indent_ += 4;
+  for (const mil::Block& block : operation.blocks()) {
+    NewLine();
+    NN_RETURN_IF_ERROR(Entries('(', ')', block.inputs(),
+                               [&](const mil::NamedValueType& input) { return Typed(input); }));
+    NN_RETURN_IF_ERROR(Body(block));
   }
-  if (!is_first) out_ += " = ";
+  indent_ -= 4;
+  return {};
+}
+
+Status Printer::Arguments(const mil::Operation& operation) {
+  out_ += '(';
+  NN_RETURN_IF_ERROR(Listed(operation.inputs(), [&](const mil::Operation::Input& input) -> Status {
+    NN_RETURN_IF_ERROR(Name(input.key()));
+    out_ += " = ";
+    const auto& bindings = input.value().arguments();
+    if (bindings.size() == 1) return Binding(bindings[0]);
+    return Entries('(', ')', bindings, [&](const mil::Argument::Binding& b) { return Binding(b); });
+  }));
+  if (!operation.blocks().empty()) {
+    if (!operation.inputs().empty()) out_ += ',';
+    NN_RETURN_IF_ERROR(Blocks(operation));
+  }
+  out_ += ')';
+  return {};
+}
+
+Status Printer::Operation(const mil::Operation& operation) {
+  NewLine();
+  NN_RETURN_IF_ERROR(Listed(operation.outputs(),
+                            [&](const mil::NamedValueType& result) { return Typed(result); }));
+  if (!operation.outputs().empty()) out_ += " = ";
   NN_RETURN_IF_ERROR(Name(operation.type()));
-  NN_RETURN_IF_ERROR(
-      Entries('(', ')', operation.inputs(), [&](const mil::Operation::Input& input) -> Status {
-        NN_RETURN_IF_ERROR(Name(input.key()));
-        out_ += " = ";
-        const auto& bindings = input.value().arguments();
-        if (bindings.size() == 1) return Binding(bindings[0]);
-        return Entries('(', ')', bindings,
-                       [&](const mil::Argument::Binding& b) { return Binding(b); });
-      }));
+  NN_RETURN_IF_ERROR(Arguments(operation));
   NN_RETURN_IF_ERROR(Attributes(operation.attributes()));
-  out_ += ";\n";
+  out_ += ';';
   return {};
 }
 
@@ -432,28 +482,19 @@ Status Printer::Function(const std::string& name, const mil::Function& function)
       function.block_specializations(0).key() != function.opset())
     return UnsupportedError("the text form has one block, for the operation set of the function");
   const mil::Block& block = function.block_specializations(0).value();
-  if (!block.inputs().empty() || !block.attributes().empty())
-    return UnsupportedError("the text form has no inputs and attributes of the block");
-  out_ += "    func ";
+  if (!block.inputs().empty())
+    return UnsupportedError("the text form has no inputs of the block of a function");
+  indent_ = 4;
+  NewLine();
+  out_ += "func ";
   NN_RETURN_IF_ERROR(Name(name));
   out_ += fmt::format("<{}>", LowerCase(NameOf(*opset)).value_or(std::string()));
-  NN_RETURN_IF_ERROR(
-      Entries('(', ')', function.inputs(), [&](const mil::NamedValueType& input) -> Status {
-        NN_RETURN_IF_ERROR(TypeText(input.type()));
-        out_ += ' ';
-        return Name(input.name());
-      }));
+  NN_RETURN_IF_ERROR(Entries('(', ')', function.inputs(),
+                             [&](const mil::NamedValueType& input) { return Typed(input); }));
   if (!function.attributes().empty()) out_ += "\n        ";
   NN_RETURN_IF_ERROR(Attributes(function.attributes()));
-  out_ += " {\n";
-  for (int i = 0; i < block.operations_size(); ++i)
-    if (auto done = Operation(block.operations(i)); !done)
-      return tl::unexpected(
-          done.error().In(fmt::format("operation {} ({})", i, Escape(block.operations(i).type()))));
-  out_ += "    } -> ";
-  NN_RETURN_IF_ERROR(
-      Entries('(', ')', block.outputs(), [&](const std::string& output) { return Name(output); }));
-  out_ += ";\n";
+  NN_RETURN_IF_ERROR(Body(block));
+  out_ += ';';
   return {};
 }
 
@@ -465,11 +506,11 @@ Status Printer::Run(const mil::Program& program) {
   out_ += "program(1.0)\n";
   NN_RETURN_IF_ERROR(Attributes(program.attributes()));
   if (!program.attributes().empty()) out_ += '\n';
-  out_ += "{\n";
+  out_ += '{';
   for (const auto& function : program.functions())
     if (auto done = Function(function.key(), function.value()); !done)
       return tl::unexpected(done.error().In("function " + Quote(function.key())));
-  out_ += "}\n";
+  out_ += "\n}\n";
   return {};
 }
 

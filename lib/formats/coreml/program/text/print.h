@@ -10,8 +10,8 @@
 namespace nn::coreml::program {
 
 // The text from which ParseProgram() makes the same program. `payloads`: of the model. kUnsupported
-// names what the notation cannot hold: blocks of cond and while_loop, whose notation is not known,
-// constants of less than 8 bits outside of weight files, and names with other characters.
+// names what the notation cannot hold: constants of less than 8 bits outside of weight files, and
+// names with other characters.
 Result<std::string> PrintProgram(const pb::mil::Program& program, const PayloadTable& payloads);
 
 }  // namespace nn::coreml::program

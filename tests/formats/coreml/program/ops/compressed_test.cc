@@ -7,6 +7,7 @@
 #include "formats/coreml/program/program_roundtrip.h"
 #include "ir/op_def.h"
 #include "ops/quant/block_weights.h"
+#include "passes/qdq/qdq.h"
 
 namespace nn::test::coreml_program_compressed_test {
 namespace {
@@ -258,6 +259,33 @@ TEST_CASE("coreml programs: quantize and dequantize") {
                    {},
                    "CoreML7"})
             .ends_with("input scale has 2 elements, but zero_point 1"));
+}
+
+// Inputs of a program have no types of 8 bits.
+TEST_CASE("coreml programs: integers that a run casts have the mapping of their dequantize") {
+  MilBlock function;
+  function.inputs = {{"x", "i32[3]"}};
+  function.operations = {
+      {"cast", {Ref("x", "x"), Text("dtype", "uint8")}, {{"bytes", "u8[3]"}}},
+      {"dequantize",
+       {Ref("input", "bytes"), Const("scale", "f32[]", {0.1}), Const("zero_point", "u8[]", {7})},
+       {{"reals", "f32[3]"}}},
+      {"relu", {Ref("x", "reals")}, {{"positive", "f32[3]"}}},
+      {"quantize",
+       {Ref("input", "positive"), Const("scale", "f32[]", {0.1}), Const("zero_point", "u8[]", {7}),
+        Text("output_dtype", "uint8")},
+       {{"q", "u8[3]"}}},
+      {"cast", {Ref("x", "q"), Text("dtype", "int32")}, {{"y", "i32[3]"}}}};
+  function.outputs = {"y"};
+  CHECK(RunMil(function, {{0, 7, 255}}, "CoreML7") ==
+        std::vector<std::vector<double>>{{7, 7, 255}});
+  auto imported = ImportMil(function, "CoreML7");
+  REQUIRE_MESSAGE(imported.has_value(), imported.error().message());
+  REQUIRE(FuseQdq(imported->graph).has_value());
+  const auto relu = std::ranges::find_if(imported->graph.nodes(),
+                                         [](const Node& node) { return node.Is("relu"); });
+  REQUIRE(relu != imported->graph.nodes().end());
+  CHECK(relu->input(0)->type().ToString() == "u8[3]{scale=0.1, zp=7}");
 }
 
 TEST_CASE("coreml programs: export of quantized values") {

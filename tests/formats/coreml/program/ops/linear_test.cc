@@ -2,8 +2,10 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <string>
 
 #include "formats/coreml/program/mil_operation.h"
+#include "formats/coreml/program/program_roundtrip.h"
 
 namespace nn::test::coreml_program_linear_test {
 namespace {
@@ -25,6 +27,22 @@ TEST_CASE("coreml programs: linear") {
             {"f16[1, 1]"},
             {{1}},
             "CoreML7"});
+}
+
+// A product and a bias in one operation are rounded once.
+TEST_CASE("coreml programs: linear of integers that are stored as float16") {
+  const auto graph = [](const std::string& scale, const std::string& reals) {
+    return "graph { in %x: f16[4, 64]  const %q: i8[16, 64]{scale=" + scale + "} = seeded(1) " +
+           reals + R"( const %b: f16[16] = seeded(2)
+                      %y = matmul(%x, %w, %b) {transpose_b = true}  out "y" = %y })";
+  };
+  const std::string half = "%w = dequantize(%q) {to = f16}";
+  const std::string cast = "%r = dequantize(%q)  %w = cast(%r) {to = f16}";
+  CheckProgram({graph("0.0078125", half), "constexpr_affine_dequantize linear"});
+  CheckProgram({graph("0.0078125", cast), "constexpr_affine_dequantize linear"});
+  // float16 does not hold the scale.
+  CheckProgram({graph("0.01", half), "linear"});
+  CheckProgram({graph("0.01", cast), "constexpr_affine_dequantize cast matmul add", "", 0x1p-9});
 }
 
 TEST_CASE("coreml programs: matmul") {
