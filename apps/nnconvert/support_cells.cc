@@ -429,7 +429,7 @@ std::span<const SupportCell> SupportCells() {
       {"log", "tflite", 16, 0, 16},
       {"log", "coreml", 10, 0, 22},
       {"log", "nnapi", 0, 7, 25},
-      {"log", "mil", 12, 2, 18},
+      {"log", "mil", 12, 4, 16},
       {"log1p", "onnx", 14, 4, 9},
       {"log1p", "tflite", 0, 0, 27},
       {"log1p", "coreml", 0, 0, 27},
