@@ -74,9 +74,19 @@ Result<bool> OrderQuantizedFilter(Graph& graph, Node& node) {
   return layout && OnQuantizedTypes(node) ? SetFilterLayout(graph, node, *layout) : false;
 }
 
-// Integer arithmetic of TensorFlow Lite.
+bool IsNarrowInteger(const Value* v) {
+  return !v->type().quantized() && IsInteger(v->dtype()) && DTypeBits(v->dtype()) <= 16;
+}
+
+// Of integers that float32 holds, before they become those of i32.
+Result<bool> PoolInFloat(Graph& graph, Node& node) {
+  return ComputeIn(DType::kF32, graph, node, IsNarrowInteger, nullptr);
+}
+
+// Integer arithmetic, mostly that of TensorFlow Lite.
 constexpr Rewrite kPreparations[] = {
     {"", "filter layout", OrderQuantizedFilter},
+    {"max_pool", "float32", PoolInFloat},
     {"softmax", "scale by beta", ScaleByBeta},
     {"reduce_prod", "refused", RefuseQuantizedProd},
     {"", "table", TabulateUnary},
