@@ -5,9 +5,11 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/checked_math.h"
 #include "ir/op_def.h"
 #include "ops/array/arrange/concat.h"
 #include "ops/reduce/reduce.h"
+#include "ops/reduce/scan.h"
 #include "ops/support/declared_axes.h"
 #include "ops/support/domain.h"
 #include "ops/support/types.h"
@@ -28,10 +30,9 @@ std::optional<Shape> DecidedAxes(const Node& node, const Shape& x, const Shape& 
     std::erase_if(axes, [&](int64_t k) { return x[static_cast<size_t>(k)] == 1; });
     return axes;
   };
-  const bool is_decided =
-      !choices.empty() && std::ranges::all_of(choices, [&](const Shape& axes) {
-        return longer(axes) == longer(choices.front());
-      });
+  const bool is_decided = !choices.empty() && std::ranges::all_of(choices, [&](const Shape& axes) {
+    return longer(axes) == longer(choices.front());
+  });
   return is_decided ? std::optional(choices.front()) : std::nullopt;
 }
 
@@ -56,6 +57,7 @@ struct Decision {
 
 Decision DecisionOf(const Node& node, const std::vector<Shape>& results) {
   const Shape& y = results[0];
+  if (node.Is<ScanAttrs>()) return {1, y.size() == 1 ? std::optional(Shape{0}) : std::nullopt};
   const auto x = DimsOf(node.input(0));
   if (!x) return {};
   if (node.Is("reshape") || node.Is("expand")) return {1, y};
@@ -74,7 +76,9 @@ Status Decide(Graph& graph, Node& node, const std::vector<Shape>& results) {
   if (before == nullptr || before->is_constant() ||
       (before->dtype() != DType::kI32 && before->dtype() != DType::kI64))
     return {};
-  NN_ASSIGN(TensorBuilder list, TensorBuilder::Create(before->dtype(), {std::ssize(*contents)}));
+  const auto dims = before->type().const_dims().value_or(Shape{std::ssize(*contents)});
+  if (CheckedElements(dims) != std::ssize(*contents)) return {};
+  NN_ASSIGN(TensorBuilder list, TensorBuilder::Create(before->dtype(), dims));
   for (size_t i = 0; i < contents->size(); ++i)
     list.SetInt(static_cast<int64_t>(i), (*contents)[i]);
   graph.SetInput(&node, operand, graph.AddConstant(list.Finish()));

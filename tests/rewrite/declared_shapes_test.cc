@@ -40,7 +40,8 @@ std::string Text(const Row& row) {
 
 // 1, 2, ... for a tensor of the type.
 std::vector<double> Counting(const Graph& graph) {
-  std::vector<double> out(static_cast<size_t>(*CheckedElements(*graph.inputs()[0].value->type().const_dims())));
+  std::vector<double> out(
+      static_cast<size_t>(*CheckedElements(*graph.inputs()[0].value->type().const_dims())));
   std::iota(out.begin(), out.end(), 1);
   return out;
 }
@@ -53,6 +54,7 @@ TEST_CASE("declared shapes: what they leave one choice for becomes constant") {
       {"[3, 2, 2]", "[1]", "reduce_sum(%x, %k)", "[3, 1, 2]", {1}},
       {"[3, 4, 2]", "[2]", "reduce_mean(%x, %k) {keep_dims = false}", "[4]", {2, 0}},
       {"[1, 1, 3]", "[1]", "reduce_l2(%x, %k) {keep_dims = false}", "[1, 3]", {1}},
+      {"[3]", "[]", "cum_sum(%x, %k)", "[3]", {-1}},
       {"[2, 6]", "[2]", "reshape(%x, %k)", "[4, 3]", {4, 3}},
       {"[2, 1]", "[2]", "expand(%x, %k)", "[2, 3]", {1, 3}},
   };
@@ -84,6 +86,8 @@ TEST_CASE("declared shapes: what they leave several results for stays") {
   const std::vector<Row> rows = {
       {"[3, 2, 2]", "[1]", "reduce_sum(%x, %k) {keep_dims = false}", "[3, 2]", {}},
       {"[n, 1]", "[1]", "squeeze(%x, %k)", "[4]", {}},
+      {"[3, 1]", "[]", "cum_sum(%x, %k)", "[3, 1]", {}},
+      {"[3, 4]", "[1]", "reduce_sum(%x, %k)", "[3, 4]", {}},
       {"[2, 6]", "[2]", "reshape(%x, %k)", "[4, 4]", {}},
   };
   for (const Row& row : rows) {

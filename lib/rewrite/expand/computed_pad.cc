@@ -53,9 +53,7 @@ PaddedAxis PadAxis(const Term& x, int64_t at, const Term& begin, const Term& end
 
 Result<bool> ExpandComputedPad(Graph& graph, Node& node) {
   const auto& a = node.attrs<PadAttrs>();
-  const auto operand = [&](size_t i) {
-    return i < node.inputs().size() ? node.input(i) : nullptr;
-  };
+  const auto operand = [&](size_t i) { return i < node.inputs().size() ? node.input(i) : nullptr; };
   Value *const x = node.input(0), *const value = operand(1), *const pads = operand(2);
   const int64_t rank = x->type().rank();
   const bool is_computed = pads != nullptr || (value != nullptr && !value->is_constant());

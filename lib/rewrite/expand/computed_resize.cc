@@ -52,8 +52,7 @@ class ComputedResize {
   template <typename T>
   Term NumberOf(size_t input, const std::vector<T>& given, size_t k) const {
     const auto at = static_cast<int64_t>(k);
-    if (operand(input) == nullptr)
-      return Tensor::Of<float>({1}, {static_cast<float>(given[k])});
+    if (operand(input) == nullptr) return Tensor::Of<float>({1}, {static_cast<float>(given[k])});
     return Cast(Slice(node_.input(input), 0, at, at + 1), DType::kF32);
   }
 
@@ -77,8 +76,7 @@ class ComputedResize {
       axis.scale = NumberOf(kScales, a_.scales, k);
       axis.target = axis.scale * axis.input;
       const bool crops = a_.coordinates == Coordinates::kCrop;
-      axis.output =
-          Apply("floor", {crops ? axis.target * (axis.end - axis.begin) : axis.target});
+      axis.output = Apply("floor", {crops ? axis.target * (axis.end - axis.begin) : axis.target});
     }
     axis.position = PositionOf(axis);
     return axis;
@@ -143,8 +141,8 @@ class ComputedResize {
     } else {
       indices = {floor - 1, floor, floor + 1, floor + 2};
       const float a = a_.cubic_coeff_a;
-      weights = {CubicWeight(d + 1, a, false), CubicWeight(d, a, true),
-                 CubicWeight(1 - d, a, true), CubicWeight(2 - d, a, false)};
+      weights = {CubicWeight(d + 1, a, false), CubicWeight(d, a, true), CubicWeight(1 - d, a, true),
+                 CubicWeight(2 - d, a, false)};
       if (a_.exclude_outside) Normalize(indices, weights, axis);
     }
     Term sum;

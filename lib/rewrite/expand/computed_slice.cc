@@ -50,9 +50,7 @@ class ComputedSlice {
   }
 
  private:
-  Value* operand(size_t i) const {
-    return i < node_.inputs().size() ? node_.input(i) : nullptr;
-  }
+  Value* operand(size_t i) const { return i < node_.inputs().size() ? node_.input(i) : nullptr; }
   // The numbers of an operand at its axes, and `others` elsewhere.
   Term OfAllAxes(const Term& others, size_t i) const {
     if (operand(i) == nullptr) return others;

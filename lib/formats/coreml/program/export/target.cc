@@ -115,6 +115,7 @@ constexpr Rewrite kRewrites[] = {
      [](Graph& g, Node& n) { return OneListEach(g, n, true); }},
     {"shape_of", "slice of all sizes", &SliceShape},
     {"layer_norm", "statistics by reductions", &SplitStatistics},
+    {"fmod", "float32", &ComputeInFloat},
     {"fmod", "elementary steps", &DecomposeFmod},
     kSharedFunctions,
     kSharedRules,
