@@ -39,6 +39,7 @@
 #include "passes/qdq/qdq.h"
 #include "passes/simplify/simplify.h"
 #include "passes/types/float32.h"
+#include "rewrite/declared_shapes.h"
 #include "rewrite/weights.h"
 
 namespace nn {
@@ -476,7 +477,7 @@ class GraphConversion {
   // `folded`: batch normalizations into convolutions.
   Status FitGraph(int& folded) {
     // Shape annotations of the source file are not written.
-    NN_RETURN_IF_ERROR(ForgetDeclaredShapes(fitted_));
+    NN_RETURN_IF_ERROR(FitDeclaredShapes(fitted_, TargetFor(format_, o_)));
     NN_ASSIGN(folded, FoldNorms(fitted_, o_));
     out_.batch_norms_folded += folded;
     out_.batch_norms_foldable = CountFoldableNorms(fitted_);

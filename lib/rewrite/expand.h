@@ -90,12 +90,19 @@ Result<bool> ExpandScatterElements(Graph& graph, Node& node);
 // resize of known sizes -> a gather for each tap along each axis, and their weighted sum; nearest
 // elements need no sum. Sums round differently. One that resizes nothing -> its input.
 Result<bool> ExpandResize(Graph& graph, Node& node);
+// resize by scales, sizes or regions that are operands -> the same with positions and weights that
+// are computed. Sums round differently. A filter that is stretched has no known number of taps.
+Result<bool> ExpandComputedResize(Graph& graph, Node& node);
+// squeeze of the axes that expand_dims has added -> the input of that.
+Result<bool> SkipAddedAxes(Graph& graph, Node& node);
 // reshape to a computed shape in which zeros copy sizes -> to one without.
 Result<bool> ExpandCopiedSizes(Graph& graph, Node& node);
 // expand to a computed shape -> tile.
 Result<bool> ExpandAsTile(Graph& graph, Node& node);
 // slice by computed bounds of some axes -> of all axes in order.
 Result<bool> ExpandComputedBounds(Graph& graph, Node& node);
+// slice by computed axes or steps -> a gather along each axis.
+Result<bool> ExpandComputedSteps(Graph& graph, Node& node);
 // grid_sample of float32 -> a gather for each tap, and their weighted sum. Rounds differently.
 Result<bool> ExpandGridSample(Graph& graph, Node& node);
 // roi_align of float32 with a given number of samples, of images of constant shape -> a gather for
@@ -120,6 +127,8 @@ Result<bool> ExpandEyeLike(Graph& graph, Node& node);
 Result<bool> ExpandOneHot(Graph& graph, Node& node);
 // pad with elements of x -> a gather along each axis.
 Result<bool> ExpandPad(Graph& graph, Node& node);
+// pad by computed numbers, or with a computed value -> the same at computed positions.
+Result<bool> ExpandComputedPad(Graph& graph, Node& node);
 
 // loop with stacks, trip count constant and no condition -> with carried values of their size, in
 // which each iteration replaces one element.
@@ -138,6 +147,9 @@ Result<bool> ExpandDynamicQuantize(Graph& graph, Node& node);
 
 // pow of float32 by integers -> by float32. Exponents above 2^24 are rounded.
 Result<bool> ExpandIntegerExponent(Graph& graph, Node& node);
+// shift_left, shift_right of u8 and u16 -> products and quotients of i32 by powers of two, which
+// are gathered from a table.
+Result<bool> ExpandShift(Graph& graph, Node& node);
 
 // max_pool or average_pool over three spatial axes, with the channels last -> over two, then over
 // one. Means round differently.

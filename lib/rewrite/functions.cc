@@ -31,7 +31,8 @@ std::optional<std::string_view> Needs(const Node& /*node*/) {
 
 std::optional<std::string_view> WhyNotResized(const Node& node) {
   if (node.inputs().size() == 1) return std::nullopt;
-  return "its scales or sizes must be constant";
+  return "with scales, sizes or regions that are not constant, it must be of f32 or nearest, "
+         "without antialias and a kept aspect ratio";
 }
 
 }  // namespace
@@ -77,6 +78,7 @@ std::span<const FunctionRow> FunctionRows() {
 
       // ---- Images
       {"resize", "gathers", ExpandResize, kRounds, false, WhyNotResized},
+      {"resize", "computed gathers", ExpandComputedResize, kRounds, false, nullptr, true},
       {"grid_sample", "gathers", ExpandGridSample, kRounds},
       {"affine_grid", FunctionName::kProduct, ExpandAffineGrid},
       {"roi_align", "gathers", ExpandRoiAlign, kRounds, false, Needs<kRegions>},
@@ -103,14 +105,19 @@ std::span<const FunctionRow> FunctionRows() {
       {"scatter_nd", "gather", ExpandScatterNd, kRounds},
       {"pad", FunctionName::kSlicesOfInput, PadAsSlices},
       {"pad", "gather", ExpandPad},
+      {"pad", "computed gather", ExpandComputedPad},
       {"split", "one part", ExpandSplitOfOne},
+      {"squeeze", "input of expand_dims", SkipAddedAxes, kExact, false, nullptr, true},
       {"reshape", "copied sizes", ExpandCopiedSizes},
       {"expand", "tile", ExpandAsTile},
       {"slice", "bounds of all axes", ExpandComputedBounds},
+      {"slice", "computed gather", ExpandComputedSteps},
       {"eye_like", "constant", ExpandEyeLike},
 
       // ---- Mathematics
       {"pow", "float exponent", ExpandIntegerExponent, kRounds, false, nullptr, true},
+      {"shift_left", "power of two", ExpandShift, kExact, false, nullptr, true},
+      {"shift_right", "power of two", ExpandShift, kExact, false, nullptr, true},
       {"det", FunctionName::kElimination, ExpandDet, kExact, false, Needs<kMatrices>},
       {"inverse", FunctionName::kElimination, ExpandInverse, kExact, false, Needs<kMatrices>},
       {"dft", "matrix product", ExpandDft, kRounds, false, Needs<kTransform>},

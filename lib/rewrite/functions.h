@@ -35,8 +35,8 @@ struct FunctionRow {
   bool is_early = false;
   // Why it left a node; null if it has no conditions of its own.
   std::optional<std::string_view> (*why_not)(const Node&) = nullptr;
-  // Whether it computes in other element types than those of the node, so that a target that lacks
-  // these can have the parts.
+  // Whether it computes in other element types or ranks than those of the node, so that a target
+  // that lacks these can have the parts.
   bool changes_types = false;
 };
 

@@ -17,6 +17,7 @@
 #include "rewrite/apply_rule.h"
 #include "rewrite/interface_axes.h"
 #include "rewrite/scalars.h"
+#include "rewrite/why_illegal.h"
 
 namespace nn {
 namespace {
@@ -42,6 +43,8 @@ std::string WhyUnranked(const Node& node) {
       Quote((*it)->name()), (*it)->name());
 }
 
+}  // namespace
+
 // Targets and rewrites inspect shapes, so they do not see nodes with values of unknown rank.
 std::optional<std::string> WhyIllegal(const Target& target, const Node& node) {
   if (node.op().decided_by_runs && !target.takes_regions)
@@ -51,6 +54,8 @@ std::optional<std::string> WhyIllegal(const Target& target, const Node& node) {
   if (auto why = WhyNotElements(node)) return why;
   return target.why_illegal(node);
 }
+
+namespace {
 
 // Whether the rank was already unknown before this node: only the first such node is reported.
 bool FollowsUnranked(const Node& node) {

@@ -33,6 +33,23 @@ const std::vector<Case>& Cases() {
        "in [0, 1]"},
       {"vectors of indices",
        "in %x: i64[3, 2]  const %t: f32[7, 5] = splat(1)  %y = gather_nd(%t, %x)", "in [0, 4]"},
+      {"axes that a declared shape lacks",
+       "in %x: i64[1]  const %t: f32[1, 3, 1, 5] = splat(1)  %y = squeeze(%t, %x) : f32[1, 3, 5]",
+       "[2]"},
+      {"axes that a declared shape adds",
+       "in %x: i64[2]  const %t: f32[3, 4] = splat(1)  %y = expand_dims(%t, %x) : f32[3, 1, 4, 1]",
+       "[1, 3]"},
+      {"axes that a declared shape reduces",
+       "in %x: i64[2]  const %t: f32[3, 4, 5] = splat(1)  %y = reduce_sum(%t, %x) : f32[1, 4, 1]",
+       "[0, 2]"},
+      {"axes that a declared shape shortens",
+       "in %x: i64[1]  in %s: i64[1]  in %e: i64[1]  const %t: f32[3, 4, 5] = splat(1)  "
+       "%y = slice(%t, %s, %e, %x) : f32[3, 2, 5]",
+       "[1]"},
+      {"sizes of axes that are dropped",
+       "in %x: i64[2]  const %t: f32[1, 1, 3, 4] = splat(1)  %r = resize(%t, _, _, %x)  "
+       "%y = squeeze(%r) {axes = [0, 1]} : f32[6, 2]",
+       "[6, 2]"},
       {"moved and cast",
        "in %x: i32[2, 3]  const %t: f32[7, 2] = splat(1)  %a = transpose(%x) {perm = [1, 0]}  "
        "%b = reshape(%a) {dims = [6]}  %c = cast(%b) {to = i64}  %y = gather(%t, %c)",

@@ -118,6 +118,86 @@ void AddPools(std::vector<Row>& rows) {
                     2e-6});
 }
 
+// An operator on %x of the given contents, and on operands that a run passes.
+Row Computed(const char* name, Expand expand, std::string_view operands, std::string_view op,
+             std::vector<std::vector<double>> inputs, double tolerance = 0) {
+  return {name, expand,
+          fmt::format("graph {{ in %x: f32[1, 1, 3, 4] {} %y = {} out \"y\" = %y }}", operands, op),
+          std::move(inputs), tolerance};
+}
+
+const std::vector<double> kTwelve = {3, -1, 4, 1, -5, 9, 2, -6, 5, 3.5, -8, 9.75};
+
+void AddComputedResizes(std::vector<Row>& rows) {
+  for (const char* c : {"half_pixel", "pytorch_half_pixel", "half_pixel_symmetric", "align_corners",
+                        "asymmetric", "tf_half_pixel_for_nn"}) {
+    for (const char* rounding :
+         {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil", "simple"})
+      for (const std::vector<double>& scales : {std::vector{2.0, 0.5}, std::vector{0.7, 1.6}})
+        rows.push_back(Computed(
+            "nearest by scales", ExpandComputedResize, "in %s: f32[2]",
+            fmt::format("resize(%x, _, %s) {{coordinates = {}, rounding = {}}}", c, rounding),
+            {kTwelve, scales}, 2e-6));
+    for (const char* mode :
+         {"linear", "cubic", "cubic, exclude_outside = true", "cubic, cubic_coeff_a = -0.5"})
+      for (const std::vector<double>& sizes : {std::vector{7.0, 3.0}, std::vector{1.0, 5.0}})
+        rows.push_back(
+            Computed("interpolated by sizes", ExpandComputedResize, "in %s: i64[2]",
+                     fmt::format("resize(%x, _, _, %s) {{mode = {}, coordinates = {}}}", mode, c),
+                     {kTwelve, sizes}, 2e-6));
+  }
+  for (const std::vector<double>& scales : {std::vector{2.0, 0.5}, std::vector{0.7, 1.6}})
+    rows.push_back(Computed("region by scales", ExpandComputedResize, "in %r: f32[4] in %s: f32[2]",
+                            "resize(%x, %r, %s) {mode = linear, coordinates = crop, "
+                            "extrapolation_value = 0.5}",
+                            {kTwelve, {-0.5, 0.25, 1, 0.75}, scales}, 2e-6));
+  rows.push_back(Computed("region by fixed sizes", ExpandComputedResize, "in %r: f32[4]",
+                          "resize(%x, %r) {sizes = [1, 3], coordinates = crop}",
+                          {kTwelve, {0, 0.25, 1, 1.5}}, 2e-6));
+  rows.push_back({"all axes",
+                  ExpandComputedResize,
+                  "graph { in %x: f32[1, 1, 2, 1, 3, 2] in %s: f32[4] %y = resize(%x, _, %s) "
+                  "{mode = linear} out \"y\" = %y }",
+                  {kTwelve, {2, 1, 0.5, 1.5}},
+                  2e-6});
+}
+
+void AddComputedPlaces(std::vector<Row>& rows) {
+  const char* const kBounds = "in %s: i64[2] in %e: i64[2] in %a: i64[2] in %t: i64[2]";
+  const double far = 1e6;
+  struct Bounds {
+    std::vector<double> starts, ends, axes, steps;
+  };
+  for (const Bounds& b : std::initializer_list<Bounds>{{{0, 1}, {3, 2}, {3, 2}, {1, 1}},
+                                                       {{-1, -1}, {-far, 0}, {2, -1}, {-1, -2}},
+                                                       {{-3, -far}, {-1, far}, {-1, 2}, {1, 2}},
+                                                       {{far, 2}, {-far, far}, {3, 1}, {-3, 5}}})
+    rows.push_back(Computed("slice", ExpandComputedSteps, kBounds, "slice(%x, %s, %e, %a, %t)",
+                            {kTwelve, b.starts, b.ends, b.axes, b.steps}));
+  rows.push_back(Computed("slice of the first axes", ExpandComputedSteps,
+                          "in %s: i32[3] in %e: i32[3]", "slice(%x, %s, %e)",
+                          {kTwelve, {0, 0, 1}, {1, 1, 3}}));
+  for (const char* mode : {"constant", "edge", "reflect", "symmetric", "wrap"})
+    for (const std::vector<double>& pads :
+         {std::vector<double>{0, 0, 1, 2, 0, 0, 2, 1}, {0, 0, 5, -1, 1, 0, -1, 9}})
+      rows.push_back(Computed("pad", ExpandComputedPad, "in %v: f32[1] in %p: i64[8]",
+                              fmt::format("pad(%x, %v, %p) {{mode = {}}}", mode),
+                              {kTwelve, {0.25}, pads}));
+  rows.push_back(Computed("padding value", ExpandComputedPad, "in %v: f32[]",
+                          "pad(%x, %v) {pads = [0, 0, 1, 0, 0, 0, 0, -1]}", {kTwelve, {0.25}}));
+}
+
+void AddShifts(std::vector<Row>& rows) {
+  for (const char* op : {"shift_left", "shift_right"})
+    for (const auto& [type, largest] : {std::pair("u8", 255.0), std::pair("u16", 65535.0)})
+      rows.push_back({"shift",
+                      ExpandShift,
+                      fmt::format("graph {{ in %x: {0}[6] in %k: {0}[6] %y = {1}(%x, %k) out "
+                                  "\"y\" = %y }}",
+                                  type, op),
+                      {{1, largest, largest, largest, 1, 77}, {0, 1, 7, 8, 15, 200}}});
+}
+
 void AddShapes(std::vector<Row>& rows) {
   const double nan = std::nan(""), inf = INFINITY;
   for (const char* type : {"f32", "i32", "i64", "i8", "u8"}) {
@@ -274,6 +354,9 @@ std::vector<Row> Rows() {
   };
   AddScatters(rows);
   AddPools(rows);
+  AddComputedResizes(rows);
+  AddComputedPlaces(rows);
+  AddShifts(rows);
   AddShapes(rows);
   for (const char* mode : {"edge", "reflect", "symmetric", "wrap"}) {
     rows.push_back({mode, PadAsSlices,
@@ -357,6 +440,15 @@ TEST_CASE("expand: nodes to which an expansion does not apply are unchanged") {
        "graph { in %x: f32[1, n, 2, 2] in %i: i64[1, n, 2, 2] %y = max_unpool(%x, %i) {layout = "
        "nxc, kernel = [2, 2]} out \"y\" = %y }"},
       {ExpandResize, OnX("f32[1, 2, n, 4]", "resize(%x) {mode = cubic, scales = [2.0, 2.0]}")},
+      {ExpandComputedResize,
+       "graph { in %x: f32[1, 1, 4, 4] in %s: f32[2] %y = resize(%x, _, %s) {mode = linear, "
+       "antialias = true} out \"y\" = %y }"},
+      {ExpandComputedResize,
+       "graph { in %x: i32[1, 1, 4, 4] in %s: f32[2] %y = resize(%x, _, %s) {mode = linear} out "
+       "\"y\" = %y }"},
+      {ExpandShift, OnX("i32[2]", "shift_left(%x, %x)")},
+      {ExpandComputedSteps, OnX("f32[4]", "slice(%x) {axes = [0], starts = [1], ends = [3]}")},
+      {ExpandComputedPad, OnX("f32[4]", "pad(%x) {pads = [1, 0]}")},
       {ExpandTopK,
        "graph { in %x: f32[4] const %k: i64[1] = [2] %y, %i = top_k(%x, %k) out \"y\" = %y out "
        "\"i\" = %i }"},

@@ -90,7 +90,11 @@ void AddArithmetic(std::vector<Row>& rows) {
   for (const char* type : {"i8", "i16", "u8"})
     rows.push_back(
         {"fmod", ExpandByRule, Pairs("fmod", type, 5), {{0, 1, 7, 100, 127}, {0, 1, 3, 100, 5}}});
-  rows.push_back({"xor", ExpandByRule, Pairs("xor", "bool", 2), {{0, 1}, {0, 1}}});
+  for (const char* op : {"xor", "equal", "not_equal"})
+    rows.push_back({op, ExpandByRule, Pairs(op, "bool", 2), {{0, 1}, {0, 1}}});
+  for (const auto& [type, largest] : {std::pair("u8", 255.0), std::pair("u16", 65535.0)})
+    rows.push_back(
+        {"div", ExpandByRule, Pairs("div", type, 4), {{0, 1, 100, largest}, {0, 1, 7, largest}}});
   for (const char* op : {"sub", "minimum"})
     rows.push_back({op, ExpandByRule, Pairs(op, "f32", n), {kNumbers, kNumbers}});
   for (const char* op : {"abs", "neg"})
@@ -382,7 +386,7 @@ TEST_CASE("rules: operators that are defined by each other, which only the cost 
   circular.erase(std::unique(circular.begin(), circular.end()), circular.end());
   CHECK(fmt::format("{}", fmt::join(circular, " ")) ==
         "atan atan2 bitwise_xor clip div elu is_nan not_equal reduce_all reduce_any reduce_max "
-        "reduce_min");
+        "reduce_min xor");
 }
 
 TEST_CASE("rules: a condition on a constant holds for all of its elements") {

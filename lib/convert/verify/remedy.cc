@@ -24,6 +24,7 @@
 #include "passes/facts/input_domains.h"
 #include "passes/qdq/qdq.h"
 #include "passes/types/float32.h"
+#include "rewrite/declared_shapes.h"
 #include "tensorio/literal.h"
 
 namespace nn {
@@ -236,10 +237,11 @@ class Trials {
     if (!graph || !BindSymbols(*graph, change.shapes.symbols)) return std::nullopt;
     if (!ClipIntegers(*graph, change.clips)) return std::nullopt;
     if (change.form.apply != nullptr && !change.form.apply(*graph)) return std::nullopt;
-    if (!ForgetDeclaredShapes(*graph)) return std::nullopt;
+    const Target& target = TargetOf(format_, OutputOf(o_));
+    if (!FitDeclaredShapes(*graph, target)) return std::nullopt;
     if (!format_.writer.Lower(*graph, OutputOf(o_), nullptr)) return std::nullopt;
     InterfaceAxes axes;
-    if (!FitTo(TargetOf(format_, OutputOf(o_)), *graph, axes, left)) return std::nullopt;
+    if (!FitTo(target, *graph, axes, left)) return std::nullopt;
     // A writer has requirements of its own, such as known sizes.
     if (left.empty() && !format_.writer.Write(*graph, OutputOf(o_))) return std::nullopt;
     return left.size();

@@ -11,6 +11,7 @@
 #include "ops/array/arrange/permute.h"
 #include "ops/array/reshape_to.h"
 #include "ops/families.h"
+#include "ops/support/declared_axes.h"
 #include "ops/support/domain.h"
 #include "ops/support/movement.h"
 #include "ops/support/types.h"
@@ -365,21 +366,27 @@ Domain ReshapeDomain(const Node& node, size_t input, std::span<const Domain> y) 
   return Exactly(dims);
 }
 
+// The axes that the declared shapes leave, or the first ones.
 Domain ExpandDimsDomain(const Node& node, size_t input, std::span<const Domain> y) {
   if (input == 0) return y[0];
   const auto count = LengthOf(node.input(1));
   if (!count || *count < 1) return {};
+  const auto x = DimsOf(node.input(0)), longer = DimsOf(node.output());
+  if (const auto axes = x && longer ? AxesBetween(*x, *longer) : std::nullopt)
+    return Exactly(*axes);
   std::vector<int64_t> axes(static_cast<size_t>(*count));
   std::iota(axes.begin(), axes.end(), 0);
   return Exactly(axes);
 }
 
-// The first axes of size 1.
+// The axes that the declared shapes leave, or the first ones of size 1.
 Domain SqueezeDomain(const Node& node, size_t input, std::span<const Domain> y) {
   if (input == 0) return y[0];
   const auto count = LengthOf(node.input(1));
-  const auto dims = DimsOf(node.input(0));
+  const auto dims = DimsOf(node.input(0)), shorter = DimsOf(node.output());
   if (!count || !dims) return {};
+  if (const auto axes = shorter ? AxesBetween(*shorter, *dims) : std::nullopt)
+    return Exactly(*axes);
   std::vector<int64_t> axes;
   for (size_t k = 0; k < dims->size() && std::ssize(axes) < *count; ++k)
     if ((*dims)[k] == 1) axes.push_back(static_cast<int64_t>(k));

@@ -13,6 +13,7 @@
 #include "ops/quant/quantized.h"
 #include "ops/reduce/quant_reduce.h"
 #include "ops/reduce/reduction.h"
+#include "ops/support/declared_axes.h"
 #include "ops/support/domain.h"
 #include "ops/support/movement.h"
 #include "ops/support/reals.h"
@@ -402,10 +403,14 @@ OpDef ReduceDef(std::string_view name, std::string_view summary) {
   return op;
 }
 
-// The first axes; those of the declared shape are not searched for.
+// Axes whose reduction results in the declared shape, or the first ones.
 Domain ReducedAxesDomain(const Node& node, size_t input) {
   const auto count = LengthOf(node.input(input));
   if (input == 0 || !count || *count < 0) return {};
+  if (const auto x = DimsOf(node.input(0)), y = DimsOf(node.output()); x && y) {
+    const auto choices = AxesThatReduce(*x, *y, *count, node.attrs<ReduceAttrs>().keep_dims);
+    if (!choices.empty()) return Exactly(choices.front());
+  }
   std::vector<int64_t> axes(static_cast<size_t>(*count));
   std::iota(axes.begin(), axes.end(), 0);
   return Exactly(axes);

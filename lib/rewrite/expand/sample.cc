@@ -9,6 +9,7 @@
 #include "ops/support/term_ops.h"
 #include "ops/support/window.h"
 #include "rewrite/expand.h"
+#include "rewrite/expand/cubic.h"
 
 namespace nn {
 namespace {
@@ -88,13 +89,6 @@ class Sampler {
     return Select(from_end, end - rest, begin + rest);
   }
 
-  // 1 for |offset| = 0 down to 0 for 2, with a = -0.75: grid_sample.h.
-  static Term CubicWeight(const Term& c, bool near) {
-    constexpr double a = -0.75;
-    if (near) return (c * (a + 2) - (a + 3)) * c * c + 1;
-    return ((c * a + -5 * a) * c + 8 * a) * c + -4 * a;
-  }
-
   std::vector<Tap> TapsOf(const Term& g, int64_t n) const {
     const Term p = Position(g, n);
     if (a_.mode == ResizeMode::kNearest) return {TapAt(p, n, {})};
@@ -102,9 +96,11 @@ class Sampler {
     const Term floor = Apply("floor", {p});
     const Term d = p - floor;
     if (a_.mode != ResizeMode::kCubic) return {TapAt(floor, n, 1 - d), TapAt(floor + 1, n, d)};
+    constexpr float kA = -0.75f;  // of GridSampleAttrs
     for (int t = -1; t <= 2; ++t) {
       const Term distance = t == 0 ? d : t < 0 ? d + -t : t - d;
-      taps.push_back(TapAt(t == 0 ? floor : floor + t, n, CubicWeight(distance, t == 0 || t == 1)));
+      taps.push_back(
+          TapAt(t == 0 ? floor : floor + t, n, CubicWeight(distance, kA, t == 0 || t == 1)));
     }
     return taps;
   }

@@ -34,6 +34,14 @@ Term Repeated(DType dtype, int64_t count, int64_t number) {
 
 }  // namespace
 
+Result<bool> SkipAddedAxes(Graph& graph, Node& node) {
+  const Node* const expand = node.input(0)->def();
+  if (expand == nullptr || !expand->Is("expand_dims") || expand->inputs().size() > 1 ||
+      node.inputs().size() > 1 || expand->attrs<AxesAttrs>().axes != node.attrs<AxesAttrs>().axes)
+    return false;
+  return Expansion(graph, node).Replace(expand->input(0));
+}
+
 Result<bool> ExpandCopiedSizes(Graph& graph, Node& node) {
   ReshapeAttrs a = node.attrs<ReshapeAttrs>();
   Value *const x = node.input(0), *const shape = node.input(1);

@@ -60,6 +60,9 @@ constexpr RuleRow kRows[] = {
     {"mod",
      "fmod(a, b) = "
      "  cast(remainder(cast(a, to = i32), cast(b, to = i32)), to = dtype)  where i8|i16|u8"},
+    {"division of i32",
+     "div(a, b) = "
+     "  cast(floor_div(cast(a, to = i32), cast(b, to = i32)), to = dtype)  where u8|u16"},
     {"selection", "maximum(a, b) = select(a > b, a, b)  where integer"},
     {"selection", "minimum(a, b) = select(a < b, a, b)  where integer"},
     // Of sizes, so that it is exact; a zero gets the sign of the dividend.
@@ -106,6 +109,8 @@ constexpr RuleRow kRows[] = {
 
     // ---- Comparisons and logic
     {"inequality", "xor(a, b) = a != b  where bool"},
+    {"exclusive or", "not_equal(a, b) = xor(a, b)  where bool"},
+    {"exclusive or", "equal(a, b) = not(xor(a, b))  where bool"},
     // Only NaN differs from itself.
     {"comparison", "is_nan(x) = x != x  where f32"},
     {"comparison", "is_inf(x) = abs(x) > largest  where f32, detect_negative, detect_positive"},

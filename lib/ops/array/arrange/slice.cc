@@ -275,6 +275,24 @@ std::optional<AxesChange> ChangeReverseAxes(const Node& node, Operand changed, c
   return SameAxesChange(node, changed, map, ReverseAttrs{*std::move(axes)});
 }
 
+// The axes of n bounds: unless they are known, those that get another size first.
+std::vector<int64_t> AxesOfBounds(const Node& node, size_t n) {
+  std::vector<int64_t> axes = node.attrs<SliceAttrs>().axes;
+  if (const auto known = KnownElements(node.input(3)))
+    if (const auto numbers = ConstDims(*known)) axes = *numbers;
+  if (!axes.empty()) return axes;
+  const auto x = DimsOf(node.input(0)), y = DimsOf(node.output());
+  axes.resize(std::max(n, x ? x->size() : 0));
+  std::iota(axes.begin(), axes.end(), 0);
+  const auto changes = [&](int64_t axis) {
+    return (*x)[static_cast<size_t>(axis)] != (*y)[static_cast<size_t>(axis)];
+  };
+  if (node.input(3) != nullptr && x && y && axes.size() == x->size() && y->size() == x->size())
+    std::ranges::stable_partition(axes, changes);
+  axes.resize(n);
+  return axes;
+}
+
 // The declared shape from the first elements on; without one, all elements.
 Domain SliceDomain(const Node& node, size_t input, std::span<const Domain> y) {
   if (input == 0) return y[0].contents ? Domain() : y[0];
@@ -282,14 +300,12 @@ Domain SliceDomain(const Node& node, size_t input, std::span<const Domain> y) {
   if (!count || *count < 0) return {};
   const auto n = static_cast<size_t>(*count);
   std::vector<int64_t> list(n, input == 4 ? 1 : 0);
-  if (input == 3) std::iota(list.begin(), list.end(), 0);
+  const std::vector<int64_t> axes = AxesOfBounds(node, n);
+  if (input == 3) list = axes;
   if (input == 2) {
     auto dims = DimsOf(node.output());
     if (!dims) dims = DimsOf(node.input(0));
     if (!dims) return {};
-    std::vector<int64_t> axes = node.attrs<SliceAttrs>().axes;
-    if (const auto known = KnownElements(node.input(3)))
-      if (const auto numbers = ConstDims(*known)) axes = *numbers;
     for (size_t k = 0; k < n; ++k) {
       int64_t axis = k < axes.size() ? axes[k] : static_cast<int64_t>(k);
       if (axis < 0) axis += std::ssize(*dims);

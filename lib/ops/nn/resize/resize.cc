@@ -6,6 +6,7 @@
 #include "base/arith.h"
 #include "base/checked_math.h"
 #include "ir/op_def.h"
+#include "ops/array/shape.h"
 #include "ops/families.h"
 #include "ops/support/domain.h"
 #include "ops/support/movement.h"
@@ -290,10 +291,26 @@ Result<bool> AbsorbNumbers(Graph& graph, Node& node) {
   return true;
 }
 
+// The dimensions of a result, or those that it has before axes are dropped whose result has a
+// declared shape.
+std::optional<std::vector<int64_t>> DimsBeforeSqueeze(const Value* y) {
+  auto dims = DimsOf(y);
+  if (dims || y->uses().size() != 1) return dims;
+  const Node& squeeze = *y->uses()[0].node;
+  if (!squeeze.Is("squeeze") || squeeze.inputs().size() > 1) return dims;
+  dims = DimsOf(squeeze.output());
+  if (!dims) return dims;
+  for (const int64_t axis : squeeze.attrs<AxesAttrs>().axes) {
+    if (axis < 0 || axis > std::ssize(*dims)) return std::nullopt;
+    dims->insert(dims->begin() + static_cast<std::ptrdiff_t>(axis), 1);
+  }
+  return dims;
+}
+
 // The declared sizes, or those of x.
 Domain ResizeDomain(const Node& node, size_t input, std::span<const Domain>) {
   const auto x = DimsOf(node.input(0));
-  auto out = DimsOf(node.output());
+  auto out = DimsBeforeSqueeze(node.output());
   const auto count = LengthOf(node.input(input));
   if (input == 0 || !x || !count) return {};
   if (!out) out = x;

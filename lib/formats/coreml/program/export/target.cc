@@ -93,10 +93,20 @@ Result<bool> DequantizeToHalf(Graph& graph, Node& node) {
   return true;
 }
 
+bool IsNarrowInteger(const Value* v) {
+  return !v->type().quantized() && IsInteger(v->dtype()) && DTypeBits(v->dtype()) <= 16;
+}
+
+// Of integers that float32 holds, before they become those of i32.
+Result<bool> PoolInFloat(Graph& graph, Node& node) {
+  return ComputeIn(DType::kF32, graph, node, IsNarrowInteger, nullptr);
+}
+
 constexpr Rewrite kPreparations[] = {
     {"cast", "dequantize to float16", DequantizeToHalf},
-    // Integer arithmetic of TensorFlow Lite.
+    // Integer arithmetic, mostly that of TensorFlow Lite.
     {"", "filter layout", OrderQuantizedFilter},
+    {"max_pool", "float32", PoolInFloat},
     {"softmax", "scale by beta", ScaleByBeta},
     {"reduce_prod", "refused", RefuseQuantizedProd},
     {"", "table", TabulateUnary},
@@ -125,6 +135,7 @@ constexpr Rewrite kRewrites[] = {
      [](Graph& g, Node& n) { return OneListEach(g, n, true); }},
     {"shape_of", "slice of all sizes", &SliceAnyShape},
     {"layer_norm", "statistics by reductions", &SplitStatistics},
+    {"fmod", "float32", &ComputeInFloat},
     {"fmod", "elementary steps", &DecomposeFmod},
     kSharedFunctions,
     kSharedRules,
