@@ -214,7 +214,8 @@ Result<bool> ExpandComputedResize(Graph& graph, Node& node) {
   Expansion e(graph, node);
   if (spatial.size() < 3 || !HasUnitAxesFirst(x, a.layout))
     return e.Replace(ComputedResize(node, x).Result());
-  // Without the axes that batch and channels have in vain, more targets hold the result.
+  // Batch and channels of size 1 are left out, so that targets with at most five axes have the
+  // rest.
   NN_ASSIGN(Value* const inner, e.Build(Squeeze(x, {0, 1})));
   return e.Replace(ExpandDims(ComputedResize(node, inner).Result(), {0, 1}));
 }
