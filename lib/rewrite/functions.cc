@@ -31,8 +31,7 @@ std::optional<std::string_view> Needs(const Node& /*node*/) {
 
 std::optional<std::string_view> WhyNotResized(const Node& node) {
   if (node.inputs().size() == 1) return std::nullopt;
-  return "with scales, sizes or regions that are not constant, it must be of f32 or nearest, "
-         "without antialias and a kept aspect ratio";
+  return "its scales, sizes and regions must be constant";
 }
 
 }  // namespace
@@ -78,7 +77,8 @@ std::span<const FunctionRow> FunctionRows() {
 
       // ---- Images
       {"resize", "gathers", ExpandResize, kRounds, false, WhyNotResized},
-      {"resize", "computed gathers", ExpandComputedResize, kRounds, false, nullptr, true},
+      {"resize", FunctionName::kComputedGathers, ExpandComputedResize, kRounds, false, nullptr,
+       true},
       {"grid_sample", "gathers", ExpandGridSample, kRounds},
       {"affine_grid", FunctionName::kProduct, ExpandAffineGrid},
       {"roi_align", "gathers", ExpandRoiAlign, kRounds, false, Needs<kRegions>},
@@ -105,13 +105,13 @@ std::span<const FunctionRow> FunctionRows() {
       {"scatter_nd", "gather", ExpandScatterNd, kRounds},
       {"pad", FunctionName::kSlicesOfInput, PadAsSlices},
       {"pad", "gather", ExpandPad},
-      {"pad", "computed gather", ExpandComputedPad},
+      {"pad", FunctionName::kComputedGathers, ExpandComputedPad},
       {"split", "one part", ExpandSplitOfOne},
       {"squeeze", "input of expand_dims", SkipAddedAxes, kExact, false, nullptr, true},
       {"reshape", "copied sizes", ExpandCopiedSizes},
       {"expand", "tile", ExpandAsTile},
       {"slice", "bounds of all axes", ExpandComputedBounds},
-      {"slice", "computed gather", ExpandComputedSteps},
+      {"slice", FunctionName::kComputedGathers, ExpandComputedSteps},
       {"eye_like", "constant", ExpandEyeLike},
 
       // ---- Mathematics

@@ -17,6 +17,7 @@ namespace nn {
 
 // The names of functions that some targets take, and others do not (Target::takes_function).
 struct FunctionName {
+  static constexpr std::string_view kComputedGathers = "computed gathers";
   static constexpr std::string_view kElimination = "elimination";
   static constexpr std::string_view kGathersOfBatches = "gathers of batches";
   static constexpr std::string_view kProduct = "product";

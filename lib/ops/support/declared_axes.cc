@@ -22,9 +22,9 @@ std::optional<std::vector<int64_t>> AxesBetween(const std::vector<int64_t>& shor
 std::vector<std::vector<int64_t>> AxesThatReduce(const std::vector<int64_t>& x,
                                                  const std::vector<int64_t>& y, int64_t count,
                                                  bool keep_dims) {
-  constexpr size_t kMostAxes = 16;
+  constexpr size_t kMaxAxes = 16;
   std::vector<std::vector<int64_t>> choices;
-  if (x.size() > kMostAxes) return choices;
+  if (x.size() > kMaxAxes) return choices;
   for (uint32_t set = 0; set < uint32_t{1} << x.size(); ++set) {
     if (std::popcount(set) != count) continue;
     std::vector<int64_t> axes, rest;

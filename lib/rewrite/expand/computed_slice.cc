@@ -1,5 +1,7 @@
 // slice by axes and steps that only a run knows.
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <numeric>
 
 #include "ir/op_def.h"
@@ -12,6 +14,8 @@
 
 namespace nn {
 namespace {
+
+constexpr int64_t kMaxDistance = std::numeric_limits<int32_t>::max();
 
 // The operands of a slice as lists of i64 with a number for each axis.
 class ComputedSlice {
@@ -38,7 +42,11 @@ class ComputedSlice {
     const Term start = Maximum(position(OfAllAxes(zeros, 1)), zeros);
     const Term end = Maximum(position(OfAllAxes(sizes, 2)), low);
     const Term distance = Select(ascends, end - start, start - end);
-    const Term steps = Apply("floor_div", {Maximum(distance, 1) - 1, Apply("abs", {step})});
+    // No distance is longer than an axis, so the quotient is that of 32 bits, which more targets
+    // have.
+    const Term length = Cast(Maximum(distance, 1) - 1, DType::kI32);
+    const Term width = Cast(Minimum(Apply("abs", {step}), kMaxDistance), DType::kI32);
+    const Term steps = Cast(Apply("floor_div", {length, width}), DType::kI64);
     const Term taken = Select(Greater(distance, 0), steps + 1, zeros);
     Term y = x;
     for (int64_t axis = 0; axis < rank; ++axis) {

@@ -101,6 +101,10 @@ std::optional<std::string> WhyIllegal(const Node& node) {
 bool TakesFunction(const Node& node, const FunctionRow& row) {
   constexpr std::string_view kLayers[] = {"gather_elements", "scatter_elements", "scatter_nd",
                                           "slice", "top_k"};
+  // Positions and products of integers, which float32 may not represent.
+  if (row.op == "shift_left" || row.op == "shift_right" ||
+      (row.name == FunctionName::kComputedGathers && !node.output()->type().const_dims()))
+    return false;
   if (row.name == FunctionName::kStacksThatGrow || row.name == FunctionName::kGathersOfBatches ||
       row.name == FunctionName::kSecondSpatialAxis || std::ranges::count(kLayers, row.op))
     return false;
