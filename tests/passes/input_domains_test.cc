@@ -43,8 +43,8 @@ const std::vector<Case>& Cases() {
        "in %x: i64[2]  const %t: f32[3, 4, 5] = splat(1)  %y = reduce_sum(%t, %x) : f32[1, 4, 1]",
        "[0, 2]"},
       {"axes that a declared shape shortens",
-       "in %x: i64[1]  in %s: i64[1]  in %e: i64[1]  const %t: f32[3, 4, 5] = splat(1)  "
-       "%y = slice(%t, %s, %e, %x) : f32[3, 2, 5]",
+       "in %x: i64[1]  const %s: i64[1] = [0]  const %e: i64[1] = [2]  "
+       "const %t: f32[3, 4, 5] = splat(1)  %y = slice(%t, %s, %e, %x) : f32[3, 2, 5]",
        "[1]"},
       {"sizes of axes that are dropped",
        "in %x: i64[2]  const %t: f32[1, 1, 3, 4] = splat(1)  %r = resize(%t, _, _, %x)  "

@@ -78,15 +78,32 @@ TEST_CASE("nnconvert --fix-input: errors name the input and what is wanted") {
   CHECK(Contains(folder.err, "--fix-input is for one model"));
 }
 
+// Core ML needs constant pads, but no constant value.
+std::string PadModel() {
+  return R"(ir_version: 8
+opset_import { version: 13 }
+graph { name: "g"
+  node { op_type: "Pad" input: "x" input: "pads" input: "value" output: "y" }
+  input { name: "x" type { tensor_type { elem_type: 1 shape { dim { dim_value: 4 } dim { dim_value: 3 } } } } }
+  input { name: "pads" type { tensor_type { elem_type: 7 shape { dim { dim_value: 4 } } } } }
+  input { name: "value" type { tensor_type { elem_type: 1 shape { } } } }
+  output { name: "y" type { tensor_type { elem_type: 1 } } }
+})";
+}
+
 TEST_CASE("nnconvert: an operator that needs constants names the inputs to fix") {
   const TempDir dir;
+  WriteText(dir / "pad.textproto", PadModel());
+  const ProgramResult pad = Convert(dir / "pad.textproto --dry-run --to coreml");
+  CHECK(pad.code == 3);
+  CHECK(Contains(pad.out,
+                 "with suitable constants for inputs, every operator can be converted: "
+                 "--fix-input 'pads=["));
+  CHECK_FALSE(Contains(pad.out, "--fix-input value"));
   WriteText(dir / "m.textproto", SliceModel());
   const ProgramResult r =
       Convert(dir / "m.textproto --dry-run --to all --format json --input-shape axes:2");
   CHECK(r.code == 3);
-  CHECK(Contains(r.out,
-                 "with suitable constants for inputs, every operator can be converted: "
-                 "--fix-input 'axes=["));
   CHECK(Contains(r.out, "--fix-input starts=0 --fix-input 'ends=[4,3]' --fix-input 'axes=[0,1]'"));
   CHECK_FALSE(Contains(r.out, "--fix-input x="));
 }

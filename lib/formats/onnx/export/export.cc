@@ -361,9 +361,12 @@ int64_t MlOpsetOf(const Node& node) {
 
 namespace {
 
-// ONNX has the operators, and what keeps a node from them are types that their parts have, too.
+// ONNX has the operators, and what keeps a node from them are types that their parts have, too. A
+// resize by computed numbers stays one operator, if only in an old set.
 bool TakesFunction(const Node& node, const FunctionRow& row) {
-  return row.name == FunctionName::kElimination || (node.Is<ResizeAttrs>() && IsPlainF32(node)) ||
+  const bool is_computed = row.name == FunctionName::kComputedGathers;
+  return row.name == FunctionName::kElimination ||
+         (node.Is<ResizeAttrs>() && IsPlainF32(node) && !is_computed) ||
          (node.Is<LstmAttrs>() && CellClipMatters(node));
 }
 
