@@ -361,12 +361,9 @@ int64_t MlOpsetOf(const Node& node) {
 
 namespace {
 
-// ONNX has the operators, and what keeps a node from them are types that their parts have, too. A
-// resize by computed numbers stays one operator, if only in an old set.
+// ONNX has the operators, and what keeps a node from them are types that their parts have, too.
 bool TakesFunction(const Node& node, const FunctionRow& row) {
-  const bool is_computed = row.name == FunctionName::kComputedGathers;
-  return row.name == FunctionName::kElimination ||
-         (node.Is<ResizeAttrs>() && IsPlainF32(node) && !is_computed) ||
+  return row.name == FunctionName::kElimination || (node.Is<ResizeAttrs>() && IsPlainF32(node)) ||
          (node.Is<LstmAttrs>() && CellClipMatters(node));
 }
 

@@ -20,6 +20,7 @@
 #include "formats/onnx/spec/schema.h"
 #include "ir/op_def.h"
 #include "ops/array/arrange/pad.h"
+#include "ops/nn/resize/resize.h"
 #include "passes/core/passes.h"
 #include "rewrite/apply_rule.h"
 #include "rewrite/functions.h"
@@ -220,8 +221,10 @@ SchemaFit FitToSchemas(const Node& node, int64_t least, int64_t most) {
 
 namespace {
 
-// Any operator set has loops, recurrent layers, and pads of constants.
+// Any operator set has loops, recurrent layers, and pads of constants. A resize by computed numbers
+// stays one operator, if only in an old set.
 bool LowersByFunction(const Node& node, const FunctionRow& row) {
+  if (node.Is<ResizeAttrs>()) return row.name != FunctionName::kComputedGathers;
   if (node.Is<PadAttrs>())
     return row.name != FunctionName::kSlicesOfInput &&
            node.attrs<PadAttrs>().mode != PadMode::kConstant;
