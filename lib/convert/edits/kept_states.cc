@@ -54,8 +54,7 @@ Status FixSize(Graph& graph, size_t output, const Type& wanted) {
 tl::unexpected<Error> CannotKeep(const std::string& name, const std::string& why) {
   return UnsupportedError(
       "state {}: the model cannot keep it, because {}; remove --carry, or use --states, which "
-      "makes "
-      "it an input and an output",
+      "makes it an input and an output",
       Quote(name), why);
 }
 
