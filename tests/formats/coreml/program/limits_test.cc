@@ -5,6 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "coreml_model.pb.h"
+#include "formats/common/known_inputs.h"
+#include "formats/coreml/file/native.h"
+#include "formats/coreml/program/import/importer.h"
 #include "formats/coreml/program/mil_operation.h"
 
 namespace nn::test::coreml_program_limits_test {
@@ -57,6 +61,31 @@ TEST_CASE("coreml programs: memory of claimed sizes is not taken") {
   CHECK(WhyNot("crop_resize",
                {Input("x", "f32[1, 1, 4, 4]"), Input("boxes", "f32[1099511627776, 4]")}, "CoreML7",
                "f32[1099511627776, 1, 1, 1]") == "");
+}
+
+TEST_CASE("coreml programs: an immediate value has the elements of its type") {
+  coreml::Model model;
+  BuildMil({{}, {{"relu", {Const("x", "i32[1]", {7})}, {{"y", "i32[1]"}}}}, {"y"}}, "CoreML5",
+           model);
+  auto& block = *model.proto->mutable_mlprogram()
+                     ->mutable_functions(0)
+                     ->mutable_value()
+                     ->mutable_block_specializations(0)
+                     ->mutable_value();
+  auto& type = *block.mutable_operations(0)
+                    ->mutable_inputs(0)
+                    ->mutable_value()
+                    ->mutable_arguments(0)
+                    ->mutable_value()
+                    ->mutable_type()
+                    ->mutable_tensortype();
+  // More bytes than any machine has.
+  type.mutable_dimensions(0)->mutable_constant()->set_size(uint64_t{1} << 48);
+  const auto imported = coreml::program::Importer(model, {}).Run();
+  REQUIRE_FALSE(imported.has_value());
+  CHECK(imported.error().message() ==
+        "operation 0 (relu \"y\"): input x: a value has 1 elements; its type needs "
+        "281474976710656");
 }
 
 TEST_CASE("coreml programs: operands have the number of elements that operations read") {

@@ -24,9 +24,10 @@ constexpr uint64_t kMaxSize = uint64_t{1} << 48;
 // The elements of a list of numbers, stored in another element type.
 template <typename List>
 Result<Tensor> FromNumbers(const List& list, DType dtype, std::vector<int64_t> dims) {
+  // Memory is only allocated for elements that the file has.
+  if (const int64_t elements = CheckedElements(dims).value_or(INT64_MAX); elements != list.size())
+    return ModelError("a value has {} elements; its type needs {}", list.size(), elements);
   NN_ASSIGN(TensorBuilder out, TensorBuilder::Create(dtype, std::move(dims)));
-  if (out.elements() != list.size())
-    return ModelError("a value has {} elements; its type needs {}", list.size(), out.elements());
   for (int i = 0; i < list.size(); ++i) out.SetInt(i, static_cast<int64_t>(list.Get(i)));
   return out.Finish();
 }
