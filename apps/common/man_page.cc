@@ -1,6 +1,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <string>
+#include <vector>
+
 #include "apps/common/completion.h"
 
 namespace nn::app {
@@ -38,13 +41,18 @@ std::string Italic(std::string_view text) {
   return "\\fI" + Roff(text) + "\\fR";
 }
 
+// A line may break after each of them.
+std::string Choices(const std::vector<std::string>& choices) {
+  std::vector<std::string> words;
+  for (const std::string& c : choices) words.push_back(Roff(c));
+  return fmt::format("{}", fmt::join(words, "|\\:"));
+}
+
 std::string OptionText(const OptionEntry& o) {
   std::string head;
   for (const std::string& name : o.names) {
     head += (head.empty() ? "" : ", ") + Bold(name);
-    if (!o.value.empty())
-      head += " " + (o.choices.empty() ? Italic(o.value)
-                                       : Roff(fmt::format("{}", fmt::join(o.choices, "|"))));
+    if (!o.value.empty()) head += " " + (o.choices.empty() ? Italic(o.value) : Choices(o.choices));
   }
   if (o.names.empty()) head = Italic(o.positional);
   std::string text = Roff(o.description);
