@@ -832,7 +832,7 @@ std::span<const SupportCell> SupportCells() {
       {"skip_gram", "mil", 0, 0, 12},
       {"slice", "onnx", 97, 7, 12},
       {"slice", "tflite", 100, 8, 8},
-      {"slice", "coreml", 76, 2, 38},
+      {"slice", "coreml", 84, 2, 30},
       {"slice", "nnapi", 0, 67, 49},
       {"slice", "mil", 85, 8, 23},
       {"slice_update", "onnx", 0, 34, 10},

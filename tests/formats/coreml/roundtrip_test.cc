@@ -417,6 +417,67 @@ TEST_CASE("coreml: sizes that vary keep their symbols") {
   CHECK(summary->inputs[0].shape == std::vector<std::string>{"1..", "2", "4", "4"});
 }
 
+TEST_CASE("coreml: bounds and amounts that a run computes") {
+  const std::string x = R"(in %x "x": f32[3, 4] in %b "b": i32[2] in %e "e": i32[2])";
+  const std::string one = R"(in %x "x": f32[3, 4] in %b "b": i32[1] in %e "e": i32[1])";
+  const std::string arrange = "loadConstantND concatND loadConstantND gather ";
+  const std::vector<double> numbers = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
+  struct {
+    std::string layers, graph;
+    std::vector<double> begin, end;
+    std::vector<int64_t> dims;
+  } const rows[] = {
+      {"sliceDynamic", One(x, "slice(%x, %b, %e)"), {1, -3}, {3, -1}, {2, 2}},
+      {"sliceDynamic", One(x, "slice(%x, %b, %e)"), {-9, 0}, {9, 1}, {3, 1}},
+      {arrange + arrange + "sliceDynamic",
+       One(one + " const %a: i32[1] = [-1] const %s: i32[1] = [-2]", "slice(%x, %b, %e, %a, %s)"),
+       {3},
+       {-9},
+       {3, 2}},
+      {"loadConstantND sliceDynamic",
+       One(x + " const %all: i32[2] = [2147483647, -2147483648] const %s: i32[2] = [1, -1] "
+               "const %a: i32[2] = [0, 1]",
+           "slice(%x, %b, %all, %a, %s)"),
+       {1, 2},
+       {0, 0},
+       {2, 3}},
+  };
+  for (const auto& row : rows) {
+    CAPTURE(row.graph);
+    const Graph source = Parse(row.graph);
+    const Converted converted = Convert(source);
+    CHECK(LayersOf(*converted.model) == row.layers);
+    const auto inputs = InputsOf(source, {numbers, row.begin, row.end});
+    const auto want = RunEverywhere(source, inputs), y = RunEverywhere(converted.graph, inputs);
+    CHECK(want[0].dims() == row.dims);
+    CHECK(y[0].Identical(want[0]));
+  }
+  for (const bool last : {false, true}) {
+    CAPTURE(last);
+    const Graph source = Parse(fmt::format(
+        R"(graph {{ in %x "x": f32[2, 3] in %p "p": f32[{}] const %v: f32[] = [7] const %a: i64[1] = [-1]
+           %r = relu(%p) %n = cast(%r) {{to = i64}} %y = pad(%x, %v, %n{}) out "y" = %y }})",
+        last ? 2 : 4, last ? ", %a" : ""));
+    const Converted converted = Convert(source);
+    const auto inputs = InputsOf(
+        source,
+        {{1, 2, 3, 4, 5, 6}, last ? std::vector<double>{1, 2} : std::vector<double>{0, 1, 2, 3}});
+    const auto want = RunEverywhere(source, inputs), y = RunEverywhere(converted.graph, inputs);
+    CHECK(want[0].dims() == (last ? std::vector<int64_t>{2, 6} : std::vector<int64_t>{4, 7}));
+    CHECK(y[0].Identical(want[0]));
+  }
+}
+
+TEST_CASE("coreml: axes of size 1 beside several sizes that vary") {
+  const auto layers = [](const std::string& dims) {
+    const Converted converted =
+        Convert(Parse(One("in %x \"x\": f32[n, 1, m, 3]", "reshape(%x) {dims = " + dims + "}")));
+    return LayersOf(*converted.model);
+  };
+  CHECK(layers("[n, m, 3]") == "squeeze");
+  CHECK(layers("[1, n, 1, m, 3]") == "squeeze expandDims");
+}
+
 // As the layers have them; the graph has integers.
 TEST_CASE("coreml: indices that are floats lose their fractions") {
   for (const std::string_view op :

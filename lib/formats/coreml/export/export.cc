@@ -129,6 +129,25 @@ Writer ExportContext::AddHelper(std::string_view kind, const std::vector<std::st
   return AddLayer(Node(), kind, inputs, outputs);
 }
 
+std::string ExportContext::AddNumbers(std::span<const int64_t> numbers) {
+  std::string name = NewName("numbers");
+  Writer p = AddHelper("loadConstantND", {}, {name});
+  p.Ints("shape", {std::ssize(numbers)});
+  const std::vector<float> floats(numbers.begin(), numbers.end());
+  WriteWeights(p.Sub("data"), Tensor::Of({std::ssize(floats)}, floats));
+  return name;
+}
+
+std::string ExportContext::Arrange(const std::string& vector, std::span<const int64_t> places) {
+  const std::string zero = AddNumbers(std::array<int64_t, 1>{0});
+  std::string after_zero = NewName("numbers"), arranged = NewName("numbers");
+  AddHelper("concatND", {zero, vector}, {after_zero});
+  std::vector<int64_t> indices(places.begin(), places.end());
+  for (int64_t& i : indices) ++i;
+  AddHelper("gather", {after_zero, AddNumbers(indices)}, {arranged});
+  return arranged;
+}
+
 void WriteBias(Writer params, const Node& node) {
   const Tensor* const bias = ConstantOf(node, 2);
   if (bias == nullptr) return;

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_set>
@@ -43,6 +44,8 @@ class ExportContext final : public NamedExport {
   Writer AddLayer(const Node& source, std::string_view kind, size_t inputs = SIZE_MAX);
   // A layer with one input and one output, with their ranks.
   Writer AddRankedLayer(const Node& source, std::string_view kind);
+  // A vector with the elements of a vector at these places, and 0 for places of -1.
+  std::string Arrange(const std::string& vector, std::span<const int64_t> places);
   // Adds layers to another network, until the next call. Returns the one before.
   Writer Enter(Writer network) { return std::exchange(network_, network); }
   // A helper layer; the main layer gets the node's name.
@@ -50,6 +53,8 @@ class ExportContext final : public NamedExport {
                    const std::vector<std::string>& outputs);
 
  private:
+  // A vector of constant numbers.
+  std::string AddNumbers(std::span<const int64_t> numbers);
   // The layer itself, without parameters.
   Writer NewLayer(const Node& source, std::string_view kind, const std::vector<std::string>& inputs,
                   const std::vector<std::string>& outputs);

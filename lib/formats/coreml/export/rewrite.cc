@@ -145,6 +145,34 @@ Result<bool> GatherToSlice(Graph& graph, Node& node) {
   return Expansion(graph, node).Replace(Squeeze(Slice(node.input(0), axis, i, end), {axis}));
 }
 
+// ---- Slices -------------------------------------------------------------------------------------
+
+Result<bool> BoundsWithinAxes(Graph& graph, Node& node) {
+  const auto is_inexact = [&](size_t i) {
+    const Value* const v = node.input(i);
+    return v->is_constant() && v->type().rank() == 1 && !AllExact(v->constant());
+  };
+  if (node.input(1) == nullptr || (!is_inexact(1) && !is_inexact(2))) return false;
+  const Type& x = node.input(0)->type();
+  if (!KnownLength(node.input(1)->type()) || !x.ranked() ||
+      (node.input(3) != nullptr && !node.input(3)->is_constant()))
+    return false;
+  const std::vector<int64_t> axes = AxesOfComputedSlice(node);
+  std::vector<Term> operands(node.inputs().begin(), node.inputs().end());
+  for (const size_t i : {1, 2}) {
+    if (!is_inexact(i)) continue;
+    std::vector<Term> bounds;
+    for (const int64_t bound : node.input(i)->constant().ToInts()) {
+      const int64_t axis = axes[bounds.size()];
+      const Term end = Cast(SizeOfAxis(node.input(0), axis), node.input(i)->dtype());
+      const Term number = Cast(Vector({bound}), node.input(i)->dtype());
+      bounds.push_back(std::abs(bound) <= kMaxExact ? number : bound > 0 ? end : -end - 1);
+    }
+    operands[i] = Concat(std::move(bounds), 0);
+  }
+  return Expansion(graph, node).Replace(Apply("slice", std::move(operands), SliceAttrs{}));
+}
+
 // ---- Shapes and indices -------------------------------------------------------------------------
 
 Result<bool> SliceAnyShape(Graph& graph, Node& node) {

@@ -19,6 +19,9 @@ Result<bool> ProductOfMatrices(Graph& graph, Node& node);
 Result<bool> SliceShape(Graph& graph, Node& node);
 // The same for values that networks lack, too.
 Result<bool> SliceAnyShape(Graph& graph, Node& node);
+// A slice with computed bounds, whose constant ones float32 does not represent -> with the bounds
+// of the axes.
+Result<bool> BoundsWithinAxes(Graph& graph, Node& node);
 // Sequences along an axis before the batch axis -> after it, by permutation.
 Result<bool> BatchBeforeTime(Graph& graph, Node& node);
 // Indices of one_hot that may count from the end -> that do not.

@@ -139,6 +139,7 @@ const Target& CoremlTarget() {
       {"matmul", "weights in rows of outputs", &TransposeWeights},
       {"matmul", "vectors as matrices", &ProductOfMatrices},
       {"gather", "index by a slice", &GatherToSlice},
+      {"slice", "bounds of the axes", &BoundsWithinAxes},
       {"shape_of", "slice of all sizes", &SliceShape},
       {"reverse_sequence", "batch before time", &BatchBeforeTime},
       {"cast", "whole numbers", &DropFractions},

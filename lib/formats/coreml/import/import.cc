@@ -110,6 +110,7 @@ Status ImportContext::TakeInputs(std::string_view kinds) {
     NN_ASSIGN(Value* const v, type == 'f'   ? Float(i)
                               : type == 'b' ? Bool(i)
                               : type == 'i' ? Index(i)
+                              : type == 'p' ? Position(i)
                               : type == 's' ? Spatial(i)
                                             : Any(i));
     SetInput(i, v);
@@ -172,6 +173,11 @@ Result<Value*> ImportContext::Index(size_t i) {
   if (v->is_constant() && v->dtype() == DType::kF32 && !HasIntegers(v->constant()))
     return ModelError("input {} has a value that is not an index", i);
   return ConvertTo(graph(), v, DType::kI64);
+}
+
+Result<Value*> ImportContext::Position(size_t i) {
+  NN_ASSIGN(Value* const v, Any(i));
+  return v->dtype() == DType::kF32 && !v->is_constant() ? v : Index(i);
 }
 
 Result<std::vector<Value*>> ImportContext::Alike() {

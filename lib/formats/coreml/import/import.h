@@ -39,13 +39,15 @@ class ImportContext final : public OperatorImport {
   // Checks the inputs for ImportRow::inputs and replaces them by what they are converted to. The
   // functions below always convert the blobs of the layer.
   Status TakeInputs(std::string_view kinds);
-  // The input with any element type; Float, Bool and Index convert it to f32, bool or i64. kModel
-  // if it is absent, kUnsupported if its rank is unknown.
+  // The input with any element type; Float, Bool and Index convert it to f32, bool or i64, and
+  // Position to i64 unless it is f32 that a run computes. kModel if it is absent, kUnsupported if
+  // its rank is unknown.
   Result<Value*> Any(size_t i) const;
   Result<Value*> Float(size_t i);
   Result<Value*> Bool(size_t i);
   Result<Value*> AsBool(Value* v);
   Result<Value*> Index(size_t i);
+  Result<Value*> Position(size_t i);
   Result<Value*> AsFloat(Value* v);
   // Integers from an input if there is one and its contents are known, else from a field; nullopt
   // if they depend on the run.
@@ -98,8 +100,9 @@ using ImportFn = Status (*)(ImportContext&);
 struct ImportRow {
   std::string_view layer;  // its kind; "activation" and "unary" cover all of their kinds
   ImportFn import;
-  // What the inputs are for `import`: (f)loats, (b)ools, (i)ndices, (s)patial floats, or of (a)ny
-  // element type with a known rank. Those after '?' are optional. "+": one or more, made Alike().
+  // What the inputs are for `import`: (f)loats, (b)ools, (i)ndices, (p)ositions, (s)patial floats,
+  // or of (a)ny element type with a known rank. Those after '?' are optional. "+": one or more,
+  // made Alike().
   std::string_view inputs = {};
 };
 

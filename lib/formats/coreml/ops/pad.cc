@@ -1,13 +1,16 @@
 // Borders that are added or cut off.
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
+#include "formats/coreml/export/integer_range.h"
 #include "formats/coreml/family.h"
 #include "formats/coreml/import/window.h"
 #include "ops/array/arrange/pad.h"
 #include "ops/array/arrange/slice.h"
 #include "ops/array/shape_of.h"
 #include "ops/support/term_ops.h"
+#include "passes/facts/ranges.h"
 
 namespace nn::coreml {
 
@@ -69,7 +72,10 @@ Status ImportPadding(ImportContext& ctx) {
 Status EmitOpenPad(ImportContext& ctx, Value* x) {
   const Fields& p = ctx.params();
   const Dim rank(x->type().rank());
-  Term amounts = Reshape(ctx.input(1), {rank, Dim(2)});
+  // Of floats, none is negative afterwards.
+  Value* const given = ctx.input(1);
+  Term amounts = IsFloat(given->dtype()) ? Cast(Maximum(given, 0), DType::kI64) : Term(given);
+  amounts = Reshape(std::move(amounts), {rank, Dim(2)});
   if (p.Bool("padToGivenOutputSizeMode")) {
     const Term zero = Tensor::Scalar<int64_t>(0);
     const Term sizes = Reshape(Apply("shape_of", {x}, ShapeOfAttrs{}), {rank, Dim(1)});
@@ -116,7 +122,39 @@ Status ImportConstantPad(ImportContext& ctx) {
 
 namespace {
 
+// The axes of computed amounts: first what is before them, then what is after.
+std::vector<int64_t> AxesOfPads(const Node& node) {
+  const int rank = node.input(0)->type().rank();
+  std::vector<int64_t> axes;
+  if (const Tensor* const given = ConstantOf(node, 3)) {
+    axes = given->ToInts();
+  } else {
+    axes.resize(static_cast<size_t>(rank));
+    std::iota(axes.begin(), axes.end(), 0);
+  }
+  for (int64_t& axis : axes)
+    if (axis < 0) axis += rank;
+  return axes;
+}
+
+Status WriteComputedPad(ExportContext& ctx, const Node& node) {
+  const std::vector<int64_t> axes = AxesOfPads(node);
+  // In the layer, before and after each axis in turn.
+  std::vector<int64_t> places(2 * static_cast<size_t>(node.input(0)->type().rank()), -1);
+  for (size_t i = 0; i < axes.size(); ++i)
+    for (const size_t side : {0, 1})
+      places[2 * static_cast<size_t>(axes[i]) + side] =
+          static_cast<int64_t>(i + side * axes.size());
+  const std::string amounts = ctx.Arrange(ctx.NameOf(node.input(2)), places);
+  const Tensor* value = ConstantOf(node, 1);
+  ctx.AddLayer(node, "constantPad", {ctx.NameOf(node.input(0)), amounts},
+               {ctx.NameOf(node.output())})
+      .Float("value", value == nullptr ? 0.0f : static_cast<float>(value->GetDouble(0)));
+  return {};
+}
+
 Status WritePad(ExportContext& ctx, const Node& node) {
+  if (node.input(2) != nullptr) return WriteComputedPad(ctx, node);
   const auto& a = node.attrs<PadAttrs>();
   const size_t rank = a.pads.size() / 2;
   if (a.mode == PadMode::kConstant) {
@@ -135,12 +173,23 @@ Status WritePad(ExportContext& ctx, const Node& node) {
   return {};
 }
 
+std::optional<std::string> WhyNotComputedPad(const Node& node) {
+  const Value* const pads = node.input(2);
+  if (node.input(3) != nullptr && !node.input(3)->is_constant()) return "its axes must be constant";
+  if (node.attrs<PadAttrs>().mode != PadMode::kConstant) return "computed pads need mode constant";
+  if (pads->type().rank() != 1 || Ranges().Of(pads).min < 0)
+    return "its computed pads may be negative";
+  return std::nullopt;
+}
+
 std::optional<std::string> WhyNotPad(const Node& node) {
   const auto& a = node.attrs<PadAttrs>();
-  if (node.input(2) != nullptr || node.input(3) != nullptr) return "its pads must be constant";
-  if (auto reason = WhyNotPads(a.pads)) return reason;
+  const DType dtype = node.output()->dtype();
+  if (dtype != DType::kF32 && !IsExactArithmetic(node)) return WhyNotComputed(dtype);
   if (node.input(1) != nullptr && ConstantOf(node, 1) == nullptr)
     return "its value must be constant";
+  if (node.input(2) != nullptr) return WhyNotComputedPad(node);
+  if (auto reason = WhyNotPads(a.pads)) return reason;
   if (a.mode == PadMode::kConstant) return std::nullopt;
   if (a.mode != PadMode::kReflect && a.mode != PadMode::kEdge)
     return fmt::format("Core ML has no padding mode {}", EnumName(a.mode));
@@ -159,11 +208,11 @@ namespace {
 constexpr ImportRow kPadImports[] = {
     {.layer = "crop", .import = ImportCrop, .inputs = "a?a"},
     {.layer = "padding", .import = ImportPadding, .inputs = "f"},
-    {.layer = "constantPad", .import = ImportConstantPad, .inputs = "f?i"},
+    {.layer = "constantPad", .import = ImportConstantPad, .inputs = "f?p"},
 };
 
 constexpr ExportRow kPadExports[] = {
-    {.op = "pad", .write = WritePad, .why_not = WhyNotPad},
+    {.op = "pad", .write = WritePad, .why_not = WhyNotPad, .types = Types::kAny},
 };
 
 }  // namespace

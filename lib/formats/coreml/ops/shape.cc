@@ -244,6 +244,37 @@ std::optional<int64_t> FlattenAxis(const Dims& in, const Dims& out) {
   return std::nullopt;
 }
 
+// The axes of size 1, and the sizes of the others.
+struct UnitAxes {
+  explicit UnitAxes(const Dims& dims) {
+    for (size_t i = 0; i < dims.size(); ++i)
+      if (dims[i] == 1)
+        axes.push_back(static_cast<int64_t>(i));
+      else
+        others.push_back(dims[i]);
+  }
+  std::vector<int64_t> axes;
+  Dims others;
+};
+
+// Whether only axes of size 1 are removed and inserted, of arrays with others.
+bool MovesUnitAxes(const Dims& in, const Dims& out) {
+  const UnitAxes from(in), to(out);
+  return !from.others.empty() && from.others == to.others;
+}
+
+void WriteUnitAxes(ExportContext& ctx, const Node& node, const Dims& in, const Dims& out) {
+  const UnitAxes from(in), to(out);
+  std::string x = ctx.NameOf(node.input(0));
+  const std::string y = ctx.NameOf(node.output());
+  if (!from.axes.empty()) {
+    const std::string squeezed = to.axes.empty() ? y : ctx.NewName("squeezed");
+    ctx.AddLayer(node, "squeeze", {x}, {squeezed}).Ints("axes", from.axes);
+    x = squeezed;
+  }
+  if (!to.axes.empty()) ctx.AddLayer(node, "expandDims", {x}, {y}).Ints("axes", to.axes);
+}
+
 Status WriteReshape(ExportContext& ctx, const Node& node) {
   if (node.input(1) != nullptr) {
     ctx.AddLayer(node, "reshapeDynamic");
@@ -257,6 +288,8 @@ Status WriteReshape(ExportContext& ctx, const Node& node) {
     ctx.AddRankedLayer(node, "rankPreservingReshape").Ints("targetShape", *kept);
   else if (const auto axis = FlattenAxis(in, out))
     ctx.AddLayer(node, "flattenTo2D").Int("axis", *axis);
+  else if (MovesUnitAxes(in, out))
+    WriteUnitAxes(ctx, node, in, out);
   else
     return InternalError("reshape was not legalized for Core ML");
   return {};
@@ -272,7 +305,9 @@ std::optional<std::string> WhyNotReshape(const Node& node) {
   }
   if (std::any_of(out.begin(), out.end(), [](const Dim& d) { return d == 0; }))
     return "its result cannot be empty";
-  if (StaticTarget(out) || PreservingTarget(in, out) || FlattenAxis(in, out)) return std::nullopt;
+  if (StaticTarget(out) || PreservingTarget(in, out) || FlattenAxis(in, out) ||
+      MovesUnitAxes(in, out))
+    return std::nullopt;
   return "its shape can have at most one dynamic dimension";
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <span>
 
 #include "formats/coreml/family.h"
 #include "ops/array/arrange/positions.h"
@@ -91,12 +92,30 @@ void Shorten(std::vector<int64_t>& field, size_t rank) {
   if (field.size() > rank) field.resize(rank);
 }
 
+// The sizes of the axes, as i64.
+Term SizesOf(Value* x) {
+  if (const auto dims = x->type().const_dims()) return Vector(*dims);
+  return Apply("shape_of", {x}, ShapeOfAttrs{});
+}
+
+// Positions that a run computes, as i64. Floats are cut beyond the bounds, which leaves what they
+// select as it is, and float32 exact in what is computed from them.
+Term Within(Value* positions, const Term& low, const Term& high) {
+  if (!IsFloat(positions->dtype())) return positions;
+  const auto real = [](const Term& v) { return Cast(v, DType::kF32); };
+  return Cast(Minimum(Maximum(positions, real(low)), real(high)), DType::kI64);
+}
+
 // A slice whose bounds depend on the run. Its fields are inputs, or constants of one number for
 // each axis.
 class OpenSlice {
  public:
   OpenSlice(ImportContext& ctx, Value* x)
-      : ctx_(ctx), x_(x), rank_(static_cast<size_t>(x->type().rank())) {}
+      : ctx_(ctx),
+        x_(x),
+        rank_(static_cast<size_t>(x->type().rank())),
+        last_(SizesOf(x)),
+        first_(Number(-1) - last_) {}
 
   Status Emit() {
     const Fields& p = ctx_.params();
@@ -110,13 +129,13 @@ class OpenSlice {
     const auto squeezes = KnownElements(known_masks);
     const auto squeezed = squeezes ? ConstDims(*squeezes) : std::nullopt;
     if (!squeezed) return UnsupportedError("the squeeze masks of a slice must be constant");
-    const Term zero = Number(0), last = Number(kLast);
+    const Term zero = Number(0);
     const Term back = Less(given_strides, zero);
     const Term starts = Select(begin_masks, Select(back, Number(-1), zero), begins);
     // One element of the axes that are dropped.
-    const Term next = Select(Equal(starts, Number(-1)), last, starts + Number(1));
+    const Term next = Select(Equal(starts, Number(-1)), last_, starts + Number(1));
     const Term stops =
-        Select(squeeze_masks, next, Select(end_masks, Select(back, Number(kFirst), last), ends));
+        Select(squeeze_masks, next, Select(end_masks, Select(back, first_, last_), ends));
     const Term strides = Select(squeeze_masks, Number(1), given_strides);
     std::vector<int64_t> axes, dropped;
     for (size_t i = 0; i < rank_; ++i) {
@@ -129,10 +148,6 @@ class OpenSlice {
   }
 
  private:
-  // Beyond the ends of every axis, in the 32 bits of formats that compute bounds in them.
-  static constexpr int64_t kLast = std::numeric_limits<int32_t>::max();
-  static constexpr int64_t kFirst = std::numeric_limits<int32_t>::min();
-
   // A term of i64, also beside other numbers.
   static Term Number(int64_t v) { return Tensor::Scalar(v); }
 
@@ -144,7 +159,7 @@ class OpenSlice {
     if (Value* const v = ctx_.input(input)) {
       if (const auto count = KnownLength(v->type()))
         NN_RETURN_IF_ERROR(CheckCount(static_cast<size_t>(*count)));
-      return v;
+      return Within(v, first_, last_);
     }
     if (field.empty()) field.assign(rank_, otherwise);
     Shorten(field, rank_);
@@ -160,6 +175,7 @@ class OpenSlice {
   ImportContext& ctx_;
   Value* x_;
   size_t rank_;
+  Term last_, first_;  // after the end of each axis, and before its beginning
 };
 
 std::vector<bool> ToFlags(const std::vector<int64_t>& numbers, size_t rank) {
@@ -203,9 +219,13 @@ Status ImportSliceDynamic(ImportContext& ctx) {
 
 Status ImportSliceBySize(ImportContext& ctx) {
   NN_ASSIGN(const int64_t size, ctx.params().Size("size"));
-  const Term begin = Reshape(ctx.input(1), {Dim(1)});
-  const Term axis = Vector({ctx.params().Int("axis")});
-  return ctx.Emit("slice", {ctx.input(0), begin, begin + Vector({size}), axis}, SliceAttrs{});
+  Value* const x = ctx.input(0);
+  NN_ASSIGN(const int axis, NormalizeAxis(ctx.params().Int("axis"), x->type().rank()));
+  const Term count = Vector({size}), last = SizeOfAxis(x, axis);
+  // Where the end is before the axis too.
+  const Term first = Vector({-1}) - last - count;
+  const Term begin = Reshape(Within(ctx.input(1), first, last), {Dim(1)});
+  return ctx.Emit("slice", {x, begin, begin + count, Vector({axis})}, SliceAttrs{});
 }
 
 Status ImportReverse(ImportContext& ctx) {
@@ -276,7 +296,42 @@ std::optional<std::vector<Bounds>> BoundsOf(const Node& node) {
   return out;
 }
 
+// A vector with the numbers of a list for these axes, and 0 for others.
+std::string ForAllAxes(ExportContext& ctx, const std::string& list, std::span<const int64_t> axes,
+                       size_t rank) {
+  if (axes.size() == rank && std::ranges::is_sorted(axes)) return list;
+  std::vector<int64_t> places(rank, -1);
+  for (size_t i = 0; i < axes.size(); ++i)
+    places[static_cast<size_t>(axes[i])] = static_cast<int64_t>(i);
+  return ctx.Arrange(list, places);
+}
+
+Status WriteComputedSlice(ExportContext& ctx, const Node& node) {
+  const auto rank = static_cast<size_t>(node.input(0)->type().rank());
+  const std::vector<int64_t> axes = AxesOfComputedSlice(node);
+  const Tensor* const steps = ConstantOf(node, 4);
+  std::vector<int64_t> strides(rank, 1);
+  std::vector<bool> is_whole(rank, true);
+  for (size_t i = 0; i < axes.size(); ++i) {
+    const auto axis = static_cast<size_t>(axes[i]);
+    is_whole[axis] = false;
+    if (steps != nullptr) strides[axis] = steps->GetInt(static_cast<int64_t>(i));
+  }
+  std::vector<std::string> inputs;
+  for (const size_t i : {0, 1, 2}) {
+    inputs.push_back(ctx.NameOf(node.input(i)));
+    if (i > 0) inputs.back() = ForAllAxes(ctx, inputs.back(), axes, rank);
+  }
+  Writer p = ctx.AddLayer(node, "sliceDynamic", inputs, {ctx.NameOf(node.output())});
+  p.Bools("beginMasks", is_whole);
+  p.Bools("endMasks", is_whole);
+  p.Ints("strides", strides);
+  p.Bools("squeezeMasks", std::vector<bool>(rank, false));
+  return {};
+}
+
 Status WriteSlice(ExportContext& ctx, const Node& node) {
+  if (node.input(1) != nullptr) return WriteComputedSlice(ctx, node);
   std::vector<int64_t> begins, ends, strides;
   std::vector<bool> begin_masks, end_masks;
   const std::vector<Bounds> bounds = *BoundsOf(node);
@@ -298,8 +353,13 @@ Status WriteSlice(ExportContext& ctx, const Node& node) {
 }
 
 std::optional<std::string> WhyNotSlice(const Node& node) {
-  for (size_t i = 1; i < node.inputs().size(); ++i)
-    if (node.input(i) != nullptr) return "its bounds must be constant";
+  if (node.input(1) != nullptr) {
+    if (!KnownLength(node.input(1)->type())) return "the number of its bounds must be known";
+    for (const size_t i : {3, 4})
+      if (node.input(i) != nullptr && !node.input(i)->is_constant())
+        return "its axes and steps must be constant";
+    return std::nullopt;
+  }
   if (!BoundsOf(node)) return "its result cannot be empty, and negative steps need a constant size";
   return std::nullopt;
 }
@@ -329,8 +389,8 @@ namespace {
 constexpr ImportRow kSliceImports[] = {
     {.layer = "slice", .import = ImportSlice, .inputs = "a"},
     {.layer = "sliceStatic", .import = ImportSliceStatic, .inputs = "a"},
-    {.layer = "sliceDynamic", .import = ImportSliceDynamic, .inputs = "ai?iiiii"},
-    {.layer = "sliceBySize", .import = ImportSliceBySize, .inputs = "ai"},
+    {.layer = "sliceDynamic", .import = ImportSliceDynamic, .inputs = "ap?piiii"},
+    {.layer = "sliceBySize", .import = ImportSliceBySize, .inputs = "ap"},
     {.layer = "reverse", .import = ImportReverse, .inputs = "a"},
     {.layer = "reverseSeq", .import = ImportReverseSeq, .inputs = "ai"},
 };

@@ -39,6 +39,19 @@ Result<SliceRange> RangeOf(int64_t start, int64_t end, int64_t step, int64_t siz
   return SliceRange{start, step, distance <= 0 ? 0 : (distance - 1) / stride + 1};
 }
 
+std::vector<int64_t> AxesOfComputedSlice(const Node& slice) {
+  std::vector<int64_t> axes;
+  if (slice.input(3) != nullptr) {
+    axes = slice.input(3)->constant().ToInts();
+  } else {
+    axes.resize(static_cast<size_t>(*KnownLength(slice.input(1)->type())));
+    std::iota(axes.begin(), axes.end(), 0);
+  }
+  for (int64_t& axis : axes)
+    if (axis < 0) axis += slice.input(0)->type().rank();
+  return axes;
+}
+
 namespace {
 
 // The operands of a slice, as far as known.

@@ -7,6 +7,7 @@
 
 #include "base/status.h"
 #include "ir/attrs.h"
+#include "ir/graph.h"
 #include "ir/types/dim.h"
 
 namespace nn {
@@ -31,6 +32,10 @@ struct SliceRange {
   int64_t start, step, count;
 };
 Result<SliceRange> RangeOf(int64_t start, int64_t end, int64_t step, int64_t size);
+
+// Of a slice whose starts are an input, of known length: the axes, from 0 on. They are constant,
+// and the rank of x is known.
+std::vector<int64_t> AxesOfComputedSlice(const Node& slice);
 
 // reverse: reverses the elements along `axes`.
 struct ReverseAttrs {

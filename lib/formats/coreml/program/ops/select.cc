@@ -130,30 +130,34 @@ class ComputedTopK {
                            .Int("axis", axis_)
                            .Bool("ascending", !node_.attrs<TopKAttrs>().largest)
                            .To(names, types, node_));
-    NN_ASSIGN(const std::string size, Size());
+    NN_ASSIGN(const std::string end, End());
+    const std::vector<int64_t> begin(static_cast<size_t>(x_.rank()), 0);
+    std::vector<bool> is_whole(static_cast<size_t>(x_.rank()), true);
+    is_whole[static_cast<size_t>(axis_)] = false;
     for (size_t i = 0; i < node_.outputs().size(); ++i) {
       const Value* const y = node_.output(i);
       const std::string name = ctx_.NameOf(y);
-      NN_RETURN_IF_ERROR(ctx_.Add("slice_by_size")
+      NN_RETURN_IF_ERROR(ctx_.Add("slice_by_index")
                              .In("x", names[i])
-                             .Ints("begin", std::vector<int64_t>(static_cast<size_t>(x_.rank()), 0))
-                             .In("size", size)
+                             .Ints("begin", begin)
+                             .In("end", end)
+                             .Bools("end_mask", is_whole)
                              .To(std::span(&name, 1), std::span(&y->type(), 1), node_));
     }
     return {};
   }
 
  private:
-  // k along the axis, and all elements of the others.
-  Result<std::string> Size() {
+  // k for the axis; the others are whole.
+  Result<std::string> End() {
     NN_ASSIGN(const std::string k, ctx_.Add("reshape")
                                        .In("x", node_.input(1))
                                        .Ints("shape", {1})
                                        .Helper(Type(DType::kI32, {Dim(1)}), node_));
-    NN_ASSIGN(const std::string rest, ctx_.AddConstant(Tensor::Ints({-1}), "rest"));
-    OperationWriter size = ctx_.Add("concat");
-    for (int axis = 0; axis < x_.rank(); ++axis) size.In("values", axis == axis_ ? k : rest);
-    return size.Int("axis", 0).Helper(Type(DType::kI32, {Dim(x_.rank())}), node_);
+    NN_ASSIGN(const std::string none, ctx_.AddConstant(Tensor::Ints({0}), "zero"));
+    OperationWriter end = ctx_.Add("concat");
+    for (int axis = 0; axis < x_.rank(); ++axis) end.In("values", axis == axis_ ? k : none);
+    return end.Int("axis", 0).Helper(Type(DType::kI32, {Dim(x_.rank())}), node_);
   }
 
   ExportContext& ctx_;

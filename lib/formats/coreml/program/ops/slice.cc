@@ -279,14 +279,6 @@ Status WriteRange(ExportContext& ctx, const Node& node, const IndexRange& r) {
       .To(node);
 }
 
-// The axes and steps of a slice with computed bounds, whose inputs for them are constants.
-std::vector<int64_t> AxesOfSlice(const Node& node) {
-  if (const Tensor* const axes = ConstantOf(node, 3)) return axes->ToInts();
-  std::vector<int64_t> axes(static_cast<size_t>(*KnownLength(node.input(1)->type())));
-  std::iota(axes.begin(), axes.end(), 0);
-  return axes;
-}
-
 // A vector with the numbers of a list for these axes, and 0 for others.
 Result<std::string> ForAllAxes(ExportContext& ctx, const Node& node, const std::string& list,
                                std::span<const int64_t> axes, int rank) {
@@ -311,7 +303,7 @@ Result<std::string> ForAllAxes(ExportContext& ctx, const Node& node, const std::
 
 Status WriteComputedSlice(ExportContext& ctx, const Node& node) {
   const int rank = node.input(0)->type().rank();
-  const std::vector<int64_t> axes = AxesOfSlice(node);
+  const std::vector<int64_t> axes = AxesOfComputedSlice(node);
   IndexRange r(rank);
   const Tensor* const starts = ConstantOf(node, 1);
   const Tensor* const ends = ConstantOf(node, 2);
