@@ -367,6 +367,9 @@ TEST_CASE("coreml programs: what they cannot hold is named") {
        "a constant has 5000000000, but ML Programs have integers of 32 bits"},
       {R"(graph { in %x: f32[1, 1, 1, 1, 1, 2]  %y = relu(%x)  out "y" = %y })",
        "Core ML has no arrays of 6 axes"},
+      // Without an operator whose operand it is.
+      {R"(graph { in %x: f32[*]  out "y" = %x })",
+       "input \"x\": it is f32[*], but arrays of Core ML have 1 to 5 axes"},
   };
   for (const Row& row : rows) {
     CAPTURE(row.graph);

@@ -346,9 +346,10 @@ Result<FileImage> WriteProgram(const Graph& graph, const ExportOptions& options,
       .names = ports.names,
       .array_types = opset < kHasHalfArrays ? ArrayTypes::kOfOldPrograms : ArrayTypes::kOfPrograms,
       .states = ports.states.size()};
+  // First, since it refuses types that no array has.
+  NN_RETURN_IF_ERROR(WriteDescription(graph, options, form, root.Sub("description")));
   NN_RETURN_IF_ERROR(
       ProgramWriter(graph, ports, program_form, *function.mutable_value(), store).Run(classes));
-  NN_RETURN_IF_ERROR(WriteDescription(graph, options, form, root.Sub("description")));
   NN_RETURN_IF_ERROR(DescribeStates(ports, root.Sub("description")));
   if (classes) DescribeClasses(*classes, form, root);
   root.Int("specificationVersion",
