@@ -441,6 +441,13 @@ TEST_CASE("coreml: bounds and amounts that a run computes") {
        {1, 2},
        {0, 0},
        {2, 3}},
+      {"loadConstantND sliceDynamic",
+       One(x + " const %all: i64[2] = [9223372036854775807, -9223372036854775808] "
+               "const %s: i64[2] = [1, -1] const %a: i64[2] = [0, 1] %w = cast(%b) {to = i64}",
+           "slice(%x, %w, %all, %a, %s)"),
+       {1, 2},
+       {0, 0},
+       {2, 3}},
   };
   for (const auto& row : rows) {
     CAPTURE(row.graph);

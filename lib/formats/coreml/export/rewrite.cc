@@ -166,7 +166,8 @@ Result<bool> BoundsWithinAxes(Graph& graph, Node& node) {
       const int64_t axis = axes[bounds.size()];
       const Term end = Cast(SizeOfAxis(node.input(0), axis), node.input(i)->dtype());
       const Term number = Cast(Vector({bound}), node.input(i)->dtype());
-      bounds.push_back(std::abs(bound) <= kMaxExact ? number : bound > 0 ? end : -end - 1);
+      const bool is_exact = bound >= -kMaxExact && bound <= kMaxExact;
+      bounds.push_back(is_exact ? number : bound > 0 ? end : -end - 1);
     }
     operands[i] = Concat(std::move(bounds), 0);
   }
