@@ -67,12 +67,7 @@ std::string ExportContext::NameOf(const Value* value) {
   if (const std::string* const name = FindName(value)) return *name;
   std::string name = NewName(value->name());
   SetName(value, name);
-  if (value->is_constant()) {
-    const Tensor floats = AsFloats(value->constant());
-    Writer layer = AddHelper("loadConstantND", {}, {name});
-    layer.Ints("shape", floats.dims());
-    WriteWeights(layer.Sub("data"), floats);
-  }
+  if (value->is_constant()) AddConstant(AsFloats(value->constant()), name);
   return name;
 }
 
@@ -129,12 +124,16 @@ Writer ExportContext::AddHelper(std::string_view kind, const std::vector<std::st
   return AddLayer(Node(), kind, inputs, outputs);
 }
 
+void ExportContext::AddConstant(const Tensor& floats, const std::string& name) {
+  Writer layer = AddHelper("loadConstantND", {}, {name});
+  layer.Ints("shape", floats.dims());
+  WriteWeights(layer.Sub("data"), floats);
+}
+
 std::string ExportContext::AddNumbers(std::span<const int64_t> numbers) {
   std::string name = NewName("numbers");
-  Writer p = AddHelper("loadConstantND", {}, {name});
-  p.Ints("shape", {std::ssize(numbers)});
   const std::vector<float> floats(numbers.begin(), numbers.end());
-  WriteWeights(p.Sub("data"), Tensor::Of({std::ssize(floats)}, floats));
+  AddConstant(Tensor::Of({std::ssize(floats)}, floats), name);
   return name;
 }
 

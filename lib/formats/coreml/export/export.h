@@ -48,12 +48,14 @@ class ExportContext final : public NamedExport {
   std::string Arrange(const std::string& vector, std::span<const int64_t> places);
   // Adds layers to another network, until the next call. Returns the one before.
   Writer Enter(Writer network) { return std::exchange(network_, network); }
+  // A helper layer with constant numbers of float32.
+  void AddConstant(const Tensor& floats, const std::string& name);
   // A helper layer; the main layer gets the node's name.
   Writer AddHelper(std::string_view kind, const std::vector<std::string>& inputs,
                    const std::vector<std::string>& outputs);
 
  private:
-  // A vector of constant numbers.
+  // A vector of constant integers.
   std::string AddNumbers(std::span<const int64_t> numbers);
   // The layer itself, without parameters.
   Writer NewLayer(const Node& source, std::string_view kind, const std::vector<std::string>& inputs,

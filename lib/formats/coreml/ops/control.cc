@@ -100,9 +100,7 @@ Status WriteLoop(ExportContext& ctx, const Node& node) {
   std::string number, condition;
   if (body.HasUses(body.inputs()[0].value)) {
     number = ctx.NewName("iteration");
-    Writer zero = ctx.AddHelper("loadConstantND", {}, {number});
-    zero.Ints("shape", {1});
-    WriteWeights(zero.Sub("data"), Tensor::Of({1}, std::vector<float>{0}));
+    ctx.AddConstant(Tensor::Of({1}, std::vector<float>{0}), number);
   }
   if (node.input(1) != nullptr) {
     condition = ctx.NewName("condition");

@@ -158,9 +158,7 @@ class RecurrentWriter {
       const Dim batch = node_.input(kX)->type().dim(1);
       const Tensor zeros = Zeros({1, batch.value(), units_, 1, 1});
       out.assign(directions, Name("zeros"));
-      Writer layer = ctx_.AddHelper("loadConstantND", {}, {out[0]});
-      layer.Ints("shape", zeros.dims());
-      WriteWeights(layer.Sub("data"), zeros);
+      ctx_.AddConstant(zeros, out[0]);
       return out;
     }
     std::vector<std::string> parts = {ctx_.NameOf(v)};
